@@ -1,0 +1,48 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target except those that call C is checked for memory safety by the compiler.
+let safe: [SwiftSetting] = common + [.strictMemorySafety()]
+let common: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "llavero",
+  products: [
+    .library(name: "TokenCache", targets: ["TokenCache"]),
+    .library(name: "KeyringStore", targets: ["KeyringStore"]),
+    .library(name: "SecretService", targets: ["SecretService"]),
+    .executable(name: "llavero", targets: ["llavero"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CLibsecret",
+      pkgConfig: "libsecret-1",
+      providers: [.apt(["libsecret-1-dev"]), .yum(["libsecret-devel"])]),
+    .target(name: "GLibSupport", dependencies: ["CLibsecret"], swiftSettings: common),
+    .target(name: "SecretService", dependencies: ["GLibSupport"], swiftSettings: common),
+    .target(name: "TokenCache", dependencies: ["GLibSupport"], swiftSettings: safe),
+    .target(name: "KeyringStore", dependencies: ["SecretService", "TokenCache"], swiftSettings: safe),
+    .executableTarget(
+      name: "llavero",
+      dependencies: [
+        "KeyringStore",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: safe),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: safe),
+    .testTarget(name: "GLibSupportTests", dependencies: ["GLibSupport"], swiftSettings: common),
+    .testTarget(name: "SecretServiceTests", dependencies: ["SecretService", "TestSupport"], swiftSettings: common),
+    .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache", "TestSupport"], swiftSettings: safe),
+    .testTarget(
+      name: "KeyringStoreTests", dependencies: ["KeyringStore", "TestSupport"], swiftSettings: common),
+    .testTarget(name: "LlaveroTests", dependencies: ["llavero", "TestSupport"], swiftSettings: common),
+  ],
+  swiftLanguageModes: [.v6]
+)
