@@ -1,13 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every target except those that call C is checked for memory safety by the compiler.
-let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 let common: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
+
+/// Every target except those that call C is checked for memory safety by the compiler.
+let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
 let package = Package(
   name: "llavero",
@@ -38,7 +39,8 @@ let package = Package(
       swiftSettings: safe),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: safe),
     .testTarget(name: "GLibSupportTests", dependencies: ["GLibSupport"], swiftSettings: common),
-    .testTarget(name: "SecretServiceTests", dependencies: ["SecretService", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "SecretServiceTests", dependencies: ["SecretService", "TestSupport"], swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache", "TestSupport"], swiftSettings: safe),
     .testTarget(
       name: "KeyringStoreTests", dependencies: ["KeyringStore", "TestSupport"], swiftSettings: common),

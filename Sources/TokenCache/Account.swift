@@ -1,0 +1,42 @@
+/// An account in the cache, with all tenants it is known in.
+public struct Account: Sendable, Hashable {
+  /// `uid.utid`: the object id in the home tenant, and that tenant.
+  public let homeAccountID: String
+  /// The user name in the home tenant, else in the first tenant that has one.
+  public let username: String?
+  /// The host in the cache of the cloud that the account belongs to.
+  public let environment: String
+  /// The home tenant first, the others in the order of their ids.
+  public let tenantProfiles: [TenantProfile]
+}
+
+/// An account as one tenant knows it.
+public struct TenantProfile: Sendable, Hashable {
+  public let tenantID: String
+  /// The object id in this tenant.
+  public let localAccountID: String?
+  public let username: String?
+  public let name: String?
+  public let environment: String
+  public let isHomeTenant: Bool
+  /// What the ID token of the asking client says, where it has one.
+  public let claims: IDTokenClaims?
+}
+
+/// Which accounts to list.
+public struct AccountFilter: Sendable, Hashable {
+  /// The client that asks; `nil` lists the accounts of all.
+  public var clientID: String?
+  /// Leaves out accounts that are not signed in to the client.
+  public var signedInOnly: Bool
+  public var homeAccountID: String?
+  public var username: String?
+
+  public init(
+    clientID: String? = nil, signedInOnly: Bool = true, homeAccountID: String? = nil,
+    username: String? = nil
+  ) {
+    (self.clientID, self.signedInOnly) = (clientID, signedInOnly)
+    (self.homeAccountID, self.username) = (homeAccountID, username)
+  }
+}

@@ -1,0 +1,70 @@
+/// One cloud of Microsoft's identity platform, as instance discovery describes it.
+public struct CloudInstance: Sendable, Hashable {
+  /// The host that requests go to.
+  public var preferredNetwork: String
+  /// The host that stands in the cache.
+  public var preferredCache: String
+  /// Every host of the cloud.
+  public var aliases: [String]
+
+  public init(preferredNetwork: String, preferredCache: String, aliases: [String]) {
+    (self.preferredNetwork, self.preferredCache) = (preferredNetwork, preferredCache)
+    self.aliases = aliases
+  }
+}
+
+/// Which hosts name the same cloud, so that records which differ in it alone are one.
+public struct CloudInstances: Sendable {
+  private var byHost: [String: CloudInstance] = [:]
+
+  /// - Parameter instances: Later ones win over earlier ones with the same host.
+  public init(_ instances: [CloudInstance]) {
+    instances.forEach { insert($0) }
+  }
+
+  /// Adds what instance discovery found.
+  public mutating func insert(_ instance: CloudInstance) {
+    for host in instance.aliases + [instance.preferredNetwork, instance.preferredCache] {
+      byHost[host.normalized] = instance
+    }
+  }
+
+  /// The hosts of one cloud, that of the cache first; the host alone when the cloud is not known.
+  public func aliases(of host: String) -> [String] {
+    guard let instance = byHost[host.normalized] else { return [host.normalized] }
+    let others = instance.aliases + [instance.preferredNetwork]
+    return others.reduce(into: [instance.preferredCache.normalized]) { hosts, other in
+      if !hosts.contains(other.normalized) { hosts.append(other.normalized) }
+    }
+  }
+
+  /// The host by which all hosts of a cloud are compared.
+  public func canonical(_ host: String) -> String {
+    let host = host.normalized
+    return byHost[host]?.preferredCache.normalized ?? host
+  }
+
+  /// The clouds that the MSAL libraries know without asking.
+  public static let known = CloudInstances(
+    [
+      CloudInstance(
+        preferredNetwork: "login.microsoftonline.com", preferredCache: "login.windows.net",
+        aliases: [
+          "login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net",
+        ]),
+      CloudInstance(
+        preferredNetwork: "login.partner.microsoftonline.cn",
+        preferredCache: "login.partner.microsoftonline.cn",
+        aliases: ["login.partner.microsoftonline.cn", "login.chinacloudapi.cn"]),
+      CloudInstance(
+        preferredNetwork: "login.microsoftonline.us", preferredCache: "login.microsoftonline.us",
+        aliases: ["login.microsoftonline.us", "login.usgovcloudapi.net"]),
+      CloudInstance(
+        preferredNetwork: "login.windows-ppe.net", preferredCache: "login.windows-ppe.net",
+        aliases: ["login.windows-ppe.net", "sts.windows-ppe.net", "login.microsoft-ppe.com"]),
+    ]
+      + [
+        "login.microsoftonline.de", "login-us.microsoftonline.com", "login.sovcloud-identity.fr",
+        "login.sovcloud-identity.de", "login.sovcloud-identity.sg",
+      ].map { CloudInstance(preferredNetwork: $0, preferredCache: $0, aliases: [$0]) })
+}

@@ -1,0 +1,41 @@
+/// What the cache knows of one client application in one cloud.
+public struct AppMetadata: CacheRecord {
+  public var fields: JSONObject
+
+  public init(fields: JSONObject) {
+    self.fields = fields
+  }
+
+  package static let replacedFields: Set<String> = []
+  package static let spellings: Set<String> = ["client_id", "environment"]
+
+  /// - Parameter familyID: The client's family; the empty string says that it is known to have none.
+  public init(clientID: String, environment: String, familyID: String?) {
+    fields = [:]
+    set("client_id", clientID)
+    set("environment", environment)
+    self.familyID = familyID
+  }
+
+  public var clientID: String? { string("client_id") }
+  public var environment: String? { string("environment") }
+
+  /// The client's family, usually `1`. The empty string says that the client is known to belong to none,
+  /// `nil` that nobody knows.
+  public var familyID: String? {
+    get { fields["family_id"]?.stringValue }
+    set { set("family_id", newValue) }
+  }
+
+  /// The record's name in the keychain, composed from its fields. The environment keeps its case.
+  public var key: CacheKey {
+    CacheKey(
+      account: environment ?? "", service: "appmetadata-" + (clientID ?? "").normalized,
+      generic: familyID, itemType: 3001)
+  }
+
+  /// The record's key in a serialized cache, as MSAL for Python, .NET and Java compute it.
+  public var serializedKey: String {
+    "appmetadata-\(environment ?? "")-\(clientID ?? "")".normalized
+  }
+}

@@ -1,0 +1,136 @@
+public import FoundationEssentials
+
+/// MSAL's unified token cache as a JSON document: sections of records, each under a key.
+///
+/// Sections, records and fields that the schema does not name are kept as they are, and so are the keys of
+/// records that another library wrote.
+public struct CacheDocument: Sendable, Hashable {
+  public var accessTokens: [String: Credential] = [:]
+  public var refreshTokens: [String: Credential] = [:]
+  public var idTokens: [String: Credential] = [:]
+  public var accounts: [String: AccountRecord] = [:]
+  public var appMetadata: [String: AppMetadata] = [:]
+  /// Sign-in state, a section of Apple's library that the others keep without reading it.
+  public var accountMetadata: [String: AccountMetadata] = [:]
+  /// Sections that the schema does not name.
+  public var otherSections: JSONObject = [:]
+  /// Members of known sections that are no objects, by section.
+  var misfits: [String: JSONObject] = [:]
+
+  public init() {}
+
+  /// Whether there is nothing in it.
+  public var isEmpty: Bool { self == CacheDocument() }
+
+  /// The credentials of one section.
+  public subscript(section: CredentialSection) -> [String: Credential] {
+    get {
+      switch section {
+      case .accessToken: accessTokens
+      case .refreshToken: refreshTokens
+      case .idToken: idTokens
+      }
+    }
+    set {
+      switch section {
+      case .accessToken: accessTokens = newValue
+      case .refreshToken: refreshTokens = newValue
+      case .idToken: idTokens = newValue
+      }
+    }
+  }
+
+  /// Every credential with its key, in the order of the sections and of the keys.
+  public var credentials: [(key: String, credential: Credential)] {
+    CredentialSection.allCases.flatMap { section in
+      self[section].sorted { $0.key < $1.key }.map { (key: $0.key, credential: $0.value) }
+    }
+  }
+
+  /// How many records the document holds, unknown sections not counted.
+  public var recordCount: Int {
+    accessTokens.count + refreshTokens.count + idTokens.count + accounts.count + appMetadata.count
+      + accountMetadata.count
+  }
+}
+
+extension CacheDocument {
+  private static let accountSection = "Account"
+  private static let appMetadataSection = "AppMetadata"
+  private static let accountMetadataSection = "AccountMetadataMap"
+
+  /// Reads a serialized cache: UTF-8 JSON as any MSAL library writes it, with or without a byte-order mark
+  /// and trailing commas.
+  ///
+  /// - Throws: ``CacheError/Code/damaged`` when it is no JSON object, nested deeper than 512 levels, or has a
+  ///   known section that is no object.
+  public init(json: Data) throws(CacheError) {
+    let sections: JSONObject
+    do {
+      sections = try JSONDecoder().decode(JSONObject.self, from: json)
+    } catch {
+      // The decoder's own text is left out: it may quote what it stumbled over.
+      throw CacheError.damaged("the text is no JSON object")
+    }
+    try self.init(sections: sections)
+  }
+
+  init(sections: JSONObject) throws(CacheError) {
+    otherSections = sections
+    for section in CredentialSection.allCases { self[section] = try take(section.rawValue) }
+    accounts = try take(Self.accountSection)
+    appMetadata = try take(Self.appMetadataSection)
+    accountMetadata = try take(Self.accountMetadataSection)
+  }
+
+  private mutating func take<Record: CacheRecord>(_ name: String) throws(CacheError) -> [String: Record] {
+    switch otherSections.removeValue(forKey: name) {
+    case nil, .null: return [:]
+    case .object(let members):
+      var records: [String: Record] = [:]
+      for (key, value) in members {
+        if let fields = value.objectValue {
+          records[key] = Record(fields: fields)
+        } else {
+          misfits[name, default: [:]][key] = value
+        }
+      }
+      return records
+    default: throw CacheError.damaged("the section \(name) is no object")
+    }
+  }
+
+  /// The document as JSON values; sections without a record are left out.
+  public var sections: JSONObject {
+    var sections = otherSections
+    func put(_ name: String, _ records: [String: some CacheRecord]) {
+      let members = records.mapValues { JSONValue.object($0.fields) }
+        .merging(misfits[name] ?? [:]) { record, _ in record }
+      if !members.isEmpty { sections[name] = .object(members) }
+    }
+    for section in CredentialSection.allCases { put(section.rawValue, self[section]) }
+    put(Self.accountSection, accounts)
+    put(Self.appMetadataSection, appMetadata)
+    put(Self.accountMetadataSection, accountMetadata)
+    return sections
+  }
+
+  /// Serializes the document as compact UTF-8 JSON with sorted keys, which any MSAL library reads.
+  ///
+  /// The result holds every token in clear; see ``withJSON(_:)``.
+  public func json() throws(CacheError) -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return try encoder.encode(sections)
+    } catch {
+      throw CacheError.damaged("a number in it cannot be written as JSON")
+    }
+  }
+}
+
+extension CacheDocument: CustomStringConvertible, CustomReflectable {
+  /// How many records there are, never what is in them.
+  public var description: String { "CacheDocument(\(recordCount) records)" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

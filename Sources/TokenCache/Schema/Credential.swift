@@ -1,0 +1,242 @@
+public import FoundationEssentials
+
+/// A token in the cache, of whatever kind.
+///
+/// The required fields of each kind are checked where it is used: ``AccessToken``, ``RefreshToken`` and
+/// ``IDToken`` are views of a credential that has them.
+public struct Credential: CacheRecord {
+  public var fields: JSONObject
+
+  public init(fields: JSONObject) {
+    self.fields = fields
+  }
+
+  /// Makes a credential from its identity and its secret; everything else is set afterwards.
+  public init(
+    type: CredentialType, homeAccountID: String?, environment: String, clientID: String, secret: String
+  ) {
+    fields = [:]
+    set("credential_type", type.rawValue)
+    set("home_account_id", homeAccountID)
+    set("environment", environment)
+    set("client_id", clientID)
+    set("secret", secret)
+  }
+
+  public var credentialType: CredentialType {
+    get { string("credential_type").flatMap(CredentialType.init(caseInsensitive:)) ?? .other }
+    set { set("credential_type", newValue.rawValue) }
+  }
+  /// The token itself.
+  public var secret: String? {
+    get { string("secret") }
+    set { set("secret", newValue) }
+  }
+  /// `uid.utid`; `nil` for tokens of an application.
+  public var homeAccountID: String? {
+    get { string("home_account_id") }
+    set { set("home_account_id", newValue) }
+  }
+  /// A host of the cloud that issued the token.
+  public var environment: String? {
+    get { string("environment") }
+    set { set("environment", newValue) }
+  }
+  public var clientID: String? {
+    get { string("client_id") }
+    set { set("client_id", newValue) }
+  }
+  /// The tenant; some libraries write `common`, `organizations` or `consumers`.
+  public var realm: String? {
+    get { string("realm") }
+    set { set("realm", newValue) }
+  }
+  /// Scopes separated by spaces, in the server's case and order.
+  public var target: String? {
+    get { string("target") }
+    set { set("target", newValue) }
+  }
+  /// The family of clients that may use the token, usually `1`.
+  public var familyID: String? {
+    get { string("family_id") }
+    set { set("family_id", newValue) }
+  }
+  /// `Pop`, `ssh-cert` and the like; Apple's library writes none for bearer tokens.
+  public var tokenType: String? {
+    get { string("token_type") }
+    set { set("token_type", newValue) }
+  }
+  /// The thumbprint of the key that the token is bound to.
+  public var kid: String? {
+    get { string("kid") }
+    set { set("kid", newValue) }
+  }
+  /// The `claims` parameter that the token was asked with.
+  public var requestedClaims: String? {
+    get { string("requested_claims") }
+    set { set("requested_claims", newValue) }
+  }
+  /// The application's identifier in Intune.
+  public var applicationIdentifier: String? {
+    get { string("application_cache_identifier") }
+    set { set("application_cache_identifier", newValue) }
+  }
+  public var enrollmentID: String? {
+    get { string("enrollment_id") }
+    set { set("enrollment_id", newValue) }
+  }
+  /// Telemetry from the `x-ms-clitelem` header.
+  public var speInfo: String? {
+    get { string("spe_info") }
+    set { set("spe_info", newValue) }
+  }
+  /// Nested app authentication only.
+  public var redirectURI: String? {
+    get { string("redirect_uri") }
+    set { set("redirect_uri", newValue) }
+  }
+  /// The device that a bound refresh token belongs to.
+  public var boundDeviceID: String? {
+    get { string("bound_device_id") }
+    set { set("bound_device_id", newValue) }
+  }
+  public var expiresOn: Date? {
+    get { date("expires_on") }
+    set { set("expires_on", newValue) }
+  }
+  /// Until when the token serves while the token service is down.
+  public var extendedExpiresOn: Date? {
+    get { date("extended_expires_on") ?? date("ext_expires_on") }
+    set { set("extended_expires_on", newValue) }
+  }
+  /// From when on the token should be renewed although it is still good.
+  public var refreshOn: Date? {
+    get { date("refresh_on") }
+    set { set("refresh_on", newValue) }
+  }
+  public var cachedAt: Date? {
+    get { date("cached_at") }
+    set { set("cached_at", newValue) }
+  }
+  /// The lifetime in seconds that the server gave, as it gave it.
+  public var expiresIn: String? {
+    get { string("expires_in") }
+    set { set("expires_in", newValue) }
+  }
+  public var lastModified: Date? {
+    get { date("last_modification_time") }
+    set { set("last_modification_time", newValue) }
+  }
+  public var lastModificationApp: String? {
+    get { string("last_modification_app") }
+    set { set("last_modification_app", newValue) }
+  }
+  public var recoveryAttemptedAt: Date? {
+    get { date("recovery_attempted_at") }
+    set { set("recovery_attempted_at", newValue) }
+  }
+  public var recoveryAttemptCount: String? {
+    get { string("recovery_attempt_count") }
+    set { set("recovery_attempt_count", newValue) }
+  }
+  public var lastRecoveryAttemptFailed: String? {
+    get { string("last_recovery_attempt_failed") }
+    set { set("last_recovery_attempt_failed", newValue) }
+  }
+  /// The key of a session that a primary refresh token opened, base64url.
+  public var sessionKey: String? {
+    get { string("session_key") }
+    set { set("session_key", newValue) }
+  }
+  public var deviceID: String? {
+    get { string("device_id") }
+    set { set("device_id", newValue) }
+  }
+  public var prtProtocolVersion: String? {
+    get { string("prt_protocol_version") }
+    set { set("prt_protocol_version", newValue) }
+  }
+  public var externalKeyType: String? {
+    get { string("external_key_type") }
+    set { set("external_key_type", newValue) }
+  }
+
+  /// The record's name, composed from its fields.
+  public var key: CacheKey { key(appKey: nil) }
+
+  /// The record's name for an application that has a key of its own.
+  public func key(appKey: String?) -> CacheKey {
+    let type = credentialType
+    let clientID = familyID ?? clientID ?? ""
+    // The schema gives a token type only to tokens with an authentication scheme; other libraries write
+    // "Bearer" into plain ones, which is no part of their name.
+    let tokenType = type == .accessTokenWithAuthScheme ? tokenType : nil
+    return CacheKey(
+      account: CacheKey.account(homeAccountID: homeAccountID ?? "", environment: environment ?? ""),
+      service: CacheKey.service(
+        type: type, clientID: clientID, realm: realmOfKey, applicationIdentifier: applicationIdentifier,
+        target: targetOfKey, tokenType: tokenType, appKey: appKey, requestedClaims: requestedClaims),
+      generic: CacheKey.generic(
+        type: type, clientID: clientID, realm: realmOfKey, applicationIdentifier: applicationIdentifier),
+      itemType: type.itemType)
+  }
+
+  public var serializedKey: String { key.serialized }
+
+  package static let replacedFields: Set<String> = [
+    "application_cache_identifier", "bound_device_id", "cached_at", "client_id", "credential_type",
+    "device_id", "enrollment_id", "environment", "expires_in", "expires_on", "ext_expires_on",
+    "extended_expires_on", "external_key_type", "family_id", "home_account_id", "kid",
+    "last_modification_app", "last_modification_time", "last_recovery_attempt_failed",
+    "prt_protocol_version", "realm", "recovery_attempt_count", "recovery_attempted_at", "redirect_uri",
+    "refresh_on", "requested_claims", "secret", "session_key", "spe_info", "token_type",
+  ]
+
+  package static let spellings: Set<String> = ["environment", "realm", "target"]
+
+  /// A refresh token serves every tenant and scope, so that neither is part of its name.
+  private var realmOfKey: String? {
+    credentialType.section == .refreshToken ? nil : realm
+  }
+
+  /// Only an access token's name has its scopes; MSAL for Python writes some into refresh tokens too.
+  private var targetOfKey: String? {
+    credentialType.section == .accessToken ? target : nil
+  }
+
+  /// Whether the token is useless by now.
+  ///
+  /// - Parameters:
+  ///   - now: The present.
+  ///   - buffer: How many seconds before its end a token counts as expired.
+  /// - Returns: `true` also for a token from the future, which says that the clock was put back, and for one
+  ///   without a readable expiry.
+  public func isExpired(at now: Date, buffer: Double) -> Bool {
+    guard let expiresOn else { return true }
+    return expiresOn < now.addingTimeInterval(buffer) || isFromTheFuture(at: now)
+  }
+
+  /// Whether the server asked for a renewal by now.
+  public func needsRefresh(at now: Date) -> Bool {
+    isFromTheFuture(at: now) || refreshOn.map { $0 < now } ?? false
+  }
+
+  /// Whether the token may be used while the token service is down.
+  public func isInExtendedLifetime(at now: Date) -> Bool {
+    guard secret != nil, let extendedExpiresOn else { return false }
+    return extendedExpiresOn > now
+  }
+
+  private func isFromTheFuture(at now: Date) -> Bool {
+    cachedAt.map { $0 > now } ?? false
+  }
+}
+
+extension Credential: CustomStringConvertible, CustomReflectable {
+  /// The record's kind and the names of its fields, never a value.
+  public var description: String {
+    "\(credentialType.rawValue)(\(fields.keys.sorted().joined(separator: ", ")))"
+  }
+
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

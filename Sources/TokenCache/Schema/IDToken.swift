@@ -1,0 +1,27 @@
+/// An ID token, v1 or v2, that has every field the schema requires.
+public struct IDToken: Sendable, Hashable {
+  public let credential: Credential
+  public let secret: String
+  public let environment: String
+  public let clientID: String
+
+  /// Fails for other kinds of credential and without a secret, environment or client id.
+  public init?(_ credential: Credential) {
+    guard credential.credentialType.section == .idToken, let secret = credential.secret,
+      let environment = credential.environment, let clientID = credential.clientID
+    else { return nil }
+    (self.credential, self.secret) = (credential, secret)
+    (self.environment, self.clientID) = (environment, clientID)
+  }
+
+  public var homeAccountID: String? { credential.homeAccountID }
+  public var realm: String? { credential.realm }
+  /// What the token says, `nil` when it cannot be read.
+  public var claims: IDTokenClaims? { IDTokenClaims(token: secret) }
+}
+
+extension IDToken: CustomStringConvertible, CustomReflectable {
+  /// Names the kind and the client; never the token.
+  public var description: String { "\(credential.credentialType.rawValue)(\(clientID))" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,25 @@
+/// The scopes of a `target` field or of a request, compared without regard to order and case.
+public struct ScopeSet: Sendable, Hashable {
+  /// Lower-cased scopes.
+  public let scopes: Set<String>
+
+  /// Reads scopes separated by white space.
+  public init(_ target: String) {
+    scopes = Set(target.split(whereSeparator: \.isWhitespace).map { $0.lowercased() })
+  }
+
+  /// Takes scopes one by one.
+  public init(_ scopes: some Sequence<String>) {
+    self.scopes = Set(scopes.map(\.normalized).filter { !$0.isEmpty })
+  }
+
+  /// Whether a token for these scopes serves a request for `requested`.
+  public func satisfies(_ requested: ScopeSet) -> Bool {
+    requested.scopes.isSubset(of: scopes)
+  }
+
+  /// Whether one scope at least is in both.
+  public func intersects(_ other: ScopeSet) -> Bool {
+    !scopes.isDisjoint(with: other.scopes)
+  }
+}

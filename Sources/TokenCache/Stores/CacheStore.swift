@@ -1,0 +1,94 @@
+/// Which shards of a group a call is about.
+public enum ShardSelection: Sendable, Hashable {
+  case all
+  /// These, written in this order when they are written.
+  case some([ShardID])
+}
+
+/// Something in a group that the store left alone.
+public struct StoreProblem: Sendable, Hashable {
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// The shard is there more than once; its copies are read as one and become one with the next write.
+    case duplicate
+    /// An item with the group's name that was not written by this format.
+    case foreign
+    /// What is stored cannot be read.
+    case damaged
+    /// Written by a later version of the format.
+    case newerVersion = "newer_version"
+  }
+
+  public let kind: Kind
+  /// The shard it stands for, where that is known.
+  public let shard: ShardID?
+  /// One sentence without secrets or personal data.
+  public let detail: String
+
+  public init(_ kind: Kind, shard: ShardID?, detail: String) {
+    (self.kind, self.shard, self.detail) = (kind, shard, detail)
+  }
+}
+
+/// What a store holds of a group.
+public struct GroupContents: Sendable {
+  /// The documents by shard; a shard that is not there has none.
+  public var documents: [ShardID: CacheDocument]
+  /// What was met besides.
+  public let problems: [StoreProblem]
+
+  public init(documents: [ShardID: CacheDocument] = [:], problems: [StoreProblem] = []) {
+    (self.documents, self.problems) = (documents, problems)
+  }
+
+  /// A shard's document, empty where there is none. Setting an empty one removes the shard.
+  public subscript(shard: ShardID) -> CacheDocument {
+    get { documents[shard] ?? CacheDocument() }
+    set { documents[shard] = newValue.isEmpty ? nil : newValue }
+  }
+}
+
+/// What can be removed from a group besides the records of readable shards.
+public enum Removal: Sendable, Hashable {
+  /// Everything of this format, readable or not, whatever its version.
+  case everything
+  /// What cannot be read.
+  case damaged
+}
+
+/// Where groups are kept: the keyring, sealed files, memory, or a place of the application's choice.
+///
+/// A store excludes other writers, of this process and of others, while it updates a group, and says by a
+/// counter that a group has changed.
+public protocol CacheStore: Sendable {
+  /// The groups that have something in the store, in alphabetical order.
+  ///
+  /// - Throws: ``CacheError`` when the store cannot be read.
+  func groups() async throws(CacheError) -> [KeychainGroup]
+
+  /// Reads shards of a group.
+  ///
+  /// - Returns: The shards that are there. Damaged ones and those of a later version are among the problems.
+  /// - Throws: ``CacheError`` when the store cannot be read; a locked store is never taken for an empty one.
+  func read(_ shards: ShardSelection, in group: KeychainGroup) async throws(CacheError) -> GroupContents
+
+  /// Reads shards of a group, changes them and writes those that differ, while no other writer does.
+  ///
+  /// - Parameter change: Called once or, when the store had to start over, again with what is there then.
+  ///   Its result is that of the call.
+  /// - Throws: ``CacheError`` when the store cannot be read or written, when `change` throws, and when a shard
+  ///   of `.some` is damaged or of a later version. When it returns, what was written is kept for good.
+  func update<Result: Sendable>(
+    _ shards: ShardSelection, in group: KeychainGroup,
+    _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
+  ) async throws(CacheError) -> Result
+
+  /// Removes items as a whole.
+  ///
+  /// - Returns: How many there were.
+  /// - Throws: ``CacheError`` when the store cannot be read or written.
+  func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int
+
+  /// A number that is different after every change to a group by anybody who keeps to the format, or `nil`
+  /// while nobody can tell.
+  func generation(of group: KeychainGroup) -> UInt64?
+}

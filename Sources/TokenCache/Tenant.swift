@@ -1,0 +1,26 @@
+/// What the `realm` of a record stands for.
+public enum Tenant {
+  /// The tenant of every personal Microsoft account.
+  public static let personalAccounts = "9188040d-6c67-4c5b-b112-36a304b66dad"
+
+  /// The tenant that a realm names for an account.
+  ///
+  /// MSAL for Python and Go write the tenant segment of the authority that was asked, so that a token from
+  /// the account's home tenant stands there as `common` or `organizations`.
+  public static func resolve(realm: String?, homeAccountID: String?) -> String {
+    let realm = (realm ?? "").normalized
+    switch realm {
+    case "common", "organizations": return home(of: homeAccountID) ?? realm
+    case "consumers": return personalAccounts
+    default: return realm
+    }
+  }
+
+  /// The home tenant in a home account id (`uid.utid`), `nil` when there is none.
+  public static func home(of homeAccountID: String?) -> String? {
+    guard let id = homeAccountID?.normalized, let dot = id.lastIndex(of: "."),
+      id.index(after: dot) < id.endIndex
+    else { return nil }
+    return String(id[id.index(after: dot)...])
+  }
+}

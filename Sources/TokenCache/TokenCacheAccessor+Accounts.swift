@@ -1,0 +1,119 @@
+extension TokenCacheAccessor {
+  /// Lists accounts, in the order of their user names and ids.
+  ///
+  /// An account is signed in to a client when it was said to be, or when nothing was said and it has a
+  /// refresh token of that client or of its family.
+  ///
+  /// - Throws: What the store throws.
+  public func accounts(_ filter: AccountFilter = AccountFilter()) async throws(CacheError) -> [Account] {
+    let common = shard(nil)
+    let shards: ShardSelection =
+      if let id = filter.homeAccountID { .some([shard(id), common]) } else { .all }
+    let contents = try await contents(shards)
+    let signedIn =
+      filter.signedInOnly
+      ? filter.clientID.map { SignedInAccounts($0, in: contents[common], clouds: clouds) } : nil
+    return contents.documents.values.accounts(clientID: filter.clientID, in: clouds).filter { account in
+      (filter.homeAccountID.map { $0.matches(account.homeAccountID) } ?? true)
+        && (filter.username.map { name in
+          name.matches(account.username) || account.tenantProfiles.contains { name.matches($0.username) }
+        } ?? true)
+        && (signedIn?.contains(
+          account.homeAccountID,
+          refreshTokens: contents[shard(account.homeAccountID)].refreshTokens.values.map { $0 }) ?? true)
+    }
+  }
+}
+
+/// Which accounts are signed in to a client.
+private struct SignedInAccounts {
+  let clientID: String
+  let metadata: AccountMetadata?
+  let family: String?
+
+  init(_ clientID: String, in common: CacheDocument, clouds: CloudInstances) {
+    self.clientID = clientID
+    metadata = common.accountMetadata(clientID: clientID)
+    family = common.family(of: clientID, environment: nil, in: clouds)
+  }
+
+  func contains(_ homeAccountID: String, refreshTokens: [Credential]) -> Bool {
+    switch metadata?.signInState(of: homeAccountID) ?? .unknown {
+    case .signedIn: true
+    case .signedOut: false
+    case .unknown:
+      refreshTokens.contains { token in
+        homeAccountID.matches(token.homeAccountID)
+          && (clientID.matches(token.clientID) || (family?.matches(token.familyID) ?? false))
+      }
+    }
+  }
+}
+
+extension Sequence where Element == CacheDocument {
+  /// The accounts in these documents, in the order of their user names and ids, with one profile for each
+  /// tenant.
+  func accounts(clientID: String?, in clouds: CloudInstances) -> [Account] {
+    var records: [String: [AccountRecord]] = [:]
+    var idTokens: [String: [IDToken]] = [:]
+    for document in self {
+      for record in document.accounts.values {
+        guard let id = record.homeAccountID?.normalized,
+          [.msSTS, .adfs, .msa, .aad].contains(record.accountType)
+        else { continue }
+        records[id, default: []].append(record)
+      }
+      guard let clientID else { continue }
+      for token in document.idTokens.values.compactMap(IDToken.init) where clientID.matches(token.clientID) {
+        idTokens[(token.homeAccountID ?? "").normalized, default: []].append(token)
+      }
+    }
+    return records.map { id, records in
+      Account(homeAccountID: id, records: records, idTokens: idTokens[id] ?? [], clouds: clouds)
+    }.sorted {
+      (($0.username ?? "").normalized, $0.homeAccountID) < (($1.username ?? "").normalized, $1.homeAccountID)
+    }
+  }
+}
+
+extension Account {
+  fileprivate init(
+    homeAccountID: String, records: [AccountRecord], idTokens: [IDToken], clouds: CloudInstances
+  ) {
+    let home = Tenant.home(of: homeAccountID)
+    // The key breaks ties, so that of several records for one tenant always the same one is taken. One that
+    // names its tenant knows more than one that says "common".
+    let ordered = records.sorted {
+      ($0.realm?.normalized == $0.tenant ? 0 : 1, $0.serializedKey)
+        < ($1.realm?.normalized == $1.tenant ? 0 : 1, $1.serializedKey)
+    }
+    var profiles: [String: TenantProfile] = [:]
+    for record in ordered where profiles[record.tenant] == nil {
+      let tenant = record.tenant
+      let token = idTokens.sorted { $0.credential.serializedKey < $1.credential.serializedKey }.first {
+        Tenant.resolve(realm: $0.realm, homeAccountID: homeAccountID) == tenant
+      }
+      let twins = ordered.filter { $0.tenant == tenant }
+      profiles[tenant] = TenantProfile(
+        tenantID: tenant,
+        localAccountID: twins.lazy.compactMap(\.localAccountID).first,
+        username: twins.lazy.compactMap(\.username).first,
+        name: twins.lazy.compactMap(\.name).first,
+        environment: clouds.canonical(record.environment ?? ""),
+        isHomeTenant: tenant == home,
+        claims: token?.claims)
+    }
+    let tenantProfiles = profiles.values.sorted {
+      ($0.isHomeTenant ? 0 : 1, $0.tenantID) < ($1.isHomeTenant ? 0 : 1, $1.tenantID)
+    }
+    self.init(
+      homeAccountID: homeAccountID,
+      username: tenantProfiles.lazy.compactMap(\.username).first,
+      environment: tenantProfiles.first?.environment ?? "",
+      tenantProfiles: tenantProfiles)
+  }
+}
+
+extension AccountRecord {
+  fileprivate var tenant: String { Tenant.resolve(realm: realm, homeAccountID: homeAccountID) }
+}

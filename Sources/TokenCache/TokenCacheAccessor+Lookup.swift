@@ -1,0 +1,211 @@
+import FoundationEssentials
+
+/// Which token to find.
+public struct TokenRequest: Sendable, Hashable {
+  /// `nil` for tokens of an application.
+  public var homeAccountID: String?
+  /// Any host of the cloud.
+  public var environment: String
+  public var clientID: String
+  /// The tenant; `nil`, `common` and `organizations` mean the account's home tenant.
+  public var realm: String?
+  /// Scopes that the token must all have.
+  public var scopes: ScopeSet
+  public var scheme: AuthenticationScheme
+  /// The `claims` that the token must have been asked with, to the letter; `nil` finds those asked without.
+  public var requestedClaims: String?
+  public var applicationIdentifier: String?
+
+  public init(
+    homeAccountID: String?, environment: String, clientID: String, realm: String? = nil,
+    scopes: [String] = [], scheme: AuthenticationScheme = .bearer, requestedClaims: String? = nil,
+    applicationIdentifier: String? = nil
+  ) {
+    (self.homeAccountID, self.environment, self.clientID) = (homeAccountID, environment, clientID)
+    (self.realm, self.scopes, self.scheme) = (realm, ScopeSet(scopes), scheme)
+    (self.requestedClaims, self.applicationIdentifier) = (requestedClaims, applicationIdentifier)
+  }
+
+  var tenant: String { Tenant.resolve(realm: realm ?? "common", homeAccountID: homeAccountID) }
+}
+
+/// An access token that was found, and how good it still is.
+public struct FoundAccessToken: Sendable {
+  public enum Condition: Sendable, Hashable {
+    case valid
+    /// Good, but the server asked for a renewal by now.
+    case needsRefresh
+    /// To be used only while the token service is down.
+    case extendedLifetime
+    case expired
+  }
+
+  public let token: AccessToken
+  public let condition: Condition
+  /// `nil` for tokens of an application.
+  public let idToken: IDToken?
+  public let account: Account?
+}
+
+extension TokenCacheAccessor {
+  /// How many seconds before its end an access token counts as expired, unless told otherwise.
+  public static let defaultExpirationBuffer = 300.0
+
+  /// Finds the access token that serves a request. Among several, the best and then the one that lasts
+  /// longest is taken.
+  ///
+  /// A token of an account is found only together with that account and an ID token of the same client and
+  /// tenant.
+  ///
+  /// - Parameter expirationBuffer: How many seconds before its end a token counts as expired.
+  /// - Returns: The token, expired ones included; `nil` when there is none.
+  /// - Throws: What the store throws.
+  public func accessToken(
+    for request: TokenRequest, expirationBuffer: Double = defaultExpirationBuffer
+  ) async throws(CacheError) -> FoundAccessToken? {
+    let shard = shard(request.homeAccountID)
+    let document = try await contents(.some([shard]))[shard]
+    let now = now()
+    let best = document.accessTokens.sorted { $0.key < $1.key }
+      .compactMap { AccessToken($0.value) }
+      .filter { request.isServed(by: $0, in: clouds) }
+      .map { (token: $0, condition: $0.credential.condition(at: now, buffer: expirationBuffer)) }
+      .min { one, other in
+        (one.condition.rank, -(one.token.expiresOn?.timeIntervalSince1970 ?? 0))
+          < (other.condition.rank, -(other.token.expiresOn?.timeIntervalSince1970 ?? 0))
+      }
+    guard let best else { return nil }
+    guard let homeAccountID = request.homeAccountID else {
+      return FoundAccessToken(token: best.token, condition: best.condition, idToken: nil, account: nil)
+    }
+    guard let idToken = document.idToken(for: request, in: clouds),
+      let account = [document].accounts(clientID: request.clientID, in: clouds)
+        .first(where: { homeAccountID.matches($0.homeAccountID) })
+    else { return nil }
+    return FoundAccessToken(
+      token: best.token, condition: best.condition, idToken: idToken, account: account)
+  }
+
+  /// Finds the ID token of a client for an account in one tenant. The request's scopes do not matter.
+  ///
+  /// - Throws: What the store throws.
+  public func idToken(for request: TokenRequest) async throws(CacheError) -> IDToken? {
+    let shard = shard(request.homeAccountID)
+    return try await contents(.some([shard]))[shard].idToken(for: request, in: clouds)
+  }
+
+  /// Finds the refresh tokens that may serve a request, in the order in which to try them: the client's own,
+  /// then those of its family; in each the last stored first.
+  ///
+  /// A client that is known to belong to no family gets none of a family's. One of which nothing is known may
+  /// belong to family `1`.
+  ///
+  /// - Returns: The tokens, each secret once.
+  /// - Throws: What the store throws.
+  public func refreshTokens(for request: TokenRequest) async throws(CacheError) -> [RefreshToken] {
+    let (account, common) = (shard(request.homeAccountID), shard(nil))
+    let contents = try await contents(.some([account, common]))
+    let tokens = contents[account].refreshTokens.sorted { $0.key < $1.key }
+      .compactMap { RefreshToken($0.value) }
+      .filter {
+        clouds.canonical($0.environment) == clouds.canonical(request.environment)
+          && (request.homeAccountID ?? "").normalized == ($0.homeAccountID ?? "").normalized
+      }
+      .sorted { ($0.lastModified ?? .distantPast) > ($1.lastModified ?? .distantPast) }
+    let family = contents[common].family(of: request.clientID, environment: request.environment, in: clouds)
+    let own = tokens.filter { $0.familyID == nil && request.clientID.matches($0.clientID) }
+    let shared = tokens.filter { token in
+      token.familyID.map { id in family.map { $0.matches(id) } ?? false } ?? false
+    }
+    // A token of another library may name a family that this client is not known to be in; it is its own.
+    let labelled = tokens.filter { $0.familyID != nil && request.clientID.matches($0.clientID) }
+    var secrets: Set<String> = []
+    return (own + shared + labelled).filter { secrets.insert($0.secret).inserted }
+  }
+
+  /// What is known of a client, `nil` when nothing is.
+  ///
+  /// - Throws: What the store throws.
+  public func appMetadata(
+    clientID: String, environment: String
+  ) async throws(CacheError) -> AppMetadata? {
+    let common = shard(nil)
+    return try await contents(.some([common]))[common]
+      .appMetadata(clientID: clientID, environment: environment, in: clouds)
+  }
+
+  /// What a client knows of its accounts, `nil` when it has met none.
+  ///
+  /// - Throws: What the store throws.
+  public func accountMetadata(clientID: String) async throws(CacheError) -> AccountMetadata? {
+    let common = shard(nil)
+    return try await contents(.some([common]))[common].accountMetadata(clientID: clientID)
+  }
+}
+
+extension TokenRequest {
+  fileprivate func isServed(by token: AccessToken, in clouds: CloudInstances) -> Bool {
+    let credential = token.credential
+    return credential.credentialType == scheme.credentialType
+      && (scheme.tokenType ?? "").normalized
+        == (scheme == .bearer ? "" : (credential.tokenType ?? "").normalized)
+      && isAbout(credential, in: clouds)
+      && credential.requestedClaims == requestedClaims.nonBlank
+      && (applicationIdentifier ?? "").normalized == (credential.applicationIdentifier ?? "").normalized
+      && token.scopes.satisfies(scopes)
+  }
+
+  /// Whether a credential is of the client, account, cloud and tenant asked for.
+  fileprivate func isAbout(_ credential: Credential, in clouds: CloudInstances) -> Bool {
+    clientID.matches(credential.clientID)
+      && (homeAccountID ?? "").normalized == (credential.homeAccountID ?? "").normalized
+      && clouds.canonical(environment) == clouds.canonical(credential.environment ?? "")
+      && (homeAccountID == nil && realm == nil
+        || tenant == Tenant.resolve(realm: credential.realm, homeAccountID: credential.homeAccountID))
+  }
+}
+
+extension CacheDocument {
+  fileprivate func idToken(for request: TokenRequest, in clouds: CloudInstances) -> IDToken? {
+    idTokens.sorted { $0.key < $1.key }.map(\.value).filter { request.isAbout($0, in: clouds) }
+      .compactMap(IDToken.init).first
+  }
+
+  fileprivate func appMetadata(
+    clientID: String, environment: String, in clouds: CloudInstances
+  ) -> AppMetadata? {
+    appMetadata.sorted { $0.key < $1.key }.map(\.value).first {
+      clientID.matches($0.clientID)
+        && clouds.canonical($0.environment ?? "") == clouds.canonical(environment)
+    }
+  }
+
+  /// The family whose refresh tokens a client may try, `nil` for none.
+  func family(of clientID: String, environment: String?, in clouds: CloudInstances) -> String? {
+    let canonical = environment.map(clouds.canonical)
+    let known = appMetadata.sorted { $0.key < $1.key }.map(\.value).filter {
+      clientID.matches($0.clientID)
+        && (canonical ?? clouds.canonical($0.environment ?? "")) == clouds.canonical($0.environment ?? "")
+    }
+    guard !known.isEmpty else { return "1" }
+    return known.lazy.compactMap { Optional($0.familyID ?? "").nonBlank }.first
+  }
+}
+
+extension Credential {
+  func condition(at now: Date, buffer: Double) -> FoundAccessToken.Condition {
+    guard isExpired(at: now, buffer: buffer) else { return needsRefresh(at: now) ? .needsRefresh : .valid }
+    return isInExtendedLifetime(at: now) ? .extendedLifetime : .expired
+  }
+}
+
+extension FoundAccessToken.Condition {
+  fileprivate var rank: Int {
+    switch self {
+    case .valid: 0
+    case .needsRefresh: 1
+    case .extendedLifetime: 2
+    case .expired: 3
+    }
+  }
+}

@@ -1,0 +1,97 @@
+extension TokenCacheAccessor {
+  /// Signs an account out of one client, or removes it altogether.
+  ///
+  /// - Parameters:
+  ///   - homeAccountID: The account.
+  ///   - clientID: The client whose tokens go, in every cloud; the account stays for others and counts as
+  ///     signed out of this one. `nil` removes the tokens of all clients, the account and what they knew of it.
+  /// - Returns: The credentials that went.
+  /// - Throws: What the store throws.
+  @discardableResult
+  public func removeAccount(
+    _ homeAccountID: String, clientID: String? = nil
+  ) async throws(CacheError) -> [Credential] {
+    let (account, common) = (shard(homeAccountID), shard(nil))
+    // The sign-in state is written last: a failure in between leaves an account without tokens.
+    return try await store.update(.some([account, common]), in: group) { contents in
+      let removed = contents[account].removeCredentials { credential in
+        homeAccountID.matches(credential.homeAccountID) && clientID.matches(credential.clientID)
+      }
+      if let clientID {
+        contents[common].updateAccountMetadata(clientID: clientID) {
+          $0.setSignInState(.signedOut, of: homeAccountID)
+        }
+      } else {
+        contents[account].removeAccounts { homeAccountID.matches($0.homeAccountID) }
+        for key in contents[common].accountMetadata.keys {
+          contents[common].accountMetadata[key]?.removeAccount(homeAccountID)
+        }
+      }
+      return removed
+    }
+  }
+
+  /// Removes the tokens of one client for every account. The accounts stay and count as signed out of it.
+  ///
+  /// - Returns: The credentials that went.
+  /// - Throws: What the store throws.
+  @discardableResult
+  public func removeClient(_ clientID: String) async throws(CacheError) -> [Credential] {
+    let common = shard(nil)
+    return try await store.update(.all, in: group) { contents in
+      var removed: [Credential] = []
+      for shard in contents.documents.keys {
+        removed += contents[shard].removeCredentials { clientID.matches($0.clientID) }
+      }
+      let accounts = Set(removed.compactMap(\.homeAccountID))
+      if !accounts.isEmpty {
+        contents[common].updateAccountMetadata(clientID: clientID) { metadata in
+          for account in accounts { metadata.setSignInState(.signedOut, of: account) }
+        }
+      }
+      return removed
+    }
+  }
+
+  /// Removes access tokens whose time is over, extended lifetime included.
+  ///
+  /// - Returns: The tokens that went.
+  /// - Throws: What the store throws.
+  @discardableResult
+  public func removeExpired() async throws(CacheError) -> [Credential] {
+    let now = now()
+    return try await store.update(.all, in: group) { contents in
+      var removed: [Credential] = []
+      for shard in contents.documents.keys {
+        removed += contents[shard].removeCredentials {
+          $0.credentialType.section == .accessToken && $0.condition(at: now, buffer: 0) == .expired
+        }
+      }
+      return removed
+    }
+  }
+
+  /// Removes a refresh token that the server refused, unless somebody has replaced it in the meantime.
+  ///
+  /// - Returns: Whether it was there still.
+  /// - Throws: What the store throws.
+  @discardableResult
+  public func remove(_ token: RefreshToken) async throws(CacheError) -> Bool {
+    let shard = shard(token.homeAccountID)
+    return try await store.update(.some([shard]), in: group) { contents in
+      let removed = contents[shard].removeCredentials {
+        $0.credentialType.section == .refreshToken && $0.secret == token.secret
+      }
+      return !removed.isEmpty
+    }
+  }
+
+  /// Empties the group: everything that was written in Llavero's format, damaged or not.
+  ///
+  /// - Returns: How many items went.
+  /// - Throws: What the store throws.
+  @discardableResult
+  public func clear() async throws(CacheError) -> Int {
+    try await store.remove(.everything, in: group)
+  }
+}

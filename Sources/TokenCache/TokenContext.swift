@@ -1,0 +1,72 @@
+import FoundationEssentials
+
+/// The kinds of authority, as far as they differ in what the cache keeps.
+public enum AuthorityKind: Sendable, Hashable {
+  /// Entra ID and personal accounts.
+  case aad
+  case b2c
+  case ciam
+  case adfs
+}
+
+/// How an access token is presented.
+public enum AuthenticationScheme: Sendable, Hashable {
+  case bearer
+  /// A token bound to a key, such as `Pop` or `ssh-cert`.
+  case bound(tokenType: String, keyID: String)
+
+  /// The scheme that a token request named by its parameters: `token_type`, and `key_id` or the key id in
+  /// `req_cnf`.
+  public init(parameters: [String: String]) {
+    guard let tokenType = parameters["token_type"].nonBlank, tokenType.lowercased() != "bearer" else {
+      self = .bearer
+      return
+    }
+    let confirmation = parameters["req_cnf"].flatMap(Data.init(base64URL:))
+      .flatMap { try? JSONDecoder().decode(JSONObject.self, from: $0) }
+    let keyID = parameters["key_id"].nonBlank ?? confirmation?["kid"]?.stringValue
+    self = .bound(tokenType: tokenType, keyID: keyID ?? "")
+  }
+
+  var credentialType: CredentialType {
+    self == .bearer ? .accessToken : .accessTokenWithAuthScheme
+  }
+
+  var tokenType: String? {
+    if case .bound(let tokenType, _) = self { tokenType } else { nil }
+  }
+}
+
+/// The request that a token response answers, as far as the cache must know it.
+public struct TokenContext: Sendable {
+  /// The host that stands in the cache: `preferred_cache` once instance discovery ran, else the authority's.
+  public var environment: String
+  public var clientID: String
+  public var authority: AuthorityKind
+  /// The scopes asked for, taken where the response names none.
+  public var scopes: String
+  public var scheme: AuthenticationScheme
+  /// The `claims` parameter of the request.
+  public var requestedClaims: String?
+  /// The application's identifier in Intune, and its enrolment.
+  public var applicationIdentifier: String?
+  public var enrollmentID: String?
+  /// Nested app authentication only.
+  public var redirectURI: String?
+  /// The account that a silent request was for: a refresh may answer without saying whose token it is.
+  public var homeAccountID: String?
+  /// The tenant that a silent request was for, taken where the response names none.
+  public var realm: String?
+
+  public init(
+    environment: String, clientID: String, authority: AuthorityKind = .aad, scopes: String = "",
+    scheme: AuthenticationScheme = .bearer, requestedClaims: String? = nil,
+    applicationIdentifier: String? = nil, enrollmentID: String? = nil, redirectURI: String? = nil,
+    homeAccountID: String? = nil, realm: String? = nil
+  ) {
+    (self.environment, self.clientID, self.authority) = (environment, clientID, authority)
+    (self.scopes, self.scheme, self.requestedClaims) = (scopes, scheme, requestedClaims)
+    (self.applicationIdentifier, self.enrollmentID) = (applicationIdentifier, enrollmentID)
+    (self.redirectURI, self.homeAccountID, self.realm) = (redirectURI, homeAccountID, realm)
+  }
+}

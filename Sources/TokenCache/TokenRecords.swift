@@ -1,0 +1,94 @@
+public import FoundationEssentials
+
+/// The records that a token response becomes.
+public struct TokenRecords: Sendable {
+  public let homeAccountID: String
+  public let accessToken: Credential?
+  public let idToken: Credential?
+  /// The client's own refresh token, and before it the family's where the client belongs to one.
+  public let refreshTokens: [Credential]
+  public let appMetadata: AppMetadata
+  /// `nil` when the response does not say whose token it is and the account is known from the request.
+  public let account: AccountRecord?
+
+  /// Composes the records.
+  ///
+  /// - Parameter now: The present, from which intervals count.
+  /// - Throws: ``CacheError/Code/invalidResponse`` when neither the response nor the request names an account.
+  public init(_ response: TokenResponse, for context: TokenContext, at now: Date) throws(CacheError) {
+    let claims = response.claims
+    let clientInfo = response.clientInfo
+    // AD FS sends no client info; the subject is what identifies its accounts.
+    let named = clientInfo?.homeAccountID ?? claims?.subject?.normalized
+    guard let homeAccountID = context.homeAccountID?.normalized ?? named else {
+      throw CacheError(.invalidResponse, "The token response does not say whose tokens it holds.")
+    }
+    let realm = Self.realm(claims: claims, clientInfo: clientInfo, context: context)
+    func credential(_ type: CredentialType, _ secret: String) -> Credential {
+      Credential(
+        type: type, homeAccountID: homeAccountID, environment: context.environment,
+        clientID: context.clientID, secret: secret)
+    }
+
+    self.homeAccountID = homeAccountID
+    accessToken = response.accessToken.map { secret in
+      var token = credential(context.scheme.credentialType, secret)
+      token.realm = realm
+      token.target = response.scope ?? context.scopes
+      token.cachedAt = now
+      token.expiresOn = response.expiresOn(at: now)
+      token.extendedExpiresOn = response.extendedExpiresOn(at: now)
+      token.refreshOn = response.refreshOn(at: now)
+      token.requestedClaims = context.requestedClaims.nonBlank
+      token.applicationIdentifier = context.applicationIdentifier.nonBlank
+      token.enrollmentID = context.enrollmentID.nonBlank
+      token.redirectURI = context.redirectURI.nonBlank
+      if case .bound(let tokenType, let keyID) = context.scheme {
+        token.tokenType = tokenType
+        token.kid = keyID
+      }
+      return token
+    }
+    idToken = response.idToken.map { secret in
+      var token = credential(.idToken, secret)
+      token.realm = realm
+      return token
+    }
+    refreshTokens =
+      response.refreshToken.map { secret in
+        var own = credential(.refreshToken, secret)
+        own.speInfo = response.speInfo
+        guard let familyID = response.familyID else { return [own] }
+        var family = own
+        family.familyID = familyID
+        return [family, own]
+      } ?? []
+    appMetadata = AppMetadata(
+      clientID: context.clientID, environment: context.environment, familyID: response.familyID ?? "")
+    account = named.map { _ in
+      var account = AccountRecord(
+        homeAccountID: homeAccountID, environment: context.environment, realm: realm)
+      account.localAccountID = claims?.objectID ?? claims?.subject ?? clientInfo?.uid
+      account.username =
+        claims?.username ?? (context.authority == .b2c ? "Missing from the token response" : nil)
+      account.name = claims?.name
+      account.givenName = claims?.givenName
+      account.middleName = claims?.middleName
+      account.familyName = claims?.familyName
+      account.alternativeAccountID = claims?.alternativeAccountID
+      account.clientInfo = clientInfo?.raw
+      return account
+    }
+  }
+
+  /// In B2C and CIAM the tenant in an ID token depends on the policy, so that the home tenant is taken.
+  private static func realm(
+    claims: IDTokenClaims?, clientInfo: ClientInfo?, context: TokenContext
+  ) -> String? {
+    switch context.authority {
+    case .aad: claims?.tenantID ?? context.realm ?? clientInfo?.utid
+    case .b2c, .ciam: clientInfo?.utid ?? context.realm ?? claims?.tenantID
+    case .adfs: context.realm
+    }
+  }
+}

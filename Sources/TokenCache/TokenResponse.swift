@@ -1,0 +1,68 @@
+public import FoundationEssentials
+
+/// What a token endpoint answered, as far as the cache keeps it.
+public struct TokenResponse: Sendable {
+  /// The whole answer.
+  public let fields: JSONObject
+
+  /// Reads the body of a successful answer.
+  ///
+  /// - Throws: ``CacheError/Code/invalidResponse`` when it is no JSON object.
+  public init(json: Data) throws(CacheError) {
+    do {
+      fields = try JSONDecoder().decode(JSONObject.self, from: json)
+    } catch {
+      throw CacheError(.invalidResponse, "The token response is no JSON object.")
+    }
+  }
+
+  public init(fields: JSONObject) {
+    self.fields = fields
+  }
+
+  private func string(_ name: String) -> String? { fields[name]?.stringValue.nonBlank }
+
+  public var accessToken: String? { string("access_token") }
+  public var refreshToken: String? { string("refresh_token") }
+  public var idToken: String? { string("id_token") }
+  public var tokenType: String? { string("token_type") }
+  /// The scopes granted, separated by spaces.
+  public var scope: String? { string("scope") }
+  public var clientInfo: ClientInfo? { string("client_info").flatMap(ClientInfo.init(raw:)) }
+  /// The family of clients that may use the refresh token.
+  public var familyID: String? { string("foci") }
+  public var speInfo: String? { string("spe_info") }
+  public var claims: IDTokenClaims? { idToken.flatMap(IDTokenClaims.init(token:)) }
+
+  /// When the access token ends; an absolute time wins over an interval, and without either it is an hour.
+  public func expiresOn(at now: Date) -> Date {
+    moment("expires_on", interval: "expires_in", at: now) ?? now.addingTimeInterval(3600)
+  }
+
+  /// Until when the access token serves while the token service is down; `nil` when it has no such time.
+  public func extendedExpiresOn(at now: Date) -> Date? {
+    moment("ext_expires_on", interval: "ext_expires_in", at: now)
+  }
+
+  /// From when on the access token should be renewed; `nil` when the server did not say.
+  public func refreshOn(at now: Date) -> Date? {
+    moment("refresh_on", interval: "refresh_in", at: now)
+  }
+
+  /// Servers write numbers as numbers or as strings. Zero, negative and absurd ones count as not given.
+  private func moment(_ absolute: String, interval: String, at now: Date) -> Date? {
+    let latest = 253_402_300_800.0
+    func positive(_ name: String) -> Double? {
+      fields[name]?.numberValue.flatMap { $0 > 0 && $0 < latest ? $0 : nil }
+    }
+    if let seconds = positive(absolute) { return Date(timeIntervalSince1970: seconds) }
+    guard let seconds = positive(interval), now.timeIntervalSince1970 + seconds < latest else { return nil }
+    return now.addingTimeInterval(seconds)
+  }
+}
+
+extension TokenResponse: CustomStringConvertible, CustomReflectable {
+  /// The names of the fields, never a value.
+  public var description: String { "TokenResponse(\(fields.keys.sorted().joined(separator: ", ")))" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
