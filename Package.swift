@@ -1,13 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every target except those that call C is checked for memory safety by the compiler.
-let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 let common: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
+/// Every target except those that call C is checked for memory safety by the compiler.
+let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
 let package = Package(
   name: "llavero",
@@ -26,7 +26,7 @@ let package = Package(
       pkgConfig: "libsecret-1",
       providers: [.apt(["libsecret-1-dev"]), .yum(["libsecret-devel"])]),
     .target(name: "GLibSupport", dependencies: ["CLibsecret"], swiftSettings: common),
-    .target(name: "SecretService", dependencies: ["GLibSupport"], swiftSettings: common),
+    .target(name: "SecretService", dependencies: ["CLibsecret", "GLibSupport"], swiftSettings: common),
     .target(name: "TokenCache", dependencies: ["GLibSupport"], swiftSettings: safe),
     .target(name: "KeyringStore", dependencies: ["SecretService", "TokenCache"], swiftSettings: safe),
     .executableTarget(
@@ -36,9 +36,15 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safe),
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: safe),
-    .testTarget(name: "GLibSupportTests", dependencies: ["GLibSupport"], swiftSettings: common),
-    .testTarget(name: "SecretServiceTests", dependencies: ["SecretService", "TestSupport"], swiftSettings: common),
+    .target(
+      name: "TestSupport", dependencies: ["CLibsecret", "GLibSupport"], path: "Tests/TestSupport",
+      swiftSettings: common),
+    .testTarget(
+      name: "GLibSupportTests", dependencies: ["CLibsecret", "GLibSupport", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(
+      name: "SecretServiceTests", dependencies: ["GLibSupport", "SecretService", "TestSupport"],
+      swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache", "TestSupport"], swiftSettings: safe),
     .testTarget(
       name: "KeyringStoreTests", dependencies: ["KeyringStore", "TestSupport"], swiftSettings: common),
