@@ -22,6 +22,16 @@ package struct GLibError: Error, Equatable, Sendable {
     g_error_free(error)
   }
 
+  /// For a call that failed and did not say why.
+  package static let unexplained = GLibError(domain: "", code: 0, message: "unknown error", dbusName: nil)
+
+  private init(domain: String, code: Int32, message: String, dbusName: String?) {
+    self.domain = domain
+    self.code = code
+    self.message = message
+    self.dbusName = dbusName
+  }
+
   package func isIO(_ code: GIOErrorEnum) -> Bool {
     domain == "g-io-error-quark" && self.code == Int32(bitPattern: code.rawValue)
   }
