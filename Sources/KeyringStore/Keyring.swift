@@ -78,10 +78,7 @@ struct Keyring {
     for path in try search(name) where !ours.contains(path) { try items.note(stranger: path, self, group) }
     var byShard: [ShardID: [ShardCopy]] = [:]
     for copy in try copies(paths).values {
-      // What is in a shard says which it is; only where it does not are the attributes fetched.
-      if let shard = try copy.document?.shard(in: group) ?? shard(of: copy.path) {
-        byShard[shard, default: []].append(copy)
-      }
+      if let shard = try shard(of: copy, in: group) { byShard[shard, default: []].append(copy) }
     }
     for (shard, copies) in byShard.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       try items.add(copies, as: shard, of: group, self)
@@ -89,8 +86,11 @@ struct Keyring {
     return items
   }
 
-  private func shard(of path: ObjectPath) throws(CacheError) -> ShardID? {
-    try item(path)?.attributes[KeyringItem.Attribute.shard].map(ShardID.init(rawValue:))
+  /// What is in a shard says which it is; only where it does not are the attributes fetched, since that takes
+  /// a call for each item.
+  private func shard(of copy: ShardCopy, in group: KeychainGroup) throws(CacheError) -> ShardID? {
+    if let shard = copy.document?.shard(in: group) { return shard }
+    return try item(copy.path)?.attributes[KeyringItem.Attribute.shard].map(ShardID.init(rawValue:))
   }
 
   /// The items that a removal is about.
@@ -134,7 +134,8 @@ struct Keyring {
       let label = KeyringItem.label(shard, of: group)
       _ = try Self.calling { () throws(SecretServiceError) in
         try client.create(
-          label: label, attributes: attributes, secret: secret, in: collection.path, prompt: false, cancellable)
+          label: label, attributes: attributes, secret: secret, in: collection.path, prompt: false,
+          cancellable)
       }
     }
   }
@@ -142,7 +143,7 @@ struct Keyring {
   /// Deletes an item. One that is gone already is as good.
   func delete(_ path: ObjectPath) throws(CacheError) {
     try Self.calling { () throws(SecretServiceError) in
-      do {
+      do throws(SecretServiceError) {
         try client.delete(path, prompt: false, cancellable)
       } catch .noSuchItem {}
     }
@@ -151,7 +152,7 @@ struct Keyring {
   /// `nil` for an item that is gone.
   func item(_ path: ObjectPath) throws(CacheError) -> ItemProperties? {
     try Self.calling { () throws(SecretServiceError) in
-      do {
+      do throws(SecretServiceError) {
         return try client.item(path, cancellable)
       } catch .noSuchItem {
         return nil

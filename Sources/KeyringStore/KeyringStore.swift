@@ -151,9 +151,9 @@ public final class KeyringStore: CacheStore {
       func attempt() throws(CacheError) -> T {
         try work(Keyring(client, collection: collection, cancellable))
       }
-      do {
+      do throws(CacheError) {
         return try attempt()
-      } catch where error.underlyingError as? SecretServiceError == .serviceGone {
+      } catch  where error.underlyingError as? SecretServiceError == .serviceGone {
         return try attempt()
       }
     }
@@ -166,13 +166,13 @@ public final class KeyringStore: CacheStore {
   ) async throws(CacheError) -> T {
     do {
       return try await body()
-    } catch where error.code == .locked {
+    } catch  where error.code == .locked {
       let (client, collection, timeout) = (client, collection, timeout)
       let mayPrompt = prompt != .denied
       let patience: Duration = if case .allowed(let patience) = prompt { patience } else { timeout }
       try await prompts.run(
         timeout: patience, onCancel: CacheError(SecretServiceError.cancelled),
-      onTimeout: CacheError(SecretServiceError.timedOut)
+        onTimeout: CacheError(SecretServiceError.timedOut)
       ) { (cancellable) throws(CacheError) in
         try Keyring(client, collection: collection, cancellable).unlock(prompt: mayPrompt)
       }

@@ -28,7 +28,7 @@ extension CacheDocument {
   /// Reads the secret of an item where it lies, in locked memory.
   fileprivate init(secret: SecretBytes) throws(CacheError) {
     self = try unsafe secret.withUnsafeBytes { (bytes) throws(CacheError) in
-      guard let start = unsafe bytes.baseAddress else { return CacheDocument() }
+      guard let start = bytes.baseAddress else { return CacheDocument() }
       let json = unsafe Data(
         bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: bytes.count, deallocator: .none)
       return try CacheDocument(json: json)

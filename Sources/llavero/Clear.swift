@@ -113,7 +113,9 @@ struct Clear: AsyncParsableCommand {
     if damaged { return false }
     if expired { return summary.state == .expired }
     let isToken = summary.type != "Account" && summary.type != "AppMetadata"
-    if let client { guard isToken, summary.clientId?.lowercased() == client.lowercased() else { return false } }
+    if let client {
+      guard isToken, summary.clientId?.lowercased() == client.lowercased() else { return false }
+    }
     guard let accounts else { return true }
     return accounts.contains { $0 == summary.homeAccountId?.lowercased() }
   }
@@ -127,7 +129,9 @@ struct Clear: AsyncParsableCommand {
         advice: "Add --yes to remove, or --dry-run to see what would go.")
     }
     List.table(of: affected, now: now).forEach(Terminal.error)
-    let what = Self.counted(affected.count, "record") + (unreadable > 0 ? " and \(Self.counted(unreadable, "damaged item"))" : "")
+    let what =
+      Self.counted(affected.count, "record")
+      + (unreadable > 0 ? " and \(Self.counted(unreadable, "damaged item"))" : "")
     guard Terminal.confirm("Remove \(what) from \(options.group.name)?") else {
       throw Failure.Message(code: .cancelled, name: "cancelled", message: "Nothing was removed.")
     }

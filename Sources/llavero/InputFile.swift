@@ -15,7 +15,9 @@ enum InputFile {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     defer { buffer.resetBytes() }
     while true {
-      let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+      let count = unsafe buffer.withUnsafeMutableBytes {
+        unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
+      }
       if count == 0 { return data }
       if count < 0 && errno == EINTR { continue }
       guard count > 0 else { throw failure(path) }
@@ -35,6 +37,8 @@ enum InputFile {
 
 extension [UInt8] {
   fileprivate mutating func resetBytes() {
-    unsafe withUnsafeMutableBytes { unsafe explicit_bzero($0.baseAddress, $0.count) }
+    unsafe withUnsafeMutableBytes { bytes in
+      if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
+    }
   }
 }

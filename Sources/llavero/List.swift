@@ -51,7 +51,8 @@ struct List: AsyncParsableCommand {
     return table.lines(width: Terminal.width) { column, cell in
       switch column {
       case 0: Terminal.dim(cell)
-      case 5: cell.hasSuffix("left") ? Terminal.green(cell) : cell.hasSuffix("ago") ? Terminal.red(cell) : cell
+      case 5:
+        cell.hasSuffix("left") ? Terminal.green(cell) : cell.hasSuffix("ago") ? Terminal.red(cell) : cell
       default: cell
       }
     }

@@ -25,7 +25,10 @@ struct RecordSummary: Encodable {
   let expiresOn: Date?
   let state: State?
 
-  init(_ section: CredentialSection, key: String, _ credential: Credential, usernames: [String: String], now: Date) {
+  init(
+    _ section: CredentialSection, key: String, _ credential: Credential, usernames: [String: String],
+    now: Date
+  ) {
     id = Self.id(section.rawValue, key)
     type = credential.credentialType.rawValue
     homeAccountId = credential.homeAccountID

@@ -22,9 +22,9 @@ struct GroupOptions: ParsableArguments {
   @OptionGroup var store: StoreOptions
 
   @Option(
-    help: ArgumentHelp(
-      "The keychain group.", discussion: "\(KeychainGroup.default.name) unless another is named."))
-  var group: KeychainGroup = .default
+    help: "The keychain group; \(KeychainGroup.default.name) unless another is named.",
+    transform: { try KeychainGroup($0) })
+  var group = KeychainGroup.default
 
   var cache: TokenCacheAccessor { TokenCacheAccessor(store: store.store, group: group) }
 }
@@ -33,13 +33,4 @@ struct GroupOptions: ParsableArguments {
 struct OutputOptions: ParsableArguments {
   @Flag(help: "Print JSON for programs.")
   var json = false
-}
-
-extension KeychainGroup: ExpressibleByArgument {
-  public init?(argument: String) {
-    guard let group = try? KeychainGroup(argument) else { return nil }
-    self = group
-  }
-
-  public var defaultValueDescription: String { name }
 }

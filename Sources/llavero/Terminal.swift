@@ -62,12 +62,14 @@ enum Terminal {
 
 /// Text from a cache, safe to print: control characters, which a terminal might obey, are replaced.
 func printable(_ text: String) -> String {
-  String(String.UnicodeScalarView(text.unicodeScalars.map { scalar in
-    switch scalar.properties.generalCategory {
-    case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: "\u{FFFD}"
-    default: scalar
-    }
-  }))
+  String(
+    String.UnicodeScalarView(
+      text.unicodeScalars.map { scalar in
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: "\u{FFFD}"
+        default: scalar
+        }
+      }))
 }
 
 /// Pretty JSON with sorted keys and ISO 8601 times, the form of every `--json`.

@@ -1,0 +1,104 @@
+import Glibc
+import Synchronization
+
+/// A lock file that was opened, checked, repaired where that was needed, and mapped.
+struct OpenedLockFile {
+  static let size = 4096
+  private static let magic = Array("LLAVERO1".utf8)
+
+  let descriptor: Int32
+  let mapping: UnsafeMutableRawPointer
+
+  init(directory: String, name: String) throws(SharedLockFileError) {
+    let path = directory + "/" + name
+    let folder = try Self.openDirectory(directory)
+    defer { close(folder) }
+
+    let descriptor = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if descriptor < 0 {
+      throw errno == ELOOP ? .notPrivate(path: path) : .system(call: "open", path: path, code: errno)
+    }
+    do {
+      try Self.checkPrivate(descriptor, kind: S_IFREG, path: path)
+      try Self.lock(descriptor, path: path)
+      defer { flock(descriptor, LOCK_UN) }
+      mapping = try Self.map(descriptor, path: path)
+      self.descriptor = descriptor
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  /// The place of the counter in a mapped page.
+  static func counter(in mapping: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt64>> {
+    // An Atomic<UInt64> is laid out as the UInt64 it holds, and zero bytes are a valid one.
+    (mapping + magic.count).assumingMemoryBound(to: Atomic<UInt64>.self)
+  }
+
+  /// Whether `path` names the open file.
+  static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
+    var named = stat()
+    var open = stat()
+    return lstat(path, &named) == 0 && fstat(descriptor, &open) == 0
+      && named.st_dev == open.st_dev && named.st_ino == open.st_ino
+  }
+
+  static func lock(_ descriptor: Int32, path: String) throws(SharedLockFileError) {
+    while flock(descriptor, LOCK_EX) != 0 {
+      if errno != EINTR { throw .system(call: "flock", path: path, code: errno) }
+    }
+  }
+
+  private static func openDirectory(_ path: String) throws(SharedLockFileError) -> Int32 {
+    if mkdir(path, 0o700) != 0, errno != EEXIST {
+      throw .system(call: "mkdir", path: path, code: errno)
+    }
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    if descriptor < 0 {
+      // A symbolic link is ENOTDIR here.
+      throw errno == ENOTDIR ? .notPrivate(path: path) : .system(call: "open", path: path, code: errno)
+    }
+    do {
+      try checkPrivate(descriptor, kind: S_IFDIR, path: path)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+
+  private static func checkPrivate(
+    _ descriptor: Int32, kind: mode_t, path: String
+  ) throws(SharedLockFileError) {
+    var status = stat()
+    if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
+    let isPrivate = status.st_uid == geteuid() && status.st_mode & 0o077 == 0
+    if status.st_mode & S_IFMT != kind || !isPrivate { throw .notPrivate(path: path) }
+  }
+
+  /// Maps the file's page, and writes it anew where it is not whole. The caller holds the lock.
+  private static func map(
+    _ descriptor: Int32, path: String
+  ) throws(SharedLockFileError) -> UnsafeMutableRawPointer {
+    var status = stat()
+    if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
+    // Storing into a page that the disk has no room for would be a fatal SIGBUS.
+    let code = posix_fallocate(descriptor, 0, size)
+    if code != 0 { throw .system(call: "posix_fallocate", path: path, code: code) }
+    if status.st_size > size, ftruncate(descriptor, size) != 0 {
+      throw .system(call: "ftruncate", path: path, code: errno)
+    }
+    guard
+      let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), page != MAP_FAILED
+    else { throw .system(call: "mmap", path: path, code: errno) }
+    let header = UnsafeRawBufferPointer(start: page, count: magic.count)
+    if status.st_size != size || !header.elementsEqual(magic) {
+      // A random start: who remembers a number of a file that was deleted must not meet it again by chance.
+      let start = UInt64.random(in: 0...UInt64.max >> 8) * 2
+      counter(in: page).pointee.store(start, ordering: .sequentiallyConsistent)
+      page.copyMemory(from: magic, byteCount: magic.count)
+    }
+    return page
+  }
+}
