@@ -19,14 +19,25 @@ let package = Package(
     .executable(name: "llavero", targets: ["llavero"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
   ],
   targets: [
     .systemLibrary(
       name: "CLibsecret",
       pkgConfig: "libsecret-1",
       providers: [.apt(["libsecret-1-dev"]), .yum(["libsecret-devel"])]),
+    .systemLibrary(
+      name: "CLibsoup",
+      pkgConfig: "libsoup-3.0",
+      providers: [.apt(["libsoup-3.0-dev"]), .yum(["libsoup3-devel"])]),
     .target(name: "GLibSupport", dependencies: ["CLibsecret"], swiftSettings: common),
+    .target(
+      name: "HTTPTransport",
+      dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
+      swiftSettings: safe),
+    .target(
+      name: "SoupTransport", dependencies: ["CLibsoup", "GLibSupport", "HTTPTransport"], swiftSettings: common),
     .target(name: "SecretService", dependencies: ["CLibsecret", "GLibSupport"], swiftSettings: common),
     .target(name: "TokenCache", dependencies: ["GLibSupport"], swiftSettings: safe),
     .target(

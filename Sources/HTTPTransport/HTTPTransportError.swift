@@ -1,0 +1,20 @@
+/// Why no answer came.
+public enum HTTPTransportError: Error, Sendable, Equatable {
+  /// Something else than https was asked for, or the request cannot be sent as it is.
+  case invalidRequest(String)
+  /// The host's name could not be resolved.
+  case cannotFindHost(String)
+  /// Nobody answers there, or the network is down.
+  case cannotConnect(String)
+  /// The connection broke before the answer was complete.
+  case connectionLost(String)
+  /// The certificate is from an authority that is not trusted, for another host, expired, or otherwise bad.
+  case untrustedServer(String)
+  case timedOut
+  /// The answer's body is larger than the request allows.
+  case responseTooLarge(limit: Int)
+  /// What came is no HTTP.
+  case malformedResponse(String)
+  /// The task was cancelled. The server may have carried the request out.
+  case cancelled
+}
