@@ -3,11 +3,13 @@ import FoundationEssentials
 /// What an import did.
 public struct ImportSummary: Sendable, Hashable {
   /// Records that were not there, or older.
-  public var saved = 0
+  public var saved: Int
   /// Records of which a newer or equal version was there.
-  public var kept = 0
+  public var kept: Int
 
-  public init() {}
+  public init(saved: Int = 0, kept: Int = 0) {
+    (self.saved, self.kept) = (saved, kept)
+  }
 }
 
 extension TokenCacheAccessor {
