@@ -56,10 +56,12 @@ extension TokenCacheAccessor {
 extension CacheDocument {
   /// Adds what another document of the same group holds.
   mutating func formUnion(_ other: CacheDocument) {
-    for section in CredentialSection.allCases { self[section].merge(other[section]) { mine, _ in mine } }
-    accounts.merge(other.accounts) { mine, _ in mine }
-    appMetadata.merge(other.appMetadata) { mine, _ in mine }
-    accountMetadata.merge(other.accountMetadata) { mine, _ in mine }
+    for section in CredentialSection.allCases {
+      for (key, credential) in other[section] { self[section].put(credential, at: key) }
+    }
+    for (key, account) in other.accounts { accounts.put(account, at: key) }
+    for (key, metadata) in other.appMetadata { appMetadata.put(metadata, at: key) }
+    for (key, metadata) in other.accountMetadata { accountMetadata.put(metadata, at: key) }
     otherSections.merge(other.otherSections) { $0.merged(with: $1) }
     misfits.merge(other.misfits) { $0.merging($1) { mine, _ in mine } }
   }
@@ -143,8 +145,7 @@ extension Dictionary where Key == String, Value: CacheRecord {
   ) {
     let same = mine.filter { isSame($0.value) }
     guard let kept = same[key] != nil ? key : same.keys.min(), let older = mine[kept] else {
-      if let squatter = self[key], !isSame(squatter) { self[squatter.serializedKey] = squatter }
-      self[key] = theirs
+      put(theirs, at: key)
       summary.saved += 1
       return
     }
