@@ -124,6 +124,8 @@ extension CacheDocument {
       }
     }
     for (key, theirs) in other.accountMetadata.sorted(by: { $0.key < $1.key }) {
+      let mine = accountMetadata.sorted { $0.key < $1.key }.first { theirs.clientID.matches($0.value.clientID) }
+      let theirs = mine.map { theirs.merged(with: $0.value) } ?? theirs
       self.accountMetadata.merge(theirs, key: key, with: accountMetadata, counting: &summary) {
         theirs.clientID.matches($0.clientID)
       } isNewer: { _, _ in
@@ -158,6 +160,14 @@ extension Dictionary where Key == String, Value: CacheRecord {
 extension Credential {
   /// When the record was written, as far as it says.
   fileprivate var age: Date { lastModified ?? cachedAt ?? .distantPast }
+}
+
+extension AccountMetadata {
+  /// This record with what only the other one knows, account by account.
+  fileprivate func merged(with other: AccountMetadata) -> AccountMetadata {
+    AccountMetadata(
+      fields: JSONValue.object(fields).merged(with: .object(other.fields)).objectValue ?? fields)
+  }
 }
 
 extension JSONValue {
