@@ -124,7 +124,9 @@ extension CacheDocument {
       }
     }
     for (key, theirs) in other.accountMetadata.sorted(by: { $0.key < $1.key }) {
-      let mine = accountMetadata.sorted { $0.key < $1.key }.first { theirs.clientID.matches($0.value.clientID) }
+      let mine = accountMetadata.sorted { $0.key < $1.key }.first {
+        theirs.clientID.matches($0.value.clientID)
+      }
       let theirs = mine.map { theirs.merged(with: $0.value) } ?? theirs
       self.accountMetadata.merge(theirs, key: key, with: accountMetadata, counting: &summary) {
         theirs.clientID.matches($0.clientID)
