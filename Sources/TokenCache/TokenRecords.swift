@@ -24,7 +24,8 @@ public struct TokenRecords: Sendable {
     guard let homeAccountID = clientInfo?.homeAccountID ?? context.homeAccountID?.normalized ?? named else {
       throw CacheError(.invalidResponse, "The token response does not say whose tokens it holds.")
     }
-    let realm = Self.realm(claims: claims, clientInfo: clientInfo, context: context)
+    let realm = Self.realm(
+      claims: claims, home: clientInfo?.utid ?? Tenant.home(of: homeAccountID), context: context)
     func credential(_ type: CredentialType, _ secret: String) -> Credential {
       Credential(
         type: type, homeAccountID: homeAccountID, environment: context.environment,
@@ -84,11 +85,11 @@ public struct TokenRecords: Sendable {
 
   /// In B2C and CIAM the tenant in an ID token depends on the policy, so that the home tenant is taken.
   private static func realm(
-    claims: IDTokenClaims?, clientInfo: ClientInfo?, context: TokenContext
+    claims: IDTokenClaims?, home: String?, context: TokenContext
   ) -> String? {
     switch context.authority {
-    case .aad: claims?.tenantID ?? context.realm ?? clientInfo?.utid
-    case .b2c, .ciam: clientInfo?.utid ?? context.realm ?? claims?.tenantID
+    case .aad: claims?.tenantID ?? context.realm ?? home
+    case .b2c, .ciam: home ?? context.realm ?? claims?.tenantID
     case .adfs: context.realm
     }
   }
