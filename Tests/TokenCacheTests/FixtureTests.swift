@@ -170,7 +170,7 @@ private struct FixtureRecord {
     func seconds(_ name: String) -> Double? {
       self[name].flatMap(Double.init)
         ?? {
-          if case .number(let number) = fields[name] { Double("\(number)") } else { nil }
+          if case .number(let number) = fields[name] { Double(number) } else { nil }
         }()
     }
     guard let start = seconds("cached_at"), let end = seconds("expires_on") else { return nil }

@@ -5,8 +5,8 @@ import Foundation
 enum PlainJSON: Equatable, CustomStringConvertible {
   case null
   case bool(Bool)
-  /// By its value: how a number is spelled carries no meaning.
-  case number(Decimal)
+  /// In one spelling for each value: how a number is spelled carries no meaning.
+  case number(String)
   case string(String)
   case array([PlainJSON])
   case object([String: PlainJSON])
@@ -41,7 +41,7 @@ enum PlainJSON: Equatable, CustomStringConvertible {
     switch self {
     case .null: "null"
     case .bool(let truth): "\(truth)"
-    case .number(let number): "\(number)"
+    case .number(let number): number
     case .string(let text): "\"\(text)\""
     case .array(let elements): "\(elements)"
     case .object(let members):
@@ -81,8 +81,11 @@ enum PlainJSON: Equatable, CustomStringConvertible {
       if take(word: "false") { return .bool(false) }
       let digits = text[index...].prefix { "+-.eE0123456789".utf8.contains($0) }
       index += digits.count
-      guard let number = Decimal(string: String(decoding: digits, as: UTF8.self)) else { throw SyntaxError() }
-      return .number(number)
+      let spelling = String(decoding: digits, as: UTF8.self)
+      guard let double = Double(spelling) else { throw SyntaxError() }
+      // Decimals are exact, but end long before doubles do.
+      let decimal = (1e-100...1e100).contains(abs(double)) ? Decimal(string: spelling) : nil
+      return .number(decimal?.description ?? double.description)
     }
 
     mutating func members() throws -> [String: PlainJSON] {
