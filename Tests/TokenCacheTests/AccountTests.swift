@@ -44,6 +44,13 @@ struct AccountTests {
     #expect(account.tenantProfiles.map(\.isHomeTenant) == [false])
   }
 
+  @Test func anAccountOfAnUnknownTypeIsListed() async throws {
+    let test = TestCache()
+    try await test.load(
+      #"{"Account": {"a": {"home_account_id": "u.t", "environment": "e", "authority_type": "Novel"}}}"#)
+    #expect(try await test.accounts(signedInOnly: false).map(\.homeAccountID) == ["u.t"])
+  }
+
   @Test func accountsAreFoundByIDAndByUserNameWithoutRegardToCase() async throws {
     let test = TestCache()
     for person in [TestPerson.alice, .bob] { try await test.save(TestAnswer(person: person)) }

@@ -185,6 +185,18 @@ struct LookupTests {
     #expect(try await test.document.appMetadata.count == 2)
   }
 
+  @Test func aFamilyThatIsKnownNoMoreIsForgotten() async throws {
+    let test = TestCache()
+    for family in ["2", nil] {
+      try await test.cache.save(
+        AppMetadata(clientID: TestCache.client, environment: "login.windows.net", familyID: family))
+    }
+    let metadata = try await test.cache.appMetadata(
+      clientID: TestCache.client, environment: "login.windows.net")
+    #expect(metadata != nil)
+    #expect(metadata?.familyID == nil)
+  }
+
   @Test func aRefreshTokenIsRemovedOnlyWhileItIsTheOneThatWasRefused() async throws {
     let test = TestCache()
     try await test.save()
