@@ -157,7 +157,8 @@ extension TokenRequest {
     clientID.matches(credential.clientID)
       && (homeAccountID ?? "").normalized == (credential.homeAccountID ?? "").normalized
       && clouds.canonical(environment) == clouds.canonical(credential.environment ?? "")
-      && (homeAccountID == nil && realm == nil
+      // Applications may leave the tenant open, and AD FS has none.
+      && (realm == nil && (homeAccountID == nil || credential.realm == nil)
         || tenant == Tenant.resolve(realm: credential.realm, homeAccountID: credential.homeAccountID))
   }
 }

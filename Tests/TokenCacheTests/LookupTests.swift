@@ -32,6 +32,23 @@ struct LookupTests {
     for realm in ["consumers", "guest-tenant"] { #expect(try await test.token(realm: realm) == nil) }
   }
 
+  @Test(arguments: ["joe@adfs.example", "S-1-5-21"])
+  func aTokenOfADFSIsFoundWithoutTenant(_ subject: String) async throws {
+    let test = TestCache()
+    let idToken = Data(#"{"sub":"\#(subject)","upn":"joe@adfs.example"}"#.utf8).base64URL
+    try await test.cache.save(
+      TokenResponse(fields: [
+        "access_token": "adfs", "id_token": .string("e30.\(idToken)."), "scope": "User.Read",
+      ]),
+      for: TokenContext(environment: "adfs.example", clientID: TestCache.client, authority: .adfs))
+    var request = TokenRequest(
+      homeAccountID: subject, environment: "adfs.example", clientID: TestCache.client, scopes: ["User.Read"])
+    #expect(try await test.cache.accessToken(for: request)?.token.secret == "adfs")
+    #expect(try await test.accounts().map(\.homeAccountID) == [subject.lowercased()])
+    request.realm = "tenant"
+    #expect(try await test.cache.accessToken(for: request) == nil)
+  }
+
   @Test func aTokenWithoutAccountOrIDTokenIsNotFound() async throws {
     let test = TestCache()
     try await test.save(

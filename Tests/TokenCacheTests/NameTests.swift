@@ -43,6 +43,7 @@ struct NameTests {
     ("common", "uid.utid", "utid"), ("Organizations", "uid.UTID", "utid"),
     ("consumers", "uid.utid", Tenant.personalAccounts),
     ("contoso.com", "uid.utid", "contoso.com"), ("common", "subject", "common"), ("", "uid.utid", ""),
+    ("common", "joe@adfs.example", "common"),
   ])
   func aRealmStandsForATenant(_ realm: String, _ account: String, _ tenant: String) {
     #expect(Tenant.resolve(realm: realm, homeAccountID: account) == tenant)
