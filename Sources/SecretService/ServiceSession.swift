@@ -38,8 +38,8 @@ final class ServiceSession: Sendable {
 
   /// The session's object path.
   var path: String {
-    guard let path = secret_service_get_session_dbus_path(service.pointer) else { return ServiceInterface.noPath }
-    return String(cString: path)
+    let path = secret_service_get_session_dbus_path(service.pointer)
+    return path.map { String(cString: $0) } ?? ServiceInterface.noPath
   }
 
   /// Calls a method of the service and waits for the answer, which must be of type `reply`.
@@ -94,7 +94,8 @@ final class ServiceSession: Sendable {
   private static func openSession(
     _ bus: BusConnection, _ owner: String, _ cancellable: Cancellable
   ) throws(GLibError) -> GObjectReference<CLibsecret.SecretService> {
-    let flags = G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES.rawValue
+    let flags =
+      G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES.rawValue
       | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS.rawValue
       | G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START.rawValue
     let properties: [(String, GValue)] = [

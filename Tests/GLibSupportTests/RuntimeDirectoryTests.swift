@@ -8,7 +8,8 @@ struct RuntimeDirectoryTests {
   }
 
   @Test(arguments: [[:], ["XDG_RUNTIME_DIR": ""], ["XDG_RUNTIME_DIR": "relative"]])
-  func `Without a session's directory it is one that carries the user's number`(environment: [String: String]) {
+  func `Without a session's directory it is one that carries the user's number`(environment: [String: String])
+  {
     let user = geteuid()
     let path = RuntimeDirectory(environment: environment).path
     #expect(["/run/user/\(user)/llavero", "/tmp/llavero-\(user)"].contains(path))

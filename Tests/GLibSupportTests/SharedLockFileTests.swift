@@ -65,7 +65,8 @@ struct SharedLockFileTests {
     #expect(reader.generation == start + 2)
   }
 
-  @Test func `A writer that died in the middle leaves an odd number, and the next one puts it right`() throws {
+  @Test func `A writer that died in the middle leaves an odd number, and the next one puts it right`() throws
+  {
     let file = try scratch.open()
     let start = file.generation
     file.beginWrite()

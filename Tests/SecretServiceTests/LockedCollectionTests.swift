@@ -44,7 +44,9 @@ struct LockedCollectionTests {
     let fixture = try await KeyringWithItem()
     try fixture.keyring.lockCollection()
     let client = fixture.client
-    await #expect(throws: SecretServiceError.collectionLocked) { try await client.secrets(of: [fixture.item]) }
+    await #expect(throws: SecretServiceError.collectionLocked) {
+      try await client.secrets(of: [fixture.item])
+    }
     await #expect(throws: SecretServiceError.collectionLocked) {
       try await client.setSecret(SecretBytes(copying: [8]), of: fixture.item)
     }
