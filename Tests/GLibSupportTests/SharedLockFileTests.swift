@@ -141,7 +141,7 @@ struct SharedLockFileTests {
     let file = try scratch.open()
     let output = try Pipe()
     let holder = try Child(
-      "flock", ["--no-fork", scratch.file, "sh", "-c", "echo held; exec cat /dev/zero >/dev/null"],
+      "flock", ["--no-fork", scratch.file, "sh", "-c", "echo held; exec sleep 60 >/dev/null"],
       environment: plainEnvironment, streams: (nil, output.writing, nil))
     output.closeWriting()
     #expect(output.readLine() == "held")
