@@ -59,6 +59,7 @@ struct LockedCollectionTests {
   @Test func `Unlocking without permission to prompt fails and leaves the service whole`() async throws {
     let fixture = try await KeyringWithItem()
     try fixture.keyring.lockCollection()
+    #expect(try await fixture.client.isLocked(fixture.collection))
     await #expect(throws: SecretServiceError.collectionLocked) {
       try await fixture.client.unlock(fixture.collection)
     }
