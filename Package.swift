@@ -50,7 +50,7 @@ let package = Package(
       name: "GLibSupportTests", dependencies: ["CLibsecret", "GLibSupport", "TestSupport"],
       swiftSettings: common),
     .testTarget(
-      name: "SecretServiceTests", dependencies: ["GLibSupport", "SecretService", "TestSupport"],
+      name: "SecretServiceTests", dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"],
       swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache"], swiftSettings: common),
     .testTarget(
