@@ -27,24 +27,37 @@ let package = Package(
       pkgConfig: "libsecret-1",
       providers: [.apt(["libsecret-1-dev"]), .yum(["libsecret-devel"])]),
     .target(name: "GLibSupport", dependencies: ["CLibsecret"], swiftSettings: common),
-    .target(name: "SecretService", dependencies: ["GLibSupport"], swiftSettings: common),
+    .target(name: "SecretService", dependencies: ["CLibsecret", "GLibSupport"], swiftSettings: common),
     .target(name: "TokenCache", dependencies: ["GLibSupport"], swiftSettings: safe),
-    .target(name: "KeyringStore", dependencies: ["SecretService", "TokenCache"], swiftSettings: safe),
+    .target(
+      name: "KeyringStore", dependencies: ["GLibSupport", "SecretService", "TokenCache"],
+      swiftSettings: safe),
     .executableTarget(
       name: "llavero",
       dependencies: [
-        "KeyringStore",
+        "GLibSupport", "KeyringStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safe),
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: safe),
-    .testTarget(name: "GLibSupportTests", dependencies: ["GLibSupport"], swiftSettings: common),
+    .executableTarget(
+      name: "MailApp", dependencies: ["KeyringStore"], path: "Examples/MailApp", swiftSettings: safe),
+    .executableTarget(
+      name: "CalendarApp", dependencies: ["KeyringStore"], path: "Examples/CalendarApp", swiftSettings: safe),
+    .target(
+      name: "TestSupport", dependencies: ["CLibsecret", "GLibSupport"], path: "Tests/TestSupport",
+      swiftSettings: common),
     .testTarget(
-      name: "SecretServiceTests", dependencies: ["SecretService", "TestSupport"], swiftSettings: common),
-    .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache", "TestSupport"], swiftSettings: safe),
+      name: "GLibSupportTests", dependencies: ["CLibsecret", "GLibSupport", "TestSupport"],
+      swiftSettings: common),
     .testTarget(
-      name: "KeyringStoreTests", dependencies: ["KeyringStore", "TestSupport"], swiftSettings: common),
-    .testTarget(name: "LlaveroTests", dependencies: ["llavero", "TestSupport"], swiftSettings: common),
+      name: "SecretServiceTests", dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache"], swiftSettings: common),
+    .testTarget(
+      name: "KeyringStoreTests",
+      dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "LlaveroTests", dependencies: ["llavero", "KeyringStore", "TestSupport"], swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]
 )

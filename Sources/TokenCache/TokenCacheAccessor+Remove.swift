@@ -13,7 +13,7 @@ extension TokenCacheAccessor {
   ) async throws(CacheError) -> [Credential] {
     let (account, common) = (shard(homeAccountID), shard(nil))
     // The sign-in state is written last: a failure in between leaves an account without tokens.
-    return try await store.update(.some([account, common]), in: group) { contents in
+    return try await store.update([account, common], in: group) { contents in
       let removed = contents[account].removeCredentials { credential in
         homeAccountID.matches(credential.homeAccountID) && clientID.matches(credential.clientID)
       }
@@ -34,41 +34,45 @@ extension TokenCacheAccessor {
   /// Removes the tokens of one client for every account. The accounts stay and count as signed out of it.
   ///
   /// - Returns: The credentials that went.
-  /// - Throws: What the store throws.
+  /// - Throws: What the store throws; what went before is gone.
   @discardableResult
   public func removeClient(_ clientID: String) async throws(CacheError) -> [Credential] {
-    let common = shard(nil)
-    return try await store.update(.all, in: group) { contents in
-      var removed: [Credential] = []
-      for shard in contents.documents.keys {
-        removed += contents[shard].removeCredentials { clientID.matches($0.clientID) }
+    let removed = try await removeCredentials { clientID.matches($0.clientID) }
+    let accounts = Set(removed.compactMap(\.homeAccountID))
+    if !accounts.isEmpty {
+      try await updateAccountMetadata(clientID: clientID) { metadata in
+        for account in accounts { metadata.setSignInState(.signedOut, of: account) }
       }
-      let accounts = Set(removed.compactMap(\.homeAccountID))
-      if !accounts.isEmpty {
-        contents[common].updateAccountMetadata(clientID: clientID) { metadata in
-          for account in accounts { metadata.setSignInState(.signedOut, of: account) }
-        }
-      }
-      return removed
     }
+    return removed
   }
 
   /// Removes access tokens whose time is over, extended lifetime included.
   ///
   /// - Returns: The tokens that went.
-  /// - Throws: What the store throws.
+  /// - Throws: What the store throws; what went before is gone.
   @discardableResult
   public func removeExpired() async throws(CacheError) -> [Credential] {
     let now = now()
-    return try await store.update(.all, in: group) { contents in
-      var removed: [Credential] = []
-      for shard in contents.documents.keys {
-        removed += contents[shard].removeCredentials {
-          $0.credentialType.section == .accessToken && $0.condition(at: now, buffer: 0) == .expired
-        }
-      }
-      return removed
+    return try await removeCredentials { credential in
+      credential.credentialType.section == .accessToken
+        && credential.condition(at: now, buffer: 0) == .expired
     }
+  }
+
+  /// Removes credentials shard by shard, so that other writers need not wait for all of them.
+  private func removeCredentials(
+    where isRemoved: @escaping @Sendable (Credential) -> Bool
+  ) async throws(CacheError) -> [Credential] {
+    let contents = try await store.read(.all, in: group)
+    var removed: [Credential] = []
+    for (shard, document) in contents.documents.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+    where document.credentials.contains(where: { isRemoved($0.credential) }) {
+      removed += try await store.update([shard], in: group) { contents in
+        contents[shard].removeCredentials(where: isRemoved)
+      }
+    }
+    return removed
   }
 
   /// Removes a refresh token that the server refused, unless somebody has replaced it in the meantime.
@@ -78,7 +82,7 @@ extension TokenCacheAccessor {
   @discardableResult
   public func remove(_ token: RefreshToken) async throws(CacheError) -> Bool {
     let shard = shard(token.homeAccountID)
-    return try await store.update(.some([shard]), in: group) { contents in
+    return try await store.update([shard], in: group) { contents in
       let removed = contents[shard].removeCredentials {
         $0.credentialType.section == .refreshToken && $0.secret == token.secret
       }

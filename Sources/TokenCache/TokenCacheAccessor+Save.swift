@@ -18,7 +18,7 @@ extension TokenCacheAccessor {
     let account = shard(records.homeAccountID)
     let common = shard(nil)
     // The account's shard is written last: until then nothing of the response can be found.
-    try await store.update(.some([common, account]), in: group) { contents in
+    try await store.update([common, account], in: group) { contents in
       contents[common].saveAppMetadata(records.appMetadata, in: clouds)
       contents[common].updateAccountMetadata(clientID: context.clientID) {
         $0.setSignInState(.signedIn, of: records.homeAccountID)
@@ -39,7 +39,7 @@ extension TokenCacheAccessor {
   /// - Throws: What the store throws.
   public func save(_ metadata: AppMetadata) async throws(CacheError) {
     let (common, clouds) = (shard(nil), clouds)
-    try await store.update(.some([common]), in: group) { contents in
+    try await store.update([common], in: group) { contents in
       contents[common].saveAppMetadata(metadata, in: clouds)
     }
   }
@@ -51,7 +51,7 @@ extension TokenCacheAccessor {
     clientID: String, _ change: @escaping @Sendable (inout AccountMetadata) -> Void
   ) async throws(CacheError) {
     let common = shard(nil)
-    try await store.update(.some([common]), in: group) { contents in
+    try await store.update([common], in: group) { contents in
       contents[common].updateAccountMetadata(clientID: clientID, change)
     }
   }

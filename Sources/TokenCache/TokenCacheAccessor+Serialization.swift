@@ -42,7 +42,7 @@ extension TokenCacheAccessor {
     var summary = ImportSummary()
     for (index, part) in parts.enumerated() {
       let clouds = clouds
-      let merged = try await store.update(.some([part.shard]), in: group) { contents in
+      let merged = try await store.update([part.shard], in: group) { contents in
         contents[part.shard].merge(part.document, in: clouds)
       }
       summary.saved += merged.saved

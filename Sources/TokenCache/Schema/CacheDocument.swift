@@ -117,7 +117,7 @@ extension CacheDocument {
 
   /// Serializes the document as compact UTF-8 JSON with sorted keys, which any MSAL library reads.
   ///
-  /// The result holds every token in clear; see ``withJSON(_:)``.
+  /// The result holds every token in clear.
   public func json() throws(CacheError) -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -126,6 +126,20 @@ extension CacheDocument {
     } catch {
       throw CacheError.damaged("a number in it cannot be written as JSON")
     }
+  }
+}
+
+extension CacheDocument {
+  /// Calls `body` with the serialized document and wipes it afterwards.
+  package func withJSON<T>(_ body: (UnsafeRawBufferPointer) -> T) throws(CacheError) -> T {
+    var json = try json()
+    defer { json.resetBytes(in: json.startIndex..<json.endIndex) }
+    return unsafe json.withUnsafeBytes(body)
+  }
+
+  /// Takes in another copy of the same shard: of two records for one thing the newer stays.
+  package mutating func takeIn(copy: CacheDocument) {
+    _ = merge(copy, in: .known)
   }
 }
 

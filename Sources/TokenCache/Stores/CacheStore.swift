@@ -1,7 +1,6 @@
-/// Which shards of a group a call is about.
+/// Which shards of a group to read.
 public enum ShardSelection: Sendable, Hashable {
   case all
-  /// These, written in this order when they are written.
   case some([ShardID])
 }
 
@@ -73,12 +72,15 @@ public protocol CacheStore: Sendable {
 
   /// Reads shards of a group, changes them and writes those that differ, while no other writer does.
   ///
-  /// - Parameter change: Called once or, when the store had to start over, again with what is there then.
-  ///   Its result is that of the call.
-  /// - Throws: ``CacheError`` when the store cannot be read or written, when `change` throws, and when a shard
-  ///   of `.some` is damaged or of a later version. When it returns, what was written is kept for good.
+  /// - Parameters:
+  ///   - shards: The shards, in the order in which they are to be written.
+  ///   - group: The group.
+  ///   - change: Called once or, when the store had to start over, again with what is there then.
+  /// - Returns: What `change` returned.
+  /// - Throws: ``CacheError`` when the store cannot be read or written, when `change` throws, and when one of
+  ///   the shards is damaged or of a later version. When the call returns, what it wrote is kept for good.
   func update<Result: Sendable>(
-    _ shards: ShardSelection, in group: KeychainGroup,
+    _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result
 

@@ -28,16 +28,16 @@ public final class InMemoryStore: CacheStore {
   }
 
   public func update<Result: Sendable>(
-    _ shards: ShardSelection, in group: KeychainGroup,
+    _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
     try state.withLock { state throws(CacheError) in
-      let before = state.documents(shards, in: group)
+      let before = state.documents(.some(shards), in: group)
       var contents = GroupContents(documents: before)
       let result = try change(&contents)
       guard contents.documents != before else { return result }
-      let untouched = (state.groups[group] ?? [:]).filter { before[$0.key] == nil }
-      let after = untouched.merging(contents.documents) { _, new in new }
+      var after = state.groups[group] ?? [:]
+      for shard in shards { after[shard] = contents.documents[shard] }
       state.groups[group] = after.isEmpty ? nil : after
       state.generation += 1
       return result

@@ -1,0 +1,116 @@
+import Glibc
+import Synchronization
+
+/// A lock file that was opened, checked, repaired where that was needed, and mapped.
+struct OpenedLockFile {
+  static let size = 4096
+  private static let magic = Array("LLAVERO1".utf8)
+
+  let descriptor: Int32
+  let mapping: UnsafeMutableRawPointer
+
+  init(directory: String, name: String) throws(SharedLockFileError) {
+    let path = directory + "/" + name
+    let folder = try Self.openDirectory(directory)
+    defer { close(folder) }
+
+    let descriptor = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if descriptor < 0 {
+      throw errno == ELOOP ? .notPrivate(path: path) : .system(call: "open", path: path, code: errno)
+    }
+    do {
+      try Self.checkPrivate(descriptor, kind: S_IFREG, path: path)
+      // Who only reads the counter must not wait for a writer.
+      if try !Self.isWhole(descriptor, path: path) {
+        try Self.lock(descriptor, path: path)
+        defer { flock(descriptor, LOCK_UN) }
+        try Self.initialize(descriptor, path: path)
+      }
+      mapping = try Self.map(descriptor, path: path)
+      self.descriptor = descriptor
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  /// The place of the counter in a mapped page.
+  static func counter(in mapping: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt64>> {
+    // An Atomic<UInt64> is laid out as the UInt64 it holds, and zero bytes are a valid one.
+    (mapping + magic.count).assumingMemoryBound(to: Atomic<UInt64>.self)
+  }
+
+  /// Whether `path` names the open file.
+  static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
+    var named = stat()
+    var open = stat()
+    return lstat(path, &named) == 0 && fstat(descriptor, &open) == 0
+      && named.st_dev == open.st_dev && named.st_ino == open.st_ino
+  }
+
+  static func lock(_ descriptor: Int32, path: String) throws(SharedLockFileError) {
+    while flock(descriptor, LOCK_EX) != 0 {
+      if errno != EINTR { throw .system(call: "flock", path: path, code: errno) }
+    }
+  }
+
+  private static func openDirectory(_ path: String) throws(SharedLockFileError) -> Int32 {
+    if mkdir(path, 0o700) != 0, errno != EEXIST {
+      throw .system(call: "mkdir", path: path, code: errno)
+    }
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    if descriptor < 0 {
+      // A symbolic link is ENOTDIR here.
+      throw errno == ENOTDIR ? .notPrivate(path: path) : .system(call: "open", path: path, code: errno)
+    }
+    do {
+      try checkPrivate(descriptor, kind: S_IFDIR, path: path)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+
+  private static func checkPrivate(
+    _ descriptor: Int32, kind: mode_t, path: String
+  ) throws(SharedLockFileError) {
+    var status = stat()
+    if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
+    let isPrivate = status.st_uid == geteuid() && status.st_mode & 0o077 == 0
+    if status.st_mode & S_IFMT != kind || !isPrivate { throw .notPrivate(path: path) }
+  }
+
+  /// Whether somebody has written the page: the magic comes last.
+  private static func isWhole(_ descriptor: Int32, path: String) throws(SharedLockFileError) -> Bool {
+    var status = stat()
+    if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
+    var header = [UInt8](repeating: 0, count: magic.count)
+    return status.st_size == size && pread(descriptor, &header, header.count, 0) == header.count
+      && header == magic
+  }
+
+  /// Writes the page where it is not whole still. The caller holds the lock.
+  private static func initialize(_ descriptor: Int32, path: String) throws(SharedLockFileError) {
+    if try isWhole(descriptor, path: path) { return }
+    // Storing into a page that the disk has no room for would be a fatal SIGBUS.
+    let code = posix_fallocate(descriptor, 0, size)
+    if code != 0 { throw .system(call: "posix_fallocate", path: path, code: code) }
+    if ftruncate(descriptor, size) != 0 { throw .system(call: "ftruncate", path: path, code: errno) }
+    let page = try map(descriptor, path: path)
+    defer { munmap(page, size) }
+    // A random start: who remembers a number of a file that was deleted must not meet it again by chance.
+    let start = UInt64.random(in: 0...UInt64.max >> 8) * 2
+    counter(in: page).pointee.store(start, ordering: .sequentiallyConsistent)
+    page.copyMemory(from: magic, byteCount: magic.count)
+  }
+
+  private static func map(
+    _ descriptor: Int32, path: String
+  ) throws(SharedLockFileError) -> UnsafeMutableRawPointer {
+    guard
+      let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), page != MAP_FAILED
+    else { throw .system(call: "mmap", path: path, code: errno) }
+    return page
+  }
+}

@@ -1,0 +1,109 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A small file that several processes of one user share: a lock, and a counter mapped into memory.
+///
+/// The lock is `flock(2)`: the kernel drops it when its holder dies. The file's first page holds 8 bytes
+/// "LLAVERO1" and then the counter, 64 bits in the machine's byte order.
+///
+/// `@unchecked Sendable`: `descriptor` and `mappings` are touched only between `threads.wait()` and
+/// `threads.signal()`; everything else is immutable or atomic.
+package final class SharedLockFile: @unchecked Sendable {
+  private let directory: String
+  private let name: String
+  private let path: String
+  private var descriptor: Int32 = -1
+  private var mappings: [UnsafeMutableRawPointer] = []
+  /// Keeps threads of this process apart; between them `flock` on one description does not exclude.
+  private let threads = DispatchSemaphore(value: 1)
+  private let currentMapping: Atomic<UnsafeMutableRawPointer>
+  private let currentDescriptor: Atomic<Int32>
+  private let lastCheck = Atomic<Int>(0)
+
+  /// Opens the file, and makes it and its directory where they do not exist.
+  package init(directory: String, name: String) throws(SharedLockFileError) {
+    self.directory = directory
+    self.name = name
+    path = directory + "/" + name
+    let opened = try OpenedLockFile(directory: directory, name: name)
+    descriptor = opened.descriptor
+    mappings = [opened.mapping]
+    currentMapping = Atomic(opened.mapping)
+    currentDescriptor = Atomic(opened.descriptor)
+  }
+
+  deinit {
+    for mapping in mappings { munmap(mapping, OpenedLockFile.size) }
+    close(descriptor)
+  }
+
+  /// The counter: even when the last write was completed, odd while one is under way or after a writer died.
+  ///
+  /// Costs nanoseconds. A second at most after somebody deleted the file, this is an odd number
+  /// until the lock is taken again, which makes a new file.
+  package var generation: UInt64 {
+    isStillThere() ? counter.pointee.load(ordering: .sequentiallyConsistent) : .max
+  }
+
+  /// Runs `body` while no other process and no other `SharedLockFile` holds this lock; not reentrant.
+  package func withLock<T, E: Error>(
+    orThrow failure: (SharedLockFileError) -> E, _ body: () throws(E) -> T
+  ) throws(E) -> T {
+    threads.wait()
+    defer { threads.signal() }
+    do {
+      try lock()
+    } catch {
+      throw failure(error)
+    }
+    defer { flock(descriptor, LOCK_UN) }
+    return try body()
+  }
+
+  /// Makes the counter odd: from now on nobody trusts what they remember. To be called by the lock's holder.
+  package func beginWrite() {
+    let generation = counter.pointee.load(ordering: .sequentiallyConsistent)
+    // Odd already means that a writer died in the middle; it is raised all the same, so that a reader that
+    // compares two readings sees the difference.
+    let next = generation % 2 == 0 ? generation + 1 : generation + 2
+    counter.pointee.store(next, ordering: .sequentiallyConsistent)
+  }
+
+  /// Makes the counter even again. To be called by the lock's holder.
+  package func endWrite() {
+    let generation = counter.pointee.load(ordering: .sequentiallyConsistent)
+    let next = generation % 2 == 0 ? generation + 2 : generation + 1
+    counter.pointee.store(next, ordering: .sequentiallyConsistent)
+  }
+
+  private var counter: UnsafeMutablePointer<Atomic<UInt64>> {
+    OpenedLockFile.counter(in: currentMapping.load(ordering: .acquiring))
+  }
+
+  private func lock() throws(SharedLockFileError) {
+    while true {
+      try OpenedLockFile.lock(descriptor, path: path)
+      if OpenedLockFile.isNamed(path, descriptor) { return }
+      let opened = try OpenedLockFile(directory: directory, name: name)
+      currentMapping.store(opened.mapping, ordering: .releasing)
+      currentDescriptor.store(opened.descriptor, ordering: .releasing)
+      // The old page stays mapped: another thread may be reading its counter.
+      mappings.append(opened.mapping)
+      // Closing alone would not unlock: the mapping keeps the file open.
+      flock(descriptor, LOCK_UN)
+      close(descriptor)
+      descriptor = opened.descriptor
+    }
+  }
+
+  /// Looks, at most once in a second, whether the path still names the mapped file.
+  private func isStillThere() -> Bool {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now)
+    guard lastCheck.load(ordering: .relaxed) != now.tv_sec else { return true }
+    guard OpenedLockFile.isNamed(path, currentDescriptor.load(ordering: .acquiring)) else { return false }
+    lastCheck.store(now.tv_sec, ordering: .relaxed)
+    return true
+  }
+}

@@ -1,0 +1,42 @@
+import TokenCache
+
+/// How a shard is kept as an item of the Secret Service; `CacheFormat.md` is the specification.
+enum KeyringItem {
+  /// The value of `xdg:schema`.
+  static let schema = "org.llavero.TokenCache"
+
+  /// The version of the format that this program reads and writes.
+  static let version = "1"
+
+  enum Attribute {
+    static let schema = "xdg:schema"
+    static let group = "group"
+    static let shard = "shard"
+    static let version = "version"
+  }
+
+  /// All attributes of a shard's item.
+  static func attributes(_ shard: ShardID, of group: KeychainGroup) -> [String: String] {
+    [
+      Attribute.schema: schema, Attribute.group: group.name, Attribute.shard: shard.rawValue,
+      Attribute.version: version,
+    ]
+  }
+
+  /// Attributes that providers add to every item: KeePassXC its entry's fields, oo7 the content type.
+  private static let providersOwn: Set<String> = [
+    "FDO_SECRETS_CONTENT_TYPE", "Notes", "Path", "Title", "URL", "UserName", "Uuid", "xdg:content-type",
+  ]
+
+  /// Whether an item's attributes are those of a shard and no others.
+  static func isShard(
+    _ shard: ShardID, of group: KeychainGroup, attributes: [String: String]
+  ) -> Bool {
+    attributes.filter { !providersOwn.contains($0.key) } == self.attributes(shard, of: group)
+  }
+
+  /// The name a person sees in the keyring's own program.
+  static func label(_ shard: ShardID, of group: KeychainGroup) -> String {
+    "Llavero: \(group.name) (\(shard.rawValue.prefix(8)))"
+  }
+}

@@ -1,0 +1,198 @@
+import FoundationEssentials
+import GLibSupport
+public import SecretService
+import Synchronization
+public import TokenCache
+
+/// Keychain groups in the Secret Service keyring: gnome-keyring, KWallet, KeePassXC and others.
+///
+/// Each shard of a group is one item, as `CacheFormat.md` lays down. Writers of one group take turns, across
+/// processes; a lock file tells the others that something changed. There is no other place to which the store
+/// would turn when the keyring is out of reach.
+///
+/// For example:
+///
+/// ```swift
+/// let store = KeyringStore(prompt: .allowed(waitingUpTo: .seconds(120)))
+/// let cache = TokenCacheAccessor(store: store)
+/// ```
+public final class KeyringStore: CacheStore {
+  private let client: SecretServiceConnection
+  private let collection: String?
+  private let prompt: PromptPermission
+  private let timeout: Duration
+  private let runtimeDirectory: RuntimeDirectory
+  private let reads = BlockingQueue(label: "llavero.keyring.reads")
+  /// A prompt may take minutes; nothing else waits for it.
+  private let prompts = BlockingQueue(label: "llavero.keyring.prompts")
+  private let writers = Mutex<[KeychainGroup: GroupWriter]>([:])
+
+  /// - Parameters:
+  ///   - collection: The label or name of the collection; the default one unless another is named.
+  ///   - prompt: Whether the keyring may ask the person to unlock it.
+  ///   - timeout: How long a call may take, prompts aside.
+  public convenience init(
+    collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25)
+  ) {
+    self.init(
+      collection: collection, prompt: prompt, timeout: timeout, busAddress: nil,
+      environment: ProcessInfo.processInfo.environment)
+  }
+
+  /// - Parameters:
+  ///   - busAddress: The D-Bus address of the session bus; `nil` for that of the environment.
+  ///   - environment: Where the runtime directory is looked up.
+  package init(
+    collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),
+    busAddress: String?, environment: [String: String]
+  ) {
+    client = SecretServiceConnection(busAddress: busAddress)
+    (self.collection, self.prompt, self.timeout) = (collection, prompt, timeout)
+    runtimeDirectory = RuntimeDirectory(environment: environment)
+  }
+
+  public func groups() async throws(CacheError) -> [KeychainGroup] {
+    try await reading { (keyring) throws(CacheError) in try keyring.groups() }
+  }
+
+  public func read(
+    _ shards: ShardSelection, in group: KeychainGroup
+  ) async throws(CacheError) -> GroupContents {
+    try await reading { (keyring) throws(CacheError) in
+      try keyring.items(shards, of: group).contents
+    }
+  }
+
+  public func update<Result: Sendable>(
+    _ shards: [ShardID], in group: KeychainGroup,
+    _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
+  ) async throws(CacheError) -> Result {
+    try await writing(in: group) { (keyring, file) throws(CacheError) in
+      var items = try keyring.items(.some(shards), of: group)
+      let before = items.contents
+      try before.checkReadable(shards)
+      var contents = before
+      let result = try change(&contents)
+      let changed = shards.filter { contents.documents[$0] != before.documents[$0] || items.needsMerging($0) }
+      guard !changed.isEmpty else { return result }
+      file.beginWrite()
+      defer { file.endWrite() }
+      for shard in changed { try keyring.write(contents[shard], to: shard, of: group, replacing: &items) }
+      return result
+    }
+  }
+
+  public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
+    // In small steps, so that neither other writers nor the deadline suffer from a large group.
+    let step = 16
+    var count = 0
+    while true {
+      let removed = try await writing(in: group) { (keyring, file) throws(CacheError) in
+        let paths = try keyring.paths(removal, of: group).prefix(step)
+        guard !paths.isEmpty else { return 0 }
+        file.beginWrite()
+        defer { file.endWrite() }
+        for path in paths { try keyring.delete(path) }
+        return paths.count
+      }
+      count += removed
+      if removed < step { return count }
+    }
+  }
+
+  public func generation(of group: KeychainGroup) -> UInt64? {
+    guard runtimeDirectory.isShared, let writer = try? writer(of: group) else { return nil }
+    let generation = writer.file.generation
+    // Odd: somebody is writing, or died while writing.
+    return generation.isMultiple(of: 2) ? generation : nil
+  }
+
+  private func writer(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
+    try writers.withLock { writers throws(CacheError) in
+      if let writer = writers[group] { return writer }
+      let writer = try GroupWriter(group, in: runtimeDirectory)
+      writers[group] = writer
+      return writer
+    }
+  }
+
+  private func reading<T: Sendable>(
+    _ work: @escaping @Sendable (Keyring) throws(CacheError) -> T
+  ) async throws(CacheError) -> T {
+    try await unlockingIfNeeded { () async throws(CacheError) in
+      try await self.run(on: self.reads, work)
+    }
+  }
+
+  private func writing<T: Sendable>(
+    in group: KeychainGroup, _ work: @escaping @Sendable (Keyring, SharedLockFile) throws(CacheError) -> T
+  ) async throws(CacheError) -> T {
+    let writer = try writer(of: group)
+    return try await unlockingIfNeeded { () async throws(CacheError) in
+      try await self.run(on: writer.queue) { (keyring) throws(CacheError) in
+        try writer.file.withLock(orThrow: { CacheError(lockFile: $0) }) { () throws(CacheError) in
+          // Others may have held the lock until nobody waited here any more.
+          try keyring.checkDeadline()
+          return try work(keyring, writer.file)
+        }
+      }
+    }
+  }
+
+  /// Runs blocking work with the collection, and once more if the keyring went away under it.
+  private func run<T: Sendable>(
+    on queue: BlockingQueue, _ work: @escaping @Sendable (Keyring) throws(CacheError) -> T
+  ) async throws(CacheError) -> T {
+    let (client, collection) = (client, collection)
+    return try await queue.run(
+      timeout: timeout, onCancel: CacheError(SecretServiceError.cancelled),
+      onTimeout: CacheError(SecretServiceError.timedOut)
+    ) { (cancellable) throws(CacheError) in
+      func attempt() throws(CacheError) -> T {
+        try work(Keyring(client, collection: collection, cancellable))
+      }
+      do throws(CacheError) {
+        return try attempt()
+      } catch  where error.underlyingError as? SecretServiceError == .serviceGone {
+        return try attempt()
+      }
+    }
+  }
+
+  /// Runs `body`, and once more after unlocking the collection if it is locked. Without permission to prompt
+  /// only a provider that needs no prompt unlocks.
+  private func unlockingIfNeeded<T: Sendable>(
+    _ body: () async throws(CacheError) -> T
+  ) async throws(CacheError) -> T {
+    do {
+      return try await body()
+    } catch  where error.code == .locked {
+      let (client, collection, timeout) = (client, collection, timeout)
+      let mayPrompt = prompt != .denied
+      let patience: Duration = if case .allowed(let patience) = prompt { patience } else { timeout }
+      try await prompts.run(
+        timeout: patience, onCancel: CacheError(SecretServiceError.cancelled),
+        onTimeout: CacheError(SecretServiceError.timedOut)
+      ) { (cancellable) throws(CacheError) in
+        try Keyring(client, collection: collection, cancellable).unlock(prompt: mayPrompt)
+      }
+      return try await body()
+    }
+  }
+}
+
+/// What a group's writers share: the thread they run on, one after the other, and the lock file.
+private final class GroupWriter: Sendable {
+  let queue: BlockingQueue
+  let file: SharedLockFile
+
+  init(_ group: KeychainGroup, in directory: RuntimeDirectory) throws(CacheError) {
+    queue = BlockingQueue(label: "llavero.keyring.writes")
+    do {
+      file = try SharedLockFile(
+        directory: directory.path, name: String(sha256Hex(group.name).prefix(32)) + ".lock")
+    } catch {
+      throw CacheError(lockFile: error)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import FoundationEssentials
+import SecretService
+import TokenCache
+
+/// One item that holds a shard. There should be one for each, but two keyring daemons or a program that does
+/// not keep to the format may leave more.
+struct ShardCopy {
+  let path: ObjectPath
+  /// `nil` when there is nothing in the item, as after a crash of the daemon in the middle of CreateItem, or
+  /// when it cannot be read.
+  let document: CacheDocument?
+  /// Why it cannot be read.
+  let damage: CacheError?
+
+  init(path: ObjectPath, secret: SecretBytes) {
+    self.path = path
+    do {
+      document = secret.count == 0 ? nil : try CacheDocument(secret: secret)
+      damage = nil
+    } catch {
+      document = nil
+      damage = error
+    }
+  }
+}
+
+extension CacheDocument {
+  /// Reads the secret of an item where it lies, in locked memory.
+  fileprivate init(secret: SecretBytes) throws(CacheError) {
+    self = try unsafe secret.withUnsafeBytes { (bytes) throws(CacheError) in
+      guard let start = bytes.baseAddress else { return CacheDocument() }
+      let json = unsafe Data(
+        bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: bytes.count, deallocator: .none)
+      return try CacheDocument(json: json)
+    }
+  }
+
+  /// The shard that the records belong to, `nil` when they do not agree.
+  func shard(in group: KeychainGroup) -> ShardID? {
+    let parts = split(in: group)
+    return parts.count == 1 ? parts.first?.shard : nil
+  }
+}

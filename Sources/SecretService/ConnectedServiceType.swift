@@ -1,0 +1,20 @@
+import CLibsecret
+
+/// A GObject type derived from libsecret's SecretService that works on the bus connection it is given.
+///
+/// The constructor of libsecret's class replaces what it is given by the process-wide session bus connection,
+/// and the object then aborts in its initialization if it has another one. Such a connection could not be
+/// closed, nor could it lead to another bus. This type goes around that constructor to the one of GDBusProxy.
+let connectedServiceType: GType = {
+  var query = GTypeQuery()
+  g_type_query(secret_service_get_type(), &query)
+  return g_type_register_static_simple(
+    secret_service_get_type(), "LlaveroConnectedSecretService", query.class_size,
+    { classStructure, _ in
+      guard let classStructure, let proxyClass = g_type_class_ref(g_dbus_proxy_get_type()) else { return }
+      let proxy = proxyClass.assumingMemoryBound(to: GObjectClass.self)
+      let ours = classStructure.assumingMemoryBound(to: GObjectClass.self)
+      ours.pointee.constructor = proxy.pointee.constructor
+    },
+    query.instance_size, nil, GTypeFlags(rawValue: 0))
+}()

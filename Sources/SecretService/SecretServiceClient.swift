@@ -1,0 +1,177 @@
+package import GLibSupport
+
+/// A client of the Secret Service, the D-Bus API of gnome-keyring, KWallet, KeePassXC and others.
+///
+/// It has a bus connection of its own and an encrypted session, both opened when first needed. The blocking
+/// calls run on a thread of their own, never on Swift's cooperative pool; when the task is cancelled or the
+/// timeout passes, the caller goes on at once. A write that was given up may have been carried out all the same.
+///
+/// Nothing prompts unless the caller allows it.
+public final class SecretServiceClient: Sendable {
+  /// The largest secret that is sent, in bytes: 32 MiB. D-Bus closes the connection over a message of 128 MiB.
+  public static let maximumSecretSize = 32 << 20
+
+  /// How long a call may take.
+  public let timeout: Duration
+
+  private let connection: SecretServiceConnection
+  private let queue = BlockingQueue(label: "llavero.secret-service")
+  /// A prompt may take minutes; other calls do not wait for it.
+  private let promptQueue = BlockingQueue(label: "llavero.secret-service.prompts")
+
+  /// - Parameters:
+  ///   - busAddress: The D-Bus address of the bus to use; nil is the session bus.
+  ///   - timeout: How long a call may take, connecting included.
+  public init(busAddress: String? = nil, timeout: Duration = .seconds(25)) {
+    connection = SecretServiceConnection(busAddress: busAddress)
+    self.timeout = timeout
+  }
+
+  /// Runs several blocking calls as one, within `timeout` or the client's own, on the client's thread.
+  package func perform<T: Sendable>(
+    timeout: Duration? = nil, prompting: Bool = false,
+    _ work: @escaping @Sendable (SecretServiceConnection, Cancellable) throws(SecretServiceError) -> T
+  ) async throws(SecretServiceError) -> T {
+    let connection = self.connection
+    return try await (prompting ? promptQueue : queue).run(
+      timeout: timeout ?? self.timeout, onCancel: .cancelled, onTimeout: .timedOut
+    ) { (cancellable) throws(SecretServiceError) in
+      try work(connection, cancellable)
+    }
+  }
+}
+
+/// Whether the service may ask the user, for example for the keyring's password.
+public enum PromptPermission: Hashable, Sendable {
+  case denied
+  /// The user is given this long. A prompt that is not answered by then stays open but is no longer waited for.
+  case allowed(waitingUpTo: Duration)
+
+  fileprivate var timeout: Duration? {
+    if case .allowed(let timeout) = self { timeout } else { nil }
+  }
+}
+
+extension SecretServiceClient {
+  /// A collection by its label or the last element of its object path.
+  /// - Parameter name: The name; nil is the default collection.
+  /// - Returns: Where it is, its label, and whether it is locked now.
+  /// - Throws: ``SecretServiceError``, `noSuchCollection` if there is none.
+  public func collection(named name: String? = nil) async throws(SecretServiceError) -> CollectionProperties {
+    try await perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.retryingOnce { () throws(SecretServiceError) in
+        try connection.collection(named: name, cancellable)
+      }
+    }
+  }
+
+  /// All collections.
+  /// - Throws: ``SecretServiceError``
+  public func collections() async throws(SecretServiceError) -> [CollectionProperties] {
+    try await perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.retryingOnce { () throws(SecretServiceError) in
+        try connection.collections(cancellable)
+      }
+    }
+  }
+
+  /// Whether the collection is locked now.
+  /// - Throws: ``SecretServiceError``
+  public func isLocked(_ collection: ObjectPath) async throws(SecretServiceError) -> Bool {
+    try await perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.isLocked(collection, cancellable)
+    }
+  }
+
+  /// Unlocks the collection; does nothing if it is unlocked.
+  /// - Throws: ``SecretServiceError``: `collectionLocked` if it would take a prompt that was not allowed,
+  ///   `promptDismissed` if the user declined.
+  public func unlock(
+    _ collection: ObjectPath, prompt: PromptPermission = .denied
+  ) async throws(SecretServiceError) {
+    let mayPrompt = prompt != .denied
+    try await perform(timeout: prompt.timeout, prompting: mayPrompt) {
+      (connection, cancellable) throws(SecretServiceError) in
+      try connection.unlock(collection, prompt: mayPrompt, cancellable)
+    }
+  }
+
+  /// The items that have all of these attributes, and perhaps others.
+  ///
+  /// Leave `xdg:schema` out: gnome-keyring does not find items by it in a collection that was never unlocked.
+  /// - Parameters:
+  ///   - attributes: Names and values; with none, everything is found.
+  ///   - collection: Where to search; nil is all collections.
+  /// - Returns: Where the items are; what is locked is apart.
+  /// - Throws: ``SecretServiceError``: `collectionLocked` if `collection` is locked and shows no such item.
+  public func search(
+    _ attributes: [String: String], in collection: ObjectPath? = nil
+  ) async throws(SecretServiceError) -> FoundItems {
+    try await perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.search(attributes, in: collection, cancellable)
+    }
+  }
+
+  /// The secrets of these items, read with one call. Items that no longer exist are left out.
+  /// - Throws: ``SecretServiceError``: `collectionLocked` if one of the items is locked.
+  public func secrets(
+    of items: [ObjectPath]
+  ) async throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
+    try await perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.secrets(of: items, cancellable)
+    }
+  }
+
+  /// The item's attributes, label and times.
+  /// - Throws: ``SecretServiceError``: `noSuchItem` if it does not exist.
+  public func item(_ path: ObjectPath) async throws(SecretServiceError) -> ItemProperties {
+    try await perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.item(path, cancellable)
+    }
+  }
+
+  /// Makes a new item. An item with the same attributes is not replaced; it gets a twin.
+  ///
+  /// - Parameters:
+  ///   - label: What keyring programs show the user. Not encrypted by every service.
+  ///   - attributes: What the item is found by. By convention `xdg:schema` names the kind of item. Not
+  ///     encrypted by every service.
+  ///   - secret: The secret, of at most ``maximumSecretSize`` bytes.
+  ///   - collection: Where the item goes.
+  ///   - prompt: Whether the service may ask the user first; some do for every new item.
+  /// - Returns: Where the item is.
+  /// - Throws: ``SecretServiceError``: `collectionLocked`, `promptRequired`, `itemTooLarge` above
+  ///   ``maximumSecretSize``.
+  public func create(
+    label: String, attributes: [String: String], secret: SecretBytes, in collection: ObjectPath,
+    prompt: PromptPermission = .denied
+  ) async throws(SecretServiceError) -> ObjectPath {
+    let mayPrompt = prompt != .denied
+    return try await perform(timeout: prompt.timeout, prompting: mayPrompt) {
+      (connection, cancellable) throws(SecretServiceError) in
+      try connection.create(
+        label: label, attributes: attributes, secret: secret, in: collection, prompt: mayPrompt, cancellable)
+    }
+  }
+
+  /// Replaces the item's secret and leaves its label and attributes.
+  /// - Throws: ``SecretServiceError``: `collectionLocked`, `noSuchItem`, `itemTooLarge` above
+  ///   ``maximumSecretSize``.
+  public func setSecret(_ secret: SecretBytes, of item: ObjectPath) async throws(SecretServiceError) {
+    try await perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.setSecret(item, secret, cancellable)
+    }
+  }
+
+  /// Deletes the item.
+  /// - Throws: ``SecretServiceError``: `noSuchItem` if it does not exist, `promptRequired`.
+  public func delete(
+    _ item: ObjectPath, prompt: PromptPermission = .denied
+  ) async throws(SecretServiceError) {
+    let mayPrompt = prompt != .denied
+    try await perform(timeout: prompt.timeout, prompting: mayPrompt) {
+      (connection, cancellable) throws(SecretServiceError) in
+      try connection.delete(item, prompt: mayPrompt, cancellable)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package import GLibSupport
+
+extension SecretServiceConnection {
+  /// The collection with this label or last path element; nil is the service's default collection.
+  package func collection(
+    named name: String?, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> CollectionProperties {
+    guard let name else { return try defaultCollection(cancellable) }
+    let all = try collections(cancellable)
+    if let found = all.first(where: { $0.path.lastElement == name }) { return found }
+    if let found = all.first(where: { $0.label == name }) { return found }
+    throw .noSuchCollection(name)
+  }
+
+  package func collections(_ cancellable: Cancellable) throws(SecretServiceError) -> [CollectionProperties] {
+    try withSession(cancellable) { (session) throws(SecretServiceError) in
+      let value = try session.property(
+        "Collections", of: ServiceInterface.service, at: ServiceInterface.servicePath, on: .service,
+        cancellable)
+      guard let paths = value.strings else { throw .malformedAnswer("Collections") }
+      var result: [CollectionProperties] = []
+      for path in paths {
+        do throws(SecretServiceError) {
+          result.append(try session.collection(path, cancellable))
+        } catch .noSuchCollection {
+          // Deleted since the list was made.
+        }
+      }
+      return result
+    }
+  }
+
+  package func isLocked(
+    _ collection: ObjectPath, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> Bool {
+    try withSession(of: collection, cancellable) { (session) throws(SecretServiceError) in
+      try session.isLocked(
+        collection.path, ServiceInterface.collection, .collection(name: collection.lastElement), cancellable)
+    }
+  }
+
+  /// Unlocks the collection. With `prompt` the service may ask the user. The user has until the deadline;
+  /// afterwards the prompt stays open, and the collection may still become unlocked.
+  package func unlock(
+    _ collection: ObjectPath, prompt: Bool, _ cancellable: Cancellable
+  ) throws(SecretServiceError) {
+    try withSession(of: collection, cancellable) { (session) throws(SecretServiceError) in
+      let answer = try session.call(
+        ServiceInterface.service, "Unlock", at: ServiceInterface.servicePath,
+        on: .collection(name: collection.lastElement), [.objectPaths([collection.path])], reply: "(aoo)",
+        cancellable)
+      guard let unlocked = answer[0].strings, let promptPath = answer[1].string else {
+        throw .malformedAnswer("Unlock")
+      }
+      if unlocked.contains(collection.path) { return }
+      guard promptPath != ServiceInterface.noPath, prompt else { throw .collectionLocked }
+      let result = try session.prompt(promptPath, cancellable)
+      guard let unlocked = result.strings else { throw .malformedAnswer("Unlock") }
+      if !unlocked.contains(collection.path) { throw .collectionLocked }
+    }
+  }
+
+  private func defaultCollection(
+    _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> CollectionProperties {
+    try withSession(cancellable) { (session) throws(SecretServiceError) in
+      let answer = try session.call(
+        ServiceInterface.service, "ReadAlias", at: ServiceInterface.servicePath, on: .service,
+        [.string("default")], reply: "(o)", cancellable)
+      guard let path = answer[0].string else { throw .malformedAnswer("ReadAlias") }
+      if path == ServiceInterface.noPath { throw .noSuchCollection("default") }
+      return try session.collection(path, name: "default", cancellable)
+    }
+  }
+}
+
+extension ServiceSession {
+  fileprivate func collection(
+    _ path: String, name: String? = nil, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> CollectionProperties {
+    let objectPath = ObjectPath(path: path, owner: owner)
+    let target = CallTarget.collection(name: name ?? objectPath.lastElement)
+    // Not GetAll: that would bring the paths of all items too.
+    let label = try property("Label", of: ServiceInterface.collection, at: path, on: target, cancellable)
+    let isLocked = try isLocked(path, ServiceInterface.collection, target, cancellable)
+    guard let label = label.string else { throw .malformedAnswer("Label") }
+    return CollectionProperties(path: objectPath, label: label, isLocked: isLocked)
+  }
+}

@@ -1,0 +1,169 @@
+package import GLibSupport
+
+extension SecretServiceConnection {
+  /// The items that have all these attributes, in `collection` or, if nil, in all collections.
+  ///
+  /// A locked collection is never reported as empty: if nothing was found in it, the call fails with
+  /// `.collectionLocked`. Do not search by `xdg:schema`: gnome-keyring does not find the items of a collection
+  /// by it that was never unlocked.
+  package func search(
+    _ attributes: [String: String], in collection: ObjectPath?, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> FoundItems {
+    try withSession(of: collection, cancellable) { (session) throws(SecretServiceError) in
+      let answer = try session.call(
+        ServiceInterface.service, "SearchItems", at: ServiceInterface.servicePath, on: .service,
+        [.dictionary(attributes)], reply: "(aoao)", cancellable)
+      guard let unlocked = answer[0].strings, let locked = answer[1].strings else {
+        throw .malformedAnswer("SearchItems")
+      }
+      func wanted(_ paths: [String]) -> [ObjectPath] {
+        let all = paths.map { ObjectPath(path: $0, owner: session.owner) }
+        guard let collection else { return all }
+        return all.filter { $0.isInside(collection) }
+      }
+      let found = FoundItems(unlocked: wanted(unlocked), locked: wanted(locked))
+      if let collection, found.unlocked.isEmpty, found.locked.isEmpty {
+        // Some services show nothing of what is locked.
+        let target = CallTarget.collection(name: collection.lastElement)
+        if try session.isLocked(collection.path, ServiceInterface.collection, target, cancellable) {
+          throw .collectionLocked
+        }
+      }
+      return found
+    }
+  }
+
+  /// The secrets of these items, in one call. An item that is gone is left out.
+  /// - Throws: `.collectionLocked` if one of the items is locked.
+  package func secrets(
+    of paths: [ObjectPath], _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
+    try withSession(cancellable) { (session) throws(SecretServiceError) in
+      if paths.contains(where: { $0.owner != session.owner }) { throw .serviceGone }
+      if paths.isEmpty { return [:] }
+      let secrets = try session.secrets(of: paths.map(\.path), cancellable)
+      var result: [ObjectPath: SecretBytes] = [:]
+      for path in paths {
+        if let secret = secrets[path.path] {
+          result[path] = secret
+        } else {
+          // GetSecrets leaves out locked items without a word.
+          do throws(SecretServiceError) {
+            let isLocked = try session.isLocked(path.path, ServiceInterface.item, .item, cancellable)
+            if isLocked { throw SecretServiceError.collectionLocked }
+          } catch .noSuchItem {
+            continue
+          }
+        }
+      }
+      return result
+    }
+  }
+
+  package func item(
+    _ path: ObjectPath, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> ItemProperties {
+    try withSession(of: path, cancellable) { (session) throws(SecretServiceError) in
+      let answer = try session.call(
+        ServiceInterface.properties, "GetAll", at: path.path, on: .item, [.string(ServiceInterface.item)],
+        reply: "(a{sv})", cancellable)
+      guard let properties = answer[0].properties,
+        let attributes = properties["Attributes"]?.dictionary,
+        let label = properties["Label"]?.string,
+        let isLocked = properties["Locked"]?.boolean
+      else { throw .malformedAnswer("GetAll") }
+      return ItemProperties(
+        path: path, attributes: attributes, label: label,
+        created: properties["Created"]?.uint64 ?? 0, modified: properties["Modified"]?.uint64 ?? 0,
+        isLocked: isLocked)
+    }
+  }
+
+  /// Makes a new item, even where one with the same attributes exists.
+  package func create(
+    label: String, attributes: [String: String], secret: SecretBytes, in collection: ObjectPath,
+    prompt: Bool, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> ObjectPath {
+    try secret.checkSize()
+    return try withSession(of: collection, cancellable) { (session) throws(SecretServiceError) in
+      let properties = Variant.properties([
+        "\(ServiceInterface.item).Label": .string(label),
+        "\(ServiceInterface.item).Attributes": .dictionary(attributes),
+      ])
+      let answer = try session.call(
+        ServiceInterface.collection, "CreateItem", at: collection.path,
+        on: .collection(name: collection.lastElement),
+        [properties, session.encode(secret), .boolean(false)], reply: "(oo)", cancellable)
+      var path = answer[0].string
+      if let promptPath = answer[1].string, promptPath != ServiceInterface.noPath {
+        guard prompt else { throw .promptRequired }
+        path = try session.prompt(promptPath, cancellable).string
+      }
+      guard let path, path != ServiceInterface.noPath else { throw .malformedAnswer("CreateItem") }
+      return ObjectPath(path: path, owner: session.owner)
+    }
+  }
+
+  package func setSecret(
+    _ path: ObjectPath, _ secret: SecretBytes, _ cancellable: Cancellable
+  ) throws(SecretServiceError) {
+    try secret.checkSize()
+    try withSession(of: path, cancellable) { (session) throws(SecretServiceError) in
+      _ = try session.call(
+        ServiceInterface.item, "SetSecret", at: path.path, on: .item, [session.encode(secret)], reply: "()",
+        cancellable)
+    }
+  }
+
+  package func delete(
+    _ path: ObjectPath, prompt: Bool, _ cancellable: Cancellable
+  ) throws(SecretServiceError) {
+    try withSession(of: path, cancellable) { (session) throws(SecretServiceError) in
+      let answer = try session.call(
+        ServiceInterface.item, "Delete", at: path.path, on: .item, [], reply: "(o)", cancellable)
+      guard let promptPath = answer[0].string, promptPath != ServiceInterface.noPath else { return }
+      guard prompt else { throw .promptRequired }
+      _ = try session.prompt(promptPath, cancellable)
+    }
+  }
+}
+
+extension ServiceSession {
+  func property(
+    _ name: String, of interface: String, at path: String, on target: CallTarget, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> Variant {
+    let answer = try call(
+      ServiceInterface.properties, "Get", at: path, on: target, [.string(interface), .string(name)],
+      reply: "(v)", cancellable)
+    guard let value = answer[0].unwrapped else { throw .malformedAnswer(name) }
+    return value
+  }
+
+  func isLocked(
+    _ path: String, _ interface: String, _ target: CallTarget, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> Bool {
+    let value = try property("Locked", of: interface, at: path, on: target, cancellable)
+    guard let isLocked = value.boolean else { throw .malformedAnswer("Locked") }
+    return isLocked
+  }
+
+  fileprivate func secrets(
+    of paths: [String], _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> [String: SecretBytes] {
+    let answer = try call(
+      ServiceInterface.service, "GetSecrets", at: ServiceInterface.servicePath, on: .service,
+      [.objectPaths(paths), .objectPath(path)], reply: "(a{o(oayays)})", cancellable)
+    var result: [String: SecretBytes] = [:]
+    for entry in answer[0].children.map(\.children) {
+      if let path = entry[0].string { result[path] = try decode(entry[1]) }
+    }
+    return result
+  }
+}
+
+extension SecretBytes {
+  fileprivate func checkSize() throws(SecretServiceError) {
+    let limit = SecretServiceClient.maximumSecretSize
+    if count > limit { throw .itemTooLarge(size: count, limit: limit) }
+  }
+}

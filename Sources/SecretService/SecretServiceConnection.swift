@@ -1,0 +1,66 @@
+package import GLibSupport
+import Synchronization
+
+/// Blocking calls to the Secret Service, one D-Bus method each where the protocol allows.
+///
+/// Safe to use from any thread, but not from Swift's cooperative pool, where blocking is forbidden. Connects
+/// when it is first needed. When the service has gone the call fails with `.serviceGone`, and the next one
+/// connects to whoever offers the service then.
+package final class SecretServiceConnection: Sendable {
+  private let busAddress: String?
+  private let current = Mutex<ServiceSession?>(nil)
+
+  /// - Parameter busAddress: The D-Bus address of the bus; nil is the session bus.
+  package init(busAddress: String? = nil) {
+    self.busAddress = busAddress
+  }
+
+  /// The algorithms of the session with the service.
+  package func sessionAlgorithms(_ cancellable: Cancellable) throws(SecretServiceError) -> String {
+    try withSession(cancellable) { (session) throws(SecretServiceError) in session.algorithms }
+  }
+
+  /// Runs `body` again, once, if the service goes away while it runs. `body` must begin with a search for what
+  /// it works on: object paths do not outlive the service.
+  package func retryingOnce<T>(
+    _ body: () throws(SecretServiceError) -> T
+  ) throws(SecretServiceError) -> T {
+    do {
+      return try body()
+    } catch .serviceGone {
+      return try body()
+    }
+  }
+
+  /// Runs `body` with the open session, and forgets the session when the service turns out to be gone.
+  ///
+  /// If another run of the service named `path`, `body` does not run.
+  func withSession<T>(
+    of path: ObjectPath? = nil, _ cancellable: Cancellable,
+    _ body: (ServiceSession) throws(SecretServiceError) -> T
+  ) throws(SecretServiceError) -> T {
+    let session = try openSession(cancellable)
+    if let path, path.owner != session.owner { throw .serviceGone }
+    do {
+      return try body(session)
+    } catch {
+      if error == .serviceGone { forget(session) }
+      throw error
+    }
+  }
+
+  private func openSession(_ cancellable: Cancellable) throws(SecretServiceError) -> ServiceSession {
+    // Held while connecting: a service must not be asked for two sessions at once; some versions of
+    // gnome-keyring abort then.
+    try current.withLock { (session) throws(SecretServiceError) in
+      if let session { return session }
+      let opened = try ServiceSession(busAddress: busAddress, cancellable)
+      session = opened
+      return opened
+    }
+  }
+
+  private func forget(_ session: ServiceSession) {
+    current.withLock { if $0 === session { $0 = nil } }
+  }
+}

@@ -1,0 +1,78 @@
+/// Why a call to the Secret Service failed.
+///
+/// No case holds a secret. A write that ended with ``timedOut``, ``cancelled`` or ``serviceGone`` may have been
+/// carried out all the same.
+public enum SecretServiceError: Error, Equatable, Sendable {
+  /// There is no D-Bus session bus, or it cannot be reached.
+  case noSessionBus
+  /// Nobody on the bus offers the Secret Service, and it cannot be started.
+  case noSecretService
+  /// There is no collection of this name; for the default collection the name is `default`.
+  case noSuchCollection(String)
+  /// The collection or item is locked, and no prompt was allowed.
+  case collectionLocked
+  /// The service wants to ask the user before it does this, and no prompt was allowed.
+  case promptRequired
+  /// The user turned the service's prompt down, or the service could not show one.
+  case promptDismissed
+  case timedOut
+  /// The task was cancelled.
+  case cancelled
+  /// The service ended or was restarted; what was read from it, object paths above all, is void.
+  case serviceGone
+  /// The secret is larger than ``SecretServiceClient/maximumSecretSize``; sizes are in bytes.
+  case itemTooLarge(size: Int, limit: Int)
+  case noSuchItem
+  /// The service answered with another D-Bus error.
+  case refused(name: String, message: String)
+  /// The service's answer is not what the Secret Service specification says; the text names what was asked.
+  case malformedAnswer(String)
+}
+
+extension SecretServiceError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .noSessionBus: "There is no D-Bus session bus."
+    case .noSecretService: "No Secret Service (keyring) is running, and none could be started."
+    case .noSuchCollection(let name): "The keyring has no collection named \(name)."
+    case .collectionLocked: "The keyring is locked."
+    case .promptRequired: "The keyring wants to ask the user first."
+    case .promptDismissed: "The keyring's prompt was dismissed or could not be shown."
+    case .timedOut: "The keyring did not answer in time."
+    case .cancelled: "The call to the keyring was cancelled."
+    case .serviceGone: "The keyring service ended while it was in use."
+    case .itemTooLarge(let size, let limit): "A secret of \(size) bytes is too large; the limit is \(limit)."
+    case .noSuchItem: "The item is no longer in the keyring."
+    case .refused(let name, let message): "The keyring refused: \(message) (\(name))"
+    case .malformedAnswer(let call): "The keyring gave an answer to \(call) that makes no sense."
+    }
+  }
+
+  /// What the user or developer can do about it, where there is something to do.
+  public var advice: String? {
+    switch self {
+    case .noSessionBus:
+      "Run inside a desktop session, or start a bus with dbus-run-session, or set DBUS_SESSION_BUS_ADDRESS."
+    case .noSecretService:
+      "Install and start a keyring: gnome-keyring, KWallet, KeePassXC or oo7."
+    case .noSuchCollection("default"):
+      "Log in to the desktop once, or create a login keyring with the keyring's own program."
+    case .noSuchCollection:
+      "Use the default collection, or create this one with the keyring's own program."
+    case .collectionLocked, .promptRequired:
+      "Unlock the keyring, or allow the prompt."
+    case .promptDismissed:
+      "Try again and answer the prompt. Without a display, unlock the keyring before the program starts."
+    case .timedOut:
+      "See whether the keyring is waiting for an answer or hangs, then try again."
+    case .serviceGone:
+      "Try again; the keyring may be locked now."
+    case .itemTooLarge:
+      "Store less in one item."
+    case .noSuchItem:
+      "Search again."
+    case .cancelled, .refused, .malformedAnswer:
+      nil
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import CLibsecret
+import GLibSupport
+import Glibc
+
+/// A bus connection of its own, the run of the service found there, and libsecret's encrypted session with it.
+///
+/// Everything is sent to the service's unique name: when the service is restarted, nothing reaches the new one
+/// by accident. Sharing between threads is safe: libsecret's object is only read once its session is open.
+final class ServiceSession: Sendable {
+  /// The service's unique name on the bus.
+  let owner: String
+  let bus: BusConnection
+  private let service: GObjectReference<CLibsecret.SecretService>
+
+  /// Connects to the bus and opens the session.
+  init(busAddress: String?, _ cancellable: Cancellable) throws(SecretServiceError) {
+    do {
+      bus = try BusConnection(address: busAddress, cancellable)
+    } catch {
+      switch SecretServiceError(error, calling: "Hello", on: .service, cancellable) {
+      case .timedOut: throw .timedOut
+      case .cancelled: throw .cancelled
+      default: throw .noSessionBus
+      }
+    }
+    owner = try Self.findOwner(bus, cancellable)
+    do {
+      service = try Self.openSession(bus, owner, cancellable)
+    } catch {
+      throw SecretServiceError(error, calling: "OpenSession", on: .service, cancellable)
+    }
+  }
+
+  /// The algorithms of the session; `plain` when the service refused an encrypted one.
+  var algorithms: String {
+    secret_service_get_session_algorithms(service.pointer).map { String(cString: $0) } ?? ""
+  }
+
+  /// The session's object path.
+  var path: String {
+    let path = secret_service_get_session_dbus_path(service.pointer)
+    return path.map { String(cString: $0) } ?? ServiceInterface.noPath
+  }
+
+  /// Calls a method of the service and waits for the answer, which must be of type `reply`.
+  func call(
+    _ interface: String, _ method: String, at path: String, on target: CallTarget,
+    _ arguments: [Variant], reply: String, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> [Variant] {
+    do {
+      return try bus.call(owner, path, interface, method, arguments, reply: reply, cancellable)
+    } catch {
+      throw SecretServiceError(error, calling: method, on: target, cancellable)
+    }
+  }
+
+  /// The secret in the form in which it travels in this session, of type `(oayays)`.
+  func encode(_ secret: SecretBytes) -> Variant {
+    Variant(taking: secret_service_encode_dbus_secret(service.pointer, secret.value))
+  }
+
+  func decode(_ secret: Variant) throws(SecretServiceError) -> SecretBytes {
+    guard let value = secret_service_decode_dbus_secret(service.pointer, secret.pointer) else {
+      throw .malformedAnswer("GetSecrets")
+    }
+    return SecretBytes(taking: value)
+  }
+
+  /// The unique name of the running service; starts it if the bus can.
+  private static func findOwner(
+    _ bus: BusConnection, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> String {
+    // The variable is libsecret's.
+    let name = getenv("SECRET_SERVICE_BUS_NAME").map { String(cString: $0) } ?? "org.freedesktop.secrets"
+    func ask(_ method: String, _ arguments: [Variant], _ reply: String) throws(GLibError) -> [Variant] {
+      let driver = "org.freedesktop.DBus"
+      return try bus.call(
+        driver, "/org/freedesktop/DBus", driver, method, arguments, reply: reply, cancellable)
+    }
+    do throws(GLibError) {
+      if let owner = try? ask("GetNameOwner", [.string(name)], "(s)").first?.string { return owner }
+      _ = try ask("StartServiceByName", [.string(name), .uint32(0)], "(u)")
+      if let owner = try ask("GetNameOwner", [.string(name)], "(s)").first?.string { return owner }
+      throw GLibError.unexplained
+    } catch {
+      switch SecretServiceError(error, calling: "GetNameOwner", on: .service, cancellable) {
+      case .timedOut: throw .timedOut
+      case .cancelled: throw .cancelled
+      default: throw .noSecretService
+      }
+    }
+  }
+
+  private static func openSession(
+    _ bus: BusConnection, _ owner: String, _ cancellable: Cancellable
+  ) throws(GLibError) -> GObjectReference<CLibsecret.SecretService> {
+    let flags =
+      G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES.rawValue
+      | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS.rawValue
+      | G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START.rawValue
+    let properties: [(String, GValue)] = [
+      ("g-connection", .object(bus.pointer, type: g_dbus_connection_get_type())),
+      ("g-name", .string(owner)),
+      ("g-object-path", .string(ServiceInterface.servicePath)),
+      ("g-interface-name", .string(ServiceInterface.service)),
+      ("g-flags", .flags(flags, type: g_dbus_proxy_flags_get_type())),
+      ("flags", .flags(SECRET_SERVICE_NONE.rawValue, type: secret_service_flags_get_type())),
+    ]
+    var values = properties.map(\.1)
+    var names = properties.map { g_intern_string($0.0) }
+    let object = g_object_new_with_properties(
+      connectedServiceType, guint(values.count), &names, values)
+    for index in values.indices { g_value_unset(&values[index]) }
+    guard let object else { throw .unexplained }
+
+    let raw = UnsafeMutableRawPointer(object)
+    let service = GObjectReference(taking: raw.assumingMemoryBound(to: CLibsecret.SecretService.self))
+    // libsecret's calls have no timeout of their own.
+    try cancellable.enforcingDeadline { () throws(GLibError) in
+      _ = try withGError { g_initable_init(OpaquePointer(raw), cancellable.pointer, $0) }
+      let isOpen = try withGError {
+        secret_service_ensure_session_sync(service.pointer, cancellable.pointer, $0)
+      }
+      if isOpen == 0 { throw .unexplained }
+    }
+    return service
+  }
+}
+
+extension GValue {
+  fileprivate static func object(_ object: OpaquePointer, type: GType) -> GValue {
+    var value = GValue()
+    g_value_init(&value, type)
+    g_value_set_object(&value, UnsafeMutableRawPointer(object))
+    return value
+  }
+
+  fileprivate static func string(_ string: String) -> GValue {
+    var value = GValue()
+    g_value_init(&value, g_type_from_name("gchararray"))
+    g_value_set_string(&value, string)
+    return value
+  }
+
+  fileprivate static func flags(_ flags: UInt32, type: GType) -> GValue {
+    var value = GValue()
+    g_value_init(&value, type)
+    g_value_set_flags(&value, flags)
+    return value
+  }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import TokenCache
+
+/// How the tool ends when something is in the way.
+enum Failure {
+  /// The exit codes that the help text documents.
+  enum Code: Int32 {
+    case error = 1
+    case usage = 2
+    case interactionRequired = 3
+    case cancelled = 5
+  }
+
+  /// Something the person has to know, in the tool's own words.
+  struct Message: Error {
+    var code = Code.error
+    /// A stable name for programs.
+    let name: String
+    let message: String
+    var advice: String?
+  }
+
+  private struct Report: Encodable {
+    struct Body: Encodable {
+      let code: String
+      let message: String
+      let advice: String?
+    }
+    let error: Body
+  }
+
+  /// Prints what went wrong to standard error and ends the process.
+  static func exit(with error: any Error) -> Never {
+    switch error {
+    case let error as CacheError:
+      exit(
+        with: Message(
+          code: exitCode(of: error.code), name: error.code.rawValue, message: error.message,
+          advice: error.advice ?? (error.code == .locked ? Self.unlockAdvice : nil)))
+    case let message as Message: exit(with: message)
+    default:
+      let code = Llavero.exitCode(for: error)
+      let text = Llavero.fullMessage(for: error)
+      // Help and completion scripts come as errors, too.
+      if !text.isEmpty { code.isSuccess ? Terminal.out(text) : Terminal.error(text) }
+      Glibc.exit(code == .validationFailure ? Code.usage.rawValue : code.rawValue)
+    }
+  }
+
+  private static let unlockAdvice = "Unlock it, or run the command again with --unlock to be asked."
+
+  private static func exit(with message: Message) -> Never {
+    if CommandLine.arguments.contains("--json") {
+      let body = Report.Body(code: message.name, message: message.message, advice: message.advice)
+      Terminal.error((try? json(Report(error: body))) ?? message.message)
+    } else {
+      Terminal.error("llavero: " + printable(message.message))
+      if let advice = message.advice { Terminal.error(printable(advice)) }
+    }
+    Glibc.exit(message.code.rawValue)
+  }
+
+  private static func exitCode(of code: CacheError.Code) -> Code {
+    switch code {
+    case .locked: .interactionRequired
+    case .promptDismissed, .cancelled: .cancelled
+    case .invalidGroup: .usage
+    case .invalidResponse, .damaged, .newerVersion, .tooLarge, .unavailable, .timedOut, .refused: .error
+    }
+  }
+}

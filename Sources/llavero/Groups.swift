@@ -1,0 +1,50 @@
+import ArgumentParser
+import KeyringStore
+import TokenCache
+
+struct Groups: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List the keychain groups in the keyring.",
+    discussion: """
+      Example:
+        llavero groups --json
+      """)
+
+  private struct Result: Encodable {
+    struct Group: Encodable {
+      let group: String
+      let accounts: Int
+      let records: Int
+      let problems: Int
+    }
+    let groups: [Group]
+  }
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let store = store.store
+    var groups: [Result.Group] = []
+    for group in try await store.groups() {
+      let cache = TokenCacheAccessor(store: store, group: group)
+      let (document, problems) = try await cache.export()
+      groups.append(
+        Result.Group(
+          group: group.name, accounts: Set(document.accounts.values.compactMap(\.homeAccountID)).count,
+          records: document.recordCount, problems: problems.count))
+    }
+    if output.json { return Terminal.out(try json(Result(groups: groups))) }
+    guard !groups.isEmpty else { return Terminal.error("No keychain group in the keyring.") }
+    var table = Table([
+      .init(title: "GROUP", isFlexible: true), .init(title: "ACCOUNTS"), .init(title: "RECORDS"),
+      .init(title: "PROBLEMS"),
+    ])
+    for group in groups {
+      table.add([group.group, "\(group.accounts)", "\(group.records)", "\(group.problems)"])
+    }
+    table.lines(width: Terminal.width) { column, cell in
+      column == 3 && cell != "0" ? Terminal.yellow(cell) : cell
+    }.forEach(Terminal.out)
+  }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import TokenCache
+
+@main
+struct Llavero: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "llavero",
+    abstract: "Looks into MSAL token caches in the Secret Service keyring, fills and clears them.",
+    discussion: """
+      A keychain group is a set of apps that share one token cache. Without --group, commands are about \
+      MSAL's default group, \(KeychainGroup.default.name).
+
+      Tokens are shown only with --reveal. Nothing asks for the keyring's password unless --unlock is given.
+
+      EXIT CODES
+        0  done
+        1  error
+        2  wrong usage
+        3  somebody has to act first: unlock the keyring, or confirm
+        5  cancelled
+      """,
+    version: "0.1.0",
+    subcommands: [
+      Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
+    ])
+
+  static func main() async {
+    do {
+      var command = try parseAsRoot()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      Failure.exit(with: error)
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import FoundationEssentials
+import GLibSupport
+import TokenCache
+
+/// What `list` and `show` say of one record: never its secret.
+struct RecordSummary: Encodable {
+  /// How good a token still is.
+  enum State: String, Encodable {
+    case valid, expired
+    /// Good only while the token service is down.
+    case extended
+  }
+
+  /// The first half of a hash of the section and the key: short to type, and without personal data.
+  let id: String
+  let type: String
+  let homeAccountId: String?
+  let username: String?
+  let environment: String?
+  let clientId: String?
+  let familyId: String?
+  let realm: String?
+  let target: String?
+  let cachedAt: Date?
+  let expiresOn: Date?
+  let state: State?
+
+  init(
+    _ section: CredentialSection, key: String, _ credential: Credential, usernames: [String: String],
+    now: Date
+  ) {
+    id = Self.id(section.rawValue, key)
+    type = credential.credentialType.rawValue
+    homeAccountId = credential.homeAccountID
+    username = credential.homeAccountID.flatMap { usernames[$0.lowercased()] }
+    environment = credential.environment
+    clientId = credential.clientID
+    familyId = credential.familyID
+    realm = credential.realm
+    target = credential.target
+    cachedAt = credential.cachedAt
+    expiresOn = section == .accessToken ? credential.expiresOn : nil
+    state = section == .accessToken ? Self.state(of: credential, at: now) : nil
+  }
+
+  init(key: String, _ account: AccountRecord) {
+    id = Self.id("Account", key)
+    type = "Account"
+    homeAccountId = account.homeAccountID
+    username = account.username
+    environment = account.environment
+    realm = account.realm
+    (clientId, familyId, target, cachedAt, expiresOn, state) = (nil, nil, nil, nil, nil, nil)
+  }
+
+  init(key: String, _ metadata: AppMetadata) {
+    id = Self.id("AppMetadata", key)
+    type = "AppMetadata"
+    environment = metadata.environment
+    clientId = metadata.clientID
+    familyId = metadata.familyID
+    (homeAccountId, username, realm, target) = (nil, nil, nil, nil)
+    (cachedAt, expiresOn, state) = (nil, nil, nil)
+  }
+
+  private static func id(_ section: String, _ key: String) -> String {
+    String(sha256Hex("\(section)\n\(key)").prefix(12))
+  }
+
+  private static func state(of credential: Credential, at now: Date) -> State {
+    if !credential.isExpired(at: now, buffer: 0) { return .valid }
+    return credential.isInExtendedLifetime(at: now) ? .extended : .expired
+  }
+}
+
+/// A record together with its summary.
+struct ListedRecord {
+  let summary: RecordSummary
+  let fields: JSONObject
+}
+
+extension CacheDocument {
+  /// Every record that commands show, accounts first, then their tokens, then app metadata.
+  func listed(at now: Date) -> [ListedRecord] {
+    let usernames = Dictionary(
+      accounts.sorted { $0.key < $1.key }.compactMap { _, account in
+        account.homeAccountID.flatMap { id in account.username.map { (id.lowercased(), $0) } }
+      }, uniquingKeysWith: { first, _ in first })
+    var records: [ListedRecord] = []
+    for (key, account) in accounts.sorted(by: { $0.key < $1.key }) {
+      records.append(ListedRecord(summary: RecordSummary(key: key, account), fields: account.fields))
+    }
+    for section in CredentialSection.allCases {
+      for (key, credential) in self[section].sorted(by: { $0.key < $1.key }) {
+        let summary = RecordSummary(section, key: key, credential, usernames: usernames, now: now)
+        records.append(ListedRecord(summary: summary, fields: credential.fields))
+      }
+    }
+    for (key, metadata) in appMetadata.sorted(by: { $0.key < $1.key }) {
+      records.append(ListedRecord(summary: RecordSummary(key: key, metadata), fields: metadata.fields))
+    }
+    return records
+  }
+}
+
+/// What a problem looks like in `--json`.
+struct ProblemSummary: Encodable {
+  let kind: String
+  let shard: String?
+  let detail: String
+
+  init(_ problem: StoreProblem) {
+    (kind, shard, detail) = (problem.kind.rawValue, problem.shard?.rawValue, problem.detail)
+  }
+
+  /// Tells the person about problems, on standard error.
+  static func report(_ problems: [StoreProblem]) {
+    for problem in problems {
+      let advice =
+        switch problem.kind {
+        case .damaged: " It was left as it is; \"llavero clear --damaged\" removes it."
+        case .newerVersion: " It was left as it is; update llavero to read it."
+        case .duplicate: " The next write makes them one."
+        case .foreign: " It was left as it is."
+        }
+      Terminal.error("warning: " + printable(problem.detail) + advice)
+    }
+  }
+}
+
+/// How long until a moment, in words.
+func timeLeft(until moment: Date, from now: Date) -> String {
+  let seconds = moment.timeIntervalSince(now)
+  let (amount, unit): (Double, String) =
+    switch abs(seconds) {
+    case ..<60: (abs(seconds), "s")
+    case ..<5400: (abs(seconds) / 60, "min")
+    case ..<172_800: (abs(seconds) / 3600, "h")
+    default: (abs(seconds) / 86400, "d")
+    }
+  let text = "\(Int(amount.rounded(.down))) \(unit)"
+  return seconds >= 0 ? "\(text) left" : "\(text) ago"
+}

@@ -1,0 +1,92 @@
+import SecretService
+import TestSupport
+import Testing
+
+/// A keyring whose login collection holds one item.
+struct KeyringWithItem {
+  let keyring: PrivateKeyring
+  let client: SecretServiceClient
+  let attributes = ["test": "locked"]
+  let collection: ObjectPath
+  let item: ObjectPath
+
+  init(timeout: Duration = .seconds(25)) async throws {
+    keyring = try PrivateKeyring()
+    client = SecretServiceClient(busAddress: keyring.busAddress, timeout: timeout)
+    collection = try await client.collection().path
+    item = try await client.create(
+      label: "Item", attributes: attributes, secret: SecretBytes(copying: [7]), in: collection)
+  }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct LockedCollectionTests {
+  @Test func `A search in a locked collection tells its items apart`() async throws {
+    let fixture = try await KeyringWithItem()
+    try fixture.keyring.lockCollection()
+    let found = try await fixture.client.search(fixture.attributes, in: fixture.collection)
+    #expect(found.unlocked.isEmpty)
+    #expect(found.locked == [fixture.item])
+    #expect(try await fixture.client.isLocked(fixture.collection))
+    #expect(try await fixture.client.collection().isLocked)
+  }
+
+  @Test func `A miss in a locked collection is not reported as a miss`() async throws {
+    let fixture = try await KeyringWithItem()
+    #expect(try await fixture.client.search(["test": "other"], in: fixture.collection).locked.isEmpty)
+    try fixture.keyring.lockCollection()
+    await #expect(throws: SecretServiceError.collectionLocked) {
+      try await fixture.client.search(["test": "other"], in: fixture.collection)
+    }
+  }
+
+  @Test func `Reading and writing a locked item says that it is locked`() async throws {
+    let fixture = try await KeyringWithItem()
+    try fixture.keyring.lockCollection()
+    let client = fixture.client
+    await #expect(throws: SecretServiceError.collectionLocked) {
+      try await client.secrets(of: [fixture.item])
+    }
+    await #expect(throws: SecretServiceError.collectionLocked) {
+      try await client.setSecret(SecretBytes(copying: [8]), of: fixture.item)
+    }
+    await #expect(throws: SecretServiceError.collectionLocked) {
+      try await client.create(
+        label: "New", attributes: ["test": "new"], secret: SecretBytes(copying: [8]), in: fixture.collection)
+    }
+  }
+
+  @Test func `Unlocking without permission to prompt fails and leaves the service whole`() async throws {
+    let fixture = try await KeyringWithItem()
+    try fixture.keyring.lockCollection()
+    #expect(try await fixture.client.isLocked(fixture.collection))
+    await #expect(throws: SecretServiceError.collectionLocked) {
+      try await fixture.client.unlock(fixture.collection)
+    }
+    try fixture.keyring.unlockCollection()
+    try await fixture.client.unlock(fixture.collection)
+    let secret = try await fixture.client.secrets(of: [fixture.item])[fixture.item]
+    #expect(secret?.withUnsafeBytes { Array($0) } == [7])
+  }
+
+  @Test func `A prompt that cannot be shown counts as dismissed`() async throws {
+    let fixture = try await KeyringWithItem()
+    try fixture.keyring.lockCollection()
+    await #expect(throws: SecretServiceError.promptDismissed) {
+      try await fixture.client.unlock(fixture.collection, prompt: .allowed(waitingUpTo: .seconds(20)))
+    }
+    #expect(try await fixture.client.isLocked(fixture.collection))
+  }
+
+  @Test func `A keyring that was never unlocked shows its items as locked`() async throws {
+    let fixture = try await KeyringWithItem()
+    fixture.keyring.killDaemon()
+    try fixture.keyring.startDaemon(unlocked: false)
+    let client = SecretServiceClient(busAddress: fixture.keyring.busAddress)
+    let collection = try await client.collection()
+    #expect(collection.isLocked)
+    let found = try await client.search(fixture.attributes, in: collection.path)
+    #expect(found.unlocked.isEmpty)
+    #expect(found.locked.count == 1)
+  }
+}

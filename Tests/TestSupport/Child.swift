@@ -1,0 +1,132 @@
+public import Glibc
+
+/// A child process and its standard streams.
+///
+/// Started with `posix_spawn`. The descriptors of the test process are closed in it.
+public final class Child: @unchecked Sendable {
+  public struct Failure: Error, CustomStringConvertible {
+    public let description: String
+  }
+
+  public struct Result: Sendable {
+    /// The exit status, or 128 and the signal's number.
+    public let status: Int32
+    public let standardOutput: String
+    public let standardError: String
+  }
+
+  public let pid: pid_t
+  private var status: Int32?
+
+  /// Starts a program, which is looked up in the test process's PATH unless it has a slash.
+  ///
+  /// The child joins the process group `group`; 0 makes a new one. A stream that is nil is `/dev/null`.
+  public init(
+    _ program: String, _ arguments: [String], environment: [String: String], group: pid_t = 0,
+    streams: (input: Int32?, output: Int32?, error: Int32?) = (nil, nil, nil)
+  ) throws {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for (target, source) in [(Int32(0), streams.input), (1, streams.output), (2, streams.error)] {
+      if let source {
+        posix_spawn_file_actions_adddup2(&actions, source, target)
+      } else {
+        posix_spawn_file_actions_addopen(&actions, target, "/dev/null", target == 0 ? O_RDONLY : O_WRONLY, 0)
+      }
+    }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var noSignals = sigset_t()
+    sigemptyset(&noSignals)
+    posix_spawnattr_setsigmask(&attributes, &noSignals)
+    posix_spawnattr_setpgroup(&attributes, group)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+
+    var pid: pid_t = 0
+    let code = withCStrings([program] + arguments) { argv in
+      withCStrings(environment.map { "\($0.key)=\($0.value)" }) { envp in
+        posix_spawnp(&pid, program, &actions, &attributes, argv, envp)
+      }
+    }
+    if code != 0 { throw Failure(description: "\(program): \(String(cString: strerror(code)))") }
+    self.pid = pid
+  }
+
+  /// Waits for the end of the process.
+  @discardableResult
+  public func wait() -> Int32 {
+    if let status { return status }
+    var raw: Int32 = 0
+    while waitpid(pid, &raw, 0) < 0, errno == EINTR {}
+    let signal = raw & 0x7f
+    let result = signal == 0 ? (raw >> 8) & 0xff : 128 + signal
+    status = result
+    return result
+  }
+
+  public func signal(_ number: Int32) {
+    if status == nil { kill(pid, number) }
+  }
+
+  /// Runs a program to its end; kills it when `deadline` passes.
+  public static func run(
+    _ program: String, _ arguments: [String], environment: [String: String], input: String = "",
+    deadline: Duration = .seconds(30)
+  ) throws -> Result {
+    let stdin = try Pipe()
+    let stdout = try Pipe()
+    let stderr = try Pipe()
+    let child = try Child(
+      program, arguments, environment: environment,
+      streams: (stdin.reading, stdout.writing, stderr.writing))
+    stdin.closeReading()
+    stdout.closeWriting()
+    stderr.closeWriting()
+
+    let end = ContinuousClock.now + deadline
+    var pending = Array(input.utf8)[...]
+    if pending.isEmpty { stdin.closeWriting() }
+    var outputs: [[UInt8]] = [[], []]
+    var open = [true, true]
+    while open[0] || open[1] {
+      let left = max((end - .now) / .milliseconds(1), 0)
+      var descriptors = [
+        pollfd(fd: open[0] ? stdout.reading : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: open[1] ? stderr.reading : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: pending.isEmpty ? -1 : stdin.writing, events: Int16(POLLOUT), revents: 0),
+      ]
+      if poll(&descriptors, 3, Int32(left)) == 0 {
+        child.signal(SIGKILL)
+        child.wait()
+        throw Failure(description: "\(program) was not done after \(deadline)")
+      }
+      for index in 0..<2 where descriptors[index].revents != 0 {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let count = read(descriptors[index].fd, &buffer, buffer.count)
+        if count > 0 { outputs[index] += buffer[..<count] } else { open[index] = false }
+      }
+      if descriptors[2].revents != 0 {
+        // At most PIPE_BUF bytes, which poll promised not to block.
+        let part = Array(pending.prefix(4096))
+        let count = write(stdin.writing, part, part.count)
+        pending = count > 0 ? pending.dropFirst(count) : []
+        if pending.isEmpty { stdin.closeWriting() }
+      }
+    }
+    return Result(
+      status: child.wait(),
+      standardOutput: String(decoding: outputs[0], as: UTF8.self),
+      standardError: String(decoding: outputs[1], as: UTF8.self))
+  }
+}
+
+/// Calls `body` with a NULL-terminated array of C strings.
+private func withCStrings<T>(
+  _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> T
+) -> T {
+  var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) } + [nil]
+  defer { for pointer in pointers { free(pointer) } }
+  return body(&pointers)
+}

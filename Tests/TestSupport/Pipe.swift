@@ -1,0 +1,38 @@
+import CLibsecret
+import Glibc
+
+/// A pipe whose ends no child process inherits.
+public final class Pipe: @unchecked Sendable {
+  public private(set) var reading: Int32
+  public private(set) var writing: Int32
+
+  public init() throws {
+    var ends: [Int32] = [-1, -1]
+    if g_unix_open_pipe(&ends, FD_CLOEXEC, nil) == 0 { throw Child.Failure(description: "no pipe") }
+    reading = ends[0]
+    writing = ends[1]
+  }
+
+  deinit {
+    closeReading()
+    closeWriting()
+  }
+
+  public func closeReading() {
+    if reading >= 0 { close(reading) }
+    reading = -1
+  }
+
+  public func closeWriting() {
+    if writing >= 0 { close(writing) }
+    writing = -1
+  }
+
+  /// Reads up to the end of the first line.
+  public func readLine() -> String {
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while read(reading, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+    return String(decoding: line, as: UTF8.self)
+  }
+}

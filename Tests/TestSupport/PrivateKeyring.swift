@@ -1,0 +1,172 @@
+import GLibSupport
+import Glibc
+import Synchronization
+
+/// A D-Bus session bus and a gnome-keyring of their own, in a temporary directory of their own.
+///
+/// The person's own session is out of reach: the daemons' environment is built from nothing, and the bus knows
+/// no service files, so that nothing is started by itself. All children are in one process group, led by a
+/// watchdog that holds the reading end of a pipe: when this process ends, however it does, the watchdog
+/// removes the directory and kills the group. (PR_SET_PDEATHSIG does not do: it fires when the *thread* that
+/// started the child ends.)
+public final class PrivateKeyring: Sendable {
+  public static let password = "keyring password"
+
+  /// For tests that leave the daemon running and unlocked.
+  public static let shared = Swift.Result { try PrivateKeyring() }
+
+  public let directory: String
+  public let busAddress: String
+  /// What a child process needs to use this keyring, and nothing else.
+  public let environment: [String: String]
+
+  private let lifeline: Pipe
+  private let watchdog: Child
+  private let bus: Child
+  private let daemon = Mutex<Child?>(nil)
+
+  /// Without `startingDaemon` it is a bus on which nobody offers the Secret Service.
+  public init(startingDaemon: Bool = true) throws {
+    directory = try Self.makeDirectory()
+    var environment = [
+      "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": directory,
+      "XDG_DATA_HOME": directory + "/data", "XDG_CONFIG_HOME": directory + "/config",
+      "XDG_CACHE_HOME": directory + "/cache", "XDG_RUNTIME_DIR": directory + "/run",
+      "XDG_DATA_DIRS": directory + "/none", "TMPDIR": directory,
+      "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent",
+    ]
+    lifeline = try Pipe()
+    let script = #"trap "" HUP INT TERM; cat >/dev/null; rm -rf "$1"; kill -KILL 0"#
+    watchdog = try Child(
+      "/bin/sh", ["-c", script, "watchdog", directory], environment: environment,
+      streams: (lifeline.reading, nil, nil))
+    lifeline.closeReading()
+
+    for name in ["data", "run"] { mkdir(directory + "/" + name, 0o700) }
+    try Self.write(Self.busConfiguration(directory), to: directory + "/bus.conf")
+    let address = try Pipe()
+    bus = try Child(
+      "dbus-daemon", ["--config-file=\(directory)/bus.conf", "--nofork", "--nosyslog", "--print-address=1"],
+      environment: environment, group: watchdog.pid, streams: (nil, address.writing, nil))
+    address.closeWriting()
+    busAddress = address.readLine()
+    if busAddress.isEmpty { throw Child.Failure(description: "dbus-daemon did not start") }
+    environment["DBUS_SESSION_BUS_ADDRESS"] = busAddress
+    self.environment = environment
+    if startingDaemon { try startDaemon() }
+  }
+
+  deinit { shutdown() }
+
+  /// Ends everything and removes the directory. Waits until that is done.
+  public func shutdown() {
+    lifeline.closeWriting()
+    watchdog.wait()
+    bus.wait()
+    daemon.withLock { _ = $0?.wait() }
+  }
+
+  /// Starts gnome-keyring and waits until it offers the Secret Service. Unless `unlocked`, the login collection
+  /// of an earlier run stays locked.
+  public func startDaemon(unlocked: Bool = true) throws {
+    let password = try Pipe()
+    var arguments = ["--foreground", "--components=secrets", "--control-directory=\(directory)/run/keyring"]
+    if unlocked { arguments.append("--unlock") }
+    let child = try Child(
+      "gnome-keyring-daemon", arguments, environment: environment, group: watchdog.pid,
+      streams: (unlocked ? password.reading : nil, nil, nil))
+    if unlocked { _ = Glibc.write(password.writing, Self.password, Self.password.utf8.count) }
+    password.closeWriting()
+    daemon.withLock { $0 = child }
+
+    let cancellable = Cancellable(timeout: .seconds(20))
+    let connection = try BusConnection(address: busAddress, cancellable)
+    while !cancellable.isPastDeadline {
+      let answer = try connection.call(
+        "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner",
+        [.string("org.freedesktop.secrets")], reply: "(b)", cancellable)
+      if answer[0].boolean == true { return }
+      usleep(1000)
+    }
+    throw Child.Failure(description: "gnome-keyring-daemon did not offer the Secret Service")
+  }
+
+  /// Ends gnome-keyring at once, as a crash would.
+  public func killDaemon() {
+    daemon.withLock {
+      $0?.signal(SIGKILL)
+      $0?.wait()
+      $0 = nil
+    }
+  }
+
+  /// Halts gnome-keyring, so that it answers nothing.
+  public func stopDaemon() { daemon.withLock { $0?.signal(SIGSTOP) } }
+
+  public func continueDaemon() { daemon.withLock { $0?.signal(SIGCONT) } }
+
+  /// Ends the bus, and with it the service.
+  public func killBus() {
+    bus.signal(SIGKILL)
+    bus.wait()
+  }
+
+  public func lockCollection() throws {
+    let cancellable = Cancellable(timeout: .seconds(20))
+    let connection = try BusConnection(address: busAddress, cancellable)
+    _ = try connection.call(
+      Self.serviceName, Self.servicePath, Self.serviceInterface, "Lock",
+      [.objectPaths([Self.loginCollection])], reply: "(aoo)", cancellable)
+  }
+
+  /// Unlocks with the password and without a prompt, through an interface that only gnome-keyring has.
+  public func unlockCollection() throws {
+    let cancellable = Cancellable(timeout: .seconds(20))
+    let connection = try BusConnection(address: busAddress, cancellable)
+    let session = try connection.call(
+      Self.serviceName, Self.servicePath, Self.serviceInterface, "OpenSession",
+      [.string("plain"), .variant(.string(""))], reply: "(vo)", cancellable)
+    let secret = Variant.tuple([
+      session[1], .bytes([]), .bytes(Array(Self.password.utf8)), .string("text/plain"),
+    ])
+    _ = try connection.call(
+      Self.serviceName, Self.servicePath, "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface",
+      "UnlockWithMasterPassword", [.objectPath(Self.loginCollection), secret], reply: "()", cancellable)
+  }
+
+  private static let serviceName = "org.freedesktop.secrets"
+  private static let servicePath = "/org/freedesktop/secrets"
+  private static let serviceInterface = "org.freedesktop.Secret.Service"
+  private static let loginCollection = "/org/freedesktop/secrets/collection/login"
+
+  private static func makeDirectory() throws -> String {
+    var template = Array("/tmp/llavero-test-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Child.Failure(description: "mkdtemp: \(errno)") }
+    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  private static func write(_ text: String, to path: String) throws {
+    guard let file = fopen(path, "w") else { throw Child.Failure(description: "\(path): \(errno)") }
+    fputs(text, file)
+    fclose(file)
+  }
+
+  private static func busConfiguration(_ directory: String) -> String {
+    """
+    <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+     "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+    <busconfig>
+      <type>session</type>
+      <listen>unix:path=\(directory)/run/bus</listen>
+      <auth>EXTERNAL</auth>
+      <policy context="default">
+        <allow send_destination="*" eavesdrop="true"/>
+        <allow eavesdrop="true"/>
+        <allow own="*"/>
+      </policy>
+      <limit name="max_match_rules_per_connection">50000</limit>
+      <limit name="max_replies_per_connection">50000</limit>
+    </busconfig>
+    """
+  }
+}
