@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// Which claims a client asks the server to put into tokens: the `claims` parameter of OpenID Connect Core 5.5.
+/// Which claims a client asks the server to put into tokens: the `claims` parameter of OpenID Connect Core
+/// 5.5.
 public struct ClaimsRequest: Sendable, Hashable {
   /// The token that a claim is asked for.
   public enum Target: String, Sendable, Hashable, CaseIterable {

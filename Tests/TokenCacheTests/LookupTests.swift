@@ -57,9 +57,8 @@ struct LookupTests {
     try await test.save()
     #expect(try await test.token()?.idToken?.claims?.username == TestPerson.alice.username)
     #expect(try await test.token()?.account?.username == TestPerson.alice.username)
-    try test.store.update(.all, in: test.cache.group) { contents in
-      for shard in contents.documents.keys { contents[shard].accounts = [:] }
-    }
+    let shard = ShardID(homeAccountID: TestPerson.alice.homeAccountID, group: test.cache.group)
+    try test.store.update([shard], in: test.cache.group) { $0[shard].accounts = [:] }
     #expect(try await test.token() == nil)
   }
 

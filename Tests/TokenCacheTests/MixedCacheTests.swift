@@ -15,10 +15,14 @@ private struct MixedCache {
     let (microsoft, windows) = ("\(home)-login.microsoftonline.com", "\(home)-login.windows.net")
     return """
       {"AccessToken": {
-        "\(microsoft)-accesstoken-\(client)-common-openid user.read": \(accessToken("python", microsoft: true)),
-        "\(windows)-accesstoken-\(client)-\(tenant)-openid user.read": \(accessToken("net", microsoft: false)),
-        "\(windows)-accesstoken-\(client)-\(tenant)-user.read openid--": \(accessToken("node", microsoft: false)),
-        "\(microsoft)-accesstoken-\(client)-common-user.read openid": \(accessToken("go", microsoft: true))},
+        "\(microsoft)-accesstoken-\(client)-common-openid user.read":
+          \(accessToken("python", microsoft: true)),
+        "\(windows)-accesstoken-\(client)-\(tenant)-openid user.read":
+          \(accessToken("net", microsoft: false)),
+        "\(windows)-accesstoken-\(client)-\(tenant)-user.read openid--":
+          \(accessToken("node", microsoft: false)),
+        "\(microsoft)-accesstoken-\(client)-common-user.read openid":
+          \(accessToken("go", microsoft: true))},
        "RefreshToken": {
         "\(microsoft)-refreshtoken-\(client)--openid user.read":
           \(record("RefreshToken", "python", microsoft: true, #", "target": "openid User.Read", "x": 1"#)),
@@ -57,14 +61,16 @@ private struct MixedCache {
   private static func record(_ type: String, _ secret: String, microsoft: Bool, _ more: String = "") -> String
   {
     """
-    {"credential_type": "\(type)", "secret": "\(secret)", "home_account_id": "\(home)", "client_id": "\(client)",
+    {"credential_type": "\(type)", "secret": "\(secret)", "home_account_id": "\(home)",
+     "client_id": "\(client)",
      "environment": "\(microsoft ? "login.microsoftonline.com" : "login.windows.net")"\(more)}
     """
   }
 
   private static func account(_ realm: String, microsoft: Bool) -> String {
     """
-    {"home_account_id": "\(home)", "environment": "\(microsoft ? "login.microsoftonline.com" : "login.windows.net")",
+    {"home_account_id": "\(home)",
+     "environment": "\(microsoft ? "login.microsoftonline.com" : "login.windows.net")",
      "realm": "\(realm)", "username": "alice", "authority_type": "MSSTS", "account_source": "device_code"}
     """
   }

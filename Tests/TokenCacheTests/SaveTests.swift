@@ -80,7 +80,7 @@ struct SaveTests {
     let shards = [nil, TestPerson.alice.homeAccountID].map {
       ShardID(homeAccountID: $0, group: test.cache.group)
     }
-    #expect(test.store.updates == [.some(shards)])
+    #expect(test.store.updates == [shards])
   }
 
   @Test func aResponseThatNobodyOwnsIsRefused() async throws {

@@ -148,14 +148,14 @@ final class TestStore: CacheStore {
     var failure: CacheError?
     var problems: [StoreProblem] = []
     var reads = 0
-    var updates: [ShardSelection] = []
+    var updates: [[ShardID]] = []
   }
 
   private let state = Mutex(State())
   private let memory = InMemoryStore()
 
   var reads: Int { state.withLock { $0.reads } }
-  var updates: [ShardSelection] { state.withLock { $0.updates } }
+  var updates: [[ShardID]] { state.withLock { $0.updates } }
 
   /// Makes every further update fail after the change was made and before it is kept.
   func fail(_ failure: CacheError) { state.withLock { $0.failure = failure } }
@@ -174,7 +174,7 @@ final class TestStore: CacheStore {
   }
 
   func update<Result: Sendable>(
-    _ shards: ShardSelection, in group: KeychainGroup,
+    _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
     let failure = state.withLock { state in
