@@ -57,7 +57,9 @@ extension TokenCacheAccessor {
   /// A token of an account is found only together with that account and an ID token of the same client and
   /// tenant.
   ///
-  /// - Parameter expirationBuffer: How many seconds before its end a token counts as expired.
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - expirationBuffer: How many seconds before its end a token counts as expired.
   /// - Returns: The token, expired ones included; `nil` when there is none.
   /// - Throws: What the store throws.
   public func accessToken(

@@ -34,6 +34,7 @@ extension TokenCacheAccessor {
   /// - Parameters:
   ///   - document: The cache, of whichever library.
   ///   - progress: Told after each shard how many of how many are done.
+  /// - Returns: How many records were taken in and how many were there already.
   /// - Throws: What the store throws; accounts taken in before stay.
   public func `import`(
     _ document: CacheDocument, progress: @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }

@@ -13,7 +13,10 @@ public struct TokenRecords: Sendable {
 
   /// Composes the records.
   ///
-  /// - Parameter now: The present, from which intervals count.
+  /// - Parameters:
+  ///   - response: What the server answered.
+  ///   - context: The request that it answered.
+  ///   - now: The present, from which intervals count.
   /// - Throws: ``CacheError/Code/invalidResponse`` when neither the response nor the request names an account.
   public init(_ response: TokenResponse, for context: TokenContext, at now: Date) throws(CacheError) {
     let claims = response.claims
