@@ -37,8 +37,8 @@ public struct ClaimsRequest: Sendable, Hashable {
 
   /// Reads the JSON of a `claims` parameter.
   ///
-  /// - Throws: ``ClaimsRequestError`` when it is no JSON object, and for targets, claims and members of claims
-  ///   that MSAL for iOS and macOS refuses.
+  /// - Throws: ``ClaimsRequestError`` when it is no JSON object, and for targets, claims and members of
+  ///   claims that MSAL for iOS and macOS refuses.
   public init(json: String) throws(ClaimsRequestError) {
     guard let targets = try? JSONDecoder().decode(JSONObject.self, from: Data(json.utf8)) else {
       throw ClaimsRequestError(.notJSON, "The claims request is no JSON object.")

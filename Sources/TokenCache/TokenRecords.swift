@@ -17,12 +17,13 @@ public struct TokenRecords: Sendable {
   ///   - response: What the server answered.
   ///   - context: The request that it answered.
   ///   - now: The present, from which intervals count.
-  /// - Throws: ``CacheError/Code/invalidResponse`` when neither the response nor the request names an account.
+  /// - Throws: ``CacheError/Code/invalidResponse`` when neither the response nor the request names an
+  ///   account.
   public init(_ response: TokenResponse, for context: TokenContext, at now: Date) throws(CacheError) {
     let claims = response.claims
     let clientInfo = response.clientInfo
-    // AD FS sends no client info; the subject is what identifies its accounts. Elsewhere it says less than the
-    // request, while the client info is the server's own word for whose tokens these are.
+    // AD FS sends no client info; the subject is what identifies its accounts. Elsewhere it says less than
+    // the request, while the client info is the server's own word for whose tokens these are.
     let named = clientInfo?.homeAccountID ?? claims?.subject?.normalized
     guard let homeAccountID = clientInfo?.homeAccountID ?? context.homeAccountID?.normalized ?? named else {
       throw CacheError(.invalidResponse, "The token response does not say whose tokens it holds.")

@@ -77,7 +77,8 @@ public struct Credential: CacheRecord {
     get { string("requested_claims") ?? string("requestedClaims") }
     set { set("requested_claims", newValue) }
   }
-  /// What else the token was asked with: the parameters in MSAL.NET, a hash of them in MSAL for Python and Go.
+  /// What else the token was asked with: the parameters in MSAL.NET, a hash of them in MSAL for Python and
+  /// Go.
   var extraParameters: JSONValue? {
     let parameters = fields["ext_cache_key"] ?? fields["ext"]
     return parameters == .null ? nil : parameters
