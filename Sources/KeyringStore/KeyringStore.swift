@@ -68,7 +68,7 @@ public final class KeyringStore: CacheStore {
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
     try await writing(in: group) { (keyring, file) throws(CacheError) in
-      var items = try keyring.items(.some(shards), of: group)
+      let items = try keyring.items(.some(shards), of: group)
       let before = items.contents
       try before.checkReadable(shards)
       var contents = before
@@ -77,7 +77,9 @@ public final class KeyringStore: CacheStore {
       guard !changed.isEmpty else { return result }
       file.beginWrite()
       defer { file.endWrite() }
-      for shard in changed { try keyring.write(contents[shard], to: shard, of: group, replacing: &items) }
+      for shard in changed {
+        try keyring.write(contents[shard].secret(), to: shard, of: group, replacing: items)
+      }
       return result
     }
   }
@@ -88,7 +90,7 @@ public final class KeyringStore: CacheStore {
     var count = 0
     while true {
       let removed = try await writing(in: group) { (keyring, file) throws(CacheError) in
-        let paths = try keyring.paths(removal, of: group).prefix(step)
+        let paths = try keyring.paths(removal, of: group, limit: step)
         guard !paths.isEmpty else { return 0 }
         file.beginWrite()
         defer { file.endWrite() }
