@@ -71,8 +71,8 @@ struct Fixture {
     let secrets = try await client.secrets(of: paths)
     var items: [Item] = []
     for path in paths {
-      items.append(
-        Item(properties: try await client.item(path), secret: secrets[path]?.withUnsafeBytes(Array.init) ?? []))
+      let secret = secrets[path]?.withUnsafeBytes(Array.init) ?? []
+      items.append(Item(properties: try await client.item(path), secret: secret))
     }
     return items
   }
