@@ -143,9 +143,7 @@ struct Keyring {
     return paths
   }
 
-  /// Writes one shard in place of the items it has.
-  ///
-  /// - Parameter secret: `nil` removes the shard.
+  /// Writes one shard in place of the items it has, or removes those when there is nothing to write.
   func write(
     _ secret: SecretBytes?, to shard: ShardID, of group: KeychainGroup, replacing items: GroupItems
   ) throws(CacheError) {
