@@ -75,10 +75,12 @@ public final class KeyringStore: CacheStore {
       let result = try change(&contents)
       let changed = shards.filter { contents.documents[$0] != before.documents[$0] || items.needsMerging($0) }
       guard !changed.isEmpty else { return result }
+      // All are made before the first is sent: one that is too large must not leave half a change.
+      let secrets = try changed.map { (shard) throws(CacheError) in try contents[shard].secret() }
       file.beginWrite()
       defer { file.endWrite() }
-      for shard in changed {
-        try keyring.write(contents[shard].secret(), to: shard, of: group, replacing: items)
+      for (shard, secret) in zip(changed, secrets) {
+        try keyring.write(secret, to: shard, of: group, replacing: items)
       }
       return result
     }

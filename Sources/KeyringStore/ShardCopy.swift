@@ -39,7 +39,13 @@ extension CacheDocument {
 
   /// The secret of an item that holds this; `nil` when there is nothing to hold.
   func secret() throws(CacheError) -> SecretBytes? {
-    isEmpty ? nil : try unsafe withJSON { unsafe SecretBytes(copying: $0) }
+    if isEmpty { return nil }
+    let secret = try unsafe withJSON { unsafe SecretBytes(copying: $0) }
+    let limit = SecretServiceClient.maximumSecretSize
+    guard secret.count <= limit else {
+      throw CacheError(SecretServiceError.itemTooLarge(size: secret.count, limit: limit))
+    }
+    return secret
   }
 
   /// The shard that the records belong to, `nil` when they do not agree.
