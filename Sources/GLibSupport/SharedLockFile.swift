@@ -90,6 +90,8 @@ package final class SharedLockFile: @unchecked Sendable {
       currentDescriptor.store(opened.descriptor, ordering: .releasing)
       // The old page stays mapped: another thread may be reading its counter.
       mappings.append(opened.mapping)
+      // Not left to close(2): the mapping keeps the open file, and with it the lock.
+      flock(descriptor, LOCK_UN)
       close(descriptor)
       descriptor = opened.descriptor
     }
