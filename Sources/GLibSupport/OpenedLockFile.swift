@@ -20,9 +20,11 @@ struct OpenedLockFile {
     }
     do {
       try Self.checkPrivate(descriptor, kind: S_IFREG, path: path)
-      try Self.lock(descriptor, path: path)
-      defer { flock(descriptor, LOCK_UN) }
-      mapping = try Self.map(descriptor, path: path)
+      if let whole = try Self.mapWhole(descriptor, path: path) {
+        mapping = whole
+      } else {
+        mapping = try Self.repairAndMap(descriptor, path: path)
+      }
       self.descriptor = descriptor
     } catch {
       close(descriptor)
@@ -77,10 +79,26 @@ struct OpenedLockFile {
     if status.st_mode & S_IFMT != kind || !isPrivate { throw .notPrivate(path: path) }
   }
 
-  /// Maps the file's page, and writes it anew where it is not whole. The caller holds the lock.
-  private static func map(
+  /// Maps the page of a file that is whole, `nil` for another. Takes no lock: whoever only reads the counter
+  /// must not wait for a writer.
+  private static func mapWhole(
+    _ descriptor: Int32, path: String
+  ) throws(SharedLockFileError) -> UnsafeMutableRawPointer? {
+    var status = stat()
+    if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
+    guard status.st_size == size else { return nil }
+    let page = try map(descriptor, path: path)
+    if isMarked(page) { return page }
+    munmap(page, size)
+    return nil
+  }
+
+  /// Maps the file's page, and writes it anew where it is not whole, while nobody else does.
+  private static func repairAndMap(
     _ descriptor: Int32, path: String
   ) throws(SharedLockFileError) -> UnsafeMutableRawPointer {
+    try lock(descriptor, path: path)
+    defer { flock(descriptor, LOCK_UN) }
     var status = stat()
     if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
     // Storing into a page that the disk has no room for would be a fatal SIGBUS.
@@ -89,16 +107,28 @@ struct OpenedLockFile {
     if status.st_size > size, ftruncate(descriptor, size) != 0 {
       throw .system(call: "ftruncate", path: path, code: errno)
     }
-    guard
-      let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), page != MAP_FAILED
-    else { throw .system(call: "mmap", path: path, code: errno) }
-    let header = UnsafeRawBufferPointer(start: page, count: magic.count)
-    if status.st_size != size || !header.elementsEqual(magic) {
+    let page = try map(descriptor, path: path)
+    if status.st_size != size || !isMarked(page) {
       // A random start: who remembers a number of a file that was deleted must not meet it again by chance.
       let start = UInt64.random(in: 0...UInt64.max >> 8) * 2
       counter(in: page).pointee.store(start, ordering: .sequentiallyConsistent)
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+      // Last: from now on others take the page as it is.
       page.copyMemory(from: magic, byteCount: magic.count)
     }
     return page
+  }
+
+  private static func map(
+    _ descriptor: Int32, path: String
+  ) throws(SharedLockFileError) -> UnsafeMutableRawPointer {
+    guard
+      let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), page != MAP_FAILED
+    else { throw .system(call: "mmap", path: path, code: errno) }
+    return page
+  }
+
+  private static func isMarked(_ page: UnsafeMutableRawPointer) -> Bool {
+    UnsafeRawBufferPointer(start: page, count: magic.count).elementsEqual(magic)
   }
 }
