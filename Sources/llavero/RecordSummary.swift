@@ -11,7 +11,7 @@ struct RecordSummary: Encodable {
     case extended
   }
 
-  /// The first half of a hash of the section and the key: short to type, and without personal data.
+  /// The beginning of a hash of the section and the key: short to type, and without personal data.
   let id: String
   let type: String
   let homeAccountId: String?
@@ -63,6 +63,17 @@ struct RecordSummary: Encodable {
     (cachedAt, expiresOn, state) = (nil, nil, nil)
   }
 
+  init(key: String, _ metadata: AccountMetadata) {
+    id = Self.id("AccountMetadata", key)
+    type = "AccountMetadata"
+    clientId = metadata.clientID
+    (homeAccountId, username, environment, familyId) = (nil, nil, nil, nil)
+    (realm, target, cachedAt, expiresOn, state) = (nil, nil, nil, nil, nil)
+  }
+
+  /// Enough of the id for tables and for typing.
+  var shortID: String { String(id.prefix(8)) }
+
   private static func id(_ section: String, _ key: String) -> String {
     String(sha256Hex("\(section)\n\(key)").prefix(12))
   }
@@ -77,10 +88,11 @@ struct RecordSummary: Encodable {
 struct ListedRecord {
   let summary: RecordSummary
   let fields: JSONObject
+  var isCredential = false
 }
 
 extension CacheDocument {
-  /// Every record that commands show, accounts first, then their tokens, then app metadata.
+  /// Every record, accounts first, then their tokens, then what is known of clients.
   func listed(at now: Date) -> [ListedRecord] {
     let usernames = Dictionary(
       accounts.sorted { $0.key < $1.key }.compactMap { _, account in
@@ -93,10 +105,13 @@ extension CacheDocument {
     for section in CredentialSection.allCases {
       for (key, credential) in self[section].sorted(by: { $0.key < $1.key }) {
         let summary = RecordSummary(section, key: key, credential, usernames: usernames, now: now)
-        records.append(ListedRecord(summary: summary, fields: credential.fields))
+        records.append(ListedRecord(summary: summary, fields: credential.fields, isCredential: true))
       }
     }
     for (key, metadata) in appMetadata.sorted(by: { $0.key < $1.key }) {
+      records.append(ListedRecord(summary: RecordSummary(key: key, metadata), fields: metadata.fields))
+    }
+    for (key, metadata) in accountMetadata.sorted(by: { $0.key < $1.key }) {
       records.append(ListedRecord(summary: RecordSummary(key: key, metadata), fields: metadata.fields))
     }
     return records
@@ -126,6 +141,11 @@ struct ProblemSummary: Encodable {
       Terminal.error("warning: " + printable(problem.detail) + advice)
     }
   }
+}
+
+extension StoreProblem {
+  /// Whether something in the group stays out of sight because of it.
+  var hidesRecords: Bool { kind == .damaged || kind == .newerVersion }
 }
 
 /// How long until a moment, in words.
