@@ -51,7 +51,8 @@ let package = Package(
       name: "KeyringStoreTests",
       dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TestSupport"], swiftSettings: common),
     .testTarget(
-      name: "LlaveroTests", dependencies: ["llavero", "KeyringStore", "TestSupport"], swiftSettings: common),
+      name: "LlaveroTests", dependencies: ["llavero", "GLibSupport", "SecretService", "TestSupport", "TokenCache"],
+      swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]
 )

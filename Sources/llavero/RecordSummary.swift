@@ -156,7 +156,8 @@ func timeLeft(until moment: Date, from now: Date) -> String {
     case ..<60: (abs(seconds), "s")
     case ..<5400: (abs(seconds) / 60, "min")
     case ..<172_800: (abs(seconds) / 3600, "h")
-    default: (abs(seconds) / 86400, "d")
+    case ..<63_072_000: (abs(seconds) / 86400, "d")
+    default: (abs(seconds) / 31_536_000, "y")
     }
   let text = "\(Int(amount.rounded(.down))) \(unit)"
   return seconds >= 0 ? "\(text) left" : "\(text) ago"

@@ -2,7 +2,7 @@
 struct Table {
   struct Column {
     let title: String
-    /// How narrow the column becomes before all do; `nil` where it does not give way until then.
+    /// How narrow the column becomes before it hurts; `nil` where it gives way only when all others have.
     var minimum: Int?
   }
 
@@ -41,8 +41,12 @@ struct Table {
       rows.map { $0[column].columns }.reduce(columns[column].title.columns, max)
     }
     guard let width else { return widths }
-    // First the columns that may, the one with most to spare before the others; then all of them.
-    for minimums in [columns.map { $0.minimum ?? .max }, columns.map { _ in 3 }] {
+    // The columns that may give way do so first, the one with most to spare before the others; then all do.
+    let stages = [
+      columns.map { $0.minimum ?? .max }, columns.map { $0.minimum == nil ? .max : 6 },
+      columns.map { _ in 1 },
+    ]
+    for minimums in stages {
       while widths.reduce(Self.gap * (widths.count - 1), +) > width {
         let candidates = columns.indices.filter { widths[$0] > minimums[$0] }
         guard let most = candidates.max(by: { widths[$0] - minimums[$0] < widths[$1] - minimums[$1] })
