@@ -41,6 +41,26 @@ struct ImportTests {
     #expect(try directory.contents("cache.json") == Sample.cache)
   }
 
+  @Test func `An import loses no refresh token that the imported cache keeps apart`() throws {
+    func token(_ key: String, _ secret: String, _ modified: Int) -> String {
+      #"""
+      "RefreshToken": {"\#(key)": {"credential_type": "RefreshToken", "secret": "\#(secret)", \#
+      "home_account_id": "\#(Sample.alice)", "environment": "\#(Sample.host)", "client_id": "\#(Sample.mail)", \#
+      "last_modification_time": "\#(modified)"}}
+      """#
+    }
+    // As MSAL for Python adds one when it is asked for other scopes.
+    try tool.load(Sample.cache([token("m", "mail", 5)]))
+    let two = Sample.cache([token("c", "calendar", 9), token("m", "mail", 5)])
+    #expect(try tool.json("import", "-", input: two)["saved"] == .integer(1))
+    #expect(try tool.exported() == JSONValue(text: two))
+    #expect(try tool.json("import", "-", input: two)["saved"] == .integer(0))
+
+    // Under keys of another spelling they are the same token, and the newest stays.
+    try tool.load(Sample.cache([token("x", "newest", 12), token("y", "newer", 11), token("m", "mail", 5)]))
+    #expect(try tool.exported()["RefreshToken"]?.secrets.sorted() == ["mail", "newest"])
+  }
+
   @Test func `An empty cache is imported without effect`() throws {
     #expect(try tool.json("import", "-", input: #"{"AccessToken": {}}"#)["saved"] == .integer(0))
     #expect(try tool.json("groups")["groups"]?.strings("group").contains(tool.group) == false)

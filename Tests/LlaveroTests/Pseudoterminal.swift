@@ -18,9 +18,7 @@ extension Tool {
     let description: String
   }
 
-  /// Runs a command in the tool's group on a terminal of its own.
-  ///
-  /// - Parameter typing: What the person types, which the terminal echoes.
+  /// Runs a command in the tool's group on a terminal of its own, which echoes what the person types.
   func onTerminal(
     _ arguments: String..., columns: Int = 80, typing: String = "", environment: [String: String?] = [:]
   ) throws -> Screening {

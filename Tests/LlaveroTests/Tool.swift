@@ -10,17 +10,15 @@ struct Tool: Sendable {
   let keyring: PrivateKeyring
   let group = "test.g\(UInt64.random(in: 0 ... .max))"
 
-  /// - Parameter keyring: The shared one unless the test does something to it.
+  /// Uses the shared keyring unless the test does something to it.
   init(on keyring: PrivateKeyring? = nil) throws {
     self.keyring = try keyring ?? PrivateKeyring.shared.get()
   }
 
   /// The executable that was built with these tests.
   static let path: String = {
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = buffer.withUnsafeMutableBytes { readlink("/proc/self/exe", $0.baseAddress!, $0.count) }
-    let bundle = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
-    return bundle.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/llavero"
+    let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    return URL(filePath: tests).deletingLastPathComponent().appending(path: "llavero").path
   }()
 
   func run(
