@@ -29,7 +29,9 @@ let package = Package(
     .target(name: "GLibSupport", dependencies: ["CLibsecret"], swiftSettings: common),
     .target(name: "SecretService", dependencies: ["CLibsecret", "GLibSupport"], swiftSettings: common),
     .target(name: "TokenCache", dependencies: ["GLibSupport"], swiftSettings: safe),
-    .target(name: "KeyringStore", dependencies: ["SecretService", "TokenCache"], swiftSettings: safe),
+    .target(
+      name: "KeyringStore", dependencies: ["GLibSupport", "SecretService", "TokenCache"],
+      swiftSettings: safe),
     .executableTarget(
       name: "llavero",
       dependencies: [
@@ -37,6 +39,10 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safe),
+    .executableTarget(
+      name: "MailApp", dependencies: ["KeyringStore"], path: "Examples/MailApp", swiftSettings: safe),
+    .executableTarget(
+      name: "CalendarApp", dependencies: ["KeyringStore"], path: "Examples/CalendarApp", swiftSettings: safe),
     .target(
       name: "TestSupport", dependencies: ["CLibsecret", "GLibSupport"], path: "Tests/TestSupport",
       swiftSettings: common),
@@ -44,7 +50,7 @@ let package = Package(
       name: "GLibSupportTests", dependencies: ["CLibsecret", "GLibSupport", "TestSupport"],
       swiftSettings: common),
     .testTarget(
-      name: "SecretServiceTests", dependencies: ["GLibSupport", "SecretService", "TestSupport"],
+      name: "SecretServiceTests", dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"],
       swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache"], swiftSettings: common),
     .testTarget(

@@ -20,8 +20,12 @@ struct OpenedLockFile {
     }
     do {
       try Self.checkPrivate(descriptor, kind: S_IFREG, path: path)
-      try Self.lock(descriptor, path: path)
-      defer { flock(descriptor, LOCK_UN) }
+      // Who only reads the counter must not wait for a writer.
+      if try !Self.isWhole(descriptor, path: path) {
+        try Self.lock(descriptor, path: path)
+        defer { flock(descriptor, LOCK_UN) }
+        try Self.initialize(descriptor, path: path)
+      }
       mapping = try Self.map(descriptor, path: path)
       self.descriptor = descriptor
     } catch {
@@ -77,28 +81,36 @@ struct OpenedLockFile {
     if status.st_mode & S_IFMT != kind || !isPrivate { throw .notPrivate(path: path) }
   }
 
-  /// Maps the file's page, and writes it anew where it is not whole. The caller holds the lock.
-  private static func map(
-    _ descriptor: Int32, path: String
-  ) throws(SharedLockFileError) -> UnsafeMutableRawPointer {
+  /// Whether somebody has written the page: the magic comes last.
+  private static func isWhole(_ descriptor: Int32, path: String) throws(SharedLockFileError) -> Bool {
     var status = stat()
     if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
+    var header = [UInt8](repeating: 0, count: magic.count)
+    return status.st_size == size && pread(descriptor, &header, header.count, 0) == header.count
+      && header == magic
+  }
+
+  /// Writes the page where it is not whole still. The caller holds the lock.
+  private static func initialize(_ descriptor: Int32, path: String) throws(SharedLockFileError) {
+    if try isWhole(descriptor, path: path) { return }
     // Storing into a page that the disk has no room for would be a fatal SIGBUS.
     let code = posix_fallocate(descriptor, 0, size)
     if code != 0 { throw .system(call: "posix_fallocate", path: path, code: code) }
-    if status.st_size > size, ftruncate(descriptor, size) != 0 {
-      throw .system(call: "ftruncate", path: path, code: errno)
-    }
+    if ftruncate(descriptor, size) != 0 { throw .system(call: "ftruncate", path: path, code: errno) }
+    let page = try map(descriptor, path: path)
+    defer { munmap(page, size) }
+    // A random start: who remembers a number of a file that was deleted must not meet it again by chance.
+    let start = UInt64.random(in: 0...UInt64.max >> 8) * 2
+    counter(in: page).pointee.store(start, ordering: .sequentiallyConsistent)
+    page.copyMemory(from: magic, byteCount: magic.count)
+  }
+
+  private static func map(
+    _ descriptor: Int32, path: String
+  ) throws(SharedLockFileError) -> UnsafeMutableRawPointer {
     guard
       let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), page != MAP_FAILED
     else { throw .system(call: "mmap", path: path, code: errno) }
-    let header = UnsafeRawBufferPointer(start: page, count: magic.count)
-    if status.st_size != size || !header.elementsEqual(magic) {
-      // A random start: who remembers a number of a file that was deleted must not meet it again by chance.
-      let start = UInt64.random(in: 0...UInt64.max >> 8) * 2
-      counter(in: page).pointee.store(start, ordering: .sequentiallyConsistent)
-      page.copyMemory(from: magic, byteCount: magic.count)
-    }
     return page
   }
 }

@@ -34,7 +34,7 @@ package final class SecretServiceConnection: Sendable {
 
   /// Runs `body` with the open session, and forgets the session when the service turns out to be gone.
   ///
-  /// - Parameter path: An object `body` works on; if another run of the service named it, `body` does not run.
+  /// If another run of the service named `path`, `body` does not run.
   func withSession<T>(
     of path: ObjectPath? = nil, _ cancellable: Cancellable,
     _ body: (ServiceSession) throws(SecretServiceError) -> T
