@@ -50,14 +50,16 @@ let package = Package(
       name: "GLibSupportTests", dependencies: ["CLibsecret", "GLibSupport", "TestSupport"],
       swiftSettings: common),
     .testTarget(
-      name: "SecretServiceTests", dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"],
+      name: "SecretServiceTests",
+      dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"],
       swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache"], swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",
       dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TestSupport"], swiftSettings: common),
     .testTarget(
-      name: "LlaveroTests", dependencies: ["llavero", "GLibSupport", "SecretService", "TestSupport", "TokenCache"],
+      name: "LlaveroTests",
+      dependencies: ["llavero", "GLibSupport", "SecretService", "TestSupport", "TokenCache"],
       swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]
