@@ -50,7 +50,8 @@ let package = Package(
       name: "GLibSupportTests", dependencies: ["CLibsecret", "GLibSupport", "TestSupport"],
       swiftSettings: common),
     .testTarget(
-      name: "SecretServiceTests", dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"],
+      name: "SecretServiceTests",
+      dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"],
       swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache"], swiftSettings: common),
     .executableTarget(
@@ -61,7 +62,9 @@ let package = Package(
       dependencies: ["CacheWorker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport"],
       swiftSettings: common),
     .testTarget(
-      name: "LlaveroTests", dependencies: ["llavero", "KeyringStore", "TestSupport"], swiftSettings: common),
+      name: "LlaveroTests",
+      dependencies: ["llavero", "GLibSupport", "SecretService", "TestSupport", "TokenCache"],
+      swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -98,7 +98,7 @@ extension CacheDocument {
       for (key, theirs) in other[section].sorted(by: { $0.key < $1.key }) {
         let identity = RecordIdentity(theirs, in: clouds)
         let scopes = ScopeSet(section == .accessToken ? theirs.target ?? "" : "")
-        self[section].merge(theirs, key: key, with: mine, counting: &summary) {
+        self[section].merge(theirs, key: key, of: other[section], with: mine, counting: &summary) {
           RecordIdentity($0, in: clouds) == identity
             && (section != .accessToken
               || ScopeSet($0.target ?? "") == scopes && $0.requestedClaims == theirs.requestedClaims)
@@ -110,7 +110,7 @@ extension CacheDocument {
     let (accounts, metadata, accountMetadata) = (accounts, appMetadata, accountMetadata)
     for (key, theirs) in other.accounts.sorted(by: { $0.key < $1.key }) {
       let identity = RecordIdentity(theirs, in: clouds)
-      self.accounts.merge(theirs, key: key, with: accounts, counting: &summary) {
+      self.accounts.merge(theirs, key: key, of: other.accounts, with: accounts, counting: &summary) {
         RecordIdentity($0, in: clouds) == identity
       } isNewer: {
         ($0.lastModified ?? .distantPast) <= ($1.lastModified ?? .distantPast)
@@ -118,7 +118,7 @@ extension CacheDocument {
     }
     for (key, theirs) in other.appMetadata.sorted(by: { $0.key < $1.key }) {
       let identity = RecordIdentity(theirs, in: clouds)
-      self.appMetadata.merge(theirs, key: key, with: metadata, counting: &summary) {
+      self.appMetadata.merge(theirs, key: key, of: other.appMetadata, with: metadata, counting: &summary) {
         RecordIdentity($0, in: clouds) == identity
       } isNewer: { mine, theirs in
         theirs.familyID != nil
@@ -129,7 +129,9 @@ extension CacheDocument {
         theirs.clientID.matches($0.value.clientID)
       }
       let theirs = mine.map { theirs.merged(with: $0.value) } ?? theirs
-      self.accountMetadata.merge(theirs, key: key, with: accountMetadata, counting: &summary) {
+      self.accountMetadata.merge(
+        theirs, key: key, of: other.accountMetadata, with: accountMetadata, counting: &summary
+      ) {
         theirs.clientID.matches($0.clientID)
       } isNewer: { _, _ in
         true
@@ -142,14 +144,20 @@ extension CacheDocument {
 }
 
 extension Dictionary where Key == String, Value: CacheRecord {
-  /// Takes in one record: under its own key if nothing stood for the same thing before, else under the key of
-  /// that.
+  /// Takes in one record of a cache: under its own key if nothing stood for the same thing before, else under
+  /// the key of that.
+  ///
+  /// MSAL for Python keeps a refresh token for each set of scopes. What such a cache keeps apart stays apart:
+  /// a record of ours that has a counterpart under its own key in theirs is matched with that alone.
   fileprivate mutating func merge(
-    _ theirs: Value, key: String, with mine: [String: Value], counting summary: inout ImportSummary,
-    isSame: (Value) -> Bool, isNewer: (_ mine: Value, _ theirs: Value) -> Bool
+    _ theirs: Value, key: String, of other: [String: Value], with mine: [String: Value],
+    counting summary: inout ImportSummary, isSame: (Value) -> Bool,
+    isNewer: (_ mine: Value, _ theirs: Value) -> Bool
   ) {
-    let same = mine.filter { isSame($0.value) }
-    guard let kept = same[key] != nil ? key : same.keys.min(), let older = mine[kept] else {
+    let same = mine.filter { candidate, record in
+      isSame(record) && (candidate == key || !(other[candidate].map(isSame) ?? false))
+    }
+    guard let kept = same[key] != nil ? key : same.keys.min(), let older = self[kept] else {
       put(theirs, at: key)
       summary.saved += 1
       return
