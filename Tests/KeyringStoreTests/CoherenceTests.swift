@@ -66,7 +66,7 @@ struct CoherenceTests {
     #expect(await worker.nextLine() == "ready")
     #expect(await worker.ask("hold") == "holding")
     let impatient = TokenCacheAccessor(
-      store: fixture.otherStore(timeout: .milliseconds(300)), group: fixture.group)
+      store: fixture.otherStore(timeout: .seconds(2)), group: fixture.group)
     await #expect(throws: CacheError(.timedOut, "")) { try await impatient.save(old) }
     // Readers need no lock, nor do writers of another group.
     #expect(try await !fixture.cache.finds(old))

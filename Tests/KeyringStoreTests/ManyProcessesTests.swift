@@ -51,7 +51,7 @@ struct ManyProcessesTests {
     #expect(found.names.isSuperset(of: acknowledged))
     // Of each victim one save at most was under way.
     #expect(found.names.count <= acknowledged.count + rounds + Self.processes)
-    #expect(acknowledged.count > rounds)
+    #expect(acknowledged.count > Self.processes)
     print("\(rounds + Self.processes) processes killed, " + found.summary(of: acknowledged))
     // The lock is free, and who comes next finds and saves.
     let token = SampleToken("last", account: 0)

@@ -76,7 +76,7 @@ struct UnreachableKeyringTests {
   @Test func `A daemon that does not answer is waited for until the timeout and works again later`()
     async throws
   {
-    let fixture = try Fixture(timeout: .milliseconds(500))
+    let fixture = try Fixture(timeout: .seconds(1))
     let patient = fixture.otherStore()
     let patientCache = TokenCacheAccessor(store: patient, group: fixture.group)
     try await patientCache.save(token)
@@ -89,10 +89,10 @@ struct UnreachableKeyringTests {
       await #expect(throws: timedOut) { try await fixture.cache.finds(token) }
       await #expect(throws: timedOut) { try await fixture.cache.save(next) }
       await #expect(throws: timedOut) { try await fixture.store.groups() }
-      await #expect(throws: timedOut) { try await fixture.otherStore(timeout: .milliseconds(500)).groups() }
+      await #expect(throws: timedOut) { try await fixture.otherStore(timeout: .seconds(1)).groups() }
     }
-    #expect(duration >= .seconds(2))
-    #expect(duration < .seconds(20))
+    #expect(duration >= .seconds(4))
+    #expect(duration < .seconds(30))
     fixture.keyring.continueDaemon()
     #expect(try await patientCache.finds(token))
     try await patientCache.save(next)
