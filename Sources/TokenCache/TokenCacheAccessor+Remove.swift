@@ -4,7 +4,8 @@ extension TokenCacheAccessor {
   /// - Parameters:
   ///   - homeAccountID: The account.
   ///   - clientID: The client whose tokens go, in every cloud; the account stays for others and counts as
-  ///     signed out of this one. `nil` removes the tokens of all clients, the account and what they knew of it.
+  ///     signed out of this one. `nil` removes the tokens of all clients, the account and what they knew of
+  ///     it.
   /// - Returns: The credentials that went.
   /// - Throws: What the store throws.
   @discardableResult
