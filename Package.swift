@@ -59,7 +59,7 @@ let package = Package(
       dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "LlaveroTests",
-      dependencies: ["llavero", "GLibSupport", "SecretService", "TestSupport", "TokenCache"],
+      dependencies: ["llavero", "SecretService", "TestSupport", "TokenCache"],
       swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]
