@@ -63,7 +63,7 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "LlaveroTests",
-      dependencies: ["llavero", "GLibSupport", "SecretService", "TestSupport", "TokenCache"],
+      dependencies: ["llavero", "SecretService", "TestSupport", "TokenCache"],
       swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]
