@@ -39,9 +39,8 @@ public final class KeyringStore: CacheStore {
       environment: ProcessInfo.processInfo.environment)
   }
 
-  /// - Parameters:
-  ///   - busAddress: The D-Bus address of the session bus; `nil` for that of the environment.
-  ///   - environment: Where the runtime directory is looked up.
+  /// The same, on a bus other than the environment's and with another runtime directory, both of which only
+  /// tests need.
   package init(
     collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),
     busAddress: String?, environment: [String: String]
