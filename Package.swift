@@ -54,9 +54,13 @@ let package = Package(
       dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"],
       swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache"], swiftSettings: common),
+    .executableTarget(
+      name: "CacheWorker", dependencies: ["GLibSupport", "KeyringStore", "TokenCache"],
+      path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",
-      dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TestSupport"], swiftSettings: common),
+      dependencies: ["CacheWorker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport"],
+      swiftSettings: common),
     .testTarget(
       name: "LlaveroTests",
       dependencies: ["llavero", "SecretService", "TestSupport", "TokenCache"],

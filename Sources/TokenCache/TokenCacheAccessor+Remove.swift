@@ -56,8 +56,9 @@ extension TokenCacheAccessor {
   public func removeExpired() async throws(CacheError) -> [Credential] {
     let now = now()
     return try await removeCredentials { credential in
-      credential.credentialType.section == .accessToken
-        && credential.condition(at: now, buffer: 0) == .expired
+      // Not a token from the future: its time comes when the clock is right again.
+      credential.credentialType.section == .accessToken && !credential.isInExtendedLifetime(at: now)
+        && credential.expiresOn.map { $0 < now } ?? true
     }
   }
 

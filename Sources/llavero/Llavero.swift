@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import TokenCache
 
 @main
@@ -29,6 +30,9 @@ struct Llavero: AsyncParsableCommand {
     ])
 
   static func main() async {
+    // A core file would hold tokens.
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     do {
       var command = try parseAsRoot()
       if var command = command as? any AsyncParsableCommand {
