@@ -20,7 +20,6 @@ struct Llavero: AsyncParsableCommand {
         3  somebody has to act first: unlock the keyring, or confirm
         5  cancelled
 
-      JSON
       With --json, commands print one JSON object; the help of each names its members. Times are ISO 8601, \
       what is not known is left out, and new members may come. Problems are [kind, shard, detail]. An error \
       is {"error": {"code", "message", "advice"}} on standard error.
