@@ -183,10 +183,13 @@ struct SharedLockFileTests {
     #expect(throws: SharedLockFileError.notPrivate(path: scratch.file)) { try scratch.open() }
   }
 
-  @Test(arguments: ["", "LLAV", "some other file's text", String(repeating: "x", count: 10_000)])
-  func `A torn file is put right`(text: String) throws {
+  @Test(arguments: [
+    Named("empty", ""), Named("short", "LLAV"), Named("other text", "some other file's text"),
+    Named("long", String(repeating: "x", count: 10_000)),
+  ])
+  func `A torn file is put right`(text: Named<String>) throws {
     _ = try scratch.open()
-    scratch.write(text)
+    scratch.write(text.value)
     let file = try scratch.open()
     #expect(file.generation % 2 == 0)
     var status = stat()

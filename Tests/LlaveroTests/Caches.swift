@@ -49,7 +49,8 @@ enum Sample {
       let parts = record.split(separator: ": {", maxSplits: 1)
       sections[String(parts[0]), default: []].append(String(parts[1].dropLast()))
     }
-    return "{" + sections.map { "\($0): {\($1.joined(separator: ","))}" }.joined(separator: ",") + "}"
+    let members = sections.sorted { $0.key < $1.key }.map { "\($0): {\($1.joined(separator: ","))}" }
+    return "{" + members.joined(separator: ",") + "}"
   }
 
   static func account(_ id: String, _ username: String, name: String = "Somebody") -> String {

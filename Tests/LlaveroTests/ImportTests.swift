@@ -66,20 +66,23 @@ struct ImportTests {
     #expect(try tool.json("groups")["groups"]?.strings("group").contains(tool.group) == false)
   }
 
-  static let hostile: [(String, String)] = [
-    ("an empty file", ""), ("a truncated cache", String(Sample.cache.dropLast(40))), ("an array", "[]"),
-    ("a number", "1"), ("other JSON", #"{"name": "package", "version": "1.0"}"#),
-    ("a section of another type", #"{"AccessToken": "secret-text"}"#), ("NUL bytes", "\0\0\0\0"),
-    ("NUL bytes after the cache", Sample.cache + "\0\0"), ("two caches", Sample.cache + Sample.cache),
-    ("100,000 levels", String(repeating: #"{"a":"#, count: 100_000)),
-    ("600 levels", #"{"X":"# + String(repeating: "[", count: 600) + String(repeating: "]", count: 600) + "}"),
-    ("HTML", "<html>secret-html</html>"),
+  static let hostile: [Named<String>] = [
+    Named("an empty file", ""), Named("a truncated cache", String(Sample.cache.dropLast(40))),
+    Named("an array", "[]"),
+    Named("a number", "1"), Named("other JSON", #"{"name": "package", "version": "1.0"}"#),
+    Named("a section of another type", #"{"AccessToken": "secret-text"}"#), Named("NUL bytes", "\0\0\0\0"),
+    Named("NUL bytes after the cache", Sample.cache + "\0\0"),
+    Named("two caches", Sample.cache + Sample.cache),
+    Named("100,000 levels", String(repeating: #"{"a":"#, count: 100_000)),
+    Named(
+      "600 levels", #"{"X":"# + String(repeating: "[", count: 600) + String(repeating: "]", count: 600) + "}"),
+    Named("HTML", "<html>secret-html</html>"),
   ]
 
   @Test(arguments: hostile)
-  func `What is no cache is refused`(_ what: String, _ text: String) throws {
+  func `What is no cache is refused`(_ text: Named<String>) throws {
     let result = try tool.run(
-      tool.inGroup(["import", try directory.file("input", text), "--json"]))
+      tool.inGroup(["import", try directory.file("input", text.value), "--json"]))
     #expect(result.status == 1)
     #expect(result.standardOutput.isEmpty)
     let error = try JSONValue(text: result.standardError)["error"]
