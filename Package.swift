@@ -61,14 +61,21 @@ let package = Package(
       name: "GLibSupportTests", dependencies: ["CLibsecret", "GLibSupport", "TestSupport"],
       swiftSettings: common),
     .testTarget(
-      name: "SecretServiceTests", dependencies: ["GLibSupport", "SecretService", "TestSupport"],
+      name: "SecretServiceTests",
+      dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"],
       swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache"], swiftSettings: common),
+    .executableTarget(
+      name: "CacheWorker", dependencies: ["GLibSupport", "KeyringStore", "TokenCache"],
+      path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",
-      dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TestSupport"], swiftSettings: common),
+      dependencies: ["CacheWorker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport"],
+      swiftSettings: common),
     .testTarget(
-      name: "LlaveroTests", dependencies: ["llavero", "KeyringStore", "TestSupport"], swiftSettings: common),
+      name: "LlaveroTests",
+      dependencies: ["llavero", "SecretService", "TestSupport", "TokenCache"],
+      swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]
 )

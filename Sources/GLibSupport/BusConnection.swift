@@ -35,14 +35,14 @@ package final class BusConnection: @unchecked Sendable {
 
   package var isClosed: Bool { g_dbus_connection_is_closed(pointer) != 0 }
 
-  /// Calls a method and waits for the answer until the deadline.
-  /// - Parameter reply: The D-Bus type of the answer's arguments, a tuple.
-  /// - Returns: The answer's arguments.
+  /// Calls a method, waits for the answer until the deadline, and returns the answer's arguments, which must
+  /// be of the type `reply`, a tuple.
   package func call(
     _ destination: String, _ path: String, _ interface: String, _ method: String,
     _ arguments: [Variant], reply: String, _ cancellable: Cancellable
   ) throws(GLibError) -> [Variant] {
     let tuple = Variant.tuple(arguments)
+    defer { withExtendedLifetime(tuple) {} }
     let answer = try withVariantType(reply) { (type) throws(GLibError) in
       try withGError { error in
         g_dbus_connection_call_sync(

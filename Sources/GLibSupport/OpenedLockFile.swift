@@ -20,13 +20,11 @@ struct OpenedLockFile {
     }
     do {
       try Self.checkPrivate(descriptor, kind: S_IFREG, path: path)
-      // Who only reads the counter must not wait for a writer.
-      if try !Self.isWhole(descriptor, path: path) {
-        try Self.lock(descriptor, path: path)
-        defer { flock(descriptor, LOCK_UN) }
-        try Self.initialize(descriptor, path: path)
+      if let whole = try Self.mapWhole(descriptor, path: path) {
+        mapping = whole
+      } else {
+        mapping = try Self.repairAndMap(descriptor, path: path)
       }
-      mapping = try Self.map(descriptor, path: path)
       self.descriptor = descriptor
     } catch {
       close(descriptor)
@@ -81,28 +79,44 @@ struct OpenedLockFile {
     if status.st_mode & S_IFMT != kind || !isPrivate { throw .notPrivate(path: path) }
   }
 
-  /// Whether somebody has written the page: the magic comes last.
-  private static func isWhole(_ descriptor: Int32, path: String) throws(SharedLockFileError) -> Bool {
+  /// Maps the page of a file that is whole, `nil` for another. Takes no lock: whoever only reads the counter
+  /// must not wait for a writer.
+  private static func mapWhole(
+    _ descriptor: Int32, path: String
+  ) throws(SharedLockFileError) -> UnsafeMutableRawPointer? {
     var status = stat()
     if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
-    var header = [UInt8](repeating: 0, count: magic.count)
-    return status.st_size == size && pread(descriptor, &header, header.count, 0) == header.count
-      && header == magic
+    guard status.st_size == size else { return nil }
+    let page = try map(descriptor, path: path)
+    if isMarked(page) { return page }
+    munmap(page, size)
+    return nil
   }
 
-  /// Writes the page where it is not whole still. The caller holds the lock.
-  private static func initialize(_ descriptor: Int32, path: String) throws(SharedLockFileError) {
-    if try isWhole(descriptor, path: path) { return }
+  /// Maps the file's page, and writes it anew where it is not whole, while nobody else does.
+  private static func repairAndMap(
+    _ descriptor: Int32, path: String
+  ) throws(SharedLockFileError) -> UnsafeMutableRawPointer {
+    try lock(descriptor, path: path)
+    defer { flock(descriptor, LOCK_UN) }
+    var status = stat()
+    if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
     // Storing into a page that the disk has no room for would be a fatal SIGBUS.
     let code = posix_fallocate(descriptor, 0, size)
     if code != 0 { throw .system(call: "posix_fallocate", path: path, code: code) }
-    if ftruncate(descriptor, size) != 0 { throw .system(call: "ftruncate", path: path, code: errno) }
+    if status.st_size > size, ftruncate(descriptor, size) != 0 {
+      throw .system(call: "ftruncate", path: path, code: errno)
+    }
     let page = try map(descriptor, path: path)
-    defer { munmap(page, size) }
-    // A random start: who remembers a number of a file that was deleted must not meet it again by chance.
-    let start = UInt64.random(in: 0...UInt64.max >> 8) * 2
-    counter(in: page).pointee.store(start, ordering: .sequentiallyConsistent)
-    page.copyMemory(from: magic, byteCount: magic.count)
+    if status.st_size != size || !isMarked(page) {
+      // A random start: who remembers a number of a file that was deleted must not meet it again by chance.
+      let start = UInt64.random(in: 0...UInt64.max >> 8) * 2
+      counter(in: page).pointee.store(start, ordering: .sequentiallyConsistent)
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+      // Last: from now on others take the page as it is.
+      page.copyMemory(from: magic, byteCount: magic.count)
+    }
+    return page
   }
 
   private static func map(
@@ -112,5 +126,9 @@ struct OpenedLockFile {
       let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), page != MAP_FAILED
     else { throw .system(call: "mmap", path: path, code: errno) }
     return page
+  }
+
+  private static func isMarked(_ page: UnsafeMutableRawPointer) -> Bool {
+    UnsafeRawBufferPointer(start: page, count: magic.count).elementsEqual(magic)
   }
 }

@@ -90,6 +90,8 @@ package final class SharedLockFile: @unchecked Sendable {
       currentDescriptor.store(opened.descriptor, ordering: .releasing)
       // The old page stays mapped: another thread may be reading its counter.
       mappings.append(opened.mapping)
+      // Closing alone would not unlock: the mapping keeps the file open.
+      flock(descriptor, LOCK_UN)
       close(descriptor)
       descriptor = opened.descriptor
     }

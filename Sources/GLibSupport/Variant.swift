@@ -2,6 +2,8 @@ import CLibsecret
 
 /// Owns one reference of a `GVariant`.
 ///
+/// Who passes `pointer` to C keeps this object alive meanwhile: a temporary is released too early.
+///
 /// `@unchecked Sendable`: a GVariant is immutable and its reference count atomic.
 package final class Variant: @unchecked Sendable {
   package let pointer: OpaquePointer
@@ -58,11 +60,11 @@ extension Variant {
     array(of: "{sv}", entries.map { entry(.string($0.key), .variant($0.value)) })
   }
 
-  private static func entry(_ key: Variant, _ value: Variant) -> Variant {
+  package static func entry(_ key: Variant, _ value: Variant) -> Variant {
     Variant(taking: g_variant_new_dict_entry(key.pointer, value.pointer))
   }
 
-  private static func array(of type: String, _ members: [Variant]) -> Variant {
+  package static func array(of type: String, _ members: [Variant]) -> Variant {
     let pointers = members.map { Optional($0.pointer) }
     return withVariantType(type) { type in
       Variant(taking: g_variant_new_array(type, pointers, gsize(members.count)))

@@ -52,90 +52,115 @@ struct Keyring {
     }
   }
 
+  /// Only what has exactly a shard's attributes is read: a search finds items with more of them too.
   private func items(_ shards: [ShardID], of group: KeychainGroup) throws(CacheError) -> GroupItems {
     var items = GroupItems()
-    var paths: [ShardID: [ObjectPath]] = [:]
+    var found: [(item: ItemProperties, shard: ShardID)] = []
     for shard in shards {
+      var strangers: [KeyringItem.Kind] = []
+      var isThere = false
       let name = [KeyringItem.Attribute.group: group.name, KeyringItem.Attribute.shard: shard.rawValue]
-      let version = [KeyringItem.Attribute.version: KeyringItem.version]
-      paths[shard] = try search(name.merging(version) { name, _ in name })
-      guard paths[shard]?.isEmpty ?? true else { continue }
-      for path in try search(name) { try items.note(stranger: path, self, group) }
+      for path in try search(name) {
+        guard let item = try item(path) else { continue }
+        let kind = KeyringItem.kind(of: item.attributes, in: group)
+        if kind == .shard(shard) {
+          found.append((item, shard))
+          isThere = true
+        } else {
+          strangers.append(kind)
+        }
+      }
+      // What a later version left beside an item of this one does not hide it.
+      for stranger in strangers where !isThere || stranger == .foreign { items.note(stranger) }
     }
-    let copies = try copies(paths.values.flatMap { $0 })
-    for shard in shards {
-      try items.add((paths[shard] ?? []).compactMap { copies[$0] }, as: shard, of: group, self)
+    let secrets = try secrets(found.map(\.item.path))
+    for (item, shard) in found {
+      guard let secret = secrets[item.path] else { continue }
+      items.add(ShardCopy(path: item.path, modified: item.modified, secret: secret), to: shard)
     }
     return items
   }
 
+  /// What is in a shard says which it is; only where it does not, or where two say the same, are the
+  /// attributes fetched, since that takes a call for each item.
   private func allItems(of group: KeychainGroup) throws(CacheError) -> GroupItems {
-    let name = [KeyringItem.Attribute.group: group.name]
-    let paths = try search(
-      name.merging([KeyringItem.Attribute.version: KeyringItem.version]) { name, _ in name })
-    let ours = Set(paths)
     var items = GroupItems()
-    for path in try search(name) where !ours.contains(path) { try items.note(stranger: path, self, group) }
-    var byShard: [ShardID: [ShardCopy]] = [:]
-    for copy in try copies(paths).values {
-      if let shard = try shard(of: copy, in: group) { byShard[shard, default: []].append(copy) }
+    let paths = try search([
+      KeyringItem.Attribute.schema: KeyringItem.schema, KeyringItem.Attribute.group: group.name,
+      KeyringItem.Attribute.version: KeyringItem.version,
+    ])
+    let known = Set(paths)
+    for path in try search([KeyringItem.Attribute.group: group.name]) where !known.contains(path) {
+      if let item = try item(path) { items.note(KeyringItem.kind(of: item.attributes, in: group)) }
     }
-    for (shard, copies) in byShard.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      try items.add(copies, as: shard, of: group, self)
+    var byShard: [ShardID?: [ShardCopy]] = [:]
+    for (path, secret) in try secrets(paths) {
+      let copy = ShardCopy(path: path, secret: secret)
+      byShard[copy.document?.shard(in: group), default: []].append(copy)
     }
-    return items
-  }
-
-  /// What is in a shard says which it is; only where it does not are the attributes fetched, since that takes
-  /// a call for each item.
-  private func shard(of copy: ShardCopy, in group: KeychainGroup) throws(CacheError) -> ShardID? {
-    if let shard = copy.document?.shard(in: group) { return shard }
-    return try item(copy.path)?.attributes[KeyringItem.Attribute.shard].map(ShardID.init(rawValue:))
-  }
-
-  /// The items that a removal is about.
-  func paths(_ removal: Removal, of group: KeychainGroup) throws(CacheError) -> [ObjectPath] {
-    switch removal {
-    case .everything:
-      return try search([
-        KeyringItem.Attribute.schema: KeyringItem.schema, KeyringItem.Attribute.group: group.name,
-      ])
-    case .damaged:
-      let paths = try search([
-        KeyringItem.Attribute.schema: KeyringItem.schema, KeyringItem.Attribute.group: group.name,
-        KeyringItem.Attribute.version: KeyringItem.version,
-      ])
-      return try copies(paths).values.filter { $0.damage != nil }.map(\.path)
-    }
-  }
-
-  /// Writes one shard in place of the items it has, or removes those when it is empty.
-  func write(
-    _ document: CacheDocument, to shard: ShardID, of group: KeychainGroup, replacing items: inout GroupItems
-  ) throws(CacheError) {
-    let attributes = KeyringItem.attributes(shard, of: group)
-    var paths: [ObjectPath] = []
-    for path in items.paths[shard] ?? [] {
-      // An item with more attributes than ours is somebody else's, though the search finds it.
-      if let item = try item(path), KeyringItem.isShard(shard, of: group, attributes: item.attributes) {
-        paths.append(path)
+    for (shard, copies) in byShard {
+      if let shard, copies.count == 1 {
+        items.add(copies[0], to: shard)
+        continue
+      }
+      for var copy in copies {
+        guard let item = try item(copy.path) else { continue }
+        let kind = KeyringItem.kind(of: item.attributes, in: group)
+        if case .shard(let shard) = kind {
+          copy.modified = item.modified
+          items.add(copy, to: shard)
+        } else {
+          items.note(kind)
+        }
       }
     }
-    if document.isEmpty {
+    return items
+  }
+
+  /// Some of the items that a removal is about: all of them, or `limit`.
+  func paths(
+    _ removal: Removal, of group: KeychainGroup, limit: Int
+  ) throws(CacheError) -> [ObjectPath] {
+    var candidates = try search([
+      KeyringItem.Attribute.schema: KeyringItem.schema, KeyringItem.Attribute.group: group.name,
+    ])
+    if removal == .damaged {
+      let secrets = try secrets(candidates)
+      candidates.removeAll { path in
+        secrets[path].map { ShardCopy(path: path, secret: $0).damage == nil } ?? true
+      }
+    }
+    var paths: [ObjectPath] = []
+    for path in candidates {
+      if paths.count == limit { break }
+      guard let item = try item(path) else { continue }
+      switch KeyringItem.kind(of: item.attributes, in: group) {
+      case .shard: paths.append(path)
+      case .otherVersion: if removal == .everything { paths.append(path) }
+      case .foreign: break
+      }
+    }
+    return paths
+  }
+
+  /// Writes one shard in place of the items it has, or removes those when there is nothing to write.
+  func write(
+    _ secret: SecretBytes?, to shard: ShardID, of group: KeychainGroup, replacing items: GroupItems
+  ) throws(CacheError) {
+    let paths = items.paths(of: shard)
+    guard let secret else {
       for path in paths { try delete(path) }
       return
     }
-    let secret = try unsafe document.withJSON { unsafe SecretBytes(copying: $0) }
     if let path = paths.first {
       // In place: one rewrite of the keyring's file, which a crash leaves either old or new.
       try Self.calling { () throws(SecretServiceError) in try client.setSecret(path, secret, cancellable) }
       for copy in paths.dropFirst() { try delete(copy) }
     } else {
-      let label = KeyringItem.label(shard, of: group)
       _ = try Self.calling { () throws(SecretServiceError) in
         try client.create(
-          label: label, attributes: attributes, secret: secret, in: collection.path, prompt: false,
-          cancellable)
+          label: KeyringItem.label(shard, of: group), attributes: KeyringItem.attributes(shard, of: group),
+          secret: secret, in: collection.path, prompt: false, cancellable)
       }
     }
   }
@@ -150,7 +175,7 @@ struct Keyring {
   }
 
   /// `nil` for an item that is gone.
-  func item(_ path: ObjectPath) throws(CacheError) -> ItemProperties? {
+  private func item(_ path: ObjectPath) throws(CacheError) -> ItemProperties? {
     try Self.calling { () throws(SecretServiceError) in
       do throws(SecretServiceError) {
         return try client.item(path, cancellable)
@@ -169,11 +194,8 @@ struct Keyring {
   }
 
   /// Reads items in one call. Items that are gone are left out.
-  private func copies(_ paths: [ObjectPath]) throws(CacheError) -> [ObjectPath: ShardCopy] {
-    let secrets = try Self.calling { () throws(SecretServiceError) in
-      try client.secrets(of: paths, cancellable)
-    }
-    return Dictionary(uniqueKeysWithValues: secrets.map { ($0, ShardCopy(path: $0, secret: $1)) })
+  private func secrets(_ paths: [ObjectPath]) throws(CacheError) -> [ObjectPath: SecretBytes] {
+    try Self.calling { () throws(SecretServiceError) in try client.secrets(of: paths, cancellable) }
   }
 
   private static func calling<T>(_ body: () throws(SecretServiceError) -> T) throws(CacheError) -> T {

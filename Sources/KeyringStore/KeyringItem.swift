@@ -28,11 +28,24 @@ enum KeyringItem {
     "FDO_SECRETS_CONTENT_TYPE", "Notes", "Path", "Title", "URL", "UserName", "Uuid", "xdg:content-type",
   ]
 
-  /// Whether an item's attributes are those of a shard and no others.
-  static func isShard(
-    _ shard: ShardID, of group: KeychainGroup, attributes: [String: String]
-  ) -> Bool {
-    attributes.filter { !providersOwn.contains($0.key) } == self.attributes(shard, of: group)
+  /// What an item with a group's name is.
+  enum Kind: Hashable {
+    case shard(ShardID)
+    case otherVersion(String, shard: ShardID?)
+    /// Somebody else's.
+    case foreign
+  }
+
+  /// What an item is by its attributes, which for a shard of this version are these and no others.
+  static func kind(of attributes: [String: String], in group: KeychainGroup) -> Kind {
+    let shard = attributes[Attribute.shard].map(ShardID.init(rawValue:))
+    guard attributes[Attribute.schema] == schema, attributes[Attribute.group] == group.name,
+      let version = attributes[Attribute.version]
+    else { return .foreign }
+    guard version == self.version else { return .otherVersion(version, shard: shard) }
+    let ours = attributes.filter { !providersOwn.contains($0.key) }
+    guard let shard, ours == self.attributes(shard, of: group) else { return .foreign }
+    return .shard(shard)
   }
 
   /// The name a person sees in the keyring's own program.

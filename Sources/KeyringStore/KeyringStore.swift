@@ -39,9 +39,8 @@ public final class KeyringStore: CacheStore {
       environment: ProcessInfo.processInfo.environment)
   }
 
-  /// - Parameters:
-  ///   - busAddress: The D-Bus address of the session bus; `nil` for that of the environment.
-  ///   - environment: Where the runtime directory is looked up.
+  /// The same, on a bus other than the environment's and with another runtime directory, both of which only
+  /// tests need.
   package init(
     collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),
     busAddress: String?, environment: [String: String]
@@ -68,16 +67,20 @@ public final class KeyringStore: CacheStore {
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
     try await writing(in: group) { (keyring, file) throws(CacheError) in
-      var items = try keyring.items(.some(shards), of: group)
+      let items = try keyring.items(.some(shards), of: group)
       let before = items.contents
       try before.checkReadable(shards)
       var contents = before
       let result = try change(&contents)
       let changed = shards.filter { contents.documents[$0] != before.documents[$0] || items.needsMerging($0) }
       guard !changed.isEmpty else { return result }
+      // All are made before the first is sent: one that is too large must not leave half a change.
+      let secrets = try changed.map { (shard) throws(CacheError) in try contents[shard].secret() }
       file.beginWrite()
       defer { file.endWrite() }
-      for shard in changed { try keyring.write(contents[shard], to: shard, of: group, replacing: &items) }
+      for (shard, secret) in zip(changed, secrets) {
+        try keyring.write(secret, to: shard, of: group, replacing: items)
+      }
       return result
     }
   }
@@ -88,7 +91,7 @@ public final class KeyringStore: CacheStore {
     var count = 0
     while true {
       let removed = try await writing(in: group) { (keyring, file) throws(CacheError) in
-        let paths = try keyring.paths(removal, of: group).prefix(step)
+        let paths = try keyring.paths(removal, of: group, limit: step)
         guard !paths.isEmpty else { return 0 }
         file.beginWrite()
         defer { file.endWrite() }

@@ -6,14 +6,16 @@ import TokenCache
 /// not keep to the format may leave more.
 struct ShardCopy {
   let path: ObjectPath
+  /// In seconds since 1970; 0 where nobody asked.
+  var modified: UInt64
   /// `nil` when there is nothing in the item, as after a crash of the daemon in the middle of CreateItem, or
   /// when it cannot be read.
   let document: CacheDocument?
   /// Why it cannot be read.
   let damage: CacheError?
 
-  init(path: ObjectPath, secret: SecretBytes) {
-    self.path = path
+  init(path: ObjectPath, modified: UInt64 = 0, secret: SecretBytes) {
+    (self.path, self.modified) = (path, modified)
     do {
       document = secret.count == 0 ? nil : try CacheDocument(secret: secret)
       damage = nil
@@ -33,6 +35,17 @@ extension CacheDocument {
         bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: bytes.count, deallocator: .none)
       return try CacheDocument(json: json)
     }
+  }
+
+  /// The secret of an item that holds this; `nil` when there is nothing to hold.
+  func secret() throws(CacheError) -> SecretBytes? {
+    if isEmpty { return nil }
+    let secret = try unsafe withJSON { unsafe SecretBytes(copying: $0) }
+    let limit = SecretServiceClient.maximumSecretSize
+    guard secret.count <= limit else {
+      throw CacheError(SecretServiceError.itemTooLarge(size: secret.count, limit: limit))
+    }
+    return secret
   }
 
   /// The shard that the records belong to, `nil` when they do not agree.

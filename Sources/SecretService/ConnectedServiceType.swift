@@ -13,8 +13,8 @@ let connectedServiceType: GType = {
     { classStructure, _ in
       guard let classStructure, let proxyClass = g_type_class_ref(g_dbus_proxy_get_type()) else { return }
       let proxy = proxyClass.assumingMemoryBound(to: GObjectClass.self)
-      classStructure.assumingMemoryBound(to: GObjectClass.self).pointee.constructor =
-        proxy.pointee.constructor
+      let ours = classStructure.assumingMemoryBound(to: GObjectClass.self)
+      ours.pointee.constructor = proxy.pointee.constructor
     },
     query.instance_size, nil, GTypeFlags(rawValue: 0))
 }()

@@ -50,7 +50,11 @@ private final class Prompt: Sendable {
         "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", at: "/org/freedesktop/DBus",
         about: session.owner, onOwnerChanged),
     ]
-    defer { for id in subscriptions { g_dbus_connection_signal_unsubscribe(session.bus.pointer, id) } }
+    defer {
+      for id in subscriptions { g_dbus_connection_signal_unsubscribe(session.bus.pointer, id) }
+      // GDBus lets go of this object only when the context has run dry.
+      while g_main_context_iteration(context, 0) != 0 {}
+    }
 
     do {
       _ = try session.call(

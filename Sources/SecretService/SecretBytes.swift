@@ -15,14 +15,18 @@ public final class SecretBytes: @unchecked Sendable {
 
   /// Copies `bytes`, which may be empty.
   ///
-  /// - Parameter contentType: A MIME type. gnome-keyring does not keep it and always gives back `text/plain`.
+  /// - Parameters:
+  ///   - bytes: The secret.
+  ///   - contentType: A MIME type. gnome-keyring does not keep it and always gives back `text/plain`.
   public init(copying bytes: UnsafeRawBufferPointer, contentType: String = "text/plain") {
     value = Self.makeValue(bytes, contentType)
   }
 
   /// Copies `bytes`, which may be empty.
   ///
-  /// - Parameter contentType: A MIME type. gnome-keyring does not keep it and always gives back `text/plain`.
+  /// - Parameters:
+  ///   - bytes: The secret.
+  ///   - contentType: A MIME type. gnome-keyring does not keep it and always gives back `text/plain`.
   public convenience init(copying bytes: [UInt8], contentType: String = "text/plain") {
     let value = bytes.withUnsafeBytes { Self.makeValue($0, contentType) }
     self.init(taking: value)

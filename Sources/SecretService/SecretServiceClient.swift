@@ -55,6 +55,7 @@ public enum PromptPermission: Hashable, Sendable {
 extension SecretServiceClient {
   /// A collection by its label or the last element of its object path.
   /// - Parameter name: The name; nil is the default collection.
+  /// - Returns: Where it is, its label, and whether it is locked now.
   /// - Throws: ``SecretServiceError``, `noSuchCollection` if there is none.
   public func collection(named name: String? = nil) async throws(SecretServiceError) -> CollectionProperties {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
@@ -98,7 +99,10 @@ extension SecretServiceClient {
   /// The items that have all of these attributes, and perhaps others.
   ///
   /// Leave `xdg:schema` out: gnome-keyring does not find items by it in a collection that was never unlocked.
-  /// - Parameter collection: Where to search; nil is all collections.
+  /// - Parameters:
+  ///   - attributes: Names and values; with none, everything is found.
+  ///   - collection: Where to search; nil is all collections.
+  /// - Returns: Where the items are; what is locked is apart.
   /// - Throws: ``SecretServiceError``: `collectionLocked` if `collection` is locked and shows no such item.
   public func search(
     _ attributes: [String: String], in collection: ObjectPath? = nil
@@ -128,7 +132,13 @@ extension SecretServiceClient {
 
   /// Makes a new item. An item with the same attributes is not replaced; it gets a twin.
   ///
-  /// - Parameter attributes: By the field's convention `xdg:schema` names the kind of item.
+  /// - Parameters:
+  ///   - label: What keyring programs show the user. Not encrypted by every service.
+  ///   - attributes: What the item is found by. By convention `xdg:schema` names the kind of item. Not
+  ///     encrypted by every service.
+  ///   - secret: The secret, of at most ``maximumSecretSize`` bytes.
+  ///   - collection: Where the item goes.
+  ///   - prompt: Whether the service may ask the user first; some do for every new item.
   /// - Returns: Where the item is.
   /// - Throws: ``SecretServiceError``: `collectionLocked`, `promptRequired`, `itemTooLarge` above
   ///   ``maximumSecretSize``.

@@ -7,10 +7,9 @@ extension SecretServiceConnection {
   ) throws(SecretServiceError) -> CollectionProperties {
     guard let name else { return try defaultCollection(cancellable) }
     let all = try collections(cancellable)
-    guard
-      let found = all.first(where: { $0.path.lastElement == name }) ?? all.first(where: { $0.label == name })
-    else { throw .noSuchCollection(name) }
-    return found
+    if let found = all.first(where: { $0.path.lastElement == name }) { return found }
+    if let found = all.first(where: { $0.label == name }) { return found }
+    throw .noSuchCollection(name)
   }
 
   package func collections(_ cancellable: Cancellable) throws(SecretServiceError) -> [CollectionProperties] {
@@ -40,9 +39,8 @@ extension SecretServiceConnection {
     }
   }
 
-  /// Unlocks the collection.
-  /// - Parameter prompt: Whether the service may ask the user. It is given until the deadline; afterwards the
-  ///   prompt stays open, and the collection may still become unlocked.
+  /// Unlocks the collection. With `prompt` the service may ask the user. The user has until the deadline;
+  /// afterwards the prompt stays open, and the collection may still become unlocked.
   package func unlock(
     _ collection: ObjectPath, prompt: Bool, _ cancellable: Cancellable
   ) throws(SecretServiceError) {

@@ -1,3 +1,4 @@
+import Dispatch
 package import GLibSupport
 import Synchronization
 
@@ -9,6 +10,10 @@ import Synchronization
 package final class SecretServiceConnection: Sendable {
   private let busAddress: String?
   private let current = Mutex<ServiceSession?>(nil)
+  /// Held while connecting: a service must not be asked for two sessions at once; some versions of
+  /// gnome-keyring abort then. Not the mutex, which is for moments: the thread sanitizer does not see how the
+  /// kernel hands a contended one on.
+  private let connecting = DispatchSemaphore(value: 1)
 
   /// - Parameter busAddress: The D-Bus address of the bus; nil is the session bus.
   package init(busAddress: String? = nil) {
@@ -34,7 +39,7 @@ package final class SecretServiceConnection: Sendable {
 
   /// Runs `body` with the open session, and forgets the session when the service turns out to be gone.
   ///
-  /// - Parameter path: An object `body` works on; if another run of the service named it, `body` does not run.
+  /// If another run of the service named `path`, `body` does not run.
   func withSession<T>(
     of path: ObjectPath? = nil, _ cancellable: Cancellable,
     _ body: (ServiceSession) throws(SecretServiceError) -> T
@@ -50,14 +55,14 @@ package final class SecretServiceConnection: Sendable {
   }
 
   private func openSession(_ cancellable: Cancellable) throws(SecretServiceError) -> ServiceSession {
-    // Held while connecting: a service must not be asked for two sessions at once; some versions of
-    // gnome-keyring abort then.
-    try current.withLock { (session) throws(SecretServiceError) in
-      if let session { return session }
-      let opened = try ServiceSession(busAddress: busAddress, cancellable)
-      session = opened
-      return opened
-    }
+    if let session = current.withLock({ $0 }) { return session }
+    connecting.wait()
+    defer { connecting.signal() }
+    // Somebody else may have connected meanwhile.
+    if let session = current.withLock({ $0 }) { return session }
+    let opened = try ServiceSession(busAddress: busAddress, cancellable)
+    current.withLock { $0 = opened }
+    return opened
   }
 
   private func forget(_ session: ServiceSession) {

@@ -38,8 +38,8 @@ final class ServiceSession: Sendable {
 
   /// The session's object path.
   var path: String {
-    secret_service_get_session_dbus_path(service.pointer).map { String(cString: $0) }
-      ?? ServiceInterface.noPath
+    let path = secret_service_get_session_dbus_path(service.pointer)
+    return path.map { String(cString: $0) } ?? ServiceInterface.noPath
   }
 
   /// Calls a method of the service and waits for the answer, which must be of type `reply`.

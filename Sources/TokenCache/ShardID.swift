@@ -14,7 +14,7 @@ public struct ShardID: Sendable, Hashable, CustomStringConvertible {
     self.rawValue = rawValue
   }
 
-  /// - Parameter homeAccountID: `nil` for what belongs to no account.
+  /// Names the shard of an account; without one, that of what belongs to no account.
   public init(homeAccountID: String?, group: KeychainGroup) {
     rawValue = String(sha256Hex("\(group.name)\n\((homeAccountID ?? "").normalized)").prefix(32))
   }

@@ -16,9 +16,10 @@ public enum Tenant {
     }
   }
 
-  /// The home tenant in a home account id (`uid.utid`), `nil` when there is none.
+  /// The home tenant in a home account id (`uid.utid`), `nil` when there is none, as in the user principal
+  /// names and subjects that AD FS has.
   public static func home(of homeAccountID: String?) -> String? {
-    guard let id = homeAccountID?.normalized, let dot = id.lastIndex(of: "."),
+    guard let id = homeAccountID?.normalized, !id.contains("@"), let dot = id.lastIndex(of: "."),
       id.index(after: dot) < id.endIndex
     else { return nil }
     return String(id[id.index(after: dot)...])

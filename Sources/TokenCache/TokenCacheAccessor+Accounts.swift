@@ -13,15 +13,20 @@ extension TokenCacheAccessor {
     let signedIn =
       filter.signedInOnly
       ? filter.clientID.map { SignedInAccounts($0, in: contents[common], clouds: clouds) } : nil
-    return contents.documents.values.accounts(clientID: filter.clientID, in: clouds).filter { account in
-      (filter.homeAccountID.map { $0.matches(account.homeAccountID) } ?? true)
-        && (filter.username.map { name in
-          name.matches(account.username) || account.tenantProfiles.contains { name.matches($0.username) }
-        } ?? true)
-        && (signedIn?.contains(
-          account.homeAccountID,
-          refreshTokens: contents[shard(account.homeAccountID)].refreshTokens.values.map { $0 }) ?? true)
+    var accounts = contents.documents.values.accounts(clientID: filter.clientID, in: clouds)
+    if let id = filter.homeAccountID { accounts.removeAll { !id.matches($0.homeAccountID) } }
+    if let name = filter.username {
+      accounts.removeAll { account in
+        !name.matches(account.username) && !account.tenantProfiles.contains { name.matches($0.username) }
+      }
     }
+    if let signedIn {
+      accounts.removeAll { account in
+        let refreshTokens = contents[shard(account.homeAccountID)].refreshTokens.values
+        return !signedIn.contains(account.homeAccountID, refreshTokens: Array(refreshTokens))
+      }
+    }
+    return accounts
   }
 }
 
@@ -58,9 +63,7 @@ extension Sequence where Element == CacheDocument {
     var idTokens: [String: [IDToken]] = [:]
     for document in self {
       for record in document.accounts.values {
-        guard let id = record.homeAccountID?.normalized,
-          [.msSTS, .adfs, .msa, .aad].contains(record.accountType)
-        else { continue }
+        guard let id = record.homeAccountID?.normalized else { continue }
         records[id, default: []].append(record)
       }
       guard let clientID else { continue }

@@ -57,7 +57,9 @@ extension TokenCacheAccessor {
   /// A token of an account is found only together with that account and an ID token of the same client and
   /// tenant.
   ///
-  /// - Parameter expirationBuffer: How many seconds before its end a token counts as expired.
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - expirationBuffer: How many seconds before its end a token counts as expired.
   /// - Returns: The token, expired ones included; `nil` when there is none.
   /// - Throws: What the store throws.
   public func accessToken(
@@ -146,11 +148,8 @@ extension TokenCacheAccessor {
 extension TokenRequest {
   fileprivate func isServed(by token: AccessToken, in clouds: CloudInstances) -> Bool {
     let credential = token.credential
-    return credential.credentialType == scheme.credentialType
-      && (scheme.tokenType ?? "").normalized
-        == (scheme == .bearer ? "" : (credential.tokenType ?? "").normalized)
-      && isAbout(credential, in: clouds)
-      && credential.requestedClaims == requestedClaims.nonBlank
+    return scheme.isThat(of: credential) && isAbout(credential, in: clouds)
+      && credential.extraParameters == nil && credential.requestedClaims == requestedClaims.nonBlank
       && (applicationIdentifier ?? "").normalized == (credential.applicationIdentifier ?? "").normalized
       && token.scopes.satisfies(scopes)
   }
@@ -160,7 +159,8 @@ extension TokenRequest {
     clientID.matches(credential.clientID)
       && (homeAccountID ?? "").normalized == (credential.homeAccountID ?? "").normalized
       && clouds.canonical(environment) == clouds.canonical(credential.environment ?? "")
-      && (homeAccountID == nil && realm == nil
+      // Applications may leave the tenant open, and AD FS has none.
+      && (realm == nil && (homeAccountID == nil || credential.realm == nil)
         || tenant == Tenant.resolve(realm: credential.realm, homeAccountID: credential.homeAccountID))
   }
 }

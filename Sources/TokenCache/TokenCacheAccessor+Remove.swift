@@ -4,7 +4,8 @@ extension TokenCacheAccessor {
   /// - Parameters:
   ///   - homeAccountID: The account.
   ///   - clientID: The client whose tokens go, in every cloud; the account stays for others and counts as
-  ///     signed out of this one. `nil` removes the tokens of all clients, the account and what they knew of it.
+  ///     signed out of this one. `nil` removes the tokens of all clients, the account and what they knew of
+  ///     it.
   /// - Returns: The credentials that went.
   /// - Throws: What the store throws.
   @discardableResult
@@ -55,8 +56,9 @@ extension TokenCacheAccessor {
   public func removeExpired() async throws(CacheError) -> [Credential] {
     let now = now()
     return try await removeCredentials { credential in
-      credential.credentialType.section == .accessToken
-        && credential.condition(at: now, buffer: 0) == .expired
+      // Not a token from the future: its time comes when the clock is right again.
+      credential.credentialType.section == .accessToken && !credential.isInExtendedLifetime(at: now)
+        && credential.expiresOn.map { $0 < now } ?? true
     }
   }
 

@@ -6,8 +6,8 @@ extension TokenCacheAccessor {
   /// as signed in to the client from now on.
   ///
   /// - Returns: The records that the response became.
-  /// - Throws: ``CacheError/Code/invalidResponse`` when nobody says whose tokens these are, and what the store
-  ///   throws.
+  /// - Throws: ``CacheError/Code/invalidResponse`` when nobody says whose tokens these are, and what the
+  ///   store throws.
   @discardableResult
   public func save(
     _ response: TokenResponse, for context: TokenContext

@@ -3,11 +3,13 @@ import FoundationEssentials
 /// What an import did.
 public struct ImportSummary: Sendable, Hashable {
   /// Records that were not there, or older.
-  public var saved = 0
+  public var saved: Int
   /// Records of which a newer or equal version was there.
-  public var kept = 0
+  public var kept: Int
 
-  public init() {}
+  public init(saved: Int = 0, kept: Int = 0) {
+    (self.saved, self.kept) = (saved, kept)
+  }
 }
 
 extension TokenCacheAccessor {
@@ -32,6 +34,7 @@ extension TokenCacheAccessor {
   /// - Parameters:
   ///   - document: The cache, of whichever library.
   ///   - progress: Told after each shard how many of how many are done.
+  /// - Returns: How many records were taken in and how many were there already.
   /// - Throws: What the store throws; accounts taken in before stay.
   public func `import`(
     _ document: CacheDocument, progress: @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
@@ -54,10 +57,12 @@ extension TokenCacheAccessor {
 extension CacheDocument {
   /// Adds what another document of the same group holds.
   mutating func formUnion(_ other: CacheDocument) {
-    for section in CredentialSection.allCases { self[section].merge(other[section]) { mine, _ in mine } }
-    accounts.merge(other.accounts) { mine, _ in mine }
-    appMetadata.merge(other.appMetadata) { mine, _ in mine }
-    accountMetadata.merge(other.accountMetadata) { mine, _ in mine }
+    for section in CredentialSection.allCases {
+      for (key, credential) in other[section] { self[section].put(credential, at: key) }
+    }
+    for (key, account) in other.accounts { accounts.put(account, at: key) }
+    for (key, metadata) in other.appMetadata { appMetadata.put(metadata, at: key) }
+    for (key, metadata) in other.accountMetadata { accountMetadata.put(metadata, at: key) }
     otherSections.merge(other.otherSections) { $0.merged(with: $1) }
     misfits.merge(other.misfits) { $0.merging($1) { mine, _ in mine } }
   }
@@ -93,7 +98,7 @@ extension CacheDocument {
       for (key, theirs) in other[section].sorted(by: { $0.key < $1.key }) {
         let identity = RecordIdentity(theirs, in: clouds)
         let scopes = ScopeSet(section == .accessToken ? theirs.target ?? "" : "")
-        self[section].merge(theirs, key: key, with: mine, counting: &summary) {
+        self[section].merge(theirs, key: key, of: other[section], with: mine, counting: &summary) {
           RecordIdentity($0, in: clouds) == identity
             && (section != .accessToken
               || ScopeSet($0.target ?? "") == scopes && $0.requestedClaims == theirs.requestedClaims)
@@ -105,7 +110,7 @@ extension CacheDocument {
     let (accounts, metadata, accountMetadata) = (accounts, appMetadata, accountMetadata)
     for (key, theirs) in other.accounts.sorted(by: { $0.key < $1.key }) {
       let identity = RecordIdentity(theirs, in: clouds)
-      self.accounts.merge(theirs, key: key, with: accounts, counting: &summary) {
+      self.accounts.merge(theirs, key: key, of: other.accounts, with: accounts, counting: &summary) {
         RecordIdentity($0, in: clouds) == identity
       } isNewer: {
         ($0.lastModified ?? .distantPast) <= ($1.lastModified ?? .distantPast)
@@ -113,14 +118,20 @@ extension CacheDocument {
     }
     for (key, theirs) in other.appMetadata.sorted(by: { $0.key < $1.key }) {
       let identity = RecordIdentity(theirs, in: clouds)
-      self.appMetadata.merge(theirs, key: key, with: metadata, counting: &summary) {
+      self.appMetadata.merge(theirs, key: key, of: other.appMetadata, with: metadata, counting: &summary) {
         RecordIdentity($0, in: clouds) == identity
       } isNewer: { mine, theirs in
         theirs.familyID != nil
       }
     }
     for (key, theirs) in other.accountMetadata.sorted(by: { $0.key < $1.key }) {
-      self.accountMetadata.merge(theirs, key: key, with: accountMetadata, counting: &summary) {
+      let mine = accountMetadata.sorted { $0.key < $1.key }.first {
+        theirs.clientID.matches($0.value.clientID)
+      }
+      let theirs = mine.map { theirs.merged(with: $0.value) } ?? theirs
+      self.accountMetadata.merge(
+        theirs, key: key, of: other.accountMetadata, with: accountMetadata, counting: &summary
+      ) {
         theirs.clientID.matches($0.clientID)
       } isNewer: { _, _ in
         true
@@ -133,16 +144,21 @@ extension CacheDocument {
 }
 
 extension Dictionary where Key == String, Value: CacheRecord {
-  /// Takes in one record: under its own key if nothing stood for the same thing before, else under the key of
-  /// that.
+  /// Takes in one record of a cache: under its own key if nothing stood for the same thing before, else under
+  /// the key of that.
+  ///
+  /// MSAL for Python keeps a refresh token for each set of scopes. What such a cache keeps apart stays apart:
+  /// a record of ours that has a counterpart under its own key in theirs is matched with that alone.
   fileprivate mutating func merge(
-    _ theirs: Value, key: String, with mine: [String: Value], counting summary: inout ImportSummary,
-    isSame: (Value) -> Bool, isNewer: (_ mine: Value, _ theirs: Value) -> Bool
+    _ theirs: Value, key: String, of other: [String: Value], with mine: [String: Value],
+    counting summary: inout ImportSummary, isSame: (Value) -> Bool,
+    isNewer: (_ mine: Value, _ theirs: Value) -> Bool
   ) {
-    let same = mine.filter { isSame($0.value) }
-    guard let kept = same[key] != nil ? key : same.keys.min(), let older = mine[kept] else {
-      if let squatter = self[key], !isSame(squatter) { self[squatter.serializedKey] = squatter }
-      self[key] = theirs
+    let same = mine.filter { candidate, record in
+      isSame(record) && (candidate == key || !(other[candidate].map(isSame) ?? false))
+    }
+    guard let kept = same[key] != nil ? key : same.keys.min(), let older = self[kept] else {
+      put(theirs, at: key)
       summary.saved += 1
       return
     }
@@ -155,6 +171,14 @@ extension Dictionary where Key == String, Value: CacheRecord {
 extension Credential {
   /// When the record was written, as far as it says.
   fileprivate var age: Date { lastModified ?? cachedAt ?? .distantPast }
+}
+
+extension AccountMetadata {
+  /// This record with what only the other one knows, account by account.
+  fileprivate func merged(with other: AccountMetadata) -> AccountMetadata {
+    AccountMetadata(
+      fields: JSONValue.object(fields).merged(with: .object(other.fields)).objectValue ?? fields)
+  }
 }
 
 extension JSONValue {

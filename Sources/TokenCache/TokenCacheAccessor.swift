@@ -86,7 +86,9 @@ public final class TokenCacheAccessor: Sendable {
     _ contents: GroupContents, of shards: ShardSelection, generation: UInt64, readAt: Date
   ) {
     memory.withLock { memory in
-      if memory.generation != generation || memory.readAt < readAt - Self.revalidationInterval {
+      if memory.generation != generation
+        || abs(readAt.timeIntervalSince(memory.readAt)) > Self.revalidationInterval
+      {
         memory = Memory(generation: generation, readAt: readAt)
       }
       switch shards {
@@ -94,7 +96,7 @@ public final class TokenCacheAccessor: Sendable {
         memory.documents = contents.documents
         // What could not be read must be met again, not taken for absent.
         memory.isComplete = contents.problems.isEmpty
-        memory.known = Set(contents.documents.keys)
+        memory.known = Set(contents.documents.keys).subtracting(contents.problems.compactMap(\.shard))
       case .some(let wanted):
         for shard in wanted { memory.documents[shard] = contents.documents[shard] }
         memory.known.formUnion(wanted)

@@ -9,6 +9,9 @@ struct Accounts: AsyncParsableCommand {
 
       Example:
         llavero accounts --group com.example.mail
+
+      JSON: group, problems, accounts: [home_account_id, username, environment, tenant_profiles: \
+      [tenant_id, local_account_id, username, name, is_home_tenant]].
       """)
 
   private struct Result: Encodable {
@@ -49,9 +52,8 @@ struct Accounts: AsyncParsableCommand {
     ProblemSummary.report(problems)
     guard !accounts.isEmpty else { return Terminal.error("No account in \(options.group.name).") }
     var table = Table([
-      .init(title: "USERNAME", isFlexible: true), .init(title: "NAME", isFlexible: true),
-      .init(title: "TENANTS"), .init(title: "ENVIRONMENT", isFlexible: true),
-      .init(title: "HOME ACCOUNT ID", isFlexible: true),
+      .init(title: "USERNAME", minimum: 30), .init(title: "NAME", minimum: 12), .init(title: "TENANTS"),
+      .init(title: "ENVIRONMENT", minimum: 12), .init(title: "HOME ACCOUNT ID", minimum: 9),
     ])
     for account in accounts {
       table.add([
@@ -59,8 +61,7 @@ struct Accounts: AsyncParsableCommand {
         "\(account.tenantProfiles.count)", account.environment, account.homeAccountID,
       ])
     }
-    table.lines(width: Terminal.width) { column, cell in column == 4 ? Terminal.dim(cell) : cell }
-      .forEach(Terminal.out)
+    table.print { column, _ in column == 4 ? .dim : nil }
   }
 
   private static func summary(_ account: Account) -> Result.Account {

@@ -7,20 +7,23 @@ struct Clear: AsyncParsableCommand {
     abstract: "Remove accounts and tokens from a group.",
     discussion: """
       Asks before it removes anything, unless --yes is given. Tokens are only forgotten here: the server \
-      does not revoke them.
+      does not revoke them. It is an error when an account or client that is named has nothing in the \
+      group; it is none when nothing is expired, damaged or there at all.
 
       Examples:
         llavero clear --expired --yes
-        llavero clear --account alice@contoso.com --client 11111111-2222-4333-8444-555555555555
-        llavero clear --all --dry-run
+        llavero clear --account alice@contoso.com --dry-run
+        llavero clear --client 11111111-2222-4333-8444-555555555555
+
+      JSON: group, dry_run, removed (records as in "llavero list"), unreadable (how many items that could \
+      not be read).
       """)
 
   private struct Result: Encodable {
     let group: String
     let dryRun: Bool
     let removed: [RecordSummary]
-    /// Items of the keyring that went as a whole.
-    let items: Int
+    let unreadable: Int
   }
 
   @OptionGroup var options: GroupOptions
@@ -50,7 +53,8 @@ struct Clear: AsyncParsableCommand {
   func validate() throws {
     let choices = [account != nil || client != nil, expired, damaged, all].filter { $0 }.count
     guard choices == 1 else {
-      throw ValidationError("Say what to remove: --account, --client, --expired, --damaged or --all.")
+      throw ValidationError(
+        "Say what to remove: --account and --client, or one of --expired, --damaged and --all.")
     }
   }
 
@@ -58,66 +62,71 @@ struct Clear: AsyncParsableCommand {
     let cache = options.cache
     let (document, problems) = try await cache.export()
     let now = Date()
-    let accounts = try await matchingAccounts(cache)
-    let affected = document.listed(at: now).filter { isAffected($0, accounts: accounts, now: now) }
-      .map(\.summary)
-    let damagedCount = problems.filter { $0.kind == .damaged }.count
-    let isEmpty = affected.isEmpty && (damaged || all ? problems.isEmpty : true)
-    if isEmpty || isDryRun {
-      return try report(affected, items: 0, unreadable: damagedCount, now: now)
-    }
-    try confirm(affected, unreadable: damaged || all ? damagedCount : 0, now: now)
-    var items = 0
+    let records = document.listed(at: now)
+    let account = try account.map { try homeAccountID(of: $0, in: records) }
+    let affected = records.filter { isAffected($0, account: account) }.map(\.summary)
+    let unreadable =
+      all
+      ? problems.filter(\.hidesRecords).count
+      : damaged ? problems.filter { $0.kind == .damaged }.count : 0
+    if affected.isEmpty, let client { throw nothing(of: client) }
+    let isEmpty = affected.isEmpty && unreadable == 0 && (!all || document.isEmpty)
+    if isEmpty || isDryRun { return try report(affected, unreadable: unreadable, now: now) }
+
+    try confirm(affected, unreadable: unreadable, now: now)
     if all {
-      items = try await cache.clear()
+      try await cache.clear()
     } else if damaged {
-      items = try await cache.store.remove(.damaged, in: options.group)
+      _ = try await cache.store.remove(.damaged, in: options.group)
     } else if expired {
       try await cache.removeExpired()
-    } else if let accounts {
-      for account in accounts { try await cache.removeAccount(account, clientID: client) }
+    } else if let account {
+      try await cache.removeAccount(account, clientID: client)
     } else if let client {
       try await cache.removeClient(client)
     }
-    try report(affected, items: items, unreadable: damagedCount, now: now)
+    try report(affected, unreadable: unreadable, now: now)
   }
 
-  /// The home account ids that `--account` names, `nil` without it.
-  private func matchingAccounts(_ cache: TokenCacheAccessor) async throws -> [String]? {
-    guard let account else { return nil }
-    let all = try await cache.accounts()
-    let byID = all.filter { $0.homeAccountID == account.lowercased() }
-    let found = byID.isEmpty ? all.filter { names(account, $0) } : byID
-    guard !found.isEmpty else {
+  /// The home account id of the account that `--account` names.
+  private func homeAccountID(of name: String, in records: [ListedRecord]) throws -> String {
+    let name = name.lowercased()
+    let ids = Set(records.compactMap { $0.summary.homeAccountId?.lowercased() })
+    if ids.contains(name) { return name }
+    let named = Set(
+      records.map(\.summary).filter { $0.type == "Account" && $0.username?.lowercased() == name }
+        .compactMap { $0.homeAccountId?.lowercased() }
+    ).sorted()
+    guard let id = named.first else {
       throw Failure.Message(
-        name: "not_found", message: "No account \(account) in \(options.group.name).",
+        name: "not_found", message: "There is no account \(name) in \(options.group.name).",
         advice: "\"llavero accounts\" lists them.")
     }
-    guard found.count == 1 else {
+    guard named.count == 1 else {
       throw Failure.Message(
-        code: .usage, name: "ambiguous", message: "\(found.count) accounts are called \(account).",
-        advice: "Give the home account id: \(found.map(\.homeAccountID).joined(separator: ", ")).")
+        code: .usage, name: "ambiguous", message: "\(named.count) accounts are called \(name).",
+        advice: "Give the home account id: \(named.joined(separator: " or ")).")
     }
-    return found.map(\.homeAccountID)
+    return id
   }
 
-  private func names(_ name: String, _ account: Account) -> Bool {
-    ([account.username] + account.tenantProfiles.map(\.username)).contains {
-      $0?.lowercased() == name.lowercased()
-    }
+  private func nothing(of client: String) -> Failure.Message {
+    let whose = account.map { " for \($0)" } ?? ""
+    return Failure.Message(
+      name: "not_found",
+      message: "There is no token of client \(client)\(whose) in \(options.group.name).",
+      advice: "\"llavero list\" shows which there are.")
   }
 
-  private func isAffected(_ record: ListedRecord, accounts: [String]?, now: Date) -> Bool {
+  private func isAffected(_ record: ListedRecord, account: String?) -> Bool {
     let summary = record.summary
     if all { return true }
     if damaged { return false }
     if expired { return summary.state == .expired }
-    let isToken = summary.type != "Account" && summary.type != "AppMetadata"
     if let client {
-      guard isToken, summary.clientId?.lowercased() == client.lowercased() else { return false }
+      guard record.isCredential, summary.clientId?.lowercased() == client.lowercased() else { return false }
     }
-    guard let accounts else { return true }
-    return accounts.contains { $0 == summary.homeAccountId?.lowercased() }
+    return account == nil || summary.homeAccountId?.lowercased() == account
   }
 
   private func confirm(_ affected: [RecordSummary], unreadable: Int, now: Date) throws {
@@ -128,33 +137,38 @@ struct Clear: AsyncParsableCommand {
         message: "Nothing was removed: there is nobody to ask.",
         advice: "Add --yes to remove, or --dry-run to see what would go.")
     }
-    List.table(of: affected, now: now).forEach(Terminal.error)
-    let what =
-      Self.counted(affected.count, "record")
-      + (unreadable > 0 ? " and \(Self.counted(unreadable, "damaged item"))" : "")
+    if !affected.isEmpty { List.printTable(of: affected, now: now, to: Terminal.errors) }
+    let what = [
+      affected.isEmpty && unreadable > 0 ? nil : counted(affected.count, "record"),
+      unreadable > 0 ? counted(unreadable, "unreadable item") : nil,
+    ].compactMap { $0 }.joined(separator: " and ")
     guard Terminal.confirm("Remove \(what) from \(options.group.name)?") else {
       throw Failure.Message(code: .cancelled, name: "cancelled", message: "Nothing was removed.")
     }
   }
 
-  private func report(_ removed: [RecordSummary], items: Int, unreadable: Int, now: Date) throws {
+  private func report(_ removed: [RecordSummary], unreadable: Int, now: Date) throws {
     if output.json {
-      let result = Result(group: options.group.name, dryRun: isDryRun, removed: removed, items: items)
+      let result = Result(
+        group: options.group.name, dryRun: isDryRun, removed: removed, unreadable: unreadable)
       return Terminal.out(try json(result))
     }
-    if isDryRun && !removed.isEmpty { List.table(of: removed, now: now).forEach(Terminal.out) }
-    if isDryRun && unreadable > 0 && (damaged || all) {
-      Terminal.out("\(Self.counted(unreadable, "damaged item")) would go.")
-    }
+    if isDryRun && !removed.isEmpty { List.printTable(of: removed, now: now, to: Terminal.output) }
     let verb = isDryRun ? "would be removed" : "removed"
     let kinds = Dictionary(grouping: removed, by: \.type).sorted { $0.key < $1.key }
       .map { "\($0.value.count) \($0.key)" }.joined(separator: ", ")
-    let detail = kinds.isEmpty ? "" : " (\(kinds))"
-    Terminal.out("\(Self.counted(removed.count, "record")) \(verb) from \(options.group.name)\(detail).")
-    if items > 0 && damaged { Terminal.out("\(Self.counted(items, "damaged item")) removed.") }
+    if !removed.isEmpty || unreadable == 0 {
+      Terminal.out(
+        "\(counted(removed.count, "record")) \(verb) from \(options.group.name)"
+          + (kinds.isEmpty ? "." : " (\(kinds))."))
+    }
+    if unreadable > 0 {
+      Terminal.out("\(counted(unreadable, "unreadable item")) \(verb) from \(options.group.name).")
+    }
   }
+}
 
-  private static func counted(_ count: Int, _ noun: String) -> String {
-    "\(count) \(noun)\(count == 1 ? "" : "s")"
-  }
+/// A number of things, in words.
+func counted(_ count: Int, _ noun: String) -> String {
+  "\(count) \(noun)\(count == 1 ? "" : "s")"
 }

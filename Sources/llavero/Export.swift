@@ -8,7 +8,8 @@ struct Export: AsyncParsableCommand {
     abstract: "Write all of a group as one serialized token cache that any MSAL library reads.",
     discussion: """
       The output holds every token in clear. To a terminal it goes only with --reveal; a file is made \
-      readable by you alone, and one that exists is not touched.
+      readable by you alone, and one that exists is not touched. When a part of the group cannot be read, \
+      the rest is written and the exit code is 1.
 
       Examples:
         llavero export cache.json
@@ -24,7 +25,7 @@ struct Export: AsyncParsableCommand {
   var reveal = false
 
   func run() async throws {
-    guard file != "-" || !Terminal.isOutput || reveal else {
+    guard file != "-" || !Terminal.output.isTerminal || reveal else {
       throw Failure.Message(
         code: .usage, name: "reveal_required",
         message: "The export holds every token in clear and would stand on the terminal.",
@@ -34,10 +35,15 @@ struct Export: AsyncParsableCommand {
     ProblemSummary.report(problems)
     let json = try document.json()
     if file == "-" {
-      Terminal.write(String(decoding: json, as: UTF8.self) + "\n", to: STDOUT_FILENO)
+      Terminal.out(printableJSON(String(decoding: json, as: UTF8.self)))
     } else {
       try Self.create(file, json)
-      Terminal.error("\(document.recordCount) records of \(options.group.name) are in \(file), in clear.")
+      let count = counted(document.recordCount, "record")
+      Terminal.error("\(count) of \(options.group.name) written to \(printable(file)), in clear.")
+    }
+    guard !problems.contains(where: \.hidesRecords) else {
+      throw Failure.Message(
+        name: "incomplete", message: "The export lacks what could not be read of \(options.group.name).")
     }
   }
 

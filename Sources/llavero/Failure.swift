@@ -38,21 +38,35 @@ enum Failure {
       exit(
         with: Message(
           code: exitCode(of: error.code), name: error.code.rawValue, message: error.message,
-          advice: error.advice ?? (error.code == .locked ? Self.unlockAdvice : nil)))
+          advice: error.code == .locked ? unlockAdvice : error.advice))
     case let message as Message: exit(with: message)
-    default:
-      let code = Llavero.exitCode(for: error)
-      let text = Llavero.fullMessage(for: error)
-      // Help and completion scripts come as errors, too.
-      if !text.isEmpty { code.isSuccess ? Terminal.out(text) : Terminal.error(text) }
-      Glibc.exit(code == .validationFailure ? Code.usage.rawValue : code.rawValue)
+    default: exit(withParserError: error)
     }
   }
 
   private static let unlockAdvice = "Unlock it, or run the command again with --unlock to be asked."
+  private static let wantsJSON = CommandLine.arguments.contains("--json")
+
+  /// Ends the process as the argument parser says: help and completion scripts come as errors, too.
+  private static func exit(withParserError error: any Error) -> Never {
+    let code = Llavero.exitCode(for: error)
+    if code == .validationFailure && wantsJSON {
+      exit(
+        with: Message(
+          code: .usage, name: "usage", message: Llavero.message(for: error),
+          advice: "Add --help to see how the command is used."))
+    }
+    let text = Llavero.fullMessage(for: error)
+    if code.isSuccess {
+      Terminal.out(text)
+    } else {
+      text.split(separator: "\n").forEach { Terminal.error(printable(String($0))) }
+    }
+    Glibc.exit(code == .validationFailure ? Code.usage.rawValue : code.rawValue)
+  }
 
   private static func exit(with message: Message) -> Never {
-    if CommandLine.arguments.contains("--json") {
+    if wantsJSON {
       let body = Report.Body(code: message.name, message: message.message, advice: message.advice)
       Terminal.error((try? json(Report(error: body))) ?? message.message)
     } else {

@@ -7,7 +7,9 @@ struct Groups: AsyncParsableCommand {
     abstract: "List the keychain groups in the keyring.",
     discussion: """
       Example:
-        llavero groups --json
+        llavero groups
+
+      JSON: groups: [group, accounts and records (how many), problems].
       """)
 
   private struct Result: Encodable {
@@ -15,7 +17,7 @@ struct Groups: AsyncParsableCommand {
       let group: String
       let accounts: Int
       let records: Int
-      let problems: Int
+      let problems: [ProblemSummary]
     }
     let groups: [Group]
   }
@@ -32,19 +34,17 @@ struct Groups: AsyncParsableCommand {
       groups.append(
         Result.Group(
           group: group.name, accounts: Set(document.accounts.values.compactMap(\.homeAccountID)).count,
-          records: document.recordCount, problems: problems.count))
+          records: document.recordCount, problems: problems.map(ProblemSummary.init)))
     }
     if output.json { return Terminal.out(try json(Result(groups: groups))) }
     guard !groups.isEmpty else { return Terminal.error("No keychain group in the keyring.") }
     var table = Table([
-      .init(title: "GROUP", isFlexible: true), .init(title: "ACCOUNTS"), .init(title: "RECORDS"),
+      .init(title: "GROUP", minimum: 20), .init(title: "ACCOUNTS"), .init(title: "RECORDS"),
       .init(title: "PROBLEMS"),
     ])
     for group in groups {
-      table.add([group.group, "\(group.accounts)", "\(group.records)", "\(group.problems)"])
+      table.add([group.group, "\(group.accounts)", "\(group.records)", "\(group.problems.count)"])
     }
-    table.lines(width: Terminal.width) { column, cell in
-      column == 3 && cell != "0" ? Terminal.yellow(cell) : cell
-    }.forEach(Terminal.out)
+    table.print { column, cell in column == 3 && cell != "0" ? .yellow : nil }
   }
 }

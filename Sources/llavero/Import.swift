@@ -12,6 +12,8 @@ struct Import: AsyncParsableCommand {
       Examples:
         llavero import ~/.azure/msal_token_cache.json
         some-program | llavero import - --group com.example.mail
+
+      JSON: group, saved and kept (how many records).
       """)
 
   private struct Result: Encodable {
@@ -26,24 +28,34 @@ struct Import: AsyncParsableCommand {
   @Argument(help: "The file, or - for standard input.", completion: .file(extensions: ["json"]))
   var file: String
 
+  private static let advice =
+    "It should be one JSON object with sections such as \"AccessToken\" and \"Account\"."
+
   func run() async throws {
     let json = try InputFile.read(file)
+    let name = InputFile.name(of: file)
     let document: CacheDocument
     do {
       document = try CacheDocument(json: json)
     } catch {
       throw Failure.Message(
-        name: error.code.rawValue, message: "\(file) is no serialized token cache: \(error.message)",
-        advice: "It should hold one JSON object with sections such as \"AccessToken\" and \"Account\".")
+        name: error.code.rawValue, message: "\(name): \(error.message)", advice: Self.advice)
+    }
+    // Any JSON object would do for the format, and be kept for good.
+    guard document.recordCount > 0 || document.isEmpty else {
+      throw Failure.Message(
+        name: "not_a_cache", message: "\(name): There is no record of a token cache in it.",
+        advice: Self.advice)
     }
     let summary = try await options.cache.import(document) { done, count in
-      Terminal.progress("Imported \(done) of \(count) accounts", isLast: done == count)
+      Terminal.progress("Importing: \(done) of \(count) accounts", isDone: done == count)
     }
     if output.json {
       let result = Result(group: options.group.name, saved: summary.saved, kept: summary.kept)
       return Terminal.out(try llavero.json(result))
     }
     Terminal.out(
-      "\(summary.saved) records imported into \(options.group.name), \(summary.kept) were there already.")
+      "\(counted(summary.saved, "record")) imported into \(options.group.name), "
+        + "\(summary.kept) there already.")
   }
 }

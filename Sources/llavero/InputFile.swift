@@ -6,6 +6,9 @@ enum InputFile {
   /// Larger than any cache, small enough not to fill the memory by mistake: 256 MiB.
   private static let limit = 256 << 20
 
+  /// How messages call a file.
+  static func name(of path: String) -> String { path == "-" ? "Standard input" : path }
+
   /// The contents of a file, or of standard input for `-`.
   static func read(_ path: String) throws -> Data {
     let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -24,14 +27,15 @@ enum InputFile {
       data.append(contentsOf: buffer[..<count])
       guard data.count <= limit else {
         throw Failure.Message(
-          name: "too_large", message: "\(path) is larger than \(limit >> 20) MiB, which no token cache is.")
+          name: "too_large",
+          message: "\(name(of: path)) is larger than \(limit >> 20) MiB, which no token cache is.")
       }
     }
   }
 
   private static func failure(_ path: String) -> Failure.Message {
     let reason = unsafe String(cString: strerror(errno))
-    return Failure.Message(name: "unreadable", message: "\(path) cannot be read: \(reason).")
+    return Failure.Message(name: "unreadable", message: "\(name(of: path)) cannot be read: \(reason).")
   }
 }
 

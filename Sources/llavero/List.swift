@@ -4,12 +4,16 @@ import TokenCache
 
 struct List: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List the records of a group: accounts, tokens and app metadata.",
+    abstract: "List the records of a group: accounts, tokens and what is known of clients.",
     discussion: """
       No token is shown. The id of a record is what "llavero show" takes.
 
       Example:
-        llavero list --json
+        llavero list --group com.example.mail
+
+      JSON: group, problems, records: [id, type, home_account_id, username, environment, client_id, \
+      family_id, realm, target, cached_at, expires_on, state (valid, expired, or extended: good only while \
+      the token service is down)].
       """)
 
   private struct Result: Encodable {
@@ -32,28 +36,27 @@ struct List: AsyncParsableCommand {
     }
     ProblemSummary.report(problems)
     guard !records.isEmpty else { return Terminal.error("Nothing in \(options.group.name).") }
-    Self.table(of: records, now: now).forEach(Terminal.out)
+    Self.printTable(of: records, now: now, to: Terminal.output)
   }
 
-  /// The records as lines of a table.
-  static func table(of records: [RecordSummary], now: Date) -> [String] {
+  static func printTable(of records: [RecordSummary], now: Date, to stream: Stream) {
     var table = Table([
-      .init(title: "ID"), .init(title: "TYPE"), .init(title: "ACCOUNT", isFlexible: true),
-      .init(title: "CLIENT", isFlexible: true), .init(title: "SCOPES", isFlexible: true),
-      .init(title: "EXPIRES"),
+      .init(title: "ID"), .init(title: "TYPE"), .init(title: "ACCOUNT", minimum: 24),
+      .init(title: "TENANT", minimum: 9), .init(title: "CLIENT", minimum: 9),
+      .init(title: "SCOPES", minimum: 16), .init(title: "EXPIRES"),
     ])
     for record in records {
       table.add([
-        record.id, record.type, record.username ?? record.homeAccountId ?? "-", record.clientId ?? "-",
-        record.target ?? "-", record.expiresOn.map { timeLeft(until: $0, from: now) } ?? "-",
+        record.shortID, record.type, record.username ?? record.homeAccountId ?? "-", record.realm ?? "-",
+        record.clientId ?? "-", record.target ?? "-",
+        record.expiresOn.map { timeLeft(until: $0, from: now) } ?? "-",
       ])
     }
-    return table.lines(width: Terminal.width) { column, cell in
+    table.print(to: stream) { column, cell in
       switch column {
-      case 0: Terminal.dim(cell)
-      case 5:
-        cell.hasSuffix("left") ? Terminal.green(cell) : cell.hasSuffix("ago") ? Terminal.red(cell) : cell
-      default: cell
+      case 0: .dim
+      case 6: cell.hasSuffix("left") ? .green : cell.hasSuffix("ago") ? .red : nil
+      default: nil
       }
     }
   }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import TokenCache
 
 @main
@@ -18,6 +19,10 @@ struct Llavero: AsyncParsableCommand {
         2  wrong usage
         3  somebody has to act first: unlock the keyring, or confirm
         5  cancelled
+
+      With --json, commands print one JSON object; the help of each names its members. Times are ISO 8601, \
+      what is not known is left out, and new members may come. Problems are [kind, shard, detail]. An error \
+      is {"error": {"code", "message", "advice"}} on standard error.
       """,
     version: "0.1.0",
     subcommands: [
@@ -25,6 +30,9 @@ struct Llavero: AsyncParsableCommand {
     ])
 
   static func main() async {
+    // A core file would hold tokens.
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     do {
       var command = try parseAsRoot()
       if var command = command as? any AsyncParsableCommand {

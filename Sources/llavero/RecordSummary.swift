@@ -11,7 +11,7 @@ struct RecordSummary: Encodable {
     case extended
   }
 
-  /// The first half of a hash of the section and the key: short to type, and without personal data.
+  /// The beginning of a hash of the section and the key: short to type, and without personal data.
   let id: String
   let type: String
   let homeAccountId: String?
@@ -63,6 +63,17 @@ struct RecordSummary: Encodable {
     (cachedAt, expiresOn, state) = (nil, nil, nil)
   }
 
+  init(key: String, _ metadata: AccountMetadata) {
+    id = Self.id("AccountMetadata", key)
+    type = "AccountMetadata"
+    clientId = metadata.clientID
+    (homeAccountId, username, environment, familyId) = (nil, nil, nil, nil)
+    (realm, target, cachedAt, expiresOn, state) = (nil, nil, nil, nil, nil)
+  }
+
+  /// Enough of the id for tables and for typing.
+  var shortID: String { String(id.prefix(8)) }
+
   private static func id(_ section: String, _ key: String) -> String {
     String(sha256Hex("\(section)\n\(key)").prefix(12))
   }
@@ -77,10 +88,11 @@ struct RecordSummary: Encodable {
 struct ListedRecord {
   let summary: RecordSummary
   let fields: JSONObject
+  var isCredential = false
 }
 
 extension CacheDocument {
-  /// Every record that commands show, accounts first, then their tokens, then app metadata.
+  /// Every record, accounts first, then their tokens, then what is known of clients.
   func listed(at now: Date) -> [ListedRecord] {
     let usernames = Dictionary(
       accounts.sorted { $0.key < $1.key }.compactMap { _, account in
@@ -93,10 +105,13 @@ extension CacheDocument {
     for section in CredentialSection.allCases {
       for (key, credential) in self[section].sorted(by: { $0.key < $1.key }) {
         let summary = RecordSummary(section, key: key, credential, usernames: usernames, now: now)
-        records.append(ListedRecord(summary: summary, fields: credential.fields))
+        records.append(ListedRecord(summary: summary, fields: credential.fields, isCredential: true))
       }
     }
     for (key, metadata) in appMetadata.sorted(by: { $0.key < $1.key }) {
+      records.append(ListedRecord(summary: RecordSummary(key: key, metadata), fields: metadata.fields))
+    }
+    for (key, metadata) in accountMetadata.sorted(by: { $0.key < $1.key }) {
       records.append(ListedRecord(summary: RecordSummary(key: key, metadata), fields: metadata.fields))
     }
     return records
@@ -128,6 +143,11 @@ struct ProblemSummary: Encodable {
   }
 }
 
+extension StoreProblem {
+  /// Whether something in the group stays out of sight because of it.
+  var hidesRecords: Bool { kind == .damaged || kind == .newerVersion }
+}
+
 /// How long until a moment, in words.
 func timeLeft(until moment: Date, from now: Date) -> String {
   let seconds = moment.timeIntervalSince(now)
@@ -136,7 +156,8 @@ func timeLeft(until moment: Date, from now: Date) -> String {
     case ..<60: (abs(seconds), "s")
     case ..<5400: (abs(seconds) / 60, "min")
     case ..<172_800: (abs(seconds) / 3600, "h")
-    default: (abs(seconds) / 86400, "d")
+    case ..<63_072_000: (abs(seconds) / 86400, "d")
+    default: (abs(seconds) / 31_536_000, "y")
     }
   let text = "\(Int(amount.rounded(.down))) \(unit)"
   return seconds >= 0 ? "\(text) left" : "\(text) ago"

@@ -6,10 +6,14 @@ struct Show: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Explain one record: its fields and, for a token, its claims, scopes and time left.",
     discussion: """
-      The token itself, and fields that the schema does not name, are hidden unless --reveal is given.
+      The id is that of "llavero list", or its beginning. The token itself, and fields that the schema does \
+      not name, are hidden unless --reveal is given. Claims are read without a check of the signature.
 
       Example:
         llavero show 3f2a
+
+      JSON: group, record (as in "llavero list"), fields and claims under their own names, hidden_fields, \
+      scopes, seconds_left.
       """)
 
   private struct Result: Encodable {
@@ -32,7 +36,7 @@ struct Show: AsyncParsableCommand {
   @OptionGroup var options: GroupOptions
   @OptionGroup var output: OutputOptions
 
-  @Argument(help: "The id of the record as \"llavero list\" shows it, or its beginning.")
+  @Argument(help: "The id of the record, or its beginning.")
   var id: String
 
   @Flag(help: "Show the token itself and every other field.")
@@ -40,8 +44,9 @@ struct Show: AsyncParsableCommand {
 
   func run() async throws {
     let now = Date()
-    let (document, _) = try await options.cache.export()
-    let record = try Self.find(id, in: document.listed(at: now))
+    let (document, problems) = try await options.cache.export()
+    if !output.json { ProblemSummary.report(problems) }
+    let record = try find(in: document.listed(at: now))
     let token = record.fields["secret"]?.stringValue
     let claims = token.flatMap(IDTokenClaims.init(token:))?.claims
     let shown = record.fields.filter { reveal || Self.openFields.contains($0.key) }
@@ -55,38 +60,39 @@ struct Show: AsyncParsableCommand {
             claims: claims, scopes: scopes,
             secondsLeft: record.summary.expiresOn.map { Int($0.timeIntervalSince(now)) })))
     }
-    for (name, value) in shown.sorted(by: { $0.key < $1.key }) { Self.line(name, try Self.text(value)) }
+    let title = "\(record.summary.type) \(record.summary.id)"
+    let left = record.summary.expiresOn.map { timeLeft(until: $0, from: now) }
+    Terminal.out(Terminal.output.styled(title, .bold) + (left.map { ", \($0)" } ?? ""))
+    var lines: [(String, String)] = []
+    for (name, value) in shown.sorted(by: { $0.key < $1.key }) {
+      lines.append((name, try Self.text(value) + Self.moment(name, value, among: Self.timeFields)))
+    }
     for name in hidden {
-      let count = record.fields[name]?.stringValue?.count
-      Self.line(name, Terminal.dim(count.map { "hidden, \($0) characters" } ?? "hidden"))
+      let size = record.fields[name]?.stringValue.map { ", \($0.count) characters" } ?? ""
+      lines.append((name, Terminal.output.styled("hidden" + size, .dim)))
     }
-    if let expiresOn = record.summary.expiresOn {
-      Terminal.out("")
-      Self.line("Expires", "\(expiresOn.formatted(.iso8601)) (\(timeLeft(until: expiresOn, from: now)))")
-    }
-    if let scopes {
-      Terminal.out("\n" + Terminal.bold("Scopes"))
-      scopes.forEach { Terminal.out("  " + printable($0)) }
-    }
+    Self.print(lines)
+    if let scopes { Self.print(scopes.map { ("", printable($0)) }, under: "Scopes") }
     if let claims {
-      Terminal.out("\n" + Terminal.bold("Claims"))
-      for (name, value) in claims.sorted(by: { $0.key < $1.key }) {
-        Self.line("  " + printable(name), try Self.text(value) + Self.meaning(of: name, value))
+      let lines = try claims.sorted { $0.key < $1.key }.map { name, value in
+        (name, try Self.text(value) + Self.moment(name, value, among: Self.timeClaims))
       }
+      Self.print(lines, under: "Claims")
     }
   }
 
-  private static func find(_ id: String, in records: [ListedRecord]) throws -> ListedRecord {
+  private func find(in records: [ListedRecord]) throws -> ListedRecord {
     let found = records.filter { !id.isEmpty && $0.summary.id.hasPrefix(id.lowercased()) }
     guard let record = found.first else {
       throw Failure.Message(
-        name: "not_found", message: "No record has an id that begins with \(id).",
+        name: "not_found",
+        message: "No record of \(options.group.name) has an id that begins with \"\(id)\".",
         advice: "\"llavero list\" shows the ids.")
     }
     guard found.count == 1 else {
       throw Failure.Message(
         code: .usage, name: "ambiguous",
-        message: "\(found.count) records have an id that begins with \(id).",
+        message: "\(found.count) records have an id that begins with \"\(id)\".",
         advice: "Give more of it: \(found.map(\.summary.id).joined(separator: ", ")).")
     }
     return record
@@ -102,8 +108,14 @@ struct Show: AsyncParsableCommand {
     "token_type", "username",
   ]
 
-  private static func line(_ name: String, _ value: String) {
-    Terminal.out(name + ":" + String(repeating: " ", count: max(1, 24 - name.count)) + value)
+  /// Prints names and values side by side, under a heading or at the margin.
+  private static func print(_ lines: [(name: String, value: String)], under heading: String? = nil) {
+    if let heading { Terminal.out("\n" + Terminal.output.styled(heading, .bold)) }
+    let names = lines.map { printable($0.name) }
+    let width = min(names.map(\.columns).max() ?? 0, 32)
+    for (name, line) in zip(names, lines) {
+      Terminal.out("  " + (name.isEmpty ? "" : name.padded(to: width) + "  ") + line.value)
+    }
   }
 
   private static func text(_ value: JSONValue) throws -> String {
@@ -113,11 +125,17 @@ struct Show: AsyncParsableCommand {
     return printable(String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 
-  /// A claim that is a moment, as a date.
-  private static func meaning(of name: String, _ value: JSONValue) -> String {
-    guard ["exp", "iat", "nbf", "auth_time"].contains(name), case .integer(let seconds) = value,
-      (0..<253_402_300_800).contains(seconds)
+  private static let timeFields: Set<String> = [
+    "cached_at", "expires_on", "ext_expires_on", "extended_expires_on", "last_modification_time",
+    "refresh_on",
+  ]
+  private static let timeClaims: Set<String> = ["auth_time", "exp", "iat", "nbf"]
+
+  /// What a number of seconds since 1970 stands for, where it is one that does.
+  private static func moment(_ name: String, _ value: JSONValue, among names: Set<String>) -> String {
+    guard names.contains(name), let seconds = value.numberValue, (0..<253_402_300_800).contains(seconds)
     else { return "" }
-    return Terminal.dim(" (\(Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)))")
+    let date = Date(timeIntervalSince1970: seconds).formatted(.iso8601)
+    return Terminal.output.styled(" (\(date))", .dim)
   }
 }

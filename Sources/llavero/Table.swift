@@ -2,8 +2,8 @@
 struct Table {
   struct Column {
     let title: String
-    /// Whether the column gives way when the terminal is narrow.
-    var isFlexible = false
+    /// How narrow the column becomes before it hurts; `nil` where it gives way only when all others have.
+    var minimum: Int?
   }
 
   private let columns: [Column]
@@ -17,39 +17,43 @@ struct Table {
     rows.append(cells.map(printable))
   }
 
-  /// The lines, cut to the terminal's width; in full where the output is none.
-  ///
-  /// - Parameter style: Colours a cell, given its column, after it was measured.
-  func lines(width: Int?, style: (_ column: Int, _ cell: String) -> String) -> [String] {
-    let widths = fitted(to: width)
-    func line(_ cells: [String], style: (Int, String) -> String) -> String {
+  /// Prints the table, cut to the terminal's width; in full where the stream is none. `style` says how a cell
+  /// looks.
+  func print(to stream: Stream = Terminal.output, style: (_ column: Int, _ cell: String) -> Style?) {
+    let widths = fitted(to: stream.width)
+    func line(_ cells: [String], style: (Int, String) -> Style?) -> String {
       var line = ""
       for (column, cell) in cells.enumerated() {
-        let shown = cut(cell, to: widths[column])
-        let padding = column + 1 < cells.count ? widths[column] - shown.count + 2 : 0
-        line += style(column, shown) + String(repeating: " ", count: padding)
+        let shown = cell.cut(to: widths[column])
+        let padding = column + 1 < cells.count ? widths[column] - shown.columns + Self.gap : 0
+        line += stream.styled(shown, style(column, cell)) + String(repeating: " ", count: padding)
       }
       return line
     }
-    return [line(columns.map(\.title)) { Terminal.bold($1) }] + rows.map { line($0, style: style) }
+    stream.write(line(columns.map(\.title)) { _, _ in .bold } + "\n")
+    for row in rows { stream.write(line(row, style: style) + "\n") }
   }
+
+  private static let gap = 2
 
   private func fitted(to width: Int?) -> [Int] {
     var widths = columns.indices.map { column in
-      rows.map { $0[column].count }.reduce(columns[column].title.count, max)
+      rows.map { $0[column].columns }.reduce(columns[column].title.columns, max)
     }
     guard let width else { return widths }
-    let minimum = 8
-    while widths.reduce(2 * (widths.count - 1), +) > width {
-      let widest = columns.indices.filter { columns[$0].isFlexible && widths[$0] > minimum }
-        .max { widths[$0] < widths[$1] }
-      guard let widest else { break }
-      widths[widest] -= 1
+    // The columns that may give way do so first, the one with most to spare before the others; then all do.
+    let stages = [
+      columns.map { $0.minimum ?? .max }, columns.map { $0.minimum == nil ? .max : 6 },
+      columns.map { _ in 1 },
+    ]
+    for minimums in stages {
+      while widths.reduce(Self.gap * (widths.count - 1), +) > width {
+        let candidates = columns.indices.filter { widths[$0] > minimums[$0] }
+        guard let most = candidates.max(by: { widths[$0] - minimums[$0] < widths[$1] - minimums[$1] })
+        else { break }
+        widths[most] -= 1
+      }
     }
     return widths
-  }
-
-  private func cut(_ text: String, to width: Int) -> String {
-    text.count <= width ? text : text.prefix(width - 1) + "…"
   }
 }

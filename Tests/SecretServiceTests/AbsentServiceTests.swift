@@ -7,7 +7,9 @@ import Testing
 struct AbsentServiceTests {
   @Test func `Without a session bus the error says so`() async {
     await #expect(processExitsWith: .success) {
-      for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY"] { unsetenv(name) }
+      for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY"] {
+        unsetenv(name)
+      }
       await #expect(throws: SecretServiceError.noSessionBus) { try await SecretServiceClient().collections() }
     }
   }

@@ -11,10 +11,12 @@ struct ItemTests {
   }
 
   @Test(arguments: [
-    [UInt8]("a secret".utf8), [UInt8]("Grüße, 世界 🗝".utf8), [], [0, 1, 0, 255, 0],
-    [UInt8](repeating: 0xA5, count: 1 << 20),
+    Named("ASCII", [UInt8]("a secret".utf8)), Named("Unicode", [UInt8]("Grüße, 世界 🗝".utf8)),
+    Named("nothing", []), Named("binary", [0, 1, 0, 255, 0]),
+    Named("1 MiB", [UInt8](repeating: 0xA5, count: 1 << 20)),
   ])
-  func `A secret comes back as it was stored`(bytes: [UInt8]) async throws {
+  func `A secret comes back as it was stored`(secret: Named<[UInt8]>) async throws {
+    let bytes = secret.value
     let collection = try await client.collection()
     let item = try await client.create(
       label: "Round trip", attributes: ["test": "round trip"], secret: SecretBytes(copying: bytes),

@@ -44,7 +44,9 @@ struct LockedCollectionTests {
     let fixture = try await KeyringWithItem()
     try fixture.keyring.lockCollection()
     let client = fixture.client
-    await #expect(throws: SecretServiceError.collectionLocked) { try await client.secrets(of: [fixture.item]) }
+    await #expect(throws: SecretServiceError.collectionLocked) {
+      try await client.secrets(of: [fixture.item])
+    }
     await #expect(throws: SecretServiceError.collectionLocked) {
       try await client.setSecret(SecretBytes(copying: [8]), of: fixture.item)
     }
@@ -57,6 +59,7 @@ struct LockedCollectionTests {
   @Test func `Unlocking without permission to prompt fails and leaves the service whole`() async throws {
     let fixture = try await KeyringWithItem()
     try fixture.keyring.lockCollection()
+    #expect(try await fixture.client.isLocked(fixture.collection))
     await #expect(throws: SecretServiceError.collectionLocked) {
       try await fixture.client.unlock(fixture.collection)
     }

@@ -52,7 +52,9 @@ struct MisbehavingServiceTests {
   @Test func `A stopped service times out and is of use again when it goes on`() async throws {
     let fixture = try await KeyringWithItem(timeout: .milliseconds(300))
     fixture.keyring.stopDaemon()
-    await #expect(throws: SecretServiceError.timedOut) { try await fixture.client.secrets(of: [fixture.item]) }
+    await #expect(throws: SecretServiceError.timedOut) {
+      try await fixture.client.secrets(of: [fixture.item])
+    }
     let other = SecretServiceClient(busAddress: fixture.keyring.busAddress, timeout: .milliseconds(300))
     await #expect(throws: SecretServiceError.timedOut) { try await other.collections() }
     fixture.keyring.continueDaemon()

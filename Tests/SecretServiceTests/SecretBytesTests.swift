@@ -7,7 +7,9 @@ struct SecretBytesTests {
     let secret = SecretBytes(copying: Array("hunter2".utf8))
     var dumped = ""
     dump(secret, to: &dumped)
-    for text in ["\(secret)", String(reflecting: secret), "\([secret])", "\(Optional(secret) as Any)", dumped] {
+    for text in [
+      "\(secret)", String(reflecting: secret), "\([secret])", "\(Optional(secret) as Any)", dumped,
+    ] {
       #expect(!text.contains("hunter2"))
       #expect(text.contains("7"))
     }

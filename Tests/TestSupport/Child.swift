@@ -18,10 +18,9 @@ public final class Child: @unchecked Sendable {
   public let pid: pid_t
   private var status: Int32?
 
-  /// - Parameters:
-  ///   - program: Looked up in the test process's PATH unless it has a slash.
-  ///   - group: The process group to join; 0 makes a new one.
-  ///   - streams: Descriptors for standard input, output and error; nil is `/dev/null`.
+  /// Starts a program, which is looked up in the test process's PATH unless it has a slash.
+  ///
+  /// The child joins the process group `group`; 0 makes a new one. A stream that is nil is `/dev/null`.
   public init(
     _ program: String, _ arguments: [String], environment: [String: String], group: pid_t = 0,
     streams: (input: Int32?, output: Int32?, error: Int32?) = (nil, nil, nil)

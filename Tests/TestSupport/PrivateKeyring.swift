@@ -25,7 +25,7 @@ public final class PrivateKeyring: Sendable {
   private let bus: Child
   private let daemon = Mutex<Child?>(nil)
 
-  /// - Parameter startingDaemon: False leaves a bus on which nobody offers the Secret Service.
+  /// Without `startingDaemon` it is a bus on which nobody offers the Secret Service.
   public init(startingDaemon: Bool = true) throws {
     directory = try Self.makeDirectory()
     var environment = [
@@ -66,9 +66,8 @@ public final class PrivateKeyring: Sendable {
     daemon.withLock { _ = $0?.wait() }
   }
 
-  /// Starts gnome-keyring and waits until it offers the Secret Service.
-  ///
-  /// - Parameter unlocked: False leaves the login collection of an earlier run locked.
+  /// Starts gnome-keyring and waits until it offers the Secret Service. Unless `unlocked`, the login collection
+  /// of an earlier run stays locked.
   public func startDaemon(unlocked: Bool = true) throws {
     let password = try Pipe()
     var arguments = ["--foreground", "--components=secrets", "--control-directory=\(directory)/run/keyring"]

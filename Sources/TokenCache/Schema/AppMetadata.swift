@@ -6,10 +6,10 @@ public struct AppMetadata: CacheRecord {
     self.fields = fields
   }
 
-  package static let replacedFields: Set<String> = []
+  package static let replacedFields: Set<String> = ["family_id"]
   package static let spellings: Set<String> = ["client_id", "environment"]
 
-  /// - Parameter familyID: The client's family; the empty string says that it is known to have none.
+  /// Makes a record; an empty family id says that the client is known to have no family.
   public init(clientID: String, environment: String, familyID: String?) {
     fields = [:]
     set("client_id", clientID)

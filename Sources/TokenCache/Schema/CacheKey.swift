@@ -21,9 +21,8 @@ public struct CacheKey: Sendable, Hashable {
     "\(homeAccountID.normalized)-\(environment.normalized)"
   }
 
-  /// Composes the generic part of a credential's key.
-  ///
-  /// - Parameter clientID: The family id instead, where there is one.
+  /// Composes the generic part of a credential's key. Where there is a family id, it stands for the client
+  /// id.
   package static func generic(
     type: CredentialType, clientID: String, realm: String?, applicationIdentifier: String?
   ) -> String {

@@ -1,0 +1,105 @@
+import FoundationEssentials
+import GLibSupport
+import Glibc
+import KeyringStore
+import TokenCache
+
+/// A process that works on a token cache in the keyring, for tests that take several.
+///
+/// - `CacheWorker save <group> <name> <count> <accounts>` saves tokens called `<name>-0`, `<name>-1`, … and
+///   writes the name of each on a line as soon as it was saved.
+/// - `CacheWorker serve <group>` does what each line of its standard input says, and writes a line when done.
+/// - `CacheWorker rounds <count>` saves and finds a token again and again, and writes how much memory it has.
+@main
+struct CacheWorker {
+  let group: KeychainGroup
+  let store = KeyringStore()
+  let cache: TokenCacheAccessor
+
+  init(group: String) throws {
+    self.group = try KeychainGroup(group)
+    cache = TokenCacheAccessor(store: store, group: self.group)
+  }
+
+  static func main() async throws {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    switch (arguments.first, arguments.count) {
+    case ("save", 5):
+      guard let count = Int(arguments[3]), let accounts = Int(arguments[4]) else { exit(64) }
+      try await CacheWorker(group: arguments[1]).save(arguments[2], count: count, accounts: accounts)
+    case ("serve", 2): try await CacheWorker(group: arguments[1]).serve()
+    case ("rounds", 2):
+      guard let count = Int(arguments[1]) else { exit(64) }
+      try await CacheWorker(group: "org.example.rounds").runRounds(count)
+    default: exit(64)
+    }
+  }
+
+  private func save(_ name: String, count: Int, accounts: Int) async throws {
+    // Each begins with another account, so that they meet in different ones.
+    let start = name.utf8.reduce(0) { $0 &* 31 &+ Int($1) } % accounts
+    for number in 0..<count {
+      let token = SampleToken("\(name)-\(number)", account: (start + number) % accounts)
+      try await cache.save(token)
+      writeLine("\(token.name)")
+    }
+  }
+
+  /// `save <name>` and `find <name>` of account 0; `hold` takes the group's lock, and `begin` begins a write
+  /// besides, until the input ends.
+  private func serve() async throws {
+    writeLine("ready")
+    while let line = readLine() {
+      let words = line.split(separator: " ").map(String.init)
+      let token = SampleToken(words.count > 1 ? words[1] : "", account: 0)
+      switch words.first {
+      case "save":
+        try await cache.save(token)
+        writeLine("saved")
+      case "find": writeLine(try await cache.finds(token) ? "found" : "missing")
+      case "hold":
+        try await store.update([], in: group) { _ in
+          writeLine("holding")
+          while readLine() != nil {}
+        }
+      case "begin":
+        let file = try SharedLockFile(
+          directory: RuntimeDirectory(environment: ProcessInfo.processInfo.environment).path,
+          name: String(sha256Hex(group.name).prefix(32)) + ".lock")
+        file.withLock(orThrow: { _ in exit(70) }) {
+          file.beginWrite()
+          writeLine("writing")
+          while readLine() != nil {}
+        }
+      default: exit(64)
+      }
+    }
+  }
+
+  private func runRounds(_ count: Int) async throws {
+    for number in 1...count {
+      let token = SampleToken("round-\(number)", account: 0, scope: "api://sample/same")
+      try await cache.save(token)
+      guard try await cache.finds(token) else { exit(70) }
+      if number == count || number.isMultiple(of: 1000) {
+        writeLine("round \(number): \(residentKilobytes()) KB resident")
+      }
+    }
+  }
+}
+
+/// Writes a line at once: what was written is out even if the process is killed right after.
+private func writeLine(_ text: String) {
+  let bytes = Array((text + "\n").utf8)
+  if write(1, bytes, bytes.count) != bytes.count { exit(74) }
+}
+
+/// The process's resident memory in kilobytes.
+private func residentKilobytes() -> Int {
+  guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+  defer { fclose(file) }
+  var line = [CChar](repeating: 0, count: 256)
+  guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
+  let fields = String(decoding: line.map(UInt8.init(bitPattern:)), as: UTF8.self).split(separator: " ")
+  return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * sysconf(Int32(_SC_PAGESIZE)) / 1024
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+import GLibSupport
+package import TokenCache
+
+/// A token response of which every part can be told from its name, so that a reader knows what it must find.
+package struct SampleToken: Sendable {
+  package static let environment = "login.microsoftonline.com"
+  package static let clientID = "00001111-aaaa-2222-bbbb-3333cccc4444"
+  private static let tenantID = "99998888-7777-4666-8555-444433332222"
+
+  /// Letters, digits and `-`.
+  package let name: String
+  /// The number of the account.
+  package let account: Int
+  /// The scope granted; of its own for each name unless another is given.
+  package let scope: String
+
+  package init(_ name: String, account: Int, scope: String? = nil) {
+    (self.name, self.account) = (name, account)
+    self.scope = scope ?? "api://sample/\(name)"
+  }
+
+  package var userID: String { "00000000-0000-4000-8000-\(String(1_000_000_000_00 + account))" }
+  package var homeAccountID: String { "\(userID).\(Self.tenantID)" }
+  package var username: String { "person\(account)@contoso.example" }
+  package var accessToken: String { Self.secret("access", name) }
+  package var refreshToken: String { Self.secret("refresh", name) }
+
+  /// The secret of a name: half of one does not pass for a whole one.
+  package static func secret(_ kind: String, _ name: String) -> String {
+    "\(kind).\(name).\(sha256Hex("\(kind) \(name)"))"
+  }
+
+  /// The name in an access token's secret; `nil` when that is not exactly as it was made.
+  package static func name(ofAccessToken secret: String) -> String? {
+    let parts = secret.split(separator: ".")
+    guard parts.count == 3, Self.secret("access", String(parts[1])) == secret else { return nil }
+    return String(parts[1])
+  }
+
+  package var response: TokenResponse {
+    let claims: JSONObject = [
+      "oid": .string(userID), "tid": .string(Self.tenantID), "sub": .string("subject-\(account)"),
+      "preferred_username": .string(username), "name": .string("Person \(account)"),
+    ]
+    let clientInfo: JSONObject = ["uid": .string(userID), "utid": .string(Self.tenantID)]
+    return TokenResponse(fields: [
+      "access_token": .string(accessToken), "refresh_token": .string(refreshToken),
+      "id_token": .string("e30.\(Self.base64URL(claims)).signature"),
+      "client_info": .string(Self.base64URL(clientInfo)), "token_type": "Bearer", "expires_in": "3600",
+      "scope": .string(scope),
+    ])
+  }
+
+  package var context: TokenContext {
+    TokenContext(environment: Self.environment, clientID: Self.clientID)
+  }
+
+  package var request: TokenRequest {
+    TokenRequest(
+      homeAccountID: homeAccountID, environment: Self.environment, clientID: Self.clientID, scopes: [scope])
+  }
+
+  private static func base64URL(_ object: JSONObject) -> String {
+    ((try? JSONEncoder().encode(object)) ?? Data()).base64URL
+  }
+}
+
+extension TokenCacheAccessor {
+  package func save(_ token: SampleToken) async throws(CacheError) {
+    try await save(token.response, for: token.context)
+  }
+
+  /// Whether exactly this token is found.
+  package func finds(_ token: SampleToken) async throws(CacheError) -> Bool {
+    try await accessToken(for: token.request)?.token.secret == token.accessToken
+  }
+}

@@ -1,0 +1,133 @@
+import Dispatch
+import GLibSupport
+import Glibc
+import Synchronization
+import Testing
+
+private enum QueueError: Error, Equatable {
+  case cancelled, timedOut, failed
+}
+
+extension BlockingQueue {
+  fileprivate func run<T: Sendable>(
+    timeout: Duration = .seconds(600), _ work: @escaping @Sendable (Cancellable) throws(QueueError) -> T
+  ) async throws(QueueError) -> T {
+    try await run(timeout: timeout, onCancel: .cancelled, onTimeout: .timedOut, work)
+  }
+}
+
+/// Something that threads can wait for.
+private final class Gate: Sendable {
+  private let semaphore = DispatchSemaphore(value: 0)
+  func open() { semaphore.signal() }
+  func pass() { semaphore.wait() }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct BlockingQueueTests {
+  @Test func `Work gives its result or its error`() async throws {
+    let queue = BlockingQueue(label: "test")
+    #expect(try await queue.run { (_) throws(QueueError) in 42 } == 42)
+    await #expect(throws: QueueError.failed) {
+      try await queue.run { (_) throws(QueueError) -> Int in throw .failed }
+    }
+  }
+
+  @Test func `While calls block the cooperative pool is free`() async throws {
+    let gate = Gate()
+    try await withThrowingTaskGroup { group in
+      // More than the pool has threads on any usual machine.
+      for _ in 0..<64 {
+        let queue = BlockingQueue(label: "test")
+        group.addTask { try await queue.run { (_) throws(QueueError) in gate.pass() } }
+      }
+      // These can only run if some thread of the pool is free.
+      for _ in 0..<1000 { await Task.yield() }
+      await Task.detached { for _ in 0..<64 { gate.open() } }.value
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func `A cancelled task goes on although its work is stuck`() async {
+    let queue = BlockingQueue(label: "test")
+    let gate = Gate()
+    let isRunning = AsyncStream.makeStream(of: Void.self)
+    let task = Task {
+      try await queue.run { (_) throws(QueueError) in
+        isRunning.continuation.yield()
+        gate.pass()
+      }
+    }
+    for await _ in isRunning.stream { break }
+    task.cancel()
+    await #expect(throws: QueueError.cancelled) { try await task.value }
+    gate.open()
+  }
+
+  @Test func `A task that was cancelled before never runs its work`() async {
+    let queue = BlockingQueue(label: "test")
+    let hasRun = Atomic(false)
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await queue.run { (_) throws(QueueError) in hasRun.store(true, ordering: .relaxed) }
+    }
+    await #expect(throws: QueueError.cancelled) { try await task.value }
+    try? await queue.run { (_) throws(QueueError) in }
+    let ran = hasRun.load(ordering: .relaxed)
+    #expect(!ran)
+  }
+
+  @Test func `At the deadline the caller goes on and the work is cancelled`() async {
+    let queue = BlockingQueue(label: "test")
+    let cancelled = Gate()
+    await #expect(throws: QueueError.timedOut) {
+      try await queue.run(timeout: .milliseconds(20)) { (cancellable) throws(QueueError) in
+        while !cancellable.isCancelled { usleep(1000) }
+        cancelled.open()
+      }
+    }
+    cancelled.pass()
+  }
+
+  @Test func `Work that waited past its deadline is skipped`() async throws {
+    let queue = BlockingQueue(label: "test")
+    let gate = Gate()
+    let hasRun = Atomic(false)
+    let stuck = Task { try await queue.run { (_) throws(QueueError) in gate.pass() } }
+    while true {
+      // The stuck work may not have begun yet; once it has, this one never runs.
+      do {
+        try await queue.run(timeout: .milliseconds(20)) { (_) throws(QueueError) in }
+      } catch {
+        break
+      }
+    }
+    await #expect(throws: QueueError.timedOut) {
+      try await queue.run(timeout: .milliseconds(20)) { (_) throws(QueueError) in
+        hasRun.store(true, ordering: .relaxed)
+      }
+    }
+    gate.open()
+    try await stuck.value
+    try await queue.run { (_) throws(QueueError) in }
+    let ran = hasRun.load(ordering: .relaxed)
+    #expect(!ran)
+  }
+
+  @Test func `However a call ends, it ends once`() async {
+    let queue = BlockingQueue(label: "test")
+    // A continuation that is resumed twice, or never, ends the process or the time limit.
+    await withTaskGroup { group in
+      for number in 0..<2000 {
+        group.addTask {
+          let task = Task {
+            try await queue.run(timeout: .microseconds(number)) { (_) throws(QueueError) in number }
+          }
+          if number % 3 == 0 { task.cancel() }
+          let result = await task.result
+          if case .success(let value) = result { #expect(value == number) }
+        }
+      }
+    }
+  }
+}

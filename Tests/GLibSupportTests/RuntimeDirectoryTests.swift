@@ -1,0 +1,22 @@
+import GLibSupport
+import Glibc
+import Testing
+
+struct RuntimeDirectoryTests {
+  @Test func `The runtime directory is the session's`() {
+    #expect(RuntimeDirectory(environment: ["XDG_RUNTIME_DIR": "/run/x"]).path == "/run/x/llavero")
+  }
+
+  @Test(arguments: [[:], ["XDG_RUNTIME_DIR": ""], ["XDG_RUNTIME_DIR": "relative"]])
+  func `Without a session's directory it is one that carries the user's number`(environment: [String: String])
+  {
+    let user = geteuid()
+    let path = RuntimeDirectory(environment: environment).path
+    #expect(["/run/user/\(user)/llavero", "/tmp/llavero-\(user)"].contains(path))
+  }
+
+  @Test func `In a snap the directory is not shared`() {
+    #expect(RuntimeDirectory(environment: [:]).isShared)
+    #expect(!RuntimeDirectory(environment: ["SNAP": "/snap/app/1"]).isShared)
+  }
+}

@@ -1,0 +1,234 @@
+import Dispatch
+import GLibSupport
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+private let plainEnvironment = ["PATH": "/usr/bin:/bin"]
+
+/// A directory that is removed with this object.
+private final class ScratchDirectory: Sendable {
+  let path: String
+
+  init() {
+    var template = Array("/tmp/llavero-test-XXXXXX".utf8CString)
+    mkdtemp(&template)
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  deinit { _ = try? Child.run("rm", ["-rf", path], environment: plainEnvironment) }
+
+  var locks: String { path + "/llavero" }
+  var file: String { locks + "/group" }
+
+  func open() throws(SharedLockFileError) -> SharedLockFile {
+    try SharedLockFile(directory: locks, name: "group")
+  }
+
+  func write(_ text: String) {
+    let file = fopen(self.file, "w")
+    fputs(text, file)
+    fclose(file)
+  }
+}
+
+extension SharedLockFile {
+  fileprivate func locked<T>(_ body: () -> T) throws -> T {
+    try withLock(orThrow: { $0 as any Error }, body)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct SharedLockFileTests {
+  private let scratch = ScratchDirectory()
+
+  @Test func `A new file is private and starts with a completed write`() throws {
+    let file = try scratch.open()
+    #expect(file.generation % 2 == 0)
+    var status = stat()
+    #expect(stat(scratch.locks, &status) == 0 && status.st_mode & 0o777 == 0o700)
+    #expect(stat(scratch.file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(status.st_size == 4096)
+  }
+
+  @Test func `A write is seen through every mapping`() throws {
+    let writer = try scratch.open()
+    let reader = try scratch.open()
+    let start = reader.generation
+    #expect(start == writer.generation)
+    try writer.locked {
+      writer.beginWrite()
+      #expect(reader.generation == start + 1)
+      writer.endWrite()
+    }
+    #expect(reader.generation == start + 2)
+  }
+
+  @Test func `A writer that died in the middle leaves an odd number, and the next one puts it right`() throws
+  {
+    let file = try scratch.open()
+    let start = file.generation
+    file.beginWrite()
+    file.beginWrite()
+    #expect(file.generation == start + 3)
+    file.endWrite()
+    #expect(file.generation == start + 4)
+  }
+
+  @Test func `The counter is shared with other processes`() async throws {
+    let file = try scratch.open()
+    let start = file.generation
+    let directory = scratch.locks
+    await #expect(processExitsWith: .success) { [directory = directory as String] in
+      let file = try SharedLockFile(directory: directory, name: "group")
+      for _ in 0..<100 {
+        try file.locked {
+          file.beginWrite()
+          file.endWrite()
+        }
+      }
+    }
+    #expect(file.generation == start + 200)
+  }
+
+  @Test func `Processes that write at once lose no count`() async throws {
+    let file = try scratch.open()
+    let start = file.generation
+    let directory = scratch.locks
+    async let first: Void = Self.count(in: directory)
+    async let second: Void = Self.count(in: directory)
+    _ = await (first, second)
+    #expect(file.generation == start + 2 * 2 * 2000)
+  }
+
+  private static func count(in directory: String) async {
+    await #expect(processExitsWith: .success) { [directory = directory as String] in
+      let file = try SharedLockFile(directory: directory, name: "group")
+      for _ in 0..<2000 {
+        try file.locked {
+          file.beginWrite()
+          file.endWrite()
+        }
+      }
+    }
+  }
+
+  @Test func `Threads exclude each other, with one object and with two`() throws {
+    let files = [try scratch.open(), try scratch.open()]
+    let inside = Atomic(0)
+    let collisions = Atomic(0)
+    DispatchQueue.concurrentPerform(iterations: 400) { number in
+      try? files[number % 2].locked {
+        if inside.add(1, ordering: .relaxed).newValue != 1 { collisions.add(1, ordering: .relaxed) }
+        sched_yield()
+        inside.subtract(1, ordering: .relaxed)
+      }
+    }
+    let count = collisions.load(ordering: .relaxed)
+    #expect(count == 0)
+  }
+
+  @Test func `A lock held here keeps another process out`() throws {
+    let file = try scratch.open()
+    let tryIt = ["--nonblock", scratch.file, "true"]
+    let held = try file.locked { try? Child.run("flock", tryIt, environment: plainEnvironment).status }
+    #expect(held == 1)
+    #expect(try Child.run("flock", tryIt, environment: plainEnvironment).status == 0)
+  }
+
+  @Test func `A holder that is killed lets go of the lock`() throws {
+    let file = try scratch.open()
+    let output = try Pipe()
+    let holder = try Child(
+      "flock", ["--no-fork", scratch.file, "sh", "-c", "echo held; exec sleep 60 >/dev/null"],
+      environment: plainEnvironment, streams: (nil, output.writing, nil))
+    output.closeWriting()
+    #expect(output.readLine() == "held")
+    let killer = DispatchQueue(label: "killer")
+    let isKilled = Atomic(false)
+    killer.asyncAfter(deadline: .now() + .milliseconds(50)) {
+      isKilled.store(true, ordering: .sequentiallyConsistent)
+      holder.signal(SIGKILL)
+      holder.wait()
+    }
+    let waited = try file.locked { isKilled.load(ordering: .sequentiallyConsistent) }
+    #expect(waited)
+    killer.sync {}
+  }
+
+  @Test func `A directory that is a link, or open to others, or somebody else's is refused`() throws {
+    let refused = SharedLockFileError.notPrivate(path: scratch.locks)
+    mkdir(scratch.path + "/real", 0o700)
+    symlink(scratch.path + "/real", scratch.locks)
+    #expect(throws: refused) { try scratch.open() }
+    unlink(scratch.locks)
+
+    mkdir(scratch.locks, 0o700)
+    chmod(scratch.locks, 0o750)
+    #expect(throws: refused) { try scratch.open() }
+    chmod(scratch.locks, 0o700)
+
+    if geteuid() == 0 {
+      chown(scratch.locks, 65534, 65534)
+      #expect(throws: refused) { try scratch.open() }
+      chown(scratch.locks, 0, 0)
+    }
+
+    symlink("/dev/null", scratch.file)
+    #expect(throws: SharedLockFileError.notPrivate(path: scratch.file)) { try scratch.open() }
+    unlink(scratch.file)
+    _ = try scratch.open()
+    chmod(scratch.file, 0o644)
+    #expect(throws: SharedLockFileError.notPrivate(path: scratch.file)) { try scratch.open() }
+  }
+
+  @Test(arguments: [
+    Named("empty", ""), Named("short", "LLAV"), Named("other text", "some other file's text"),
+    Named("long", String(repeating: "x", count: 10_000)),
+  ])
+  func `A torn file is put right`(text: Named<String>) throws {
+    _ = try scratch.open()
+    scratch.write(text.value)
+    let file = try scratch.open()
+    #expect(file.generation % 2 == 0)
+    var status = stat()
+    #expect(stat(scratch.file, &status) == 0 && status.st_size == 4096)
+    file.beginWrite()
+    #expect(try scratch.open().generation == file.generation)
+  }
+
+  @Test func `A disk without room is an error, not a crash`() async throws {
+    let directory = scratch.locks
+    await #expect(processExitsWith: .success) { [directory = directory as String] in
+      signal(SIGXFSZ, SIG_IGN)
+      var none = rlimit(rlim_cur: 100, rlim_max: 100)
+      setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &none)
+      let expected = SharedLockFileError.system(
+        call: "posix_fallocate", path: directory + "/group", code: EFBIG)
+      #expect(throws: expected) { try SharedLockFile(directory: directory, name: "group") }
+    }
+  }
+
+  @Test func `A file that was deleted is made again with another number`() throws {
+    let file = try scratch.open()
+    let other = try scratch.open()
+    let before = file.generation
+    unlink(scratch.file)
+    rmdir(scratch.locks)
+    try file.locked {}
+    #expect(file.generation != before)
+    let again = try scratch.open()
+    #expect(again.generation == file.generation)
+    try file.locked {
+      file.beginWrite()
+      file.endWrite()
+    }
+    #expect(again.generation == file.generation)
+    // The old file's number is not trusted for longer than a second.
+    while other.generation == before { usleep(1000) }
+    #expect(other.generation % 2 == 1)
+    try other.locked {}
+    #expect(other.generation == file.generation)
+  }
+}

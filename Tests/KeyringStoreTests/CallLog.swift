@@ -1,0 +1,38 @@
+import GLibSupport
+import Glibc
+import TestSupport
+
+private struct MonitorEnded: Error {}
+
+extension Fixture {
+  /// The names of the methods that were called over the bus while `body` ran, by everybody.
+  func logOfCalls(_ body: () async throws -> Void) async throws -> [String] {
+    let output = try Pipe()
+    let monitor = try Child(
+      "dbus-monitor", ["--address", keyring.busAddress, "--profile", "type='method_call'"],
+      environment: keyring.environment, streams: (nil, output.writing, nil))
+    output.closeWriting()
+    defer {
+      monitor.signal(SIGKILL)
+      monitor.wait()
+    }
+    // The monitor is at work when it has lost its name, and has seen all when it sees this last call.
+    while true {
+      let line = output.readLine()
+      if line.contains("NameLost") { break }
+      if line.isEmpty { throw MonitorEnded() }
+    }
+    try await body()
+    let cancellable = Cancellable(timeout: .seconds(20))
+    _ = try BusConnection(address: keyring.busAddress, cancellable).call(
+      "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetId", [], reply: "(s)", cancellable)
+    var methods: [String] = []
+    while true {
+      guard let method = output.readLine().split(separator: "\t").last else {
+        throw MonitorEnded()
+      }
+      if method == "GetId" { return methods }
+      methods.append(String(method))
+    }
+  }
+}

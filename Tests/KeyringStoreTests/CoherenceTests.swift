@@ -1,0 +1,186 @@
+import CacheWorker
+import GLibSupport
+import Glibc
+import KeyringStore
+import SecretService
+import TestSupport
+import Testing
+import TokenCache
+
+/// What a process remembers, and when it must not rely on it.
+@Suite(.timeLimit(.minutes(2)))
+struct CoherenceTests {
+  private let old = SampleToken("old", account: 0)
+  private let new = SampleToken("new", account: 0)
+
+  @Test func `A second lookup does not ask the keyring`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(old)
+    #expect(try await fixture.cache.finds(old))
+    let log = try await fixture.logOfCalls { () async throws in
+      #expect(try await fixture.cache.finds(old))
+      #expect(try await !fixture.cache.finds(new))
+    }
+    #expect(!log.contains("SearchItems"))
+  }
+
+  @Test func `Two accessors of one process see each other's changes with their first lookup`() async throws {
+    let fixture = try Fixture()
+    let caches = [
+      fixture.cache, TokenCacheAccessor(store: fixture.store, group: fixture.group), fixture.otherCache(),
+    ]
+    for (number, writer) in caches.enumerated() {
+      let token = SampleToken("t\(number)", account: 0)
+      for cache in caches { #expect(try await !cache.finds(token)) }
+      try await writer.save(token)
+      for cache in caches { #expect(try await cache.finds(token)) }
+    }
+    try await caches[0].removeAccount(old.homeAccountID)
+    for cache in caches {
+      #expect(try await !cache.finds(SampleToken("t1", account: 0)))
+      #expect(try await cache.accounts(AccountFilter(signedInOnly: false)).isEmpty)
+    }
+  }
+
+  @Test func `Two processes see each other's changes with their first lookup`() async throws {
+    let fixture = try Fixture()
+    let worker = try Worker(fixture.keyring, "serve", fixture.group.name)
+    #expect(await worker.nextLine() == "ready")
+    for number in 0..<20 {
+      let theirs = SampleToken("theirs-\(number)", account: 0)
+      #expect(try await !fixture.cache.finds(theirs))
+      #expect(await worker.ask("save \(theirs.name)") == "saved")
+      #expect(try await fixture.cache.finds(theirs))
+
+      let ours = SampleToken("ours-\(number)", account: 0)
+      #expect(await worker.ask("find \(ours.name)") == "missing")
+      try await fixture.cache.save(ours)
+      #expect(await worker.ask("find \(ours.name)") == "found")
+    }
+    #expect(await worker.finish().status == 0)
+  }
+
+  @Test func `A writer waits for another process, and goes on when that is killed`() async throws {
+    let fixture = try Fixture()
+    let worker = try Worker(fixture.keyring, "serve", fixture.group.name)
+    #expect(await worker.nextLine() == "ready")
+    #expect(await worker.ask("hold") == "holding")
+    let impatient = TokenCacheAccessor(
+      store: fixture.otherStore(timeout: .seconds(2)), group: fixture.group)
+    await #expect(throws: CacheError(.timedOut, "")) { try await impatient.save(old) }
+    // Readers need no lock, nor do writers of another group.
+    #expect(try await !fixture.cache.finds(old))
+    try await TokenCacheAccessor(store: fixture.store, group: try KeychainGroup("org.example.other")).save(
+      old)
+
+    async let saved: Void = fixture.cache.save(new)
+    worker.kill()
+    try await saved
+    #expect(await worker.finish().status == 128 + SIGKILL)
+    #expect(try await fixture.otherCache().finds(new))
+    // What was given up while it waited for the lock was not written later.
+    try await impatient.save(SampleToken("after", account: 0))
+    #expect(try await !fixture.otherCache().finds(old))
+  }
+
+  @Test func `After a writer died in the middle readers ask the keyring until the next write`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(old)
+    #expect(try await fixture.cache.finds(old))
+    let before = try #require(fixture.store.generation(of: fixture.group))
+
+    let worker = try Worker(fixture.keyring, "serve", fixture.group.name)
+    #expect(await worker.nextLine() == "ready")
+    #expect(await worker.ask("begin") == "writing")
+    #expect(fixture.store.generation(of: fixture.group) == nil)
+    worker.kill()
+    _ = await worker.finish()
+    #expect(fixture.store.generation(of: fixture.group) == nil)
+
+    // What that writer may have done without anybody being told.
+    let shard = fixture.shard(new)
+    let path = try #require(try await fixture.items(shard).first).properties.path
+    try await fixture.client.setSecret(.init(copying: try await fixture.shardText(new)), of: path)
+    #expect(try await fixture.cache.finds(new))
+    #expect(try await !fixture.cache.finds(old))
+    let log = try await fixture.logOfCalls { () async throws in #expect(try await fixture.cache.finds(new)) }
+    #expect(log.contains("SearchItems"))
+
+    let next = SampleToken("next", account: 0)
+    try await fixture.otherCache().save(next)
+    let after = try #require(fixture.store.generation(of: fixture.group))
+    #expect(after > before)
+    #expect(try await fixture.cache.finds(next))
+    let quiet = try await fixture.logOfCalls { () async throws in #expect(try await fixture.cache.finds(new))
+    }
+    #expect(!quiet.contains("SearchItems"))
+  }
+
+  @Test func `In a sandbox every answer comes from the keyring`() async throws {
+    let fixture = try Fixture()
+    let store = fixture.otherStore(environment: ["SNAP": "/snap/example/1"])
+    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    try await cache.save(old)
+    #expect(store.generation(of: fixture.group) == nil)
+    for _ in 0..<2 {
+      let log = try await fixture.logOfCalls { () async throws in #expect(try await cache.finds(old)) }
+      #expect(log.contains("SearchItems"))
+    }
+    // A change of which the lock file says nothing.
+    let item = try #require(try await fixture.items(fixture.shard(old)).first)
+    try await fixture.client.delete(item.properties.path)
+    #expect(try await !cache.finds(old))
+  }
+
+  @Test func `A deleted lock file makes nobody blind`() async throws {
+    let fixture = try Fixture()
+    let reader = fixture.otherCache()
+    try await fixture.cache.save(old)
+    #expect(try await reader.finds(old))
+    let name = String(sha256Hex(fixture.group.name).prefix(32)) + ".lock"
+    #expect(unlink("\(fixture.keyring.directory)/run/llavero/\(name)") == 0)
+    try await fixture.cache.save(new)
+    // A second at most may pass before a reader looks whether the file is still there.
+    let deadline = ContinuousClock.now + .seconds(30)
+    while try await !reader.finds(new), .now < deadline { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(try await reader.finds(new))
+    let last = SampleToken("last", account: 0)
+    try await reader.save(last)
+    #expect(try await fixture.cache.finds(last))
+    #expect(try await reader.finds(last))
+  }
+
+  @Test func `A runtime directory that cannot be used is an error for writers, not for readers`() async throws
+  {
+    let fixture = try Fixture()
+    try await fixture.cache.save(old)
+    let store = fixture.otherStore(environment: ["XDG_RUNTIME_DIR": "/proc/nowhere"])
+    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    #expect(try await cache.finds(old))
+    let error = await #expect(throws: CacheError(.unavailable, "")) { try await cache.save(new) }
+    #expect(error?.advice?.contains("XDG_RUNTIME_DIR") == true)
+    #expect(try await cache.finds(old))
+  }
+
+  @Test func `A thousand tasks save and read through one store`() async throws {
+    let fixture = try Fixture(timeout: .seconds(600))
+    let cache = fixture.cache
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<1000 {
+        group.addTask {
+          if number.isMultiple(of: 5) {
+            let token = SampleToken("t\(number)", account: number % 7)
+            try await cache.save(token)
+            #expect(try await cache.finds(token))
+          } else {
+            _ = try await cache.finds(SampleToken("t\(number - number % 5)", account: number % 7))
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    for number in stride(from: 0, to: 1000, by: 5) {
+      #expect(try await cache.finds(SampleToken("t\(number)", account: number % 7)))
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import CacheWorker
+import FoundationEssentials
+import KeyringStore
+import SecretService
+import TestSupport
+import TokenCache
+
+/// A keyring of its own, a group in it, and ways to see what is really there.
+struct Fixture {
+  let keyring: PrivateKeyring
+  let group: KeychainGroup
+  let store: KeyringStore
+  let cache: TokenCacheAccessor
+  /// Sees the items as any other program does.
+  let client: SecretServiceClient
+
+  init(timeout: Duration = .seconds(120), startingDaemon: Bool = true) throws {
+    keyring = try PrivateKeyring(startingDaemon: startingDaemon)
+    group = try KeychainGroup("org.example.shared")
+    store = Self.store(keyring, timeout: timeout)
+    cache = TokenCacheAccessor(store: store, group: group)
+    client = SecretServiceClient(busAddress: keyring.busAddress)
+  }
+
+  /// Another store, as another process would have it.
+  func otherStore(
+    timeout: Duration = .seconds(120), environment: [String: String] = [:]
+  ) -> KeyringStore {
+    Self.store(keyring, timeout: timeout, environment: environment)
+  }
+
+  /// Another accessor on another store.
+  func otherCache() -> TokenCacheAccessor {
+    TokenCacheAccessor(store: otherStore(), group: group)
+  }
+
+  private static func store(
+    _ keyring: PrivateKeyring, timeout: Duration, environment: [String: String] = [:]
+  ) -> KeyringStore {
+    KeyringStore(
+      timeout: timeout, busAddress: keyring.busAddress,
+      environment: keyring.environment.merging(environment) { $1 })
+  }
+
+  func shard(_ token: SampleToken) -> ShardID {
+    ShardID(homeAccountID: token.homeAccountID, group: group)
+  }
+
+  /// The shard of what belongs to no account.
+  var commonShard: ShardID { ShardID(homeAccountID: nil, group: group) }
+
+  /// The attributes that the format gives a shard's item.
+  func attributes(_ shard: ShardID) -> [String: String] {
+    [
+      "xdg:schema": "org.llavero.TokenCache", "group": group.name, "shard": shard.rawValue, "version": "1",
+    ]
+  }
+
+  struct Item: Equatable {
+    let properties: ItemProperties
+    let secret: [UInt8]
+
+    var document: CacheDocument {
+      get throws { try CacheDocument(json: .init(secret)) }
+    }
+  }
+
+  /// The items that have these attributes and perhaps others.
+  func items(_ attributes: [String: String]) async throws -> [Item] {
+    let paths = try await client.search(attributes, in: client.collection().path).unlocked
+    let secrets = try await client.secrets(of: paths)
+    var items: [Item] = []
+    for path in paths {
+      let secret = secrets[path]?.withUnsafeBytes(Array.init) ?? []
+      items.append(Item(properties: try await client.item(path), secret: secret))
+    }
+    return items
+  }
+
+  func items(_ shard: ShardID) async throws -> [Item] { try await items(attributes(shard)) }
+
+  /// The items of the whole group.
+  func allItems() async throws -> [Item] { try await items(["group": group.name]) }
+
+  @discardableResult
+  func create(_ attributes: [String: String], _ text: [UInt8]) async throws -> ObjectPath {
+    try await client.create(
+      label: "Test", attributes: attributes, secret: SecretBytes(copying: text),
+      in: client.collection().path)
+  }
+
+  @discardableResult
+  func create(_ attributes: [String: String], _ text: String) async throws -> ObjectPath {
+    try await create(attributes, Array(text.utf8))
+  }
+
+  /// The shard that saving a token would make of an empty one.
+  func shardText(_ token: SampleToken) async throws -> [UInt8] {
+    let store = InMemoryStore()
+    try await TokenCacheAccessor(store: store, group: group).save(token)
+    return Array(try store.read(.some([shard(token)]), in: group)[shard(token)].json())
+  }
+}

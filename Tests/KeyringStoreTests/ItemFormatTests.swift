@@ -1,0 +1,153 @@
+import CacheWorker
+import GLibSupport
+import KeyringStore
+import SecretService
+import Testing
+import TokenCache
+
+/// How a group lies in the keyring, and that nothing is written without need.
+@Suite(.timeLimit(.minutes(2)))
+struct ItemFormatTests {
+  private let token = SampleToken("one", account: 1)
+
+  @Test func `An item has the format's attributes, no others, and tells nothing of the person`() async throws
+  {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    let items = try await fixture.allItems()
+    #expect(items.count == 2)
+    for shard in [fixture.shard(token), fixture.commonShard] {
+      let item = try #require(try await fixture.items(shard).first)
+      #expect(item.properties.attributes == fixture.attributes(shard))
+      #expect(item.properties.label == "Llavero: org.example.shared (\(shard.rawValue.prefix(8)))")
+    }
+    for item in items {
+      let texts = Array(item.properties.attributes.values) + [item.properties.label]
+      for personal in [
+        token.userID, token.homeAccountID, token.username, SampleToken.clientID, token.scope, "contoso",
+      ] {
+        #expect(texts.allSatisfy { !$0.contains(personal) })
+      }
+    }
+  }
+
+  @Test func `A save changes an item in place`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    let before = try #require(try await fixture.items(fixture.shard(token)).first)
+    try await fixture.cache.save(SampleToken("two", account: 1))
+    let after = try await fixture.items(fixture.shard(token))
+    #expect(after.count == 1)
+    let item = try #require(after.first)
+    #expect(item.secret != before.secret)
+    #expect(item.properties.path == before.properties.path)
+    #expect(item.properties.attributes == before.properties.attributes)
+    #expect(item.properties.label == before.properties.label)
+    #expect(item.properties.created == before.properties.created)
+  }
+
+  @Test func `Nothing is written where nothing changed`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    let (shard, common) = (fixture.shard(token), fixture.commonShard)
+    let generation = fixture.store.generation(of: fixture.group)
+    let before = try await fixture.allItems()
+    let log = try await fixture.logOfCalls {
+      try await fixture.store.update([common, shard], in: fixture.group) { contents in
+        contents[shard] = contents[shard]
+        contents[ShardID(rawValue: "nobody's")] = CacheDocument()
+      }
+      try await fixture.cache.updateAccountMetadata(clientID: SampleToken.clientID) { _ in }
+      try await fixture.cache.removeExpired()
+    }
+    #expect(log.contains("SearchItems"))
+    for method in ["SetSecret", "CreateItem", "Delete"] { #expect(!log.contains(method)) }
+    #expect(try await fixture.allItems() == before)
+    #expect(fixture.store.generation(of: fixture.group) == generation)
+
+    let next = try await fixture.logOfCalls { try await fixture.cache.save(SampleToken("two", account: 1)) }
+    #expect(next.count { $0 == "SetSecret" } == 1)
+    #expect(!next.contains("CreateItem"))
+    #expect(fixture.store.generation(of: fixture.group) != generation)
+  }
+
+  @Test func `A document that is too large is refused before anything is sent`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    let before = try await fixture.allItems()
+    let generation = fixture.store.generation(of: fixture.group)
+    let (common, shard) = (fixture.commonShard, fixture.shard(token))
+    let log = try await fixture.logOfCalls {
+      await #expect(throws: CacheError(.tooLarge, "")) {
+        try await fixture.store.update([common, shard], in: fixture.group) { contents in
+          contents[common].otherSections["Small"] = .object(["text": "small"])
+          let large = String(repeating: "x", count: SecretServiceClient.maximumSecretSize)
+          contents[shard].otherSections["Large"] = .object(["text": .string(large)])
+        }
+      }
+    }
+    #expect(!log.contains("SetSecret"))
+    #expect(try await fixture.allItems() == before)
+    #expect(fixture.store.generation(of: fixture.group) == generation)
+    #expect(try await fixture.cache.finds(token))
+  }
+
+  @Test func `A change that fails changes nothing`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    let before = try await fixture.allItems()
+    let shard = fixture.shard(token)
+    await #expect(throws: CacheError(.refused, "")) {
+      try await fixture.store.update([shard], in: fixture.group) { contents throws(CacheError) in
+        contents[shard] = CacheDocument()
+        throw CacheError(.refused, "")
+      }
+    }
+    #expect(try await fixture.allItems() == before)
+    #expect(try await fixture.otherCache().finds(token))
+  }
+
+  @Test func `An empty shard has no item`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    let shard = fixture.shard(token)
+    try await fixture.store.update([shard], in: fixture.group) { $0[shard] = CacheDocument() }
+    #expect(try await fixture.items(shard).isEmpty)
+    #expect(try await !fixture.cache.finds(token))
+  }
+
+  @Test func `Groups are listed by name and do not see each other`() async throws {
+    let fixture = try Fixture()
+    #expect(try await fixture.store.groups().isEmpty)
+    let names = ["org.example.b", "org.example.a", "com.example.z"]
+    for (number, name) in names.enumerated() {
+      let cache = TokenCacheAccessor(store: fixture.store, group: try KeychainGroup(name))
+      for account in 0...number { try await cache.save(SampleToken("t\(number)", account: account)) }
+    }
+    try await fixture.create(["xdg:schema": "org.llavero.TokenCache", "group": "no group"], "")
+    try await fixture.create(["xdg:schema": "com.example.Theirs", "group": "org.example.theirs"], "")
+    #expect(try await fixture.store.groups().map(\.name) == names.sorted())
+    for (number, name) in names.enumerated() {
+      let cache = TokenCacheAccessor(store: fixture.otherStore(), group: try KeychainGroup(name))
+      #expect(try await cache.accounts().count == number + 1)
+      #expect(try await cache.finds(SampleToken("t\(number)", account: 0)))
+      #expect(try await !cache.finds(SampleToken("t\((number + 1) % 3)", account: 0)))
+    }
+  }
+
+  @Test func `A hundred items go at once, and only those of the group`() async throws {
+    let fixture = try Fixture()
+    let other = TokenCacheAccessor(store: fixture.store, group: try KeychainGroup("org.example.other"))
+    try await other.save(token)
+    for number in 0..<100 {
+      let shard = ShardID(homeAccountID: "account \(number)", group: fixture.group)
+      try await fixture.create(fixture.attributes(shard), number.isMultiple(of: 2) ? "{}" : "damaged")
+    }
+    #expect(try await fixture.store.remove(.damaged, in: fixture.group) == 50)
+    #expect(try await fixture.allItems().count == 50)
+    #expect(try await fixture.cache.clear() == 50)
+    #expect(try await fixture.allItems().isEmpty)
+    #expect(try await fixture.cache.clear() == 0)
+    #expect(try await other.finds(token))
+  }
+}

@@ -1,0 +1,80 @@
+import CacheWorker
+import KeyringStore
+import TestSupport
+import Testing
+import TokenCache
+
+/// A locked keyring is never taken for an empty one.
+@Suite(.timeLimit(.minutes(2)))
+struct LockedKeyringTests {
+  private let token = SampleToken("one", account: 1)
+  private let unknown = SampleToken("unknown", account: 2)
+
+  enum Lock: CaseIterable {
+    /// Unlocked once, and then locked: attributes are shown as they are.
+    case lockedAgain
+    /// The daemon was started anew and never unlocked: attributes are hashed, schemas hidden.
+    case neverUnlocked
+
+    func apply(to keyring: PrivateKeyring) throws {
+      switch self {
+      case .lockedAgain: try keyring.lockCollection()
+      case .neverUnlocked:
+        keyring.killDaemon()
+        try keyring.startDaemon(unlocked: false)
+      }
+    }
+  }
+
+  @Test(arguments: Lock.allCases, [true, false])
+  func `Every operation says that the keyring is locked`(lock: Lock, hasItems: Bool) async throws {
+    let fixture = try Fixture()
+    if hasItems { try await fixture.cache.save(token) }
+    try lock.apply(to: fixture.keyring)
+    let group = fixture.group
+    // The store that wrote, whose session is dead after a restart, and one that knows nothing yet.
+    for store in [fixture.store, fixture.otherStore()] {
+      let cache = TokenCacheAccessor(store: store, group: group)
+      let locked = CacheError(.locked, "")
+      for shard in [fixture.shard(token), fixture.shard(unknown)] {
+        await #expect(throws: locked) { try await store.read(.some([shard]), in: group) }
+        await #expect(throws: locked) { try await store.update([shard], in: group) { _ in } }
+      }
+      await #expect(throws: locked) { try await store.read(.all, in: group) }
+      await #expect(throws: locked) { try await store.groups() }
+      await #expect(throws: locked) { try await store.remove(.everything, in: group) }
+      await #expect(throws: locked) { try await store.remove(.damaged, in: group) }
+      await #expect(throws: locked) { try await cache.finds(token) }
+      await #expect(throws: locked) { try await cache.finds(unknown) }
+      await #expect(throws: locked) { try await cache.accounts() }
+      await #expect(throws: locked) { try await cache.export() }
+      let error = await #expect(throws: locked) { try await cache.save(unknown) }
+      #expect(error?.advice != nil)
+    }
+
+    try fixture.keyring.unlockCollection()
+    for cache in [fixture.cache, fixture.otherCache()] {
+      #expect(try await cache.finds(token) == hasItems)
+      #expect(try await !cache.finds(unknown))
+      #expect(try await cache.store.groups() == (hasItems ? [group] : []))
+    }
+    try await fixture.cache.save(unknown)
+    #expect(try await fixture.otherCache().finds(unknown))
+    #expect(try await fixture.otherCache().finds(token) == hasItems)
+    #expect(try await fixture.allItems().count == (hasItems ? 3 : 2))
+  }
+
+  @Test func `A keyring that is locked while it is in use is unlocked again without loss`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    for _ in 0..<5 {
+      try fixture.keyring.lockCollection()
+      let next = SampleToken("next", account: 1)
+      await #expect(throws: CacheError(.locked, "")) { try await fixture.cache.save(next) }
+      try fixture.keyring.unlockCollection()
+      #expect(try await fixture.cache.finds(token))
+      #expect(try await !fixture.cache.finds(next))
+    }
+    #expect(try await fixture.allItems().count == 2)
+  }
+}

@@ -1,0 +1,200 @@
+import CacheWorker
+import KeyringStore
+import SecretService
+import Testing
+import TokenCache
+
+/// Items that no store of this version would leave behind.
+@Suite(.timeLimit(.minutes(2)))
+struct StrayItemsTests {
+  private let one = SampleToken("one", account: 1)
+  private let two = SampleToken("two", account: 1)
+  private let three = SampleToken("three", account: 1)
+  private let other = SampleToken("other", account: 2)
+
+  @Test func `Two items of one shard are read as one, reported, and become one`() async throws {
+    let fixture = try Fixture()
+    let shard = fixture.shard(one)
+    try await fixture.cache.save(one)
+    try await fixture.create(fixture.attributes(shard), try await fixture.shardText(two))
+    #expect(try await fixture.items(shard).count == 2)
+
+    for selection in [ShardSelection.all, .some([shard])] {
+      let contents = try await fixture.store.read(selection, in: fixture.group)
+      #expect(contents.problems.map(\.kind) == [.duplicate])
+      #expect(contents.problems.map(\.shard) == [shard])
+    }
+    let cache = fixture.otherCache()
+    #expect(try await cache.finds(one))
+    #expect(try await cache.finds(two))
+
+    try await fixture.cache.save(three)
+    #expect(try await fixture.items(shard).count == 1)
+    for token in [one, two, three] { #expect(try await fixture.otherCache().finds(token)) }
+    #expect(try await fixture.store.read(.all, in: fixture.group).problems.isEmpty)
+  }
+
+  @Test func `Two items of one shard become one even if a writer changes nothing`() async throws {
+    let fixture = try Fixture()
+    let shard = fixture.shard(one)
+    for token in [one, two] {
+      try await fixture.create(fixture.attributes(shard), try await fixture.shardText(token))
+    }
+    try await fixture.store.update([shard], in: fixture.group) { _ in }
+    #expect(try await fixture.items(shard).count == 1)
+    #expect(try await fixture.cache.finds(one))
+    #expect(try await fixture.cache.finds(two))
+  }
+
+  /// An item of somebody else that a search for the group or the shard finds.
+  enum Foreign: CaseIterable {
+    case schema, noSchema, attribute, noShard, noVersion
+
+    func attributes(_ shard: ShardID, _ fixture: Fixture) -> [String: String] {
+      var attributes = fixture.attributes(shard)
+      switch self {
+      case .schema: attributes["xdg:schema"] = "com.example.Theirs"
+      // What gnome-keyring makes of an item without a schema when it next reads its file.
+      case .noSchema: attributes["xdg:schema"] = "org.freedesktop.Secret.Generic"
+      case .attribute: attributes["theirs"] = "1"
+      case .noShard: attributes["shard"] = nil
+      case .noVersion: attributes["version"] = nil
+      }
+      return attributes
+    }
+  }
+
+  @Test(arguments: Foreign.allCases, ["{}", "not JSON"])
+  func `An item of somebody else is reported and left alone`(foreign: Foreign, text: String) async throws {
+    let fixture = try Fixture()
+    let shard = fixture.shard(one)
+    let path = try await fixture.create(foreign.attributes(shard, fixture), text)
+    func theirs() async throws -> [Fixture.Item] {
+      try await fixture.allItems().filter { $0.properties.path == path }
+    }
+    let before = try await theirs()
+    for _ in 0..<2 {
+      let contents = try await fixture.store.read(.all, in: fixture.group)
+      #expect(contents.problems.map(\.kind) == [.foreign])
+      try await fixture.cache.save(one)
+      #expect(try await fixture.otherCache().finds(one))
+      #expect(try await fixture.items(shard).filter { $0.properties.path != path }.count == 1)
+      #expect(try await theirs() == before)
+    }
+    #expect(try await fixture.store.remove(.damaged, in: fixture.group) == 0)
+    #expect(try await fixture.store.remove(.everything, in: fixture.group) == 2)
+    #expect(try await fixture.allItems() == before)
+  }
+
+  @Test func `What somebody else keeps under a shard's name does not get into the shard`() async throws {
+    let fixture = try Fixture()
+    let shard = fixture.shard(one)
+    let text = try await fixture.shardText(two)
+    try await fixture.create(Foreign.attribute.attributes(shard, fixture), text)
+    let contents = try await fixture.store.read(.some([shard]), in: fixture.group)
+    #expect(contents.documents.isEmpty)
+    #expect(contents.problems.map(\.kind) == [.foreign])
+    try await fixture.cache.save(one)
+    let cache = fixture.otherCache()
+    #expect(try await cache.finds(one))
+    #expect(try await !cache.finds(two))
+  }
+
+  /// The beginning of a cache, cut off.
+  private static let truncated = Array(#"{"AccessToken": {"key": {"secret": "tok"#.utf8)
+
+  @Test(arguments: [
+    Array("garbage".utf8), truncated, Array(#"{"AccessToken": []}"#.utf8), [0x7B, 0xFF, 0xFE, 0x7D],
+    Array("[]".utf8), [0],
+  ])
+  func `A damaged item is reported, kept as it is, and stands in nobody else's way`(
+    bytes: [UInt8]
+  ) async throws {
+    let fixture = try Fixture()
+    let shard = fixture.shard(one)
+    try await fixture.cache.save(other)
+    try await fixture.create(fixture.attributes(shard), bytes)
+    let before = try await fixture.items(shard)
+
+    for selection in [ShardSelection.all, .some([shard])] {
+      let contents = try await fixture.store.read(selection, in: fixture.group)
+      #expect(contents.documents[shard] == nil)
+      #expect(contents.problems.map(\.kind) == [.damaged])
+      #expect(contents.problems.map(\.shard) == [shard])
+    }
+    let cache = fixture.cache
+    for _ in 0..<2 {
+      await #expect(throws: CacheError(.damaged, "")) { try await cache.save(one) }
+      await #expect(throws: CacheError(.damaged, "")) { try await cache.finds(one) }
+      // A reader that has everything else in memory knows no more of this one.
+      _ = try await cache.accounts(AccountFilter(signedInOnly: false))
+    }
+    #expect(try await fixture.items(shard) == before)
+    #expect(try await cache.finds(other))
+    try await cache.save(SampleToken("more", account: 2))
+
+    #expect(try await fixture.store.remove(.damaged, in: fixture.group) == 1)
+    #expect(try await fixture.items(shard).isEmpty)
+    #expect(try await fixture.otherCache().finds(other))
+    try await cache.save(one)
+    #expect(try await cache.finds(one))
+  }
+
+  @Test func `A damaged copy hides neither itself nor what the other copy holds`() async throws {
+    let fixture = try Fixture()
+    let shard = fixture.shard(one)
+    try await fixture.cache.save(one)
+    try await fixture.create(fixture.attributes(shard), "garbage")
+    let cache = fixture.otherCache()
+    let exported = try await cache.export()
+    #expect(exported.problems.map(\.kind) == [.damaged])
+    #expect(exported.document.accessTokens.values.map(\.secret) == [one.accessToken])
+    // The answer is the same whether or not the whole group was read before.
+    await #expect(throws: CacheError(.damaged, "")) { try await cache.finds(one) }
+    _ = try await cache.accounts(AccountFilter(signedInOnly: false))
+    await #expect(throws: CacheError(.damaged, "")) { try await cache.finds(one) }
+
+    #expect(try await fixture.store.remove(.damaged, in: fixture.group) == 1)
+    #expect(try await cache.finds(one))
+  }
+
+  @Test func `An empty item counts as absent and is put to use`() async throws {
+    let fixture = try Fixture()
+    let shard = fixture.shard(one)
+    let path = try await fixture.create(fixture.attributes(shard), "")
+    let contents = try await fixture.store.read(.all, in: fixture.group)
+    #expect(contents.documents.isEmpty)
+    #expect(contents.problems.isEmpty)
+    #expect(try await !fixture.cache.finds(one))
+    try await fixture.cache.save(one)
+    #expect(try await fixture.items(shard).map(\.properties.path) == [path])
+    #expect(try await fixture.otherCache().finds(one))
+  }
+
+  @Test func `An item of a later version is reported and not written over`() async throws {
+    let fixture = try Fixture()
+    let shard = fixture.shard(one)
+    var attributes = fixture.attributes(shard)
+    attributes["version"] = "2"
+    attributes["unheard-of"] = "1"
+    let path = try await fixture.create(attributes, "what only the future can read")
+    let before = try await fixture.allItems()
+
+    for selection in [ShardSelection.all, .some([shard])] {
+      let contents = try await fixture.store.read(selection, in: fixture.group)
+      #expect(contents.documents.isEmpty)
+      #expect(contents.problems.map(\.kind) == [.newerVersion])
+      #expect(contents.problems.map(\.shard) == [shard])
+    }
+    let cache = fixture.cache
+    await #expect(throws: CacheError(.newerVersion, "")) { try await cache.save(one) }
+    await #expect(throws: CacheError(.newerVersion, "")) { try await cache.finds(one) }
+    #expect(try await fixture.allItems() == before)
+    try await cache.save(other)
+    #expect(try await cache.finds(other))
+    #expect(try await fixture.store.remove(.damaged, in: fixture.group) == 0)
+    #expect(try await fixture.allItems().contains { $0.properties.path == path })
+    #expect(try await fixture.store.remove(.everything, in: fixture.group) == 3)
+    #expect(try await fixture.allItems().isEmpty)
+  }
+}

@@ -1,0 +1,69 @@
+import Dispatch
+import Glibc
+import TestSupport
+import TokenCache
+
+/// A `CacheWorker` process and the lines it writes.
+///
+/// `@unchecked Sendable`: the output is read on `queue` alone.
+final class Worker: @unchecked Sendable {
+  private let child: Child
+  private let input: Pipe
+  private let output: Pipe
+  private let queue = DispatchQueue(label: "worker")
+
+  init(_ keyring: PrivateKeyring, _ arguments: String...) throws {
+    input = try Pipe()
+    output = try Pipe()
+    // Errors go where the tests' own do.
+    child = try Child(
+      Self.program, arguments, environment: keyring.environment, streams: (input.reading, output.writing, 2))
+    input.closeReading()
+    output.closeWriting()
+  }
+
+  /// SwiftPM puts all programs of a build next to each other.
+  private static let program: String = {
+    var path = [CChar](repeating: 0, count: 4096)
+    let count = max(readlink("/proc/self/exe", &path, path.count), 0)
+    let tests = String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return tests.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/CacheWorker"
+  }()
+
+  /// Tells the process to do something and returns what it answers.
+  func ask(_ line: String) async -> String {
+    let bytes = Array((line + "\n").utf8)
+    _ = write(input.writing, bytes, bytes.count)
+    return await nextLine()
+  }
+
+  /// The next line; empty when there are no more.
+  func nextLine() async -> String {
+    await onQueue { $0.output.readLine() }
+  }
+
+  /// Waits for the end and returns the lines up to then that are whole, and the exit status.
+  func finish() async -> (lines: [String], status: Int32) {
+    await onQueue { worker in
+      worker.input.closeWriting()
+      var bytes: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 65536)
+      while true {
+        let count = read(worker.output.reading, &buffer, buffer.count)
+        if count <= 0 { break }
+        bytes += buffer[..<count]
+      }
+      let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+      return (lines.map { String(decoding: $0, as: UTF8.self) }, worker.child.wait())
+    }
+  }
+
+  /// Ends the process as the kernel does when memory runs out.
+  func kill() { child.signal(SIGKILL) }
+
+  private func onQueue<T: Sendable>(_ body: @escaping @Sendable (Worker) -> T) async -> T {
+    await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: body(self)) }
+    }
+  }
+}

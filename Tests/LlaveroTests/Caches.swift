@@ -1,0 +1,96 @@
+import FoundationEssentials
+import Glibc
+import TokenCache
+
+/// Caches that other MSAL libraries wrote; they are kept beside the repository.
+enum Fixtures {
+  static let directory: String =
+    ProcessInfo.processInfo.environment["MSAL_FIXTURES"]
+    ?? URL(filePath: #filePath).appending(path: "../../../../shared/fixtures").standardized.path
+
+  static let all: [String] = {
+    let files = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []
+    return files.filter { $0.hasSuffix(".json") }.sorted()
+  }()
+
+  static func read(_ name: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: directory + "/" + name)), as: UTF8.self)
+  }
+}
+
+/// A made-up cache: two accounts, tokens in every state, and secrets that are easy to find.
+enum Sample {
+  static let alice = "0a0a0a0a-1111-4111-8111-111111111111.aaaaaaaa-0000-4000-8000-00000000000a"
+  static let bob = "0b0b0b0b-2222-4222-8222-222222222222.aaaaaaaa-0000-4000-8000-00000000000a"
+  static let mail = "11111111-2222-4333-8444-555555555555"
+  static let calendar = "99999999-2222-4333-8444-555555555555"
+  static let (past, future) = ("1767225600", "4102444800")
+
+  static let claims = #"{"aud":"\#(mail)","exp":\#(future),"name":"Alice","camelCase":{"innerCase":true}}"#
+
+  static var cache: String {
+    cache(
+      [
+        account(alice, "Alice@contoso.example"), account(bob, "bob@contoso.example"),
+        accessToken("valid", alice, mail, "User.Read Mail.Read", expiresOn: future),
+        accessToken("extended", alice, mail, "Files.Read", expiresOn: past, extended: future),
+        accessToken("expired", alice, calendar, "Calendars.Read", expiresOn: past),
+        accessToken("bobs", bob, mail, "User.Read", expiresOn: past),
+        refreshToken("alices", alice, mail), refreshToken("bobs", bob, mail), idToken(alice, mail),
+        #""AppMetadata": {"appmetadata-h-\#(mail)": {"client_id": "\#(mail)", "environment": "\#(host)"}}"#,
+      ])
+  }
+
+  static let host = "login.microsoftonline.com"
+
+  /// Puts records together, each given as a section with one member.
+  static func cache(_ records: [String]) -> String {
+    let sections = records.reduce(into: [:] as [String: [String]]) { sections, record in
+      let parts = record.split(separator: ": {", maxSplits: 1)
+      sections[String(parts[0]), default: []].append(String(parts[1].dropLast()))
+    }
+    let members = sections.sorted { $0.key < $1.key }.map { "\($0): {\($1.joined(separator: ","))}" }
+    return "{" + members.joined(separator: ",") + "}"
+  }
+
+  static func account(_ id: String, _ username: String, name: String = "Somebody") -> String {
+    let tenant = id.split(separator: ".").last ?? ""
+    return #"""
+      "Account": {"\#(id)-\#(host)-\#(tenant)": {"home_account_id": "\#(id)", "environment": "\#(host)", \#
+      "realm": "\#(tenant)", "local_account_id": "\#(id.split(separator: ".").first ?? "")", "username": "\#(username)", \#
+      "name": "\#(name)", "authority_type": "MSSTS"}}
+      """#
+  }
+
+  static func accessToken(
+    _ name: String, _ account: String, _ client: String, _ scopes: String, expiresOn: String,
+    extended: String = past
+  ) -> String {
+    let tenant = account.split(separator: ".").last ?? ""
+    return #"""
+      "AccessToken": {"\#(account)-\#(host)-accesstoken-\#(client)-\#(tenant)-\#(scopes.lowercased())": \#
+      {"credential_type": "AccessToken", "secret": "secret-at-\#(name)", "home_account_id": "\#(account)", \#
+      "environment": "\#(host)", "client_id": "\#(client)", "realm": "\#(tenant)", "target": "\#(scopes)", \#
+      "token_type": "Bearer", "cached_at": "\#(past)", "expires_on": "\#(expiresOn)", \#
+      "extended_expires_on": "\#(extended)", "private_extra": "secret-extra-\#(name)"}}
+      """#
+  }
+
+  static func refreshToken(_ name: String, _ account: String, _ client: String) -> String {
+    #"""
+    "RefreshToken": {"\#(account)-\#(host)-refreshtoken-\#(client)--": {"credential_type": "RefreshToken", \#
+    "secret": "secret-rt-\#(name)", "home_account_id": "\#(account)", "environment": "\#(host)", \#
+    "client_id": "\#(client)"}}
+    """#
+  }
+
+  static func idToken(_ account: String, _ client: String, claims: String = claims) -> String {
+    let tenant = account.split(separator: ".").last ?? ""
+    let token = "\(Data(#"{"alg":"none"}"#.utf8).base64URL).\(Data(claims.utf8).base64URL).secret-signature"
+    return #"""
+      "IdToken": {"\#(account)-\#(host)-idtoken-\#(client)-\#(tenant)-": {"credential_type": "IdToken", \#
+      "secret": "\#(token)", "home_account_id": "\#(account)", "environment": "\#(host)", \#
+      "client_id": "\#(client)", "realm": "\#(tenant)"}}
+      """#
+  }
+}

@@ -1,0 +1,221 @@
+import TestSupport
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(2)))
+struct ClearTests {
+  let tool: Tool
+
+  init() throws { tool = try Tool() }
+
+  struct Choice: CustomTestStringConvertible, Sendable {
+    let arguments: [String]
+    /// The scopes of access tokens and the secrets of refresh tokens that stay, in alphabetical order.
+    let stay: [String]
+    let accounts: Int
+    var testDescription: String { arguments.joined(separator: " ") }
+  }
+
+  static let choices = [
+    Choice(arguments: ["--account", "ALICE@contoso.example"], stay: ["bobs", "bobs"], accounts: 1),
+    Choice(arguments: ["--account", Sample.alice.uppercased()], stay: ["bobs", "bobs"], accounts: 1),
+    Choice(
+      arguments: ["--account", Sample.alice, "--client", Sample.mail], stay: ["bobs", "bobs", "expired"],
+      accounts: 2),
+    Choice(arguments: ["--client", Sample.mail.uppercased()], stay: ["expired"], accounts: 2),
+    Choice(arguments: ["--expired"], stay: ["alices", "bobs", "extended", "valid"], accounts: 2),
+    Choice(arguments: ["--all"], stay: [], accounts: 0),
+    Choice(
+      arguments: ["--damaged"], stay: ["alices", "bobs", "bobs", "expired", "extended", "valid"], accounts: 2),
+  ]
+
+  @Test(arguments: choices)
+  func `clear removes what was chosen and nothing else`(_ choice: Choice) throws {
+    try tool.load(Sample.cache)
+    let before = try tool.exported()
+    let dryRun = try tool.run(tool.inGroup(["clear"] + choice.arguments + ["--dry-run", "--json"]))
+    #expect(dryRun.status == 0)
+    #expect(try tool.exported() == before)
+
+    let result = try tool.run(tool.inGroup(["clear"] + choice.arguments + ["--yes", "--json"]))
+    #expect(result.status == 0)
+    let after = try tool.exported()
+    #expect(tokens(after) == choice.stay)
+    #expect((after["Account"]?.objectValue?.count ?? 0) == choice.accounts)
+
+    let (planned, done) = (
+      try JSONValue(text: dryRun.standardOutput), try JSONValue(text: result.standardOutput)
+    )
+    #expect(done.keys == ["dry_run", "group", "removed", "unreadable"])
+    #expect((planned["dry_run"], done["dry_run"]) == (.bool(true), .bool(false)))
+    #expect(planned["removed"] == done["removed"])
+    let removed = (done["removed"]?.strings("type") ?? []).filter {
+      $0 == "AccessToken" || $0 == "RefreshToken"
+    }
+    #expect(removed.count == tokens(before).count - choice.stay.count)
+  }
+
+  @Test func `clear says in words what went`() throws {
+    try tool.load(Sample.cache)
+    let plan = try tool("clear", "--account", Sample.bob, "--dry-run").standardOutput
+    #expect(plan.split(separator: "\n").count == 5)
+    #expect(
+      plan.hasSuffix(
+        "3 records would be removed from \(tool.group) (1 AccessToken, 1 Account, 1 RefreshToken).\n"))
+    let report = try tool("clear", "--account", Sample.bob, "--yes").standardOutput
+    #expect(report == "3 records removed from \(tool.group) (1 AccessToken, 1 Account, 1 RefreshToken).\n")
+  }
+
+  @Test(arguments: [
+    ["--account", "nobody@contoso.example"], ["--client", "nothing"],
+    ["--account", Sample.bob, "--client", Sample.calendar],
+  ])
+  func `An account or client that has nothing is an error`(_ arguments: [String]) throws {
+    try tool.load(Sample.cache)
+    for mode in ["--yes", "--dry-run"] {
+      let result = try tool.run(tool.inGroup(["clear", mode, "--json"] + arguments))
+      #expect(result.status == 1)
+      #expect(try JSONValue(text: result.standardError)["error"]?["code"] == "not_found")
+    }
+  }
+
+  @Test(arguments: ["--expired", "--damaged", "--all"])
+  func `That nothing is expired, damaged or there is no error`(_ choice: String) throws {
+    let result = try tool("clear", choice)
+    #expect(result.status == 0)
+    #expect(result.standardOutput == "0 records removed from \(tool.group).\n")
+  }
+
+  @Test func `A user name that two accounts have is not enough`() throws {
+    try tool.load(
+      Sample.cache([Sample.account(Sample.alice, "us@x.example"), Sample.account(Sample.bob, "us@x.example")])
+    )
+    let result = try tool("clear", "--account", "us@x.example", "--yes", "--json")
+    #expect(result.status == 2)
+    #expect(try JSONValue(text: result.standardError)["error"]?["code"] == "ambiguous")
+    #expect(result.standardError.contains(Sample.alice) && result.standardError.contains(Sample.bob))
+    #expect(try tool.json("accounts")["accounts"]?.arrayValue?.count == 2)
+    #expect(try tool("clear", "--account", Sample.bob, "--yes").status == 0)
+    #expect(try tool.json("accounts")["accounts"]?.strings("home_account_id") == [Sample.alice])
+  }
+
+  @Test func `Tokens without an account record go by the account's id`() throws {
+    try tool.load(Sample.cache([Sample.refreshToken("alone", Sample.alice, Sample.mail)]))
+    #expect(try tool("clear", "--account", Sample.alice, "--yes").status == 0)
+    #expect(try tool.exported() == .object([:]))
+  }
+
+  @Test(arguments: [
+    [], ["--all", "--expired"], ["--all", "--account", "a"], ["--damaged", "--client", "c"],
+    ["--expired", "--damaged"],
+  ])
+  func `clear wants one choice`(_ arguments: [String]) throws {
+    let result = try tool.run(tool.inGroup(["clear"] + arguments))
+    #expect(result.status == 2)
+    #expect(result.standardError.contains("Say what to remove"))
+  }
+
+  @Test func `Without --yes and without a terminal nothing is removed`() throws {
+    try tool.load(Sample.cache)
+    let before = try tool.exported()
+    let result = try tool("clear", "--all", input: "y\n")
+    #expect(result.status == 3)
+    #expect(result.standardError.contains("--yes"))
+    #expect(try tool.exported() == before)
+  }
+
+  @Test(arguments: ["n\n", "\n", "\u{4}", "yellow\n"])
+  func `On a terminal anything but yes removes nothing`(_ answer: String) throws {
+    try tool.load(Sample.cache)
+    let before = try tool.exported()
+    let screening = try tool.onTerminal("clear", "--expired", typing: answer)
+    #expect(screening.status == 5)
+    #expect(screening.text.contains("Remove 2 records from \(tool.group)? [y/N]"))
+    #expect(screening.text.contains("Nothing was removed."))
+    #expect(screening.lines.contains { $0.contains("Calenda") && $0.contains("d ago") })
+    #expect(try tool.exported() == before)
+  }
+
+  @Test(arguments: ["y\n", "YES\n"])
+  func `On a terminal yes removes`(_ answer: String) throws {
+    try tool.load(Sample.cache)
+    let screening = try tool.onTerminal("clear", "--all", typing: answer)
+    #expect(screening.status == 0)
+    #expect(screening.text.contains("[y/N] 10 records removed from"))
+    #expect(try tool.exported() == .object([:]))
+  }
+
+  @Test func `clear --all removes what no command lists`() throws {
+    try tool.load(Sample.cache + "")
+    _ = try tool("clear", "--client", Sample.mail, "--yes")
+    _ = try tool("clear", "--account", Sample.alice, "--yes")
+    _ = try tool("clear", "--account", Sample.bob, "--yes")
+    #expect(try tool.exported().keys == ["AccountMetadataMap", "AppMetadata"])
+    #expect(try tool.json("list")["records"]?.strings("type") == ["AppMetadata", "AccountMetadata"])
+    #expect(try tool("clear", "--all", "--yes").status == 0)
+    #expect(try tool.json("groups")["groups"]?.strings("group").contains(tool.group) == false)
+  }
+
+  private func tokens(_ cache: JSONValue) -> [String] {
+    ["AccessToken", "RefreshToken"].flatMap { cache[$0]?.secrets ?? [] }
+      .map { $0.split(separator: "-").last.map(String.init) ?? $0 }.sorted()
+  }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct UnreadableItemTests {
+  let tool: Tool
+  let shard = String(repeating: "a", count: 32)
+
+  init() async throws {
+    tool = try Tool()
+    try tool.load(Sample.cache)
+    try await tool.create(shard: shard, secret: #"{"AccessToken": [], "secret": "secret-damaged"}"#)
+    try await tool.create(shard: String(repeating: "b", count: 32), version: "2", secret: "later")
+  }
+
+  @Test(arguments: ["list", "accounts"])
+  func `Commands warn of what they cannot read, and show the rest`(_ command: String) throws {
+    let text = try tool(command)
+    #expect(text.status == 0)
+    #expect(text.standardError.contains("llavero clear --damaged"))
+    #expect(text.standardError.contains("update llavero"))
+    #expect(!text.standardError.contains("secret-damaged"))
+    #expect(text.standardOutput.contains("bob@contoso.example"))
+
+    let problems = try #require(tool.json(command)["problems"])
+    #expect(problems.strings("kind").sorted() == ["damaged", "newer_version"])
+    #expect(problems[0]?.keys == ["detail", "kind", "shard"])
+  }
+
+  @Test func `groups counts problems`() throws {
+    let group = try #require(
+      tool.json("groups")["groups"]?.arrayValue?.first { $0["group"] == .string(tool.group) })
+    #expect(group["problems"]?.arrayValue?.count == 2)
+    #expect(group["records"] == .integer(10))
+  }
+
+  @Test func `An export that lacks something is an error, and holds the rest`() throws {
+    let result = try tool("export")
+    #expect(result.status == 1)
+    #expect(result.standardError.contains("lacks"))
+    #expect(try JSONValue(text: result.standardOutput)["Account"]?.keys.count == 2)
+  }
+
+  @Test func `clear --damaged removes only what is damaged`() throws {
+    #expect(try tool.json("clear", "--damaged", "--dry-run")["unreadable"] == .integer(1))
+    #expect(
+      try tool("clear", "--damaged", "--yes").standardOutput
+        == "1 unreadable item removed from \(tool.group).\n")
+    let left = try tool.json("list")
+    #expect(left["problems"]?.strings("kind") == ["newer_version"])
+    #expect(left["records"]?.arrayValue?.count == 10)
+  }
+
+  @Test func `clear --all removes unreadable items, too`() throws {
+    let screening = try tool.onTerminal("clear", "--all", typing: "y\n")
+    #expect(screening.text.contains("Remove 10 records and 2 unreadable items from"))
+    #expect(try tool.json("list")["problems"] == .array([]))
+    #expect(try tool.exported() == .object([:]))
+  }
+}

@@ -1,0 +1,85 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(2)))
+struct ExportTests {
+  let tool: Tool
+  let directory: TemporaryDirectory
+
+  init() throws {
+    tool = try Tool()
+    directory = try TemporaryDirectory()
+    try tool.load(Sample.cache)
+  }
+
+  @Test func `The export is one cache with everything`() throws {
+    #expect(try tool.exported() == JSONValue(text: Sample.cache))
+  }
+
+  @Test func `A file is new and for its owner alone`() throws {
+    let path = directory.path + "/cache.json"
+    let result = try shell(#"umask 0; exec "$0" export "$1" --group "$2""#, path)
+    #expect(result.status == 0)
+    #expect(result.standardOutput.isEmpty)
+    #expect(result.standardError == "10 records of \(tool.group) written to \(path), in clear.\n")
+    var status = stat()
+    #expect(stat(path, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o600)
+    #expect(try JSONValue(text: directory.contents("cache.json")) == JSONValue(text: Sample.cache))
+  }
+
+  @Test func `A file that exists is not touched`() throws {
+    let path = try directory.file("cache.json", "mine")
+    symlink(path, directory.path + "/link.json")
+    symlink(directory.path + "/new.json", directory.path + "/dangling.json")
+    for name in ["cache.json", "link.json", "dangling.json"] {
+      let result = try tool("export", directory.path + "/" + name)
+      #expect(result.status == 1)
+      #expect(result.standardError.contains("does not exist yet"))
+    }
+    #expect(try directory.contents("cache.json") == "mine")
+    #expect(access(directory.path + "/new.json", F_OK) != 0)
+  }
+
+  @Test func `A directory that does not exist is named`() throws {
+    let result = try tool("export", "/nonexistent/cache.json")
+    #expect(result.status == 1)
+    #expect(
+      result.standardError
+        == "llavero: /nonexistent/cache.json cannot be written: No such file or directory.\n")
+  }
+
+  @Test func `To a terminal the export goes only with --reveal`() throws {
+    let refused = try tool.onTerminal("export")
+    #expect(refused.status == 2)
+    #expect(refused.text.contains("--reveal"))
+    #expect(!refused.text.contains("secret-"))
+    let shown = try tool.onTerminal("export", "--reveal")
+    #expect(shown.status == 0)
+    #expect(shown.text.contains("secret-at-valid"))
+  }
+
+  @Test(arguments: ["list", "export", "list --json"])
+  func `A reader that has seen enough is no reason to complain`(_ command: String) throws {
+    let result = try shell(#""$0" \#(command) --group "$2" | head -c 1 | wc -c"#)
+    #expect(result.standardOutput == "1\n")
+    #expect(result.standardError.isEmpty)
+    let ignoring = try shell(#"trap "" PIPE; "$0" \#(command) --group "$2" | true"#)
+    #expect(ignoring.standardError.isEmpty)
+  }
+
+  @Test func `A full disk is an error`() throws {
+    let result = try shell(#""$0" export --group "$2" >/dev/full"#)
+    #expect(result.status == 1)
+    #expect(result.standardError.contains("No space left"))
+  }
+
+  /// Runs a shell script whose `$0` is the tool, `$1` a path and `$2` the group.
+  private func shell(_ script: String, _ path: String = "") throws -> Child.Result {
+    try Child.run(
+      "/bin/sh", ["-c", script, Tool.path, path, tool.group], environment: tool.environment(with: [:]))
+  }
+}

@@ -1,0 +1,126 @@
+import TestSupport
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(2)))
+struct FailureTests {
+  static let commands: [[String]] = [
+    ["groups"], ["accounts"], ["list"], ["show", "a"], ["clear", "--all"], ["import", "-"], ["export"],
+  ]
+
+  /// Every command fails alike: an exit code, advice in words, and with `--json` an error object.
+  private func expect(
+    _ status: Int32, _ code: JSONValue, advice: String, of tool: Tool, environment: [String: String?] = [:],
+    options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    for command in Self.commands {
+      let arguments = tool.inGroup(command) + options
+      let text = try tool.run(arguments, input: Sample.cache, environment: environment)
+      #expect(text.status == status, "\(command)", sourceLocation: sourceLocation)
+      #expect(text.standardOutput.isEmpty, sourceLocation: sourceLocation)
+      #expect(text.standardError.hasPrefix("llavero: "), sourceLocation: sourceLocation)
+      #expect(text.standardError.contains(advice), "\(text.standardError)", sourceLocation: sourceLocation)
+      guard command != ["export"] else { continue }
+      let json = try tool.run(arguments + ["--json"], input: Sample.cache, environment: environment)
+      #expect(json.status == status, sourceLocation: sourceLocation)
+      #expect(json.standardOutput.isEmpty, sourceLocation: sourceLocation)
+      let error = try JSONValue(text: json.standardError)
+      #expect(error.keys == ["error"], sourceLocation: sourceLocation)
+      #expect(error["error"]?.keys == ["advice", "code", "message"], sourceLocation: sourceLocation)
+      #expect(error["error"]?["code"] == code, sourceLocation: sourceLocation)
+    }
+  }
+
+  @Test func `Without a session bus commands say how to get one`() throws {
+    let tool = try Tool()
+    let directory = try TemporaryDirectory()
+    for address in [nil, "unix:path=/nonexistent"] {
+      try expect(
+        1, "unavailable", advice: "dbus-run-session", of: tool,
+        environment: ["DBUS_SESSION_BUS_ADDRESS": address, "XDG_RUNTIME_DIR": directory.path])
+    }
+  }
+
+  @Test func `Without a keyring commands name some`() throws {
+    try expect(
+      1, "unavailable", advice: "gnome-keyring", of: Tool(on: PrivateKeyring(startingDaemon: false)))
+  }
+
+  @Test func `A locked keyring has to be unlocked by somebody`() throws {
+    let keyring = try PrivateKeyring()
+    let tool = try Tool(on: keyring)
+    try tool.load(Sample.cache)
+    try keyring.lockCollection()
+    try expect(3, "locked", advice: "--unlock", of: tool)
+    keyring.killDaemon()
+    try keyring.startDaemon(unlocked: false)
+    try expect(3, "locked", advice: "--unlock", of: tool)
+    try expect(5, "prompt_dismissed", advice: "prompt", of: tool, options: ["--unlock"])
+    try keyring.unlockCollection()
+    #expect(try tool.exported() == JSONValue(text: Sample.cache))
+  }
+
+  @Test func `A keyring that was never made says how to make it`() throws {
+    let keyring = try PrivateKeyring(startingDaemon: false)
+    try keyring.startDaemon(unlocked: false)
+    try expect(1, "unavailable", advice: "login keyring", of: Tool(on: keyring))
+  }
+
+  @Test func `A collection that does not exist is named`() throws {
+    try expect(
+      1, "unavailable", advice: "no collection named nope", of: Tool(), options: ["--collection", "nope"])
+  }
+
+  @Test func `A collection is found by its name or label`() throws {
+    let tool = try Tool()
+    try tool.load(Sample.cache)
+    for name in ["login", "Login"] {
+      #expect(try tool.json("list", "--collection", name)["records"]?.arrayValue?.count == 10)
+    }
+  }
+
+  @Test(arguments: [
+    ["nonsense"], ["list", "--nonsense"], ["show"], ["import"], ["list", "--group", "no-dots"],
+    ["clear", "--account"], ["export", "a", "b"],
+  ])
+  func `Wrong usage has its own exit code`(_ arguments: [String]) throws {
+    let tool = try Tool()
+    let text = try tool.run(arguments)
+    #expect(text.status == 2)
+    #expect(text.standardOutput.isEmpty)
+    #expect(text.standardError.contains("--help"))
+    let json = try tool.run(arguments + ["--json"])
+    #expect(json.status == 2)
+    #expect(json.standardOutput.isEmpty)
+    #expect(try JSONValue(text: json.standardError)["error"]?["code"] == "usage")
+  }
+
+  @Test(arguments: [["--help"], ["help", "clear"], ["show", "-h"], ["--version"], []])
+  func `Help is no error`(_ arguments: [String]) throws {
+    let result = try Tool().run(arguments)
+    #expect(result.status == 0)
+    #expect(!result.standardOutput.isEmpty)
+    #expect(result.standardError.isEmpty)
+  }
+
+  @Test func `The help documents exit codes and JSON`() throws {
+    let help = try Tool().run(["--help"]).standardOutput
+    for line in ["0  done", "1  error", "2  wrong usage", "3  somebody", "5  cancelled", "standard error"] {
+      #expect(help.contains(line))
+    }
+    for command in Self.commands where command != ["export"] {
+      #expect(try Tool().run(["help", command[0]]).standardOutput.contains("\nJSON: "))
+    }
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func `There are completions for every shell`(_ shell: String) throws {
+    let script = try Tool().run(["--generate-completion-script", shell])
+    #expect(script.status == 0)
+    for option in ["dry-run", "reveal", "collection"] { #expect(script.standardOutput.contains(option)) }
+    guard shell == "bash" else { return }
+    let check = try Child.run(
+      "bash", ["-n"], environment: Tool().environment(with: [:]), input: script.standardOutput)
+    #expect(check.status == 0, "\(check.standardError)")
+  }
+}

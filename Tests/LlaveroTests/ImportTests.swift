@@ -1,0 +1,125 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(2)))
+struct ImportTests {
+  let tool: Tool
+  let directory: TemporaryDirectory
+
+  init() throws {
+    tool = try Tool()
+    directory = try TemporaryDirectory()
+  }
+
+  @Test(.enabled(if: !Fixtures.all.isEmpty, "no fixtures of other MSAL libraries"), arguments: Fixtures.all)
+  func `A cache of another library comes out as it went in`(_ fixture: String) throws {
+    let original = try JSONValue(text: Fixtures.read(fixture)).withoutEmptySections
+    let first = try tool.json("import", Fixtures.directory + "/" + fixture)
+    #expect(first.keys == ["group", "kept", "saved"])
+    #expect(first["kept"] == .integer(0))
+    #expect(try tool.exported() == original)
+
+    let second = try tool.json("import", "-", input: Fixtures.read(fixture))
+    #expect(second["saved"] == .integer(0))
+    #expect(second["kept"] == first["saved"])
+    #expect(try tool.exported() == original)
+  }
+
+  @Test func `An import adds to what is there, and says how much`() throws {
+    let file = try directory.file("cache.json", Sample.cache)
+    #expect(
+      try tool("import", file).standardOutput == "10 records imported into \(tool.group), 0 there already.\n")
+    let more = Sample.cache([
+      Sample.refreshToken("bobs", Sample.bob, Sample.mail),
+      Sample.refreshToken("new", Sample.bob, Sample.calendar),
+    ])
+    #expect(try tool.json("import", "-", input: more)["saved"] == .integer(1))
+    #expect(try tool.json("list")["records"]?.arrayValue?.count == 11)
+    #expect(try directory.contents("cache.json") == Sample.cache)
+  }
+
+  @Test func `An import loses no refresh token that the imported cache keeps apart`() throws {
+    func token(_ key: String, _ secret: String, _ modified: Int) -> String {
+      #"""
+      "RefreshToken": {"\#(key)": {"credential_type": "RefreshToken", "secret": "\#(secret)", \#
+      "home_account_id": "\#(Sample.alice)", "environment": "\#(Sample.host)", "client_id": "\#(Sample.mail)", \#
+      "last_modification_time": "\#(modified)"}}
+      """#
+    }
+    // As MSAL for Python adds one when it is asked for other scopes.
+    try tool.load(Sample.cache([token("m", "mail", 5)]))
+    let two = Sample.cache([token("c", "calendar", 9), token("m", "mail", 5)])
+    #expect(try tool.json("import", "-", input: two)["saved"] == .integer(1))
+    #expect(try tool.exported() == JSONValue(text: two))
+    #expect(try tool.json("import", "-", input: two)["saved"] == .integer(0))
+
+    // Under keys of another spelling they are the same token, and the newest stays.
+    try tool.load(Sample.cache([token("x", "newest", 12), token("y", "newer", 11), token("m", "mail", 5)]))
+    #expect(try tool.exported()["RefreshToken"]?.secrets.sorted() == ["mail", "newest"])
+  }
+
+  @Test func `An empty cache is imported without effect`() throws {
+    #expect(try tool.json("import", "-", input: #"{"AccessToken": {}}"#)["saved"] == .integer(0))
+    #expect(try tool.json("groups")["groups"]?.strings("group").contains(tool.group) == false)
+  }
+
+  static let hostile: [Named<String>] = [
+    Named("an empty file", ""), Named("a truncated cache", String(Sample.cache.dropLast(40))),
+    Named("an array", "[]"),
+    Named("a number", "1"), Named("other JSON", #"{"name": "package", "version": "1.0"}"#),
+    Named("a section of another type", #"{"AccessToken": "secret-text"}"#), Named("NUL bytes", "\0\0\0\0"),
+    Named("NUL bytes after the cache", Sample.cache + "\0\0"),
+    Named("two caches", Sample.cache + Sample.cache),
+    Named("100,000 levels", String(repeating: #"{"a":"#, count: 100_000)),
+    Named(
+      "600 levels", #"{"X":"# + String(repeating: "[", count: 600) + String(repeating: "]", count: 600) + "}"),
+    Named("HTML", "<html>secret-html</html>"),
+  ]
+
+  @Test(arguments: hostile)
+  func `What is no cache is refused`(_ text: Named<String>) throws {
+    let result = try tool.run(
+      tool.inGroup(["import", try directory.file("input", text.value), "--json"]))
+    #expect(result.status == 1)
+    #expect(result.standardOutput.isEmpty)
+    let error = try JSONValue(text: result.standardError)["error"]
+    #expect(error?["advice"]?.stringValue?.contains("AccessToken") == true)
+    #expect(!result.standardError.contains("secret-"))
+    #expect(try tool.exported() == .object([:]))
+  }
+
+  @Test(arguments: ["/nonexistent/cache.json", "/", "/dev/null", "/proc/self/mem"])
+  func `What cannot be read is named`(_ path: String) throws {
+    let result = try tool("import", path)
+    #expect(result.status == 1)
+    #expect(result.standardError.hasPrefix("llavero: \(path)"))
+  }
+
+  @Test func `A huge file is refused`() throws {
+    let path = try directory.file("huge")
+    #expect(truncate(path, 300 << 20) == 0)
+    let result = try tool("import", path, "--json")
+    #expect(result.status == 1)
+    #expect(try JSONValue(text: result.standardError)["error"]?["code"] == "too_large")
+  }
+
+  @Test func `Deep nesting that the format allows survives`() throws {
+    let deep = #"{"d":"# + String(repeating: "[", count: 400) + String(repeating: "]", count: 400) + "}"
+    let cache = String(Sample.cache.dropLast()) + #","X":\#(deep)}"#
+    try tool.load(cache)
+    #expect(try tool.exported() == JSONValue(text: cache))
+  }
+
+  @Test func `A long import shows on a terminal how far it is`() throws {
+    let accounts = (0..<20).map { Sample.account("u\($0).t", "user\($0)@x.example") }
+    let file = try directory.file("cache.json", Sample.cache(accounts))
+    let screening = try tool.onTerminal("import", file)
+    #expect(screening.status == 0)
+    #expect(screening.text.contains("\r\u{1B}[KImporting: 19 of 20 accounts\r\u{1B}[K20 records imported"))
+    #expect(try tool.onTerminal("import", file, environment: ["TERM": "dumb"]).lines.count == 1)
+    #expect(try tool("import", file).standardError.isEmpty)
+  }
+}

@@ -1,0 +1,168 @@
+import TestSupport
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(2)))
+struct InspectionTests {
+  let tool: Tool
+
+  init() throws { tool = try Tool() }
+
+  @Test func `groups counts what each group holds`() throws {
+    let keyring = try PrivateKeyring()
+    let (one, two) = (try Tool(on: keyring), try Tool(on: keyring))
+    #expect(try one("groups").standardOutput.isEmpty)
+    #expect(try one.json("groups") == .object(["groups": .array([])]))
+    try one.load(Sample.cache)
+    try two.load(Sample.cache([Sample.refreshToken("alone", Sample.alice, Sample.mail)]))
+
+    let groups = try #require(one.json("groups")["groups"])
+    #expect(groups.strings("group") == [one.group, two.group].sorted())
+    let counted = try #require(groups.arrayValue?.first { $0["group"] == .string(one.group) })
+    #expect(counted.keys == ["accounts", "group", "problems", "records"])
+    #expect(counted["accounts"] == .integer(2))
+    #expect(counted["records"] == .integer(10))
+    #expect(counted["problems"] == .array([]))
+    #expect(try one("groups").standardOutput.contains(/GROUP +ACCOUNTS +RECORDS +PROBLEMS\n/))
+  }
+
+  @Test func `accounts names accounts, their tenants and ids`() throws {
+    try tool.load(Sample.cache)
+    let output = try tool.json("accounts")
+    #expect(output.keys == ["accounts", "group", "problems"])
+    #expect(output["group"] == .string(tool.group))
+    let accounts = try #require(output["accounts"])
+    #expect(accounts.strings("username") == ["Alice@contoso.example", "bob@contoso.example"])
+    #expect(accounts.strings("home_account_id") == [Sample.alice, Sample.bob])
+    #expect(accounts[0]?.keys == ["environment", "home_account_id", "tenant_profiles", "username"])
+    #expect(
+      accounts[0]?["tenant_profiles"]?[0]?.keys
+        == ["is_home_tenant", "local_account_id", "name", "tenant_id", "username"])
+    let table = try tool("accounts").standardOutput
+    #expect(table.contains("bob@contoso.example    Somebody  1        login"))
+    #expect(table.contains(Sample.bob))
+  }
+
+  @Test func `accounts --client lists only who is signed in to it`() throws {
+    try tool.load(Sample.cache)
+    _ = try tool("clear", "--client", Sample.mail, "--account", Sample.bob, "--yes")
+    #expect(
+      try tool.json("accounts", "--client", Sample.mail)["accounts"]?.strings("home_account_id")
+        == [Sample.alice])
+    #expect(try tool.json("accounts", "--client", Sample.calendar)["accounts"] == .array([]))
+    #expect(try tool.json("accounts")["accounts"]?.arrayValue?.count == 2)
+  }
+
+  @Test func `list shows every record and the state of tokens`() throws {
+    try tool.load(Sample.cache)
+    let output = try tool.json("list")
+    #expect(output.keys == ["group", "problems", "records"])
+    let records = try #require(output["records"]?.arrayValue)
+    #expect(
+      records.compactMap { $0["type"]?.stringValue } == [
+        "Account", "Account", "AccessToken", "AccessToken", "AccessToken", "AccessToken", "RefreshToken",
+        "RefreshToken", "IdToken", "AppMetadata",
+      ])
+    let token = try #require(records.first { $0["target"] == "User.Read Mail.Read" })
+    #expect(
+      token.keys == [
+        "cached_at", "client_id", "environment", "expires_on", "home_account_id", "id", "realm", "state",
+        "target", "type", "username",
+      ])
+    #expect(token["expires_on"] == "2100-01-01T00:00:00Z")
+    #expect(token["username"] == "Alice@contoso.example")
+    #expect(
+      records.compactMap { $0["state"]?.stringValue }.sorted() == ["expired", "expired", "extended", "valid"])
+    #expect(Set(records.compactMap { $0["id"]?.stringValue?.count }) == [12])
+    let table = try tool("list").standardOutput
+    #expect(table.split(separator: "\n").count == 11)
+    #expect(table.contains(/User.Read Mail.Read +[0-9]+ y left/))
+    #expect(table.contains(/Calendars.Read +[0-9]+ d ago/))
+  }
+
+  @Test func `An empty group is no error`() throws {
+    for (command, key) in [("accounts", "accounts"), ("list", "records")] {
+      let result = try tool(command)
+      #expect(result.status == 0)
+      #expect(result.standardOutput.isEmpty)
+      #expect(result.standardError.contains(tool.group))
+      #expect(try tool.json(command)[key] == .array([]))
+    }
+    #expect(try tool.exported() == .object([:]))
+  }
+
+  @Test func `show explains a token without showing it`() throws {
+    try tool.load(Sample.cache)
+    let id = try id(of: "AccessToken", "User.Read Mail.Read")
+    let text = try tool("show", String(id.prefix(8)))
+    #expect(text.status == 0)
+    #expect(text.standardOutput.hasPrefix("AccessToken \(id), "))
+    #expect(text.standardOutput.contains("\nScopes\n  User.Read\n  Mail.Read\n"))
+    #expect(text.standardOutput.contains(/expires_on +4102444800 \(2100-01-01T00:00:00Z\)\n/))
+    #expect(text.standardOutput.contains(/secret +hidden, 15 characters\n/))
+    let output = try tool.json("show", id)
+    #expect(
+      output.keys == ["fields", "group", "hidden_fields", "record", "scopes", "seconds_left"])
+    #expect(output["hidden_fields"] == .array(["private_extra", "secret"]))
+    #expect(output["scopes"] == .array(["User.Read", "Mail.Read"]))
+    #expect((output["seconds_left"]?.numberValue ?? 0) > 0)
+    #expect(
+      output["record"] == (try tool.json("list"))["records"]?.arrayValue?.first { $0["id"] == .string(id) })
+  }
+
+  @Test func `show --reveal shows the token and unknown fields`() throws {
+    try tool.load(Sample.cache)
+    let id = try id(of: "AccessToken", "User.Read Mail.Read")
+    let text = try tool("show", id, "--reveal").standardOutput
+    #expect(text.contains(/secret +secret-at-valid\n/))
+    #expect(text.contains(/private_extra +secret-extra-valid\n/))
+    let output = try tool.json("show", id, "--reveal")
+    #expect(output["fields"]?["secret"] == "secret-at-valid")
+    #expect(output["hidden_fields"] == .array([]))
+  }
+
+  @Test func `show reads the claims of a JSON Web Token under their own names`() throws {
+    try tool.load(Sample.cache)
+    let id = try id(of: "IdToken")
+    let output = try tool.json("show", id)
+    #expect(output["claims"] == (try JSONValue(text: Sample.claims)))
+    let text = try tool("show", id).standardOutput
+    #expect(text.contains("\nClaims\n"))
+    #expect(text.contains(/exp +4102444800 \(2100-01-01T00:00:00Z\)\n/))
+    #expect(text.contains(/camelCase +{"innerCase":true}\n/))
+  }
+
+  @Test func `show aligns its values`() throws {
+    try tool.load(Sample.cache)
+    let text = try tool("show", id(of: "AccessToken", "User.Read Mail.Read")).standardOutput
+    let fields = text.split(separator: "\n\n")[0].split(separator: "\n").dropFirst()
+    let starts = fields.compactMap { $0.firstMatch(of: /^  [a-z_]+ +/)?.0.count }
+    #expect(fields.count > 10)
+    #expect(Set(starts).count == 1)
+  }
+
+  @Test func `show wants an id that names one record`() throws {
+    try tool.load(
+      Sample.cache(
+        (1...17).map {
+          Sample.accessToken("\($0)", Sample.alice, Sample.mail, "s\($0)", expiresOn: Sample.future)
+        }))
+    let ids = try #require(tool.json("list")["records"]).strings("id")
+    let beginning = try #require(Dictionary(grouping: ids) { $0.prefix(1) }.first { $0.value.count > 1 })
+    let ambiguous = try tool("show", String(beginning.key), "--json")
+    #expect(ambiguous.status == 2)
+    #expect(try JSONValue(text: ambiguous.standardError)["error"]?["code"] == "ambiguous")
+    for id in beginning.value { #expect(ambiguous.standardError.contains(id)) }
+    for id in ["", "zz"] {
+      let missing = try tool("show", id, "--json")
+      #expect(missing.status == 1)
+      #expect(try JSONValue(text: missing.standardError)["error"]?["code"] == "not_found")
+    }
+  }
+
+  private func id(of type: String, _ target: String? = nil) throws -> String {
+    let records = try tool.json("list")["records"]?.arrayValue ?? []
+    let record = records.first { $0["type"] == .string(type) && $0["target"]?.stringValue == target }
+    return try #require(record?["id"]?.stringValue)
+  }
+}

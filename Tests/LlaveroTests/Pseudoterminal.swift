@@ -1,0 +1,58 @@
+import Glibc
+import TestSupport
+
+/// What a program showed on a terminal.
+struct Screening {
+  let status: Int32
+  let text: String
+
+  /// The lines without control sequences for colours.
+  var lines: [String] {
+    text.replacing(/\u{1B}\[[0-9;]*m/, with: "").replacing("\r\n", with: "\n").split(separator: "\n")
+      .map(String.init)
+  }
+}
+
+extension Tool {
+  private struct Failure: Error {
+    let description: String
+  }
+
+  /// Runs a command in the tool's group on a terminal of its own, which echoes what the person types.
+  func onTerminal(
+    _ arguments: String..., columns: Int = 80, typing: String = "", environment: [String: String?] = [:]
+  ) throws -> Screening {
+    let main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    defer { close(main) }
+    // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, macros that Swift does not import.
+    var (unlocked, number) = (Int32(0), Int32(-1))
+    guard ioctl(main, 0x4004_5431, &unlocked) == 0, ioctl(main, 0x8004_5430, &number) == 0 else {
+      throw Failure(description: "no pseudoterminal: \(errno)")
+    }
+    let terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var size = winsize(ws_row: 50, ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(main, UInt(TIOCSWINSZ), &size)
+    let child = try Child(
+      Self.path, inGroup(arguments), environment: self.environment(with: environment),
+      streams: (terminal, terminal, terminal))
+    close(terminal)
+    let typed = Array(typing.utf8)
+    _ = write(main, typed, typed.count)
+
+    var output: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      var event = pollfd(fd: main, events: Int16(POLLIN), revents: 0)
+      guard poll(&event, 1, 30_000) > 0 else {
+        child.signal(SIGKILL)
+        child.wait()
+        throw Failure(description: "the tool was silent for 30 s")
+      }
+      // EIO: nobody has the terminal open any more.
+      let count = read(main, &buffer, buffer.count)
+      guard count > 0 else { break }
+      output += buffer[..<count]
+    }
+    return Screening(status: child.wait(), text: String(decoding: output, as: UTF8.self))
+  }
+}

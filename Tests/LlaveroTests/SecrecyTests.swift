@@ -1,0 +1,89 @@
+import TestSupport
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(5)))
+struct SecrecyTests {
+  let tool: Tool
+
+  init() throws { tool = try Tool() }
+
+  /// All that the commands print of a group, standard error included.
+  private func everyOutput(on tool: Tool) throws -> [(command: [String], output: String)] {
+    let ids = try tool.json("list")["records"]?.strings("id") ?? []
+    let commands =
+      [
+        ["groups"], ["accounts"], ["list"], ["clear", "--all", "--dry-run"],
+        ["clear", "--expired", "--dry-run"],
+        ["clear", "--all"], ["show", "zz"], ["clear", "--account", "zz"],
+      ] + ids.map { ["show", $0] }
+    return try (commands + commands.map { $0 + ["--json"] }).map { command in
+      let result = try tool.run(tool.inGroup(command))
+      return (command, result.standardOutput + result.standardError)
+    }
+  }
+
+  @Test(
+    .enabled(if: !Fixtures.all.isEmpty, "no fixtures of other MSAL libraries")
+  )
+  func `No token of another library's cache is shown`() throws {
+    for fixture in Fixtures.all { try tool.load(Fixtures.read(fixture)) }
+    // Some made-up tokens are words, "secret" among them, that stand elsewhere rightfully.
+    let secrets = try tool.exported().secrets.filter { $0.count > 6 }
+    #expect(secrets.count > 40)
+    for (command, output) in try everyOutput(on: tool) {
+      for secret in secrets where output.contains(secret) { Issue.record("\(command) shows \(secret)") }
+    }
+  }
+
+  @Test func `No token and no unknown field is shown without --reveal`() throws {
+    try tool.load(Sample.cache)
+    let outputs = try everyOutput(on: tool)
+    #expect(outputs.count > 30)
+    for (command, output) in outputs where output.contains("secret-") {
+      Issue.record("\(command) shows a secret: \(output)")
+    }
+    for arguments in [["import", "-"], ["clear", "--all", "--yes"]] {
+      let result = try tool.run(tool.inGroup(arguments), input: Sample.cache)
+      #expect(result.status == 0)
+      #expect(!(result.standardOutput + result.standardError).contains("secret-"))
+    }
+  }
+
+  /// A control sequence, in its 7-bit and its 8-bit form, a bidirectional override, a line separator and more.
+  static let hostile = #"\u001b[31m\u009b31m\u202e\u2028\u200b\u0007\b\r\n\t\u0000\u007f\ue000"# + "\u{E0041}"
+
+  @Test func `Nothing from a cache reaches the terminal as a control character`() throws {
+    let hostile = Self.hostile
+    try tool.load(
+      Sample.cache([
+        Sample.account(Sample.alice, "alice\(hostile)", name: "Alice\(hostile)"),
+        Sample.accessToken(
+          "h", Sample.alice, "client\(hostile)", "scope\(hostile)", expiresOn: Sample.future),
+        Sample.idToken(
+          Sample.alice, "c", claims: #"{"name\#(hostile)": "\#(hostile)", "n": {"\#(hostile)": 1}}"#),
+        Sample.account("h\(hostile).t", "other"),
+      ]))
+    var outputs = try everyOutput(on: tool)
+    outputs.append((["export"], try tool("export").standardOutput))
+    outputs.append((["clear"], try tool("clear", "--account", "x\u{1B}[31m\u{202E}").standardError))
+    outputs.append((["show"], try tool("show", "x\u{1B}[31m\u{202E}", "--json").standardError))
+    outputs.append((["import"], try tool("import", "/x\u{1B}[31m\u{202E}").standardError))
+    outputs.append((["--x"], try tool("list", "--x\u{1B}[31m\u{202E}").standardError))
+    for (command, output) in outputs {
+      let bad = output.unicodeScalars.filter { scalar in
+        scalar != "\n"
+          && [.control, .format, .lineSeparator, .paragraphSeparator].contains(
+            scalar.properties.generalCategory)
+      }
+      #expect(bad.isEmpty, "\(command) prints \(bad.map { String($0.value, radix: 16) })")
+    }
+  }
+
+  @Test func `JSON keeps what it escapes`() throws {
+    try tool.load(Sample.cache([Sample.account(Sample.alice, "alice\(Self.hostile)")]))
+    let name = try JSONValue(text: "\"alice\(Self.hostile)\"")
+    #expect(try tool.json("accounts")["accounts"]?[0]?["username"] == name)
+    #expect(try tool.exported()["Account"]?.objectValue?.values.first?["username"] == name)
+  }
+}

@@ -1,0 +1,72 @@
+import TestSupport
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(2)))
+struct TableTests {
+  let tool: Tool
+
+  init() throws {
+    tool = try Tool()
+    try tool.load(
+      Sample.cache([
+        Sample.account(Sample.alice, "山田太郎@例え.example", name: "山田 太郎"),
+        Sample.account(Sample.bob, "e\u{301}ve@contoso.example", name: "É"),
+        Sample.accessToken("a", Sample.alice, Sample.mail, "User.Read Mail.Read", expiresOn: Sample.future),
+        Sample.accessToken("b", Sample.bob, Sample.mail, "User.Read", expiresOn: Sample.past),
+      ]))
+  }
+
+  @Test(arguments: [40, 60, 80, 100, 132, 250])
+  func `Tables fit the terminal`(_ width: Int) throws {
+    for command in ["list", "accounts", "groups"] {
+      let lines = try tool.onTerminal(command, columns: width).lines
+      #expect(lines.count > 1)
+      for line in lines { #expect(columns(line) <= width, "\(line)") }
+    }
+  }
+
+  @Test(arguments: [80, 100, 250])
+  func `Columns stay in line whatever the script`(_ width: Int) throws {
+    let lines = try tool.onTerminal("list", columns: width).lines
+    let starts = lines.map { line in
+      ["EXPIRES", "-", "y left", "d ago"].contains { line.hasSuffix($0) }
+        ? columns(line.replacing(/(EXPIRES|-|[0-9]+ y left|[0-9]+ d ago)$/, with: "")) : -1
+    }
+    #expect(Set(starts).count == 1, "\(lines)")
+  }
+
+  @Test func `In a file nothing is cut and nothing coloured`() throws {
+    let text = try tool("list").standardOutput
+    #expect(text.contains("山田太郎@例え.example"))
+    #expect(text.contains(Sample.mail))
+    #expect(!text.contains("\u{1B}") && !text.contains("…"))
+  }
+
+  @Test func `A wide terminal shows everything, a narrow one the beginning`() throws {
+    #expect(!(try tool.onTerminal("list", columns: 250).text.contains("…")))
+    #expect(try tool.onTerminal("list", columns: 80).text.contains("…"))
+    #expect(try tool.onTerminal("list", columns: 120).text.contains("山田太郎@例え.example"))
+  }
+
+  @Test func `Colours are for terminals that want them`() throws {
+    #expect(try tool.onTerminal("list").text.contains("\u{1B}[1mID"))
+    #expect(try tool.onTerminal("list", environment: ["NO_COLOR": ""]).text.contains("\u{1B}["))
+    for environment in [["NO_COLOR": "1"], ["TERM": "dumb"]] {
+      let screening = try tool.onTerminal("list", environment: environment)
+      #expect(screening.status == 0)
+      #expect(!screening.text.contains("\u{1B}"))
+    }
+  }
+
+  /// The columns that a line takes, for the characters in these tests.
+  private func columns(_ line: String) -> Int {
+    line.unicodeScalars.reduce(0) { sum, scalar in
+      switch scalar.value {
+      case 0x300..<0x370: sum
+      case 0x3000..<0xA000: sum + 2
+      default: sum + 1
+      }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import FoundationEssentials
+import Glibc
+import SecretService
+import TestSupport
+import Testing
+import TokenCache
+
+/// The built tool, run as a child on a private keyring, in a group of its own.
+struct Tool: Sendable {
+  let keyring: PrivateKeyring
+  let group = "test.g\(UInt64.random(in: 0 ... .max))"
+
+  /// Uses the shared keyring unless the test does something to it.
+  init(on keyring: PrivateKeyring? = nil) throws {
+    self.keyring = try keyring ?? PrivateKeyring.shared.get()
+  }
+
+  /// The executable that was built with these tests.
+  static let path: String = {
+    let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    return URL(filePath: tests).deletingLastPathComponent().appending(path: "llavero").path
+  }()
+
+  func run(
+    _ arguments: [String], input: String = "", environment: [String: String?] = [:]
+  ) throws -> Child.Result {
+    try Child.run(Self.path, arguments, environment: self.environment(with: environment), input: input)
+  }
+
+  /// Runs a command in the tool's group.
+  func callAsFunction(_ arguments: String..., input: String = "") throws -> Child.Result {
+    try run(inGroup(arguments), input: input)
+  }
+
+  /// Runs a command in the tool's group that is to succeed, and decodes what it prints.
+  func json(_ arguments: String..., input: String = "") throws -> JSONValue {
+    let result = try run(inGroup(arguments + ["--json"]), input: input)
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(result.standardError.isEmpty)
+    return try JSONValue(text: result.standardOutput)
+  }
+
+  /// Fills the group.
+  func load(_ cache: String) throws {
+    let result = try self("import", "-", input: cache)
+    try #require(result.status == 0, "\(result.standardError)")
+  }
+
+  /// Everything in the group.
+  func exported() throws -> JSONValue {
+    let result = try self("export")
+    try #require(result.status == 0, "\(result.standardError)")
+    return try JSONValue(text: result.standardOutput)
+  }
+
+  /// Puts an item into the group behind the tool's back.
+  func create(shard: String, version: String = "1", secret: String) async throws {
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    _ = try await client.create(
+      label: "Test",
+      attributes: [
+        "xdg:schema": "org.llavero.TokenCache", "group": group, "shard": shard, "version": version,
+      ],
+      secret: SecretBytes(copying: Array(secret.utf8)), in: client.collection().path)
+  }
+
+  func environment(with changes: [String: String?]) -> [String: String] {
+    keyring.environment.merging(["TERM": "xterm"].merging(changes) { $1 }.compactMapValues { $0 }) { $1 }
+      .filter { changes[$0.key] != .some(nil) }
+  }
+
+  func inGroup(_ arguments: [String]) -> [String] {
+    arguments.first == "groups" ? arguments : arguments + ["--group", group]
+  }
+}
+
+extension JSONValue {
+  init(text: String) throws {
+    self = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+  }
+
+  subscript(name: String) -> JSONValue? { objectValue?[name] }
+
+  subscript(index: Int) -> JSONValue? { arrayValue.flatMap { $0.indices.contains(index) ? $0[index] : nil } }
+
+  /// The names of an object's members in alphabetical order.
+  var keys: [String] { (objectValue ?? [:]).keys.sorted() }
+
+  /// The strings that the elements of an array have under a name.
+  func strings(_ name: String) -> [String] { (arrayValue ?? []).compactMap { $0[name]?.stringValue } }
+
+  /// Without those sections of the schema that have no record.
+  var withoutEmptySections: JSONValue {
+    let known = ["AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"]
+    return .object(
+      (objectValue ?? [:]).filter { !known.contains($0.key) || $0.value.objectValue?.isEmpty == false })
+  }
+
+  /// Every token in a serialized cache.
+  var secrets: [String] {
+    switch self {
+    case .object(let members):
+      members.flatMap { name, value in
+        value.secrets + [name == "secret" ? value.stringValue : nil].compactMap { $0 }
+      }
+    case .array(let elements): elements.flatMap(\.secrets)
+    default: []
+    }
+  }
+}
+
+/// A directory for a test's files.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/llavero-files-XXXXXX".utf8CString)
+    try #require(mkdtemp(&template) != nil)
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// Makes a file and returns its path.
+  func file(_ name: String, _ contents: String = "") throws -> String {
+    try Data(contents.utf8).write(to: URL(filePath: path + "/" + name))
+    return path + "/" + name
+  }
+
+  func contents(_ name: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: path + "/" + name)), as: UTF8.self)
+  }
+}

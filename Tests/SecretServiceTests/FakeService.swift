@@ -1,0 +1,102 @@
+import CLibsecret
+import GLibSupport
+import SecretService
+import Synchronization
+import TestSupport
+
+/// A Secret Service that answers each method as a test wants, on the bus of a `PrivateKeyring` without a daemon.
+///
+/// Refuses an encrypted session, so that libsecret falls back to a plain one.
+final class FakeService: Sendable {
+  enum Answer: Sendable {
+    case reply([Variant])
+    case error(String)
+    case silence
+  }
+
+  static let collection = "/org/freedesktop/secrets/collection/fake"
+  static let prompt = "/org/freedesktop/secrets/prompt/1"
+  static let session = "/org/freedesktop/secrets/session/1"
+
+  /// The names of the methods that were called, in order.
+  var calls: [String] { log.withLock { $0 } }
+
+  private let keyring: PrivateKeyring
+  private let bus: BusConnection
+  private let answers: Mutex<[String: Answer]>
+  private let log = Mutex<[String]>([])
+
+  init(_ answers: [String: Answer] = [:]) throws {
+    keyring = try PrivateKeyring(startingDaemon: false)
+    let cancellable = Cancellable(timeout: .seconds(20))
+    bus = try BusConnection(address: keyring.busAddress, cancellable)
+    let standard: [String: Answer] = [
+      "ReadAlias": .reply([.objectPath(Self.collection)]),
+      "Label": .reply([.variant(.string("Fake"))]),
+      "Locked": .reply([.variant(.boolean(false))]),
+      "Prompt": .reply([]),
+    ]
+    self.answers = Mutex(standard.merging(answers) { $1 })
+    g_dbus_connection_add_filter(
+      bus.pointer, answerCall, Unmanaged.passUnretained(self).toOpaque(), nil)
+    _ = try bus.call(
+      "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "RequestName",
+      [.string("org.freedesktop.secrets"), .uint32(4)], reply: "(u)", cancellable)
+  }
+
+  deinit { keyring.shutdown() }
+
+  func client(timeout: Duration = .seconds(20)) -> SecretServiceClient {
+    SecretServiceClient(busAddress: keyring.busAddress, timeout: timeout)
+  }
+
+  /// Emits the prompt's signal that it is over.
+  func completePrompt(dismissed: Bool, _ result: Variant) {
+    let arguments = Variant.tuple([.boolean(dismissed), .variant(result)])
+    _ = withExtendedLifetime(arguments) {
+      g_dbus_connection_emit_signal(
+        bus.pointer, nil, Self.prompt, "org.freedesktop.Secret.Prompt", "Completed", arguments.pointer, nil)
+    }
+  }
+
+  func setAnswer(_ method: String, _ answer: Answer) { answers.withLock { $0[method] = answer } }
+
+  /// Answers a call; runs on GDBus's thread.
+  fileprivate func answer(_ message: OpaquePointer) {
+    var method = String(cString: g_dbus_message_get_member(message))
+    let arguments = g_dbus_message_get_body(message).map { Variant(taking: g_variant_ref($0)).children } ?? []
+    // A property goes by its own name.
+    if method == "Get" { method = arguments[1].string ?? "" }
+    log.withLock { $0.append(method) }
+
+    var answer = answers.withLock { $0[method] } ?? .error("org.freedesktop.DBus.Error.UnknownMethod")
+    if method == "OpenSession" {
+      answer =
+        arguments[0].string == "plain"
+        ? .reply([.variant(.string("")), .objectPath(Self.session)])
+        : .error("org.freedesktop.DBus.Error.NotSupported")
+    }
+    let reply: OpaquePointer?
+    switch answer {
+    case .reply(let values):
+      reply = g_dbus_message_new_method_reply(message)
+      let body = Variant.tuple(values)
+      withExtendedLifetime(body) { g_dbus_message_set_body(reply, body.pointer) }
+    case .error(let name):
+      reply = g_dbus_message_new_method_error_literal(message, name, "fake")
+    case .silence:
+      return
+    }
+    g_dbus_connection_send_message(bus.pointer, reply, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
+    if let reply { g_object_unref(UnsafeMutableRawPointer(reply)) }
+  }
+}
+
+private let answerCall: GDBusMessageFilterFunction = { _, message, isIncoming, data in
+  guard let message, let data, isIncoming != 0,
+    g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL
+  else { return message }
+  Unmanaged<FakeService>.fromOpaque(data).takeUnretainedValue().answer(message)
+  g_object_unref(UnsafeMutableRawPointer(message))
+  return nil
+}

@@ -1,0 +1,67 @@
+import GLibSupport
+import SecretService
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct MalformedAnswerTests {
+  private let item = FakeService.collection + "/1"
+
+  @Test func `An answer of another type is malformed`() async throws {
+    let service = try FakeService([
+      "ReadAlias": .reply([.string("not a path")]),
+      "SearchItems": .reply([.boolean(true)]),
+      "Collections": .reply([.variant(.string("none"))]),
+    ])
+    let client = service.client()
+    await #expect(throws: SecretServiceError.malformedAnswer("ReadAlias")) { try await client.collection() }
+    await #expect(throws: SecretServiceError.malformedAnswer("SearchItems")) { try await client.search([:]) }
+    await #expect(throws: SecretServiceError.malformedAnswer("Collections")) {
+      try await client.collections()
+    }
+  }
+
+  @Test func `A secret that cannot be decoded is malformed`() async throws {
+    let foreign = Variant.tuple([
+      .objectPath("/another/session"), .bytes([]), .bytes([1]), .string("text/plain"),
+    ])
+    let service = try FakeService([
+      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
+      "GetSecrets": .reply([.secrets([(item, foreign)])]),
+    ])
+    let client = service.client()
+    let found = try await client.search([:]).unlocked
+    await #expect(throws: SecretServiceError.malformedAnswer("GetSecrets")) {
+      try await client.secrets(of: found)
+    }
+  }
+
+  @Test func `An unknown error is passed on with its name`() async throws {
+    let service = try FakeService(["SearchItems": .error("org.example.Error.Odd")])
+    await #expect(throws: SecretServiceError.refused(name: "org.example.Error.Odd", message: "fake")) {
+      try await service.client().search([:])
+    }
+  }
+
+  @Test func `No default collection is not an empty one`() async throws {
+    let service = try FakeService(["ReadAlias": .reply([.objectPath("/")])])
+    await #expect(throws: SecretServiceError.noSuchCollection("default")) {
+      try await service.client().collection()
+    }
+  }
+
+  @Test func `A lost session makes the client open another`() async throws {
+    let service = try FakeService(["SearchItems": .error("org.freedesktop.Secret.Error.NoSession")])
+    let client = service.client()
+    await #expect(throws: SecretServiceError.serviceGone) { try await client.search([:]) }
+    service.setAnswer("SearchItems", .reply([.objectPaths([]), .objectPaths([])]))
+    #expect(try await client.search([:]).unlocked.isEmpty)
+    // Each time an encrypted one is asked for first.
+    #expect(service.calls.count { $0 == "OpenSession" } == 4)
+  }
+}
+
+extension Variant {
+  fileprivate static func secrets(_ entries: [(String, Variant)]) -> Variant {
+    Variant.array(of: "{o(oayays)}", entries.map { .entry(.objectPath($0.0), $0.1) })
+  }
+}

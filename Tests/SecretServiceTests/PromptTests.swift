@@ -1,0 +1,85 @@
+import GLibSupport
+import SecretService
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct PromptTests {
+  private let unlockWithPrompt = FakeService.Answer.reply([.objectPaths([]), .objectPath(FakeService.prompt)])
+  private let item = FakeService.collection + "/1"
+
+  /// Waits until the service was asked to show its prompt.
+  private func shown(_ service: FakeService) async {
+    while !service.calls.contains("Prompt") { await Task.yield() }
+  }
+
+  @Test func `An answered prompt unlocks the collection`() async throws {
+    let service = try FakeService(["Unlock": unlockWithPrompt])
+    let client = service.client()
+    let collection = try await client.collection().path
+    async let unlocked: Void = client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(30)))
+    await shown(service)
+    // Other calls do not wait for the user.
+    #expect(try await !client.isLocked(collection))
+    service.completePrompt(dismissed: false, .objectPaths([FakeService.collection]))
+    try await unlocked
+  }
+
+  @Test func `A dismissed prompt is an error of its own`() async throws {
+    let service = try FakeService(["Unlock": unlockWithPrompt])
+    let client = service.client()
+    let collection = try await client.collection().path
+    let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(30))) }
+    await shown(service)
+    service.completePrompt(dismissed: true, .objectPaths([]))
+    await #expect(throws: SecretServiceError.promptDismissed) { try await unlocking.value }
+  }
+
+  @Test func `A prompt that nobody answers is abandoned and never dismissed`() async throws {
+    let service = try FakeService(["Unlock": unlockWithPrompt])
+    let client = service.client()
+    let collection = try await client.collection().path
+    await #expect(throws: SecretServiceError.timedOut) {
+      try await client.unlock(collection, prompt: .allowed(waitingUpTo: .milliseconds(200)))
+    }
+    let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(600))) }
+    await shown(service)
+    unlocking.cancel()
+    await #expect(throws: SecretServiceError.cancelled) { try await unlocking.value }
+    // The service has answered everything that was sent before this.
+    _ = try await client.collection()
+    #expect(!service.calls.contains("Dismiss"))
+  }
+
+  @Test func `Without permission no prompt is shown`() async throws {
+    let service = try FakeService([
+      "Unlock": unlockWithPrompt,
+      "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)]),
+      "Delete": .reply([.objectPath(FakeService.prompt)]),
+      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
+    ])
+    let client = service.client()
+    let collection = try await client.collection().path
+    let found = try #require(await client.search([:], in: collection).unlocked.first)
+    await #expect(throws: SecretServiceError.collectionLocked) { try await client.unlock(collection) }
+    await #expect(throws: SecretServiceError.promptRequired) { try await client.delete(found) }
+    await #expect(throws: SecretServiceError.promptRequired) {
+      try await client.create(label: "", attributes: [:], secret: SecretBytes(copying: [1]), in: collection)
+    }
+    #expect(!service.calls.contains("Prompt"))
+    #expect(!service.calls.contains("Dismiss"))
+  }
+
+  @Test func `A service that makes items by prompt gives the item's path`() async throws {
+    let service = try FakeService([
+      "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)])
+    ])
+    let client = service.client()
+    let collection = try await client.collection().path
+    async let created = client.create(
+      label: "", attributes: [:], secret: SecretBytes(copying: [1]), in: collection,
+      prompt: .allowed(waitingUpTo: .seconds(30)))
+    await shown(service)
+    service.completePrompt(dismissed: false, .objectPath(item))
+    #expect(try await created.description == item)
+  }
+}

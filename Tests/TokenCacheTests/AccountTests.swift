@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+@testable import TokenCache
+
+/// Which accounts are listed, and what is known of them.
+struct AccountTests {
+  @Test func accountsAreListedByUserNameWithoutRegardToCase() async throws {
+    let test = TestCache()
+    let carol = TestPerson(uid: "carol", utid: "tenant", username: "Carol@contoso.example")
+    for person in [carol, .bob, .alice] { try await test.save(TestAnswer(person: person)) }
+    #expect(
+      try await test.accounts().map(\.username) == [TestPerson.alice, .bob, carol].map(\.username))
+  }
+
+  @Test func theHomeTenantComesFirstAndGuestTenantsAreProfiles() async throws {
+    let test = TestCache()
+    for tenant in ["zz-guest", nil, "00-guest"] { try await test.save(TestAnswer(tenant: tenant)) }
+    let accounts = try await test.accounts()
+    #expect(accounts.map(\.homeAccountID) == [TestPerson.alice.homeAccountID])
+    let profiles = try #require(accounts.first).tenantProfiles
+    #expect(profiles.map(\.tenantID) == [TestPerson.alice.utid, "00-guest", "zz-guest"])
+    #expect(profiles.map(\.isHomeTenant) == [true, false, false])
+    #expect(
+      profiles.map(\.localAccountID) == [TestPerson.alice.uid, "guest in 00-guest", "guest in zz-guest"])
+    #expect(profiles.map { $0.claims?.tenantID } == [TestPerson.alice.utid, "00-guest", "zz-guest"])
+  }
+
+  @Test func claimsAreThoseOfTheAskingClientsIDToken() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(family: "1"))
+    let profile = try await test.accounts(client: TestCache.otherClient).first?.tenantProfiles.first
+    #expect(profile?.username == TestPerson.alice.username)
+    #expect(profile?.claims == nil)
+    #expect(try await test.accounts().first?.tenantProfiles.first?.claims?.objectID == TestPerson.alice.uid)
+  }
+
+  @Test func aPersonKnownOnlyAsAGuestIsListed() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(tenant: "guest-tenant"))
+    let account = try #require(try await test.accounts().first)
+    #expect(account.homeAccountID == TestPerson.alice.homeAccountID)
+    #expect(account.username == TestPerson.alice.username)
+    #expect(account.tenantProfiles.map(\.isHomeTenant) == [false])
+  }
+
+  @Test func anAccountOfAnUnknownTypeIsListed() async throws {
+    let test = TestCache()
+    try await test.load(
+      #"{"Account": {"a": {"home_account_id": "u.t", "environment": "e", "authority_type": "Novel"}}}"#)
+    #expect(try await test.accounts(signedInOnly: false).map(\.homeAccountID) == ["u.t"])
+  }
+
+  @Test func accountsAreFoundByIDAndByUserNameWithoutRegardToCase() async throws {
+    let test = TestCache()
+    for person in [TestPerson.alice, .bob] { try await test.save(TestAnswer(person: person)) }
+    func ids(_ filter: AccountFilter) async throws -> [String] {
+      try await test.cache.accounts(filter).map(\.homeAccountID)
+    }
+    let alice = TestPerson.alice
+    #expect(
+      try await ids(AccountFilter(homeAccountID: alice.homeAccountID.uppercased())) == [alice.homeAccountID])
+    #expect(try await ids(AccountFilter(username: alice.username.uppercased())) == [alice.homeAccountID])
+    #expect(try await ids(AccountFilter(homeAccountID: "nobody")).isEmpty)
+    #expect(try await ids(AccountFilter(username: "nobody")).isEmpty)
+  }
+
+  @Test func anAccountIsSignedInToTheClientThatHasItsRefreshToken() async throws {
+    let test = TestCache()
+    try await test.load(mixedCache(refreshClient: TestCache.client))
+    #expect(try await test.accounts().count == 1)
+    try await test.cache.save(
+      AppMetadata(clientID: TestCache.otherClient, environment: "login.windows.net", familyID: ""))
+    #expect(try await test.accounts(client: TestCache.otherClient).isEmpty)
+    #expect(try await test.accounts(client: TestCache.otherClient, signedInOnly: false).count == 1)
+  }
+
+  @Test func anAccountIsSignedInToEveryMemberOfItsFamily() async throws {
+    let test = TestCache()
+    try await test.load(mixedCache(refreshClient: TestCache.client, family: "1"))
+    #expect(try await test.accounts(client: "unknown").count == 1)
+    try await test.cache.save(AppMetadata(clientID: "loner", environment: "login.windows.net", familyID: ""))
+    #expect(try await test.accounts(client: "loner").isEmpty)
+  }
+
+  @Test func anAccountThatSignedOutOfAClientIsNotListedForIt() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(family: "1"))
+    try await test.cache.updateAccountMetadata(clientID: TestCache.client) {
+      $0.setSignInState(.signedOut, of: TestPerson.alice.homeAccountID)
+    }
+    #expect(try await test.accounts().isEmpty)
+    #expect(try await test.accounts(signedInOnly: false).count == 1)
+    #expect(try await test.accounts(client: TestCache.otherClient).count == 1)
+    try await test.save()
+    #expect(try await test.accounts().count == 1)
+  }
+
+  @Test func anAccountThatSignedInIsListedWithoutRefreshToken() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(refreshToken: nil))
+    #expect(try await test.accounts().count == 1)
+    #expect(try await test.accounts(client: TestCache.otherClient).isEmpty)
+  }
+
+  @Test func theAuthorityThatAnsweredIsRememberedUntilSignOut() async throws {
+    let test = TestCache()
+    let (common, id) = ("https://login.microsoftonline.com/common", TestPerson.alice.homeAccountID)
+    try await test.cache.updateAccountMetadata(clientID: TestCache.client) {
+      $0.setResolvedAuthority("https://login.microsoftonline.com/tenant", for: common, homeAccountID: id)
+    }
+    func resolved() async throws -> String? {
+      try await test.cache.accountMetadata(clientID: TestCache.client.uppercased())?
+        .resolvedAuthority(for: common, homeAccountID: id.uppercased())
+    }
+    #expect(try await resolved() == "https://login.microsoftonline.com/tenant")
+    try await test.cache.removeAccount(id, clientID: TestCache.client)
+    #expect(try await resolved() == nil)
+  }
+
+  private func mixedCache(refreshClient: String, family: String? = nil) -> String {
+    let id = TestPerson.alice.homeAccountID
+    return """
+      {"Account": {"a": {"home_account_id": "\(id)", "environment": "login.microsoftonline.com",
+        "realm": "common", "username": "alice", "authority_type": "MSSTS"}},
+       "RefreshToken": {"r": {"home_account_id": "\(id)", "environment": "login.microsoftonline.com",
+        "client_id": "\(refreshClient)", "secret": "rt", "credential_type": "RefreshToken",
+        "family_id": \(family.map { "\"\($0)\"" } ?? "null")}}}
+      """
+  }
+}

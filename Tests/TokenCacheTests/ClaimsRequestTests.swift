@@ -1,0 +1,77 @@
+import Testing
+
+@testable import TokenCache
+
+struct ClaimsRequestTests {
+  @Test func aClaimThatIsAskedForAgainReplacesTheEarlierRequest() throws {
+    var request = ClaimsRequest()
+    for value in [1, 2] {
+      let info = ClaimsRequest.AdditionalInfo(value: .integer(Int64(value)))
+      request.request(ClaimsRequest.Claim(name: "sub", additionalInfo: info), for: .idToken)
+    }
+    #expect(request.claims(for: .idToken).count == 1)
+    #expect(try request.json() == #"{"id_token":{"sub":{"value":2}}}"#)
+  }
+
+  @Test func aClaimThatIsAskedForNoMoreIsGone() throws {
+    var request = try ClaimsRequest(json: #"{"id_token":{"a":null,"b":null},"access_token":{"a":null}}"#)
+    var removed = [request.remove("a", for: .idToken), request.remove("a", for: .idToken)]
+    #expect(removed == [true, false])
+    #expect(request.claims(for: .idToken).map(\.name) == ["b"])
+    removed.append(request.remove("b", for: .idToken))
+    #expect(removed.last == true)
+    #expect(try request.json() == #"{"access_token":{"a":null}}"#)
+    #expect(!request.isEmpty)
+  }
+
+  @Test func capabilitiesStandBesideOtherClaims() throws {
+    var request = try ClaimsRequest(json: #"{"access_token":{"nbf":{"essential":true,"value":"1"}}}"#)
+    request.requestCapabilities([])
+    #expect(request.claims(for: .accessToken).count == 1)
+    request.requestCapabilities(["cp1"])
+    request.requestCapabilities(["cp1", "llt"])
+    #expect(
+      try request.json()
+        == #"{"access_token":{"nbf":{"essential":true,"value":"1"},"xms_cc":{"values":["cp1","llt"]}}}"#)
+  }
+
+  @Test(arguments: ["", "[]", "null", "{", "claims"])
+  func whatIsNoJSONObjectIsRefusedAsSuch(_ json: String) {
+    let error = #expect(throws: ClaimsRequestError.self) { try ClaimsRequest(json: json) }
+    #expect(error?.code == .notJSON)
+  }
+
+  @Test(arguments: [
+    (#"{"userinfo":{}}"#, "Invalid claims target: userinfo"),
+    (#"{"id_token":[]}"#, "id_token key in dictionary is not of expected type. Allowed types: NSDictionary."),
+    (#"{"id_token":{"a":1}}"#, "a key in dictionary is not of expected type. Allowed types: NSDictionary."),
+    (#"{"id_token":{"a":{}}}"#, "Failed to init claim additional info from json."),
+    (
+      #"{"id_token":{"a":{"essential":"yes"}}}"#,
+      "essential key in dictionary is not of expected type. Allowed types: NSNumber."
+    ),
+    (
+      #"{"id_token":{"a":{"values":null}}}"#,
+      "values key in dictionary is not of expected type. Allowed types: NSArray."
+    ),
+  ])
+  func whatIsOfTheWrongTypeIsRefusedByName(_ json: String, _ description: String) {
+    let error = #expect(throws: ClaimsRequestError.self) { try ClaimsRequest(json: json) }
+    #expect(error?.code == .invalid)
+    #expect(error?.description == description)
+  }
+
+  @Test func aNumberForEssentialCountsAsTrueUnlessItIsZero() throws {
+    for (number, isEssential) in [("0", false), ("-1", true), ("10", true), ("0.0", false)] {
+      let request = try ClaimsRequest(json: #"{"id_token":{"a":{"essential":\#(number)}}}"#)
+      #expect(request.claims(for: .idToken).first?.additionalInfo?.essential == isEssential)
+    }
+  }
+
+  @Test func anInfiniteNumberCannotBeWritten() {
+    var request = ClaimsRequest()
+    let info = ClaimsRequest.AdditionalInfo(value: .double(.infinity))
+    request.request(ClaimsRequest.Claim(name: "a", additionalInfo: info), for: .idToken)
+    #expect(throws: ClaimsRequestError.self) { try request.json() }
+  }
+}

@@ -1,0 +1,59 @@
+import Testing
+
+@testable import TokenCache
+
+/// The names of groups and of their shards.
+struct NameTests {
+  @Test(arguments: [
+    "com.example", "com.microsoft.identity.universalstorage", "a.b", "com.Example.my-app_2", "0.1",
+    String(repeating: "a", count: 253) + ".b",
+  ])
+  func aGroupIsNamedInReverseDNSForm(_ name: String) throws {
+    #expect(try KeychainGroup(name).name == name)
+  }
+
+  @Test(arguments: [
+    "", "com", ".", "com.", ".com", "com..example", "com.-a", "com._a", "com.exa mple", "com.ex/ample",
+    "com.exämple",
+    "com.example\n", "com.example\0", "com.*", "../com.example", "com.１",
+    String(repeating: "a", count: 254) + ".b",
+  ])
+  func otherNamesAreRefused(_ name: String) {
+    #expect(throws: CacheError(.invalidGroup, "")) { try KeychainGroup(name) }
+  }
+
+  @Test func theDefaultGroupIsThatOfMSALForMacOS() throws {
+    #expect(try KeychainGroup("com.microsoft.identity.universalstorage") == .default)
+  }
+
+  /// `printf 'com.microsoft.identity.universalstorage\nuid.utid' | sha256sum`, the first half.
+  @Test func aShardIsNamedByAHashOfGroupAndAccount() throws {
+    #expect(
+      ShardID(homeAccountID: "uid.utid", group: .default).rawValue == "dce094b8f6535289c0cc13f579e57aaf")
+    #expect(
+      ShardID(homeAccountID: " UID.utid\n", group: .default).rawValue == "dce094b8f6535289c0cc13f579e57aaf")
+    #expect(ShardID(homeAccountID: nil, group: .default).rawValue == "0d6999ca465e54fa923ad3b2a9294986")
+    #expect(ShardID(homeAccountID: "", group: .default) == ShardID(homeAccountID: nil, group: .default))
+    #expect(
+      ShardID(homeAccountID: "uid.utid", group: try KeychainGroup("com.example")).rawValue
+        != "dce094b8f6535289c0cc13f579e57aaf")
+  }
+
+  @Test(arguments: [
+    ("common", "uid.utid", "utid"), ("Organizations", "uid.UTID", "utid"),
+    ("consumers", "uid.utid", Tenant.personalAccounts),
+    ("contoso.com", "uid.utid", "contoso.com"), ("common", "subject", "common"), ("", "uid.utid", ""),
+    ("common", "joe@adfs.example", "common"),
+  ])
+  func aRealmStandsForATenant(_ realm: String, _ account: String, _ tenant: String) {
+    #expect(Tenant.resolve(realm: realm, homeAccountID: account) == tenant)
+  }
+
+  @Test func theHostOfTheCacheComesFirstAmongAliases() {
+    #expect(
+      CloudInstances.known.aliases(of: "LOGIN.microsoftonline.com")
+        == ["login.windows.net", "login.microsoftonline.com", "login.microsoft.com", "sts.windows.net"])
+    #expect(CloudInstances.known.aliases(of: "contoso.b2clogin.com") == ["contoso.b2clogin.com"])
+    #expect(CloudInstances([]).aliases(of: "login.windows.net") == ["login.windows.net"])
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import TokenCache
+
+/// What goes when something is removed, and what stays.
+struct RemovalTests {
+  @Test func signingOutOfOneClientLeavesTheAccountAndOtherClients() async throws {
+    let test = TestCache()
+    try await test.save()
+    try await test.save(TestAnswer(refreshToken: "theirs"), client: TestCache.otherClient)
+    try await test.save(TestAnswer(person: .bob))
+    let removed = try await test.cache.removeAccount(
+      TestPerson.alice.homeAccountID.uppercased(), clientID: TestCache.client)
+    #expect(removed.count == 3)
+    #expect(try await test.accounts().map(\.username) == [TestPerson.bob.username])
+    #expect(try await test.accounts(signedInOnly: false).count == 2)
+    #expect(try await test.token() == nil)
+    #expect(try await test.refreshTokens().isEmpty)
+    #expect(try await test.token(client: TestCache.otherClient) != nil)
+    #expect(try await test.accounts(client: TestCache.otherClient).count == 1)
+    #expect(
+      try await test.cache.appMetadata(clientID: TestCache.client, environment: "login.windows.net") != nil)
+  }
+
+  @Test func signingOutTakesTheFamilysTokenOnlyIfTheClientStoredItLast() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(family: "1"))
+    try await test.save(TestAnswer(refreshToken: "rt-2", family: "1"), client: TestCache.otherClient)
+    try await test.cache.removeAccount(TestPerson.alice.homeAccountID, clientID: TestCache.client)
+    #expect(try await test.refreshTokens(client: TestCache.otherClient) == ["rt-2"])
+    #expect(try await test.document.refreshTokens.values.contains { $0.familyID == "1" })
+    try await test.cache.removeAccount(TestPerson.alice.homeAccountID, clientID: TestCache.otherClient)
+    #expect(try await test.document.refreshTokens.isEmpty)
+  }
+
+  @Test func removingAnAccountAltogetherLeavesNothingOfIt() async throws {
+    let test = TestCache()
+    for environment in ["login.windows.net", "login.microsoftonline.us"] {
+      try await test.save(TestAnswer(family: "1"), environment: environment)
+    }
+    try await test.save(TestAnswer(tenant: "guest-tenant"), client: TestCache.otherClient)
+    try await test.save(TestAnswer(person: .bob))
+    try await test.cache.removeAccount(TestPerson.alice.homeAccountID)
+    let json = String(decoding: try await test.document.json(), as: UTF8.self)
+    #expect(!json.contains(TestPerson.alice.uid))
+    #expect(try await test.accounts(client: nil).map(\.username) == [TestPerson.bob.username])
+    #expect(try await test.token(of: .bob) != nil)
+  }
+
+  @Test func removingWhatIsNotThereChangesNothing() async throws {
+    let test = TestCache()
+    try await test.save()
+    let generation = test.generation
+    #expect(try await test.cache.removeAccount("nobody").isEmpty)
+    #expect(try await test.cache.removeClient("nobody").isEmpty)
+    #expect(try await test.cache.removeExpired().isEmpty)
+    #expect(test.generation == generation)
+  }
+
+  @Test func removingAClientSignsEveryAccountOutOfIt() async throws {
+    let test = TestCache()
+    for person in [TestPerson.alice, .bob] { try await test.save(TestAnswer(person: person)) }
+    try await test.save(client: TestCache.otherClient)
+    #expect(try await test.cache.removeClient(TestCache.client.uppercased()).count == 6)
+    #expect(try await test.accounts().isEmpty)
+    #expect(try await test.accounts(signedInOnly: false).count == 2)
+    #expect(try await test.token(client: TestCache.otherClient) != nil)
+  }
+
+  @Test func expiredTokensGoAndThoseInTheirExtendedLifetimeStay() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(scope: "A", accessToken: "gone", more: ["expires_in": .integer(100)]))
+    try await test.save(
+      TestAnswer(
+        scope: "B", accessToken: "extended", more: ["expires_in": .integer(100), "ext_expires_in": "1000"]))
+    try await test.save(TestAnswer(scope: "C", accessToken: "good", more: ["expires_in": .integer(201)]))
+    test.setClock(200)
+    #expect(try await test.cache.removeExpired().map(\.secret) == ["gone"])
+    #expect(
+      try await test.document.accessTokens.values.compactMap(\.secret).sorted() == ["extended", "good"])
+    #expect(try await test.refreshTokens() == ["rt-1"])
+    test.setClock(1000)
+    #expect(try await test.cache.removeExpired().count == 2)
+  }
+
+  @Test func clearingEmptiesTheGroupAndNoOther() async throws {
+    let store = TestStore()
+    let test = TestCache(store: store)
+    let other = TestCache(group: try KeychainGroup("com.example.other"), store: store)
+    try await test.save()
+    try await other.save()
+    #expect(try await test.token() != nil)
+    #expect(try await test.cache.clear() == 2)
+    #expect(try await test.token() == nil)
+    #expect(try await test.document.isEmpty)
+    #expect(try await other.token() != nil)
+    #expect(store.groups() == [other.cache.group])
+  }
+}

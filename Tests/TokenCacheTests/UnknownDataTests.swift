@@ -1,0 +1,206 @@
+import Foundation
+import Testing
+
+@testable import TokenCache
+
+/// What the schema does not name, and what makes no sense, is kept and does no harm.
+struct UnknownDataTests {
+  private static let id = TestPerson.alice.homeAccountID
+  private static let client = TestCache.client
+
+  private static let cache = """
+    {"Future": {"a": [1, 2.5, null, true, "x", {"b": {}}]}, "version": 7, "big": 12345678901234567890,
+     "AccessToken": {"misfit": "text", "unknown-type": {"credential_type": "Novel", "n": 1.25}},
+     "RefreshToken": {"\(id)-login.windows.net-refreshtoken-\(client)--": {"credential_type": "RefreshToken",
+       "secret": "old", "home_account_id": "\(id)", "environment": "login.windows.net",
+       "client_id": "\(client)", "novel": {"deep": [1, "1"]}, "number": 1767225600, "text": "1767225600"}},
+     "Account": {"\(id)-login.windows.net-\(TestPerson.alice.utid)": {"home_account_id": "\(id)",
+       "environment": "login.windows.net", "realm": "\(TestPerson.alice.utid)", "authority_type": "MSSTS",
+       "tenantProfiles": ["{}"]}},
+     "AppMetadata": {"m": {"client_id": "someone", "environment": "e", "novel": false}}}
+    """
+
+  @Test func whatTheSchemaDoesNotNameSurvivesTwentySaves() async throws {
+    let test = TestCache()
+    try await test.load(Self.cache)
+    let before = try PlainJSON(Data(Self.cache.utf8))
+    for round in 1...20 {
+      test.setClock(Double(round))
+      try await test.save(TestAnswer(accessToken: "at-\(round)", refreshToken: "rt-\(round)"))
+    }
+    let after = try await PlainJSON(test.document.json())
+    for section in ["Future", "version", "big"] { #expect(after[section] == before[section]) }
+    for name in ["misfit", "unknown-type"] {
+      #expect(after["AccessToken"]?[name] == before["AccessToken"]?[name])
+    }
+    #expect(after["AppMetadata"]?["m"] == before["AppMetadata"]?["m"])
+    let token = try #require(after["RefreshToken"]?.members.values.first)
+    #expect(token["secret"] == .string("rt-20"))
+    for name in ["novel", "number", "text"] {
+      #expect(token[name] == before["RefreshToken"]?.members.values.first?[name])
+    }
+    #expect(after["Account"]?.members.values.first?["tenantProfiles"] == .array([.string("{}")]))
+  }
+
+  @Test func timesThatAreNumbersAreReadAndStayNumbers() async throws {
+    let test = TestCache()
+    try await test.save()
+    try await test.load(Self.token(cachedAt: "1767225600", expiresOn: "1767229200"))
+    #expect(try await test.token("Absurd")?.condition == .valid)
+    try await test.save(TestAnswer(scope: "Other", accessToken: "other"))
+    let token = try #require(try await test.document.accessTokens["t"])
+    #expect(token.fields["expires_on"] == .integer(1_767_229_200))
+    #expect(token.fields["cached_at"] == .integer(1_767_225_600))
+  }
+
+  @Test(arguments: [
+    "1e300", "-1e300", "-1", "253402300800", #""253402300800""#, #""99999999999999999999999999""#, #""nan""#,
+    #""inf""#, #""soon""#, #""""#, "null", "true", "[]", "{}", "0", "12345678901234567890", "0.5", "1e-200",
+    "0.1234567890123456789012345678901234567",
+  ])
+  func anAbsurdTimeCountsAsExpiredAndIsKept(_ time: String) async throws {
+    let test = TestCache()
+    try await test.save()
+    let json = Self.token(cachedAt: "1", expiresOn: time)
+    try await test.load(json)
+    #expect(try await test.token("Absurd")?.condition == .expired)
+    let original = try PlainJSON(Data(json.utf8))["AccessToken"]?["t"]
+    #expect(try await PlainJSON(test.document.json())["AccessToken"]?["t"] == original)
+    #expect(try await test.cache.removeExpired().count == 1)
+  }
+
+  @Test(arguments: ["1e300", "253402300800", #""inf""#, "[]"])
+  func anAbsurdTimeOfCachingDoesNotCrash(_ time: String) async throws {
+    let test = TestCache()
+    try await test.save()
+    try await test.load(Self.token(cachedAt: time, expiresOn: "1767229200"))
+    #expect(try await test.token("Absurd") != nil)
+  }
+
+  @Test(arguments: [
+    JSONValue.double(1e300), .integer(-5), .integer(0), .integer(.max), "1e300", "-1", "nan", "", .null,
+    .bool(true),
+  ])
+  func anAbsurdLifetimeInAResponseCountsAsNone(_ value: JSONValue) async throws {
+    let test = TestCache()
+    try await test.save(
+      TestAnswer(more: [
+        "expires_in": value, "expires_on": value, "ext_expires_in": value, "refresh_in": value,
+      ]))
+    let token = try #require(try await test.token()?.token)
+    #expect(token.expiresOn == test.now.addingTimeInterval(3600))
+    #expect(token.credential.extendedExpiresOn == nil)
+    #expect(token.credential.refreshOn == nil)
+  }
+
+  @Test func aTimeThatNoIntegerHoldsIsNotWritten() {
+    var token = Credential(fields: [:])
+    for seconds in [1e300, -1e300, .infinity, .nan] {
+      token.expiresOn = Date(timeIntervalSince1970: seconds)
+      #expect(token.fields["expires_on"] == nil)
+    }
+  }
+
+  @Test(arguments: [
+    "", "{", "[]", "null", "7", #"{"AccessToken": {"a": {"secret""#, #"{"AccessToken": []}"#,
+    #"{"RefreshToken": "x"}"#, #"{"Account": 1}"#, #"{"AppMetadata": true}"#, #"{"IdToken": [{}]}"#,
+  ])
+  func whatIsNoCacheIsReportedAsDamaged(_ json: String) {
+    #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json: Data(json.utf8)) }
+  }
+
+  @Test func deepNestingIsReportedAsDamaged() {
+    let lists = String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000)
+    for json in ["{\"a\": \(lists)}", String(repeating: "{\"a\":", count: 100_000)] {
+      #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json: Data(json.utf8)) }
+    }
+  }
+
+  @Test(arguments: [[0xFF, 0xFE, 0x00], [0x7B, 0xFF, 0x7D], [0x00], [0xEF, 0xBB, 0xBF]])
+  func bytesThatAreNoTextAreReportedAsDamaged(_ bytes: [UInt8]) {
+    #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json: Data(bytes)) }
+  }
+
+  @Test func anErrorOverADamagedCacheQuotesNothingOfIt() throws {
+    let error = #expect(throws: CacheError.self) {
+      try CacheDocument(json: Data(#"{"RefreshToken": {"k": {"secret": "very secret""#.utf8))
+    }
+    #expect(try #require(error).description.contains("secret") == false)
+  }
+
+  @Test func nullSectionsAndAByteOrderMarkDoNoHarm() throws {
+    let document = try CacheDocument(json: Data("\u{FEFF}{\"AccessToken\": null, \"x\": null,}".utf8))
+    #expect(try PlainJSON(document.json()) == .object(["x": .null]))
+  }
+
+  @Test func aDamagedShardIsReportedAndNotTakenForEmpty() async throws {
+    let test = TestCache()
+    try await test.save()
+    test.store.report(
+      StoreProblem(
+        .damaged, shard: ShardID(homeAccountID: TestPerson.alice.homeAccountID, group: test.cache.group),
+        detail: "torn"))
+    await #expect(throws: CacheError(.damaged, "")) { try await test.token() }
+    #expect(try await test.cache.export().problems.map(\.kind) == [.damaged])
+    #expect(try await test.token(of: .bob) == nil)
+  }
+
+  /// A key may say something else than the fields of its record.
+  @Test func aRecordUnderAnothersKeyIsNotLost() async throws {
+    let test = TestCache()
+    let key = "\(Self.id)-login.windows.net-refreshtoken-\(Self.client)--"
+    let theirKey = key.replacing(Self.client, with: "someone")
+    try await test.load(
+      """
+      {"RefreshToken": {"\(key)": \(Self.refreshToken("squatter", client: "someone", more: #", "x": 1"#)),
+        "\(theirKey)": \(Self.refreshToken("rightful", client: "third"))}}
+      """)
+    try await test.save()
+    let tokens = try await test.document.refreshTokens
+    #expect(tokens[key]?.secret == "rt-1")
+    #expect(tokens.values.compactMap(\.secret).sorted() == ["rightful", "rt-1", "squatter"])
+    #expect(try await test.refreshTokens(client: "someone") == ["squatter"])
+  }
+
+  @Test func anImportUnderAFalseKeyDisplacesNothing() async throws {
+    let test = TestCache()
+    try await test.save()
+    let key = "\(Self.id)-login.windows.net-refreshtoken-\(Self.client)--"
+    let json = #"{"RefreshToken": {"\#(key)": \#(Self.refreshToken("squatter", client: "someone"))}}"#
+    for _ in 1...3 {
+      try await test.load(json)
+      let tokens = try await test.document.refreshTokens
+      #expect(tokens.count == 2)
+      #expect(tokens[key]?.secret == "rt-1")
+      #expect(try await test.refreshTokens(client: "someone") == ["squatter"])
+    }
+  }
+
+  @Test func anExportHasBothRecordsThatTwoShardsFileUnderOneKey() async throws {
+    let test = TestCache()
+    for (id, secret) in [("a.a", "first"), ("b.b", "second")] {
+      try await test.load(
+        """
+        {"RefreshToken": {"same": {"credential_type": "RefreshToken", "secret": "\(secret)",
+          "home_account_id": "\(id)", "environment": "e", "client_id": "c"}}}
+        """)
+    }
+    #expect(
+      try await test.document.refreshTokens.values.compactMap(\.secret).sorted() == ["first", "second"])
+  }
+
+  private static func refreshToken(_ secret: String, client: String, more: String = "") -> String {
+    """
+    {"credential_type": "RefreshToken", "secret": "\(secret)", "home_account_id": "\(id)",
+     "environment": "login.windows.net", "client_id": "\(client)"\(more)}
+    """
+  }
+
+  private static func token(cachedAt: String, expiresOn: String) -> String {
+    """
+    {"AccessToken": {"t": {"credential_type": "AccessToken", "secret": "s", "home_account_id": "\(id)",
+      "environment": "login.windows.net", "client_id": "\(client)", "realm": "\(TestPerson.alice.utid)",
+      "target": "Absurd", "cached_at": \(cachedAt), "expires_on": \(expiresOn)}}}
+    """
+  }
+}

@@ -1,0 +1,203 @@
+"""Caches go from MSAL for Python through llavero and back; the items are looked at with other clients."""
+
+import base64
+import hashlib
+import json
+import subprocess
+import sys
+import time
+
+import msal
+import secretstorage
+
+TOOL = sys.argv[1]
+GROUP = "org.example.interop"
+HOST = "login.microsoftonline.com"
+CLIENT = "11111111-2222-4333-8444-555555555555"
+SIBLING = "99999999-2222-4333-8444-555555555555"
+HOME = "aaaaaaaa-0000-4000-8000-00000000000a"
+GUEST = "bbbbbbbb-0000-4000-8000-00000000000b"
+ALICE = "0a0a0a0a-1111-4111-8111-111111111111"
+BOB = "0b0b0b0b-2222-4222-8222-222222222222"
+
+passed = failed = 0
+
+
+def check(what, holds):
+    global passed, failed
+    print(("ok      " if holds else "FAILED  ") + what)
+    if holds:
+        passed += 1
+    else:
+        failed += 1
+
+
+def llavero(*arguments, stdin=""):
+    result = subprocess.run(
+        [TOOL, *arguments, "--group", GROUP], input=stdin, capture_output=True, text=True, timeout=60)
+    if result.returncode != 0:
+        sys.exit(f"llavero {' '.join(arguments)}: exit code {result.returncode}: {result.stderr}")
+    return result.stdout
+
+
+def base64url(value):
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
+
+
+def home_account_id(uid):
+    return f"{uid}.{HOME}"
+
+
+def token_response(uid, username, tenant, scope, name, client=CLIENT, foci=None):
+    now = int(time.time())
+    claims = {
+        "aud": client, "exp": now + 3600, "iat": now, "nbf": now, "oid": uid, "tid": tenant, "sub": "s" + uid,
+        "iss": f"https://{HOST}/{tenant}/v2.0", "preferred_username": username, "name": "Ünïcode 山田",
+    }
+    response = {
+        "token_type": "Bearer", "expires_in": 3600, "ext_expires_in": 7200, "scope": scope,
+        "access_token": "at-" + name, "refresh_token": "rt-" + name,
+        "id_token": f"{base64url({'alg': 'none'})}.{base64url(claims)}.",
+        "client_info": base64url({"uid": uid, "utid": HOME}),
+    }
+    return response | ({"foci": foci} if foci else {})
+
+
+def add(cache, client, tenant, scope, response):
+    cache.add({
+        "client_id": client, "scope": scope.split(), "response": response, "params": {}, "data": {},
+        "token_endpoint": f"https://{HOST}/{tenant}/oauth2/v2.0/token", "environment": HOST,
+    })
+
+
+class NoNetwork:
+    """Answers the one document that MSAL reads before it looks into its cache, and nothing else."""
+
+    def get(self, url, **_):
+        if not url.endswith("/.well-known/openid-configuration"):
+            raise AssertionError(f"MSAL wants {url}")
+        base = url.removesuffix("/v2.0/.well-known/openid-configuration")
+        self.status_code, self.headers = 200, {}
+        self.text = json.dumps({
+            "issuer": f"{base}/v2.0", "authorization_endpoint": f"{base}/oauth2/v2.0/authorize",
+            "token_endpoint": f"{base}/oauth2/v2.0/token",
+            "device_authorization_endpoint": f"{base}/oauth2/v2.0/devicecode",
+        })
+        return self
+
+    def post(self, url, **_):
+        raise AssertionError(f"MSAL posts to {url}")
+
+    def raise_for_status(self):
+        pass
+
+    def close(self):
+        pass
+
+
+def application(serialized, tenant=HOME, client=CLIENT):
+    cache = msal.SerializableTokenCache()
+    cache.deserialize(serialized)
+    return msal.PublicClientApplication(
+        client, authority=f"https://{HOST}/{tenant}", token_cache=cache, instance_discovery=False,
+        http_client=NoNetwork())
+
+
+def usernames(app):
+    return sorted(account["username"] for account in app.get_accounts())
+
+
+def silent(app, username, scope):
+    account = app.get_accounts(username=username)[0]
+    return (app.acquire_token_silent([scope], account=account) or {}).get("access_token")
+
+
+cache = msal.SerializableTokenCache()
+add(cache, CLIENT, HOME, "User.Read", token_response(ALICE, "Alice@contoso.example", HOME, "User.Read", "alice"))
+add(cache, CLIENT, GUEST, "User.Read", token_response(ALICE, "Alice@contoso.example", GUEST, "User.Read", "guest"))
+add(cache, CLIENT, HOME, "Mail.Read",
+    token_response(BOB, "bob@contoso.example", HOME, "Mail.Read", "bob", foci="1"))
+add(cache, SIBLING, HOME, "Files.Read",
+    token_response(BOB, "bob@contoso.example", HOME, "Files.Read", "sibling", client=SIBLING, foci="1"))
+written = cache.serialize()
+
+report = json.loads(llavero("import", "-", "--json", stdin=written))
+records = sum(len(section) for section in json.loads(written).values())
+check("llavero imports every record that MSAL for Python wrote", report["saved"] == records)
+exported = llavero("export")
+check("the export equals what was imported", json.loads(exported) == json.loads(written))
+
+app = application(exported)
+check("MSAL finds both accounts in the export", usernames(app) == ["Alice@contoso.example", "bob@contoso.example"])
+found = app.token_cache.search(msal.TokenCache.CredentialType.REFRESH_TOKEN, query={"family_id": "1"})
+check("MSAL finds the family's refresh tokens in it", len(list(found)) == 2)
+check("MSAL answers from it without network", silent(app, "bob@contoso.example", "Mail.Read") == "at-bob")
+check("MSAL answers for the home tenant", silent(app, "Alice@contoso.example", "User.Read") == "at-alice")
+guest = application(exported, tenant=GUEST)
+check("MSAL answers for the guest tenant", silent(guest, "Alice@contoso.example", "User.Read") == "at-guest")
+sibling = application(exported, client=SIBLING)
+check("MSAL answers for the other client", silent(sibling, "bob@contoso.example", "Files.Read") == "at-sibling")
+
+listed = json.loads(llavero("accounts", "--json"))["accounts"]
+check("llavero lists the same accounts",
+      {a["home_account_id"]: a["username"] for a in listed}
+      == {home_account_id(ALICE): "Alice@contoso.example", home_account_id(BOB): "bob@contoso.example"})
+check("llavero lists both tenants of the guest", len(listed[0]["tenant_profiles"]) == 2)
+
+connection = secretstorage.dbus_init()
+items = list(secretstorage.search_items(connection, {"group": GROUP}))
+check("there is an item for each account and one for the rest", len(items) == 3)
+shards = set()
+for item in items:
+    attributes = item.get_attributes()
+    shard = attributes.get("shard", "")
+    shards.add(shard)
+    document = json.loads(item.get_secret().decode("utf-8"))
+    owners = {
+        record.get("home_account_id", "") for name in document if name != "AppMetadata"
+        for record in document[name].values()
+    } or {""}
+    name = f"item {shard[:8]}: "
+    check(name + "belongs to one account", len(owners) == 1)
+    check(name + "has exactly the attributes of the format", attributes == {
+        "xdg:schema": "org.llavero.TokenCache", "group": GROUP, "version": "1",
+        "shard": hashlib.sha256(f"{GROUP}\n{owners.pop().strip().lower()}".encode()).hexdigest()[:32],
+    })
+    check(name + "is labelled", item.get_label() == f"Llavero: {GROUP} ({shard[:8]})")
+    check(name + "is text/plain", item.get_secret_content_type() == "text/plain")
+    check(name + "is a unified cache that MSAL deserializes",
+          set(document) <= {"AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"}
+          and all(records.items() <= json.loads(written)[section].items() for section, records in document.items())
+          and application(json.dumps(document)) is not None)
+    check(name + "says nothing of accounts, tenants, clients and scopes outside of its secret",
+          not any(word in str(attributes).lower() + item.get_label().lower()
+                  for word in ["alice", "bob", HOME, GUEST, CLIENT, "read"]))
+
+shown = subprocess.run(
+    ["secret-tool", "search", "--all", "group", GROUP], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    text=True, timeout=60).stdout.splitlines()
+check("secret-tool shows the same items",
+      {line.removeprefix("attribute.shard = ") for line in shown if line.startswith("attribute.shard")} == shards)
+check("secret-tool shows the same secrets",
+      sorted(line.removeprefix("secret = ") for line in shown if line.startswith("secret = "))
+      == sorted(item.get_secret().decode() for item in items))
+check("secret-tool shows the schema", shown.count("schema = org.llavero.TokenCache") == 3)
+
+llavero("clear", "--account", "alice@contoso.example", "--yes")
+app = application(llavero("export"))
+check("after llavero cleared an account MSAL finds only the other", usernames(app) == ["bob@contoso.example"])
+check("MSAL still answers for that", silent(app, "bob@contoso.example", "Mail.Read") == "at-bob")
+check("its item is gone", len(list(secretstorage.search_items(connection, {"group": GROUP}))) == 2)
+
+add(app.token_cache, CLIENT, HOME, "Calendars.Read",
+    token_response(BOB, "bob@contoso.example", HOME, "Calendars.Read", "new", foci="1"))
+changed = app.token_cache.serialize()
+check("MSAL changed its cache", app.token_cache.find(
+    msal.TokenCache.CredentialType.ACCESS_TOKEN, target=["Calendars.Read"])[0]["secret"] == "at-new")
+llavero("import", "-", stdin=changed)
+exported = llavero("export")
+check("after a second import the export equals it", json.loads(exported) == json.loads(changed))
+check("MSAL answers with the new token", silent(application(exported), "bob@contoso.example", "Calendars.Read") == "at-new")
+
+print(f"\n{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)
