@@ -58,6 +58,7 @@ extension SoupMessageReference {
     switch GIOErrorEnum(rawValue: UInt32(bitPattern: error.code)) {
     case G_IO_ERROR_CANCELLED: .cancelled
     case G_IO_ERROR_TIMED_OUT: .timedOut
+    case G_IO_ERROR_PARTIAL_INPUT where headerIsTooLarge: .malformedResponse(text)
     case G_IO_ERROR_PARTIAL_INPUT, G_IO_ERROR_CONNECTION_CLOSED, G_IO_ERROR_CLOSED: .connectionLost(text)
     case G_IO_ERROR_INVALID_DATA: .malformedResponse(text)
     default: cameOverTLS ? .connectionLost(text) : .cannotConnect(text)

@@ -38,10 +38,8 @@ final class Exchange: @unchecked Sendable {
     if let early { return completion(early) }
     self.completion = completion
     startTimer()
-    g_signal_connect_data(
-      UnsafeMutableRawPointer(message.pointer), "restarted",
-      unsafeBitCast(restarted, to: GCallback.self), Unmanaged.passRetained(self).toOpaque(),
-      { data, _ in data.map { Unmanaged<Exchange>.fromOpaque($0).release() } }, GConnectFlags(rawValue: 0))
+    connect("restarted", unsafeBitCast(restarted, to: GCallback.self))
+    connect("network-event", unsafeBitCast(connectionAdvanced, to: GCallback.self))
     soup_session_send_async(
       session, message.pointer, G_PRIORITY_DEFAULT, cancellable.pointer,
       { session, result, data in
@@ -59,7 +57,6 @@ final class Exchange: @unchecked Sendable {
     received = Data()
     stopTimer()
     if case .failure = outcome { cancellable.cancel() }
-    // The handler holds this object.
     g_signal_handlers_disconnect_matched(
       UnsafeMutableRawPointer(message.pointer), G_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
       Unmanaged.passUnretained(self).toOpaque())
@@ -69,6 +66,13 @@ final class Exchange: @unchecked Sendable {
     }
     self.completion = nil
     completion(outcome)
+  }
+
+  /// Connects a handler, which holds this object.
+  private func connect(_ signal: String, _ handler: GCallback) {
+    g_signal_connect_data(
+      UnsafeMutableRawPointer(message.pointer), signal, handler, Unmanaged.passRetained(self).toOpaque(),
+      { data, _ in data.map { Unmanaged<Exchange>.fromOpaque($0).release() } }, GConnectFlags(rawValue: 0))
   }
 
   private func startTimer() {
@@ -166,4 +170,16 @@ private typealias RestartedHandler = @convention(c) (OpaquePointer?, gpointer?) 
 
 private let restarted: RestartedHandler = { _, data in
   if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().messageRestarts() }
+}
+
+private typealias NetworkEventHandler = @convention(c) (
+  OpaquePointer?, GSocketClientEvent, UnsafeMutablePointer<GIOStream>?, gpointer?
+) -> Void
+
+/// Makes an end of the connection without TLS's own farewell an error; libsoup lets anybody on the way cut off an
+/// answer that carries no length (RFC 8446 section 6.1).
+private let connectionAdvanced: NetworkEventHandler = { _, event, stream, _ in
+  guard event == G_SOCKET_CLIENT_TLS_HANDSHAKING, let stream else { return }
+  let connection = UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GTlsConnection.self)
+  g_tls_connection_set_require_close_notify(connection, 1)
 }

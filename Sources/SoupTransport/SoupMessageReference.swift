@@ -18,9 +18,9 @@ final class SoupMessageReference: @unchecked Sendable {
     guard head.scheme?.lowercased() == "https" else {
       throw .invalidRequest("Only https is spoken, not \(head.scheme ?? "an URL without a scheme").")
     }
-    guard let authority = head.authority, !authority.isEmpty, !authority.contains("@"),
-      let path = head.path, path.hasPrefix("/"), head.method != .connect
-    else { throw .invalidRequest("The request needs a host, without user name, and a path.") }
+    guard let authority = head.authority, isWritable(authority, except: "/?#@\\"),
+      let path = head.path, path.hasPrefix("/"), isWritable(path, except: "#"), head.method != .connect
+    else { throw .invalidRequest("The request needs a host, without a user name, and an escaped path.") }
     let own = ["host", "content-length", "transfer-encoding", "connection"]
     if let field = head.headerFields.first(where: { own.contains($0.name.canonicalName) }) {
       throw .invalidRequest("The header field \(field.name) is the transport's to set.")
@@ -60,6 +60,11 @@ extension SoupMessageReference {
   /// False if the answer is that of a proxy which refused the tunnel: no server has shown a certificate.
   var cameOverTLS: Bool { soup_message_get_tls_peer_certificate(pointer) != nil }
 
+  /// Whether libsoup gave up because the header was larger than the 64 KiB it takes.
+  var headerIsTooLarge: Bool {
+    soup_message_get_metrics(pointer).map(soup_message_metrics_get_response_header_bytes_received) ?? 0 > 1 << 16
+  }
+
   var status: Int { Int(soup_message_get_status(pointer).rawValue) }
 
   var responseHead: HTTPResponse {
@@ -87,6 +92,11 @@ extension SoupMessageReference {
     let announced = soup_message_headers_get_content_length(fields)
     return announced <= 0 || soup_message_metrics_get_response_body_bytes_received(metrics) >= announced
   }
+}
+
+/// Whether the text consists of visible ASCII characters only, without those that would end this part of an URL.
+private func isWritable(_ text: String, except reserved: String) -> Bool {
+  !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !reserved.utf8.contains($0) }
 }
 
 extension HTTPRequest.Method {
