@@ -1,0 +1,80 @@
+import CLibsoup
+import GLibSupport
+
+/// A thread that owns a `SoupSession`.
+///
+/// `@unchecked Sendable`: `session` is made, used and let go of on the thread alone.
+final class SoupSessionThread: @unchecked Sendable {
+  private let thread = MainLoopThread(name: "llavero-http")
+  private var session: UnsafeMutablePointer<SoupSession>?
+
+  init(trustAnchors: GObjectReference<GTlsDatabase>?, proxy: ProxySettings?) {
+    thread.invoke { [self] in
+      guard let session = makeSession() else { return }
+      if let trustAnchors { soup_session_set_tls_database(session, trustAnchors.pointer) }
+      proxy?.apply(to: session)
+      self.session = session
+    }
+  }
+
+  deinit {
+    guard let session else { return }
+    let ending = Unmanaged.passRetained(EndingSession(session, thread))
+    thread.invoke { ending.takeUnretainedValue().begin() }
+  }
+
+  /// Runs `work` on the thread. `work` must not block.
+  func run(_ work: @escaping @Sendable (UnsafeMutablePointer<SoupSession>) -> Void) {
+    thread.invoke { [self] in
+      if let session { work(session) }
+    }
+  }
+}
+
+/// A session whose last connections are being closed. Holds the thread, which must not end before.
+///
+/// `@unchecked Sendable`: used on the thread alone.
+private final class EndingSession: @unchecked Sendable {
+  private let session: UnsafeMutablePointer<SoupSession>
+  private let thread: MainLoopThread
+
+  init(_ session: UnsafeMutablePointer<SoupSession>, _ thread: MainLoopThread) {
+    (self.session, self.thread) = (session, thread)
+  }
+
+  deinit { g_object_unref(session) }
+
+  func begin() {
+    soup_session_abort(session)
+    // HTTP/2 connections say goodbye before they close; libsoup loses those that it still has when it ends.
+    let timer = g_timeout_source_new(1000)
+    g_source_set_callback(
+      timer, { _ in 0 }, Unmanaged.passUnretained(self).toOpaque(),
+      { data in data.map { Unmanaged<EndingSession>.fromOpaque($0).release() } })
+    g_source_attach(timer, thread.context)
+    g_source_unref(timer)
+  }
+}
+
+private func makeSession() -> UnsafeMutablePointer<SoupSession>? {
+  // libsoup's own bound of two connections for a host is a browser's of the nineties.
+  let options: [(name: StaticString, value: Int32)] = [("max-conns", 64), ("max-conns-per-host", 16)]
+  var names = options.map { name, _ in
+    Optional(UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self))
+  }
+  let values = options.map { _, number in
+    var value = GValue()
+    g_value_init(&value, g_type_from_name("gint"))
+    g_value_set_int(&value, number)
+    return value
+  }
+  let object = g_object_new_with_properties(soup_session_get_type(), guint(options.count), &names, values)
+  // GLib ends the process rather than return NULL here.
+  guard let object else { return nil }
+  let session = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupSession.self)
+  // Without it nothing answers a challenge: the caller sees the 401.
+  soup_session_remove_feature_by_type(session, soup_auth_manager_get_type())
+  soup_session_set_timeout(session, 0)
+  soup_session_set_idle_timeout(session, 60)
+  return session
+}

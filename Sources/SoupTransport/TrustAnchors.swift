@@ -1,0 +1,31 @@
+import CLibsoup
+import GLibSupport
+import HTTPTransport
+
+/// The certificates to trust instead of the system's, if any were named.
+func trustAnchors(
+  caBundle: String?, environment: [String: String]
+) throws(HTTPTransportError) -> GObjectReference<GTlsDatabase>? {
+  if let caBundle { return try loadTrustAnchors(caBundle, origin: "") }
+  for name in ["LLAVERO_CA_BUNDLE", "SSL_CERT_FILE"] {
+    if let path = environment[name], !path.isEmpty {
+      return try loadTrustAnchors(path, origin: " named by \(name)")
+    }
+  }
+  return nil
+}
+
+private func loadTrustAnchors(
+  _ path: String, origin: String
+) throws(HTTPTransportError) -> GObjectReference<GTlsDatabase>? {
+  let absolute = g_canonicalize_filename(path, nil)
+  defer { g_free(absolute) }
+  do {
+    // Also an error for a file without any certificate.
+    return try withGError { g_tls_file_database_new(absolute, $0) }.map {
+      GObjectReference(taking: UnsafeMutableRawPointer($0).assumingMemoryBound(to: GTlsDatabase.self))
+    }
+  } catch {
+    throw .invalidConfiguration("The CA bundle \(path)\(origin) cannot be used: \(error.message)")
+  }
+}
