@@ -110,13 +110,15 @@ extension LabState {
     _ request: AuthorizeRequest, session: LabUser?, hinted: LabUser?
   ) -> LabReply {
     guard let session, hinted == nil || hinted?.name == session.name else {
-      let failure = OAuthFailure("login_required", 50058, "Session information is not sufficient for single-sign-on.")
+      let failure = OAuthFailure(
+        "login_required", 50058, "Session information is not sufficient for single-sign-on.")
       return respond(to: request, with: failure)
     }
     let account = accounts[session.name] ?? AccountState()
     if account.mfaScopes != nil {
       return respond(
-        to: request, with: OAuthFailure("interaction_required", 50076, "You must use multi-factor authentication."))
+        to: request,
+        with: OAuthFailure("interaction_required", 50076, "You must use multi-factor authentication."))
     }
     let scopes = try? ScopeRequest(request.parameters["scope"] ?? "", isToken: false)
     if let scopes, let missing = missingConsent(scopes, of: session, to: request.app) {
@@ -178,7 +180,8 @@ extension LabState {
     if let scopes = try? ScopeRequest(request.parameters["scope"] ?? "", isToken: false) {
       consent(user, to: scopes, for: request.app)
     }
-    let signIn = signIn(user, app: request.app, authority: request.authority, nonce: request.parameters["nonce"])
+    let signIn = signIn(
+      user, app: request.app, authority: request.authority, nonce: request.parameters["nonce"])
     let code = codes.insert(AuthorizationCode(signIn: signIn, request: request, expires: now + 600))
     var fields: [String: JSON] = ["code": .string(code), "session_state": .string(randomIdentifier())]
     if request.parameters["client_info"] == "1", request.authority.kind != .adfs {
@@ -225,7 +228,8 @@ extension LabState {
       return LabReply(html: HTMLPage.formPost(to: uri, fields))
     }
     // Entra gives a redirect URI without a path one.
-    let isPathless = uri.hasPrefix("http") && uri.split(separator: "/", omittingEmptySubsequences: false).count == 3
+    let isPathless =
+      uri.hasPrefix("http") && uri.split(separator: "/", omittingEmptySubsequences: false).count == 3
     let separator =
       request.parameters["response_mode"] == "fragment" ? "#" : uri.contains("?") ? "&" : "?"
     return .redirect(to: uri + (isPathless ? "/" : "") + separator + encodeForm(fields))
@@ -234,7 +238,9 @@ extension LabState {
   private func sessionUser(_ request: LabRequest) -> LabUser? {
     let cookies = (request.headers["cookie"] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
     let prefix = Self.sessionCookie + "="
-    guard let value = cookies.first(where: { $0.hasPrefix(prefix) })?.dropFirst(prefix.count) else { return nil }
+    guard let value = cookies.first(where: { $0.hasPrefix(prefix) })?.dropFirst(prefix.count) else {
+      return nil
+    }
     return browserSessions[String(value)].flatMap { directory.user($0) }
   }
 

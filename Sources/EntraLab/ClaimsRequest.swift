@@ -7,7 +7,8 @@ struct ClaimsRequest: Sendable {
     var json: JSON = [:]
     if let text {
       guard let parsed: JSON = try? decodeJSON(text.utf8), parsed.object != nil else {
-        throw OAuthFailure("invalid_request", 9_002_313, "Invalid request. The claims parameter is malformed.")
+        throw OAuthFailure(
+          "invalid_request", 9_002_313, "Invalid request. The claims parameter is malformed.")
       }
       json = parsed
     }

@@ -113,7 +113,9 @@ extension LabState {
       return
     }
     guard let user = directory.user(userName) else { throw .noSuch("user \(userName)") }
-    if let scopes = try? ScopeRequest(grant.scope, isToken: true) { consent(user, to: scopes, for: grant.app) }
+    if let scopes = try? ScopeRequest(grant.scope, isToken: true) {
+      consent(user, to: scopes, for: grant.app)
+    }
     let signIn = signIn(user, app: grant.app, authority: grant.authority, nonce: nil)
     devices[name]?.decision = .approved(signIn)
   }

@@ -21,7 +21,9 @@ extension LabState {
       "jwks_uri": "\(base)\(prefix)/discovery\(version)/keys",
       "userinfo_endpoint": "\(base)/oidc/userinfo",
       "kerberos_endpoint": "\(base)\(prefix)/kerberos",
-      "token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt", "client_secret_basic"],
+      "token_endpoint_auth_methods_supported": [
+        "client_secret_post", "private_key_jwt", "client_secret_basic",
+      ],
       "response_modes_supported": ["query", "fragment", "form_post"],
       "response_types_supported": ["code", "id_token", "code id_token", "id_token token"],
       "subject_types_supported": ["pairwise"],

@@ -27,7 +27,8 @@ package final class EntraLab: Sendable {
     do {
       let certificates = try Certificates(validity: validity ?? Date() - 3600...Date() + 7 * 86_400)
       let state = LockedState(LabState(key: try SigningKey()))
-      let server = try await LabServer.start(port: Int(port), certificate: certificates.serverPEM) { request in
+      let server = try await LabServer.start(port: Int(port), certificate: certificates.serverPEM) {
+        request in
         state.value.withLock { $0.answer(request) }
       }
       let path = directory ?? FileManager.default.temporaryDirectory.path + "/entra-lab-" + randomIdentifier()
@@ -107,7 +108,8 @@ extension EntraLab {
 
   /// Asks for a second factor at the next refresh, for these scopes or for all. Signing in interactively after
   /// this gives it.
-  package func requireMFA(_ isRequired: Bool = true, of user: String, scopes: [String] = []) throws(LabError) {
+  package func requireMFA(_ isRequired: Bool = true, of user: String, scopes: [String] = []) throws(LabError)
+  {
     try perform(.mfa(.init(user: user, required: isRequired, scopes: scopes)))
   }
 

@@ -79,7 +79,8 @@ extension LabState {
   }
 
   private func unauthorized(_ message: String) -> GraphFailure {
-    GraphFailure(status: 401, code: "InvalidAuthenticationToken", message: message, challenge: "Bearer realm=\"\"")
+    GraphFailure(
+      status: 401, code: "InvalidAuthenticationToken", message: message, challenge: "Bearer realm=\"\"")
   }
 
   private func errorReply(_ failure: GraphFailure, requestID: String, correlation: String) -> LabReply {
@@ -117,7 +118,8 @@ extension LabState {
       try require(["User.ReadBasic.All", "User.Read.All", "Directory.Read.All"], token)
       return try users(query, base)
     case (_, ["me"]), (_, ["users"]), (_, ["me", "photo", "$value"]):
-      throw GraphFailure(status: 405, code: "Request_BadRequest", message: "Specified HTTP method is not allowed.")
+      throw GraphFailure(
+        status: 405, code: "Request_BadRequest", message: "Specified HTTP method is not allowed.")
     default:
       let name = path.first.map(String.init) ?? ""
       throw GraphFailure(
@@ -126,7 +128,8 @@ extension LabState {
   }
 
   private func require(_ scopes: [String], _ token: AccessToken) throws(GraphFailure) {
-    guard token.scopes.contains(anyOf: scopes) || token.scopes.names.isEmpty && scopes.contains("User.Read") else {
+    guard token.scopes.contains(anyOf: scopes) || token.scopes.names.isEmpty && scopes.contains("User.Read")
+    else {
       throw GraphFailure(
         status: 403, code: "Authorization_RequestDenied",
         message: "Insufficient privileges to complete the operation.")
@@ -141,7 +144,8 @@ extension LabState {
       "id": .string(user.objectID(in: tenant) ?? user.objectID), "displayName": .string(user.displayName),
       "givenName": .string(name.first ?? ""), "surname": .string(name.last ?? ""),
       "userPrincipalName": .string(user.userPrincipalName), "mail": .string(user.userPrincipalName),
-      "jobTitle": nil, "mobilePhone": nil, "officeLocation": nil, "preferredLanguage": nil, "businessPhones": [],
+      "jobTitle": nil, "mobilePhone": nil, "officeLocation": nil, "preferredLanguage": nil,
+      "businessPhones": [],
     ]
     var context = "\(base)/v1.0/$metadata#users"
     var shown = all
@@ -196,7 +200,8 @@ extension LabState {
     }
     guard (1...20).contains(batch.requests.count) else {
       throw GraphFailure(
-        status: 400, code: "BadRequest", message: "Number of batch request steps exceeds the maximum value of 20.")
+        status: 400, code: "BadRequest",
+        message: "Number of batch request steps exceeds the maximum value of 20.")
     }
     var failed: Set<String> = []
     var responses: [JSON] = []
@@ -230,6 +235,7 @@ extension LabState {
   /// A PNG image of one pixel.
   private static let photo: [UInt8] = Array(
     Data(
-      base64Encoded: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+      base64Encoded:
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
     ) ?? Data())
 }

@@ -13,7 +13,8 @@ func decodeJSON<T: Decodable>(_ bytes: some Sequence<UInt8>) throws -> T {
 
 /// Base64url without padding (RFC 4648 section 5).
 func base64URL(_ bytes: some Sequence<UInt8>) -> String {
-  Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
+    "=", with: "")
 }
 
 /// A new identifier of 128 random bits.

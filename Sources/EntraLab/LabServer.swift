@@ -91,9 +91,10 @@ private final class Handler {
   }
 }
 
-private typealias ServerCallback = @convention(c) (
-  UnsafeMutablePointer<SoupServer>?, OpaquePointer?, UnsafePointer<CChar>?, OpaquePointer?, gpointer?
-) -> Void
+private typealias ServerCallback =
+  @convention(c) (
+    UnsafeMutablePointer<SoupServer>?, OpaquePointer?, UnsafePointer<CChar>?, OpaquePointer?, gpointer?
+  ) -> Void
 
 private let refuseLargeBody: ServerCallback = { _, message, _, _, _ in
   let headers = soup_server_message_get_request_headers(message)
@@ -158,7 +159,9 @@ private func send(_ reply: LabReply, to message: OpaquePointer) {
   soup_message_body_append_bytes(content, reply.body)
 }
 
-private func soup_message_body_append_bytes(_ content: UnsafeMutablePointer<SoupMessageBody>?, _ bytes: [UInt8]) {
+private func soup_message_body_append_bytes(
+  _ content: UnsafeMutablePointer<SoupMessageBody>?, _ bytes: [UInt8]
+) {
   guard !bytes.isEmpty else { return }
   let shared = g_bytes_new(bytes, gsize(bytes.count))
   soup_message_body_append_bytes(content, shared)
@@ -178,7 +181,8 @@ private func breakConnection(of message: OpaquePointer, _ reply: LabReply) {
   case .garbage: bytes = Array("SSH-2.0-OpenSSH_9.2\r\n\0\u{1}\r\n\r\n".utf8)
   case .truncated:
     let type = reply.headers["Content-Type"] ?? "application/json"
-    let head = "HTTP/1.1 \(reply.status) Truncated\r\nContent-Type: \(type)\r\n"
+    let head =
+      "HTTP/1.1 \(reply.status) Truncated\r\nContent-Type: \(type)\r\n"
       + "Content-Length: \(reply.body.count)\r\n\r\n"
     bytes = Array(head.utf8) + reply.body.prefix(reply.body.count / 2)
   }

@@ -55,7 +55,8 @@ struct LabState: Sendable {
       case (.deviceCode, let authority?): try deviceCode(request, authority)
       case (.devicePage, _): devicePage(request)
       case (.logout, _): logout(request)
-      case (.nativeClient, _): LabReply(html: HTMLPage.page(title: "Done", "<p>Return to the application.</p>"))
+      case (.nativeClient, _):
+        LabReply(html: HTMLPage.page(title: "Done", "<p>Return to the application.</p>"))
       case (.userInfo, _): userInfo(request)
       case (.graph, _): graph(request)
       case (.control, _): control(request)

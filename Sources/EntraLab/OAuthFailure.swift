@@ -63,7 +63,8 @@ struct OAuthFailure: Error, Sendable {
   func page(now: Date) -> LabReply {
     let text = description(trace: randomIdentifier(), correlation: randomIdentifier(), now: now)
     return LabReply(
-      status: 400, html: HTMLPage.page(title: "Sign in", "<h1>We can't sign you in</h1><p>\(escapeHTML(text))</p>"))
+      status: 400,
+      html: HTMLPage.page(title: "Sign in", "<h1>We can't sign you in</h1><p>\(escapeHTML(text))</p>"))
   }
 
   private func timestamp(_ date: Date) -> String {

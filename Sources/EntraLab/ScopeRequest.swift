@@ -10,7 +10,8 @@ struct ScopeRequest: Sendable {
   private static let graph = "https://graph.microsoft.com"
   private static let graphNames = [
     "User.Read", "User.ReadWrite", "User.ReadBasic.All", "User.Read.All", "Mail.Read", "Mail.Send",
-    "Calendars.Read", "Calendars.ReadWrite", "Contacts.Read", "Files.Read", "Files.ReadWrite.All", "Tasks.Read",
+    "Calendars.Read", "Calendars.ReadWrite", "Contacts.Read", "Files.Read", "Files.ReadWrite.All",
+    "Tasks.Read",
     "Directory.Read.All",
   ]
 
@@ -29,7 +30,8 @@ struct ScopeRequest: Sendable {
     if isToken, resources.count > 1 {
       throw OAuthFailure(
         "invalid_request", 28000,
-        "Provided value for the input parameter scope is not valid because it contains more than one resource.")
+        "Provided value for the input parameter scope is not valid because it contains more than one resource."
+      )
     }
   }
 

@@ -24,7 +24,8 @@ extension LabState {
     case .one(let tenant) where user.objectID(in: tenant.id) != nil: return tenant.id
     case .workAccount, .one:
       throw .grant(
-        50020, "User account '\(user.userPrincipalName)' does not exist in tenant '\(authority.tenant)'.", nil)
+        50020, "User account '\(user.userPrincipalName)' does not exist in tenant '\(authority.tenant)'.", nil
+      )
     }
   }
 
@@ -39,7 +40,8 @@ extension LabState {
     case .one: throw .unknownApp(clientID)
     case .anyAccount, .workAccount:
       throw OAuthFailure(
-        "invalid_request", 50194, "Application '\(clientID)' is not configured as a multi-tenant application.")
+        "invalid_request", 50194, "Application '\(clientID)' is not configured as a multi-tenant application."
+      )
     }
   }
 }

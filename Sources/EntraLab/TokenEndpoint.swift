@@ -11,7 +11,8 @@ extension LabState {
     let app = try app(form["client_id"], at: authority)
     if form["client_secret"] != nil || form["client_assertion"] != nil {
       throw OAuthFailure(
-        "invalid_client", 700_025, "Client is public so neither 'client_assertion' nor 'client_secret' may be sent.")
+        "invalid_client", 700_025,
+        "Client is public so neither 'client_assertion' nor 'client_secret' may be sent.")
     }
     let claims = try ClaimsRequest(form["claims"])
     let response: [String: JSON]
@@ -63,7 +64,8 @@ extension LabState {
   private func checkVerifier(_ verifier: String?, _ parameters: [String: String]) throws(OAuthFailure) {
     guard let challenge = parameters["code_challenge"] else {
       if verifier != nil {
-        throw .grant(501_481, "The Code_Verifier was sent, but no code_challenge in the authorization request.", nil)
+        throw .grant(
+          501_481, "The Code_Verifier was sent, but no code_challenge in the authorization request.", nil)
       }
       return
     }
@@ -74,7 +76,8 @@ extension LabState {
     let computed = isHashed ? base64URL(SHA256.hash(data: Array(verifier.utf8))) : verifier
     guard computed == challenge, (43...128).contains(verifier.count) else {
       throw .grant(
-        501_481, "The Code_Verifier does not match the code_challenge supplied in the authorization request.", nil)
+        501_481, "The Code_Verifier does not match the code_challenge supplied in the authorization request.",
+        nil)
     }
   }
 
@@ -101,14 +104,17 @@ extension LabState {
     if let condition = account.condition { throw condition.failure }
     if account.revocations != signIn.revocations {
       throw .grant(
-        50173, "The provided grant has expired due to it being revoked, a fresh auth token is needed.", "bad_token")
+        50173, "The provided grant has expired due to it being revoked, a fresh auth token is needed.",
+        "bad_token")
     }
     let scopes = try ScopeRequest(form["scope"] ?? "openid profile offline_access", isToken: true)
     if let needed = account.mfaScopes, !signIn.hasMFA, needed.isEmpty || scopes.contains(anyOf: needed) {
       throw OAuthFailure(
         "invalid_grant", 50076, "You must use multi-factor authentication to access the resource.",
         suberror: "basic_action",
-        claims: #"{"access_token":{"capolids":{"essential":true,"values":["0fa1a0f1-1ab0-4000-8000-0000000000ca"]}}}"#)
+        claims:
+          #"{"access_token":{"capolids":{"essential":true,"values":["0fa1a0f1-1ab0-4000-8000-0000000000ca"]}}}"#
+      )
     }
     if let missing = missingConsent(scopes, of: signIn.user, to: app) {
       throw .grant(65001, missing, "consent_required")

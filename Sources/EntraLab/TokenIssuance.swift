@@ -4,7 +4,8 @@ import FoundationEssentials
 /// The tokens themselves.
 extension LabState {
   mutating func issue(
-    _ signIn: SignIn, _ requested: ScopeRequest, _ authority: LabAuthority, _ claims: ClaimsRequest, base: String
+    _ signIn: SignIn, _ requested: ScopeRequest, _ authority: LabAuthority, _ claims: ClaimsRequest,
+    base: String
   ) throws(OAuthFailure) -> [String: JSON] {
     let tenant = try tenant(of: signIn.user, at: authority)
     var scopes = requested
@@ -69,7 +70,8 @@ extension LabState {
     // Pairwise: another one for each app, as OpenID Connect Core section 8.1 has it.
     let subject = base64URL(SHA256.hash(data: Array("\(objectID) \(signIn.app.clientID)".utf8)))
     var claims: [String: JSON] = [
-      "iss": "\(base)/\(tenant)/v2.0", "sub": .string(subject), "oid": .string(objectID), "tid": .string(tenant),
+      "iss": "\(base)/\(tenant)/v2.0", "sub": .string(subject), "oid": .string(objectID),
+      "tid": .string(tenant),
       "ver": "2.0", "name": .string(user.displayName), "preferred_username": .string(user.userPrincipalName),
     ]
     switch signIn.authority.kind {
