@@ -84,7 +84,7 @@ let package = Package(
       name: "KeyringStoreTests",
       dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TestSupport"], swiftSettings: common),
     .testTarget(
-      name: "EntraLabTests", dependencies: ["EntraLab", "TestSupport"], swiftSettings: common),
+      name: "EntraLabTests", dependencies: ["EntraLab", "TestSupport", "entra-lab"], swiftSettings: common),
     .testTarget(
       name: "LlaveroTests", dependencies: ["llavero", "KeyringStore", "TestSupport"], swiftSettings: common),
   ],

@@ -91,7 +91,7 @@ extension LabState {
       if let hinted, prompt != "login" { return finish(request, as: hinted) }
     case .user(let name):
       if let user = directory.user(name) { return finish(request, as: user) }
-    case .deny: return respond(to: request, withError: cancellation)
+    case .deny: return cancel(request)
     case .error(let code, let description):
       return respond(to: request, withError: [("error", code), ("error_description", description)])
     }
@@ -152,7 +152,7 @@ extension LabState {
     }
     if request.form["cancel"] != nil {
       signIns[id] = nil
-      return respond(to: authorize, withError: cancellation)
+      return cancel(authorize)
     }
     guard let name = request.form["user"], let user = directory.user(name) else {
       return OAuthFailure("invalid_request", 50034, "The user account does not exist.").page(now: now)
@@ -164,11 +164,16 @@ extension LabState {
     return reply
   }
 
-  private var cancellation: [(String, String)] {
-    [
-      ("error", "access_denied"), ("error_subcode", "cancel"),
-      ("error_description", "AADSTS65004: User declined to consent to access the app."),
-    ]
+  private func cancel(_ request: AuthorizeRequest) -> LabReply {
+    let text =
+      if case .b2c = request.authority.kind {
+        "AADB2C90091: The user has cancelled entering self-asserted information."
+      } else {
+        "AADSTS65004: User declined to consent to access the app."
+      }
+    return respond(
+      to: request,
+      withError: [("error", "access_denied"), ("error_subcode", "cancel"), ("error_description", text)])
   }
 
   private mutating func finish(_ request: AuthorizeRequest, as user: LabUser) -> LabReply {

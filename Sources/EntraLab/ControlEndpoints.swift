@@ -116,6 +116,10 @@ extension LabState {
   private mutating func configure(_ changes: [String: JSON]) throws(LabError) {
     let current = settings.json
     if let unknown = changes.keys.first(where: { current[$0] == nil }) { throw .noSuch("setting \(unknown)") }
+    // Far more than any test needs, and far from where adding to a time would overflow.
+    if changes.values.contains(where: { abs($0.integer ?? 0) > 10_000_000_000 }) {
+      throw .badCommand("a number is too large.")
+    }
     do {
       settings = try decodeJSON(encodeJSON(current.merging(changes) { _, new in new }))
     } catch {

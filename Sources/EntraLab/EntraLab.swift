@@ -16,27 +16,34 @@ package final class EntraLab: Sendable {
   private let state: LockedState
   private let ownDirectory: String?
 
-  /// Starts a lab.
+  /// Starts a lab, with new keys and certificates.
+  ///
   /// - Parameters:
   ///   - port: 0 takes any free port.
   ///   - directory: Where the CA bundle goes; a new one under the temporary directory by default.
   ///   - validity: Of the certificates.
+  /// - Returns: The lab, which listens.
+  /// - Throws: ``LabError`` where the port is taken or the bundle cannot be written.
   package static func start(
     port: UInt16 = 0, directory: String? = nil, validity: ClosedRange<Date>? = nil
   ) async throws(LabError) -> EntraLab {
+    let temporary = FileManager.default.temporaryDirectory.path + "/entra-lab-" + randomIdentifier()
+    let file = (directory ?? temporary) + "/entra-lab-ca.pem"
     do {
       let certificates = try Certificates(validity: validity ?? Date() - 3600...Date() + 7 * 86_400)
       let state = LockedState(LabState(key: try SigningKey()))
-      let server = try await LabServer.start(port: Int(port), certificate: certificates.serverPEM) {
-        request in
+      try FileManager.default.createDirectory(
+        atPath: directory ?? temporary, withIntermediateDirectories: true)
+      try Data((certificates.authorityPEM + "\n").utf8).write(to: URL(filePath: file), options: .atomic)
+      let answer: @Sendable (LabRequest) -> LabReply = { request in
         state.value.withLock { $0.answer(request) }
       }
-      let path = directory ?? FileManager.default.temporaryDirectory.path + "/entra-lab-" + randomIdentifier()
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-      let file = path + "/entra-lab-ca.pem"
-      try Data((certificates.authorityPEM + "\n").utf8).write(to: URL(filePath: file), options: .atomic)
-      return EntraLab(server: server, state: state, file: file, ownDirectory: directory == nil ? path : nil)
+      let server = try await LabServer.start(
+        port: Int(port), certificate: certificates.serverPEM, answer: answer)
+      return EntraLab(
+        server: server, state: state, file: file, ownDirectory: directory == nil ? temporary : nil)
     } catch {
+      try? FileManager.default.removeItem(atPath: directory == nil ? temporary : file)
       throw .cannotStart("\(error)")
     }
   }
@@ -52,6 +59,7 @@ package final class EntraLab: Sendable {
   /// Closes all connections and removes the CA bundle. To be called once.
   package func stop() async {
     await server.stop()
+    state.value.withLock { $0.stop() }
     try? FileManager.default.removeItem(atPath: ownDirectory ?? caBundlePath)
   }
 }
@@ -69,7 +77,17 @@ extension EntraLab {
   package var log: [LabLogEntry] { state.value.withLock { $0.log } }
 
   package func requests(to endpoint: LabEndpoint) -> [LabLogEntry] {
-    log.filter { $0.endpoint == endpoint }
+    state.value.withLock { $0.requests(to: endpoint) }
+  }
+
+  /// Waits until the log holds so many requests to an endpoint, or the lab stops. A request is in the log
+  /// before it is answered.
+  package func requests(to endpoint: LabEndpoint, atLeast count: Int) async -> [LabLogEntry] {
+    await withCheckedContinuation { continuation in
+      state.value.withLock {
+        $0.wait(Waiter(endpoint: endpoint, count: count, continuation: continuation))
+      }
+    }
   }
 
   package func clearLog() { state.value.withLock { $0.log = [] } }

@@ -15,7 +15,7 @@ extension LabState {
 
   func graph(_ request: LabRequest) -> LabReply {
     let requestID = randomIdentifier()
-    let correlation = request.headers["client-request-id"] ?? requestID
+    let correlation = request.headers["client-request-id"].flatMap { isPlain($0) ? $0 : nil } ?? requestID
     var reply: LabReply
     do {
       let token = try authenticate(request)

@@ -19,7 +19,7 @@ package struct LabFault: Codable, Sendable {
   package var body: String?
   /// A body of so many bytes of "x" instead of `body`.
   package var bodySize: Int?
-  /// Seconds before the answer.
+  /// Seconds before the answer, 600 at most.
   package var delay: Double?
   package var connection: Connection?
   /// Carry out the request first: codes are used up, tokens are issued, and then the answer goes wrong.
@@ -51,12 +51,12 @@ package struct LabFault: Codable, Sendable {
       afterHandling == true || keepsAnswer && !breaksBefore
       ? handle() : LabReply(contentType: "application/json", body: [])
     if !keepsAnswer {
-      reply.status = status ?? 200
+      reply.status = min(max(status ?? 200, 200), 599)
       let size = min(bodySize ?? 0, 256 << 20)
       reply.body = size > 0 ? [UInt8](repeating: UInt8(ascii: "x"), count: size) : Array((body ?? "").utf8)
     }
     reply.headers.merge(headers ?? [:]) { _, new in new }
-    reply.delay = .seconds(max(delay ?? 0, 0))
+    reply.delay = .seconds(min(max(delay ?? 0, 0), 600))
     switch connection {
     case nil: break
     case .drop: reply.ending = .dropped

@@ -19,11 +19,8 @@ final class LabServer: @unchecked Sendable {
     (self.thread, self.server, self.port) = (thread, server, port)
   }
 
-  /// Listens on 127.0.0.1 and ::1, on the same port.
-  /// - Parameters:
-  ///   - port: 0 takes any free port.
-  ///   - certificate: The certificate and its key, in PEM.
-  ///   - answer: Called for each request, on the server's thread.
+  /// Listens on 127.0.0.1 and ::1, on the same port, or on any free one for port 0. `certificate` is PEM with
+  /// its key; `answer` is called for each request, on the server's thread.
   static func start(
     port: Int, certificate: String, answer: @escaping @Sendable (LabRequest) -> LabReply
   ) async throws(GLibError) -> LabServer {

@@ -15,6 +15,8 @@ struct LabState: Sendable {
   var faults: [LabFault] = []
   var log: [LabLogEntry] = []
   var received = 0
+  var waiters: [Waiter] = []
+  var isStopped = false
 
   init(key: SigningKey) {
     self.key = key
@@ -22,9 +24,11 @@ struct LabState: Sendable {
 
   var now: Date { Date() + Double(settings.clockSkew) }
 
-  /// Forgets everything but the key.
+  /// Forgets everything but the key, and who is waiting.
   mutating func reset() {
+    let waiters = waiters
     self = LabState(key: key)
+    self.waiters = waiters
   }
 
   mutating func answer(_ request: LabRequest) -> LabReply {
@@ -32,8 +36,8 @@ struct LabState: Sendable {
     var reply: LabReply
     if let index = faults.firstIndex(where: { $0.target == route.endpoint }) {
       let fault = faults[index]
-      faults[index].count = (fault.count ?? 1) - 1
-      if (faults[index].count ?? 0) < 1 { faults.remove(at: index) }
+      let count = fault.count ?? 1
+      if count > 1 { faults[index].count = count - 1 } else { faults.remove(at: index) }
       reply = fault.reply { dispatch(request, route) }
     } else {
       reply = dispatch(request, route)
@@ -72,7 +76,7 @@ struct LabState: Sendable {
     reply.headers["x-ms-request-id"] = reply.headers["x-ms-request-id"] ?? randomIdentifier()
     reply.headers["Cache-Control"] = reply.headers["Cache-Control"] ?? "no-store, no-cache"
     if request.headers["return-client-request-id"] == "true",
-      let id = request.headers["client-request-id"] ?? request.query["client-request-id"]
+      let id = request.headers["client-request-id"] ?? request.query["client-request-id"], isPlain(id)
     {
       reply.headers["client-request-id"] = id
     }
@@ -88,7 +92,13 @@ struct LabState: Sendable {
         query: request.query.dictionary, form: request.form.dictionary,
         duplicates: request.query.duplicates + request.form.duplicates, headers: request.headers,
         status: isAnswered ? reply.status : 0))
+    resumeWaiters()
   }
+}
+
+/// Whether a value may be echoed in a header.
+func isPlain(_ text: String) -> Bool {
+  text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
 }
 
 /// What changes about a user while the lab runs.

@@ -15,7 +15,7 @@ struct ScopeRequest: Sendable {
     "Directory.Read.All",
   ]
 
-  /// - Parameter isToken: One request for a token may be for one resource only; consent may span several.
+  /// One request for a token (`isToken`) may be for one resource only; consent may span several.
   init(_ text: String, isToken: Bool) throws(OAuthFailure) {
     for scope in text.split(separator: " ").map(String.init) {
       switch scope.lowercased() {

@@ -24,11 +24,14 @@ import Testing
 
   @Test(arguments: [
     ("http://localhost:1/", true), ("http://localhost", true), ("http://127.0.0.1:9", true),
-    ("http://localhost:1/path", false), ("http://localhost:x", false), ("http://localhost:1@evil.example", false),
+    ("http://localhost:1/path", false), ("http://localhost:x", false),
+    ("http://localhost:1@evil.example", false),
     ("https://localhost:1", false), ("http://[::1]:5", false), ("http://localhost.evil.example", false),
     ("http://localhost:1#f", false), ("http://localhost:1?q=1", false),
   ])
-  func `A loopback redirect URI may have any port and nothing else`(uri: String, isRegistered: Bool) async throws {
+  func `A loopback redirect URI may have any port and nothing else`(uri: String, isRegistered: Bool)
+    async throws
+  {
     try await withLab { lab async throws in
       let answer = try await lab.authorize(["redirect_uri": uri])
       #expect((answer.status == 302) == isRegistered)
@@ -72,7 +75,8 @@ import Testing
       let page = try await lab.authorize(["login_hint": ""])
       #expect(page.status == 200)
       #expect(page.body.contains("bob@contoso.test"))
-      let id = try #require(page.body.split(separator: #"name="ctx" value=""#).last?.split(separator: "\"").first)
+      let id = try #require(
+        page.body.split(separator: #"name="ctx" value=""#).last?.split(separator: "\"").first)
       let answer = try await lab.curl(
         "/common/login", form: [("ctx", String(id)), ("user", "bob")], ["-c", jar])
       let code = try #require(answer.redirect["code"])
@@ -87,7 +91,8 @@ import Testing
         + "&redirect_uri=http%3A%2F%2Flocalhost&prompt=none"
       #expect(try await lab.curl(query, headers: [], ["-b", jar]).redirect["code"] != nil)
       try lab.requireMFA(of: "bob")
-      #expect(try await lab.curl(query, headers: [], ["-b", jar]).redirect["error"] == "interaction_required")
+      #expect(
+        try await lab.curl(query, headers: [], ["-b", jar]).redirect["error"] == "interaction_required")
     }
   }
 

@@ -31,7 +31,8 @@ import Testing
   @Test(arguments: [
     "", "[]", "{}", "{\"nothing\":{}}", #"{"configure":{"deviceInterva":1}}"#,
     #"{"configure":{"deviceInterval":"x"}}"#, #"{"revoke":"nobody"}"#, #"{"reset":{},"clearLog":{}}"#,
-    #"{"approveDevice":{"userCode":"X"}}"#, #"{"fault":{"target":"nowhere"}}"#,
+    #"{"configure":{"clockSkew":9223372036854775807}}"#, #"{"approveDevice":{"userCode":"X"}}"#,
+    #"{"fault":{"target":"nowhere"}}"#,
   ])
   func `A command that makes no sense is refused`(command: String) async throws {
     try await withLab { lab async throws in
@@ -44,7 +45,8 @@ import Testing
   @Test func `The log holds what was sent`() async throws {
     try await withLab { lab async throws in
       _ = try await lab.curl(
-        "/common/oauth2/v2.0/token?slice=x", form: [("client_id", "a b+c&d"), ("scope", "s"), ("scope", "t")],
+        "/common/oauth2/v2.0/token?slice=x",
+        form: [("client_id", "a b+c&d"), ("scope", "s"), ("scope", "t")],
         headers: ["x-client-SKU: Llavero"])
       let entry = try #require(lab.log.first)
       #expect(entry.endpoint == .token)
@@ -58,6 +60,18 @@ import Testing
       lab.clearLog()
       #expect(lab.log.isEmpty)
     }
+  }
+
+  @Test func `A test can wait for a request`() async throws {
+    try await withLab { lab async throws in
+      async let arrived = lab.requests(to: .keys, atLeast: 2)
+      for _ in 0..<2 { _ = try await lab.curl("/common/discovery/v2.0/keys") }
+      #expect(await arrived.count == 2)
+    }
+    let lab = try await EntraLab.start()
+    async let never = lab.requests(to: .token, atLeast: 1)
+    await lab.stop()
+    #expect(await never.isEmpty)
   }
 
   @Test func `People and apps can be added`() async throws {

@@ -25,8 +25,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("/contoso.onmicrosoft.com/b2c_1_x/v2.0/.well-known/openid-configuration", "/\(LabDirectory.contoso)/v2.0/"),
-    ("/tfp/contoso.onmicrosoft.com/B2C_1_x/v2.0/.well-known/openid-configuration", "/\(LabDirectory.contoso)/v2.0/"),
+    (
+      "/contoso.onmicrosoft.com/b2c_1_x/v2.0/.well-known/openid-configuration",
+      "/\(LabDirectory.contoso)/v2.0/"
+    ),
+    (
+      "/tfp/contoso.onmicrosoft.com/B2C_1_x/v2.0/.well-known/openid-configuration",
+      "/\(LabDirectory.contoso)/v2.0/"
+    ),
     ("/adfs/.well-known/openid-configuration", "/adfs"),
     ("/v2.0/.well-known/openid-configuration", "/\(LabDirectory.contoso)/v2.0"),
   ])
@@ -45,7 +51,8 @@ import Testing
           form: [("api-version", "1.1"), ("authorization_endpoint", host + "/common/oauth2/v2.0/authorize")],
           ["-G"])
         #expect(
-          answer["tenant_discovery_endpoint"] == lab.baseURL + "/common/v2.0/.well-known/openid-configuration")
+          answer["tenant_discovery_endpoint"] == lab.baseURL + "/common/v2.0/.well-known/openid-configuration"
+        )
         #expect(try answer.json["metadata"]?.array?.count == 2)
       }
       let evil = try await lab.curl(

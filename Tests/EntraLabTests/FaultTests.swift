@@ -21,9 +21,11 @@ import Testing
   }
 
   /// Exit statuses of curl: 52 no answer, 56 reset or cut off, 18 body incomplete, 1 and 8 no HTTP.
-  @Test(arguments: [
-    (LabFault.Connection.drop, [52, 56]), (.reset, [56, 35]), (.truncate, [18, 56]), (.garbage, [1, 8, 56]),
-  ] as [(LabFault.Connection, [Int32])])
+  @Test(
+    arguments: [
+      (LabFault.Connection.drop, [52, 56]), (.reset, [56, 35]), (.truncate, [18, 56]),
+      (.garbage, [1, 8, 56]),
+    ] as [(LabFault.Connection, [Int32])])
   func `A connection breaks as it was told to`(connection: LabFault.Connection, exits: [Int32]) async throws {
     try await withLab { lab async throws in
       lab.inject(LabFault(.discovery, connection: connection))
@@ -53,7 +55,9 @@ import Testing
       async let impatient = lab.curl("/common/discovery/v2.0/keys", ["--max-time", "0.3"])
       #expect(try await lab.curl("/common/v2.0/.well-known/openid-configuration").status == 200)
       #expect(try await impatient.exit == 28)
-      lab.inject(LabFault(.keys, delay: 0.1))
+      lab.inject(LabFault(.keys, delay: 0.3))
+      #expect(try await lab.curl("/common/discovery/v2.0/keys", ["--max-time", "0.2"]).exit == 28)
+      lab.inject(LabFault(.keys, delay: 0.4))
       #expect(try await lab.curl("/common/discovery/v2.0/keys").status == 200)
     }
   }
@@ -62,7 +66,8 @@ import Testing
     try await withLab { lab async throws in
       lab.inject(LabFault(.token, status: 200, bodySize: 50_000_000))
       let answer = try await lab.curl(
-        "/common/oauth2/v2.0/token", form: [("a", "b")], ["-o", "/dev/null", "-w", "HTTP/1.1 %{size_download}"])
+        "/common/oauth2/v2.0/token", form: [("a", "b")],
+        ["-o", "/dev/null", "-w", "HTTP/1.1 %{size_download}"])
       #expect(answer.status == 50_000_000)
     }
   }

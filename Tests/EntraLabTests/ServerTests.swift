@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct ServerTests {
   /// curl's exit status 60: the certificate is not trusted.
-  @Test func `The certificate is trusted through the bundle only, and for its names and time only`() async throws {
+  @Test func `The certificate is trusted through the bundle only, and for its names and time only`()
+    async throws
+  {
     try await withLab { lab async throws in
       let path = "/common/discovery/v2.0/keys"
       #expect(try await lab.curl(path).status == 200)
@@ -47,10 +49,19 @@ import Testing
         ("/", []), ("/%00%ff/..%2f", []), ("/" + String(repeating: "a/", count: 3000), []),
         ("/common/oauth2/v2.0/authorize?%", []), ("/common/oauth2/v2.0/authorize?client_id&=&&%zz=%", []),
         ("/common/oauth2/v2.0/token", ["-d", long]), ("/common/oauth2/v2.0/token", ["-d", "claims=" + deep]),
-        ("/common/oauth2/v2.0/token", ["-X", "DELETE"]), ("/common/oauth2/v2.0/token", ["-d", "\u{1}\u{ff}=%ff"]),
-        ("/__ctl", ["-d", deep]), ("/__ctl", ["-d", #"{"configure":{"clockSkew":9223372036854775807}}"#]),
-        ("/common/discovery/v2.0/keys", []),
-        ("/v1.0/me", ["-H", "Authorization: Bearer"]), ("/v1.0/$batch", ["-d", deep]), ("/common/login", ["-d", "ctx"]),
+        ("/common/oauth2/v2.0/token", ["-X", "DELETE"]),
+        ("/common/oauth2/v2.0/token", ["-d", "\u{1}\u{ff}=%ff"]),
+        ("/__ctl", ["-d", deep]),
+        (
+          "/__ctl",
+          [
+            "-d",
+            #"{"fault":{"target":"other","count":-9223372036854775808,"status":-1,"bodySize":-1,"delay":-1e300}}"#,
+          ]
+        ),
+        ("/nothing", []), ("/common/discovery/v2.0/keys", []),
+        ("/v1.0/me", ["-H", "Authorization: Bearer"]), ("/v1.0/$batch", ["-d", deep]),
+        ("/common/login", ["-d", "ctx"]),
         ("/common/discovery/instance?authorization_endpoint=https:////", []),
         ("/common/v2.0/.well-known/openid-configuration", ["-H", "Host: evil.example"]),
         ("/common/v2.0/.well-known/openid-configuration", ["-H", "Host:"]),
@@ -70,7 +81,8 @@ import Testing
       let file = FileManager.default.temporaryDirectory.path + "/entra-lab-large-\(UUID().uuidString)"
       defer { try? FileManager.default.removeItem(atPath: file) }
       try Data(repeating: 97, count: 3_000_000).write(to: URL(filePath: file))
-      let large = try await lab.curl("/common/oauth2/v2.0/token", ["-H", "Expect:", "--data-binary", "@" + file])
+      let large = try await lab.curl(
+        "/common/oauth2/v2.0/token", ["-H", "Expect:", "--data-binary", "@" + file])
       #expect(large.status == 413)
       let chunked = try await lab.curl(
         "/common/oauth2/v2.0/token", ["-H", "Expect:", "-H", "Transfer-Encoding: chunked", "-d", "a=b"])

@@ -61,7 +61,8 @@ import Testing
       #expect(answer["error_description"]?.contains("Correlation ID: \(id) Timestamp: 20") == true)
       #expect(answer["trace_id"] != nil)
       let silent = try await lab.curl(
-        "/common/oauth2/v2.0/token", form: [("client_id", Client.plain)], headers: ["client-request-id: \(id)"])
+        "/common/oauth2/v2.0/token", form: [("client_id", Client.plain)],
+        headers: ["client-request-id: \(id)"])
       #expect(silent.headers["client-request-id"] == nil)
     }
   }
@@ -154,7 +155,8 @@ import Testing
 
   @Test func `A client that declares cp1 gets a long token`() async throws {
     try await withLab { lab async throws in
-      let claims = #"{"access_token":{"xms_cc":{"values":["cp1"]}},"id_token":{"auth_time":{"essential":true}}}"#
+      let claims =
+        #"{"access_token":{"xms_cc":{"values":["cp1"]}},"id_token":{"auth_time":{"essential":true}}}"#
       let answer = try await lab.signIn(claims: claims)
       #expect(try answer.json["expires_in"] == 86_400)
       #expect(try answer.json["refresh_in"] == 43_200)
@@ -197,7 +199,9 @@ import Testing
       #expect(try policy.claims(of: "id_token")["tfp"] == "b2c_1_up")
       #expect(try policy.json["refresh_token_expires_in"] != nil)
       let token = try #require(policy["refresh_token"])
-      #expect(try await lab.refresh(token, tenant: "contoso.onmicrosoft.com/b2c_1_other")["suberror"] == "bad_token")
+      #expect(
+        try await lab.refresh(token, tenant: "contoso.onmicrosoft.com/b2c_1_other")["suberror"] == "bad_token"
+      )
 
       let adfs = try await lab.signIn(tenant: "adfs")
       #expect(adfs["client_info"] == nil)
