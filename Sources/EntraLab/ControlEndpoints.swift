@@ -1,6 +1,17 @@
-/// The control channel: `POST /__ctl` with one command.
+/// The control channel: `POST /__ctl` with one command, a JSON object whose only member is the verb.
 ///
-/// A command is a JSON object with one member, named after the verb.
+/// ```json
+/// {"configure": {"tokenLifetime": 600, "authorize": {"user": {"name": "bob"}}}}
+/// {"fault": {"target": "token", "status": 503, "headers": {"Retry-After": "1"}, "count": 2}}
+/// {"fault": {"target": "graph", "connection": "drop", "delay": 0.5, "afterHandling": true}}
+/// {"approveDevice": {"userCode": "BCDFGHJKL", "user": "alice"}}
+/// {"declineDevice": {}}
+/// {"revoke": "alice"}
+/// {"condition": {"user": "alice", "condition": "accountDeleted"}}
+/// {"mfa": {"user": "alice", "required": true, "scopes": ["Mail.Read"]}}
+/// {"addUser": {…}}   {"addApp": {…}}   as `GET /__ctl` shows those that there are
+/// {"clearLog": {}}   {"clearFaults": {}}   {"reset": {}}
+/// ```
 enum LabCommand: Decodable, Sendable {
   case reset
   case clearLog

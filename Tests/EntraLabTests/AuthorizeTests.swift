@@ -102,6 +102,8 @@ import Testing
       let denied = try await lab.authorize()
       #expect(denied.redirect["error"] == "access_denied")
       #expect(denied.redirect["error_subcode"] == "cancel")
+      let policy = try await lab.authorize(tenant: "contoso.onmicrosoft.com/b2c_1_up")
+      #expect(policy.redirect["error_description"]?.hasPrefix("AADB2C90091") == true)
       lab.configure { $0.authorize = .error(code: "server_error", description: "<script>\u{1b}[31m") }
       #expect(try await lab.authorize().redirect["error_description"] == "<script>\u{1b}[31m")
       lab.configure { $0.authorize = .user(name: "bob") }

@@ -203,6 +203,10 @@ import Testing
         try await lab.refresh(token, tenant: "contoso.onmicrosoft.com/b2c_1_other")["suberror"] == "bad_token"
       )
 
+      let unscoped = try await lab.signIn(tenant: "contoso.onmicrosoft.com/b2c_1_up", scope: "openid")
+      #expect(unscoped["access_token"] == nil)
+      #expect(unscoped["id_token"] != nil)
+
       let adfs = try await lab.signIn(tenant: "adfs")
       #expect(adfs["client_info"] == nil)
       #expect(try adfs.claims(of: "id_token")["iss"]?.string == lab.baseURL + "/adfs")
