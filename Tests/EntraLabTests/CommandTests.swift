@@ -12,6 +12,10 @@ import Testing
     let output = try Pipe()
     let child = try Child(
       program(), ["--directory", directory], environment: sanitizers, streams: (nil, output.writing, nil))
+    defer {
+      child.signal(SIGKILL)
+      child.wait()
+    }
     output.closeWriting()
     let authority = output.readLine()
     let bundle = output.readLine()
@@ -30,6 +34,10 @@ import Testing
   @Test func `The command can speak JSON`() throws {
     let output = try Pipe()
     let child = try Child(program(), ["--json"], environment: sanitizers, streams: (nil, output.writing, nil))
+    defer {
+      child.signal(SIGKILL)
+      child.wait()
+    }
     output.closeWriting()
     let json = try JSONDecoder().decode(JSON.self, from: Data(output.readLine().utf8))
     #expect(json["authority"] != nil && json["caBundle"] != nil && json["control"] != nil)
