@@ -18,9 +18,10 @@ public struct TokenRecords: Sendable {
   public init(_ response: TokenResponse, for context: TokenContext, at now: Date) throws(CacheError) {
     let claims = response.claims
     let clientInfo = response.clientInfo
-    // AD FS sends no client info; the subject is what identifies its accounts.
+    // AD FS sends no client info; the subject is what identifies its accounts. Elsewhere it says less than the
+    // request, while the client info is the server's own word for whose tokens these are.
     let named = clientInfo?.homeAccountID ?? claims?.subject?.normalized
-    guard let homeAccountID = context.homeAccountID?.normalized ?? named else {
+    guard let homeAccountID = clientInfo?.homeAccountID ?? context.homeAccountID?.normalized ?? named else {
       throw CacheError(.invalidResponse, "The token response does not say whose tokens it holds.")
     }
     let realm = Self.realm(claims: claims, clientInfo: clientInfo, context: context)
