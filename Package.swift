@@ -13,6 +13,7 @@ let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 let package = Package(
   name: "llavero",
   products: [
+    .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
     .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
@@ -62,6 +63,9 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: safe),
+    .target(
+      name: "BrowserSignIn", dependencies: ["GLibSupport", "IdentityClient", "LoopbackListener"],
+      swiftSettings: common),
     .executableTarget(
       name: "llavero",
       dependencies: [
@@ -107,6 +111,13 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: common),
+    .testTarget(
+      name: "SignInTests",
+      dependencies: [
+        "BrowserSignIn", "EntraLab", "HTTPTransport", "IdentityClient", "SoupTransport", "TestSupport",
+        "TokenCache", .product(name: "Logging", package: "swift-log"),
+      ],
+      exclude: ["browser.py"], swiftSettings: common),
     .testTarget(
       name: "SoupTransportTests",
       dependencies: [
