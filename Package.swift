@@ -10,9 +10,17 @@ let common: [SwiftSetting] = [
 /// Every target except those that call C is checked for memory safety by the compiler.
 let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
 let package = Package(
   name: "llavero",
   products: [
+    .library(name: "IdentityClient", targets: ["IdentityClient"]),
+    .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
+    .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
+    .library(name: "SoupTransport", targets: ["SoupTransport"]),
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
     .library(name: "SecretService", targets: ["SecretService"]),
@@ -22,6 +30,8 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    // Only the lab needs these two.
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
   ],
@@ -35,30 +45,25 @@ let package = Package(
       pkgConfig: "libsoup-3.0",
       providers: [.apt(["libsoup-3.0-dev"]), .yum(["libsoup3-devel"])]),
     .target(name: "GLibSupport", dependencies: ["CLibsecret"], swiftSettings: common),
-    .target(
-      name: "HTTPTransport",
-      dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
-      swiftSettings: safe),
-    .target(
-      name: "SoupTransport",
-      dependencies: [
-        "CLibsoup", "GLibSupport", "HTTPTransport",
-        .product(name: "HTTPTypes", package: "swift-http-types"),
-      ],
-      swiftSettings: common),
-    .target(name: "LoopbackListener", dependencies: ["CLibsoup", "GLibSupport"], swiftSettings: common),
     .target(name: "SecretService", dependencies: ["CLibsecret", "GLibSupport"], swiftSettings: common),
     .target(name: "TokenCache", dependencies: ["GLibSupport"], swiftSettings: safe),
     .target(
       name: "KeyringStore", dependencies: ["GLibSupport", "SecretService", "TokenCache"],
       swiftSettings: safe),
-    .executableTarget(
-      name: "llavero",
-      dependencies: [
-        "GLibSupport", "KeyringStore",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
+    .target(name: "HTTPTransport", dependencies: [httpTypes], swiftSettings: safe),
+    .target(
+      name: "SoupTransport", dependencies: ["CLibsoup", "GLibSupport", "HTTPTransport", httpTypes],
+      swiftSettings: common),
+    .target(name: "LoopbackListener", dependencies: ["CLibsoup", "GLibSupport"], swiftSettings: common),
+    .target(
+      name: "IdentityClient",
+      dependencies: ["GLibSupport", "HTTPTransport", "TokenCache", httpTypes, logging],
       swiftSettings: safe),
+    .target(
+      name: "BrowserSignIn", dependencies: ["GLibSupport", "IdentityClient", "LoopbackListener"],
+      swiftSettings: common),
+    .executableTarget(
+      name: "llavero", dependencies: ["GLibSupport", "KeyringStore", argumentParser], swiftSettings: safe),
     .target(
       name: "EntraLab",
       dependencies: [
@@ -68,10 +73,7 @@ let package = Package(
         .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
       swiftSettings: common),
-    .executableTarget(
-      name: "entra-lab",
-      dependencies: ["EntraLab", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-      swiftSettings: safe),
+    .executableTarget(name: "entra-lab", dependencies: ["EntraLab", argumentParser], swiftSettings: safe),
     .executableTarget(
       name: "MailApp", dependencies: ["KeyringStore"], path: "Examples/MailApp", swiftSettings: safe),
     .executableTarget(
@@ -84,8 +86,7 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "SecretServiceTests",
-      dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"],
-      swiftSettings: common),
+      dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"], swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache"], swiftSettings: common),
     .executableTarget(
       name: "CacheWorker", dependencies: ["GLibSupport", "KeyringStore", "TokenCache"],
@@ -95,19 +96,28 @@ let package = Package(
       dependencies: ["CacheWorker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport"],
       swiftSettings: common),
     .testTarget(
-      name: "EntraLabTests", dependencies: ["EntraLab", "TestSupport", "entra-lab"], swiftSettings: common),
-    .testTarget(
       name: "SoupTransportTests",
-      dependencies: [
-        "CLibsoup", "GLibSupport", "HTTPTransport", "SoupTransport", "TestSupport",
-        .product(name: "HTTPTypes", package: "swift-http-types"),
-      ],
+      dependencies: ["CLibsoup", "GLibSupport", "HTTPTransport", "SoupTransport", "TestSupport", httpTypes],
       swiftSettings: common),
     .testTarget(
       name: "LoopbackListenerTests", dependencies: ["LoopbackListener", "TestSupport"], swiftSettings: common),
     .testTarget(
-      name: "LlaveroTests",
-      dependencies: ["llavero", "SecretService", "TestSupport", "TokenCache"],
+      name: "EntraLabTests", dependencies: ["EntraLab", "TestSupport", "entra-lab"], swiftSettings: common),
+    .testTarget(
+      name: "IdentityClientTests",
+      dependencies: [
+        "GLibSupport", "HTTPTransport", "IdentityClient", "TestSupport", "TokenCache", httpTypes, logging,
+      ],
+      swiftSettings: common),
+    .testTarget(
+      name: "SignInTests",
+      dependencies: [
+        "BrowserSignIn", "EntraLab", "HTTPTransport", "IdentityClient", "SoupTransport", "TestSupport",
+        "TokenCache", logging,
+      ],
+      exclude: ["browser.py"], swiftSettings: common),
+    .testTarget(
+      name: "LlaveroTests", dependencies: ["llavero", "SecretService", "TestSupport", "TokenCache"],
       swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]
