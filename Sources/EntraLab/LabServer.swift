@@ -68,7 +68,7 @@ final class LabServer: @unchecked Sendable {
   /// Stops listening and closes all connections. To be called once.
   func stop() async {
     await withCheckedContinuation { continuation in
-      thread.invoke { [server] in
+      thread.invoke { [self] in
         soup_server_disconnect(server)
         g_object_unref(server)
         continuation.resume()

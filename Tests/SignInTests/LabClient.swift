@@ -36,7 +36,8 @@ struct LabClient: Sendable {
     let start = ContinuousClock.now
     client = PublicClient(
       configuration: configuration, cache: cache,
-      transport: try SoupTransport(caBundle: caBundle ?? lab.caBundlePath), authenticator: Self.browser(lab),
+      transport: try SoupTransport(caBundle: caBundle ?? lab.caBundlePath, environment: [:]),
+      authenticator: Self.browser(lab),
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { Date() },
       // Nobody waits for real between two polls.
       timing: Timing(sleep: { _ in await Task.yield() }, uptime: { ContinuousClock.now - start }),

@@ -27,6 +27,7 @@ final class AccountLocks: Sendable {
       queues[account] = queue
       return queue
     }
+    log.debug("Waiting for the account's turn.")
     do throws(LockFailure) {
       return try await queue.run(timeout: timeout, onCancel: LockFailure.cancelled, onTimeout: .timedOut) {
         [directory] _ throws(LockFailure) in

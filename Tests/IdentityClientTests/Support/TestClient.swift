@@ -167,6 +167,8 @@ final class LogLines: Sendable {
 
   var text: String { lines.withLock { $0.joined(separator: "\n") } }
 
+  func count(of message: String) -> Int { lines.withLock { $0.count { $0.hasPrefix(message) } } }
+
   var handler: any LogHandler { Handler(lines: self) }
 
   private struct Handler: LogHandler {
