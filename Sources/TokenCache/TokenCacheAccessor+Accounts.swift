@@ -58,9 +58,7 @@ extension Sequence where Element == CacheDocument {
     var idTokens: [String: [IDToken]] = [:]
     for document in self {
       for record in document.accounts.values {
-        guard let id = record.homeAccountID?.normalized,
-          [.msSTS, .adfs, .msa, .aad].contains(record.accountType)
-        else { continue }
+        guard let id = record.homeAccountID?.normalized else { continue }
         records[id, default: []].append(record)
       }
       guard let clientID else { continue }

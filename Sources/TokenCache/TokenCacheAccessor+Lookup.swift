@@ -146,11 +146,8 @@ extension TokenCacheAccessor {
 extension TokenRequest {
   fileprivate func isServed(by token: AccessToken, in clouds: CloudInstances) -> Bool {
     let credential = token.credential
-    return credential.credentialType == scheme.credentialType
-      && (scheme.tokenType ?? "").normalized
-        == (scheme == .bearer ? "" : (credential.tokenType ?? "").normalized)
-      && isAbout(credential, in: clouds)
-      && credential.requestedClaims == requestedClaims.nonBlank
+    return scheme.isThat(of: credential) && isAbout(credential, in: clouds)
+      && credential.extraParameters == nil && credential.requestedClaims == requestedClaims.nonBlank
       && (applicationIdentifier ?? "").normalized == (credential.applicationIdentifier ?? "").normalized
       && token.scopes.satisfies(scopes)
   }

@@ -3,11 +3,13 @@ import FoundationEssentials
 /// What an import did.
 public struct ImportSummary: Sendable, Hashable {
   /// Records that were not there, or older.
-  public var saved = 0
+  public var saved: Int
   /// Records of which a newer or equal version was there.
-  public var kept = 0
+  public var kept: Int
 
-  public init() {}
+  public init(saved: Int = 0, kept: Int = 0) {
+    (self.saved, self.kept) = (saved, kept)
+  }
 }
 
 extension TokenCacheAccessor {
@@ -54,10 +56,12 @@ extension TokenCacheAccessor {
 extension CacheDocument {
   /// Adds what another document of the same group holds.
   mutating func formUnion(_ other: CacheDocument) {
-    for section in CredentialSection.allCases { self[section].merge(other[section]) { mine, _ in mine } }
-    accounts.merge(other.accounts) { mine, _ in mine }
-    appMetadata.merge(other.appMetadata) { mine, _ in mine }
-    accountMetadata.merge(other.accountMetadata) { mine, _ in mine }
+    for section in CredentialSection.allCases {
+      for (key, credential) in other[section] { self[section].put(credential, at: key) }
+    }
+    for (key, account) in other.accounts { accounts.put(account, at: key) }
+    for (key, metadata) in other.appMetadata { appMetadata.put(metadata, at: key) }
+    for (key, metadata) in other.accountMetadata { accountMetadata.put(metadata, at: key) }
     otherSections.merge(other.otherSections) { $0.merged(with: $1) }
     misfits.merge(other.misfits) { $0.merging($1) { mine, _ in mine } }
   }
@@ -120,6 +124,10 @@ extension CacheDocument {
       }
     }
     for (key, theirs) in other.accountMetadata.sorted(by: { $0.key < $1.key }) {
+      let mine = accountMetadata.sorted { $0.key < $1.key }.first {
+        theirs.clientID.matches($0.value.clientID)
+      }
+      let theirs = mine.map { theirs.merged(with: $0.value) } ?? theirs
       self.accountMetadata.merge(theirs, key: key, with: accountMetadata, counting: &summary) {
         theirs.clientID.matches($0.clientID)
       } isNewer: { _, _ in
@@ -141,8 +149,7 @@ extension Dictionary where Key == String, Value: CacheRecord {
   ) {
     let same = mine.filter { isSame($0.value) }
     guard let kept = same[key] != nil ? key : same.keys.min(), let older = mine[kept] else {
-      if let squatter = self[key], !isSame(squatter) { self[squatter.serializedKey] = squatter }
-      self[key] = theirs
+      put(theirs, at: key)
       summary.saved += 1
       return
     }
@@ -155,6 +162,14 @@ extension Dictionary where Key == String, Value: CacheRecord {
 extension Credential {
   /// When the record was written, as far as it says.
   fileprivate var age: Date { lastModified ?? cachedAt ?? .distantPast }
+}
+
+extension AccountMetadata {
+  /// This record with what only the other one knows, account by account.
+  fileprivate func merged(with other: AccountMetadata) -> AccountMetadata {
+    AccountMetadata(
+      fields: JSONValue.object(fields).merged(with: .object(other.fields)).objectValue ?? fields)
+  }
 }
 
 extension JSONValue {

@@ -86,7 +86,9 @@ public final class TokenCacheAccessor: Sendable {
     _ contents: GroupContents, of shards: ShardSelection, generation: UInt64, readAt: Date
   ) {
     memory.withLock { memory in
-      if memory.generation != generation || memory.readAt < readAt - Self.revalidationInterval {
+      if memory.generation != generation
+        || abs(readAt.timeIntervalSince(memory.readAt)) > Self.revalidationInterval
+      {
         memory = Memory(generation: generation, readAt: readAt)
       }
       switch shards {

@@ -32,8 +32,16 @@ public enum AuthenticationScheme: Sendable, Hashable {
     self == .bearer ? .accessToken : .accessTokenWithAuthScheme
   }
 
-  var tokenType: String? {
-    if case .bound(let tokenType, _) = self { tokenType } else { nil }
+  /// Whether an access token has this scheme and, where one is named, this key.
+  ///
+  /// Apple's library has a credential type for tokens with a scheme; others name the scheme in the token type
+  /// alone.
+  func isThat(of token: Credential) -> Bool {
+    switch self {
+    case .bearer: token.credentialType == .accessToken && token.schemeName.isEmpty
+    case .bound(let tokenType, let keyID):
+      tokenType.normalized == token.schemeName && (keyID.isEmpty || keyID == token.kid)
+    }
   }
 }
 

@@ -18,12 +18,14 @@ public struct TokenRecords: Sendable {
   public init(_ response: TokenResponse, for context: TokenContext, at now: Date) throws(CacheError) {
     let claims = response.claims
     let clientInfo = response.clientInfo
-    // AD FS sends no client info; the subject is what identifies its accounts.
+    // AD FS sends no client info; the subject is what identifies its accounts. Elsewhere it says less than the
+    // request, while the client info is the server's own word for whose tokens these are.
     let named = clientInfo?.homeAccountID ?? claims?.subject?.normalized
-    guard let homeAccountID = context.homeAccountID?.normalized ?? named else {
+    guard let homeAccountID = clientInfo?.homeAccountID ?? context.homeAccountID?.normalized ?? named else {
       throw CacheError(.invalidResponse, "The token response does not say whose tokens it holds.")
     }
-    let realm = Self.realm(claims: claims, clientInfo: clientInfo, context: context)
+    let realm = Self.realm(
+      claims: claims, home: clientInfo?.utid ?? Tenant.home(of: homeAccountID), context: context)
     func credential(_ type: CredentialType, _ secret: String) -> Credential {
       Credential(
         type: type, homeAccountID: homeAccountID, environment: context.environment,
@@ -83,11 +85,11 @@ public struct TokenRecords: Sendable {
 
   /// In B2C and CIAM the tenant in an ID token depends on the policy, so that the home tenant is taken.
   private static func realm(
-    claims: IDTokenClaims?, clientInfo: ClientInfo?, context: TokenContext
+    claims: IDTokenClaims?, home: String?, context: TokenContext
   ) -> String? {
     switch context.authority {
-    case .aad: claims?.tenantID ?? context.realm ?? clientInfo?.utid
-    case .b2c, .ciam: clientInfo?.utid ?? context.realm ?? claims?.tenantID
+    case .aad: claims?.tenantID ?? context.realm ?? home
+    case .b2c, .ciam: home ?? context.realm ?? claims?.tenantID
     case .adfs: context.realm
     }
   }

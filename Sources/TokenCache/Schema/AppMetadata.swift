@@ -6,7 +6,7 @@ public struct AppMetadata: CacheRecord {
     self.fields = fields
   }
 
-  package static let replacedFields: Set<String> = []
+  package static let replacedFields: Set<String> = ["family_id"]
   package static let spellings: Set<String> = ["client_id", "environment"]
 
   /// - Parameter familyID: The client's family; the empty string says that it is known to have none.

@@ -4,20 +4,20 @@
 /// several libraries fed is one cache.
 struct RecordIdentity: Hashable {
   private let parts: [String]
+  private let extraParameters: JSONValue?
 
   /// The identity of a credential, scopes and requested claims of an access token left aside.
   init(_ credential: Credential, in clouds: CloudInstances) {
     let type = credential.credentialType
     var parts = [
-      type.rawValue, (credential.homeAccountID ?? "").normalized,
+      (credential.string("credential_type") ?? "").normalized, (credential.homeAccountID ?? "").normalized,
       clouds.canonical(credential.environment ?? ""),
     ]
     switch type.section {
     case .accessToken:
       parts += [
         (credential.clientID ?? "").normalized, Self.tenant(credential),
-        (credential.applicationIdentifier ?? "").normalized,
-        type == .accessTokenWithAuthScheme ? (credential.tokenType ?? "").normalized : "",
+        (credential.applicationIdentifier ?? "").normalized, credential.schemeName,
       ]
     case .idToken:
       parts += [(credential.clientID ?? "").normalized, Self.tenant(credential)]
@@ -25,7 +25,7 @@ struct RecordIdentity: Hashable {
       // MSAL for Python keeps one token of a family for each client.
       parts += [(credential.clientID ?? "").normalized, (credential.familyID ?? "").normalized]
     }
-    self.parts = parts
+    (self.parts, extraParameters) = (parts, credential.extraParameters)
   }
 
   init(_ account: AccountRecord, in clouds: CloudInstances) {
@@ -33,10 +33,12 @@ struct RecordIdentity: Hashable {
       (account.homeAccountID ?? "").normalized, clouds.canonical(account.environment ?? ""),
       Tenant.resolve(realm: account.realm, homeAccountID: account.homeAccountID),
     ]
+    extraParameters = nil
   }
 
   init(_ metadata: AppMetadata, in clouds: CloudInstances) {
     parts = [clouds.canonical(metadata.environment ?? ""), (metadata.clientID ?? "").normalized]
+    extraParameters = nil
   }
 
   private static func tenant(_ credential: Credential) -> String {

@@ -74,9 +74,23 @@ extension Dictionary where Key == String, Value: CacheRecord {
     } else if let found = filter({ isSame($0.value) }).keys.min(), let older = self[found] {
       self[found] = record.replacing(older)
     } else {
-      // A key of another library's making may name another record than its fields do: that one moves.
-      if let squatter = self[key] { self[squatter.serializedKey] = squatter }
-      self[key] = record
+      put(record, at: key)
     }
+  }
+
+  /// Puts a record under a key. If a record of something else is there, as a key of another library's making
+  /// may say something else than the fields, the one whose fields make the key gets it; the other goes
+  /// under its own key or the next that is free.
+  mutating func put(_ record: Value, at key: String) {
+    guard let other = self[key], other != record else {
+      self[key] = record
+      return
+    }
+    let isRightful = other.serializedKey == key && record.serializedKey != key
+    let (stays, moves) = isRightful ? (other, record) : (record, other)
+    var free = moves.serializedKey
+    while free == key || self[free] != nil { free += "-" }
+    self[key] = stays
+    self[free] = moves
   }
 }

@@ -66,15 +66,26 @@ public struct Credential: CacheRecord {
     get { string("token_type") }
     set { set("token_type", newValue) }
   }
-  /// The thumbprint of the key that the token is bound to.
+  /// The thumbprint of the key that the token is bound to; MSAL for Python, Node and Go have names of their
+  /// own for the field.
   public var kid: String? {
-    get { string("kid") }
+    get { string("kid") ?? string("key_id") ?? string("keyid") }
     set { set("kid", newValue) }
   }
-  /// The `claims` parameter that the token was asked with.
+  /// The `claims` parameter that the token was asked with; MSAL for Node has a name of its own for the field.
   public var requestedClaims: String? {
-    get { string("requested_claims") }
+    get { string("requested_claims") ?? string("requestedClaims") }
     set { set("requested_claims", newValue) }
+  }
+  /// What else the token was asked with: the parameters in MSAL.NET, a hash of them in MSAL for Python and Go.
+  var extraParameters: JSONValue? {
+    let parameters = fields["ext_cache_key"] ?? fields["ext"]
+    return parameters == .null ? nil : parameters
+  }
+  /// The authentication scheme in lower case, empty for bearer tokens.
+  var schemeName: String {
+    let name = (tokenType ?? "").normalized
+    return name == "bearer" ? "" : name
   }
   /// The application's identifier in Intune.
   public var applicationIdentifier: String? {
@@ -186,10 +197,11 @@ public struct Credential: CacheRecord {
   package static let replacedFields: Set<String> = [
     "application_cache_identifier", "bound_device_id", "cached_at", "client_id", "credential_type",
     "device_id", "enrollment_id", "environment", "expires_in", "expires_on", "ext_expires_on",
-    "extended_expires_on", "external_key_type", "family_id", "home_account_id", "kid",
-    "last_modification_app", "last_modification_time", "last_recovery_attempt_failed",
+    "extended_expires_on", "external_key_type", "family_id", "home_account_id", "key_id",
+    "keyid", "kid", "last_modification_app", "last_modification_time", "last_recovery_attempt_failed",
     "prt_protocol_version", "realm", "recovery_attempt_count", "recovery_attempted_at", "redirect_uri",
-    "refresh_on", "requested_claims", "secret", "session_key", "spe_info", "token_type",
+    "refresh_on", "requestedClaims", "requestedClaimsHash", "requested_claims", "secret", "session_key",
+    "spe_info", "token_type",
   ]
 
   package static let spellings: Set<String> = ["environment", "realm", "target"]

@@ -5,10 +5,12 @@ public struct IDToken: Sendable, Hashable {
   public let environment: String
   public let clientID: String
 
-  /// Fails for other kinds of credential and without a secret, environment or client id.
+  /// Fails for other kinds of credential and without a secret, environment or client id. The secret may be
+  /// empty, as MSAL for Java leaves it where a response had no ID token.
   public init?(_ credential: Credential) {
-    guard credential.credentialType.section == .idToken, let secret = credential.secret,
-      let environment = credential.environment, let clientID = credential.clientID
+    guard credential.credentialType.section == .idToken,
+      let secret = credential.fields["secret"]?.stringValue, let environment = credential.environment,
+      let clientID = credential.clientID
     else { return nil }
     (self.credential, self.secret) = (credential, secret)
     (self.environment, self.clientID) = (environment, clientID)

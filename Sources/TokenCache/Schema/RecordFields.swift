@@ -38,9 +38,11 @@ extension CacheRecord {
     fields[field] = value.map(JSONValue.string)
   }
 
-  /// Times are decimal strings: MSAL.NET refuses a whole cache over one that is a number.
+  /// Times are decimal strings: MSAL.NET refuses a whole cache over one that is a number. A time too far away
+  /// to be written counts as none.
   mutating func set(_ field: String, _ value: Date?) {
-    set(field, value.map { String(Int64($0.timeIntervalSince1970.rounded(.down))) })
+    let seconds = value.flatMap { Int64(exactly: $0.timeIntervalSince1970.rounded(.down)) }
+    set(field, seconds.map { String($0) })
   }
 
   /// This record as it is stored over an older one for the same thing: what this library does not know of the

@@ -1,0 +1,187 @@
+import FoundationEssentials
+
+/// Which claims a client asks the server to put into tokens: the `claims` parameter of OpenID Connect Core 5.5.
+public struct ClaimsRequest: Sendable, Hashable {
+  /// The token that a claim is asked for.
+  public enum Target: String, Sendable, Hashable, CaseIterable {
+    case idToken = "id_token"
+    case accessToken = "access_token"
+  }
+
+  /// One claim that is asked for.
+  public struct Claim: Sendable, Hashable {
+    public var name: String
+    /// `nil` asks for the claim in the default manner.
+    public var additionalInfo: AdditionalInfo?
+
+    public init(name: String, additionalInfo: AdditionalInfo? = nil) {
+      (self.name, self.additionalInfo) = (name, additionalInfo)
+    }
+  }
+
+  /// How a claim is asked for.
+  public struct AdditionalInfo: Sendable, Hashable {
+    public var essential: Bool?
+    public var value: JSONValue?
+    public var values: [JSONValue]?
+
+    public init(essential: Bool? = nil, value: JSONValue? = nil, values: [JSONValue]? = nil) {
+      (self.essential, self.value, self.values) = (essential, value, values)
+    }
+  }
+
+  private var claims: [Target: [Claim]] = [:]
+
+  public init() {}
+
+  /// Reads the JSON of a `claims` parameter.
+  ///
+  /// - Throws: ``ClaimsRequestError`` when it is no JSON object, and for targets, claims and members of claims
+  ///   that MSAL for iOS and macOS refuses.
+  public init(json: String) throws(ClaimsRequestError) {
+    guard let targets = try? JSONDecoder().decode(JSONObject.self, from: Data(json.utf8)) else {
+      throw ClaimsRequestError(.notJSON, "The claims request is no JSON object.")
+    }
+    try self.init(targets)
+  }
+
+  /// Reads the members of a `claims` parameter.
+  ///
+  /// - Throws: ``ClaimsRequestError`` as ``init(json:)`` does.
+  public init(_ targets: JSONObject) throws(ClaimsRequestError) {
+    for (name, value) in targets.sorted(by: { $0.key < $1.key }) {
+      guard let target = Target(rawValue: name) else {
+        throw ClaimsRequestError(.invalid, "Invalid claims target: \(name)")
+      }
+      guard let members = value.objectValue else {
+        throw ClaimsRequestError.type(of: name, allowed: "NSDictionary")
+      }
+      for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+        request(try Claim(name: name, value), for: target)
+      }
+    }
+  }
+
+  /// Whether nothing is asked for.
+  public var isEmpty: Bool { claims.values.allSatisfy(\.isEmpty) }
+
+  /// What is asked for in one token.
+  public func claims(for target: Target) -> [Claim] { claims[target] ?? [] }
+
+  /// Asks for a claim, in place of an earlier request for the same one.
+  public mutating func request(_ claim: Claim, for target: Target) {
+    var claims = claims(for: target)
+    if let index = claims.firstIndex(where: { $0.name == claim.name }) {
+      claims[index] = claim
+    } else {
+      claims.append(claim)
+    }
+    self.claims[target] = claims
+  }
+
+  /// Asks for a claim no more.
+  ///
+  /// - Returns: Whether it was asked for.
+  @discardableResult
+  public mutating func remove(_ name: String, for target: Target) -> Bool {
+    guard let index = claims(for: target).firstIndex(where: { $0.name == name }) else { return false }
+    claims[target]?.remove(at: index)
+    return true
+  }
+
+  /// Tells the server what the client can deal with, such as `cp1` for claims challenges, by the claim
+  /// `xms_cc` of the access token.
+  public mutating func requestCapabilities(_ capabilities: [String]) {
+    guard !capabilities.isEmpty else { return }
+    let info = AdditionalInfo(values: capabilities.map(JSONValue.string))
+    request(Claim(name: "xms_cc", additionalInfo: info), for: .accessToken)
+  }
+
+  /// The members of the `claims` parameter.
+  public var members: JSONObject {
+    var targets: JSONObject = [:]
+    for (target, claims) in claims where !claims.isEmpty {
+      let members = claims.map { ($0.name, $0.additionalInfo?.json ?? .null) }
+      targets[target.rawValue] = .object(Dictionary(members) { _, last in last })
+    }
+    return targets
+  }
+
+  /// The `claims` parameter: compact JSON with sorted keys.
+  ///
+  /// - Throws: ``ClaimsRequestError`` for a value that JSON has no word for, such as an infinite number.
+  public func json() throws(ClaimsRequestError) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return String(decoding: try encoder.encode(members), as: UTF8.self)
+    } catch {
+      throw ClaimsRequestError(.invalid, "A number in the claims request cannot be written as JSON.")
+    }
+  }
+}
+
+extension ClaimsRequest.Claim {
+  fileprivate init(name: String, _ value: JSONValue) throws(ClaimsRequestError) {
+    guard value != .null else {
+      self.init(name: name)
+      return
+    }
+    guard let members = value.objectValue else {
+      throw ClaimsRequestError.type(of: name, allowed: "NSDictionary")
+    }
+    self.init(name: name, additionalInfo: try ClaimsRequest.AdditionalInfo(members))
+  }
+}
+
+extension ClaimsRequest.AdditionalInfo {
+  fileprivate init(_ members: JSONObject) throws(ClaimsRequestError) {
+    switch members["essential"] {
+    case nil: break
+    case .bool(let isEssential): essential = isEssential
+    case .integer, .decimal, .double: essential = members["essential"]?.numberValue != 0
+    default: throw ClaimsRequestError.type(of: "essential", allowed: "NSNumber")
+    }
+    value = members["value"]
+    if let member = members["values"] {
+      guard let elements = member.arrayValue else {
+        throw ClaimsRequestError.type(of: "values", allowed: "NSArray")
+      }
+      values = elements
+    }
+    guard essential != nil || value != nil || values != nil else {
+      throw ClaimsRequestError(.invalid, "Failed to init claim additional info from json.")
+    }
+  }
+
+  fileprivate var json: JSONValue {
+    var members: JSONObject = [:]
+    members["essential"] = essential.map(JSONValue.bool)
+    members["value"] = value
+    members["values"] = values.map(JSONValue.array)
+    return .object(members)
+  }
+}
+
+/// Why a text is no claims request.
+public struct ClaimsRequestError: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum Code: Sendable, Hashable {
+    /// The text is no JSON object.
+    case notJSON
+    /// A part of it is unknown or of the wrong type.
+    case invalid
+  }
+
+  public let code: Code
+  /// What is wrong, in the words of MSAL for iOS and macOS.
+  public let description: String
+
+  init(_ code: Code, _ description: String) {
+    (self.code, self.description) = (code, description)
+  }
+
+  static func type(of name: String, allowed: String) -> ClaimsRequestError {
+    ClaimsRequestError(
+      .invalid, "\(name) key in dictionary is not of expected type. Allowed types: \(allowed).")
+  }
+}

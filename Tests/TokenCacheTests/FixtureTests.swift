@@ -1,0 +1,190 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TokenCache
+
+/// A cache that another MSAL library wrote.
+struct Fixture: Sendable, CustomTestStringConvertible {
+  let name: String
+  let data: Data
+
+  var testDescription: String { name }
+
+  /// Every JSON file of the folder, also in folders below it; none where it is not there.
+  static let all: [Fixture] = {
+    let folder = SharedFiles.fixtures
+    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+    return paths.filter { $0.hasSuffix(".json") }.sorted().compactMap { path in
+      (try? Data(contentsOf: folder.appendingPathComponent(path))).map { Fixture(name: path, data: $0) }
+    }
+  }()
+}
+
+/// Caches written by other MSAL libraries. They are no part of the repository.
+@Suite(
+  .enabled(if: !Fixture.all.isEmpty, "no fixtures: MSAL_FIXTURES names the folder, else ../shared/fixtures"))
+struct FixtureTests {
+  @Test(arguments: Fixture.all)
+  func comesBackFromADocument(_ fixture: Fixture) throws {
+    let document = try CacheDocument(json: fixture.data)
+    #expect(try plain(document) == original(fixture))
+    #expect(try CacheDocument(json: document.json()) == document)
+  }
+
+  @Test(arguments: Fixture.all)
+  func comesBackFromAGroupHoweverOftenItIsImported(_ fixture: Fixture) async throws {
+    let document = try CacheDocument(json: fixture.data)
+    let cache = TokenCacheAccessor(store: InMemoryStore())
+    let summary = try await cache.import(document)
+    #expect(summary == ImportSummary(saved: document.recordCount, kept: 0))
+    #expect(try plain(await cache.export().document) == original(fixture))
+    for _ in 1...3 {
+      let generation = cache.store.generation(of: cache.group)
+      let summary = try await cache.import(document)
+      #expect(summary == ImportSummary(saved: 0, kept: document.recordCount))
+      #expect(cache.store.generation(of: cache.group) == generation)
+      #expect(try plain(await cache.export().document) == original(fixture))
+    }
+  }
+
+  @Test(arguments: Fixture.all)
+  func listsEveryAccountOnce(_ fixture: Fixture) async throws {
+    let cache = try await group(with: fixture)
+    let listed = try await cache.accounts(AccountFilter(signedInOnly: false)).map(\.homeAccountID)
+    #expect(listed.sorted() == Set(records("Account", of: fixture).compactMap(\.homeAccountID)).sorted())
+    for id in listed {
+      let accounts = try await cache.accounts(AccountFilter(homeAccountID: id.uppercased()))
+      #expect(accounts.map(\.homeAccountID) == [id])
+    }
+  }
+
+  @Test(arguments: Fixture.all)
+  func findsEveryAccessTokenOfAnAccount(_ fixture: Fixture) async throws {
+    let clock = Mutex(Date(timeIntervalSince1970: 0))
+    let cache = try await group(with: fixture) { clock.withLock { $0 } }
+    let accounts = Set(records("Account", of: fixture).compactMap(\.homeAccountID))
+    let idTokens = records("IdToken", of: fixture)
+    for record in records("AccessToken", of: fixture) where record.isOrdinary {
+      guard let id = record.homeAccountID else { continue }
+      // A token whose account or ID token is not there is not of a known account.
+      guard accounts.contains(id), idTokens.contains(where: { $0.isAbout(sameSignInAs: record) }) else {
+        continue
+      }
+      let lifetime = try #require(record.lifetime)
+      clock.withLock { $0 = lifetime.middle }
+      for environment in CloudInstances.known.aliases(of: record["environment"] ?? "") {
+        for scope in record.scopes {
+          let request = TokenRequest(
+            homeAccountID: id.uppercased(), environment: environment, clientID: record["client_id"] ?? "",
+            realm: record.isOfHomeTenant ? nil : record["realm"], scopes: [scope.uppercased()],
+            scheme: record.scheme)
+          let found = try await cache.accessToken(for: request, expirationBuffer: 0)
+          let comment = Comment(rawValue: "\(record.key) by \(scope) at \(environment)")
+          let candidates = records("AccessToken", of: fixture).filter { $0.serves(scope, like: record) }
+          #expect(candidates.contains { $0["secret"] == found?.token.secret }, comment)
+          #expect(found?.account?.homeAccountID == id, comment)
+          if lifetime.isPlausible {
+            #expect(found.map { [.valid, .needsRefresh].contains($0.condition) } == true, comment)
+          }
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Fixture.all)
+  func findsTheTokensOfApplications(_ fixture: Fixture) async throws {
+    let clock = Mutex(Date(timeIntervalSince1970: 0))
+    let cache = try await group(with: fixture) { clock.withLock { $0 } }
+    for record in records("AccessToken", of: fixture) where record.homeAccountID == nil && record.isOrdinary {
+      clock.withLock { $0 = record.lifetime?.middle ?? $0 }
+      let request = TokenRequest(
+        homeAccountID: nil, environment: record["environment"] ?? "", clientID: record["client_id"] ?? "",
+        realm: record["realm"], scopes: record.scopes)
+      #expect(try await cache.accessToken(for: request)?.token.secret == record["secret"])
+    }
+  }
+
+  @Test(arguments: Fixture.all)
+  func findsEveryRefreshToken(_ fixture: Fixture) async throws {
+    let cache = try await group(with: fixture)
+    for record in records("RefreshToken", of: fixture) {
+      for environment in CloudInstances.known.aliases(of: record["environment"] ?? "") {
+        let request = TokenRequest(
+          homeAccountID: record.homeAccountID, environment: environment, clientID: record["client_id"] ?? "")
+        let found = try await cache.refreshTokens(for: request)
+        #expect(found.contains { $0.secret == record["secret"] }, Comment(rawValue: record.key))
+      }
+    }
+  }
+
+  private func original(_ fixture: Fixture) throws -> PlainJSON {
+    try PlainJSON(fixture.data).cacheWithoutEmptySections
+  }
+
+  private func plain(_ document: CacheDocument) throws -> PlainJSON { try PlainJSON(document.json()) }
+
+  private func group(
+    with fixture: Fixture, now: @escaping @Sendable () -> Date = { Date() }
+  ) async throws -> TokenCacheAccessor {
+    let cache = TokenCacheAccessor(store: InMemoryStore(), now: now)
+    _ = try await cache.import(CacheDocument(json: fixture.data))
+    return cache
+  }
+
+  private func records(_ section: String, of fixture: Fixture) -> [FixtureRecord] {
+    ((try? PlainJSON(fixture.data))?[section]?.members ?? [:]).sorted { $0.key < $1.key }
+      .map { FixtureRecord(key: $0.key, fields: $0.value) }
+  }
+}
+
+/// A record of a fixture, as it stands in the file.
+private struct FixtureRecord {
+  let key: String
+  let fields: PlainJSON
+
+  subscript(name: String) -> String? { fields[name]?.text }
+
+  var homeAccountID: String? { self["home_account_id"]?.lowercased() }
+  var scopes: [String] { (self["target"] ?? "").split(separator: " ").map(String.init) }
+
+  /// Whether the token was asked for without further parameters, which have a part in its identity.
+  var isOrdinary: Bool {
+    fields["ext_cache_key"] == nil && fields["ext"] == nil && self["requested_claims"] == nil
+      && ["accesstoken", "accesstoken_with_authscheme"].contains(self["credential_type"]?.lowercased())
+  }
+
+  var isOfHomeTenant: Bool {
+    let realm = (self["realm"] ?? "").lowercased()
+    return ["common", "organizations", "consumers"].contains(realm)
+      || homeAccountID?.hasSuffix(".\(realm)") == true
+  }
+
+  var scheme: AuthenticationScheme {
+    guard let type = self["token_type"], type.lowercased() != "bearer" else { return .bearer }
+    return .bound(tokenType: type, keyID: self["kid"] ?? self["key_id"] ?? self["keyid"] ?? "")
+  }
+
+  /// The time in the middle of the token's life, and whether it ever lived.
+  var lifetime: (middle: Date, isPlausible: Bool)? {
+    func seconds(_ name: String) -> Double? {
+      self[name].flatMap(Double.init)
+        ?? {
+          if case .number(let number) = fields[name] { Double("\(number)") } else { nil }
+        }()
+    }
+    guard let start = seconds("cached_at"), let end = seconds("expires_on") else { return nil }
+    return (Date(timeIntervalSince1970: (start + end) / 2), start < end)
+  }
+
+  func isAbout(sameSignInAs other: FixtureRecord) -> Bool {
+    homeAccountID == other.homeAccountID && self["client_id"] == other["client_id"]
+      && (self["realm"] == other["realm"] || isOfHomeTenant && other.isOfHomeTenant)
+      && CloudInstances.known.canonical(self["environment"] ?? "")
+        == CloudInstances.known.canonical(other["environment"] ?? "")
+  }
+
+  func serves(_ scope: String, like other: FixtureRecord) -> Bool {
+    isOrdinary && isAbout(sameSignInAs: other) && scopes.contains { $0.lowercased() == scope.lowercased() }
+  }
+}

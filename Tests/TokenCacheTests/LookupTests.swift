@@ -1,0 +1,226 @@
+import Foundation
+import Testing
+
+@testable import TokenCache
+
+/// Which token a request finds.
+struct LookupTests {
+  @Test func aTokenIsFoundByAnyHostOfItsCloudAndNoOther() async throws {
+    let test = TestCache()
+    try await test.save()
+    for host in CloudInstances.known.aliases(of: "login.windows.net") {
+      #expect(try await test.token(environment: host.uppercased())?.token.secret == "at-1")
+    }
+    #expect(try await test.token(environment: "login.microsoftonline.us") == nil)
+  }
+
+  @Test func aTokenIsFoundByASubsetOfItsScopesInAnyCaseAndOrder() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(scope: "User.Read Mail.Read"))
+    #expect(try await test.token("mail.READ user.read") != nil)
+    #expect(try await test.token("Mail.Read") != nil)
+    #expect(try await test.token("") != nil)
+    #expect(try await test.token("Mail.Read Files.Read") == nil)
+  }
+
+  @Test func theHomeTenantIsMeantByNoRealmAndByCommon() async throws {
+    let test = TestCache()
+    try await test.save()
+    for realm in [nil, "common", "organizations", TestPerson.alice.utid] {
+      #expect(try await test.token(realm: realm) != nil)
+    }
+    for realm in ["consumers", "guest-tenant"] { #expect(try await test.token(realm: realm) == nil) }
+  }
+
+  @Test func aTokenWithoutAccountOrIDTokenIsNotFound() async throws {
+    let test = TestCache()
+    try await test.save(
+      TestAnswer(hasIDToken: false), homeAccountID: TestPerson.alice.homeAccountID)
+    #expect(try await test.token() == nil)
+    try await test.save()
+    #expect(try await test.token()?.idToken?.claims?.username == TestPerson.alice.username)
+    #expect(try await test.token()?.account?.username == TestPerson.alice.username)
+    try test.store.update(.all, in: test.cache.group) { contents in
+      for shard in contents.documents.keys { contents[shard].accounts = [:] }
+    }
+    #expect(try await test.token() == nil)
+  }
+
+  @Test(arguments: [(3299.0, 300.0, true), (3301, 300, false), (3599, 0, true), (3601, 0, false)])
+  func aTokenCountsAsExpiredABufferBeforeItsEnd(_ at: Double, _ buffer: Double, _ isValid: Bool) async throws
+  {
+    let test = TestCache()
+    try await test.save()
+    test.setClock(at)
+    #expect(try await test.token(buffer: buffer)?.condition == (isValid ? .valid : .expired))
+  }
+
+  @Test func aTokenFromTheFutureCountsAsExpired() async throws {
+    let test = TestCache()
+    try await test.save()
+    test.setClock(-1)
+    #expect(try await test.token()?.condition == .expired)
+  }
+
+  @Test func aTokenThatTheServerWantsRenewedIsFoundAsSuch() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(more: ["expires_in": .integer(3600), "refresh_in": .integer(1800)]))
+    #expect(try await test.token()?.condition == .valid)
+    test.setClock(1801)
+    #expect(try await test.token()?.condition == .needsRefresh)
+  }
+
+  @Test func anExpiredTokenServesInItsExtendedLifetime() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(more: ["expires_in": .integer(3600), "ext_expires_in": .integer(7200)]))
+    test.setClock(3601)
+    #expect(try await test.token()?.condition == .extendedLifetime)
+    test.setClock(7200)
+    #expect(try await test.token()?.condition == .expired)
+  }
+
+  @Test func theBestTokenIsTakenAndThenTheOneThatLastsLongest() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(scope: "A", accessToken: "short", more: ["expires_in": .integer(1000)]))
+    try await test.save(TestAnswer(scope: "B", accessToken: "long", more: ["expires_in": .integer(9000)]))
+    try await test.save(
+      TestAnswer(
+        scope: "C", accessToken: "due", more: ["expires_in": .integer(99_000), "refresh_in": .integer(1)]))
+    test.setClock(10)
+    #expect(try await test.token("")?.token.secret == "long")
+  }
+
+  @Test func tokensOfAnApplicationAreFoundWithoutAccount() async throws {
+    let test = TestCache()
+    try await test.load(
+      """
+      {"AccessToken": {"k": {"credential_type": "AccessToken", "secret": "app", "home_account_id": null,
+        "environment": "login.microsoftonline.com", "client_id": "client", "target": "https://x/.default",
+        "realm": "contoso", "cached_at": "1767225600", "expires_on": "1767229200"}}}
+      """)
+    let request = TokenRequest(
+      homeAccountID: nil, environment: "login.windows.net", clientID: "CLIENT", realm: "contoso",
+      scopes: ["https://x/.default"])
+    #expect(try await test.cache.accessToken(for: request)?.token.secret == "app")
+  }
+
+  /// MSAL for Python files all of these as `AccessToken`.
+  @Test(arguments: [
+    #""token_type": "ssh-cert", "key_id": "key""#, #""token_type": "Bearer", "ext_cache_key": "hash""#,
+  ])
+  func aTokenForSomethingElseIsNeitherFoundNorReplacedAsAPlainOne(_ fields: String) async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(scope: "Other"))
+    try await test.load(
+      """
+      {"AccessToken": {"python": {"credential_type": "AccessToken", "secret": "special", \(fields),
+        "home_account_id": "\(TestPerson.alice.homeAccountID)", "environment": "login.microsoftonline.com",
+        "client_id": "\(TestCache.client)", "target": "User.Read openid profile", "realm": "common",
+        "cached_at": "1767225600", "expires_on": "1767299200"}}}
+      """)
+    #expect(try await test.token() == nil)
+    try await test.save()
+    #expect(try await test.token()?.token.secret == "at-1")
+    #expect(try await test.document.accessTokens["python"]?.secret == "special")
+  }
+
+  @Test func anSSHCertificateOfMSALForPythonIsFoundByItsKey() async throws {
+    let test = TestCache()
+    try await test.save()
+    try await test.load(
+      """
+      {"AccessToken": {"python": {"credential_type": "AccessToken", "secret": "certificate",
+        "token_type": "ssh-cert", "key_id": "key-1", "home_account_id": "\(TestPerson.alice.homeAccountID)",
+        "environment": "login.microsoftonline.com", "client_id": "\(TestCache.client)", "target": "User.Read",
+        "realm": "common", "cached_at": "1767225600", "expires_on": "1767299200"}}}
+      """)
+    let (own, other) = (
+      AuthenticationScheme.bound(tokenType: "ssh-cert", keyID: "key-1"),
+      AuthenticationScheme.bound(tokenType: "ssh-cert", keyID: "key-2")
+    )
+    #expect(try await test.token(scheme: own)?.token.secret == "certificate")
+    #expect(try await test.token(scheme: other) == nil)
+  }
+
+  @Test func theOwnRefreshTokenComesBeforeTheFamilysAndTheLatestFirst() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(refreshToken: "own", family: "1"))
+    test.setClock(10)
+    try await test.save(TestAnswer(refreshToken: "family", family: "1"), client: TestCache.otherClient)
+    #expect(try await test.refreshTokens() == ["own", "family"])
+    #expect(try await test.refreshTokens(client: TestCache.otherClient) == ["family"])
+  }
+
+  @Test func ofSeveralRefreshTokensTheLastStoredComesFirst() async throws {
+    let test = TestCache()
+    func record(_ key: String, _ time: Int) -> String {
+      """
+      "\(key)": {"credential_type": "RefreshToken", "secret": "\(key)", "environment": "login.windows.net",
+        "home_account_id": "\(TestPerson.alice.homeAccountID)", "client_id": "\(TestCache.client)",
+        "last_modification_time": "\(time)"}
+      """
+    }
+    try await test.load(
+      #"{"RefreshToken": {\#(record("a", 100)), \#(record("b", 300)), \#(record("c", 200))}}"#)
+    #expect(try await test.refreshTokens() == ["b", "c", "a"])
+  }
+
+  @Test func aClientOfWhichNothingIsKnownTriesFamily1() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(family: "1"))
+    #expect(try await test.refreshTokens(client: "unknown") == ["rt-1"])
+    #expect(try await test.refreshTokens(of: .bob, client: "unknown").isEmpty)
+    #expect(try await test.refreshTokens(client: "unknown", environment: "login.microsoftonline.us").isEmpty)
+  }
+
+  @Test func aClientThatIsKnownToHaveNoFamilyTriesNone() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(family: "1"))
+    try await test.cache.save(
+      AppMetadata(clientID: "loner", environment: "login.microsoftonline.com", familyID: ""))
+    #expect(try await test.refreshTokens(client: "loner").isEmpty)
+    try await test.cache.save(
+      AppMetadata(clientID: "loner", environment: "login.windows.net", familyID: "1"))
+    #expect(try await test.refreshTokens(client: "loner") == ["rt-1"])
+    #expect(try await test.document.appMetadata.count == 2)
+  }
+
+  @Test func aRefreshTokenIsRemovedOnlyWhileItIsTheOneThatWasRefused() async throws {
+    let test = TestCache()
+    try await test.save()
+    let request = TokenRequest(
+      homeAccountID: TestPerson.alice.homeAccountID, environment: "login.windows.net",
+      clientID: TestCache.client)
+    let refused = try #require(try await test.cache.refreshTokens(for: request).first)
+    try await test.save(TestAnswer(refreshToken: "rt-2"))
+    #expect(try await !test.cache.remove(refused))
+    #expect(try await test.refreshTokens() == ["rt-2"])
+    let current = try #require(try await test.cache.refreshTokens(for: request).first)
+    #expect(try await test.cache.remove(current))
+    #expect(try await test.refreshTokens().isEmpty)
+    #expect(try await test.token() != nil)
+  }
+
+  @Test func memoryServesUntilSomebodyWritesOrAMinutePasses() async throws {
+    let test = TestCache()
+    try await test.save()
+    func readsOfALookup() async throws -> Int {
+      let before = test.store.reads
+      _ = try await test.token()
+      return test.store.reads - before
+    }
+    #expect(try await readsOfALookup() == 1)
+    #expect(try await readsOfALookup() == 0)
+    let other = TokenCacheAccessor(store: test.store, group: test.cache.group)
+    try await other.save(
+      TestAnswer(accessToken: "theirs").response,
+      for: TokenContext(environment: "login.windows.net", clientID: TestCache.client))
+    #expect(try await readsOfALookup() == 1)
+    #expect(try await readsOfALookup() == 0)
+    test.setClock(TokenCacheAccessor.revalidationInterval + 1)
+    #expect(try await readsOfALookup() == 1)
+    test.setClock(-1000)
+    #expect(try await readsOfALookup() == 1)
+    #expect(try await readsOfALookup() == 0)
+  }
+}

@@ -1,0 +1,243 @@
+import Foundation
+import Testing
+
+@testable import TokenCache
+
+/// What a token response leaves in the cache.
+struct SaveTests {
+  @Test func aResponseLeavesFiveRecordsUnderTheirKeys() async throws {
+    let test = TestCache()
+    try await test.save()
+    let document = try await test.document
+    let (home, client) = ("\(TestPerson.alice.homeAccountID)-login.windows.net", TestCache.client)
+    let tenant = TestPerson.alice.utid
+    #expect(
+      Array(document.accessTokens.keys)
+        == ["\(home)-accesstoken-\(client)-\(tenant)-user.read openid profile"])
+    #expect(Array(document.refreshTokens.keys) == ["\(home)-refreshtoken-\(client)--"])
+    #expect(Array(document.idTokens.keys) == ["\(home)-idtoken-\(client)-\(tenant)-"])
+    #expect(Array(document.accounts.keys) == ["\(home)-\(tenant)"])
+    #expect(Array(document.appMetadata.keys) == ["appmetadata-login.windows.net-\(client)"])
+    #expect(
+      document.accountMetadata.values.first?.signInState(of: TestPerson.alice.homeAccountID) == .signedIn)
+    #expect(document.refreshTokens.values.first?.fields["target"] == nil)
+  }
+
+  @Test func everyTimeIsWrittenAsADecimalString() async throws {
+    let test = TestCache()
+    try await test.save(
+      TestAnswer(more: [
+        "expires_in": .integer(3600), "ext_expires_in": "7200", "refresh_in": .integer(1800),
+      ]))
+    let document = try await test.document
+    let token = try #require(document.accessTokens.values.first)
+    #expect(token.fields["cached_at"] == "1767225600")
+    #expect(token.fields["expires_on"] == "1767229200")
+    #expect(token.fields["extended_expires_on"] == "1767232800")
+    #expect(token.fields["refresh_on"] == "1767227400")
+    #expect(document.refreshTokens.values.first?.fields["last_modification_time"] == "1767225600")
+  }
+
+  @Test func aResponseWithoutLifetimeLastsAnHourAndAnAbsoluteTimeWins() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(more: [:]))
+    #expect(try await test.token()?.token.expiresOn == test.now.addingTimeInterval(3600))
+    try await test.save(TestAnswer(more: ["expires_on": "1767226000", "expires_in": .integer(9999)]))
+    #expect(try await test.token()?.token.expiresOn == Date(timeIntervalSince1970: 1_767_226_000))
+  }
+
+  @Test func theScopesAskedForStandWhereTheResponseNamesNone() throws {
+    let context = TokenContext(environment: "login.windows.net", clientID: "client", scopes: "Mail.Read")
+    let records = try TokenRecords(TestAnswer(scope: nil).response, for: context, at: Date())
+    #expect(records.accessToken?.target == "Mail.Read")
+  }
+
+  @Test func aFailedSaveLeavesNothing() async throws {
+    let test = TestCache()
+    #expect(try await test.accounts().isEmpty)
+    test.store.fail(CacheError(.unavailable, "gone"))
+    await #expect(throws: CacheError(.unavailable, "")) { try await test.save() }
+    #expect(try await test.document.isEmpty)
+    #expect(try await test.token() == nil)
+    #expect(try await test.accounts(signedInOnly: false).isEmpty)
+  }
+
+  @Test func aFailedSaveLeavesTheTokensFromBefore() async throws {
+    let test = TestCache()
+    try await test.save()
+    let before = try await test.document
+    test.store.fail(CacheError(.unavailable, "gone"))
+    let answer = TestAnswer(accessToken: "at-2", refreshToken: "rt-2")
+    await #expect(throws: CacheError(.unavailable, "")) { try await test.save(answer) }
+    #expect(try await test.document == before)
+    #expect(try await test.token()?.token.secret == "at-1")
+    #expect(try await test.refreshTokens() == ["rt-1"])
+  }
+
+  @Test func theShardOfTheAccountIsWrittenLastAndInOneUpdate() async throws {
+    let test = TestCache()
+    try await test.save()
+    let shards = [nil, TestPerson.alice.homeAccountID].map {
+      ShardID(homeAccountID: $0, group: test.cache.group)
+    }
+    #expect(test.store.updates == [.some(shards)])
+  }
+
+  @Test func aResponseThatNobodyOwnsIsRefused() async throws {
+    let test = TestCache()
+    let answer = TestAnswer(hasIDToken: false, hasClientInfo: false)
+    await #expect(throws: CacheError(.invalidResponse, "")) { try await test.save(answer) }
+    #expect(try await test.document.isEmpty)
+  }
+
+  @Test func aRefreshThatDoesNotSayWhoseTokensItHoldsIsFiledUnderTheAccountOfTheRequest() async throws {
+    let test = TestCache()
+    try await test.save()
+    try await test.save(
+      TestAnswer(accessToken: "at-2", refreshToken: nil, hasIDToken: false, hasClientInfo: false),
+      homeAccountID: TestPerson.alice.homeAccountID)
+    #expect(try await test.token()?.token.secret == "at-2")
+    #expect(try await test.document.recordCount == 6)
+  }
+
+  @Test func aResponseForAnotherAccountThanTheRequestsIsFiledUnderItsOwn() async throws {
+    let test = TestCache()
+    try await test.save()
+    try await test.save(
+      TestAnswer(person: .bob, accessToken: "bobs"), homeAccountID: TestPerson.alice.homeAccountID)
+    #expect(try await test.token()?.token.secret == "at-1")
+    #expect(try await test.token(of: .bob)?.token.secret == "bobs")
+  }
+
+  @Test func aTokenThatSharesAScopeIsReplaced() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(scope: "User.Read Mail.Read", accessToken: "old"))
+    try await test.save(TestAnswer(scope: "mail.read Calendars.Read", accessToken: "new"))
+    #expect(try await test.document.accessTokens.values.map(\.secret) == ["new"])
+  }
+
+  @Test func aTokenThatSharesNoScopeStays() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(scope: "User.Read", accessToken: "one"))
+    try await test.save(TestAnswer(scope: "Mail.Read", accessToken: "two"))
+    #expect(try await test.token("User.Read")?.token.secret == "one")
+    #expect(try await test.token("Mail.Read")?.token.secret == "two")
+  }
+
+  @Test func tokensOfAnotherClientTenantOrAccountStay() async throws {
+    let test = TestCache()
+    try await test.save()
+    try await test.save(TestAnswer(accessToken: "client"), client: TestCache.otherClient)
+    try await test.save(TestAnswer(tenant: "guest-tenant", accessToken: "tenant"))
+    try await test.save(TestAnswer(person: .bob, accessToken: "bobs"))
+    #expect(try await test.document.accessTokens.count == 4)
+    #expect(try await test.token()?.token.secret == "at-1")
+    #expect(try await test.token(client: TestCache.otherClient)?.token.secret == "client")
+    #expect(try await test.token(realm: "guest-tenant")?.token.secret == "tenant")
+    #expect(try await test.token(of: .bob)?.token.secret == "bobs")
+  }
+
+  @Test func tokensAskedWithClaimsStayApart() async throws {
+    let test = TestCache()
+    let claims = #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#
+    try await test.save(TestAnswer(accessToken: "claims"), claims: claims)
+    try await test.save(TestAnswer(accessToken: "plain"))
+    #expect(try await test.token()?.token.secret == "plain")
+    #expect(try await test.token(claims: claims)?.token.secret == "claims")
+    #expect(try await test.token(claims: claims.uppercased()) == nil)
+    #expect(try await test.document.accessTokens.keys.contains { $0.hasSuffix("|5a6ffbe") })
+  }
+
+  @Test func aTokenAskedWithClaimsReplacesPlainOnesWithItsScopes() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(accessToken: "plain"))
+    try await test.save(TestAnswer(accessToken: "claims"), claims: "{}")
+    #expect(try await test.token() == nil)
+    #expect(try await test.document.accessTokens.values.map(\.secret) == ["claims"])
+  }
+
+  @Test func boundTokensAndPlainOnesStayApart() async throws {
+    let test = TestCache()
+    let scheme = AuthenticationScheme.bound(tokenType: "Pop", keyID: "key-1")
+    try await test.save(TestAnswer(accessToken: "bound"), scheme: scheme)
+    try await test.save(TestAnswer(accessToken: "plain"))
+    #expect(try await test.token()?.token.secret == "plain")
+    #expect(try await test.token(scheme: scheme)?.token.secret == "bound")
+    #expect(try await test.token(scheme: .bound(tokenType: "Pop", keyID: "key-2")) == nil)
+    #expect(try await test.token(scheme: .bound(tokenType: "ssh-cert", keyID: "key-1")) == nil)
+  }
+
+  @Test func whatDidNotChangeIsNotWritten() async throws {
+    let test = TestCache()
+    try await test.save()
+    let generation = test.generation
+    try await test.save()
+    #expect(test.generation == generation)
+    // The same refresh token once more is no news either, however late.
+    test.setClock(100)
+    try await test.save(TestAnswer(accessToken: nil))
+    #expect(test.generation == generation)
+    try await test.save(TestAnswer(accessToken: nil, refreshToken: "rt-2"))
+    #expect(test.generation != generation)
+  }
+
+  @Test func aRefreshTokenIsReplacedInPlace() async throws {
+    let test = TestCache()
+    try await test.save()
+    test.setClock(100)
+    try await test.save(TestAnswer(refreshToken: "rt-2"))
+    #expect(try await test.document.refreshTokens.values.map(\.secret) == ["rt-2"])
+    #expect(
+      try await test.document.refreshTokens.values.first?.lastModified == test.now)
+  }
+
+  @Test func aMemberOfAFamilyKeepsTwoRefreshTokensAndItsFamily() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(family: "1"))
+    let document = try await test.document
+    let home = "\(TestPerson.alice.homeAccountID)-login.windows.net"
+    #expect(
+      document.refreshTokens.keys.sorted()
+        == ["\(home)-refreshtoken-1--", "\(home)-refreshtoken-\(TestCache.client)--"])
+    #expect(document.refreshTokens["\(home)-refreshtoken-\(TestCache.client)--"]?.familyID == nil)
+    #expect(document.appMetadata.values.map(\.familyID) == ["1"])
+  }
+
+  @Test func theFamilysRefreshTokenIsThatOfWhoeverStoredItLast() async throws {
+    let test = TestCache()
+    try await test.save(TestAnswer(refreshToken: "rt-1", family: "1"))
+    test.setClock(10)
+    try await test.save(TestAnswer(refreshToken: "rt-2", family: "1"), client: TestCache.otherClient)
+    let family = try await test.document.refreshTokens.values.filter { $0.familyID == "1" }
+    #expect(family.map(\.secret) == ["rt-2"])
+    #expect(family.map(\.clientID) == [TestCache.otherClient])
+  }
+
+  @Test func aClientWithoutFamilyIsRememberedAsSuch() async throws {
+    let test = TestCache()
+    try await test.save()
+    #expect(
+      try await test.cache.appMetadata(clientID: TestCache.client, environment: "login.microsoft.com")?
+        .familyID
+        == "")
+  }
+
+  @Test func noTokenStandsInADescription() async throws {
+    let test = TestCache()
+    try await test.save()
+    let document = try await test.document
+    let found = try #require(try await test.token())
+    let refresh = try await test.cache.refreshTokens(
+      for: TokenRequest(
+        homeAccountID: TestPerson.alice.homeAccountID, environment: "login.windows.net",
+        clientID: TestCache.client))
+    for value: Any in [
+      document, found, refresh, document.credentials.map(\.credential), TestAnswer().response,
+      found.idToken as Any,
+    ] {
+      var text = "\(value) \(String(reflecting: value))"
+      dump(value, to: &text)
+      for secret in ["at-1", "rt-1", "e30."] { #expect(!text.contains(secret)) }
+    }
+  }
+}

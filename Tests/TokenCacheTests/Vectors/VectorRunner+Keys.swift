@@ -1,0 +1,77 @@
+@testable import TokenCache
+
+extension VectorRunner {
+  private static let keyFields: Set<String> = ["account", "service", "generic", "type"]
+
+  /// Compares the parts of a key that a row names.
+  static func compare(_ key: CacheKey, with expected: JSONObject) throws {
+    try compare(
+      account: key.account, service: key.service, generic: key.generic, itemType: key.itemType,
+      with: expected.understood(keyFields))
+  }
+
+  private static func compare(
+    account: String?, service: String?, generic: String?, itemType: Int?, with expected: JSONObject
+  ) throws {
+    let actual = ["account": account, "service": service, "generic": generic]
+    for (name, value) in actual where expected[name] != nil {
+      try expectEqual(name, value, expected.optionalString(name))
+    }
+    if let type = expected["type"] {
+      try expectEqual("type", itemType.map { JSONValue.integer(Int64($0)) } ?? .null, type)
+    }
+  }
+
+  @Sendable static func checkCredentialKey(_ row: VectorRow) throws {
+    let fields = try row.understood(["expected", "input"])
+    var input = try fields.object("input")
+    let appKey = try input.optionalString("appKey")
+    input["appKey"] = nil
+    try compare(try Credential(vector: input).key(appKey: appKey), with: try fields.object("expected"))
+  }
+
+  @Sendable static func checkAccountKey(_ row: VectorRow) throws {
+    let fields = try row.understood(["expected", "input"])
+    let record = try AccountRecord(vector: try fields.object("input"))
+    try compare(record.key, with: try fields.object("expected"))
+  }
+
+  @Sendable static func checkAppMetadataKey(_ row: VectorRow) throws {
+    let fields = try row.understood(["expected", "input"])
+    let record = try AppMetadata(vector: try fields.object("input"))
+    try compare(record.key, with: try fields.object("expected"))
+  }
+
+  @Sendable static func checkCredentialQuery(_ row: VectorRow) throws {
+    let fields = try row.understood(["expected", "input"])
+    let query = try CredentialQuery(vector: try fields.object("input"))
+    let expected = try fields.object("expected").understood(keyFields.union(["exactMatch"]))
+    try compare(
+      account: query.account, service: query.service, generic: query.generic, itemType: query.itemType,
+      with: expected)
+    try expectEqual("exactMatch", query.isExactMatch, expected.flag("exactMatch"))
+  }
+
+  @Sendable static func checkAccountQuery(_ row: VectorRow) throws {
+    let fields = try row.understood(["expected", "input"])
+    let query = try AccountQuery(vector: try fields.object("input"))
+    let expected = try fields.object("expected").understood(keyFields.union(["exactMatch"]))
+    try compare(
+      account: query.account, service: query.service, generic: query.generic, itemType: query.itemType,
+      with: expected)
+    try expectEqual("exactMatch", query.isExactMatch, expected.flag("exactMatch"))
+  }
+
+  @Sendable static func checkAppMetadataQuery(_ row: VectorRow) throws {
+    let fields = try row.understood(["expected", "input"])
+    let query = try AppMetadataQuery(vector: try fields.object("input"))
+    let expected = try fields.object("expected").understood(keyFields.union(["clientId", "exactMatch"]))
+    try compare(
+      account: query.account, service: query.service, generic: query.generic, itemType: query.itemType,
+      with: expected)
+    try expectEqual("exactMatch", query.isExactMatch, expected.flag("exactMatch"))
+    if expected["clientId"] != nil {
+      try expectEqual("clientId", query.clientID, expected.optionalString("clientId"))
+    }
+  }
+}

@@ -1,0 +1,146 @@
+@testable import TokenCache
+
+/// A cache that goes through the steps of one scenario.
+struct VectorScenario {
+  private var document = CacheDocument()
+  /// What the steps saved, by the names that they gave it.
+  private var saved: [String: JSONObject] = [:]
+
+  init() {}
+
+  func run(_ row: VectorRow) throws {
+    var scenario = self
+    for (index, step) in try row.understood(["steps"]).array("steps").enumerated() {
+      do {
+        try scenario.perform(step.objectValue ?? [:])
+      } catch let failure as VectorFailure {
+        throw VectorFailure("step \(index): \(failure)")
+      }
+    }
+  }
+
+  private mutating func perform(_ step: JSONObject) throws {
+    let step = try step.understood([
+      "accountType", "credentialType", "expect", "item", "items", "key", "name", "names", "op", "query",
+      "type",
+    ])
+    switch try step.string("op") {
+    case "saveCredential":
+      let credential = try Credential(vector: try item(step))
+      remember(credential, step)
+      document.save(credential)
+    case "saveAccount":
+      let account = try AccountRecord(vector: try item(step))
+      remember(account, step)
+      document.save(account)
+    case "saveAppMetadata":
+      let metadata = try AppMetadata(vector: try item(step))
+      remember(metadata, step)
+      document.save(metadata)
+    case "getCredential", "getCredentialWithKey":
+      let key = try Credential(vector: try key(step)).key
+      try expect(step, found: document.credentials.map(\.credential).filter { $0.key.names(key) })
+    case "getCredentials":
+      try expect(
+        step, found: document.credentials(matching: try CredentialQuery(vector: try step.object("query"))))
+    case "getAllCredentials", "getAllItems":
+      try expect(step, found: document.credentials.map(\.credential))
+    case "getAllCredentialsWithType":
+      let query = try CredentialQuery(vector: ["credentialType": step["credentialType"] ?? .null])
+      try expect(step, found: document.credentials(matching: query))
+    case "getAccount", "getAccountWithKey":
+      let key = try AccountRecord(vector: try key(step)).key
+      try expect(step, found: document.accounts(matching: AccountQuery(nil)).filter { $0.key.names(key) })
+    case "getAccounts":
+      try expect(step, found: document.accounts(matching: try AccountQuery(vector: try step.object("query"))))
+    case "getAllAccounts", "getAllAccountsOfType", "getAllAccountsWithType":
+      let type = step["accountType"] ?? step["type"] ?? .null
+      try expect(step, found: document.accounts(matching: try AccountQuery(vector: ["accountType": type])))
+    case "getAppMetadata", "getAppMetadataEntries", "getAppMetadataEntriesWithQuery":
+      let query = try AppMetadataQuery(vector: step["query"]?.objectValue ?? [:])
+      try expect(step, found: document.appMetadata(matching: query))
+    case "removeCredential", "removeAllCredentials":
+      let keys = try items(step).map { try Credential(vector: $0).key }
+      document.removeCredentials { credential in keys.contains { credential.key.names($0) } }
+    case "removeAccount", "removeAllAccounts":
+      let keys = try items(step).map { try AccountRecord(vector: $0).key }
+      document.removeAccounts { account in keys.contains { account.key.names($0) } }
+    case "removeAppMetadata":
+      let keys = try items(step).map { try AppMetadata(vector: $0).key }
+      document.appMetadata = document.appMetadata.filter { entry in
+        !keys.contains { entry.value.key.names($0) }
+      }
+    case "removeCredentialsWithQuery":
+      let query = try CredentialQuery(vector: try step.object("query"))
+      document.removeCredentials(where: query.matches)
+    case "removeAccountsWithQuery":
+      let query = try AccountQuery(vector: try step.object("query"))
+      document.removeAccounts(where: query.matches)
+    case "removeExpiredAccessTokens":
+      let query = try CredentialQuery(vector: try step.object("query"))
+      document.removeCredentials {
+        $0.credentialType.section == .accessToken && query.matches($0)
+          && $0.isExpired(at: JSONValue.vectorNow, buffer: 0)
+      }
+    case "clear", "clearWithContext": document = CacheDocument()
+    case let op: throw VectorFailure.notUnderstood([op])
+    }
+    // Every step leaves a cache that survives being written and read.
+    try expectEqual("the cache after a round trip", CacheDocument(json: document.json()), document)
+  }
+
+  private mutating func remember(_ record: some CacheRecord, _ step: JSONObject) {
+    if let name = step["name"]?.stringValue { saved[name] = record.fields }
+  }
+
+  private func item(_ step: JSONObject) throws -> JSONObject { try step.object("item") }
+
+  /// The items that a step is about; none is a list of its own.
+  private func items(_ step: JSONObject) throws -> [JSONObject] {
+    if step["items"] == nil { return [try item(step)] }
+    return try step.array("items").map { try $0.asObject("an item") }
+  }
+
+  private func key(_ step: JSONObject) throws -> JSONObject {
+    try step["key"] == nil ? item(step) : step.object("key")
+  }
+
+  private func expect(_ step: JSONObject, found: [some CacheRecord]) throws {
+    let expected = try step.object("expect").understood([
+      "contains", "count", "item", "items", "nil", "notContains", "notNil",
+    ])
+    let fields = found.map(\.fields)
+    if let count = expected["count"] { try expectEqual("count", .integer(Int64(found.count)), count) }
+    for (index, name) in try expected["items"] == nil ? [:] : expected.object("items") {
+      guard let index = Int(index), fields.indices.contains(index) else {
+        throw VectorFailure("no item \(index)")
+      }
+      try expectEqual("item \(index)", fields[index], try record(name))
+    }
+    if let name = expected["item"] { try expectEqual("the item", fields.first, try record(name)) }
+    for name in try expected["contains"] == nil ? [] : expected.array("contains") {
+      let record = try record(name)
+      guard fields.contains(record) else { throw VectorFailure("\(name) is missing") }
+    }
+    for name in try expected["notContains"] == nil ? [] : expected.array("notContains") {
+      let record = try record(name)
+      guard !fields.contains(record) else { throw VectorFailure("\(name) is there") }
+    }
+    if expected["nil"] != nil { try expectEqual("nil", found.isEmpty, expected.flag("nil")) }
+    if expected["notNil"] != nil { try expectEqual("notNil", !found.isEmpty, expected.flag("notNil")) }
+  }
+
+  private func record(_ name: JSONValue) throws -> JSONObject {
+    guard let name = name.stringValue, let record = saved[name] else {
+      throw VectorFailure.notUnderstood(["\(name)"])
+    }
+    return record
+  }
+}
+
+extension CacheKey {
+  /// Whether both name the same record; the generic part and the type are no part of that.
+  fileprivate func names(_ other: CacheKey) -> Bool {
+    (account, service) == (other.account, other.service)
+  }
+}

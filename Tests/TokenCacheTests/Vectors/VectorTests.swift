@@ -1,0 +1,97 @@
+import Testing
+
+@testable import TokenCache
+
+/// Microsoft's own test values for the keychain cache of MSAL for iOS and macOS. They are no part of the
+/// repository.
+@Suite(
+  .enabled(if: VectorFile.shared != nil, "no vectors: MSAL_VECTORS names the file, else ../shared/vectors"))
+struct VectorTests {
+  private func check(_ row: VectorRow) throws {
+    let check = try #require(VectorRunner.sections[row.section])
+    _ = try check(row)
+  }
+
+  @Test(arguments: VectorFile.rows("credential_cache_keys"))
+  func credentialKeys(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("credential_cache_queries"))
+  func credentialQueries(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("account_cache_keys"))
+  func accountKeys(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("account_cache_queries"))
+  func accountQueries(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("app_metadata_cache_keys"))
+  func appMetadataKeys(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("app_metadata_cache_queries"))
+  func appMetadataQueries(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("credential_items_json"))
+  func credentialJSON(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("account_items_json"))
+  func accountJSON(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("account_metadata_items_json"))
+  func accountMetadataJSON(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("schema_compliance"))
+  func recordsOfAResponse(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("schema_signin_bundles"))
+  func recordsOfASignIn(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("cache_scenarios"))
+  func scenarios(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("legacy_adal_keys"))
+  func legacyKeys(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("claims_requests"))
+  func claimsRequests(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("client_info"))
+  func clientInfo(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("derived"))
+  func derivedKeys(_ row: VectorRow) throws { try check(row) }
+
+  @Test(arguments: VectorFile.rows("authority_aliases"))
+  func aliases(_ row: VectorRow) throws { try check(row) }
+
+  /// Runs every row once more and prints how many passed, so that the number can be read off.
+  @Test func everySectionIsKnownAndEveryRowPasses() throws {
+    let sections = try #require(VectorFile.shared).sections
+    #expect(!sections.isEmpty, "the file cannot be read")
+    var lines: [String] = []
+    var (passedRows, elsewhereRows, allRows) = (0, 0, 0)
+    for (name, rows) in sections.sorted(by: { $0.key < $1.key }) where !VectorRunner.inputs.contains(name) {
+      guard let check = VectorRunner.sections[name] else {
+        #expect(VectorRunner.elsewhere.contains(name), "the section \(name) is not understood")
+        lines.append("vectors: \(name): \(rows.count) not for this issue")
+        continue
+      }
+      var (passed, elsewhere) = (0, 0)
+      for row in rows {
+        do {
+          if case .passed = try check(row) { passed += 1 } else { elsewhere += 1 }
+        } catch {
+          lines.append("vectors: \(name): FAILED \(row.id): \(error)")
+        }
+      }
+      let others = elsewhere == 0 ? "" : ", \(elsewhere) not for this issue"
+      lines.append("vectors: \(name): \(passed) of \(rows.count - elsewhere) passed\(others)")
+      passedRows += passed
+      elsewhereRows += elsewhere
+      allRows += rows.count
+    }
+    lines.append(
+      "vectors: \(passedRows) of \(allRows - elsewhereRows) passed, \(elsewhereRows) not for this issue")
+    print(lines.joined(separator: "\n"))
+    #expect(passedRows == allRows - elsewhereRows)
+  }
+}
