@@ -13,6 +13,7 @@ let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 let package = Package(
   name: "llavero",
   products: [
+    .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
     .library(name: "SecretService", targets: ["SecretService"]),
@@ -21,6 +22,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
     .systemLibrary(
@@ -42,6 +44,14 @@ let package = Package(
     .target(name: "TokenCache", dependencies: ["GLibSupport"], swiftSettings: safe),
     .target(
       name: "KeyringStore", dependencies: ["GLibSupport", "SecretService", "TokenCache"],
+      swiftSettings: safe),
+    .target(
+      name: "IdentityClient",
+      dependencies: [
+        "GLibSupport", "HTTPTransport", "TokenCache",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: safe),
     .executableTarget(
       name: "llavero",
@@ -67,6 +77,14 @@ let package = Package(
     .testTarget(
       name: "KeyringStoreTests",
       dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "IdentityClientTests",
+      dependencies: [
+        "GLibSupport", "HTTPTransport", "IdentityClient", "TestSupport", "TokenCache",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: common),
     .testTarget(
       name: "LlaveroTests", dependencies: ["llavero", "KeyringStore", "TestSupport"], swiftSettings: common),
   ],

@@ -1,0 +1,55 @@
+public import FoundationEssentials
+public import TokenCache
+
+/// A token, and whose it is.
+public struct AuthenticationResult: Sendable {
+  /// Where the token came from.
+  public enum Source: Sendable, Hashable {
+    case cache
+    case network
+  }
+
+  /// The access token; empty where the server gave none.
+  public let accessToken: String
+  public let tokenType: String
+  public let expiresOn: Date?
+  /// What the token is for, in the server's words.
+  public let scopes: [String]
+  public let idToken: String?
+  /// What the ID token says.
+  public let claims: IDTokenClaims?
+  public let account: Account
+  /// The account in the tenant that issued the token.
+  public let tenantProfile: TenantProfile?
+  /// The authority that issued the token.
+  public let authority: Authority
+  public let correlationID: UUID
+  /// Whether the token has expired and serves only because the token service is down.
+  public let isExtendedLifetime: Bool
+  /// Why the tokens could not be stored. They are good all the same; without them in the cache the account has
+  /// to sign in again.
+  public let cacheError: CacheError?
+  public let source: Source
+
+  package init(
+    accessToken: String, tokenType: String = "Bearer", expiresOn: Date?, scopes: [String], idToken: String?,
+    claims: IDTokenClaims?, account: Account, tenantProfile: TenantProfile?, authority: Authority,
+    correlationID: UUID, isExtendedLifetime: Bool = false, cacheError: CacheError? = nil, source: Source
+  ) {
+    (self.accessToken, self.tokenType, self.expiresOn) = (accessToken, tokenType, expiresOn)
+    (self.scopes, self.idToken, self.claims, self.account) = (scopes, idToken, claims, account)
+    (self.tenantProfile, self.authority, self.correlationID) = (tenantProfile, authority, correlationID)
+    (self.isExtendedLifetime, self.cacheError, self.source) = (isExtendedLifetime, cacheError, source)
+  }
+
+  /// The value of an `Authorization` header field.
+  public var authorizationHeader: String { "\(tokenType) \(accessToken)" }
+}
+
+extension AuthenticationResult: CustomStringConvertible, CustomReflectable {
+  /// What the token is for and where it came from; never the token.
+  public var description: String {
+    "AuthenticationResult(\(scopes.joined(separator: " ")), from the \(source))"
+  }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,187 @@
+public import FoundationEssentials
+import TokenCache
+
+/// Who signs people in: the address of an authorization server, reduced to the part that names it.
+public struct Authority: Sendable, Hashable {
+  /// The kinds of authorization server, as far as they are asked in different ways.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// Microsoft Entra ID and personal Microsoft accounts: `https://<host>/<tenant>`.
+    case aad
+    /// Azure AD B2C: `https://<host>/tfp/<tenant>/<policy>`, also without `tfp`.
+    case b2c
+    /// Active Directory Federation Services: `https://<host>/adfs`.
+    case adfs
+    /// Microsoft Entra External ID: `https://<tenant>.ciamlogin.com`, or a domain of one's own.
+    case ciam
+    /// Any OpenID Connect provider; the address is its issuer.
+    case oidc
+  }
+
+  public let kind: Kind
+  /// The normalised address, without query, fragment and what follows the part that names the authority.
+  public let url: URL
+  /// The host in lower case, with the port where the address has one.
+  public let host: String
+  /// The tenant in the path, as it was written; `nil` for AD FS and OpenID Connect providers.
+  public let tenant: String?
+
+  /// The host by which the cache tells clouds apart, before anything is known of aliases.
+  public var environment: String { host }
+
+  /// Entra ID for work, school and personal accounts: `https://login.microsoftonline.com/common`.
+  public static let `default` = Authority(
+    kind: .aad, host: "login.microsoftonline.com", path: ["common"], tenant: "common")
+
+  /// Takes an address whose form says of which kind the authority is. An OpenID Connect provider has to be named
+  /// as such; see ``init(url:kind:)``.
+  ///
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for an address that is none of an authority.
+  public init(url: URL) throws(IdentityError) {
+    let address = try Address(url)
+    let first = address.path.first?.lowercased()
+    let kind: Kind =
+      if first == "tfp" || address.host.hasSuffix(".b2clogin.com") {
+        .b2c
+      } else if first == "adfs" {
+        .adfs
+      } else if address.isCIAM {
+        .ciam
+      } else {
+        .aad
+      }
+    try self.init(address, kind: kind)
+  }
+
+  /// Takes an address and the word of the caller for what kind of authority it is.
+  ///
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for an address that cannot be one of that kind.
+  public init(url: URL, kind: Kind) throws(IdentityError) {
+    try self.init(Address(url), kind: kind)
+  }
+
+  /// The same authority for another tenant.
+  ///
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for a tenant that cannot stand in an address, and for an
+  ///   authority without tenants.
+  public func replacingTenant(with tenant: String) throws(IdentityError) -> Authority {
+    guard kind == .aad || kind == .ciam, Address.isSegment(tenant) else {
+      throw .invalidAuthority("\(url) cannot have the tenant \(tenant).")
+    }
+    return Authority(kind: kind, host: host, path: [tenant], tenant: tenant)
+  }
+
+  private init(_ address: Address, kind: Kind) throws(IdentityError) {
+    let path = address.path
+    switch kind {
+    case .aad:
+      guard let tenant = path.first else { throw .invalidAuthority("authority must have AAD tenant.") }
+      guard tenant.lowercased() != "adfs" else {
+        throw .invalidAuthority("Trying to initialize AAD authority with ADFS authority url.")
+      }
+      self.init(kind: kind, host: address.host, path: [tenant], tenant: tenant)
+    case .b2c:
+      let isLegacy = path.first?.lowercased() == "tfp"
+      guard path.count >= (isLegacy ? 3 : 2) else {
+        throw .invalidAuthority(
+          "B2C authority should have at least 3 segments in the path "
+            + "(i.e. https://<host>/tfp/<tenant>/<policy>/...)")
+      }
+      self.init(
+        kind: kind, host: address.host, path: Array(path.prefix(isLegacy ? 3 : 2)),
+        tenant: path[isLegacy ? 1 : 0])
+    case .adfs:
+      guard path.first?.lowercased() == "adfs" else {
+        throw .invalidAuthority("It is not ADFS authority.")
+      }
+      self.init(kind: kind, host: address.host, path: ["adfs"], tenant: nil)
+    case .ciam:
+      guard let tenant = path.first ?? address.ciamTenant else {
+        throw .invalidAuthority(
+          "Non-custom CIAM authority should have at least 3 segments in the path "
+            + "(i.e. https://<tenant>.ciamlogin.com...)")
+      }
+      self.init(kind: kind, host: address.host, path: [tenant], tenant: tenant)
+    case .oidc:
+      self.init(kind: kind, host: address.host, path: path, tenant: nil)
+    }
+  }
+
+  private init(kind: Kind, host: String, path: [String], tenant: String?) {
+    (self.kind, self.host, self.tenant) = (kind, host, tenant)
+    // An address that was taken apart can be put together again; the fallback is never reached.
+    url = URL(string: "https://" + ([host] + path).joined(separator: "/")) ?? URL(filePath: "/")
+  }
+}
+
+extension Authority: CustomStringConvertible {
+  public var description: String { url.absoluteString }
+}
+
+extension Authority {
+  /// What the cache has to know of the kind.
+  var cacheKind: AuthorityKind {
+    switch kind {
+    case .aad: .aad
+    case .b2c: .b2c
+    case .ciam: .ciam
+    // The subject identifies the accounts of both, and neither has tenants.
+    case .adfs, .oidc: .adfs
+    }
+  }
+
+  /// Whether Microsoft's services answer, which understand parameters that the standards do not know.
+  var isMicrosofts: Bool { kind == .aad || kind == .b2c || kind == .ciam }
+
+  /// Whether the answer names another tenant than the address does.
+  var namesManyTenants: Bool {
+    kind == .aad && ["common", "organizations", "consumers"].contains((tenant ?? "").lowercased())
+  }
+}
+
+extension IdentityError {
+  fileprivate static func invalidAuthority(_ reason: String) -> IdentityError {
+    IdentityError(.invalidParameter, reason)
+  }
+}
+
+/// The parts of an address that name an authority.
+private struct Address {
+  let host: String
+  let path: [String]
+
+  init(_ url: URL) throws(IdentityError) {
+    guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+      parts.scheme?.lowercased() == "https"
+    else { throw .invalidAuthority("authority must use HTTPS.") }
+    guard let host = parts.host?.lowercased(), !host.isEmpty, parts.user == nil, parts.password == nil else {
+      throw .invalidAuthority("authority must have a host and no user name.")
+    }
+    self.host = parts.port.map { "\(host):\($0)" } ?? host
+    path = parts.percentEncodedPath.split(separator: "/").map(String.init)
+    guard !path.contains(".."), !path.contains(".") else {
+      throw .invalidAuthority("authority must not have dots for directories in its path.")
+    }
+  }
+
+  private static let ciamDomain = ".ciamlogin.com"
+
+  var isCIAM: Bool { ("." + host).hasSuffix(Self.ciamDomain) }
+
+  /// The tenant that the host names.
+  var ciamTenant: String? {
+    guard host.hasSuffix(Self.ciamDomain) else { return nil }
+    return host.split(separator: ".").first.map { "\($0).onmicrosoft.com" }
+  }
+
+  static func isSegment(_ text: String) -> Bool {
+    !text.isEmpty && text != "." && text != ".."
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+  }
+}

@@ -1,0 +1,44 @@
+public import FoundationEssentials
+
+/// What a client application is, and how it wants to be served.
+public struct ClientConfiguration: Sendable {
+  /// The application's id, as it was registered.
+  public var clientID: String
+  /// Where the browser hands over its answer. `nil` is `http://localhost` with any free port.
+  public var redirectURI: URL?
+  /// Who signs people in, unless a request names another authority.
+  public var authority: Authority
+  /// Authorities of the application's own that need no word of Microsoft's.
+  public var knownAuthorities: [Authority]
+  /// What the client can deal with, such as `CP1` for claims challenges.
+  public var capabilities: [String]
+  /// How many seconds before its end an access token counts as expired.
+  public var tokenExpirationBuffer: Double = 300
+  /// Whether an expired access token may be used while the token service is down, where the server allows it.
+  public var extendedLifetimeEnabled = false
+  /// Whether the person may belong to another cloud than the authority's.
+  public var multipleCloudsSupported = false
+  /// Parameters that every request carries.
+  public var extraQueryParameters: [String: String] = [:]
+  /// How often a request that failed at the server or on the way is sent again.
+  public var httpRetryCount = 1
+  /// How long to wait before that.
+  public var httpRetryInterval: Duration = .milliseconds(500)
+  /// How long one request may take.
+  public var httpTimeout: Duration = .seconds(300)
+  /// Whether Microsoft is asked about authorities that nobody knows.
+  public var validateAuthority = true
+  /// Whether user names, account ids and tenants may stand in the log. Tokens never do.
+  public var logsPersonalData = false
+  /// The application's name and version, which the server's operators see.
+  public var applicationName: String?
+  public var applicationVersion: String?
+
+  public init(
+    clientID: String, redirectURI: URL? = nil, authority: Authority = .default,
+    knownAuthorities: [Authority] = [], capabilities: [String] = []
+  ) {
+    (self.clientID, self.redirectURI, self.authority) = (clientID, redirectURI, authority)
+    (self.knownAuthorities, self.capabilities) = (knownAuthorities, capabilities)
+  }
+}

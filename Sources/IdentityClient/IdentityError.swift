@@ -1,0 +1,115 @@
+public import FoundationEssentials
+public import HTTPTransport
+public import TokenCache
+
+/// Why no token could be had, or an account not be signed out.
+public struct IdentityError: Error, Sendable, CustomStringConvertible {
+  /// The kinds of failure, told apart so that a program can act on them.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The person has to sign in, to consent or to prove who they are.
+    case interactionRequired = "interaction_required"
+    /// The server granted less than was asked for. The result is there all the same.
+    case serverDeclinedScopes = "server_declined_scopes"
+    /// The application must be under the protection policies of its organisation.
+    case serverProtectionPoliciesRequired = "server_protection_policies_required"
+    /// The person declined or closed the sign-in.
+    case userCanceled = "user_canceled"
+    /// The server failed or is overloaded.
+    case serverError = "server_error"
+    /// The device must be known to the organisation.
+    case workplaceJoinRequired = "workplace_join_required"
+    /// The device does not meet the organisation's demands.
+    case insufficientDeviceStrength = "insufficient_device_strength"
+    /// The server wants the password to be reset (AADSTS50142).
+    case resetPasswordRequired = "reset_password_required"
+    /// A parameter makes no sense.
+    case invalidParameter = "invalid_parameter"
+    /// No program is registered for the scheme of the redirect URI.
+    case redirectSchemeNotRegistered = "redirect_scheme_not_registered"
+    /// The redirect URI cannot be used.
+    case invalidRedirectURI = "invalid_redirect_uri"
+    case invalidRequest = "invalid_request"
+    case invalidClient = "invalid_client"
+    case invalidGrant = "invalid_grant"
+    case invalidScope = "invalid_scope"
+    case unauthorizedClient = "unauthorized_client"
+    /// An HTTP answer that cannot be acted on.
+    case unhandledResponse = "unhandled_response"
+    case unexpected
+    /// An HTTP status that does not belong there.
+    case unexpectedHTTPResponse = "unexpected_http_response"
+    /// The authority is unknown, or its metadata contradicts it.
+    case authorityValidationFailed = "authority_validation_failed"
+    /// Somebody else signed in than was asked for. Nothing was stored.
+    case mismatchedUser = "mismatched_user"
+    case ambiguousAccount = "ambiguous_account"
+    /// The server refused for another reason; see ``IdentityError/oauthError``.
+    case authorizationFailed = "authorization_failed"
+    case accountRequired = "account_required"
+    case accountNotFound = "account_not_found"
+    /// Another sign-in of this client waits for its browser.
+    case interactiveSessionAlreadyRunning = "interactive_session_already_running"
+    /// The client was made without a means to open a browser.
+    case noAuthenticator = "no_authenticator"
+    /// The answer is not to the question that was asked.
+    case invalidState = "invalid_state"
+    /// The answer lacks what it must have, or says what cannot be.
+    case invalidResponse = "invalid_response"
+    case nonHttpsRedirect = "non_https_redirect"
+    /// Nobody finished the sign-in in time.
+    case timedOut = "timed_out"
+    /// The task was cancelled.
+    case cancelled
+    /// Nobody entered the device code in time.
+    case deviceCodeExpired = "device_code_expired"
+    /// No answer came; see ``IdentityError/transportError``.
+    case network
+    /// The token cache failed; see ``IdentityError/cacheError``.
+    case cache
+  }
+
+  public var code: Code
+  /// What happened, in a sentence without secrets.
+  public var message: String
+  /// What to do about it, in a sentence.
+  public var advice: String?
+  /// `error` of an OAuth answer.
+  public var oauthError: String?
+  /// `suberror` of an OAuth answer.
+  public var subError: String?
+  /// `error_description` of an OAuth answer, without control characters. It may name the user.
+  public var oauthErrorDescription: String?
+  /// `error_codes` of an OAuth answer: the numbers after AADSTS.
+  public var stsErrorCodes: [Int] = []
+  public var httpStatus: Int?
+  /// The header fields of the answer, those that carry no secret.
+  public var httpHeaders: [String: String] = [:]
+  public var correlationID: UUID?
+  /// The claims that the next sign-in has to ask for, as JSON.
+  public var claims: String?
+  public var grantedScopes: [String] = []
+  public var declinedScopes: [String] = []
+  /// What was got in spite of the error.
+  public var result: AuthenticationResult?
+  public var transportError: HTTPTransportError?
+  public var cacheError: CacheError?
+  /// Whether the server was not asked, because it answered with this error shortly before.
+  public var isThrottled = false
+  public var homeAccountID: String?
+  public var displayableID: String?
+
+  public init(_ code: Code, _ message: String, advice: String? = nil) {
+    (self.code, self.message, self.advice) = (code, message, advice)
+  }
+
+  public var description: String {
+    advice.map { "\(message) \($0)" } ?? message
+  }
+}
+
+extension IdentityError: Equatable {
+  /// Errors of the same code are equal, so that a test need not know the wording.
+  public static func == (one: IdentityError, other: IdentityError) -> Bool {
+    one.code == other.code
+  }
+}

@@ -1,0 +1,41 @@
+public import FoundationEssentials
+public import TokenCache
+
+/// A request for a token for which a person signs in on another device (RFC 8628).
+public struct DeviceCodeRequest: Sendable {
+  /// What the token is for.
+  public var scopes: [String]
+  public var claims: ClaimsRequest?
+  public var extraQueryParameters: [String: String] = [:]
+  /// The authority to ask in place of the configured one.
+  public var authority: Authority?
+  public var correlationID = UUID()
+  /// Shows the person where to go and what to enter. The wait begins when it returns.
+  public var show: @Sendable (DeviceCode) async -> Void
+
+  public init(
+    scopes: [String], claims: ClaimsRequest? = nil, authority: Authority? = nil,
+    show: @escaping @Sendable (DeviceCode) async -> Void
+  ) {
+    (self.scopes, self.claims, self.authority, self.show) = (scopes, claims, authority, show)
+  }
+}
+
+/// What a person needs to sign in on another device.
+public struct DeviceCode: Sendable, Hashable {
+  /// The code to enter there.
+  public let userCode: String
+  /// The page to open, always https.
+  public let verificationURI: URL
+  /// The server's instructions without control characters, safe to print on a terminal.
+  public let message: String
+  /// Until when the code can be entered.
+  public let expiresOn: Date
+  /// How long to wait between two questions whether the person is done.
+  public let interval: Duration
+
+  public init(userCode: String, verificationURI: URL, message: String, expiresOn: Date, interval: Duration) {
+    (self.userCode, self.verificationURI, self.message) = (userCode, verificationURI, message)
+    (self.expiresOn, self.interval) = (expiresOn, interval)
+  }
+}

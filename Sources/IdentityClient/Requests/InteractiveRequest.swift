@@ -1,0 +1,46 @@
+public import FoundationEssentials
+public import TokenCache
+
+/// What the server shall ask of the person who signs in.
+public enum Prompt: String, Sendable, Hashable, CaseIterable {
+  /// To choose an account, even if there is only one.
+  case selectAccount = "select_account"
+  /// To enter the password again.
+  case login
+  /// To consent again.
+  case consent
+  /// To make a new account.
+  case create
+  /// Nothing that can be done without.
+  case promptIfNecessary = ""
+}
+
+/// A request for a token for which a person signs in, in a browser.
+public struct InteractiveRequest: Sendable {
+  /// What the token is for. `openid`, `profile` and `offline_access` are asked for in any case.
+  public var scopes: [String]
+  /// Scopes to consent to along with it; the token is not for them.
+  public var extraScopesToConsent: [String] = []
+  /// The account that must be signed in, where it is known.
+  public var account: Account?
+  /// The user name to propose.
+  public var loginHint: String?
+  /// `organizations`, `consumers` or the domain that the person belongs to.
+  public var domainHint: String?
+  public var prompt: Prompt
+  public var claims: ClaimsRequest?
+  public var extraQueryParameters: [String: String] = [:]
+  /// The authority to ask in place of the configured one.
+  public var authority: Authority?
+  public var correlationID = UUID()
+  /// How long to wait for the browser's answer.
+  public var timeout: Duration = .seconds(300)
+
+  public init(
+    scopes: [String], account: Account? = nil, loginHint: String? = nil,
+    prompt: Prompt = .promptIfNecessary, claims: ClaimsRequest? = nil, authority: Authority? = nil
+  ) {
+    (self.scopes, self.account, self.loginHint) = (scopes, account, loginHint)
+    (self.prompt, self.claims, self.authority) = (prompt, claims, authority)
+  }
+}

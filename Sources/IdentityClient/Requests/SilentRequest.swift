@@ -1,0 +1,25 @@
+public import FoundationEssentials
+public import TokenCache
+
+/// A request for a token of an account that is signed in already.
+public struct SilentRequest: Sendable {
+  /// What the token is for.
+  public var scopes: [String]
+  public var account: Account
+  /// Whether to get a new access token although there is a good one.
+  public var forceRefresh: Bool
+  /// The claims that a challenge asked for; with them no access token is taken from the cache.
+  public var claims: ClaimsRequest?
+  public var extraQueryParameters: [String: String] = [:]
+  /// The authority to ask in place of the configured one.
+  public var authority: Authority?
+  public var correlationID = UUID()
+
+  public init(
+    scopes: [String], account: Account, forceRefresh: Bool = false, claims: ClaimsRequest? = nil,
+    authority: Authority? = nil
+  ) {
+    (self.scopes, self.account, self.forceRefresh) = (scopes, account, forceRefresh)
+    (self.claims, self.authority) = (claims, authority)
+  }
+}
