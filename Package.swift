@@ -13,6 +13,7 @@ let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 let package = Package(
   name: "llavero",
   products: [
+    .library(name: "MSAL", targets: ["MSAL"]),
     .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
@@ -53,6 +54,13 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: safe),
+    .target(
+      name: "MSAL",
+      dependencies: [
+        "HTTPTransport", "IdentityClient", "KeyringStore", "TokenCache",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: safe),
     .executableTarget(
       name: "llavero",
       dependencies: [
@@ -73,6 +81,13 @@ let package = Package(
     .testTarget(
       name: "SecretServiceTests", dependencies: ["GLibSupport", "SecretService", "TestSupport"],
       swiftSettings: common),
+    .testTarget(
+      name: "MSALTests",
+      dependencies: [
+        "HTTPTransport", "IdentityClient", "MSAL", "TokenCache",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: common + [.swiftLanguageMode(.v5)]),
     .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache"], swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",

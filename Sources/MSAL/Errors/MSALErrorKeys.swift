@@ -58,3 +58,7 @@ public let MSALHomeAccountIdKey: String! = "MSALHomeAccountIdKey"
 /// There, with the value 1, when an error was not asked of the server again because it had been its answer a
 /// moment ago.
 public let MSALThrottlingCacheHitKey: String! = "MSALThrottlingCacheHitKey"
+
+/// The claims that the next sign-in has to ask for, as the JSON that ``MSALClaimsRequest`` reads; a `String`.
+/// MSAL for iOS and macOS has no such key.
+public let MSALClaimsKey: String! = "MSALClaimsKey"
