@@ -40,7 +40,13 @@ let package = Package(
       dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
       swiftSettings: safe),
     .target(
-      name: "SoupTransport", dependencies: ["CLibsoup", "GLibSupport", "HTTPTransport"], swiftSettings: common),
+      name: "SoupTransport",
+      dependencies: [
+        "CLibsoup", "GLibSupport", "HTTPTransport",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: common),
+    .target(name: "LoopbackListener", dependencies: ["CLibsoup", "GLibSupport"], swiftSettings: common),
     .target(name: "SecretService", dependencies: ["CLibsecret", "GLibSupport"], swiftSettings: common),
     .target(name: "TokenCache", dependencies: ["GLibSupport"], swiftSettings: safe),
     .target(
@@ -57,7 +63,7 @@ let package = Package(
     .target(
       name: "MSAL",
       dependencies: [
-        "HTTPTransport", "IdentityClient", "KeyringStore", "TokenCache",
+        "HTTPTransport", "IdentityClient", "KeyringStore", "SoupTransport", "TokenCache",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: safe),
@@ -100,6 +106,15 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: common),
+    .testTarget(
+      name: "SoupTransportTests",
+      dependencies: [
+        "CLibsoup", "GLibSupport", "HTTPTransport", "SoupTransport", "TestSupport",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: common),
+    .testTarget(
+      name: "LoopbackListenerTests", dependencies: ["LoopbackListener", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "LlaveroTests", dependencies: ["llavero", "KeyringStore", "TestSupport"], swiftSettings: common),
   ],

@@ -29,13 +29,16 @@ package final class MainLoopThread: @unchecked Sendable {
 
   deinit {
     // From inside the loop, so that one which has not begun to run yet is not missed.
-    invoke { [loop] in g_main_loop_quit(loop) }
+    // The thread holds a reference of its own to the loop.
+    nonisolated(unsafe) let loop = loop
+    invoke { g_main_loop_quit(loop) }
     g_main_loop_unref(loop)
     g_main_context_unref(context)
   }
 
-  /// Runs `work` on the thread, now or when the loop comes to it. `work` must not block.
-  package func invoke(_ work: @escaping () -> Void) {
+  /// Runs `work` on the thread: at once if called there, else when the loop comes to it, in the order of the
+  /// calls. `work` must not block.
+  package func invoke(_ work: @escaping @Sendable () -> Void) {
     let box = Unmanaged.passRetained(Work(run: work))
     g_main_context_invoke_full(
       context, G_PRIORITY_DEFAULT,
@@ -49,7 +52,7 @@ package final class MainLoopThread: @unchecked Sendable {
   }
 
   private final class Work {
-    let run: () -> Void
-    init(run: @escaping () -> Void) { self.run = run }
+    let run: @Sendable () -> Void
+    init(run: @escaping @Sendable () -> Void) { self.run = run }
   }
 }

@@ -1,5 +1,7 @@
 /// Why no answer came.
 public enum HTTPTransportError: Error, Sendable, Equatable {
+  /// The CA bundle or the proxy that the program or its environment names cannot be used.
+  case invalidConfiguration(String)
   /// Something else than https was asked for, or the request cannot be sent as it is.
   case invalidRequest(String)
   /// The host's name could not be resolved.

@@ -1,0 +1,67 @@
+import CLibsoup
+import GLibSupport
+import HTTPTransport
+
+extension SoupMessageReference {
+  /// What the error means for the caller. Only the host and GLib's own text are quoted.
+  func transportError(_ error: GLibError) -> HTTPTransportError {
+    let text = "\(host): \(error.message)"
+    switch error.domain {
+    case "g-resolver-error-quark":
+      return .cannotFindHost(text)
+    case "g-tls-error-quark":
+      return tlsError(error, text)
+    case "soup-session-error-quark":
+      return sessionError(error, text)
+    case "g-io-error-quark":
+      return ioError(error, text)
+    default:
+      // The content decoder passes on zlib's and brotli's errors.
+      return .malformedResponse(text)
+    }
+  }
+
+  private func tlsError(_ error: GLibError, _ text: String) -> HTTPTransportError {
+    switch GTlsError(rawValue: UInt32(bitPattern: error.code)) {
+    case G_TLS_ERROR_BAD_CERTIFICATE: .untrustedServer(certificateProblem)
+    case G_TLS_ERROR_EOF: .connectionLost(text)
+    case G_TLS_ERROR_UNAVAILABLE: .cannotConnect("\(text) (the package glib-networking is missing)")
+    default: .cannotConnect(text)
+    }
+  }
+
+  private var certificateProblem: String {
+    let problems = soup_message_get_tls_peer_certificate_errors(pointer).rawValue
+    func has(_ flag: GTlsCertificateFlags) -> Bool { problems & flag.rawValue != 0 }
+    if has(G_TLS_CERTIFICATE_EXPIRED) { return "The certificate of \(host) has expired." }
+    if has(G_TLS_CERTIFICATE_NOT_ACTIVATED) { return "The certificate of \(host) is not valid yet." }
+    if has(G_TLS_CERTIFICATE_REVOKED) { return "The certificate of \(host) was revoked." }
+    if has(G_TLS_CERTIFICATE_UNKNOWN_CA) {
+      return """
+        The certificate of \(host) comes from an authority that is not trusted. If it is your own or your \
+        network's, name a file with its certificate in LLAVERO_CA_BUNDLE.
+        """
+    }
+    if has(G_TLS_CERTIFICATE_BAD_IDENTITY) { return "The certificate of \(host) is for another host." }
+    return "The certificate of \(host) is not acceptable."
+  }
+
+  private func sessionError(_ error: GLibError, _ text: String) -> HTTPTransportError {
+    switch SoupSessionError(rawValue: UInt32(bitPattern: error.code)) {
+    case SOUP_SESSION_ERROR_PARSING, SOUP_SESSION_ERROR_ENCODING: .malformedResponse(text)
+    case SOUP_SESSION_ERROR_TOO_MANY_RESTARTS: .connectionLost(text)
+    default: .invalidRequest(text)
+    }
+  }
+
+  private func ioError(_ error: GLibError, _ text: String) -> HTTPTransportError {
+    switch GIOErrorEnum(rawValue: UInt32(bitPattern: error.code)) {
+    case G_IO_ERROR_CANCELLED: .cancelled
+    case G_IO_ERROR_TIMED_OUT: .timedOut
+    case G_IO_ERROR_PARTIAL_INPUT where headerIsTooLarge: .malformedResponse(text)
+    case G_IO_ERROR_PARTIAL_INPUT, G_IO_ERROR_CONNECTION_CLOSED, G_IO_ERROR_CLOSED: .connectionLost(text)
+    case G_IO_ERROR_INVALID_DATA: .malformedResponse(text)
+    default: cameOverTLS ? .connectionLost(text) : .cannotConnect(text)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import CLibsoup
+import FoundationEssentials
+import HTTPTransport
+
+/// The proxy that the environment names.
+///
+/// GIO's default resolver reads the environment only where an extra module is installed, and prefers the desktop's
+/// settings to it; so the environment is read here, and GIO is asked where it says nothing.
+struct ProxySettings: Sendable {
+  private let address: String
+  /// What goes into `Proxy-Authorization` for an HTTP proxy.
+  private let authorization: String?
+  private let exceptions: String
+
+  /// - Throws: ``HTTPTransportError/invalidConfiguration(_:)`` if the address cannot be used. The text does not
+  ///   show it: it may hold a password.
+  init?(environment: [String: String]) throws(HTTPTransportError) {
+    func value(_ name: String) -> String? {
+      [name, name.uppercased()].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+    }
+    guard let text = value("https_proxy") ?? value("all_proxy") else { return nil }
+    let uri = g_uri_parse(text.contains("://") ? text : "http://" + text, G_URI_FLAGS_HAS_PASSWORD, nil)
+    guard let uri else { throw invalid }
+    defer { g_uri_unref(uri) }
+    guard g_uri_get_host(uri).map({ $0.pointee != 0 }) == true else { throw invalid }
+
+    switch String(cString: g_uri_get_scheme(uri)) {
+    case "http", "https":
+      address = uriText(uri, hiding: G_URI_HIDE_USERINFO)
+      authorization = g_uri_get_user(uri).map { user in
+        let password = g_uri_get_password(uri).map { String(cString: $0) } ?? ""
+        return "Basic " + Data("\(String(cString: user)):\(password)".utf8).base64EncodedString()
+      }
+    case "socks", "socks4", "socks4a", "socks5":
+      address = uriText(uri, hiding: G_URI_HIDE_NONE)
+      authorization = nil
+    case "socks5h":
+      // GIO leaves the name to every SOCKS 5 proxy.
+      address = "socks5" + uriText(uri, hiding: G_URI_HIDE_NONE).dropFirst("socks5h".count)
+      authorization = nil
+    default:
+      throw invalid
+    }
+    exceptions = value("no_proxy") ?? ""
+  }
+
+  /// Makes the session use the proxy. To be called on its thread.
+  func apply(to session: UnsafeMutablePointer<SoupSession>) {
+    let hosts = exceptions.split { $0 == "," || $0 == " " }
+    let everything = hosts.contains("*")
+    let list = g_strsplit(hosts.joined(separator: ","), ",", -1)
+    defer { g_strfreev(list) }
+    let resolver = g_simple_proxy_resolver_new(everything ? "direct://" : address, everything ? nil : list)
+    soup_session_set_proxy_resolver(session, resolver)
+    g_object_unref(UnsafeMutableRawPointer(resolver))
+    guard let authorization else { return }
+    g_signal_connect_data(
+      session, "request-queued", unsafeBitCast(authorizeTunnel, to: GCallback.self), g_strdup(authorization),
+      { data, _ in g_free(data) }, GConnectFlags(rawValue: 0))
+  }
+}
+
+private let invalid = HTTPTransportError.invalidConfiguration(
+  "The proxy named by https_proxy or all_proxy cannot be used: it must look like http://host:port.")
+
+private func uriText(_ uri: OpaquePointer, hiding flags: GUriHideFlags) -> String {
+  guard let text = g_uri_to_string_partial(uri, flags) else { return "" }
+  defer { g_free(text) }
+  return String(cString: text)
+}
+
+private typealias QueuedHandler = @convention(c) (
+  UnsafeMutablePointer<SoupSession>?, OpaquePointer?, gpointer?
+) -> Void
+
+/// Adds the proxy's credentials to libsoup's own CONNECT, and to nothing else.
+private let authorizeTunnel: QueuedHandler = { _, message, data in
+  guard let message, let data, let method = soup_message_get_method(message),
+    String(cString: method) == "CONNECT"
+  else { return }
+  soup_message_headers_replace(
+    soup_message_get_request_headers(message), "Proxy-Authorization", data.assumingMemoryBound(to: CChar.self))
+}

@@ -1,0 +1,107 @@
+import CLibsoup
+import FoundationEssentials
+import GLibSupport
+import HTTPTransport
+import HTTPTypes
+
+/// A `SoupMessage`: a request, and later what is known about its answer.
+///
+/// `@unchecked Sendable`: after `init`, used on the session's thread alone.
+final class SoupMessageReference: @unchecked Sendable {
+  let pointer: OpaquePointer
+  /// The host and the port, if one was given; for error texts.
+  let host: String
+  let isIdempotent: Bool
+
+  init(_ request: HTTPTransportRequest) throws(HTTPTransportError) {
+    let head = request.head
+    guard head.scheme?.lowercased() == "https" else {
+      throw .invalidRequest("Only https is spoken, not \(head.scheme ?? "an URL without a scheme").")
+    }
+    guard let authority = head.authority, isWritable(authority, except: "/?#@\\"),
+      let path = head.path, path.hasPrefix("/"), isWritable(path, except: "#"), head.method != .connect
+    else { throw .invalidRequest("The request needs a host, without a user name, and an escaped path.") }
+    let own = ["host", "content-length", "transfer-encoding", "connection"]
+    if let field = head.headerFields.first(where: { own.contains($0.name.canonicalName) }) {
+      throw .invalidRequest("The header field \(field.name) is the transport's to set.")
+    }
+    let flags = GUriFlags(
+      rawValue: G_URI_FLAGS_HAS_PASSWORD.rawValue | G_URI_FLAGS_ENCODED_PATH.rawValue
+        | G_URI_FLAGS_ENCODED_QUERY.rawValue | G_URI_FLAGS_SCHEME_NORMALIZE.rawValue)
+    guard let uri = g_uri_parse("https://\(authority)\(path)", flags, nil) else {
+      throw .invalidRequest("The host or the path is malformed.")
+    }
+    defer { g_uri_unref(uri) }
+    guard g_uri_get_host(uri).map({ $0.pointee != 0 }) == true,
+      let message = soup_message_new_from_uri(head.method.rawValue, uri)
+    else { throw .invalidRequest("The host is malformed.") }
+    pointer = message
+    host = authority
+    isIdempotent = head.method.isIdempotent
+    soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
+    soup_message_add_flags(message, SOUP_MESSAGE_COLLECT_METRICS)
+    setBody(request.body)
+    let fields = soup_message_get_request_headers(message)
+    for field in head.headerFields { soup_message_headers_append(fields, field.name.rawName, field.value) }
+  }
+
+  deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
+
+  /// Sets the body, also again before a repetition: libsoup has read the first one to its end.
+  func setBody(_ body: Data?) {
+    guard let body else { return }
+    let bytes = body.withUnsafeBytes { g_bytes_new($0.baseAddress, gsize($0.count)) }
+    defer { g_bytes_unref(bytes) }
+    soup_message_set_request_body_from_bytes(pointer, nil, bytes)
+  }
+}
+
+extension SoupMessageReference {
+  /// False if the answer is that of a proxy which refused the tunnel: no server has shown a certificate.
+  var cameOverTLS: Bool { soup_message_get_tls_peer_certificate(pointer) != nil }
+
+  /// Whether libsoup gave up because the header was larger than the 64 KiB it takes.
+  var headerIsTooLarge: Bool {
+    soup_message_get_metrics(pointer).map(soup_message_metrics_get_response_header_bytes_received) ?? 0 > 1 << 16
+  }
+
+  var status: Int { Int(soup_message_get_status(pointer).rawValue) }
+
+  var responseHead: HTTPResponse {
+    var fields = HTTPFields()
+    var iterator = SoupMessageHeadersIter()
+    soup_message_headers_iter_init(&iterator, soup_message_get_response_headers(pointer))
+    var name: UnsafePointer<CChar>?
+    var value: UnsafePointer<CChar>?
+    while soup_message_headers_iter_next(&iterator, &name, &value) != 0 {
+      if let name, let value, let fieldName = HTTPField.Name(String(cString: name)) {
+        fields.append(HTTPField(name: fieldName, value: String(cString: value)))
+      }
+    }
+    return HTTPResponse(status: .init(code: min(max(status, 100), 999)), headerFields: fields)
+  }
+
+  /// Whether as many bytes came as were announced. libsoup does not mind where the server closes the connection.
+  var bodyIsComplete: Bool {
+    guard soup_message_get_http_version(pointer) != SOUP_HTTP_2_0, status != 304,
+      soup_message_get_method(pointer).map({ String(cString: $0) }) != "HEAD",
+      let fields = soup_message_get_response_headers(pointer),
+      soup_message_headers_get_one(fields, "Transfer-Encoding") == nil,
+      let metrics = soup_message_get_metrics(pointer)
+    else { return true }
+    let announced = soup_message_headers_get_content_length(fields)
+    return announced <= 0 || soup_message_metrics_get_response_body_bytes_received(metrics) >= announced
+  }
+}
+
+/// Whether the text consists of visible ASCII characters only, without those that would end this part of an URL.
+private func isWritable(_ text: String, except reserved: String) -> Bool {
+  !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !reserved.utf8.contains($0) }
+}
+
+extension HTTPRequest.Method {
+  /// RFC 9110 section 9.2.2.
+  fileprivate var isIdempotent: Bool {
+    [.get, .head, .options, .put, .delete, .trace].contains(self)
+  }
+}

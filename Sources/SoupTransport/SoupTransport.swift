@@ -1,0 +1,41 @@
+import CLibsoup
+import GLibSupport
+public import HTTPTransport
+
+/// An `HTTPTransport` on libsoup 3.
+///
+/// Connections are kept and reused; a POST or PATCH always gets a new one, so that a connection which the server
+/// has closed meanwhile costs no request that must not be sent twice.
+public final class SoupTransport: HTTPTransport {
+  private let thread: SoupSessionThread
+
+  /// - Parameters:
+  ///   - caBundle: A file of PEM certificates to trust instead of the system's. Without it, the file that
+  ///     `LLAVERO_CA_BUNDLE` names, else the one that `SSL_CERT_FILE` names, else the system's store.
+  ///   - environment: The process's environment. `https_proxy`, `all_proxy` and `no_proxy`, in lower or upper
+  ///     case, have the meaning they have for curl; without them the desktop's settings count.
+  /// - Throws: ``HTTPTransportError/invalidConfiguration(_:)`` if the CA bundle cannot be read or holds no
+  ///   certificate, or if the proxy's address is none.
+  public init(
+    caBundle: String? = nil, environment: [String: String]
+  ) throws(HTTPTransportError) {
+    thread = SoupSessionThread(
+      trustAnchors: try trustAnchors(caBundle: caBundle, environment: environment),
+      proxy: try ProxySettings(environment: environment))
+  }
+
+  public func send(
+    _ request: HTTPTransportRequest
+  ) async throws(HTTPTransportError) -> HTTPTransportResponse {
+    let exchange = try Exchange(request)
+    let thread = thread
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        thread.run { exchange.start(in: $0) { continuation.resume(returning: $0) } }
+      }
+    } onCancel: {
+      thread.run { _ in exchange.finish(.failure(.cancelled)) }
+    }
+    return try result.get()
+  }
+}

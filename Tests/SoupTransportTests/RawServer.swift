@@ -1,0 +1,135 @@
+import CLibsoup
+import Dispatch
+import GLibSupport
+import Glibc
+import Synchronization
+
+/// A server whose answers are written byte by byte by the test, over TLS if it is given a certificate.
+final class RawServer: @unchecked Sendable {
+  private let socket: GObjectReference<GSocket>
+  private let cancellable = Cancellable(timeout: .seconds(120))
+  private let counter = Mutex(0)
+  let port: UInt16
+
+  var connectionCount: Int { counter.withLock { $0 } }
+
+  /// - Parameter serve: Runs on a thread of its own for each connection.
+  init(
+    _ files: TestCertificates.Files? = TestCertificates.shared.good,
+    _ serve: @escaping @Sendable (RawConnection) -> Void
+  ) {
+    let socket = g_socket_new(G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, nil)!
+    let address = g_inet_socket_address_new_from_string("127.0.0.1", 0)
+    g_socket_bind(socket, address, 1, nil)
+    g_socket_listen(socket, nil)
+    let local = UnsafeMutableRawPointer(g_socket_get_local_address(socket, nil)!)
+    port = g_inet_socket_address_get_port(local.assumingMemoryBound(to: GInetSocketAddress.self))
+    self.socket = GObjectReference(taking: socket)
+    let certificate = files.map { g_tls_certificate_new_from_files($0.certificate, $0.key, nil) }
+    nonisolated(unsafe) let identity = certificate ?? nil
+    DispatchQueue(label: "raw-accept").async { [self] in
+      while let client = g_socket_accept(self.socket.pointer, cancellable.pointer, nil) {
+        let number = counter.withLock { count in
+          count += 1
+          return count
+        }
+        nonisolated(unsafe) let client = client
+        DispatchQueue(label: "raw-connection").async {
+          if let connection = RawConnection(client, identity, number: number) {
+            serve(connection)
+            connection.close()
+          }
+        }
+      }
+    }
+  }
+
+  func stop() {
+    cancellable.cancel()
+    g_socket_close(socket.pointer, nil)
+  }
+}
+
+/// The server's end of a connection.
+final class RawConnection: @unchecked Sendable {
+  /// 1 for the server's first connection.
+  let number: Int
+  private let socket: UnsafeMutablePointer<GSocket>
+  private let stream: UnsafeMutablePointer<GIOStream>
+
+  fileprivate init?(
+    _ socket: UnsafeMutablePointer<GSocket>, _ identity: UnsafeMutablePointer<GTlsCertificate>?, number: Int
+  ) {
+    self.number = number
+    self.socket = socket
+    let plain = UnsafeMutableRawPointer(g_socket_connection_factory_create_connection(socket)!)
+      .assumingMemoryBound(to: GIOStream.self)
+    guard let identity else {
+      stream = plain
+      return
+    }
+    let tls = UnsafeMutableRawPointer(g_tls_server_connection_new(plain, identity, nil)!)
+    stream = tls.assumingMemoryBound(to: GIOStream.self)
+    if g_tls_connection_handshake(tls.assumingMemoryBound(to: GTlsConnection.self), nil, nil) == 0 { return nil }
+  }
+
+  /// Reads a request to the end of its header and of the body it announces; nil at the end of the connection.
+  func readRequest() -> String? {
+    var bytes: [UInt8] = []
+    while true {
+      let text = String(decoding: bytes, as: UTF8.self)
+      if let end = text.firstRange(of: "\r\n\r\n") {
+        let announced = text.lowercased().firstMatch(of: /content-length: *(\d+)/).flatMap { Int($0.1) } ?? 0
+        if text[end.upperBound...].utf8.count >= announced { return text }
+      }
+      guard let part = read() else { return nil }
+      bytes += part
+    }
+  }
+
+  func read() -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    let count = g_input_stream_read(g_io_stream_get_input_stream(stream), &buffer, gsize(buffer.count), nil, nil)
+    return count > 0 ? Array(buffer[..<count]) : nil
+  }
+
+  /// False when the other side is gone.
+  @discardableResult
+  func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+
+  @discardableResult
+  func write(_ bytes: [UInt8]) -> Bool {
+    let output = g_io_stream_get_output_stream(stream)
+    return g_output_stream_write_all(output, bytes, gsize(bytes.count), nil, nil, nil) != 0
+  }
+
+  func close() { g_io_stream_close(stream, nil, nil) }
+
+  /// Ends the connection as a process that dies does: without TLS's farewell.
+  func drop() { g_socket_close(socket, nil) }
+
+  /// Closes with a RST.
+  func reset() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(g_socket_get_fd(socket), SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    g_socket_close(socket, nil)
+  }
+
+  /// Joins this connection with one to `host` until either ends.
+  func tunnel(to host: String, port: UInt16) {
+    guard let connection = g_socket_client_connect_to_host(g_socket_client_new(), host, port, nil, nil) else { return }
+    let other = UnsafeMutableRawPointer(connection).assumingMemoryBound(to: GIOStream.self)
+    write("HTTP/1.1 200 Connected\r\n\r\n")
+    let flags = GOutputStreamSpliceFlags(rawValue: G_OUTPUT_STREAM_SPLICE_CLOSE_TARGET.rawValue)
+    let group = DispatchGroup()
+    for (from, to) in [(stream, other), (other, stream)] {
+      nonisolated(unsafe) let (from, to) = (from, to)
+      DispatchQueue(label: "raw-tunnel").async(group: group) {
+        g_output_stream_splice(
+          g_io_stream_get_output_stream(to), g_io_stream_get_input_stream(from), flags, nil, nil)
+        g_io_stream_close(to, nil, nil)
+      }
+    }
+    group.wait()
+  }
+}

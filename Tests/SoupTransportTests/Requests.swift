@@ -1,0 +1,42 @@
+import FoundationEssentials
+import HTTPTransport
+import HTTPTypes
+import SoupTransport
+
+/// A transport that trusts the test's authority.
+func makeTransport(_ environment: [String: String] = [:]) throws -> SoupTransport {
+  try SoupTransport(caBundle: TestCertificates.shared.caBundle, environment: environment)
+}
+
+func get(
+  _ port: UInt16, _ path: String = "/", host: String = "localhost", fields: HTTPFields = [:],
+  timeout: Duration = .seconds(20), maximumBodySize: Int = 1 << 20
+) -> HTTPTransportRequest {
+  HTTPTransportRequest(
+    HTTPRequest(method: .get, scheme: "https", authority: "\(host):\(port)", path: path, headerFields: fields),
+    timeout: timeout, maximumBodySize: maximumBodySize)
+}
+
+func post(
+  _ port: UInt16, _ body: String, method: HTTPRequest.Method = .post, timeout: Duration = .seconds(20)
+) -> HTTPTransportRequest {
+  HTTPTransportRequest(
+    HTTPRequest(
+      method: method, scheme: "https", authority: "localhost:\(port)", path: "/",
+      headerFields: [.contentType: "application/x-www-form-urlencoded"]),
+    body: Data(body.utf8), timeout: timeout)
+}
+
+/// The error that a request ends with, or nil.
+func failure(_ transport: SoupTransport, _ request: HTTPTransportRequest) async -> HTTPTransportError? {
+  do {
+    _ = try await transport.send(request)
+    return nil
+  } catch {
+    return error
+  }
+}
+
+extension HTTPTransportResponse {
+  var text: String { String(decoding: body, as: UTF8.self) }
+}

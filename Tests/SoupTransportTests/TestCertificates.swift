@@ -1,0 +1,102 @@
+import Glibc
+import TestSupport
+
+/// A throw-away certificate authority, and certificates it signed.
+struct TestCertificates: Sendable {
+  /// Where a certificate and its key are.
+  struct Files: Sendable {
+    let certificate: String
+    let key: String
+  }
+
+  let directory: String
+  var caBundle: String { directory + "/ca.pem" }
+  /// Another authority, which signed nothing.
+  var otherCABundle: String { directory + "/other.pem" }
+  let good: Files
+  let wrongHost: Files
+  let expired: Files
+
+  /// Made once; the directory is removed when the test process ends.
+  static let shared: TestCertificates = {
+    do {
+      return try TestCertificates()
+    } catch {
+      fatalError("no test certificates: \(error)")
+    }
+  }()
+
+  private init() throws {
+    var template = Array("/tmp/llavero-tls-XXXXXX".utf8CString)
+    mkdtemp(&template)
+    let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    self.directory = directory
+    nonisolated(unsafe) let path = strdup(directory)
+    toRemove = path
+    atexit { if let path = toRemove { removeDirectory(String(cString: path)) } }
+
+    try write(
+      """
+      [ca]
+      default_ca = test
+      [test]
+      database = \(directory)/index
+      new_certs_dir = \(directory)
+      rand_serial = yes
+      default_md = sha256
+      policy = any
+      unique_subject = no
+      copy_extensions = copy
+      certificate = \(directory)/ca.pem
+      private_key = \(directory)/ca.key
+      [any]
+      commonName = supplied
+      """, to: directory + "/config")
+    try write("", to: directory + "/index")
+    for name in ["ca", "other"] {
+      try openssl(
+        ["req", "-x509", "-days", "30", "-subj", "/CN=Llavero test \(name)", "-keyout", "\(directory)/\(name).key",
+          "-out", "\(directory)/\(name).pem"] + newKey)
+    }
+    let here = "DNS:localhost,IP:127.0.0.1,IP:::1"
+    good = try Self.sign("good", names: here, until: "20991231000000Z", in: directory)
+    wrongHost = try Self.sign("wrong", names: "DNS:other.test", until: "20991231000000Z", in: directory)
+    expired = try Self.sign("expired", names: here, until: "20200201000000Z", in: directory)
+  }
+
+  private static func sign(
+    _ name: String, names: String, until end: String, in directory: String
+  ) throws -> Files {
+    let base = "\(directory)/\(name)"
+    try openssl(
+      ["req", "-subj", "/CN=\(name)", "-addext", "subjectAltName=\(names)", "-keyout", "\(base).key",
+        "-out", "\(base).csr"] + newKey)
+    try openssl([
+      "ca", "-batch", "-notext", "-config", "\(directory)/config", "-startdate", "20200101000000Z",
+      "-enddate", end, "-in", "\(base).csr", "-out", "\(base).pem",
+    ])
+    return Files(certificate: "\(base).pem", key: "\(base).key")
+  }
+}
+
+private struct OpenSSLFailure: Error, CustomStringConvertible {
+  let description: String
+}
+
+private nonisolated(unsafe) var toRemove: UnsafeMutablePointer<CChar>?
+private let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+
+private func openssl(_ arguments: [String]) throws {
+  let result = try Child.run("openssl", arguments, environment: ["PATH": "/usr/bin:/bin"])
+  if result.status != 0 { throw OpenSSLFailure(description: result.standardError) }
+}
+
+func write(_ text: String, to path: String) throws {
+  guard let file = fopen(path, "w") else { throw OpenSSLFailure(description: path) }
+  fputs(text, file)
+  fclose(file)
+}
+
+private func removeDirectory(_ path: String) {
+  _ = try? Child.run("rm", ["-r", path], environment: ["PATH": "/usr/bin:/bin"])
+}
