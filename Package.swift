@@ -63,7 +63,7 @@ let package = Package(
     .target(
       name: "MSAL",
       dependencies: [
-        "HTTPTransport", "IdentityClient", "KeyringStore", "SoupTransport", "TokenCache",
+        "HTTPTransport", "IdentityClient", "KeyringStore", "SecretService", "SoupTransport", "TokenCache",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: safe),

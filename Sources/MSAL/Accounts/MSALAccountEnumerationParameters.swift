@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Which accounts to list. Letters may be upper or lower case.
 open class MSALAccountEnumerationParameters: MSALParameters {
   /// The home account id.

@@ -5,16 +5,15 @@ import SoupTransport
 
 /// What sends requests unless the program says otherwise.
 ///
-/// - Throws: An error in `NSURLErrorDomain` when the certificates or the proxy of the configuration are no good.
+/// - Throws: An error in ``MSALErrorDomain`` when the certificates or the proxy of the configuration are no good.
 func defaultTransport() throws -> any HTTPTransport {
   do {
     return try SoupTransport(
       caBundle: MSALGlobalConfig.httpConfig.certificateAuthorities?.path,
       environment: ProcessInfo.processInfo.environment)
   } catch {
-    throw NSError(
-      error, message: "Requests cannot be sent: \(error).",
-      advice: "Check the certificates and the proxy that are configured.", userInfo: [:])
+    let reason = if case .invalidConfiguration(let reason) = error { reason } else { "\(error)" }
+    throw NSError(.internalErrorInvalidParameter, "Requests cannot be sent: \(reason)")
   }
 }
 

@@ -83,24 +83,30 @@ extension MSALPublicClientApplication {
 
   /// The one account that is signed in. When it is another than the last time, that is remembered in the cache.
   func currentAccount() async throws -> (current: MSALAccount?, previous: MSALAccount?) {
-    let clientID = client.configuration.clientID
     let accounts = try await accounts(AccountsQuery())
     guard accounts.count <= 1 else {
       throw NSError(
         .internalErrorAmbiguousAccount, "\(accounts.count) accounts are signed in where one was expected.",
         advice: "Sign all but one out, or use allAccounts().")
     }
+    let previous: Account?
     do {
-      let current = accounts.first?.account
-      let principal = try await client.cache.accountMetadata(clientID: clientID)?.principal
-      guard principal?.homeAccountID.lowercased() != current?.homeAccountID.lowercased() else {
-        return (accounts.first, nil)
-      }
-      try await client.cache.updateAccountMetadata(clientID: clientID) { $0.principal = current }
-      return (accounts.first, principal.map { MSALAccount($0) })
-    } catch let error as CacheError {
+      previous = try await replacePrincipal(accounts.first?.account)
+    } catch {
       throw NSError(error)
     }
+    return (accounts.first, previous.map { MSALAccount($0) })
+  }
+
+  /// Remembers the one account of the application.
+  ///
+  /// - Returns: The one that was remembered before, if that was another.
+  private func replacePrincipal(_ current: Account?) async throws(CacheError) -> Account? {
+    let clientID = client.configuration.clientID
+    let previous = try await client.cache.accountMetadata(clientID: clientID)?.principal
+    guard previous?.homeAccountID.lowercased() != current?.homeAccountID.lowercased() else { return nil }
+    try await client.cache.updateAccountMetadata(clientID: clientID) { $0.principal = current }
+    return previous
   }
 
   /// - Parameter options: `nil` removes the account from this application alone, without the browser.

@@ -1,5 +1,6 @@
 public import Foundation
 import KeyringStore
+import SecretService
 public import TokenCache
 
 /// Where tokens are kept.

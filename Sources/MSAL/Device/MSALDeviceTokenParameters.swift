@@ -1,5 +1,3 @@
-public import Foundation
-
 /// A request for a token of the device itself.
 open class MSALDeviceTokenParameters: MSALTokenParameters {
   /// The tenant with which the device is registered.

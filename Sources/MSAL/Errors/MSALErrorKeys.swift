@@ -1,5 +1,3 @@
-public import Foundation
-
 // The Objective-C header says nothing about nullability, so that Swift code on Apple's systems sees these
 // constants as implicitly unwrapped. Code that unwraps them must compile here, too.
 

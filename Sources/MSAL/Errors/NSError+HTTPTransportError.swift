@@ -17,7 +17,7 @@ extension NSError {
 extension HTTPTransportError {
   fileprivate var code: Int {
     switch self {
-    case .invalidRequest: NSURLErrorBadURL
+    case .invalidRequest, .invalidConfiguration: NSURLErrorBadURL
     case .cannotFindHost: NSURLErrorCannotFindHost
     case .cannotConnect: NSURLErrorCannotConnectToHost
     case .connectionLost: NSURLErrorNetworkConnectionLost

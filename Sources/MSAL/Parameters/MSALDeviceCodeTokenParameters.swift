@@ -1,5 +1,3 @@
-public import Foundation
-
 /// A request in which the person signs in on another device (RFC 8628): for programs without a browser, over
 /// SSH for instance. MSAL for iOS and macOS has nothing like it.
 ///

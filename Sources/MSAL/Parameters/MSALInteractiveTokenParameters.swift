@@ -1,5 +1,3 @@
-public import Foundation
-
 /// A request in which the person signs in, in the system's browser.
 open class MSALInteractiveTokenParameters: MSALTokenParameters {
   /// What the server asks the person.
