@@ -26,7 +26,8 @@ extension MSALPublicClientApplication {
   }
 
   func result(of request: SilentRequest) async throws -> MSALResult {
-    try report(try await identity { () throws(IdentityError) in try await client.acquireTokenSilent(request) })
+    try report(
+      try await identity { () throws(IdentityError) in try await client.acquireTokenSilent(request) })
   }
 
   func result(of request: InteractiveRequest) async throws -> MSALResult {
@@ -109,7 +110,7 @@ extension MSALPublicClientApplication {
     return previous
   }
 
-  /// - Parameter options: `nil` removes the account from this application alone, without the browser.
+  /// Signs an account out, out of this application alone and without the browser when there are no options.
   func signOut(_ account: MSALAccount, _ options: SignOutOptions?) async throws {
     if let options, options.fromBrowser {
       try await WebSessions.run(client) { [self] in

@@ -46,6 +46,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   ///   - config: What the application is; it is copied.
   ///   - transport: Sends its requests.
   ///   - authenticator: Opens the browser.
+  /// - Throws: An error in ``MSALErrorDomain`` for a configuration that cannot work.
   package init(
     configuration config: MSALPublicClientApplicationConfig, transport: any HTTPTransport,
     authenticator: (any WebAuthenticator)?

@@ -50,6 +50,7 @@ extension TenantProfile {
       tenantID: tenant, localAccountID: result.claims?.objectID ?? result.claims?.subject,
       username: result.claims?.username ?? result.account.username, name: result.claims?.name,
       environment: result.account.environment,
-      isHomeTenant: tenant.lowercased() == Tenant.home(of: result.account.homeAccountID), claims: result.claims)
+      isHomeTenant: tenant.lowercased() == Tenant.home(of: result.account.homeAccountID),
+      claims: result.claims)
   }
 }

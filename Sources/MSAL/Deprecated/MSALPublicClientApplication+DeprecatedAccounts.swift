@@ -1,4 +1,4 @@
-public import Foundation
+import IdentityClient
 import TokenCache
 
 extension MSALPublicClientApplication {

@@ -11,7 +11,8 @@ extension MSALPublicClientApplication {
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     silent(
-      scopes: scopes, account: account, authority: { authority }, claims: { try claims.map { try MSALClaimsRequest(jsonString: $0) } },
+      scopes: scopes, account: account, authority: { authority },
+      claims: { try claims.map { try MSALClaimsRequest(jsonString: $0) } },
       forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
   }
 

@@ -1,3 +1,5 @@
+import TokenCache
+
 /// An account, as MSAL before 0.1.4 called it.
 @available(*, deprecated, renamed: "MSALAccount")
 public typealias MSALUser = MSALAccount

@@ -13,7 +13,8 @@ extension NSError {
     } else if let cacheError = error.cacheError {
       self.init(cacheError, userInfo: userInfo)
     } else {
-      let specific = error.transportError == .cancelled ? MSALError.userCanceled.rawValue : error.code.specific
+      let specific =
+        error.transportError == .cancelled ? MSALError.userCanceled.rawValue : error.code.specific
       self.init(specific: specific, error.message, advice: error.advice, userInfo: userInfo)
     }
   }

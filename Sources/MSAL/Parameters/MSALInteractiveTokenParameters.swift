@@ -20,4 +20,10 @@ open class MSALInteractiveTokenParameters: MSALTokenParameters {
     self.webviewParameters = MSALWebviewParameters(copying: webviewParameters)
     super.init(scopes: scopes)
   }
+
+  /// As MSAL 1 had it.
+  @available(*, deprecated, renamed: "init(scopes:webviewParameters:)")
+  public convenience override init(scopes: [String]) {
+    self.init(scopes: scopes, webviewParameters: MSALWebviewParameters())
+  }
 }
