@@ -36,6 +36,7 @@ final class Exchange: @unchecked Sendable {
   /// Sends the request. `completion` is called once.
   func start(in session: UnsafeMutablePointer<SoupSession>, completion: @escaping (Outcome) -> Void) {
     if let early { return completion(early) }
+    if cancellable.isPastDeadline { return completion(.failure(.timedOut)) }
     self.completion = completion
     startTimer()
     connect("restarted", unsafeBitCast(restarted, to: GCallback.self))
@@ -103,7 +104,8 @@ final class Exchange: @unchecked Sendable {
     }
     guard !isFinished else { return closeStream() }
     guard message.cameOverTLS else {
-      finish(.failure(.cannotConnect("The proxy refused the way to \(message.host): status \(message.status).")))
+      finish(
+        .failure(.cannotConnect("The proxy refused the way to \(message.host): status \(message.status).")))
       return closeStream()
     }
     readMore()
@@ -160,7 +162,8 @@ final class Exchange: @unchecked Sendable {
     guard message.isIdempotent else {
       return finish(
         .failure(
-          .connectionLost("\(message.host) did not take the request, which is not sent a second time unasked.")))
+          .connectionLost(
+            "\(message.host) did not take the request, which is not sent a second time unasked.")))
     }
     message.setBody(body)
   }
@@ -172,9 +175,10 @@ private let restarted: RestartedHandler = { _, data in
   if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().messageRestarts() }
 }
 
-private typealias NetworkEventHandler = @convention(c) (
-  OpaquePointer?, GSocketClientEvent, UnsafeMutablePointer<GIOStream>?, gpointer?
-) -> Void
+private typealias NetworkEventHandler =
+  @convention(c) (
+    OpaquePointer?, GSocketClientEvent, UnsafeMutablePointer<GIOStream>?, gpointer?
+  ) -> Void
 
 /// Makes an end of the connection without TLS's own farewell an error; libsoup lets anybody on the way cut off an
 /// answer that carries no length (RFC 8446 section 6.1).

@@ -69,9 +69,10 @@ private func uriText(_ uri: OpaquePointer, hiding flags: GUriHideFlags) -> Strin
   return String(cString: text)
 }
 
-private typealias QueuedHandler = @convention(c) (
-  UnsafeMutablePointer<SoupSession>?, OpaquePointer?, gpointer?
-) -> Void
+private typealias QueuedHandler =
+  @convention(c) (
+    UnsafeMutablePointer<SoupSession>?, OpaquePointer?, gpointer?
+  ) -> Void
 
 /// Adds the proxy's credentials to libsoup's own CONNECT, and to nothing else.
 private let authorizeTunnel: QueuedHandler = { _, message, data in
@@ -79,5 +80,6 @@ private let authorizeTunnel: QueuedHandler = { _, message, data in
     String(cString: method) == "CONNECT"
   else { return }
   soup_message_headers_replace(
-    soup_message_get_request_headers(message), "Proxy-Authorization", data.assumingMemoryBound(to: CChar.self))
+    soup_message_get_request_headers(message), "Proxy-Authorization", data.assumingMemoryBound(to: CChar.self)
+  )
 }

@@ -62,7 +62,8 @@ extension SoupMessageReference {
 
   /// Whether libsoup gave up because the header was larger than the 64 KiB it takes.
   var headerIsTooLarge: Bool {
-    soup_message_get_metrics(pointer).map(soup_message_metrics_get_response_header_bytes_received) ?? 0 > 1 << 16
+    soup_message_get_metrics(pointer).map(soup_message_metrics_get_response_header_bytes_received) ?? 0 > 1
+      << 16
   }
 
   var status: Int { Int(soup_message_get_status(pointer).rawValue) }

@@ -48,7 +48,9 @@ private func makeSession() -> UnsafeMutablePointer<SoupSession> {
     return value
   }
   let object = g_object_new_with_properties(soup_session_get_type(), guint(options.count), &names, values)
-  let session = UnsafeMutableRawPointer(object!).assumingMemoryBound(to: SoupSession.self)
+  // GLib ends the process rather than return NULL here.
+  let session =
+    object.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: SoupSession.self) } ?? soup_session_new()
   // Without it nothing answers a challenge: the caller sees the 401.
   soup_session_remove_feature_by_type(session, soup_auth_manager_get_type())
   soup_session_set_timeout(session, 0)

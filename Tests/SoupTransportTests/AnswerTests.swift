@@ -5,127 +5,128 @@ import HTTPTypes
 import SoupTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
-struct AnswerTests {
-  @Test func sendsARequestAndReturnsTheAnswer() async throws {
-    let server = SoupTestServer { request in
-      .init(
-        status: 201, fields: [("X-Two", "a"), ("X-Two", "b"), ("Content-Type", "text/plain")],
-        body: request.body + Array(request.target.utf8))
+extension TransportTests {
+  @Suite struct AnswerTests {
+    @Test func sendsARequestAndReturnsTheAnswer() async throws {
+      let server = TestServer { request in
+        .init(
+          status: 201, fields: [("X-Two", "a"), ("X-Two", "b"), ("Content-Type", "text/plain")],
+          body: Array((request.body + request.target).utf8))
+      }
+      defer { server.stop() }
+      var request = post(server.port, "grant=1")
+      request.head.path = "/a%20b?c=d%26e"
+      request.head.headerFields[.authorization] = "Bearer secret"
+      let response = try await makeTransport().send(request)
+      #expect(response.head.status.code == 201)
+      #expect(response.text == "grant=1/a%20b?c=d%26e")
+      #expect(response.head.headerFields[values: HTTPField.Name("X-Two")!] == ["a", "b"])
+      let seen = try #require(server.requests.first)
+      #expect(seen.method == "POST")
+      #expect(seen.fields["authorization"] == "Bearer secret")
+      #expect(seen.fields["content-type"] == "application/x-www-form-urlencoded")
+      #expect(seen.fields["content-length"] == "7")
+      #expect(seen.fields["host"] == "localhost:\(server.port)")
     }
-    defer { server.stop() }
-    var request = post(server.port, "grant=1")
-    request.head.path = "/a%20b?c=d%26e"
-    request.head.headerFields[.authorization] = "Bearer secret"
-    let response = try await makeTransport().send(request)
-    #expect(response.head.status.code == 201)
-    #expect(response.text == "grant=1/a b?c=d%26e")
-    #expect(response.head.headerFields[values: HTTPField.Name("X-Two")!] == ["a", "b"])
-    let seen = try #require(server.requests.first)
-    #expect(seen.method == "POST")
-    #expect(seen.fields["authorization"] == "Bearer secret")
-    #expect(seen.fields["content-type"] == "application/x-www-form-urlencoded")
-    #expect(seen.fields["content-length"] == "7")
-    #expect(seen.fields["host"] == "localhost:\(server.port)")
-  }
 
-  @Test(arguments: [HTTPRequest.Method.patch, .put, .delete, .head, .options])
-  func everyMethodArrives(_ method: HTTPRequest.Method) async throws {
-    let server = SoupTestServer { .init(fields: [("X-Method", $0.method)]) }
-    defer { server.stop() }
-    var request = get(server.port)
-    request.head.method = method
-    let response = try await makeTransport().send(request)
-    #expect(response.head.headerFields[HTTPField.Name("X-Method")!] == method.rawValue)
-    #expect(response.body.isEmpty)
-  }
+    @Test(arguments: [HTTPRequest.Method.patch, .put, .delete, .head, .options])
+    func everyMethodArrives(_ method: HTTPRequest.Method) async throws {
+      let server = TestServer { .init(fields: [("X-Method", $0.method)]) }
+      defer { server.stop() }
+      var request = get(server.port)
+      request.head.method = method
+      let response = try await makeTransport().send(request)
+      #expect(response.head.headerFields[HTTPField.Name("X-Method")!] == method.rawValue)
+      #expect(response.body.isEmpty)
+    }
 
-  @Test func redirectIsHandedBackAndNothingIsSentElsewhere() async throws {
-    let elsewhere = SoupTestServer { _ in .init() }
-    defer { elsewhere.stop() }
-    let target = "https://localhost:\(elsewhere.port)/stolen"
-    for status: UInt32 in [301, 302, 303, 307, 308] {
-      let server = SoupTestServer { _ in .init(status: status, fields: [("Location", target)]) }
+    @Test func redirectIsHandedBackAndNothingIsSentElsewhere() async throws {
+      let elsewhere = TestServer { _ in .init() }
+      defer { elsewhere.stop() }
+      let target = "https://localhost:\(elsewhere.port)/stolen"
+      for status in [301, 302, 303, 307, 308] {
+        let server = TestServer { _ in .init(status: status, fields: [("Location", target)]) }
+        defer { server.stop() }
+        let transport = try makeTransport()
+        let response = try await transport.send(get(server.port, fields: [.authorization: "Bearer secret"]))
+        #expect(response.head.status.code == status)
+        #expect(response.head.headerFields[.location] == target)
+        _ = try await transport.send(post(server.port, "a=b"))
+        #expect(server.requests.count == 2)
+      }
+      #expect(elsewhere.requests.isEmpty)
+    }
+
+    @Test func cookiesAreNotKept() async throws {
+      let server = TestServer { _ in .init(fields: [("Set-Cookie", "a=b; Path=/")]) }
       defer { server.stop() }
       let transport = try makeTransport()
-      let response = try await transport.send(get(server.port, fields: [.authorization: "Bearer secret"]))
-      #expect(response.head.status.code == Int(status))
-      #expect(response.head.headerFields[.location] == target)
-      _ = try await transport.send(post(server.port, "a=b"))
+      for _ in 0..<2 { _ = try await transport.send(get(server.port)) }
       #expect(server.requests.count == 2)
+      #expect(server.requests.allSatisfy { $0.fields["cookie"] == nil })
     }
-    #expect(elsewhere.requests.isEmpty)
-  }
 
-  @Test func cookiesAreNotKept() async throws {
-    let server = SoupTestServer { _ in .init(fields: [("Set-Cookie", "a=b; Path=/")]) }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    for _ in 0..<2 { _ = try await transport.send(get(server.port)) }
-    #expect(server.requests.count == 2)
-    #expect(server.requests.allSatisfy { $0.fields["cookie"] == nil })
-  }
-
-  @Test func answersAreNotCached() async throws {
-    let server = SoupTestServer { _ in
-      .init(fields: [("Cache-Control", "max-age=3600"), ("ETag", "\"1\"")], body: [65])
-    }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    for _ in 0..<2 { _ = try await transport.send(get(server.port)) }
-    #expect(server.requests.count == 2)
-    #expect(server.requests.allSatisfy { $0.fields["if-none-match"] == nil })
-  }
-
-  @Test(arguments: ["Basic realm=\"x\"", "Bearer error=\"invalid_token\"", "Negotiate", "NTLM"])
-  func challengeIsHandedBackAtOnce(_ challenge: String) async throws {
-    let server = SoupTestServer { _ in .init(status: 401, fields: [("WWW-Authenticate", challenge)]) }
-    defer { server.stop() }
-    let response = try await makeTransport().send(get(server.port))
-    #expect(response.head.status.code == 401)
-    #expect(response.head.headerFields[.wwwAuthenticate] == challenge)
-    #expect(server.requests.count == 1)
-  }
-
-  @Test func compressedBodyIsDecoded() async throws {
-    // The output of `printf 'hello hello hello' | gzip -n`.
-    let packed = Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA==")
-    let server = SoupTestServer { _ in
-      .init(fields: [("Content-Encoding", "gzip")], body: Array(packed ?? Data()))
-    }
-    defer { server.stop() }
-    let response = try await makeTransport().send(get(server.port))
-    #expect(response.text == "hello hello hello")
-    #expect(server.requests.first?.fields["accept-encoding"]?.contains("gzip") == true)
-  }
-
-  @Test func connectionIsReused() async throws {
-    let server = SoupTestServer { _ in .init(body: [65]) }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    for _ in 0..<5 { _ = try await transport.send(get(server.port)) }
-    #expect(Set(server.requests.map(\.clientPort)).count == 1)
-  }
-
-  @Test func fiftyConcurrentRequests() async throws {
-    let server = SoupTestServer { .init(body: Array($0.target.utf8)) }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    let texts = try await withThrowingTaskGroup(of: (Int, String).self) { group in
-      for number in 0..<50 {
-        group.addTask { (number, try await transport.send(get(server.port, "/\(number)")).text) }
+    @Test func answersAreNotCached() async throws {
+      let server = TestServer { _ in
+        .init(fields: [("Cache-Control", "max-age=3600"), ("ETag", "\"1\"")], body: [65])
       }
-      return try await group.reduce(into: [Int: String]()) { $0[$1.0] = $1.1 }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      for _ in 0..<2 { _ = try await transport.send(get(server.port)) }
+      #expect(server.requests.count == 2)
+      #expect(server.requests.allSatisfy { $0.fields["if-none-match"] == nil })
     }
-    #expect(texts.count == 50)
-    #expect(texts.allSatisfy { $0.value == "/\($0.key)" })
-  }
 
-  @Test func answerSurvivesTheTransportsEnd() async throws {
-    let server = SoupTestServer { _ in .init(body: [65]) }
-    defer { server.stop() }
-    for _ in 0..<20 {
-      #expect(try await makeTransport().send(get(server.port)).text == "A")
+    @Test(arguments: ["Basic realm=\"x\"", "Bearer error=\"invalid_token\"", "Negotiate", "NTLM"])
+    func challengeIsHandedBackAtOnce(_ challenge: String) async throws {
+      let server = TestServer { _ in .init(status: 401, fields: [("WWW-Authenticate", challenge)]) }
+      defer { server.stop() }
+      let response = try await makeTransport().send(get(server.port))
+      #expect(response.head.status.code == 401)
+      #expect(response.head.headerFields[.wwwAuthenticate] == challenge)
+      #expect(server.requests.count == 1)
+    }
+
+    @Test func compressedBodyIsDecoded() async throws {
+      // The output of `printf 'hello hello hello' | gzip -n`.
+      let packed = Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA==")
+      let server = TestServer { _ in
+        .init(fields: [("Content-Encoding", "gzip")], body: Array(packed ?? Data()))
+      }
+      defer { server.stop() }
+      let response = try await makeTransport().send(get(server.port))
+      #expect(response.text == "hello hello hello")
+      #expect(server.requests.first?.fields["accept-encoding"]?.contains("gzip") == true)
+    }
+
+    @Test func connectionIsReused() async throws {
+      let server = TestServer { _ in .init(body: [65]) }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      for _ in 0..<5 { _ = try await transport.send(get(server.port)) }
+      #expect(Set(server.requests.map(\.connection)).count == 1)
+    }
+
+    @Test func fiftyConcurrentRequests() async throws {
+      let server = TestServer { .init(body: Array($0.target.utf8)) }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      let texts = try await withThrowingTaskGroup(of: (Int, String).self) { group in
+        for number in 0..<50 {
+          group.addTask { (number, try await transport.send(get(server.port, "/\(number)")).text) }
+        }
+        return try await group.reduce(into: [Int: String]()) { $0[$1.0] = $1.1 }
+      }
+      #expect(texts.count == 50)
+      #expect(texts.allSatisfy { $0.value == "/\($0.key)" })
+    }
+
+    @Test func answerSurvivesTheTransportsEnd() async throws {
+      let server = TestServer { _ in .init(body: [65]) }
+      defer { server.stop() }
+      for _ in 0..<20 {
+        #expect(try await makeTransport().send(get(server.port)).text == "A")
+      }
     }
   }
 }

@@ -5,304 +5,310 @@ import HTTPTypes
 import SoupTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
-struct FaultTests {
-  @Test func refusedConnection() async throws {
-    let server = RawServer { _ in }
-    server.stop()
-    let error = await failure(try makeTransport(), get(server.port))
-    guard case .cannotConnect(let text) = error else {
-      Issue.record("\(String(describing: error))")
-      return
+extension TransportTests {
+  @Suite struct FaultTests {
+    @Test func refusedConnection() async throws {
+      let server = RawServer { _ in }
+      server.stop()
+      let error = await failure(try makeTransport(), get(server.port))
+      guard case .cannotConnect(let text) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(text.contains("localhost:\(server.port)"))
     }
-    #expect(text.contains("localhost:\(server.port)"))
-  }
 
-  @Test func unknownHost() async throws {
-    let error = await failure(try makeTransport(), get(443, host: "nobody.invalid"))
-    guard case .cannotFindHost(let text) = error else {
-      Issue.record("\(String(describing: error))")
-      return
+    @Test func unknownHost() async throws {
+      let error = await failure(try makeTransport(), get(443, host: "nobody.invalid"))
+      guard case .cannotFindHost(let text) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(text.contains("nobody.invalid"))
     }
-    #expect(text.contains("nobody.invalid"))
-  }
 
-  enum Expected {
-    case connectionLost, malformed
-  }
-
-  struct Fault: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let expected: Expected
-    let serve: @Sendable (RawConnection) -> Void
-
-    init(_ name: String, _ expected: Expected, _ serve: @escaping @Sendable (RawConnection) -> Void) {
-      (testDescription, self.expected, self.serve) = (name, expected, serve)
+    enum Expected {
+      case connectionLost, malformed
     }
-  }
 
-  static let faults = [
-    Fault("body shorter than announced", .connectionLost) { connection in
-      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
-    },
-    Fault("body shorter than announced, connection to be closed", .connectionLost) { connection in
-      connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\n12345")
-    },
-    Fault("HTTP/1.0 body shorter than announced", .connectionLost) { connection in
-      connection.write("HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\n12345")
-    },
-    Fault("reset in the body", .connectionLost) { connection in
-      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
-      connection.reset()
-    },
-    Fault("reset before the answer", .connectionLost) { $0.reset() },
-    Fault("closed before the answer", .connectionLost) { _ in },
-    Fault("closed in the header", .malformed) { $0.write("HTTP/1.1 200 OK\r\nContent-") },
-    Fault("dropped in the header", .connectionLost) { connection in
-      connection.write("HTTP/1.1 200 OK\r\nContent-")
-      connection.drop()
-    },
-    Fault("dropped after a chunk", .connectionLost) { connection in
-      connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n")
-      connection.drop()
-    },
-    Fault("dropped in a body without a length", .connectionLost) { connection in
-      connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n12345")
-      connection.drop()
-    },
-    Fault("chunks aborted in the middle", .connectionLost) { connection in
-      connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\n12345")
-      connection.reset()
-    },
-    Fault("no HTTP", .malformed) { $0.write("hello, this is no HTTP at all\r\n\r\n") },
-    Fault("a status that is no number", .malformed) { $0.write("HTTP/1.1 abc OK\r\n\r\n") },
-    Fault("a header without an end", .malformed) { connection in
-      connection.write("HTTP/1.1 200 OK\r\n")
-      let field = "X: " + String(repeating: "x", count: 1000) + "\r\n"
-      while connection.write(field) {}
-    },
-    Fault("a gzip body that breaks off", .connectionLost) { connection in
-      connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 20\r\n\r\n")
-      // The beginning of `printf 'hello hello hello' | gzip -n`.
-      connection.write(Array((Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA==") ?? Data()).prefix(20)))
-    },
-  ]
+    struct Fault: Sendable, CustomTestStringConvertible {
+      let testDescription: String
+      let expected: Expected
+      let serve: @Sendable (RawConnection) -> Void
 
-  @Test(arguments: faults) func brokenAnswerIsAnError(_ fault: Fault) async throws {
-    let server = RawServer { connection in
-      guard connection.readRequest() != nil else { return }
-      fault.serve(connection)
+      init(_ name: String, _ expected: Expected, _ serve: @escaping @Sendable (RawConnection) -> Void) {
+        (testDescription, self.expected, self.serve) = (name, expected, serve)
+      }
     }
-    defer { server.stop() }
-    var request = post(server.port, "refresh_token=secret")
-    request.head.headerFields[.authorization] = "Bearer secret"
-    let error = await failure(try makeTransport(), request)
-    switch (fault.expected, error) {
-    case (.connectionLost, .connectionLost(let text)), (.malformed, .malformedResponse(let text)):
-      #expect(text.contains("localhost") && !text.contains("secret"))
-    default:
-      Issue.record("\(String(describing: error))")
+
+    static let faults = [
+      Fault("body shorter than announced", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
+      },
+      Fault("body shorter than announced, connection to be closed", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\n12345")
+      },
+      Fault("HTTP/1.0 body shorter than announced", .connectionLost) { connection in
+        connection.write("HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\n12345")
+      },
+      Fault("reset in the body", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
+        connection.reset()
+      },
+      Fault("reset before the answer", .connectionLost) { $0.reset() },
+      Fault("closed before the answer", .connectionLost) { _ in },
+      Fault("closed in the header", .malformed) { $0.write("HTTP/1.1 200 OK\r\nContent-") },
+      Fault("dropped in the header", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nContent-")
+        connection.drop()
+      },
+      Fault("dropped after a chunk", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n")
+        connection.drop()
+      },
+      Fault("dropped in a body without a length", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n12345")
+        connection.drop()
+      },
+      Fault("chunks aborted in the middle", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\n12345")
+        connection.reset()
+      },
+      Fault("no HTTP", .malformed) { $0.write("hello, this is no HTTP at all\r\n\r\n") },
+      Fault("a status that is no number", .malformed) { $0.write("HTTP/1.1 abc OK\r\n\r\n") },
+      Fault("a header without an end", .malformed) { connection in
+        connection.write("HTTP/1.1 200 OK\r\n")
+        let field = "X: " + String(repeating: "x", count: 1000) + "\r\n"
+        while connection.write(field) {}
+      },
+      Fault("a gzip body that breaks off", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: 99\r\n\r\n")
+        // The beginning of `printf 'hello hello hello' | gzip -n`.
+        connection.write(
+          Array((Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA==") ?? Data()).prefix(20)))
+      },
+    ]
+
+    @Test(arguments: faults) func brokenAnswerIsAnError(_ fault: Fault) async throws {
+      let server = RawServer { connection in
+        guard connection.readRequest() != nil else { return }
+        fault.serve(connection)
+      }
+      defer { server.stop() }
+      var request = post(server.port, "refresh_token=secret")
+      request.head.headerFields[.authorization] = "Bearer secret"
+      let error = await failure(try makeTransport(), request)
+      switch (fault.expected, error) {
+      case (.connectionLost, .connectionLost(let text)), (.malformed, .malformedResponse(let text)):
+        #expect(text.contains("localhost") && !text.contains("secret"))
+      default:
+        Issue.record("\(String(describing: error))")
+      }
     }
-  }
 
-  @Test func timeoutWhileConnecting() async throws {
-    // Nobody accepts, and TLS never begins.
-    let server = RawServer(nil) { _ = $0.read(); _ = $0.read() }
-    defer { server.stop() }
-    try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
-  }
-
-  @Test func timeoutWithoutAnAnswer() async throws {
-    let server = RawServer { _ = $0.readRequest(); _ = $0.read() }
-    defer { server.stop() }
-    try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
-  }
-
-  @Test func timeoutCountsAlsoWhileABodyDrips() async throws {
-    let server = RawServer { connection in
-      _ = connection.readRequest()
-      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
-      while connection.write("x") { usleep(20_000) }
+    @Test func timeoutWhileConnecting() async throws {
+      // Nobody accepts, and TLS never begins.
+      let server = RawServer(nil) {
+        _ = $0.read(); _ = $0.read()
+      }
+      defer { server.stop() }
+      try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
-    defer { server.stop() }
-    try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
-  }
 
-  private func expectTimeout(_ request: HTTPTransportRequest) async throws {
-    let transport = try makeTransport()
-    let start = ContinuousClock.now
-    #expect(await failure(transport, request) == .timedOut)
-    let elapsed = ContinuousClock.now - start
-    #expect(elapsed >= request.timeout)
-    #expect(elapsed < .seconds(5))
-  }
-
-  @Test func timeoutThatHasPassed() async throws {
-    #expect(await failure(try makeTransport(), get(1, host: "nobody.invalid", timeout: .zero)) == .timedOut)
-  }
-
-  @Test func cancelledTaskEndsWithoutWaiting() async throws {
-    let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
-    let server = RawServer { connection in
-      _ = connection.readRequest()
-      arrival.yield()
-      _ = connection.read()
+    @Test func timeoutWithoutAnAnswer() async throws {
+      let server = RawServer {
+        _ = $0.readRequest(); _ = $0.read()
+      }
+      defer { server.stop() }
+      try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    let task = Task { await failure(transport, get(server.port)) }
-    for await _ in arrived { break }
-    let start = ContinuousClock.now
-    task.cancel()
-    #expect(await task.value == .cancelled)
-    #expect(ContinuousClock.now - start < .seconds(2))
-  }
 
-  @Test func cancelledBeforeItBegan() async throws {
-    let server = RawServer { _ in }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    let task = Task {
-      withUnsafeCurrentTask { $0?.cancel() }
-      return await failure(transport, get(server.port))
+    @Test func timeoutCountsAlsoWhileABodyDrips() async throws {
+      let server = RawServer { connection in
+        _ = connection.readRequest()
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+        while connection.write("x") { usleep(20_000) }
+      }
+      defer { server.stop() }
+      try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
-    #expect(await task.value == .cancelled)
-    #expect(server.connectionCount == 0)
-  }
 
-  @Test func cancellingAtAnyMomentResumesOnce() async throws {
-    let server = SoupTestServer { _ in .init(body: Array(repeating: 65, count: 200_000)) }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    for round in 0..<100 {
+    private func expectTimeout(_ request: HTTPTransportRequest) async throws {
+      let transport = try makeTransport()
+      let start = ContinuousClock.now
+      #expect(await failure(transport, request) == .timedOut)
+      let elapsed = ContinuousClock.now - start
+      #expect(elapsed >= request.timeout)
+      #expect(elapsed < .seconds(5))
+    }
+
+    @Test func timeoutThatHasPassed() async throws {
+      #expect(await failure(try makeTransport(), get(1, host: "nobody.invalid", timeout: .zero)) == .timedOut)
+    }
+
+    @Test func cancelledTaskEndsWithoutWaiting() async throws {
+      let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
+      let server = RawServer { connection in
+        _ = connection.readRequest()
+        arrival.yield()
+        _ = connection.read()
+      }
+      defer { server.stop() }
+      let transport = try makeTransport()
       let task = Task { await failure(transport, get(server.port)) }
-      usleep(UInt32(round * 100))
-      task.cancel()
-      let error = await task.value
-      #expect(error == nil || error == .cancelled)
-    }
-    #expect(try await transport.send(get(server.port)).body.count == 200_000)
-  }
-
-  @Test func bodyAtTheLimitIsTakenAndOneByteMoreIsNot() async throws {
-    let server = SoupTestServer { request in
-      .init(body: Array(repeating: 65, count: request.target == "/more" ? 1001 : 1000))
-    }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    #expect(try await transport.send(get(server.port, maximumBodySize: 1000)).body.count == 1000)
-    let error = await failure(transport, get(server.port, "/more", maximumBodySize: 1000))
-    #expect(error == .responseTooLarge(limit: 1000))
-  }
-
-  @Test(arguments: [true, false]) func hugeBodyIsNotKept(_ announced: Bool) async throws {
-    let size = 50 << 20
-    let server = RawServer { connection in
-      guard connection.readRequest() != nil else { return }
-      let framing = announced ? "Content-Length: \(size)" : "Transfer-Encoding: chunked"
-      connection.write("HTTP/1.1 200 OK\r\n\(framing)\r\n\r\n")
-      let block = Array(repeating: UInt8(65), count: 1 << 16)
-      for _ in 0..<(size >> 16) {
-        if !announced { connection.write("10000\r\n") }
-        guard connection.write(block) else { return }
-        if !announced { connection.write("\r\n") }
-      }
-    }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    let before = peakMemory()
-    #expect(await failure(transport, get(server.port)) == .responseTooLarge(limit: 1 << 20))
-    #expect(peakMemory() - before < 25 << 20)
-  }
-
-  /// The server goes on with the body of an answer that nobody waits for any more.
-  @Test func abandonedAnswerIsNotMistakenForTheNextOne() async throws {
-    let (moment, abandoned) = AsyncStream.makeStream(of: RawConnection.self)
-    let server = RawServer { connection in
-      while let request = connection.readRequest() {
-        if request.contains("/long") {
-          connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n12345")
-          abandoned.yield(connection)
-        } else {
-          connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-        }
-      }
-    }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    #expect(try await transport.send(get(server.port)).text == "ok")
-    let task = Task { await failure(transport, get(server.port, "/long")) }
-    for await connection in moment {
+      for await _ in arrived { break }
+      let start = ContinuousClock.now
       task.cancel()
       #expect(await task.value == .cancelled)
-      async let next = transport.send(get(server.port))
-      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong")
-      #expect(try await next.text == "ok")
-      break
+      #expect(ContinuousClock.now - start < .seconds(2))
     }
-  }
 
-  @Test(arguments: [HTTPRequest.Method.post, .patch])
-  func requestThatMustNotBeRepeatedGetsANewConnection(_ method: HTTPRequest.Method) async throws {
-    let server = RawServer { connection in
-      while let request = connection.readRequest() {
-        connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.utf8.count)\r\n\r\n\(request)")
+    @Test func cancelledBeforeItBegan() async throws {
+      let server = RawServer { _ in }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      let task = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return await failure(transport, get(server.port))
+      }
+      #expect(await task.value == .cancelled)
+      #expect(server.connectionCount == 0)
+    }
+
+    @Test func cancellingAtAnyMomentResumesOnce() async throws {
+      let server = TestServer { _ in .init(body: Array(repeating: 65, count: 200_000)) }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      for round in 0..<100 {
+        let task = Task { await failure(transport, get(server.port)) }
+        usleep(UInt32(round * 100))
+        task.cancel()
+        let error = await task.value
+        #expect(error == nil || error == .cancelled)
+      }
+      #expect(try await transport.send(get(server.port)).body.count == 200_000)
+    }
+
+    @Test func bodyAtTheLimitIsTakenAndOneByteMoreIsNot() async throws {
+      let server = TestServer { request in
+        .init(body: Array(repeating: 65, count: request.target == "/more" ? 1001 : 1000))
+      }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      #expect(try await transport.send(get(server.port, maximumBodySize: 1000)).body.count == 1000)
+      let error = await failure(transport, get(server.port, "/more", maximumBodySize: 1000))
+      #expect(error == .responseTooLarge(limit: 1000))
+    }
+
+    @Test(arguments: [true, false]) func hugeBodyIsNotKept(_ announced: Bool) async throws {
+      let size = 50 << 20
+      let server = RawServer { connection in
+        guard connection.readRequest() != nil else { return }
+        let framing = announced ? "Content-Length: \(size)" : "Transfer-Encoding: chunked"
+        connection.write("HTTP/1.1 200 OK\r\n\(framing)\r\n\r\n")
+        let block = Array(repeating: UInt8(65), count: 1 << 16)
+        for _ in 0..<(size >> 16) {
+          if !announced { connection.write("10000\r\n") }
+          guard connection.write(block) else { return }
+          if !announced { connection.write("\r\n") }
+        }
+      }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      let before = peakMemory()
+      #expect(await failure(transport, get(server.port)) == .responseTooLarge(limit: 1 << 20))
+      #expect(peakMemory() - before < 25 << 20)
+    }
+
+    /// The server goes on with the body of an answer that nobody waits for any more.
+    @Test func abandonedAnswerIsNotMistakenForTheNextOne() async throws {
+      let (moment, abandoned) = AsyncStream.makeStream(of: RawConnection.self)
+      let server = RawServer { connection in
+        while let request = connection.readRequest() {
+          if request.contains("/long") {
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n12345")
+            abandoned.yield(connection)
+          } else {
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+          }
+        }
+      }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      #expect(try await transport.send(get(server.port)).text == "ok")
+      let task = Task { await failure(transport, get(server.port, "/long")) }
+      for await connection in moment {
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        async let next = transport.send(get(server.port))
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong")
+        #expect(try await next.text == "ok")
+        break
       }
     }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    _ = try await transport.send(get(server.port))
-    #expect(try await transport.send(post(server.port, "a=1", method: method)).text.hasSuffix("a=1"))
-    #expect(server.connectionCount == 2)
-  }
 
-  @Test func readIsRepeatedWhenAnIdleConnectionDies() async throws {
-    let server = RawServer { connection in
-      _ = connection.readRequest()
-      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-      // Takes the next request and dies of it.
-      if connection.number == 1 { _ = connection.readRequest() }
-    }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    #expect(try await transport.send(get(server.port)).text == "ok")
-    #expect(try await transport.send(get(server.port)).text == "ok")
-    #expect(server.connectionCount == 2)
-  }
-
-  @Test func putIsRepeatedWithItsBody() async throws {
-    let server = RawServer { connection in
-      while let request = connection.readRequest() {
-        if connection.number == 1 && request.hasPrefix("PUT") { return }
-        connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.utf8.count)\r\n\r\n\(request)")
+    @Test(arguments: [HTTPRequest.Method.post, .patch])
+    func requestThatMustNotBeRepeatedGetsANewConnection(_ method: HTTPRequest.Method) async throws {
+      let server = RawServer { connection in
+        while let request = connection.readRequest() {
+          connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.utf8.count)\r\n\r\n\(request)")
+        }
       }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      _ = try await transport.send(get(server.port))
+      #expect(try await transport.send(post(server.port, "a=1", method: method)).text.hasSuffix("a=1"))
+      #expect(server.connectionCount == 2)
     }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    _ = try await transport.send(get(server.port))
-    #expect(try await transport.send(post(server.port, "a=1", method: .put)).text.hasSuffix("a=1"))
-  }
 
-  @Test func postThatBreaksIsSentOnce() async throws {
-    let server = RawServer { connection in _ = connection.readRequest() }
-    defer { server.stop() }
-    let error = await failure(try makeTransport(), post(server.port, "a=1"))
-    guard case .connectionLost = error else {
-      Issue.record("\(String(describing: error))")
-      return
+    @Test func readIsRepeatedWhenAnIdleConnectionDies() async throws {
+      let server = RawServer { connection in
+        _ = connection.readRequest()
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        // Takes the next request and dies of it.
+        if connection.number == 1 { _ = connection.readRequest() }
+      }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      #expect(try await transport.send(get(server.port)).text == "ok")
+      #expect(try await transport.send(get(server.port)).text == "ok")
+      #expect(server.connectionCount == 2)
     }
-    #expect(server.connectionCount == 1)
-  }
 
-  @Test func misdirectedPostIsSentOnce() async throws {
-    let server = SoupTestServer { _ in .init(status: 421) }
-    defer { server.stop() }
-    let error = await failure(try makeTransport(), post(server.port, "a=1"))
-    guard case .connectionLost = error else {
-      Issue.record("\(String(describing: error))")
-      return
+    @Test func putIsRepeatedWithItsBody() async throws {
+      let server = RawServer { connection in
+        while let request = connection.readRequest() {
+          if connection.number == 1 && request.hasPrefix("PUT") { return }
+          connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.utf8.count)\r\n\r\n\(request)")
+        }
+      }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      _ = try await transport.send(get(server.port))
+      #expect(try await transport.send(post(server.port, "a=1", method: .put)).text.hasSuffix("a=1"))
     }
-    #expect(server.requests.count == 1)
+
+    @Test func postThatBreaksIsSentOnce() async throws {
+      let server = RawServer { connection in _ = connection.readRequest() }
+      defer { server.stop() }
+      let error = await failure(try makeTransport(), post(server.port, "a=1"))
+      guard case .connectionLost = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(server.connectionCount == 1)
+    }
+
+    @Test func misdirectedPostIsSentOnce() async throws {
+      let server = TestServer { _ in .init(status: 421) }
+      defer { server.stop() }
+      let error = await failure(try makeTransport(), post(server.port, "a=1"))
+      guard case .connectionLost = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(server.requests.count == 1)
+    }
   }
 }
 

@@ -28,114 +28,117 @@ private final class TestProxy: Sendable {
   func stop() { server?.stop() }
 }
 
-@Suite(.timeLimit(.minutes(1)))
-struct ProxyTests {
-  @Test(arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
-  func proxyOfTheEnvironmentIsUsed(_ variable: String) async throws {
-    let proxy = TestProxy()
-    let server = SoupTestServer { _ in .init(body: [65]) }
-    defer { proxy.stop(); server.stop() }
-    for prefix in ["http://", ""] {
-      let transport = try makeTransport([variable: "\(prefix)127.0.0.1:\(proxy.port)"])
-      // The name is the proxy's to resolve.
-      var request = get(server.port)
-      request.head.headerFields[.authorization] = "Bearer secret"
-      #expect(try await transport.send(request).text == "A")
+extension TransportTests {
+  @Suite struct ProxyTests {
+    @Test(arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
+    func proxyOfTheEnvironmentIsUsed(_ variable: String) async throws {
+      let proxy = TestProxy()
+      let server = TestServer { _ in .init(body: [65]) }
+      defer { proxy.stop(); server.stop() }
+      for prefix in ["http://", ""] {
+        let transport = try makeTransport([variable: "\(prefix)127.0.0.1:\(proxy.port)"])
+        // The name is the proxy's to resolve.
+        var request = get(server.port)
+        request.head.headerFields[.authorization] = "Bearer secret"
+        #expect(try await transport.send(request).text == "A")
+      }
+      #expect(proxy.requests.count == 2)
+      #expect(proxy.requests.allSatisfy { $0.hasPrefix("CONNECT localhost:\(server.port) ") })
+      #expect(proxy.requests.allSatisfy { !$0.contains("secret") })
+      #expect(server.requests.allSatisfy { $0.fields["proxy-authorization"] == nil })
     }
-    #expect(proxy.requests.count == 2)
-    #expect(proxy.requests.allSatisfy { $0.hasPrefix("CONNECT localhost:\(server.port) ") })
-    #expect(proxy.requests.allSatisfy { !$0.contains("secret") })
-    #expect(server.requests.allSatisfy { $0.fields["proxy-authorization"] == nil })
-  }
 
-  @Test(arguments: ["localhost", "LOCALHOST", "example.com, localhost", ".example.com,localhost", "*"])
-  func exceptionsAreReachedDirectly(_ exceptions: String) async throws {
-    let proxy = TestProxy()
-    let server = SoupTestServer { _ in .init(body: [65]) }
-    defer { proxy.stop(); server.stop() }
-    let transport = try makeTransport([
-      "https_proxy": "http://127.0.0.1:\(proxy.port)", "no_proxy": exceptions,
-    ])
-    #expect(try await transport.send(get(server.port)).text == "A")
-    #expect(proxy.requests.isEmpty)
-  }
-
-  @Test(arguments: ["example.com", "local", "127.0.0.1"])
-  func otherExceptionsDoNotCount(_ exceptions: String) async throws {
-    let proxy = TestProxy()
-    let server = SoupTestServer { _ in .init(body: [65]) }
-    defer { proxy.stop(); server.stop() }
-    let transport = try makeTransport([
-      "https_proxy": "http://127.0.0.1:\(proxy.port)", "NO_PROXY": exceptions,
-    ])
-    #expect(try await transport.send(get(server.port)).text == "A")
-    #expect(proxy.requests.count == 1)
-  }
-
-  @Test func credentialsGoToTheProxyAlone() async throws {
-    let proxy = TestProxy()
-    let server = SoupTestServer { _ in .init(body: [65]) }
-    defer { proxy.stop(); server.stop() }
-    let transport = try makeTransport(["https_proxy": "http://user:p%40ss@127.0.0.1:\(proxy.port)"])
-    #expect(try await transport.send(get(server.port)).text == "A")
-    // Base64 of user:p@ss.
-    #expect(proxy.requests.first?.contains("Proxy-Authorization: Basic dXNlcjpwQHNz\r\n") == true)
-    #expect(server.requests.first?.fields["proxy-authorization"] == nil)
-  }
-
-  @Test(arguments: ["407 Proxy Authentication Required", "403 Forbidden", "502 Bad Gateway"])
-  func refusalOfTheProxyIsNotTheServersAnswer(_ status: String) async throws {
-    let proxy = TestProxy(
-      answer: "HTTP/1.1 \(status)\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno")
-    defer { proxy.stop() }
-    let transport = try makeTransport(["https_proxy": "http://user:secret@127.0.0.1:\(proxy.port)"])
-    let error = await failure(transport, get(443))
-    guard case .cannotConnect(let text) = error else {
-      Issue.record("\(String(describing: error))")
-      return
+    @Test(arguments: ["localhost", "LOCALHOST", "example.com, localhost", ".example.com,localhost", "*"])
+    func exceptionsAreReachedDirectly(_ exceptions: String) async throws {
+      let proxy = TestProxy()
+      let server = TestServer { _ in .init(body: [65]) }
+      defer { proxy.stop(); server.stop() }
+      let transport = try makeTransport([
+        "https_proxy": "http://127.0.0.1:\(proxy.port)", "no_proxy": exceptions,
+      ])
+      #expect(try await transport.send(get(server.port)).text == "A")
+      #expect(proxy.requests.isEmpty)
     }
-    #expect(text.contains(status.prefix(3)) && !text.contains("secret"))
-  }
 
-  @Test func proxyThatIsNotThere() async throws {
-    let proxy = TestProxy()
-    proxy.stop()
-    let transport = try makeTransport(["https_proxy": "http://user:secret@127.0.0.1:\(proxy.port)"])
-    let error = await failure(transport, get(443))
-    guard case .cannotConnect(let text) = error else {
-      Issue.record("\(String(describing: error))")
-      return
+    @Test(arguments: ["example.com", "local", "127.0.0.1"])
+    func otherExceptionsDoNotCount(_ exceptions: String) async throws {
+      let proxy = TestProxy()
+      let server = TestServer { _ in .init(body: [65]) }
+      defer { proxy.stop(); server.stop() }
+      let transport = try makeTransport([
+        "https_proxy": "http://127.0.0.1:\(proxy.port)", "NO_PROXY": exceptions,
+      ])
+      #expect(try await transport.send(get(server.port)).text == "A")
+      #expect(proxy.requests.count == 1)
     }
-    #expect(!text.contains("secret"))
-  }
 
-  @Test func certificateIsCheckedThroughTheProxy() async throws {
-    let proxy = TestProxy()
-    let server = SoupTestServer(TestCertificates.shared.expired) { _ in .init() }
-    defer { proxy.stop(); server.stop() }
-    let transport = try makeTransport(["https_proxy": "http://127.0.0.1:\(proxy.port)"])
-    let error = await failure(transport, get(server.port))
-    guard case .untrustedServer(let text) = error else {
-      Issue.record("\(String(describing: error))")
-      return
+    @Test func credentialsGoToTheProxyAlone() async throws {
+      let proxy = TestProxy()
+      let server = TestServer { _ in .init(body: [65]) }
+      defer { proxy.stop(); server.stop() }
+      let transport = try makeTransport(["https_proxy": "http://user:p%40ss@127.0.0.1:\(proxy.port)"])
+      #expect(try await transport.send(get(server.port)).text == "A")
+      // Base64 of user:p@ss.
+      #expect(proxy.requests.first?.contains("Proxy-Authorization: Basic dXNlcjpwQHNz\r\n") == true)
+      #expect(server.requests.first?.fields["proxy-authorization"] == nil)
     }
-    #expect(text.contains("expired"))
-  }
 
-  @Test func timeoutCountsWhileTheProxyIsSilent() async throws {
-    let proxy = RawServer(nil) { _ = $0.readRequest(); _ = $0.read() }
-    defer { proxy.stop() }
-    let transport = try makeTransport(["https_proxy": "http://127.0.0.1:\(proxy.port)"])
-    #expect(await failure(transport, get(443, timeout: .milliseconds(300))) == .timedOut)
-  }
-
-  @Test(arguments: ["ftp://user:secret@host:1", "http://", "://x", "http://user:secret@host:port"])
-  func unusableProxyIsAnErrorAtOnce(_ address: String) throws {
-    let error = #expect(throws: HTTPTransportError.self) { try makeTransport(["https_proxy": address]) }
-    guard case .invalidConfiguration(let text) = error else {
-      Issue.record("\(String(describing: error))")
-      return
+    @Test(arguments: ["407 Proxy Authentication Required", "403 Forbidden", "502 Bad Gateway"])
+    func refusalOfTheProxyIsNotTheServersAnswer(_ status: String) async throws {
+      let proxy = TestProxy(
+        answer: "HTTP/1.1 \(status)\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno")
+      defer { proxy.stop() }
+      let transport = try makeTransport(["https_proxy": "http://user:secret@127.0.0.1:\(proxy.port)"])
+      let error = await failure(transport, get(443))
+      guard case .cannotConnect(let text) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(text.contains(status.prefix(3)) && !text.contains("secret"))
     }
-    #expect(!text.contains("secret"))
+
+    @Test func proxyThatIsNotThere() async throws {
+      let proxy = TestProxy()
+      proxy.stop()
+      let transport = try makeTransport(["https_proxy": "http://user:secret@127.0.0.1:\(proxy.port)"])
+      let error = await failure(transport, get(443))
+      guard case .cannotConnect(let text) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(!text.contains("secret"))
+    }
+
+    @Test func certificateIsCheckedThroughTheProxy() async throws {
+      let proxy = TestProxy()
+      let server = TestServer(TestCertificates.shared.expired) { _ in .init() }
+      defer { proxy.stop(); server.stop() }
+      let transport = try makeTransport(["https_proxy": "http://127.0.0.1:\(proxy.port)"])
+      let error = await failure(transport, get(server.port))
+      guard case .untrustedServer(let text) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(text.contains("expired"))
+    }
+
+    @Test func timeoutCountsWhileTheProxyIsSilent() async throws {
+      let proxy = RawServer(nil) {
+        _ = $0.readRequest(); _ = $0.read()
+      }
+      defer { proxy.stop() }
+      let transport = try makeTransport(["https_proxy": "http://127.0.0.1:\(proxy.port)"])
+      #expect(await failure(transport, get(443, timeout: .milliseconds(300))) == .timedOut)
+    }
+
+    @Test(arguments: ["ftp://user:secret@host:1", "http://", "://x", "http://user:secret@host:port"])
+    func unusableProxyIsAnErrorAtOnce(_ address: String) throws {
+      let error = #expect(throws: HTTPTransportError.self) { try makeTransport(["https_proxy": address]) }
+      guard case .invalidConfiguration(let text) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(!text.contains("secret"))
+    }
   }
 }

@@ -70,7 +70,9 @@ final class RawConnection: @unchecked Sendable {
     }
     let tls = UnsafeMutableRawPointer(g_tls_server_connection_new(plain, identity, nil)!)
     stream = tls.assumingMemoryBound(to: GIOStream.self)
-    if g_tls_connection_handshake(tls.assumingMemoryBound(to: GTlsConnection.self), nil, nil) == 0 { return nil }
+    if g_tls_connection_handshake(tls.assumingMemoryBound(to: GTlsConnection.self), nil, nil) == 0 {
+      return nil
+    }
   }
 
   /// Reads a request to the end of its header and of the body it announces; nil at the end of the connection.
@@ -89,7 +91,8 @@ final class RawConnection: @unchecked Sendable {
 
   func read() -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 65536)
-    let count = g_input_stream_read(g_io_stream_get_input_stream(stream), &buffer, gsize(buffer.count), nil, nil)
+    let count = g_input_stream_read(
+      g_io_stream_get_input_stream(stream), &buffer, gsize(buffer.count), nil, nil)
     return count > 0 ? Array(buffer[..<count]) : nil
   }
 
@@ -117,7 +120,9 @@ final class RawConnection: @unchecked Sendable {
 
   /// Joins this connection with one to `host` until either ends.
   func tunnel(to host: String, port: UInt16) {
-    guard let connection = g_socket_client_connect_to_host(g_socket_client_new(), host, port, nil, nil) else { return }
+    guard let connection = g_socket_client_connect_to_host(g_socket_client_new(), host, port, nil, nil) else {
+      return
+    }
     let other = UnsafeMutableRawPointer(connection).assumingMemoryBound(to: GIOStream.self)
     write("HTTP/1.1 200 Connected\r\n\r\n")
     let flags = GOutputStreamSpliceFlags(rawValue: G_OUTPUT_STREAM_SPLICE_CLOSE_TARGET.rawValue)

@@ -4,45 +4,47 @@ import HTTPTypes
 import SoupTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
-struct RefusalTests {
-  @Test func plainHTTPIsRefusedBeforeAnythingIsSent() async throws {
-    let server = RawServer(nil) { _ in }
-    defer { server.stop() }
-    let transport = try makeTransport()
-    for scheme in ["http", "HTTP", "ftp", "", nil] as [String?] {
-      var request = get(server.port)
-      request.head.scheme = scheme
-      guard case .invalidRequest = await failure(transport, request) else {
-        Issue.record("\(scheme ?? "no scheme") was not refused")
-        continue
+extension TransportTests {
+  @Suite struct RefusalTests {
+    @Test func plainHTTPIsRefusedBeforeAnythingIsSent() async throws {
+      let server = RawServer(nil) { _ in }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      for scheme in ["http", "HTTP", "ftp", "", nil] as [String?] {
+        var request = get(server.port)
+        request.head.scheme = scheme
+        guard case .invalidRequest = await failure(transport, request) else {
+          Issue.record("\(scheme ?? "no scheme") was not refused")
+          continue
+        }
       }
+      #expect(server.connectionCount == 0)
     }
-    #expect(server.connectionCount == 0)
-  }
 
-  @Test(arguments: [
-    (nil, "/"), ("", "/"), ("user:secret@localhost", "/"), ("localhost", nil), ("localhost", "x"),
-    ("local host", "/"), (":443", "/"), ("localhost:99999999", "/"), ("localhost/x", "/"),
-    ("localhost", "/a b"),
-  ] as [(String?, String?)])
-  func malformedAddressIsRefused(_ authority: String?, _ path: String?) async throws {
-    var request = get(1)
-    (request.head.authority, request.head.path) = (authority, path)
-    let error = await failure(try makeTransport(), request)
-    guard case .invalidRequest(let text) = error else {
-      Issue.record("\(String(describing: error))")
-      return
+    @Test(
+      arguments: [
+        (nil, "/"), ("", "/"), ("user:secret@localhost", "/"), ("localhost", nil), ("localhost", "x"),
+        ("local host", "/"), (":443", "/"), ("localhost:99999999", "/"), ("localhost/x", "/"),
+        ("localhost", "/a b"),
+      ] as [(String?, String?)])
+    func malformedAddressIsRefused(_ authority: String?, _ path: String?) async throws {
+      var request = get(1)
+      (request.head.authority, request.head.path) = (authority, path)
+      let error = await failure(try makeTransport(), request)
+      guard case .invalidRequest(let text) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(!text.contains("secret"))
     }
-    #expect(!text.contains("secret"))
-  }
 
-  @Test(arguments: ["Host", "content-length", "Transfer-Encoding", "Connection"])
-  func fieldsOfTheTransportAreRefused(_ name: String) async throws {
-    let request = get(1, fields: [HTTPField.Name(name)!: "1"])
-    guard case .invalidRequest = await failure(try makeTransport(), request) else {
-      Issue.record("\(name) was not refused")
-      return
+    @Test(arguments: ["Host", "content-length", "Transfer-Encoding", "Connection"])
+    func fieldsOfTheTransportAreRefused(_ name: String) async throws {
+      let request = get(1, fields: [HTTPField.Name(name)!: "1"])
+      guard case .invalidRequest = await failure(try makeTransport(), request) else {
+        Issue.record("\(name) was not refused")
+        return
+      }
     }
   }
 }

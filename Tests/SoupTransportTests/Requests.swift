@@ -13,7 +13,8 @@ func get(
   timeout: Duration = .seconds(20), maximumBodySize: Int = 1 << 20
 ) -> HTTPTransportRequest {
   HTTPTransportRequest(
-    HTTPRequest(method: .get, scheme: "https", authority: "\(host):\(port)", path: path, headerFields: fields),
+    HTTPRequest(
+      method: .get, scheme: "https", authority: "\(host):\(port)", path: path, headerFields: fields),
     timeout: timeout, maximumBodySize: maximumBodySize)
 }
 

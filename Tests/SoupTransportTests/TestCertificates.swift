@@ -55,8 +55,11 @@ struct TestCertificates: Sendable {
     try write("", to: directory + "/index")
     for name in ["ca", "other"] {
       try openssl(
-        ["req", "-x509", "-days", "30", "-subj", "/CN=Llavero test \(name)", "-keyout", "\(directory)/\(name).key",
-          "-out", "\(directory)/\(name).pem"] + newKey)
+        [
+          "req", "-x509", "-days", "30", "-subj", "/CN=Llavero test \(name)", "-keyout",
+          "\(directory)/\(name).key",
+          "-out", "\(directory)/\(name).pem",
+        ] + newKey)
     }
     let here = "DNS:localhost,IP:127.0.0.1,IP:::1"
     good = try Self.sign("good", names: here, until: "20991231000000Z", in: directory)
@@ -69,8 +72,10 @@ struct TestCertificates: Sendable {
   ) throws -> Files {
     let base = "\(directory)/\(name)"
     try openssl(
-      ["req", "-subj", "/CN=\(name)", "-addext", "subjectAltName=\(names)", "-keyout", "\(base).key",
-        "-out", "\(base).csr"] + newKey)
+      [
+        "req", "-subj", "/CN=\(name)", "-addext", "subjectAltName=\(names)", "-keyout", "\(base).key",
+        "-out", "\(base).csr",
+      ] + newKey)
     try openssl([
       "ca", "-batch", "-notext", "-config", "\(directory)/config", "-startdate", "20200101000000Z",
       "-enddate", end, "-in", "\(base).csr", "-out", "\(base).pem",

@@ -4,93 +4,94 @@ import HTTPTypes
 import SoupTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
-struct TrustTests {
-  let certificates = TestCertificates.shared
+extension TransportTests {
+  @Suite struct TrustTests {
+    let certificates = TestCertificates.shared
 
-  private func problem(
-    _ files: TestCertificates.Files, caBundle: String?
-  ) async throws -> String? {
-    let server = SoupTestServer(files) { _ in .init() }
-    defer { server.stop() }
-    let transport = try SoupTransport(caBundle: caBundle, environment: [:])
-    let error = await failure(transport, get(server.port))
-    #expect(server.requests.isEmpty)
-    guard case .untrustedServer(let text) = error else {
-      Issue.record("\(String(describing: error))")
-      return nil
+    private func problem(
+      _ files: TestCertificates.Files, caBundle: String?
+    ) async throws -> String? {
+      let server = TestServer(files) { _ in .init() }
+      defer { server.stop() }
+      let transport = try SoupTransport(caBundle: caBundle, environment: [:])
+      let error = await failure(transport, get(server.port))
+      #expect(server.requests.isEmpty)
+      guard case .untrustedServer(let text) = error else {
+        Issue.record("\(String(describing: error))")
+        return nil
+      }
+      #expect(text.contains("localhost:\(server.port)"))
+      return text
     }
-    #expect(text.contains("localhost:\(server.port)"))
-    return text
-  }
 
-  @Test func unknownAuthorityIsToldWithAHint() async throws {
-    for caBundle in [certificates.otherCABundle, nil] {
-      let text = try #require(try await problem(certificates.good, caBundle: caBundle))
-      #expect(text.contains("authority that is not trusted"))
-      #expect(text.contains("LLAVERO_CA_BUNDLE"))
+    @Test func unknownAuthorityIsToldWithAHint() async throws {
+      for caBundle in [certificates.otherCABundle, nil] {
+        let text = try #require(try await problem(certificates.good, caBundle: caBundle))
+        #expect(text.contains("authority that is not trusted"))
+        #expect(text.contains("LLAVERO_CA_BUNDLE"))
+      }
     }
-  }
 
-  @Test func wrongHostIsTold() async throws {
-    let text = try #require(try await problem(certificates.wrongHost, caBundle: certificates.caBundle))
-    #expect(text.contains("for another host"))
-  }
-
-  @Test func expiredCertificateIsTold() async throws {
-    let text = try #require(try await problem(certificates.expired, caBundle: certificates.caBundle))
-    #expect(text.contains("has expired"))
-  }
-
-  @Test func serverWithoutTLSIsNotConnectedTo() async throws {
-    let server = RawServer(nil) { connection in
-      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-      _ = connection.read()
+    @Test func wrongHostIsTold() async throws {
+      let text = try #require(try await problem(certificates.wrongHost, caBundle: certificates.caBundle))
+      #expect(text.contains("for another host"))
     }
-    defer { server.stop() }
-    let error = await failure(try makeTransport(), get(server.port))
-    guard case .cannotConnect = error else {
-      Issue.record("\(String(describing: error))")
-      return
+
+    @Test func expiredCertificateIsTold() async throws {
+      let text = try #require(try await problem(certificates.expired, caBundle: certificates.caBundle))
+      #expect(text.contains("has expired"))
     }
-  }
 
-  @Test(arguments: [
-    ["LLAVERO_CA_BUNDLE": "good", "SSL_CERT_FILE": "other"],
-    ["LLAVERO_CA_BUNDLE": "", "SSL_CERT_FILE": "good"],
-    ["SSL_CERT_FILE": "good"],
-    ["SSL_CERT_FILE": "missing", "argument": "good"],
-    ["LLAVERO_CA_BUNDLE": "other", "argument": "good"],
-  ])
-  func theMostSpecificBundleCounts(_ names: [String: String]) async throws {
-    let paths = [
-      "good": certificates.caBundle, "other": certificates.otherCABundle, "missing": "/nonexistent",
-    ]
-    var environment = names.mapValues { paths[$0] ?? "" }
-    let argument = environment.removeValue(forKey: "argument")
-    let server = SoupTestServer { _ in .init() }
-    defer { server.stop() }
-    let transport = try SoupTransport(caBundle: argument, environment: environment)
-    #expect(try await transport.send(get(server.port)).head.status == .ok)
-  }
+    @Test func serverWithoutTLSIsNotConnectedTo() async throws {
+      let server = RawServer(nil) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        _ = connection.read()
+      }
+      defer { server.stop() }
+      let error = await failure(try makeTransport(), get(server.port))
+      guard case .cannotConnect = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+    }
 
-  @Test func unusableBundleIsAnErrorAtOnce() throws {
-    let empty = certificates.directory + "/empty.pem"
-    let garbage = certificates.directory + "/garbage.pem"
-    try write("", to: empty)
-    try write("-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n", to: garbage)
-    for path in [empty, garbage, "/nonexistent", certificates.directory, ""] {
-      for fromEnvironment in [false, true] where !(fromEnvironment && path.isEmpty) {
-        let error = #expect(throws: HTTPTransportError.self) {
-          try fromEnvironment
-            ? SoupTransport(environment: ["SSL_CERT_FILE": path])
-            : SoupTransport(caBundle: path, environment: [:])
+    @Test(arguments: [
+      ["LLAVERO_CA_BUNDLE": "good", "SSL_CERT_FILE": "other"],
+      ["LLAVERO_CA_BUNDLE": "", "SSL_CERT_FILE": "good"],
+      ["SSL_CERT_FILE": "good"],
+      ["SSL_CERT_FILE": "missing", "argument": "good"],
+      ["LLAVERO_CA_BUNDLE": "other", "argument": "good"],
+    ])
+    func theMostSpecificBundleCounts(_ names: [String: String]) async throws {
+      let paths = [
+        "good": certificates.caBundle, "other": certificates.otherCABundle, "missing": "/nonexistent",
+      ]
+      var environment = names.mapValues { paths[$0] ?? "" }
+      let argument = environment.removeValue(forKey: "argument")
+      let server = TestServer { _ in .init() }
+      defer { server.stop() }
+      let transport = try SoupTransport(caBundle: argument, environment: environment)
+      #expect(try await transport.send(get(server.port)).head.status == .ok)
+    }
+
+    @Test func unusableBundleIsAnErrorAtOnce() throws {
+      let empty = certificates.directory + "/empty.pem"
+      let garbage = certificates.directory + "/garbage.pem"
+      try write("", to: empty)
+      try write("-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n", to: garbage)
+      for path in [empty, garbage, "/nonexistent", certificates.directory, ""] {
+        for fromEnvironment in [false, true] where !(fromEnvironment && path.isEmpty) {
+          let error = #expect(throws: HTTPTransportError.self) {
+            try fromEnvironment
+              ? SoupTransport(environment: ["SSL_CERT_FILE": path])
+              : SoupTransport(caBundle: path, environment: [:])
+          }
+          guard case .invalidConfiguration(let text) = error else {
+            Issue.record("\(path): \(String(describing: error))")
+            continue
+          }
+          #expect(text.contains(path) && text.contains("SSL_CERT_FILE") == fromEnvironment)
         }
-        guard case .invalidConfiguration(let text) = error else {
-          Issue.record("\(path): \(String(describing: error))")
-          continue
-        }
-        #expect(text.contains(path) && text.contains("SSL_CERT_FILE") == fromEnvironment)
       }
     }
   }

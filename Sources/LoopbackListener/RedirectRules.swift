@@ -1,0 +1,72 @@
+/// Decides what a request to the listener is. Knows no sockets and keeps no state.
+struct RedirectRules: Sendable {
+  enum Verdict: Equatable, Sendable {
+    /// The answer that is waited for, if nobody else has given it.
+    case answer([String: String])
+    /// An answer, but not to this sign-in.
+    case unexpected
+    /// The page after the query mode's redirect.
+    case landing
+    case refused(LoopbackAnswer)
+  }
+
+  let port: UInt16
+  let path: String
+  let mode: LoopbackListener.Mode
+  let isExpected: @Sendable ([String: String]) -> Bool
+
+  /// Where the query mode sends the browser, so that the code leaves its address bar and history.
+  var landingPath: String { (path.hasSuffix("/") ? path : path + "/") + "complete" }
+
+  func verdict(_ request: LoopbackRequest) -> Verdict {
+    if let refusal = checkSender(request) { return .refused(refusal) }
+    if mode == .query, request.path == landingPath, request.method == "GET" { return .landing }
+    guard request.path == path else { return .refused(.refusal(404, "There is nothing here.")) }
+    if let refusal = checkMethod(request) { return .refused(refusal) }
+    let text = mode == .formPost ? request.body : Array((request.query ?? "").utf8)
+    guard let parameters = formParameters(text), !parameters.isEmpty else {
+      return .refused(.refusal(400, "The answer of the sign-in cannot be read."))
+    }
+    return isExpected(parameters) ? .answer(parameters) : .unexpected
+  }
+
+  private func checkSender(_ request: LoopbackRequest) -> LoopbackAnswer? {
+    // A page of another site whose name was made to resolve to 127.0.0.1 (DNS rebinding) shows by its Host.
+    guard let host = request.fields["host"]?.lowercased(), hosts.contains(host) else {
+      return .refusal(400, "The address of this page is wrong.")
+    }
+    if request.headerSize > LoopbackRequest.maximumHeaderSize {
+      return .refusal(431, "The request is too large.")
+    }
+    // A script of a page may send requests here, but cannot make them look like a navigation (W3C Fetch Metadata).
+    if let mode = request.fields["sec-fetch-mode"], mode != "navigate" {
+      return .refusal(403, "Only the browser itself may open this page.")
+    }
+    return nil
+  }
+
+  private var hosts: [String] {
+    let names = ["localhost", "127.0.0.1", "[::1]"]
+    return names.map { "\($0):\(port)" } + (port == 80 ? names : [])
+  }
+
+  private func checkMethod(_ request: LoopbackRequest) -> LoopbackAnswer? {
+    let method = mode == .formPost ? "POST" : "GET"
+    guard request.method == method else {
+      var refusal = LoopbackAnswer.refusal(
+        405,
+        mode == .formPost
+          ? "The answer of the sign-in must come as a form (response_mode=form_post). Start again from the application."
+          : "The answer of the sign-in must come in the address. Start again from the application.")
+      refusal.fields.append(("Allow", method))
+      return refusal
+    }
+    guard mode == .formPost else { return nil }
+    if request.bodyIsTooLarge { return .refusal(413, "The answer of the sign-in is too large.") }
+    let type = request.fields["content-type"]?.split(separator: ";", omittingEmptySubsequences: false).first
+    guard type?.lowercased().filter({ $0 != " " }) == "application/x-www-form-urlencoded" else {
+      return .refusal(415, "The answer of the sign-in is not a form.")
+    }
+    return nil
+  }
+}
