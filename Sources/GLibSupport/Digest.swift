@@ -11,3 +11,14 @@ package func sha256Hex(_ bytes: [UInt8]) -> String {
   defer { g_free(hex) }
   return String(cString: hex)
 }
+
+/// The SHA-256 digest of `bytes`: 32 bytes.
+package func sha256(_ bytes: [UInt8]) -> [UInt8] {
+  guard let checksum = g_checksum_new(G_CHECKSUM_SHA256) else { return [] }
+  defer { g_checksum_free(checksum) }
+  g_checksum_update(checksum, bytes, gssize(bytes.count))
+  var digest = [UInt8](repeating: 0, count: 32)
+  var size = gsize(digest.count)
+  g_checksum_get_digest(checksum, &digest, &size)
+  return digest
+}

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import GLibSupport
 public import HTTPTransport
 public import Logging
 public import TokenCache
@@ -17,55 +18,103 @@ public final class PublicClient: Sendable {
   public let configuration: ClientConfiguration
   public let cache: TokenCacheAccessor
 
+  let authenticator: (any WebAuthenticator)?
+  let resolver: AuthorityResolver
+  let tokenEndpoint: TokenEndpoint
+  let telemetry = ServerTelemetry()
+  let throttle = Throttle()
+  let locks: AccountLocks
+  let renewals = SharedWork<SilentSignIn.Key, AuthenticationResult>()
+  let browserSession = BrowserSession()
+  let timing: Timing
+  let log: ClientLog
+  let now: @Sendable () -> Date
+
   /// - Parameters:
   ///   - configuration: What the application is.
   ///   - cache: Where its tokens are kept.
   ///   - transport: Sends its requests.
   ///   - authenticator: Opens the browser; `nil` for a program without one.
   ///   - logger: Told what happens. Personal data is masked unless the configuration says otherwise.
-  ///   - now: The clock.
-  public init(
+  ///   - now: The clock, which should be the cache's too.
+  public convenience init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, transport: any HTTPTransport,
     authenticator: (any WebAuthenticator)? = nil,
     logger: Logger = Logger(label: "llavero.identity", factory: { _ in SwiftLogNoOpLogHandler() }),
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
-    (self.configuration, self.cache) = (configuration, cache)
+    let directory = RuntimeDirectory(environment: ProcessInfo.processInfo.environment)
+    self.init(
+      configuration: configuration, cache: cache, transport: transport, authenticator: authenticator,
+      logger: logger, now: now, timing: .system, lockDirectory: directory.path)
+  }
+
+  package init(
+    configuration: ClientConfiguration, cache: TokenCacheAccessor, transport: any HTTPTransport,
+    authenticator: (any WebAuthenticator)?, logger: Logger, now: @escaping @Sendable () -> Date,
+    timing: Timing, lockDirectory: String
+  ) {
+    let log = ClientLog(logger: logger, showsPersonalData: configuration.logsPersonalData)
+    let sender = HTTPSender(transport: transport, configuration: configuration, timing: timing, log: log)
+    (self.configuration, self.cache, self.authenticator) = (configuration, cache, authenticator)
+    (self.timing, self.log, self.now) = (timing, log, now)
+    resolver = AuthorityResolver(configuration: configuration, cache: cache, sender: sender, log: log)
+    tokenEndpoint = TokenEndpoint(
+      sender: sender, configuration: configuration, telemetry: telemetry, now: now)
+    locks = AccountLocks(directory: lockDirectory, log: log)
   }
 
   /// Gets a token by having a person sign in in a browser: authorization code with PKCE (RFC 7636, RFC 8252).
   ///
   /// - Throws: ``IdentityError``.
-  public func acquireToken(_ request: InteractiveRequest) async throws(IdentityError) -> AuthenticationResult {
-    throw IdentityError(.unexpected, "")
+  public func acquireToken(
+    _ request: InteractiveRequest
+  ) async throws(IdentityError) -> AuthenticationResult {
+    try await named(request.correlationID) { () async throws(IdentityError) in
+      try await InteractiveSignIn(client: self, request: request).run()
+    }
   }
 
   /// Gets a token of an account that is signed in, from the cache or by a refresh token.
   ///
   /// - Throws: ``IdentityError``; ``IdentityError/Code/interactionRequired`` when the person has to sign in.
-  public func acquireTokenSilent(_ request: SilentRequest) async throws(IdentityError) -> AuthenticationResult {
-    throw IdentityError(.unexpected, "")
+  public func acquireTokenSilent(
+    _ request: SilentRequest
+  ) async throws(IdentityError) -> AuthenticationResult {
+    try await named(request.correlationID) { () async throws(IdentityError) in
+      try await SilentSignIn(client: self, request: request).run()
+    }
   }
 
   /// Gets a token by having a person sign in on another device (RFC 8628).
   ///
   /// - Throws: ``IdentityError``.
-  public func acquireToken(_ request: DeviceCodeRequest) async throws(IdentityError) -> AuthenticationResult {
-    throw IdentityError(.unexpected, "")
+  public func acquireToken(
+    _ request: DeviceCodeRequest
+  ) async throws(IdentityError) -> AuthenticationResult {
+    try await named(request.correlationID) { () async throws(IdentityError) in
+      try await DeviceCodeSignIn(client: self, request: request).run()
+    }
   }
 
   /// Lists accounts, those that are signed in to this client unless the filter says otherwise.
   ///
   /// - Throws: ``IdentityError/Code/cache``.
   public func accounts(_ filter: AccountFilter = AccountFilter()) async throws(IdentityError) -> [Account] {
-    throw IdentityError(.unexpected, "")
+    var filter = filter
+    filter.clientID = filter.clientID ?? configuration.clientID
+    do throws(CacheError) {
+      return try await cache.accounts(filter)
+    } catch {
+      throw IdentityError(cache: error)
+    }
   }
 
   /// Signs an account out of this client. Other clients of the group keep their tokens.
   ///
   /// - Throws: ``IdentityError/Code/cache``.
   public func remove(_ account: Account) async throws(IdentityError) {
-    throw IdentityError(.unexpected, "")
+    try await signOut(account)
   }
 
   /// Signs an account out of this client, and of more where that is asked for.
@@ -74,12 +123,45 @@ public final class PublicClient: Sendable {
   public func signOut(
     _ account: Account, _ options: SignOutOptions = SignOutOptions()
   ) async throws(IdentityError) {
-    throw IdentityError(.unexpected, "")
+    try await named(options.correlationID) { () async throws(IdentityError) in
+      try await SignOut(client: self, account: account, options: options).run()
+    }
   }
 
   /// Takes the answer that came to a scheme of the application's own.
   ///
   /// - Returns: Whether a sign-in waited for it.
   @discardableResult
-  public func handleRedirect(_ url: URL) -> Bool { false }
+  public func handleRedirect(_ url: URL) -> Bool { browserSession.handle(url) }
+
+  /// Runs `body` and puts the correlation id into what it throws.
+  private func named<T>(
+    _ correlationID: UUID, _ body: () async throws(IdentityError) -> T
+  ) async throws(IdentityError) -> T {
+    do throws(IdentityError) {
+      return try await body()
+    } catch {
+      var error = error
+      error.correlationID = error.correlationID ?? correlationID
+      log.info(
+        "No token.",
+        [
+          "code": "\(error.code.rawValue)", "error": "\(error.oauthError ?? "none")",
+          "correlation": "\(correlationID)",
+        ])
+      throw error
+    }
+  }
+}
+
+extension IdentityError {
+  /// A failure of the cache, as the client reports it.
+  init(cache error: CacheError) {
+    guard error.code != .cancelled else {
+      self = .cancelled
+      return
+    }
+    self.init(.cache, error.message, advice: error.advice)
+    cacheError = error
+  }
 }

@@ -38,6 +38,17 @@ public struct CloudInstances: Sendable {
     }
   }
 
+  /// Whether a host is one of a cloud that is known.
+  public func contains(_ host: String) -> Bool { byHost[host.normalized] != nil }
+
+  /// The host that requests to a cloud go to.
+  public func preferredNetwork(of host: String) -> String {
+    byHost[host.normalized]?.preferredNetwork.normalized ?? host.normalized
+  }
+
+  /// The host that stands for a cloud in the cache.
+  public func preferredCache(of host: String) -> String { canonical(host) }
+
   /// The host by which all hosts of a cloud are compared.
   public func canonical(_ host: String) -> String {
     let host = host.normalized

@@ -25,6 +25,16 @@ extension TokenCacheAccessor {
   }
 }
 
+extension TokenRecords {
+  /// The account that these records describe by themselves, `nil` when they describe none.
+  package func account(clientID: String, in clouds: CloudInstances) -> Account? {
+    var document = CacheDocument()
+    if let account { document.save(account) }
+    if let idToken { document.save(idToken) }
+    return [document].accounts(clientID: clientID, in: clouds).first
+  }
+}
+
 /// Which accounts are signed in to a client.
 private struct SignedInAccounts {
   let clientID: String

@@ -16,9 +16,9 @@ public final class TokenCacheAccessor: Sendable {
   public let store: any CacheStore
   public let group: KeychainGroup
 
-  let clouds: CloudInstances
   let now: @Sendable () -> Date
   private let memory = Mutex(Memory())
+  private let knownClouds: Mutex<CloudInstances>
 
   /// What this process has read of the group, and when.
   private struct Memory {
@@ -42,7 +42,16 @@ public final class TokenCacheAccessor: Sendable {
     store: any CacheStore, group: KeychainGroup = .default, clouds: CloudInstances = .known,
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
-    (self.store, self.group, self.clouds, self.now) = (store, group, clouds, now)
+    (self.store, self.group, self.now) = (store, group, now)
+    knownClouds = Mutex(clouds)
+  }
+
+  /// Which hosts name the same cloud, as far as is known by now.
+  public var clouds: CloudInstances { knownClouds.withLock { $0 } }
+
+  /// Takes in what instance discovery found.
+  public func insert(_ instances: [CloudInstance]) {
+    knownClouds.withLock { clouds in instances.forEach { clouds.insert($0) } }
   }
 
   /// The shard with an account's records; `nil` names the one with what belongs to no account.

@@ -69,7 +69,8 @@ public struct TokenRecords: Sendable {
       clientID: context.clientID, environment: context.environment, familyID: response.familyID ?? "")
     account = named.map { _ in
       var account = AccountRecord(
-        homeAccountID: homeAccountID, environment: context.environment, realm: realm)
+        homeAccountID: homeAccountID, environment: context.environment, realm: realm,
+        type: context.authority == .adfs ? .adfs : .msSTS)
       account.localAccountID = claims?.objectID ?? claims?.subject ?? clientInfo?.uid
       account.username =
         claims?.username ?? (context.authority == .b2c ? "Missing from the token response" : nil)

@@ -1,0 +1,41 @@
+import Glibc
+import Synchronization
+
+/// A lock that one process holds across other work, by a file that several processes of one user share.
+///
+/// The lock is `flock(2)`: the kernel drops it when its holder dies. Unlike ``SharedLockFile`` it excludes other
+/// threads too, and may be released on another thread than it was taken on.
+package final class HeldLockFile: Sendable {
+  private let descriptor: Mutex<Int32?>
+
+  /// Waits for the lock, and makes the file and its directory where they do not exist.
+  package init(directory: String, name: String) throws(SharedLockFileError) {
+    let path = directory + "/" + name
+    while true {
+      let opened = try OpenedLockFile(directory: directory, name: name)
+      munmap(opened.mapping, OpenedLockFile.size)
+      do {
+        try OpenedLockFile.lock(opened.descriptor, path: path)
+      } catch {
+        close(opened.descriptor)
+        throw error
+      }
+      // Somebody may have deleted the file, and others may be holding a new one.
+      if OpenedLockFile.isNamed(path, opened.descriptor) {
+        descriptor = Mutex(opened.descriptor)
+        return
+      }
+      close(opened.descriptor)
+    }
+  }
+
+  deinit { release() }
+
+  /// Lets go of the lock; does nothing the second time.
+  package func release() {
+    descriptor.withLock { descriptor in
+      if let descriptor { close(descriptor) }
+      descriptor = nil
+    }
+  }
+}

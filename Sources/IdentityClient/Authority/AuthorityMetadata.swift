@@ -1,0 +1,94 @@
+import FoundationEssentials
+import TokenCache
+
+/// Where an authority's endpoints are, as its discovery document says (OpenID Connect Discovery 1.0).
+struct AuthorityMetadata: Sendable {
+  let authority: Authority
+  let issuer: String
+  let authorizationEndpoint: URL
+  let tokenEndpoint: URL
+  let deviceAuthorizationEndpoint: URL?
+  let endSessionEndpoint: URL?
+  /// `nil` when the document does not say.
+  let responseModes: [String]?
+  /// Whether redirects name their issuer (RFC 9207).
+  let redirectsNameIssuer: Bool
+
+  /// Reads a discovery document and checks that it does not lead elsewhere.
+  ///
+  /// - Parameter clouds: Which hosts are one cloud.
+  /// - Throws: ``IdentityError/Code/authorityValidationFailed``.
+  init(_ fields: JSONObject, of authority: Authority, in clouds: CloudInstances) throws(IdentityError) {
+    self.authority = authority
+    func endpoint(_ name: String) throws(IdentityError) -> URL? {
+      guard let text = fields[name]?.stringValue.nonBlank else { return nil }
+      return try Self.endpoint(text, name, of: authority, in: clouds)
+    }
+    guard let authorizationEndpoint = try endpoint("authorization_endpoint"),
+      let tokenEndpoint = try endpoint("token_endpoint"),
+      let issuer = fields["issuer"]?.stringValue.nonBlank
+    else {
+      throw .authorityValidationFailed("The authority's discovery document lacks an endpoint or the issuer.")
+    }
+    if authority.kind == .oidc { try Self.check(issuer: issuer, of: authority, in: clouds) }
+    (self.issuer, self.authorizationEndpoint) = (issuer, authorizationEndpoint)
+    self.tokenEndpoint = tokenEndpoint
+    deviceAuthorizationEndpoint =
+      try endpoint("device_authorization_endpoint") ?? Self.deviceEndpoint(beside: tokenEndpoint, authority)
+    endSessionEndpoint = try endpoint("end_session_endpoint")
+    responseModes = fields["response_modes_supported"]?.arrayValue?.compactMap(\.stringValue)
+    redirectsNameIssuer = fields["authorization_response_iss_parameter_supported"] == .bool(true)
+  }
+
+  private static func endpoint(
+    _ text: String, _ name: String, of authority: Authority, in clouds: CloudInstances
+  ) throws(IdentityError) -> URL {
+    let resolved = text.replacing("{tenantid}", with: authority.tenant ?? "")
+    guard let url = URL(string: resolved), url.scheme?.lowercased() == "https", let host = url.authorityHost
+    else { throw .authorityValidationFailed("The authority's \(name) is no https address.") }
+    // Tokens of a cloud go to hosts of that cloud and to no others, whatever a document says.
+    if authority.kind == .aad || clouds.contains(authority.host) {
+      guard clouds.aliases(of: authority.host).contains(host) else {
+        throw .authorityValidationFailed("The authority's \(name) is at \(host), another server's host.")
+      }
+    }
+    return url
+  }
+
+  /// An OpenID Connect provider's issuer must be the address that was asked (RFC 8414 section 3.3). MSAL accepts
+  /// any issuer on the same host, and Microsoft's own.
+  private static func check(
+    issuer: String, of authority: Authority, in clouds: CloudInstances
+  ) throws(IdentityError) {
+    guard let url = URL(string: issuer), url.scheme?.lowercased() == "https", let host = url.authorityHost,
+      host == authority.host || clouds.contains(host) || isRegionOfKnownHost(host, in: clouds)
+        || [".b2clogin.com", ".ciamlogin.com"].contains(where: host.hasSuffix)
+    else { throw .authorityValidationFailed("The authority's issuer is another server.") }
+  }
+
+  private static func isRegionOfKnownHost(_ host: String, in clouds: CloudInstances) -> Bool {
+    host.firstIndex(of: ".").map { clouds.contains(String(host[host.index(after: $0)...])) } ?? false
+  }
+
+  /// Microsoft's documents do not always name the endpoint, but it stands beside that for tokens.
+  private static func deviceEndpoint(beside token: URL, _ authority: Authority) -> URL? {
+    guard authority.kind == .aad || authority.kind == .adfs, token.path.hasSuffix("/token") else {
+      return nil
+    }
+    return URL(string: String(token.absoluteString.dropLast("token".count)) + "devicecode")
+  }
+}
+
+extension URL {
+  /// The host in lower case, with the port where there is one; `nil` with a user name before it.
+  var authorityHost: String? {
+    guard user == nil, password == nil, let host = host()?.lowercased(), !host.isEmpty else { return nil }
+    return port.map { "\(host):\($0)" } ?? host
+  }
+}
+
+extension IdentityError {
+  static func authorityValidationFailed(_ reason: String) -> IdentityError {
+    IdentityError(.authorityValidationFailed, reason, advice: "Check the authority.")
+  }
+}

@@ -1,0 +1,56 @@
+import FoundationEssentials
+import GLibSupport
+import Logging
+import Synchronization
+import TokenCache
+
+/// Lets one renewal at a time go on for an account, in all processes of the user: two that send the same refresh
+/// token at once lose the account at servers that take each token once.
+final class AccountLocks: Sendable {
+  private let directory: String
+  private let log: ClientLog
+  private let queues = Mutex<[ShardID: BlockingQueue]>([:])
+
+  init(directory: String, log: ClientLog) {
+    (self.directory, self.log) = (directory, log)
+  }
+
+  /// Waits until nobody else renews tokens of the account.
+  ///
+  /// - Returns: The lock, to be released. `nil` when it cannot be had in time, or not at all; then the renewal goes on
+  ///   without it, since most servers take a refresh token twice and a sign-in is the worst that can come of it.
+  /// - Throws: ``IdentityError/Code/cancelled``.
+  func lock(_ account: ShardID, within timeout: Duration) async throws(IdentityError) -> HeldLockFile? {
+    let queue = queues.withLock { queues in
+      if let queue = queues[account] { return queue }
+      let queue = BlockingQueue(label: "llavero.identity.lock")
+      queues[account] = queue
+      return queue
+    }
+    do throws(LockFailure) {
+      return try await queue.run(timeout: timeout, onCancel: LockFailure.cancelled, onTimeout: .timedOut) {
+        [directory] _ throws(LockFailure) in
+        do throws(SharedLockFileError) {
+          return try HeldLockFile(directory: directory, name: "renewal-\(account.rawValue).lock")
+        } catch {
+          throw .unusable(error)
+        }
+      }
+    } catch {
+      switch error {
+      case .cancelled: throw .cancelled
+      case .timedOut:
+        log.warning("Somebody else has been renewing tokens of the account for long; going on.")
+      case .unusable(let reason):
+        log.warning("The lock for renewals cannot be used.", ["reason": "\(reason)"])
+      }
+      return nil
+    }
+  }
+
+  private enum LockFailure: Error {
+    case cancelled
+    case timedOut
+    case unusable(SharedLockFileError)
+  }
+}

@@ -1,0 +1,80 @@
+import FoundationEssentials
+import TokenCache
+
+/// What an ID token must say to be believed (OpenID Connect Core 3.1.3.7). Its signature need not be checked: it
+/// came from the token endpoint, and TLS vouches for that.
+struct IDTokenCheck: Sendable {
+  let clientID: String
+  /// The issuer of the authority's metadata; `{tenantid}` in it stands for the token's own tenant.
+  let issuer: String
+  /// The nonce of the authorization request; `nil` where there was none.
+  var nonce: String?
+  let now: Date
+
+  /// How far clocks may be apart, in seconds.
+  static let tolerance = 300.0
+
+  /// Reads an ID token.
+  ///
+  /// - Throws: ``IdentityError/Code/invalidResponse`` for one that is not to be believed.
+  func claims(of token: String) throws(IdentityError) -> IDTokenClaims {
+    guard let claims = IDTokenClaims(token: token), let algorithm = Self.algorithm(of: token) else {
+      throw .badIDToken("It cannot be read.")
+    }
+    guard algorithm.lowercased() != "none" else { throw .badIDToken("It is not signed.") }
+    guard isIssuer(claims) else { throw .badIDToken("It was issued by somebody else.") }
+    guard isAudience(claims) else { throw .badIDToken("It is for another application.") }
+    if let nonce {
+      guard let theirs = claims.string("nonce"), isEqualInConstantTime(theirs, nonce) else {
+        throw .badIDToken("It answers another request.")
+      }
+    }
+    guard let end = claims.claims["exp"]?.numberValue,
+      now.timeIntervalSince1970 < end + Self.tolerance
+    else { throw .badIDToken("It has expired.") }
+    for name in ["nbf", "iat"] {
+      guard let start = claims.claims[name]?.numberValue else { continue }
+      guard start <= now.timeIntervalSince1970 + Self.tolerance else {
+        throw .badIDToken("It is from the future.")
+      }
+    }
+    return claims
+  }
+
+  private static func algorithm(of token: String) -> String? {
+    guard let header = token.split(separator: ".", omittingEmptySubsequences: false).first,
+      let json = Data(base64URL: String(header)),
+      let fields = try? JSONDecoder().decode(JSONObject.self, from: json)
+    else { return nil }
+    return fields["alg"]?.stringValue.nonBlank
+  }
+
+  private func isIssuer(_ claims: IDTokenClaims) -> Bool {
+    let expected = issuer.replacing("{tenantid}", with: claims.tenantID ?? "")
+    return claims.string("iss").map { $0.withoutFinalSlash == expected.withoutFinalSlash } ?? false
+  }
+
+  private func isAudience(_ claims: IDTokenClaims) -> Bool {
+    let audiences: [String] =
+      switch claims.claims["aud"] {
+      case .string(let audience): [audience]
+      case .array(let audiences): audiences.compactMap(\.stringValue)
+      default: []
+      }
+    let party = claims.string("azp")
+    return audiences.contains { $0.lowercased() == clientID.lowercased() }
+      && (party == nil ? audiences.count == 1 : party?.lowercased() == clientID.lowercased())
+  }
+}
+
+extension String {
+  fileprivate var withoutFinalSlash: Substring { hasSuffix("/") ? dropLast() : self[...] }
+}
+
+extension IdentityError {
+  fileprivate static func badIDToken(_ reason: String) -> IdentityError {
+    IdentityError(
+      .invalidResponse, "The ID token is not to be believed. \(reason)",
+      advice: "See whether this machine's clock is right.")
+  }
+}

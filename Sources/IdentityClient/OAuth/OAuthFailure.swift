@@ -1,0 +1,113 @@
+import FoundationEssentials
+import TokenCache
+
+/// What an authorization server says when it refuses (RFC 6749 sections 4.1.2.1 and 5.2).
+struct OAuthFailure: Sendable {
+  var error: String
+  var subError: String?
+  /// Without control characters.
+  var description: String?
+  /// The numbers after AADSTS.
+  var codes: [Int] = []
+  /// The claims that the next sign-in has to ask for, as JSON.
+  var claims: String?
+
+  init(error: String, subError: String? = nil, description: String? = nil, codes: [Int] = []) {
+    (self.error, self.subError, self.description, self.codes) = (error, subError, description, codes)
+  }
+
+  /// Reads the body of an answer; `nil` when it has no `error`.
+  init?(fields: JSONObject) {
+    guard let error = fields["error"]?.stringValue.nonBlank else { return nil }
+    self.error = error.printable(limit: 200)
+    subError = fields["suberror"]?.stringValue.nonBlank?.printable(limit: 200)
+    description = fields["error_description"]?.stringValue.nonBlank?.printable()
+    codes = (fields["error_codes"]?.arrayValue ?? []).compactMap {
+      $0.numberValue.flatMap(Int.init(exactly:))
+    }
+    if codes.isEmpty { codes = Self.codes(in: description) }
+    claims = fields["claims"]?.stringValue.nonBlank
+  }
+
+  /// Reads the parameters of a redirect; `nil` when they have no `error`.
+  init?(parameters: [String: String]) {
+    let names = ["error", "suberror", "error_description", "claims"]
+    self.init(
+      fields: Dictionary(
+        uniqueKeysWithValues: names.compactMap { name in parameters[name].map { (name, .string($0)) } }))
+    subError = subError ?? parameters["error_subcode"].nonBlank?.printable(limit: 200)
+  }
+
+  /// The numbers that a description names.
+  private static func codes(in description: String?) -> [Int] {
+    let prefix = "AADSTS"
+    guard let description, description.hasPrefix(prefix) else { return [] }
+    return Int(description.dropFirst(prefix.count).prefix { $0.isASCII && $0.isNumber }).map { [$0] } ?? []
+  }
+}
+
+extension IdentityError {
+  /// What a refusal means to a person who is signing in.
+  init(_ failure: OAuthFailure) {
+    let code = failure.code
+    self.init(
+      code, failure.description ?? "The server refused: \(failure.error).", advice: Advice.for(failure))
+    oauthError = failure.error
+    subError = failure.subError
+    oauthErrorDescription = failure.description
+    stsErrorCodes = failure.codes
+    claims = failure.claims
+  }
+
+  /// The same to a request that nobody watches: somebody has to sign in, unless the application itself is what
+  /// the server refuses.
+  var forSilentRequest: IdentityError {
+    guard oauthError != nil else { return self }
+    switch code {
+    case .invalidScope, .invalidClient, .serverProtectionPoliciesRequired, .serverError: return self
+    default:
+      var error = self
+      error.code = .interactionRequired
+      error.message = "User interaction is required"
+      return error
+    }
+  }
+
+  /// Whether a server refused with these words.
+  func isRefusal(_ error: String, _ subError: String? = nil) -> Bool {
+    oauthError?.lowercased() == error && (subError == nil || self.subError?.lowercased() == subError)
+  }
+
+  /// Whether nobody could say yes or no: the network or the server is down.
+  var isOutage: Bool {
+    switch code {
+    case .network, .serverError, .unhandledResponse, .unexpectedHTTPResponse: true
+    default: false
+    }
+  }
+}
+
+extension OAuthFailure {
+  /// The table of MSAL for iOS and macOS; names are compared without regard to case.
+  var code: IdentityError.Code {
+    let subError = subError?.lowercased()
+    switch error.lowercased() {
+    case "interaction_required": return .interactionRequired
+    case "invalid_grant" where subError == "transfer_token_expired": return .userCanceled
+    case "invalid_grant" where subError == "insufficient_device_strength": return .insufficientDeviceStrength
+    case "invalid_grant": return .invalidGrant
+    case "invalid_request" where codes.contains(50142): return .resetPasswordRequired
+    case "invalid_request": return .invalidRequest
+    case "invalid_client": return .invalidClient
+    case "invalid_scope": return .invalidScope
+    case "unauthorized_client" where subError == "protection_policy_required":
+      return .serverProtectionPoliciesRequired
+    case "unauthorized_client": return .unauthorizedClient
+    // The standard's word, and Entra ID's own in the device flow.
+    case "access_denied", "authorization_declined", "tokentransferfailedotc": return .userCanceled
+    case "server_error", "temporarily_unavailable": return .serverError
+    case "expired_token": return .deviceCodeExpired
+    default: return .authorizationFailed
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import FoundationEssentials
+import HTTPTransport
+import HTTPTypes
+import TokenCache
+
+/// Asks a token endpoint, or a device authorization endpoint, and reads what it answers.
+struct TokenEndpoint: Sendable {
+  let sender: HTTPSender
+  let configuration: ClientConfiguration
+  let telemetry: ServerTelemetry
+  let now: @Sendable () -> Date
+
+  /// A form for an endpoint, with what goes along in the header.
+  struct Request: Sendable {
+    var url: URL
+    var form: [String: String]
+    /// What the application adds to the address.
+    var query: [String: String] = [:]
+    var correlationID: UUID
+    var call: ServerTelemetry.Call
+    var reason = ServerTelemetry.RefreshReason.none
+    var effect = HTTPSender.Effect.repeatable
+    /// Whether Microsoft's services answer, which understand fields of their own.
+    var isMicrosofts: Bool
+    /// Lets Microsoft's services find the account's data center.
+    var anchorMailbox: String?
+    /// Whether the answer is told to the next request.
+    var countsInTelemetry = true
+  }
+
+  /// Sends the form.
+  ///
+  /// - Returns: The members of the answer, an object without `error`.
+  /// - Throws: ``IdentityError``; its `oauthError` is set where the server refused.
+  func send(_ request: Request) async throws(IdentityError) -> JSONObject {
+    do {
+      let fields = try await exchange(request)
+      if request.countsInTelemetry {
+        telemetry.finished(request.call.rawValue, correlationID: request.correlationID, error: nil)
+      }
+      return fields
+    } catch {
+      if request.countsInTelemetry {
+        telemetry.finished(
+          request.call.rawValue, correlationID: request.correlationID,
+          error: error.oauthError.map(Self.telemetryText) ?? error.code.rawValue)
+      }
+      throw error
+    }
+  }
+
+  private func exchange(_ request: Request) async throws(IdentityError) -> JSONObject {
+    let url = request.url.appending(query: request.query)
+    do {
+      let response = try await sender.post(
+        request.form, to: url, headers: headers(of: request), effect: request.effect)
+      return try Self.fields(of: response)
+    } catch {
+      var error = error
+      error.correlationID = request.correlationID
+      throw error
+    }
+  }
+
+  /// An error's name as it may stand in a header field that is a list.
+  private static func telemetryText(_ error: String) -> String {
+    String(error.unicodeScalars.filter { $0.isASCII && ($0.properties.isAlphabetic || $0 == "_") })
+  }
+
+  private func headers(of request: Request) -> [String: String] {
+    guard request.isMicrosofts else { return [:] }
+    var headers = configuration.clientHeaders
+    headers["client-request-id"] = request.correlationID.uuidString.lowercased()
+    headers["return-client-request-id"] = "true"
+    headers["x-ms-lib-capability"] = "retry-after, h429"
+    headers["x-client-current-telemetry"] = ServerTelemetry.current(
+      request.call.rawValue, request.reason.rawValue)
+    headers["x-client-last-telemetry"] = telemetry.last
+    headers["X-AnchorMailbox"] = request.anchorMailbox
+    return headers
+  }
+
+  /// The members of an answer, whatever its status says, when they are no refusal.
+  static func fields(of response: HTTPTransportResponse) throws(IdentityError) -> JSONObject {
+    let status = response.head.status.code
+    let fields = try? JSONDecoder().decode(JSONObject.self, from: response.body)
+    if var error = failure(status: status, fields: fields) {
+      error.httpStatus = status
+      error.httpHeaders = response.head.headerFields.withoutSecrets
+      throw error
+    }
+    guard let fields else {
+      var error = IdentityError(.invalidResponse, "The server's answer is no JSON object.")
+      error.httpStatus = status
+      throw error
+    }
+    return fields.merging(response.head.clientTelemetry) { theirs, _ in theirs }
+  }
+
+  private static func failure(status: Int, fields: JSONObject?) -> IdentityError? {
+    let refusal = fields.flatMap(OAuthFailure.init(fields:))
+    switch status {
+    case 500...:
+      // The words of a server that failed are of interest, but they decide nothing.
+      var error = IdentityError(.serverError, "The server failed with status \(status).")
+      if let refusal {
+        error.oauthError = refusal.error
+        error.oauthErrorDescription = refusal.description
+        error.stsErrorCodes = refusal.codes
+      }
+      return error
+    case 429:
+      return IdentityError(
+        .unhandledResponse, "The server has been asked too often.", advice: "Try again later.")
+    case 300..<400:
+      return IdentityError(
+        .unexpectedHTTPResponse, "The server answered with a redirection, which is not followed.")
+    default:
+      if let refusal { return IdentityError(refusal) }
+      return (200..<300).contains(status)
+        ? nil : IdentityError(.unexpectedHTTPResponse, "The server answered with status \(status).")
+    }
+  }
+}
+
+extension ClientConfiguration {
+  /// What every request tells Microsoft's services of the program.
+  var clientHeaders: [String: String] {
+    var headers = ["x-client-SKU": Library.name, "x-client-Ver": Library.version, "x-client-OS": "Linux"]
+    headers["x-app-name"] = applicationName
+    headers["x-app-ver"] = applicationVersion
+    return headers
+  }
+}
+
+extension HTTPFields {
+  /// The fields by name, those that carry secrets left out.
+  fileprivate var withoutSecrets: [String: String] {
+    var fields: [String: String] = [:]
+    for field in self where field.name != .setCookie { fields[field.name.rawName] = self[field.name] }
+    return fields
+  }
+}
+
+extension HTTPResponse {
+  /// `spe_info`, which Microsoft's services send in a header field: the fifth member of `x-ms-clitelem`.
+  fileprivate var clientTelemetry: JSONObject {
+    guard let name = HTTPField.Name("x-ms-clitelem"), let value = headerFields[name] else { return [:] }
+    let members = value.split(separator: ",", omittingEmptySubsequences: false)
+    guard members.count >= 5, members[0] == "1", !members[4].isEmpty else { return [:] }
+    return ["spe_info": .string(String(members[4]))]
+  }
+}

@@ -1,0 +1,141 @@
+import FoundationEssentials
+import Synchronization
+
+/// The one sign-in of a client that may wait for its browser, and the way in for an answer that comes to a scheme of
+/// the application's own.
+final class BrowserSession: Sendable {
+  typealias Answer = Result<[String: String], IdentityError>
+
+  private struct State {
+    var isRunning = false
+    var redirectURI: URL?
+    var isExpected: (@Sendable ([String: String]) -> Bool)?
+    var waiting: CheckedContinuation<Answer, Never>?
+    var early: Answer?
+  }
+
+  private let state = Mutex(State())
+
+  /// Opens a page and waits for the answer with the right state.
+  ///
+  /// - Returns: The answer, and the redirect URI that it came to.
+  /// - Throws: ``IdentityError``; ``IdentityError/Code/interactiveSessionAlreadyRunning`` while another waits.
+  func run(
+    _ authenticator: any WebAuthenticator, redirectURI: URL?, responseMode: ResponseMode,
+    state expected: String,
+    timeout: Duration, startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL
+  ) async throws(IdentityError) -> (parameters: [String: String], redirectURI: URL) {
+    let isOwnScheme = try redirectURI.map(Self.isOwnScheme) ?? false
+    let isExpected: @Sendable ([String: String]) -> Bool = { parameters in
+      parameters["state"].map { isEqualInConstantTime($0, expected) } ?? false
+    }
+    let isFree = state.withLock { state in
+      guard !state.isRunning else { return false }
+      state = State(isRunning: true)
+      if isOwnScheme { (state.redirectURI, state.isExpected) = (redirectURI, isExpected) }
+      return true
+    }
+    guard isFree else {
+      throw IdentityError(
+        .interactiveSessionAlreadyRunning, "Another sign-in waits for its browser.",
+        advice: "Finish or cancel it first.")
+    }
+    defer { state.withLock { $0 = State() } }
+
+    let used = Mutex(redirectURI)
+    let open: @Sendable () async -> Answer = {
+      await Answer.catching { () async throws(IdentityError) in
+        try await authenticator.authorize(
+          startURL: { uri throws(IdentityError) in
+            used.withLock { $0 = uri }
+            return try startURL(uri)
+          }, redirectURI: redirectURI, responseMode: isOwnScheme ? .query : responseMode,
+          isExpected: isExpected, timeout: timeout)
+      }
+    }
+    let answer = isOwnScheme ? await race(open) : await open()
+    let parameters = try answer.get()
+    guard isExpected(parameters) else {
+      throw IdentityError(.invalidState, "The browser's answer is to another request.")
+    }
+    guard let uri = used.withLock({ $0 }) else {
+      throw IdentityError(.unexpected, "The browser answered before it was asked.")
+    }
+    return (parameters, uri)
+  }
+
+  /// Takes an address that the system opened with the application.
+  ///
+  /// - Returns: Whether it is the answer that is waited for.
+  func handle(_ url: URL) -> Bool {
+    let answer: Answer? = state.withLock { state in
+      guard let redirectURI = state.redirectURI, url.hasSamePlace(as: redirectURI),
+        let query = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedQuery,
+        let parameters = FormEncoding.decode(query), state.isExpected?(parameters) ?? false
+      else { return nil }
+      // The answer counts once.
+      state.redirectURI = nil
+      let answer = Answer.success(parameters)
+      state.early = answer
+      return answer
+    }
+    guard let answer else { return false }
+    state.withLock { $0.waiting.take() }?.resume(returning: answer)
+    return true
+  }
+
+  /// The page is opened by the authenticator, the answer comes by ``handle(_:)``; whichever ends first counts.
+  private func race(_ open: @escaping @Sendable () async -> Answer) async -> Answer {
+    await withTaskGroup(of: Answer.self) { group in
+      group.addTask { await open() }
+      group.addTask { await self.answer() }
+      let first = await group.next() ?? .failure(.cancelled)
+      group.cancelAll()
+      return first
+    }
+  }
+
+  private func answer() async -> Answer {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let early = state.withLock { state -> Answer? in
+          if let early = state.early { return early }
+          if Task.isCancelled { return .failure(.cancelled) }
+          state.waiting = continuation
+          return nil
+        }
+        if let early { continuation.resume(returning: early) }
+      }
+    } onCancel: {
+      let waiting = state.withLock { $0.waiting.take() }
+      waiting?.resume(returning: .failure(.cancelled))
+    }
+  }
+
+  /// Whether a redirect URI is none that a listener on this machine can take.
+  private static func isOwnScheme(_ uri: URL) throws(IdentityError) -> Bool {
+    switch uri.scheme?.lowercased() {
+    case nil: throw IdentityError(.invalidRedirectURI, "The redirect URI has no scheme.")
+    case "http":
+      guard ["localhost", "127.0.0.1", "::1", "[::1]"].contains(uri.host()?.lowercased() ?? "") else {
+        throw IdentityError(
+          .nonHttpsRedirect, "A redirect URI without TLS must be on this machine.",
+          advice: "Register http://localhost.")
+      }
+      return false
+    case "https": return false
+    default: return true
+    }
+  }
+}
+
+extension URL {
+  /// Whether two addresses differ in no more than query and fragment.
+  fileprivate func hasSamePlace(as other: URL) -> Bool {
+    func place(_ url: URL) -> [String] {
+      [url.scheme ?? "", url.authorityHost ?? "", url.path.isEmpty ? "/" : url.path].enumerated()
+        .map { $0.offset == 2 ? $0.element : $0.element.lowercased() }
+    }
+    return place(self) == place(other)
+  }
+}

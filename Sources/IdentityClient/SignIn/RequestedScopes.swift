@@ -1,0 +1,72 @@
+import TokenCache
+
+/// The scopes of a request, and how the server's answer is compared with them.
+struct RequestedScopes: Sendable {
+  /// What the application asked for, in its order and each once.
+  let scopes: [String]
+
+  /// What the library asks for in any case.
+  static let reserved = ["openid", "profile", "offline_access"]
+
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for a scope that is none, and for those that the library adds
+  ///   by itself.
+  init(_ scopes: [String], client: ClientConfiguration, authority: Authority) throws(IdentityError) {
+    var seen: Set<String> = []
+    for scope in scopes {
+      guard !scope.isEmpty, !scope.contains(where: \.isWhitespace) else {
+        throw IdentityError(.invalidParameter, "A scope must have characters and no white space.")
+      }
+      let isClient = scope.normalized == client.clientID.normalized && authority.kind != .b2c
+      guard !Self.reserved.contains(scope.normalized), !isClient else {
+        throw IdentityError(
+          .invalidParameter, "The scope \(scope) is reserved.",
+          advice: "openid, profile and offline_access are asked for in any case.")
+      }
+      seen.insert(scope.normalized)
+    }
+    var kept: Set<String> = []
+    self.scopes = scopes.filter { kept.insert($0.normalized).inserted }
+  }
+
+  /// The `scope` parameter.
+  func parameter(adding more: [String] = []) -> String {
+    var seen: Set<String> = []
+    return (scopes + more + Self.reserved).filter { seen.insert($0.normalized).inserted }
+      .joined(separator: " ")
+  }
+
+  /// The granted scopes as the cache keeps them: in the server's words, with those of the request that mean the
+  /// same. Without them the next lookup would miss the token.
+  func target(granted: String?) -> String? {
+    guard let granted else { return nil }
+    let literal = ScopeSet(granted).scopes
+    let names = Set(literal.map(Self.shortName))
+    let added = scopes.filter { scope in
+      !literal.contains(scope.normalized)
+        && (Self.isDefault(scope) || names.contains(Self.shortName(scope.normalized)))
+    }
+    return ([granted] + added).joined(separator: " ")
+  }
+
+  /// What was asked for and not granted. A server that names no scopes granted all (RFC 6749 section 5.1).
+  func declined(granted: String?) -> [String] {
+    guard let granted else { return [] }
+    let names = Set(ScopeSet(granted).scopes.map(Self.shortName))
+    return scopes.filter { scope in
+      let name = scope.normalized
+      // `email` is a matter of the ID token's claims.
+      return name != "email" && !Self.isDefault(name) && !names.contains(Self.shortName(name))
+    }
+  }
+
+  private static func isDefault(_ scope: String) -> Bool { scope.normalized.hasSuffix("/.default") }
+
+  /// Entra ID answers with the short names of Microsoft Graph's scopes.
+  private static func shortName(_ scope: String) -> String {
+    for host in ["graph.microsoft.com", "graph.microsoft.us", "microsoftgraph.chinacloudapi.cn"] {
+      let prefix = "https://\(host)/"
+      if scope.hasPrefix(prefix) { return String(scope.dropFirst(prefix.count)) }
+    }
+    return scope
+  }
+}

@@ -1,0 +1,70 @@
+import FoundationEssentials
+import GLibSupport
+import Logging
+import TokenCache
+
+/// One call that signs an account out.
+struct SignOut: Sendable {
+  let client: PublicClient
+  let account: Account
+  let options: SignOutOptions
+
+  /// How long to wait for a renewal that is under way, so that its answer goes too.
+  private static let lockTimeout = Duration.seconds(10)
+
+  func run() async throws(IdentityError) {
+    let shard = ShardID(homeAccountID: account.homeAccountID, group: client.cache.group)
+    do {
+      let lock = try await client.locks.lock(shard, within: Self.lockTimeout)
+      defer { lock?.release() }
+      try await clear()
+    }
+    client.log.info("The account is signed out.", ["account": client.log.personal(account.homeAccountID)])
+    if options.fromBrowser { try await endSession() }
+  }
+
+  private func clear() async throws(IdentityError) {
+    try await cacheCall { () async throws(CacheError) in
+      if options.wipeCacheForAllAccounts {
+        try await client.cache.clear()
+      } else {
+        try await client.cache.removeAccount(
+          account.homeAccountID, clientID: options.wipeAccount ? nil : client.configuration.clientID)
+      }
+    }
+  }
+
+  /// Ends the browser's session (OpenID Connect RP-Initiated Logout 1.0).
+  private func endSession() async throws(IdentityError) {
+    guard let authenticator = client.authenticator else { throw .noAuthenticator }
+    let authority = options.authority ?? client.configuration.authority
+    guard let endpoint = try await client.resolver.metadata(of: authority).endSessionEndpoint else {
+      throw IdentityError(
+        .invalidParameter, "The authority has no page to sign out.",
+        advice: "Sign out in the browser yourself.")
+    }
+    let extra = try client.configuration.extraParameters(options.extraQueryParameters)
+    let hint =
+      account.tenantProfiles.first(where: \.isHomeTenant)?.claims?.string("login_hint")
+    let state = randomToken()
+    let correlationID = options.correlationID.uuidString.lowercased()
+    let answer = try await client.browserSession.run(
+      authenticator, redirectURI: client.configuration.redirectURI, responseMode: .query, state: state,
+      timeout: options.timeout
+    ) { redirectURI throws(IdentityError) in
+      var parameters = extra
+      parameters["post_logout_redirect_uri"] = redirectURI.absoluteString
+      parameters["state"] = state
+      parameters["logout_hint"] = hint
+      if authority.isMicrosofts { parameters["client-request-id"] = correlationID }
+      return endpoint.appending(query: parameters)
+    }
+    if let failure = OAuthFailure(parameters: answer.parameters) { throw IdentityError(failure) }
+  }
+}
+
+extension IdentityError {
+  static let noAuthenticator = IdentityError(
+    .noAuthenticator, "The client has no means to open a browser.",
+    advice: "Make it with an authenticator, or sign in by a device code.")
+}

@@ -1,0 +1,246 @@
+import FoundationEssentials
+import GLibSupport
+import Logging
+import TokenCache
+
+/// A silent request whose tenant is known: looks into the cache, and renews.
+struct SilentSearch: Sendable {
+  let client: PublicClient
+  let request: SilentRequest
+  let requestedAuthority: Authority
+  /// The authority to ask, of the account's tenant.
+  let authority: Authority
+  let scopes: RequestedScopes
+  /// The `claims` parameter.
+  let claims: String?
+  let extra: [String: String]
+
+  /// Whether a token from the cache does not do.
+  var isForced: Bool { request.forceRefresh || !(request.claims?.isEmpty ?? true) }
+
+  private var home: String { request.account.homeAccountID }
+
+  /// The tenant of the tokens; the empty string where there are none.
+  private var realm: String {
+    switch authority.kind {
+    case .aad: authority.tenant ?? ""
+    // What a policy writes into a token as its tenant is no matter; the home tenant counts.
+    case .b2c, .ciam: request.account.homeIdentity?.utid ?? authority.tenant ?? ""
+    case .adfs, .oidc: ""
+    }
+  }
+
+  private var tokenRequest: TokenRequest {
+    TokenRequest(
+      homeAccountID: home, environment: authority.host, clientID: client.configuration.clientID,
+      realm: realm, scopes: scopes.scopes)
+  }
+
+  var key: SilentSignIn.Key {
+    SilentSignIn.Key(
+      account: home.normalized, authority: authority, realm: realm.normalized,
+      scopes: ScopeSet(scopes.scopes), claims: claims, extra: extra, forceRefresh: request.forceRefresh)
+  }
+}
+
+/// An access token from the cache, and what it is good for at this moment.
+struct CachedToken: Sendable {
+  let found: FoundAccessToken
+  let account: Account
+  /// Whether it may be handed out without asking the server.
+  let isFresh: Bool
+  /// Whether its time is not over, so that it may be handed out when the server cannot be asked.
+  let isAlive: Bool
+  /// Whether the server allows its use while the server is down.
+  let isExtended: Bool
+
+  var reason: ServerTelemetry.RefreshReason { found.condition == .needsRefresh ? .proactive : .expired }
+}
+
+extension SilentSearch {
+  /// Looks for an access token.
+  ///
+  /// - Throws: ``IdentityError/Code/cache``.
+  func cachedToken() async throws(IdentityError) -> CachedToken? {
+    let buffer = client.configuration.tokenExpirationBuffer
+    let found = try await cacheCall { () async throws(CacheError) in
+      try await client.cache.accessToken(for: tokenRequest, expirationBuffer: buffer)
+    }
+    guard let found, let account = found.account, let end = found.token.expiresOn else { return nil }
+    let now = client.now()
+    let credential = found.token.credential
+    // The clock was moved, or somebody's was wrong, when the token was stored.
+    let isSane =
+      end.timeIntervalSince(now) <= SilentSignIn.longestLifetime
+      && (credential.cachedAt.map { $0 <= now } ?? true)
+    return CachedToken(
+      found: found, account: account, isFresh: isSane && found.condition == .valid,
+      isAlive: isSane && end > now,
+      isExtended: isSane && credential.isInExtendedLifetime(at: now)
+        && client.configuration.extendedLifetimeEnabled)
+  }
+
+  func result(_ cached: CachedToken, isExtendedLifetime: Bool = false) -> AuthenticationResult {
+    client.telemetry.tokenCameFromCache()
+    client.log.debug(
+      "The token came from the cache.",
+      ["account": client.log.personal(home), "correlation": "\(request.correlationID)"])
+    let token = cached.found.token
+    let tenant = Tenant.resolve(realm: token.realm, homeAccountID: home)
+    let issued = authority.kind == .aad ? try? authority.replacingTenant(with: tenant) : nil
+    return AuthenticationResult(
+      accessToken: token.secret, tokenType: token.tokenType,
+      expiresOn: isExtendedLifetime ? token.credential.extendedExpiresOn : token.expiresOn,
+      scopes: token.target.split(separator: " ").map(String.init), idToken: cached.found.idToken?.secret,
+      claims: cached.found.idToken?.claims, account: cached.account,
+      tenantProfile: cached.account.tenantProfiles.first { $0.tenantID == tenant },
+      authority: issued ?? authority, correlationID: request.correlationID,
+      isExtendedLifetime: isExtendedLifetime, source: .cache)
+  }
+}
+
+extension SilentSearch {
+  /// Gets a new token, unless somebody else has done so since `seen` was read. When that cannot be, a token that is
+  /// still good serves.
+  func renew(unless seen: CachedToken?) async throws(IdentityError) -> AuthenticationResult {
+    let shard = ShardID(homeAccountID: home, group: client.cache.group)
+    let lock = try await client.locks.lock(shard, within: SilentSignIn.lockTimeout)
+    defer { lock?.release() }
+    let cached = try await cachedToken()
+    if let cached, cached.isFresh, !isForced || request.claims == nil && cached.isNewer(than: seen) {
+      return result(cached)
+    }
+    do {
+      return try await refresh(reason: isForced ? .forced : cached?.reason ?? .noAccessToken)
+    } catch {
+      guard error.isOutage, !isForced, let cached, cached.isAlive || cached.isExtended else { throw error }
+      client.log.warning(
+        "The server cannot be asked; the token from the cache serves.",
+        ["correlation": "\(request.correlationID)", "reason": "\(error.message)"])
+      return result(cached, isExtendedLifetime: !cached.isAlive)
+    }
+  }
+
+  /// Tries the refresh tokens, the client's own first.
+  private func refresh(
+    reason: ServerTelemetry.RefreshReason
+  ) async throws(IdentityError) -> AuthenticationResult {
+    let tokens = try await cacheCall { () async throws(CacheError) in
+      try await client.cache.refreshTokens(for: tokenRequest)
+    }
+    guard !tokens.isEmpty else {
+      throw IdentityError(
+        .interactionRequired,
+        "No token matching arguments found in the cache, user interaction is required")
+    }
+    let metadata = try await client.resolver.metadata(of: authority)
+    var refusal: IdentityError?
+    for token in tokens {
+      do {
+        return try await refresh(by: token, metadata, reason)
+      } catch {
+        // The client's own token says more of what is wrong than the family's.
+        if refusal == nil || refusal?.isRefusal("invalid_grant", "client_mismatch") == true {
+          refusal = error
+        }
+        guard error.isRefusal("invalid_grant"), !error.isRefusal("invalid_grant", "user_account_deleted")
+        else { break }
+      }
+    }
+    throw refusal?.forSilentRequest ?? IdentityError(.unexpected, "No refresh token was tried.")
+  }
+
+  private func refresh(
+    by token: RefreshToken, _ metadata: AuthorityMetadata, _ reason: ServerTelemetry.RefreshReason
+  ) async throws(IdentityError) -> AuthenticationResult {
+    let keys = throttleKeys(token, metadata.tokenEndpoint)
+    if let error = client.throttle.error(for: [keys.server, keys.person], at: client.now()) { throw error }
+    let fields: JSONObject
+    do {
+      fields = try await client.tokenEndpoint.send(tokenEndpointRequest(token, metadata, reason))
+    } catch {
+      client.throttle.note(error, server: keys.server, person: keys.person, at: client.now())
+      await forget(token, because: error)
+      throw error
+    }
+    try await checkStillSignedIn()
+    let grant = TokenGrant(
+      client: client, metadata: metadata, requestedAuthority: requestedAuthority, scopes: scopes,
+      correlationID: request.correlationID, account: request.account,
+      realm: authority.kind == .adfs || authority.kind == .oidc ? nil : realm, isRefresh: true)
+    return try await grant.result(of: fields)
+  }
+
+  private func tokenEndpointRequest(
+    _ token: RefreshToken, _ metadata: AuthorityMetadata, _ reason: ServerTelemetry.RefreshReason
+  ) -> TokenEndpoint.Request {
+    var form = [
+      "client_id": client.configuration.clientID, "grant_type": "refresh_token",
+      "refresh_token": token.secret, "scope": scopes.parameter(),
+    ]
+    form["redirect_uri"] = client.configuration.redirectURI?.absoluteString
+    form["claims"] = claims
+    if authority.isMicrosofts { form["client_info"] = "1" }
+    return TokenEndpoint.Request(
+      url: metadata.tokenEndpoint, form: form, query: extra, correlationID: request.correlationID,
+      call: .silent, reason: reason, isMicrosofts: authority.isMicrosofts,
+      anchorMailbox: request.account.anchorMailbox)
+  }
+
+  private func throttleKeys(_ token: RefreshToken, _ endpoint: URL) -> (server: String, person: String) {
+    let names = ScopeSet(scopes.scopes).scopes.sorted()
+    let server =
+      [client.configuration.clientID, endpoint.absoluteString, token.secret] + names
+    let extra = extra.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+    return (Throttle.key(server), Throttle.key(server + ["claims", claims ?? "", "extra"] + extra))
+  }
+
+  /// Removes what the server will never take again.
+  private func forget(_ token: RefreshToken, because error: IdentityError) async {
+    do throws(CacheError) {
+      if error.isRefusal("invalid_grant", "bad_token") {
+        try await client.cache.remove(token)
+      } else if error.isRefusal("invalid_grant", "user_account_deleted") {
+        try await client.cache.removeAccount(home)
+      } else if error.isRefusal("invalid_grant", "client_mismatch"), token.familyID != nil {
+        try await client.cache.save(
+          AppMetadata(
+            clientID: client.configuration.clientID,
+            environment: client.cache.clouds.preferredCache(of: authority.host), familyID: ""))
+      }
+    } catch {
+      client.log.warning("A useless token could not be removed.", ["reason": "\(error.code.rawValue)"])
+    }
+  }
+
+  /// Nobody is signed in again by an answer that comes after the account was signed out.
+  private func checkStillSignedIn() async throws(IdentityError) {
+    let metadata = try? await client.cache.accountMetadata(clientID: client.configuration.clientID)
+    if metadata?.signInState(of: home) == .signedOut { throw .signedOut }
+  }
+}
+
+extension CachedToken {
+  fileprivate func isNewer(than seen: CachedToken?) -> Bool {
+    seen.map { $0.found.token.secret != found.token.secret } ?? true
+  }
+}
+
+extension Throttle {
+  /// Notes what a failure means for the next equal request.
+  func note(_ error: IdentityError, server: String, person: String, at now: Date) {
+    let pause = retryAfter(error.header("Retry-After"), now: now)
+    if pause != nil || error.httpStatus == 429 || (error.httpStatus ?? 0) >= 500 {
+      add(error, for: server, seconds: pause ?? Self.pause, at: now)
+    } else if error.forSilentRequest.code == .interactionRequired {
+      add(error, for: person, seconds: Self.interactionPause, at: now)
+    }
+  }
+}
+
+extension IdentityError {
+  /// A header field of the answer, whatever its case.
+  func header(_ name: String) -> String? {
+    httpHeaders.first { $0.key.lowercased() == name.lowercased() }?.value
+  }
+}

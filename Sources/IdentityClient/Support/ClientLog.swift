@@ -1,0 +1,26 @@
+import Logging
+
+/// Writes to the application's log. Secrets never get here; personal data is masked unless the application
+/// wants to see it.
+struct ClientLog: Sendable {
+  let logger: Logger
+  let showsPersonalData: Bool
+
+  func debug(_ message: Logger.Message, _ metadata: Logger.Metadata = [:]) {
+    logger.debug(message, metadata: metadata)
+  }
+
+  func info(_ message: Logger.Message, _ metadata: Logger.Metadata = [:]) {
+    logger.info(message, metadata: metadata)
+  }
+
+  func warning(_ message: Logger.Message, _ metadata: Logger.Metadata = [:]) {
+    logger.warning(message, metadata: metadata)
+  }
+
+  /// A value that names a person or an organisation, masked unless it may be seen.
+  func personal(_ value: String?) -> Logger.MetadataValue {
+    guard let value else { return "none" }
+    return showsPersonalData ? "\(value)" : "(masked)"
+  }
+}

@@ -1,0 +1,27 @@
+/// How the client waits, and how it measures that: by a clock that nobody can set.
+package struct Timing: Sendable {
+  /// Waits; throws when the task is cancelled.
+  package var sleep: @Sendable (Duration) async throws -> Void
+  /// The time since some moment in the past.
+  package var uptime: @Sendable () -> Duration
+
+  package init(
+    sleep: @escaping @Sendable (Duration) async throws -> Void, uptime: @escaping @Sendable () -> Duration
+  ) {
+    (self.sleep, self.uptime) = (sleep, uptime)
+  }
+
+  package static let system: Timing = {
+    let start = ContinuousClock.now
+    return Timing(sleep: { try await Task.sleep(for: $0) }, uptime: { ContinuousClock.now - start })
+  }()
+
+  /// Waits, and says by the client's own error when the task is cancelled.
+  func wait(_ duration: Duration) async throws(IdentityError) {
+    do {
+      try await sleep(duration)
+    } catch {
+      throw .cancelled
+    }
+  }
+}
