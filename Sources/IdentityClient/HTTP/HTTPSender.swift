@@ -93,7 +93,9 @@ extension HTTPTransportError {
     switch self {
     case .cannotFindHost, .cannotConnect: true
     case .connectionLost, .timedOut: effect == .repeatable
-    case .invalidRequest, .untrustedServer, .responseTooLarge, .malformedResponse, .cancelled: false
+    case .invalidConfiguration, .invalidRequest, .untrustedServer, .responseTooLarge, .malformedResponse,
+      .cancelled:
+      false
     }
   }
 }
@@ -103,7 +105,8 @@ extension IdentityError {
   init(transport error: HTTPTransportError) {
     switch error {
     case .cancelled: self = .cancelled
-    case .invalidRequest(let reason): self.init(.network, "The request cannot be sent: \(reason)")
+    case .invalidConfiguration(let reason), .invalidRequest(let reason):
+      self.init(.network, "The request cannot be sent: \(reason)")
     case .cannotFindHost(let reason):
       self.init(.network, "The server's name cannot be resolved: \(reason)", advice: "See to the network.")
     case .cannotConnect(let reason):
