@@ -15,15 +15,17 @@ package final class MainLoopThread: @unchecked Sendable {
     context = g_main_context_new()
     loop = g_main_loop_new(context, 0)
     let loop = g_main_loop_ref(self.loop)
-    let thread = g_thread_new(name, { loop in
-      let loop = loop.map(OpaquePointer.init)
-      let context = g_main_loop_get_context(loop)
-      g_main_context_push_thread_default(context)
-      g_main_loop_run(loop)
-      g_main_context_pop_thread_default(context)
-      g_main_loop_unref(loop)
-      return nil
-    }, UnsafeMutableRawPointer(loop))
+    let thread = g_thread_new(
+      name,
+      { loop in
+        let loop = loop.map(OpaquePointer.init)
+        let context = g_main_loop_get_context(loop)
+        g_main_context_push_thread_default(context)
+        g_main_loop_run(loop)
+        g_main_context_pop_thread_default(context)
+        g_main_loop_unref(loop)
+        return nil
+      }, UnsafeMutableRawPointer(loop))
     g_thread_unref(thread)
   }
 

@@ -25,6 +25,7 @@ public final class LoopbackListener: Sendable {
   /// - Parameters:
   ///   - port: 0 for any free port.
   ///   - path: The redirect URI's path; it begins with `/`.
+  ///   - mode: How the authority hands over its answer.
   ///   - isExpected: Says whether these parameters answer this sign-in: compares `state`, in constant time. Called
   ///     on another thread; must not block.
   /// - Throws: ``LoopbackError/portInUse(_:)`` or ``LoopbackError/cannotListen(port:_:)``.

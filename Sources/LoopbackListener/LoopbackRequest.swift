@@ -1,6 +1,8 @@
 /// A request as the rules of ``RedirectRules`` see it.
 struct LoopbackRequest: Sendable {
   var method: String
+  /// The host of the target, which is the `Host` field's unless the target is a whole URL.
+  var targetHost: String
   /// Without the query.
   var path: String
   var query: String?

@@ -164,7 +164,7 @@ final class LoopbackServer: @unchecked Sendable {
     for waiter in waiters { waiter.finish(.success(answer)) }
   }
 
-  /// - Parameter sent: Called when the kernel has taken the answer, or when the browser is gone.
+  /// Answers; `sent` is called when the kernel has taken the answer, or when the browser is gone.
   private func reply(
     _ message: OpaquePointer, _ answer: LoopbackAnswer, sent: ((LoopbackServer) -> Void)? = nil
   ) {
@@ -259,10 +259,12 @@ private let requestArrived: SoupServerCallback = { _, message, path, _, data in
     let (key, text) = (String(cString: name).lowercased(), String(cString: value))
     fields[key] = fields[key].map { "\($0), \(text)" } ?? text
   }
+  let uri = soup_server_message_get_uri(message)
   let request = LoopbackRequest(
     method: soup_server_message_get_method(message).map { String(cString: $0) } ?? "",
+    targetHost: g_uri_get_host(uri).map { String(cString: $0) } ?? "",
     path: String(cString: path),
-    query: g_uri_get_query(soup_server_message_get_uri(message)).map { String(cString: $0) },
+    query: g_uri_get_query(uri).map { String(cString: $0) },
     fields: fields, body: body?.bytes ?? [], bodyIsTooLarge: body?.isTooLarge ?? false)
   Unmanaged<LoopbackServer>.fromOpaque(data).takeUnretainedValue().handle(message, request)
 }

@@ -8,7 +8,7 @@ final class LoopbackWaiter: @unchecked Sendable {
   private var timer: LoopbackTimer?
   private var completion: ((Outcome) -> Void)?
 
-  /// - Parameter completion: Called once.
+  /// Begins to wait. `completion` is called once.
   func start(
     timeout: Duration, timedOut: @escaping () -> LoopbackError, completion: @escaping (Outcome) -> Void
   ) {

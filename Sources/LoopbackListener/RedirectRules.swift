@@ -32,7 +32,9 @@ struct RedirectRules: Sendable {
 
   private func checkSender(_ request: LoopbackRequest) -> LoopbackAnswer? {
     // A page of another site whose name was made to resolve to 127.0.0.1 (DNS rebinding) shows by its Host.
-    guard let host = request.fields["host"]?.lowercased(), hosts.contains(host) else {
+    guard let host = request.fields["host"]?.lowercased(), hosts.contains(host),
+      Self.names.contains(request.targetHost.lowercased())
+    else {
       return .refusal(400, "The address of this page is wrong.")
     }
     if request.headerSize > LoopbackRequest.maximumHeaderSize {
@@ -45,9 +47,11 @@ struct RedirectRules: Sendable {
     return nil
   }
 
+  private static let names = ["localhost", "127.0.0.1", "::1"]
+
   private var hosts: [String] {
-    let names = ["localhost", "127.0.0.1", "[::1]"]
-    return names.map { "\($0):\(port)" } + (port == 80 ? names : [])
+    let hosts = ["localhost", "127.0.0.1", "[::1]"]
+    return hosts.map { "\($0):\(port)" } + (port == 80 ? hosts : [])
   }
 
   private func checkMethod(_ request: LoopbackRequest) -> LoopbackAnswer? {

@@ -10,7 +10,7 @@ final class SoupSessionThread: @unchecked Sendable {
 
   init(trustAnchors: GObjectReference<GTlsDatabase>?, proxy: ProxySettings?) {
     thread.invoke { [self] in
-      let session = makeSession()
+      guard let session = makeSession() else { return }
       if let trustAnchors { soup_session_set_tls_database(session, trustAnchors.pointer) }
       proxy?.apply(to: session)
       self.session = session
@@ -35,7 +35,7 @@ final class SoupSessionThread: @unchecked Sendable {
   }
 }
 
-private func makeSession() -> UnsafeMutablePointer<SoupSession> {
+private func makeSession() -> UnsafeMutablePointer<SoupSession>? {
   // libsoup's own bound of two connections for a host is a browser's of the nineties.
   let options: [(name: StaticString, value: Int32)] = [("max-conns", 64), ("max-conns-per-host", 16)]
   var names = options.map { name, _ in
@@ -49,8 +49,8 @@ private func makeSession() -> UnsafeMutablePointer<SoupSession> {
   }
   let object = g_object_new_with_properties(soup_session_get_type(), guint(options.count), &names, values)
   // GLib ends the process rather than return NULL here.
-  let session =
-    object.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: SoupSession.self) } ?? soup_session_new()
+  guard let object else { return nil }
+  let session = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupSession.self)
   // Without it nothing answers a challenge: the caller sees the 401.
   soup_session_remove_feature_by_type(session, soup_auth_manager_get_type())
   soup_session_set_timeout(session, 0)

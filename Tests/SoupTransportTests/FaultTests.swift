@@ -82,7 +82,8 @@ extension TransportTests {
         while connection.write(field) {}
       },
       Fault("a gzip body that breaks off", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: 99\r\n\r\n")
+        connection.write(
+          "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: 99\r\n\r\n")
         // The beginning of `printf 'hello hello hello' | gzip -n`.
         connection.write(
           Array((Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA==") ?? Data()).prefix(20)))

@@ -13,16 +13,17 @@ final class RawServer: @unchecked Sendable {
 
   var connectionCount: Int { counter.withLock { $0 } }
 
-  /// - Parameter serve: Runs on a thread of its own for each connection.
+  /// Starts to accept connections. `serve` runs on a thread of its own for each.
   init(
     _ files: TestCertificates.Files? = TestCertificates.shared.good,
     _ serve: @escaping @Sendable (RawConnection) -> Void
   ) {
-    let socket = g_socket_new(G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, nil)!
+    let socket = existing(
+      g_socket_new(G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, nil))
     let address = g_inet_socket_address_new_from_string("127.0.0.1", 0)
     g_socket_bind(socket, address, 1, nil)
     g_socket_listen(socket, nil)
-    let local = UnsafeMutableRawPointer(g_socket_get_local_address(socket, nil)!)
+    let local = UnsafeMutableRawPointer(existing(g_socket_get_local_address(socket, nil)))
     port = g_inet_socket_address_get_port(local.assumingMemoryBound(to: GInetSocketAddress.self))
     self.socket = GObjectReference(taking: socket)
     let certificate = files.map { g_tls_certificate_new_from_files($0.certificate, $0.key, nil) }
@@ -62,13 +63,13 @@ final class RawConnection: @unchecked Sendable {
   ) {
     self.number = number
     self.socket = socket
-    let plain = UnsafeMutableRawPointer(g_socket_connection_factory_create_connection(socket)!)
+    let plain = UnsafeMutableRawPointer(existing(g_socket_connection_factory_create_connection(socket)))
       .assumingMemoryBound(to: GIOStream.self)
     guard let identity else {
       stream = plain
       return
     }
-    let tls = UnsafeMutableRawPointer(g_tls_server_connection_new(plain, identity, nil)!)
+    let tls = UnsafeMutableRawPointer(existing(g_tls_server_connection_new(plain, identity, nil)))
     stream = tls.assumingMemoryBound(to: GIOStream.self)
     if g_tls_connection_handshake(tls.assumingMemoryBound(to: GTlsConnection.self), nil, nil) == 0 {
       return nil
@@ -137,4 +138,9 @@ final class RawConnection: @unchecked Sendable {
     }
     group.wait()
   }
+}
+
+private func existing<T>(_ object: T?) -> T {
+  guard let object else { fatalError("no server for the test") }
+  return object
 }

@@ -1,0 +1,95 @@
+import CLibsecret
+import Dispatch
+import GLibSupport
+import Glibc
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct MainLoopThreadTests {
+  @Test func workRunsInOrderOnOneThreadWhoseContextIsTheLoops() async {
+    let thread = MainLoopThread(name: "test")
+    let seen = Mutex<[(number: Int, thread: pthread_t)]>([])
+    await withCheckedContinuation { continuation in
+      for number in 0..<100 {
+        thread.invoke { seen.withLock { $0.append((number, pthread_self())) } }
+      }
+      thread.invoke {
+        #expect(g_main_context_get_thread_default() == thread.context)
+        continuation.resume()
+      }
+    }
+    let result = seen.withLock { $0 }
+    #expect(result.map(\.number) == Array(0..<100))
+    #expect(Set(result.map(\.thread)).count == 1)
+    #expect(result.first?.thread != pthread_self())
+  }
+
+  @Test func workInvokedOnTheThreadRunsAtOnce() async {
+    let thread = MainLoopThread(name: "test")
+    let order = Mutex<[Int]>([])
+    await withCheckedContinuation { continuation in
+      thread.invoke {
+        thread.invoke { order.withLock { $0.append(1) } }
+        order.withLock { $0.append(2) }
+        continuation.resume()
+      }
+    }
+    #expect(order.withLock { $0 } == [1, 2])
+  }
+
+  @Test func whatWasInvokedBeforeTheEndIsRunAndLetGo() async {
+    final class Witness: Sendable {}
+    for _ in 0..<100 {
+      weak var witness: Witness?
+      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        let held = Witness()
+        witness = held
+        let thread = MainLoopThread(name: "test")
+        thread.invoke {
+          withExtendedLifetime(held) {}
+          continuation.resume()
+        }
+      }
+      await eventually { witness == nil }
+    }
+  }
+
+  @Test(arguments: [false, true]) func threadEndsWithItsLastReference(_ droppedOnItself: Bool) async {
+    let before = threads(named: "loop-ending")
+    #expect(before == 0)
+    for _ in 0..<20 {
+      let thread = MainLoopThread(name: "loop-ending")
+      if droppedOnItself { thread.invoke { withExtendedLifetime(thread) {} } }
+    }
+    await eventually { threads(named: "loop-ending") == 0 }
+  }
+
+  private func eventually(_ condition: () -> Bool) async {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while !condition() {
+      if ContinuousClock.now > deadline {
+        Issue.record("not in 20 seconds")
+        return
+      }
+      await Task.yield()
+    }
+  }
+
+  private func threads(named name: String) -> Int {
+    guard let directory = opendir("/proc/self/task") else { return -1 }
+    defer { closedir(directory) }
+    var count = 0
+    while let entry = readdir(directory) {
+      let id = withUnsafeBytes(of: entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard let file = fopen("/proc/self/task/\(id)/comm", "r") else { continue }
+      defer { fclose(file) }
+      var buffer = [UInt8](repeating: 0, count: 64)
+      let length = fread(&buffer, 1, buffer.count, file)
+      if String(decoding: buffer[..<length], as: UTF8.self) == "\(name)\n" { count += 1 }
+    }
+    return count
+  }
+}
