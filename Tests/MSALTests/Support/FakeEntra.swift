@@ -81,7 +81,9 @@ final class FakeEntra: HTTPTransport, WebAuthenticator {
     case .closed: throw IdentityError(.userCanceled, "The browser was closed.")
     case .silent:
       // Ends when the task is cancelled.
-      for await _ in AsyncStream<Never>.makeStream().stream {}
+      let (stream, continuation) = AsyncStream<Never>.makeStream()
+      for await _ in stream {}
+      continuation.finish()
       throw IdentityError(.cancelled, "The sign-in was cancelled.")
     default: return ["state": asked["state"] ?? "", "code": "a-code"]
     }
