@@ -16,7 +16,6 @@ struct AuthorityMetadata: Sendable {
 
   /// Reads a discovery document and checks that it does not lead elsewhere.
   ///
-  /// - Parameter clouds: Which hosts are one cloud.
   /// - Throws: ``IdentityError/Code/authorityValidationFailed``.
   init(_ fields: JSONObject, of authority: Authority, in clouds: CloudInstances) throws(IdentityError) {
     self.authority = authority

@@ -1,0 +1,229 @@
+import Foundation
+import HTTPTransport
+import Synchronization
+import Testing
+import TokenCache
+
+@testable import IdentityClient
+
+@Suite("Sign-in by device code")
+struct DeviceCodeTests {
+  let test: TestClient
+  let shown = Shown()
+
+  init() throws { test = try TestClient() }
+
+  final class Shown: Sendable {
+    let codes = Mutex<[DeviceCode]>([])
+    var first: DeviceCode? { codes.withLock { $0.first } }
+  }
+
+  private static func codes(changing changes: JSONObject = [:]) -> JSONObject {
+    let fields: JSONObject = [
+      "device_code": "device-1", "user_code": "ABCD-EFGH",
+      "verification_uri": "https://microsoft.com/devicelogin", "expires_in": .integer(900),
+      "interval": .integer(5), "message": "Open the page and enter the code.",
+    ]
+    return fields.merging(changes) { $1 }.filter { $0.value != .null }
+  }
+
+  private func acquire(_ scopes: [String] = ["User.Read"]) async throws(IdentityError) -> AuthenticationResult
+  {
+    let shown = shown
+    return try await test.client.acquireToken(
+      DeviceCodeRequest(scopes: scopes) { code in shown.codes.withLock { $0.append(code) } })
+  }
+
+  @Test("54: shows the code, waits and gives a token that a silent call then finds without the network")
+  func signsIn() async throws {
+    test.transport.answerDevices(.json(Self.codes()))
+    test.transport.answerTokens(
+      .refusal("authorization_pending", code: 70016), .refusal("authorization_pending", code: 70016),
+      .json(TestPerson.alice.tokens(at: test.clock.now)))
+    let result = try await acquire()
+
+    let code = try #require(shown.first)
+    #expect(code.userCode == "ABCD-EFGH")
+    #expect(code.verificationURI.absoluteString == "https://microsoft.com/devicelogin")
+    #expect(code.message == "Open the page and enter the code.")
+    #expect(result.accessToken == "access-1")
+    #expect(result.source == .network)
+    #expect(result.account.homeAccountID == TestPerson.alice.homeAccountID)
+    #expect(result.account.username == "alice@contoso.test")
+    #expect(result.tenantProfile?.tenantID == TestPerson.alice.home)
+    #expect(
+      result.authority.url.absoluteString == "https://login.microsoftonline.com/\(TestPerson.alice.home)")
+
+    #expect(test.clock.waits == [.seconds(5), .seconds(5), .seconds(5)])
+    let asked = try #require(test.transport.requests.first { $0.url.path.hasSuffix("/devicecode") })
+    #expect(asked.form["client_id"] == TestPerson.clientID)
+    #expect(asked.form["scope"] == "User.Read openid profile offline_access")
+    let polled = try #require(test.transport.tokenRequests.first)
+    #expect(polled.form["grant_type"] == "urn:ietf:params:oauth:grant-type:device_code")
+    #expect(polled.form["device_code"] == "device-1")
+    #expect(polled.form["client_info"] == "1")
+
+    let before = test.transport.requests.count
+    let again = try await test.silent(result.account)
+    #expect(again.accessToken == "access-1")
+    #expect(again.source == .cache)
+    #expect(test.transport.requests.count == before)
+  }
+
+  @Test("55: asks five seconds less often after each slow_down, for good")
+  func slowsDown() async throws {
+    test.transport.answerDevices(.json(Self.codes(changing: ["interval": "3"])))
+    test.transport.answerTokens(
+      .refusal("slow_down"), .refusal("authorization_pending"), .refusal("slow_down"),
+      .json(TestPerson.alice.tokens(at: test.clock.now)))
+    _ = try await acquire()
+    #expect(test.clock.waits == [.seconds(3), .seconds(8), .seconds(8), .seconds(13)])
+  }
+
+  @Test(
+    "56: a person who declines is told apart, in both spellings",
+    arguments: [
+      "access_denied", "authorization_declined",
+    ])
+  func declined(_ name: String) async throws {
+    test.transport.answerDevices(.json(Self.codes()))
+    test.transport.answerTokens(.refusal(name))
+    await #expect(throws: IdentityError(.userCanceled, "")) { try await acquire() }
+    #expect(try await test.recordCount() == 0)
+  }
+
+  @Test("57: a code that expired at the server")
+  func expired() async throws {
+    test.transport.answerDevices(.json(Self.codes()))
+    test.transport.answerTokens(.refusal("expired_token", code: 70020))
+    await #expect(throws: IdentityError(.deviceCodeExpired, "")) { try await acquire() }
+  }
+
+  @Test("57: stops by itself when the code has expired")
+  func expiresByTheClock() async throws {
+    test.transport.answerDevices(.json(Self.codes(changing: ["expires_in": .integer(14)])))
+    test.transport.answerTokens(.refusal("authorization_pending"), .refusal("authorization_pending"))
+    await #expect(throws: IdentityError(.deviceCodeExpired, "")) { try await acquire() }
+    #expect(test.clock.waits.count == 2)
+    #expect(test.transport.answersLeft == 0)
+  }
+
+  @Test(
+    "57: a code that the server does not know, also with status 404",
+    arguments: [
+      ("bad_verification_code", 400), ("device_not_found", 404),
+    ])
+  func unknownCode(_ name: String, _ status: Int) async throws {
+    test.transport.answerDevices(.json(Self.codes()))
+    test.transport.answerTokens(.refusal(name, status: status))
+    let error = await #expect(throws: IdentityError.self) { try await acquire() }
+    #expect(error?.code == .authorizationFailed)
+    #expect(error?.oauthError == name)
+    #expect(error?.httpStatus == status)
+  }
+
+  @Test("58: a refusal with status 200 is a refusal")
+  func refusalWithStatus200() async throws {
+    test.transport.answerDevices(.refusal("invalid_client", status: 200, code: 7_000_218))
+    let error = await #expect(throws: IdentityError.self) { try await acquire() }
+    #expect(error?.code == .invalidClient)
+    #expect(error?.advice?.contains("public client flows") == true)
+    #expect(shown.first == nil)
+  }
+
+  @Test(
+    "59: a poll that is lost on the way changes nothing but the pace",
+    arguments: [
+      HTTPTransportError.connectionLost("reset"), .timedOut, .cannotConnect("down"),
+    ])
+  func networkBlip(_ failure: HTTPTransportError) async throws {
+    test.transport.answerDevices(.json(Self.codes()))
+    test.transport.answerTokens(
+      .failure(failure), .failure(failure), .json(TestPerson.alice.tokens(at: test.clock.now)))
+    #expect(try await acquire().accessToken == "access-1")
+  }
+
+  @Test("59: a server that fails once is asked again")
+  func serverBlip() async throws {
+    test.transport.answerDevices(.json(Self.codes()))
+    test.transport.answerTokens(
+      .text("oops", status: 503), .text("oops", status: 503),
+      .json(TestPerson.alice.tokens(at: test.clock.now)))
+    #expect(try await acquire().accessToken == "access-1")
+  }
+
+  @Test("59: ends at once when the task is cancelled")
+  func cancelled() async throws {
+    test.transport.answerDevices(.json(Self.codes()))
+    let task = Mutex<Task<AuthenticationResult, any Error>?>(nil)
+    test.clock.onWait.withLock { $0 = { _ in task.withLock { $0?.cancel() } } }
+    let begun = Task {
+      try await Task.sleep(for: .milliseconds(1))
+      return try await self.acquire()
+    }
+    task.withLock { $0 = begun }
+    await #expect(throws: IdentityError(.cancelled, "")) { try await begun.value }
+    #expect(test.transport.tokenRequests.isEmpty)
+  }
+
+  @Test(
+    "60: sends nobody to a page without TLS",
+    arguments: [
+      "http://microsoft.com/devicelogin", "javascript:alert(1)", "https://", "https://me@evil.test/",
+    ])
+  func insecurePage(_ address: String) async throws {
+    test.transport.answerDevices(.json(Self.codes(changing: ["verification_uri": .string(address)])))
+    await #expect(throws: IdentityError(.invalidResponse, "")) { try await acquire() }
+    #expect(shown.first == nil)
+  }
+
+  @Test("60: nothing that is shown can drive a terminal")
+  func controlCharacters() async throws {
+    test.transport.answerDevices(
+      .json(
+        Self.codes(changing: [
+          "message": "Open\u{1B}[2J\r\nthe \u{202E}page\u{7}.", "user_code": "AB\u{1B}]0;x\u{7}CD",
+        ])))
+    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now)))
+    _ = try await acquire()
+    let code = try #require(shown.first)
+    #expect(code.message == "Open [2J the page .")
+    #expect(code.userCode == "AB ]0;x CD")
+  }
+
+  @Test(
+    "60: absurd intervals become sensible ones",
+    arguments: [
+      (JSONValue.integer(0), 5.0), (.integer(-1), 5), (.integer(1_000_000_000), 60), ("7", 7), (.null, 5),
+      ("soon", 5), (.double(0.001), 1),
+    ])
+  func hostileInterval(_ interval: JSONValue, _ seconds: Double) async throws {
+    test.transport.answerDevices(.json(Self.codes(changing: ["interval": interval])))
+    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now)))
+    _ = try await acquire()
+    #expect(shown.first?.interval == .seconds(seconds))
+    #expect(test.clock.waits == [.seconds(seconds)])
+  }
+
+  @Test("60: an absurd lifetime does not keep the program waiting for ever")
+  func hostileLifetime() async throws {
+    test.transport.answerDevices(
+      .json(Self.codes(changing: ["expires_in": .integer(1_000_000_000), "interval": .integer(60)])))
+    test.transport.script { seen in
+      seen.url.path.hasSuffix("/token") ? .refusal("authorization_pending") : nil
+    }
+    await #expect(throws: IdentityError(.deviceCodeExpired, "")) { try await acquire() }
+    #expect(test.clock.waits.count < 61)
+  }
+
+  @Test("An authority without such an endpoint says so")
+  func noEndpoint() async throws {
+    let other = try TestClient("https://id.example.test", kind: .oidc)
+    other.transport.setMetadata([
+      "issuer": "https://id.example.test", "device_authorization_endpoint": .null,
+    ])
+    await #expect(throws: IdentityError(.invalidParameter, "")) {
+      try await other.client.acquireToken(DeviceCodeRequest(scopes: ["a"]) { _ in })
+    }
+  }
+}

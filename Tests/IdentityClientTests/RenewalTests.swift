@@ -1,0 +1,523 @@
+import Foundation
+import HTTPTransport
+import Synchronization
+import Testing
+import TokenCache
+
+@testable import IdentityClient
+
+@Suite("Renewal by refresh tokens")
+struct RenewalTests {
+  let test: TestClient
+
+  init() throws { test = try TestClient() }
+
+  private func tokens(
+    _ access: String = "access-2", refresh: String = "refresh-2", changing changes: JSONObject = [:],
+    scope: String = "User.Read", _ person: TestPerson = .alice
+  ) -> ScriptedAnswer {
+    .json(
+      person.tokens(at: test.clock.now, scope: scope, access: access, refresh: refresh, changing: changes))
+  }
+
+  @Test("The request has the parameters and header fields that it should")
+  func request() async throws {
+    let account = try await test.signIn().account
+    test.transport.answerTokens(tokens())
+    let id = UUID()
+    _ = try await test.silent(account) { request in
+      request.forceRefresh = true
+      request.correlationID = id
+      request.extraQueryParameters = ["slice": "test slice"]
+    }
+    let sent = try #require(test.transport.tokenRequests.last)
+    #expect(sent.method == "POST")
+    #expect(
+      sent.form == [
+        "client_id": TestPerson.clientID, "grant_type": "refresh_token", "refresh_token": "refresh-1",
+        "scope": "User.Read openid profile offline_access", "client_info": "1",
+      ])
+    #expect(sent.query == ["slice": "test slice"])
+    #expect(sent.url.path == "/\(TestPerson.alice.home)/oauth2/v2.0/token")
+    #expect(sent.headers["client-request-id"] == id.uuidString.lowercased())
+    #expect(sent.headers["return-client-request-id"] == "true")
+    #expect(sent.headers["x-ms-lib-capability"] == "retry-after, h429")
+    #expect(sent.headers["x-client-sku"] == "Llavero")
+    #expect(sent.headers["x-client-os"] == "Linux")
+    #expect(sent.headers["x-anchormailbox"] == "Oid:\(TestPerson.alice.uid)@\(TestPerson.alice.home)")
+    #expect(sent.headers["x-client-current-telemetry"] == "4|34,1|")
+    #expect(sent.headers["accept"] == "application/json")
+  }
+
+  @Test(
+    "The server hears why it is asked",
+    arguments: [
+      (0.0, nil as Int64?, "4|34,2|"), (4000, nil, "4|34,3|"), (1000, 900, "4|34,4|"),
+    ])
+  func telemetry(_ seconds: Double, _ refreshIn: Int64?, _ expected: String) async throws {
+    var changes: JSONObject = [:]
+    changes["refresh_in"] = refreshIn.map(JSONValue.integer)
+    let account = try await test.signIn(changing: changes).account
+    test.clock.advance(seconds)
+    test.transport.answerTokens(tokens(scope: "User.Read Other"))
+    _ = try await test.silent(account, seconds == 0 ? ["Other"] : ["User.Read"])
+    #expect(test.transport.tokenRequests.last?.headers["x-client-current-telemetry"] == expected)
+  }
+
+  @Test("25: when the server asked for it a token is renewed before its end")
+  func proactive() async throws {
+    let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
+    test.clock.advance(1700)
+    #expect(try await test.silent(account).source == .cache)
+    test.clock.advance(200)
+    test.transport.answerTokens(tokens())
+    #expect(try await test.silent(account).accessToken == "access-2")
+  }
+
+  @Test(
+    "25: and serves on when the server cannot be asked",
+    arguments: [
+      ScriptedAnswer.failure(.cannotConnect("down")), .failure(.cannotFindHost("no name")),
+      .failure(.timedOut),
+      .failure(.untrustedServer("a hotel's portal")), .text("busy", status: 503),
+      .json([:], status: 429, headers: ["Retry-After": "30"]), .text("<html>portal</html>", status: 302),
+    ])
+  func proactiveOffline(_ answer: ScriptedAnswer) async throws {
+    let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
+    test.clock.advance(1900)
+    test.transport.answerTokens(answer, answer)
+    let result = try await test.silent(account)
+    #expect(result.accessToken == "access-1")
+    #expect(result.source == .cache)
+    #expect(!result.isExtendedLifetime)
+    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+  }
+
+  @Test("25: also when not even the authority can be looked up")
+  func offlineWithoutMetadata() async throws {
+    let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
+    test.clock.advance(1900)
+    let offline = try TestClient(store: test.store, clock: test.clock)
+    offline.transport.script { _ throws(HTTPTransportError) in throw .cannotFindHost("no network") }
+    #expect(try await offline.silent(account).accessToken == "access-1")
+  }
+
+  @Test("25: a token in its last minutes serves too while nobody can be asked")
+  func lastMinutesOffline() async throws {
+    let account = try await test.signIn().account
+    test.clock.advance(3500)
+    test.transport.answerTokens(.failure(.cannotConnect("down")), .failure(.cannotConnect("down")))
+    #expect(try await test.silent(account).accessToken == "access-1")
+    test.clock.advance(200)
+    test.transport.answerTokens(.failure(.cannotConnect("down")), .failure(.cannotConnect("down")))
+    await #expect(throws: IdentityError(.network, "")) { try await test.silent(account) }
+  }
+
+  @Test("25: a refusal is reported though the token is good still")
+  func proactiveRefused() async throws {
+    let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
+    test.clock.advance(1900)
+    test.transport.answerTokens(.refusal("invalid_grant", code: 50173))
+    await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(account) }
+  }
+
+  @Test(
+    "26: an expired token serves while the token service is down, if that was wanted",
+    arguments: [true, false])
+  func extendedLifetime(_ isEnabled: Bool) async throws {
+    let account = try await test.signIn().account
+    let own = try TestClient(store: test.store, clock: test.clock) { $0.extendedLifetimeEnabled = isEnabled }
+    test.clock.advance(4000)
+    own.transport.answerTokens(.text("", status: 503), .text("", status: 503))
+    if isEnabled {
+      let result = try await own.silent(account)
+      #expect(result.accessToken == "access-1")
+      #expect(result.isExtendedLifetime)
+    } else {
+      let error = await #expect(throws: IdentityError.self) { try await own.silent(account) }
+      #expect(error?.code == .serverError)
+      #expect(error?.httpStatus == 503)
+    }
+  }
+
+  @Test("26: but not beyond its extended lifetime")
+  func beyondExtendedLifetime() async throws {
+    let account = try await test.signIn().account
+    let own = try TestClient(store: test.store, clock: test.clock) { $0.extendedLifetimeEnabled = true }
+    test.clock.advance(7300)
+    own.transport.answerTokens(.text("", status: 503), .text("", status: 503))
+    await #expect(throws: IdentityError(.serverError, "")) { try await own.silent(account) }
+  }
+
+  @Test("27: a new refresh token takes the old one's place")
+  func rotation() async throws {
+    let account = try await test.signIn().account
+    for turn in 2...4 {
+      test.transport.answerTokens(tokens("access-\(turn)", refresh: "refresh-\(turn)"))
+      #expect(try await test.silent(account) { $0.forceRefresh = true }.accessToken == "access-\(turn)")
+      #expect(test.transport.tokenRequests.last?.form["refresh_token"] == "refresh-\(turn - 1)")
+    }
+    #expect(try await test.secrets(.refreshToken) == ["refresh-4"])
+    #expect(try await test.secrets(.accessToken) == ["access-4"])
+  }
+
+  @Test("28: without a new refresh token the old one stays")
+  func noNewRefreshToken() async throws {
+    let account = try await test.signIn().account
+    test.transport.answerTokens(tokens(changing: ["refresh_token": .null]))
+    _ = try await test.silent(account) { $0.forceRefresh = true }
+    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+  }
+
+  @Test("29: an answer that does not say whose it is belongs to the account that was asked for")
+  func noIDToken() async throws {
+    let account = try await test.signIn().account
+    test.transport.answerTokens(tokens(changing: ["id_token": .null, "client_info": .null]))
+    let result = try await test.silent(account) { $0.forceRefresh = true }
+    #expect(result.account == account)
+    #expect(result.claims?.username == "alice@contoso.test")
+    #expect(try await test.silent(account).accessToken == "access-2")
+    try await test.client.signOut(account, SignOutOptions(wipeAccount: true))
+    let document = try await test.cache.export().document
+    #expect(document.credentials.isEmpty)
+    #expect(document.accounts.isEmpty)
+  }
+
+  @Test("30: a refused refresh token needs a person, and the account stays")
+  func refused() async throws {
+    let account = try await test.signIn().account
+    test.clock.advance(4000)
+    test.transport.answerTokens(.refusal("invalid_grant", code: 700_082))
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+    #expect(error?.code == .interactionRequired)
+    #expect(error?.oauthError == "invalid_grant")
+    #expect(error?.stsErrorCodes == [700_082])
+    #expect(error?.advice?.contains("sign in again") == true)
+    #expect(error?.oauthErrorDescription == "AADSTS700082: refused Trace ID: 1")
+    #expect(error?.correlationID != nil)
+    #expect(try await test.client.accounts().count == 1)
+    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+  }
+
+  @Test("31: many callers at once cause one request")
+  func concurrentCallers() async throws {
+    let account = try await test.signIn().account
+    test.clock.advance(4000)
+    let gate = Gate()
+    let (answer, store) = (tokens(), test.transport)
+    test.transport.script { seen in
+      guard seen.form["grant_type"] == "refresh_token" else { return nil }
+      await gate.wait()
+      return answer
+    }
+    let (before, test) = (store.tokenRequests.count, test)
+    let results = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<20 { group.addTask { try await test.silent(account).accessToken } }
+      while store.tokenRequests.count == before { await Task.yield() }
+      gate.open()
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(results == Array(repeating: "access-2", count: 20))
+    #expect(store.tokenRequests.count == before + 1)
+  }
+
+  @Test("31: callers with other scopes wait, and send the token that the first one got")
+  func concurrentScopes() async throws {
+    let account = try await test.signIn(scopes: ["A"]).account
+    let used = Mutex<[String]>([])
+    let now = test.clock.now
+    test.transport.script { seen in
+      guard let token = seen.form["refresh_token"] else { return nil }
+      let turn = used.withLock { used in
+        used.append(token)
+        return used.count
+      }
+      let scope = seen.form["scope"]?.split(separator: " ").first.map(String.init) ?? ""
+      return .json(
+        TestPerson.alice.tokens(at: now, scope: scope, access: "a\(turn)", refresh: "rotated-\(turn)"))
+    }
+    let test = test
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for scope in ["B", "C", "D", "E"] { group.addTask { _ = try await test.silent(account, [scope]) } }
+      try await group.waitForAll()
+    }
+    #expect(used.withLock { $0 } == ["refresh-1", "rotated-1", "rotated-2", "rotated-3"])
+    #expect(try await test.secrets(.refreshToken) == ["rotated-4"])
+  }
+
+  @Test("32: another client of the same cache takes what the first one got")
+  func otherClient() async throws {
+    let account = try await test.signIn().account
+    test.clock.advance(4000)
+    let other = try TestClient(store: test.store, clock: test.clock)
+    let gate = Gate()
+    let answer = tokens()
+    test.transport.script { seen in
+      guard seen.form["grant_type"] == "refresh_token" else { return nil }
+      await gate.wait()
+      return answer
+    }
+    let (test, before) = (test, test.transport.tokenRequests.count)
+    async let first = test.silent(account)
+    while test.transport.tokenRequests.count == before { await Task.yield() }
+    async let second = other.silent(account)
+    async let forced = other.silent(account) { $0.forceRefresh = true }
+    // The second caller has looked into the cache by the time its request would come.
+    for _ in 0..<1000 { await Task.yield() }
+    gate.open()
+    #expect(try await first.accessToken == "access-2")
+    #expect(try await second.accessToken == "access-2")
+    #expect(try await forced.accessToken == "access-2")
+    #expect(other.transport.tokenRequests.isEmpty)
+  }
+
+  @Test("A caller that is cancelled goes on at once, and what the server answers is kept")
+  func cancelledCaller() async throws {
+    let account = try await test.signIn().account
+    test.clock.advance(4000)
+    let gate = Gate()
+    let answer = tokens()
+    test.transport.script { seen in
+      guard seen.form["grant_type"] == "refresh_token" else { return nil }
+      await gate.wait()
+      return answer
+    }
+    let (test, before) = (test, test.transport.tokenRequests.count)
+    let caller = Task { try await test.silent(account) }
+    while test.transport.tokenRequests.count == before { await Task.yield() }
+    caller.cancel()
+    await #expect(throws: IdentityError(.cancelled, "")) { try await caller.value }
+    gate.open()
+    while try await test.secrets(.refreshToken) != ["refresh-2"] { await Task.yield() }
+  }
+
+  @Test("33: bad_token removes the refresh token")
+  func badToken() async throws {
+    let account = try await test.signIn().account
+    test.clock.advance(4000)
+    test.transport.answerTokens(.refusal("invalid_grant", "bad_token"))
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+    #expect(error?.code == .interactionRequired)
+    #expect(error?.subError == "bad_token")
+    #expect(try await test.secrets(.refreshToken).isEmpty)
+    #expect(try await test.secrets(.idToken).count == 1)
+  }
+
+  @Test("33: but not one that somebody stored in the meantime")
+  func badTokenReplaced() async throws {
+    let account = try await test.signIn().account
+    test.clock.advance(4000)
+    let (cache, clock) = (test.cache, test.clock)
+    test.transport.script { seen in
+      guard seen.form["grant_type"] == "refresh_token" else { return nil }
+      let newer = TokenResponse(fields: TestPerson.alice.tokens(at: clock.now, refresh: "newer"))
+      let context = TokenContext(environment: "login.windows.net", clientID: TestPerson.clientID)
+      _ = try? await cache.save(newer, for: context)
+      return .refusal("invalid_grant", "bad_token")
+    }
+    await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(account) }
+    #expect(try await test.secrets(.refreshToken) == ["newer"])
+  }
+
+  @Test("34: what the server wants next is handed on, and the refresh token stays")
+  func claimsChallenge() async throws {
+    let account = try await test.signIn().account
+    test.clock.advance(4000)
+    let claims = #"{"access_token":{"capolids":{"essential":true,"values":["x"]}}}"#
+    test.transport.answerTokens(
+      .refusal("interaction_required", "basic_action", code: 50076, adding: ["claims": .string(claims)]))
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+    #expect(error?.code == .interactionRequired)
+    #expect(error?.subError == "basic_action")
+    #expect(error?.claims == claims)
+    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+  }
+
+  @Test(
+    "35, 37: the reason why a person is needed is handed on",
+    arguments: [
+      "consent_required", "user_password_expired", "message_only", "additional_action",
+    ])
+  func reasons(_ subError: String) async throws {
+    let account = try await test.signIn().account
+    test.transport.answerTokens(.refusal("invalid_grant", subError))
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Files.Read"]) }
+    #expect(error?.code == .interactionRequired)
+    #expect(error?.subError == subError)
+  }
+
+  @Test("36: an account that was deleted goes, others stay")
+  func accountDeleted() async throws {
+    let alice = try await test.signIn().account
+    _ = try await test.signIn(.bob, changing: ["refresh_token": "of bob"])
+    test.clock.advance(4000)
+    test.transport.answerTokens(.refusal("invalid_grant", "user_account_deleted"))
+    await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(alice) }
+    #expect(try await test.client.accounts().map(\.username) == ["bob@contoso.test"])
+    #expect(try await test.secrets(.refreshToken) == ["of bob"])
+  }
+
+  @Test("38: a client of the same family uses the family's refresh token")
+  func family() async throws {
+    let account = try await test.signIn(changing: ["foci": "1"]).account
+    let other = try TestClient(
+      store: test.store, clock: test.clock, clientID: "22222222-aaaa-bbbb-cccc-000000000002")
+    other.transport.answerTokens(
+      tokens("of the other", changing: ["foci": "1"]).changingAudience(
+        to: "22222222-aaaa-bbbb-cccc-000000000002", test))
+    let result = try await other.silent(account)
+    #expect(result.accessToken == "of the other")
+    #expect(other.transport.tokenRequests.last?.form["refresh_token"] == "refresh-1")
+    let metadata = try await test.cache.appMetadata(
+      clientID: "22222222-aaaa-bbbb-cccc-000000000002", environment: "login.windows.net")
+    #expect(metadata?.familyID == "1")
+    #expect(try await test.secrets(.refreshToken).contains("refresh-2"))
+  }
+
+  @Test("39: a client that turns out to be no member is not tried again")
+  func noFamily() async throws {
+    let account = try await test.signIn(changing: ["foci": "1"]).account
+    let other = try TestClient(
+      store: test.store, clock: test.clock, clientID: "22222222-aaaa-bbbb-cccc-000000000002")
+    other.transport.answerTokens(.refusal("invalid_grant", "client_mismatch"))
+    for _ in 0..<3 {
+      await #expect(throws: IdentityError(.interactionRequired, "")) { try await other.silent(account) }
+    }
+    #expect(other.transport.tokenRequests.count == 1)
+    let metadata = try await test.cache.appMetadata(
+      clientID: "22222222-aaaa-bbbb-cccc-000000000002", environment: "login.windows.net")
+    #expect(metadata?.familyID == "")
+    #expect(try await test.secrets(.refreshToken).contains("refresh-1"))
+  }
+
+  @Test("39: after the client's own token the family's is tried")
+  func familyAfterOwn() async throws {
+    let account = try await test.signIn(changing: ["foci": "1"]).account
+    // Another member of the family renewed its token.
+    let newer = TokenResponse(
+      fields: TestPerson.alice.tokens(at: test.clock.now, refresh: "of the family", changing: ["foci": "1"]))
+    let context = TokenContext(environment: "login.windows.net", clientID: "another-member")
+    try await test.cache.save(newer, for: context)
+    test.clock.advance(4000)
+    test.transport.answerTokens(.refusal("invalid_grant", "bad_token"), tokens())
+    #expect(try await test.silent(account).accessToken == "access-2")
+    #expect(
+      test.transport.tokenRequests.suffix(2).map { $0.form["refresh_token"] } == [
+        "refresh-1", "of the family",
+      ])
+  }
+
+  @Test("41: tokens of somebody else are not stored for the account")
+  func mismatch() async throws {
+    let account = try await test.signIn().account
+    test.transport.answerTokens(tokens("of bob", refresh: "of bob", .bob))
+    await #expect(throws: IdentityError(.mismatchedUser, "")) {
+      try await test.silent(account) { $0.forceRefresh = true }
+    }
+    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+    #expect(try await test.secrets(.accessToken) == ["access-1"])
+  }
+
+  @Test(
+    "52, 53: claims skip the access token, go along with the capabilities, and leave a token for plain requests"
+  )
+  func claims() async throws {
+    let own = try TestClient { $0.capabilities = ["CP1"] }
+    let account = try await own.signIn().account
+    let claims = try ClaimsRequest(json: #"{"access_token":{"nbf":{"essential":true,"value":"1700000000"}}}"#)
+    own.transport.answerTokens(tokens())
+    let result = try await own.silent(account) { $0.claims = claims }
+    #expect(result.accessToken == "access-2")
+    #expect(
+      own.transport.tokenRequests.last?.form["claims"]
+        == #"{"access_token":{"nbf":{"essential":true,"value":"1700000000"},"xms_cc":{"values":["CP1"]}}}"#)
+    let plain = try await own.silent(account)
+    #expect(plain.accessToken == "access-2")
+    #expect(plain.source == .cache)
+    #expect(try await own.secrets(.accessToken) == ["access-2"])
+  }
+
+  @Test("67: scopes that were not granted are reported with the result in hand")
+  func declinedScopes() async throws {
+    let account = try await test.signIn().account
+    test.transport.answerTokens(tokens(scope: "Mail.Read openid"))
+    let error = await #expect(throws: IdentityError.self) {
+      try await test.silent(account, ["Mail.Read", "Mail.Send", "email"])
+    }
+    #expect(error?.code == .serverDeclinedScopes)
+    #expect(error?.declinedScopes == ["Mail.Send"])
+    #expect(error?.grantedScopes == ["Mail.Read", "openid"])
+    #expect(error?.result?.accessToken == "access-2")
+    #expect(try await test.silent(account, ["Mail.Read"]).source == .cache)
+  }
+
+  @Test("67: .default stands for whatever is granted")
+  func defaultScope() async throws {
+    let account = try await test.signIn().account
+    test.transport.answerTokens(tokens(scope: "https://api.test/read https://api.test/write"))
+    _ = try await test.silent(account, ["https://api.test/.default"])
+    #expect(try await test.silent(account, ["https://api.test/.default"]).source == .cache)
+  }
+
+  @Test("71: tokens that cannot be stored are handed out, with the reason")
+  func writeFails() async throws {
+    let account = try await test.signIn().account
+    test.store.refusesWrites.withLock { $0 = true }
+    test.transport.answerTokens(tokens())
+    let result = try await test.silent(account) { $0.forceRefresh = true }
+    #expect(result.accessToken == "access-2")
+    #expect(result.cacheError?.code == .locked)
+    #expect(result.account.homeAccountID == account.homeAccountID)
+    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+  }
+
+  @Test("70: an answer that comes after the account was signed out does not sign it in again")
+  func signedOutMeanwhile() async throws {
+    let account = try await test.signIn().account
+    let (cache, answer) = (test.cache, tokens())
+    test.transport.script { seen in
+      guard seen.form["grant_type"] == "refresh_token" else { return nil }
+      // What another process does that does not wait for the lock.
+      _ = try? await cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
+      return answer
+    }
+    await #expect(throws: IdentityError(.interactionRequired, "")) {
+      try await test.silent(account) { $0.forceRefresh = true }
+    }
+    #expect(try await test.secrets(.refreshToken).isEmpty)
+    #expect(try await test.client.accounts().isEmpty)
+  }
+}
+
+/// Holds back whoever waits until it is opened.
+final class Gate: Sendable {
+  private let state = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if !state.isOpen { state.waiting.append(continuation) }
+        return state.isOpen
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+
+  func open() {
+    let waiting = state.withLock { state in
+      state.isOpen = true
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+}
+
+extension ScriptedAnswer {
+  /// The same tokens for another client.
+  func changingAudience(to clientID: String, _ test: TestClient) -> ScriptedAnswer {
+    guard case .json(var fields, let status, let headers) = self else { return self }
+    fields["id_token"] = .string(
+      TestPerson.alice.idToken(at: test.clock.now, changing: ["aud": .string(clientID)]))
+    return .json(fields, status: status, headers: headers)
+  }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import HTTPTransport
+import Testing
+import TokenCache
+
+@testable import IdentityClient
+
+@Suite("Silent requests that the cache answers")
+struct SilentCacheTests {
+  let test: TestClient
+
+  init() throws { test = try TestClient() }
+
+  /// Signs alice in and forgets what was sent for that.
+  private func signedIn(
+    _ scopes: [String] = ["User.Read"], changing changes: JSONObject = [:]
+  ) async throws -> (account: Account, requests: Int) {
+    let account = try await test.signIn(scopes: scopes, changing: changes).account
+    return (account, test.transport.requests.count)
+  }
+
+  @Test("21: a valid access token comes from the cache without any request")
+  func cacheHit() async throws {
+    let (account, before) = try await signedIn()
+    let result = try await test.silent(account)
+    #expect(result.accessToken == "access-1")
+    #expect(result.source == .cache)
+    #expect(result.account == account)
+    #expect(result.idToken != nil)
+    #expect(result.claims?.username == "alice@contoso.test")
+    #expect(result.tenantProfile?.isHomeTenant == true)
+    #expect(result.authorizationHeader == "Bearer access-1")
+    #expect(test.transport.requests.count == before)
+  }
+
+  @Test("21: and needs no discovery in a process of its own")
+  func cacheHitInAnotherProcess() async throws {
+    let (account, _) = try await signedIn()
+    let other = try TestClient(store: test.store, clock: test.clock)
+    #expect(try await other.silent(account).source == .cache)
+    #expect(other.transport.requests.isEmpty)
+  }
+
+  @Test("22: a token for more scopes serves, one for fewer does not")
+  func scopeSubset() async throws {
+    let (account, before) = try await signedIn(["User.Read", "Mail.Read"])
+    #expect(try await test.silent(account, ["Mail.Read"]).source == .cache)
+    #expect(test.transport.requests.count == before)
+    test.transport.answerTokens(
+      .json(TestPerson.alice.tokens(at: test.clock.now, scope: "Files.Read", access: "access-2")))
+    let other = try await test.silent(account, ["Files.Read"])
+    #expect(other.accessToken == "access-2")
+    #expect(test.transport.tokenRequests.last?.form["scope"] == "Files.Read openid profile offline_access")
+  }
+
+  @Test("23: neither case nor order of scopes matters")
+  func scopeCaseAndOrder() async throws {
+    let (account, before) = try await signedIn(["User.Read", "Mail.Read"])
+    #expect(try await test.silent(account, ["mail.read", "USER.READ"]).source == .cache)
+    #expect(test.transport.requests.count == before)
+  }
+
+  @Test("23: Microsoft Graph's scopes are found under their short names and their long ones")
+  func graphScopes() async throws {
+    let account = try await test.signIn(
+      scopes: ["https://graph.microsoft.com/user.read"], changing: ["scope": "User.Read profile openid email"]
+    ).account
+    #expect(try await test.silent(account, ["https://graph.microsoft.com/User.Read"]).source == .cache)
+    #expect(try await test.silent(account, ["User.Read"]).source == .cache)
+  }
+
+  @Test(
+    "24: five minutes before its end a token counts as expired", arguments: [(3299.0, true), (3301, false)])
+  func expiryBuffer(_ seconds: Double, _ isHit: Bool) async throws {
+    let (account, _) = try await signedIn()
+    test.clock.advance(seconds)
+    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))
+    #expect(try await test.silent(account).accessToken == (isHit ? "access-1" : "access-2"))
+  }
+
+  @Test("24: the buffer can be set")
+  func ownBuffer() async throws {
+    let own = try TestClient(store: test.store, clock: test.clock) { $0.tokenExpirationBuffer = 10 }
+    let (account, _) = try await signedIn()
+    test.clock.advance(3500)
+    #expect(try await own.silent(account).accessToken == "access-1")
+  }
+
+  @Test(
+    "43: an authority that names no tenant finds the token of the tenant that answered, and so does that tenant"
+  )
+  func commonResolves() async throws {
+    let (account, before) = try await signedIn()
+    let home = try TestClient(
+      "https://login.microsoftonline.com/\(TestPerson.alice.home)", store: test.store, clock: test.clock)
+    #expect(try await home.silent(account).source == .cache)
+    #expect(home.transport.requests.isEmpty)
+    for tenant in ["organizations", "consumers", "COMMON"] {
+      let authority = try Authority(url: #require(URL(string: "https://login.microsoftonline.com/\(tenant)")))
+      #expect(try await test.silent(account) { $0.authority = authority }.source == .cache)
+    }
+    #expect(test.transport.requests.count == before)
+  }
+
+  @Test("43: a tenant named by its domain is remembered by its id")
+  func domainResolves() async throws {
+    let domain = try TestClient("https://login.microsoftonline.com/contoso.test")
+    domain.transport.setMetadata([
+      "issuer": .string("https://login.microsoftonline.com/\(TestPerson.alice.home)/v2.0")
+    ])
+    let account = try await domain.signIn().account
+    let before = domain.transport.requests.count
+    #expect(try await domain.silent(account).source == .cache)
+    #expect(domain.transport.requests.count == before)
+  }
+
+  @Test(
+    "45: a token from another host of the same cloud is found",
+    arguments: [
+      "login.windows.net", "sts.windows.net", "login.microsoft.com",
+    ])
+  func aliases(_ host: String) async throws {
+    let (account, _) = try await signedIn()
+    let keys = try await test.cache.export().document.accessTokens.values.compactMap(\.environment)
+    #expect(keys == ["login.windows.net"])
+    let other = try TestClient("https://\(host)/common", store: test.store, clock: test.clock)
+    #expect(try await other.silent(account).source == .cache)
+    #expect(other.transport.requests.isEmpty)
+  }
+
+  @Test("45: a token of another cloud is not, and its refresh token is not sent there")
+  func otherCloud() async throws {
+    let (account, _) = try await signedIn()
+    let other = try TestClient(
+      "https://login.microsoftonline.us/common", store: test.store, clock: test.clock)
+    await #expect(throws: IdentityError(.interactionRequired, "")) { try await other.silent(account) }
+    #expect(other.transport.tokenRequests.isEmpty)
+  }
+
+  @Test("42: a guest tenant gets tokens of its own by the same refresh token")
+  func tenantProfiles() async throws {
+    let (account, _) = try await signedIn()
+    let guest = "33333333-3333-3333-3333-333333333333"
+    var person = TestPerson.alice
+    person.tenant = guest
+    test.transport.answerTokens(
+      .json(
+        person.tokens(
+          at: test.clock.now, access: "guest", refresh: "refresh-2", idToken: ["oid": "guest-oid"])))
+    let authority = try Authority(url: #require(URL(string: "https://login.microsoftonline.com/\(guest)")))
+    let result = try await test.silent(account) { $0.authority = authority }
+    #expect(result.accessToken == "guest")
+    #expect(test.transport.tokenRequests.last?.form["refresh_token"] == "refresh-1")
+    #expect(result.tenantProfile?.tenantID == guest)
+    #expect(result.tenantProfile?.localAccountID == "guest-oid")
+    #expect(result.account.tenantProfiles.map(\.tenantID) == [TestPerson.alice.home, guest])
+    #expect(try await test.client.accounts().count == 1)
+    #expect(try await test.silent(account).accessToken == "access-1")
+    #expect(try await test.silent(account) { $0.authority = authority }.accessToken == "guest")
+  }
+
+  @Test(
+    "44: a personal account's tokens are of its own tenant, and an organisation's authority is asked as it is"
+  )
+  func personalAccount() async throws {
+    let account = try await test.signIn(.carol).account
+    #expect(account.homeAccountID.hasSuffix(Tenant.personalAccounts))
+    #expect(try await test.silent(account).source == .cache)
+    test.clock.advance(4000)
+    test.transport.answerTokens(.refusal("invalid_grant", code: 50020))
+    let authority = try Authority(
+      url: #require(URL(string: "https://login.microsoftonline.com/organizations")))
+    await #expect(throws: IdentityError(.interactionRequired, "")) {
+      try await test.silent(account) { $0.authority = authority }
+    }
+    #expect(test.transport.tokenRequests.last?.url.path.hasPrefix("/organizations/") == true)
+  }
+
+  @Test("40: of several accounts the one asked for is served, and an unknown one is not")
+  func manyAccounts() async throws {
+    let alice = try await signedIn().account
+    let bob = try await test.signIn(.bob, changing: ["access_token": "of bob"]).account
+    #expect(try await test.client.accounts().map(\.username) == ["alice@contoso.test", "bob@contoso.test"])
+    #expect(try await test.silent(alice).accessToken == "access-1")
+    #expect(try await test.silent(bob).accessToken == "of bob")
+    let carol = try TestClient()
+    let stranger = try await carol.signIn(.carol).account
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(stranger) }
+    #expect(error?.code == .interactionRequired)
+    #expect(error?.message.contains("No token matching arguments") == true)
+  }
+
+  @Test("68: a clock that was put back makes no token look fresh")
+  func clockBack() async throws {
+    let (account, _) = try await signedIn()
+    test.clock.advance(-3600)
+    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))
+    #expect(try await test.silent(account).accessToken == "access-2")
+  }
+
+  @Test("68: a token that is said to last for decades is renewed, and not used when that fails")
+  func insaneExpiry() async throws {
+    let (account, _) = try await signedIn(changing: ["expires_in": .integer(2_400_000_000)])
+    test.transport.answerTokens(.failure(.cannotConnect("down")), .failure(.cannotConnect("down")))
+    await #expect(throws: IdentityError(.network, "")) { try await test.silent(account) }
+    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))
+    #expect(try await test.silent(account).accessToken == "access-2")
+  }
+
+  @Test("68: a clock that leaps ahead makes the token expire")
+  func clockForward() async throws {
+    let (account, _) = try await signedIn()
+    test.clock.advance(7200)
+    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))
+    #expect(try await test.silent(account).accessToken == "access-2")
+  }
+}

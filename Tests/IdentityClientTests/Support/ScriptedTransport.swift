@@ -1,0 +1,136 @@
+import Foundation
+import HTTPTransport
+import HTTPTypes
+import Synchronization
+import TokenCache
+
+@testable import IdentityClient
+
+/// A request as the script sees it.
+struct SeenRequest: Sendable {
+  let method: String
+  let url: URL
+  let headers: [String: String]
+  let form: [String: String]
+
+  init(_ request: HTTPTransportRequest) {
+    method = request.head.method.rawValue
+    url = request.head.url ?? URL(string: "https://nowhere.test")!
+    headers = Dictionary(
+      request.head.headerFields.map { ($0.name.canonicalName, $0.value) },
+      uniquingKeysWith: { $0 + ", " + $1 })
+    form = request.body.flatMap { FormEncoding.decode(String(decoding: $0, as: UTF8.self)) } ?? [:]
+  }
+
+  var query: [String: String] {
+    URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedQuery.flatMap(FormEncoding.decode)
+      ?? [:]
+  }
+}
+
+/// An answer of the script.
+enum ScriptedAnswer: Sendable {
+  case json(JSONObject, status: Int = 200, headers: [String: String] = [:])
+  case text(String, status: Int = 200)
+  case failure(HTTPTransportError)
+
+  static func refusal(
+    _ error: String, _ subError: String? = nil, status: Int = 400, code: Int? = nil,
+    adding more: JSONObject = [:], headers: [String: String] = [:]
+  ) -> ScriptedAnswer {
+    var fields: JSONObject = ["error": .string(error)]
+    fields["suberror"] = subError.map(JSONValue.string)
+    fields["error_description"] = .string("AADSTS\(code ?? 1): refused\r\nTrace ID: 1")
+    fields["error_codes"] = code.map { .array([.integer(Int64($0))]) }
+    return .json(fields.merging(more) { $1 }, status: status, headers: headers)
+  }
+}
+
+/// Answers requests as a test wants it, and remembers them.
+final class ScriptedTransport: HTTPTransport {
+  typealias Script = @Sendable (SeenRequest) async throws(HTTPTransportError) -> ScriptedAnswer?
+
+  private struct State {
+    var requests: [SeenRequest] = []
+    var tokenAnswers: [ScriptedAnswer] = []
+    var deviceAnswers: [ScriptedAnswer] = []
+    var script: Script?
+    var instances: [String: ScriptedAnswer] = [:]
+    var metadata: JSONObject = [:]
+  }
+
+  private let state = Mutex(State())
+
+  /// Answers of the token endpoint, one after the other.
+  func answerTokens(_ answers: ScriptedAnswer...) { state.withLock { $0.tokenAnswers += answers } }
+
+  /// Answers of the device authorization endpoint, one after the other.
+  func answerDevices(_ answers: ScriptedAnswer...) { state.withLock { $0.deviceAnswers += answers } }
+
+  /// Answers before anything else does, unless it returns nothing.
+  func script(_ script: @escaping Script) { state.withLock { $0.script = script } }
+
+  /// Members of every discovery document in place of those it has.
+  func setMetadata(_ members: JSONObject) { state.withLock { $0.metadata = members } }
+
+  var requests: [SeenRequest] { state.withLock { $0.requests } }
+  var tokenRequests: [SeenRequest] { requests.filter { $0.url.path.hasSuffix("/token") } }
+  var discoveryRequests: [SeenRequest] { requests.filter { $0.url.path.contains(".well-known") } }
+  var instanceRequests: [SeenRequest] { requests.filter { $0.url.path.hasSuffix("/discovery/instance") } }
+  /// How many scripted answers nobody asked for.
+  var answersLeft: Int { state.withLock { $0.tokenAnswers.count + $0.deviceAnswers.count } }
+
+  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
+    let seen = SeenRequest(request)
+    let script = state.withLock { state in
+      state.requests.append(seen)
+      return state.script
+    }
+    var answer = try await script?(seen)
+    if answer == nil { answer = defaultAnswer(seen) }
+    switch answer {
+    case nil: throw .cannotConnect("nothing is scripted for \(seen.url)")
+    case .failure(let error): throw error
+    case .text(let text, let status):
+      return HTTPTransportResponse(HTTPResponse(status: .init(code: status)), body: Data(text.utf8))
+    case .json(let fields, let status, let headers):
+      var head = HTTPResponse(status: .init(code: status))
+      for (name, value) in headers { head.headerFields[HTTPField.Name(name)!] = value }
+      return HTTPTransportResponse(head, body: (try? JSONEncoder().encode(fields)) ?? Data())
+    }
+  }
+
+  private func defaultAnswer(_ request: SeenRequest) -> ScriptedAnswer? {
+    let path = request.url.path
+    return state.withLock { state in
+      if path.hasSuffix("/token") {
+        return state.tokenAnswers.isEmpty ? nil : state.tokenAnswers.removeFirst()
+      }
+      if path.hasSuffix("/devicecode") {
+        return state.deviceAnswers.isEmpty ? nil : state.deviceAnswers.removeFirst()
+      }
+      guard path.hasSuffix("/.well-known/openid-configuration") else { return nil }
+      return .json(Self.document(for: request.url).merging(state.metadata) { $1 })
+    }
+  }
+
+  /// The discovery document of whatever authority was asked.
+  private static func document(for url: URL) -> JSONObject {
+    var parts = url.path.split(separator: "/").map(String.init)
+    parts.removeLast(2)
+    let isVersioned = parts.last == "v2.0"
+    if isVersioned { parts.removeLast() }
+    let host = url.authorityHost ?? ""
+    let base = "https://\(host)/" + parts.joined(separator: "/")
+    let prefix = isVersioned ? "\(base)/oauth2/v2.0" : "\(base)/oauth2"
+    let tenant = parts.last ?? ""
+    let issuerTenant = ["common", "organizations"].contains(tenant) ? "{tenantid}" : tenant
+    let issuer = isVersioned ? "https://\(host)/\(issuerTenant)/v2.0" : base
+    return [
+      "issuer": .string(issuer),
+      "authorization_endpoint": .string("\(prefix)/authorize"), "token_endpoint": .string("\(prefix)/token"),
+      "device_authorization_endpoint": .string("\(prefix)/devicecode"),
+      "end_session_endpoint": .string("\(prefix)/logout"),
+    ]
+  }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import HTTPTransport
+import Logging
+import Synchronization
+import TokenCache
+
+@testable import IdentityClient
+
+/// A clock that only moves when somebody waits, or when a test says so.
+final class TestClock: Sendable {
+  private let state = Mutex((now: Date(timeIntervalSince1970: 1_800_000_000), waits: [Duration]()))
+  /// Called in every wait, to do something meanwhile.
+  let onWait = Mutex<(@Sendable (Duration) async throws -> Void)?>(nil)
+
+  var now: Date { state.withLock { $0.now } }
+  var waits: [Duration] { state.withLock { $0.waits } }
+
+  func advance(_ seconds: Double) { state.withLock { $0.now += seconds } }
+
+  var timing: Timing {
+    Timing(
+      sleep: { duration in
+        try Task.checkCancellation()
+        self.state.withLock {
+          $0.waits.append(duration)
+          $0.now += duration / .seconds(1)
+        }
+        try await self.onWait.withLock { $0 }?(duration)
+      }, uptime: { .seconds(self.now.timeIntervalSince1970) })
+  }
+}
+
+/// A store that can be told to refuse.
+final class FailingStore: CacheStore {
+  let base = InMemoryStore()
+  let refusesWrites = Mutex(false)
+
+  func groups() throws(CacheError) -> [KeychainGroup] { base.groups() }
+  func read(_ shards: ShardSelection, in group: KeychainGroup) throws(CacheError) -> GroupContents {
+    base.read(shards, in: group)
+  }
+  func update<Result: Sendable>(
+    _ shards: [ShardID], in group: KeychainGroup,
+    _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
+  ) throws(CacheError) -> Result {
+    if refusesWrites.withLock({ $0 }) { throw CacheError(.locked, "The keyring is locked.") }
+    return try base.update(shards, in: group, change)
+  }
+  func remove(_ removal: Removal, in group: KeychainGroup) throws(CacheError) -> Int {
+    base.remove(removal, in: group)
+  }
+  func generation(of group: KeychainGroup) -> UInt64? { base.generation(of: group) }
+}
+
+/// A client with everything around it scripted.
+struct TestClient: Sendable {
+  let clock: TestClock
+  let transport = ScriptedTransport()
+  let browser = ScriptedBrowser()
+  let store: FailingStore
+  let cache: TokenCacheAccessor
+  let log = LogLines()
+  let client: PublicClient
+
+  init(
+    _ authority: String? = nil, kind: Authority.Kind? = nil, store: FailingStore = FailingStore(),
+    clock: TestClock = TestClock(), clientID: String = TestPerson.clientID,
+    configure: (inout ClientConfiguration) -> Void = { _ in }
+  ) throws {
+    (self.store, self.clock) = (store, clock)
+    cache = TokenCacheAccessor(store: store, now: { clock.now })
+    var configuration = ClientConfiguration(clientID: clientID)
+    if let authority, let url = URL(string: authority) {
+      configuration.authority = try kind.map { try Authority(url: url, kind: $0) } ?? Authority(url: url)
+    }
+    configure(&configuration)
+    let lines = log
+    client = PublicClient(
+      configuration: configuration, cache: cache, transport: transport, authenticator: browser,
+      logger: Logger(label: "test", factory: { _ in lines.handler }), now: { clock.now },
+      timing: clock.timing, lockDirectory: TestDirectory.locks)
+  }
+
+  /// Signs somebody in, in the scripted browser.
+  @discardableResult
+  func signIn(
+    _ person: TestPerson = .alice, scopes: [String] = ["User.Read"], changing changes: JSONObject = [:],
+    idToken: JSONObject = [:], request: InteractiveRequest? = nil
+  ) async throws(IdentityError) -> AuthenticationResult {
+    let (browser, clock) = (browser, clock)
+    transport.script { [transport] seen in
+      guard seen.form["grant_type"] == "authorization_code" else { return nil }
+      _ = transport
+      return .json(
+        person.tokens(
+          at: clock.now, scope: (scopes + ["openid", "profile", "offline_access"]).joined(separator: " "),
+          nonce: browser.lastQuery["nonce"], changing: changes, idToken: idToken))
+    }
+    return try await client.acquireToken(request ?? InteractiveRequest(scopes: scopes))
+  }
+
+  func silent(
+    _ account: Account, _ scopes: [String] = ["User.Read"], change: (inout SilentRequest) -> Void = { _ in }
+  ) async throws(IdentityError) -> AuthenticationResult {
+    var request = SilentRequest(scopes: scopes, account: account)
+    change(&request)
+    return try await client.acquireTokenSilent(request)
+  }
+
+  /// Every secret of one kind in the cache.
+  func secrets(_ section: CredentialSection) async throws -> [String] {
+    try await cache.export().document[section].values.compactMap(\.secret).sorted()
+  }
+
+  func recordCount() async throws -> Int { try await cache.export().document.recordCount }
+}
+
+/// Directories that the tests use in place of the person's own.
+enum TestDirectory {
+  static let locks: String = {
+    let path = NSTemporaryDirectory() + "llavero-identity-tests-\(getpid())"
+    return path
+  }()
+}
+
+/// Plays the browser and the person before it.
+final class ScriptedBrowser: WebAuthenticator {
+  typealias Person = @Sendable ([String: String]) async throws(IdentityError) -> [String: String]
+
+  private struct State {
+    var pages: [URL] = []
+    var modes: [ResponseMode] = []
+    var person: Person?
+  }
+
+  private let state = Mutex(State())
+
+  /// What the person does with a page; without it they sign in.
+  func person(_ person: @escaping Person) { state.withLock { $0.person = person } }
+
+  var pages: [URL] { state.withLock { $0.pages } }
+  var modes: [ResponseMode] { state.withLock { $0.modes } }
+  var lastQuery: [String: String] {
+    pages.last.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true)?.percentEncodedQuery }
+      .flatMap(FormEncoding.decode) ?? [:]
+  }
+
+  func authorize(
+    startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
+    responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
+  ) async throws(IdentityError) -> [String: String] {
+    let page = try startURL(redirectURI ?? URL(string: "http://localhost:37469")!)
+    let person = state.withLock { state in
+      state.pages.append(page)
+      state.modes.append(responseMode)
+      return state.person
+    }
+    let query = lastQuery
+    let answer = try await person?(query) ?? ["code": "code-1", "state": query["state"] ?? ""]
+    return answer
+  }
+}
+
+/// What was written to the log.
+final class LogLines: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+  var handler: any LogHandler { Handler(lines: self) }
+
+  private struct Handler: LogHandler {
+    let lines: LogLines
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      lines.lines.withLock { $0.append("\(event.message) \(event.metadata ?? [:])") }
+    }
+  }
+}
