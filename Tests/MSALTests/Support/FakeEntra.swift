@@ -44,6 +44,13 @@ final class FakeEntra: HTTPTransport, WebAuthenticator {
 
   static let clientID = "11111111-2222-4333-8444-555555555555"
   private let state = Mutex(State())
+  private let pages = AsyncStream<URL>.makeStream()
+
+  /// Waits for the next page that the browser opens.
+  func nextPage() async throws -> URL {
+    for await page in pages.stream { return page }
+    throw CancellationError()
+  }
 
   func with<T>(_ body: (inout sending State) -> sending T) -> sending T { state.withLock(body) }
 
@@ -71,12 +78,13 @@ final class FakeEntra: HTTPTransport, WebAuthenticator {
     startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
     responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
   ) async throws(IdentityError) -> [String: String] {
-    let url = try startURL(redirectURI ?? URL(string: "http://localhost:8080")!)
+    let url = try startURL(redirectURI ?? URL(string: "http://localhost:8080") ?? URL(filePath: "/"))
     let asked = parameters(of: url.query ?? "")
     state.withLock {
       $0.startURLs.append(url)
       $0.nonce = asked["nonce"]
     }
+    pages.continuation.yield(url)
     switch mood {
     case .closed: throw IdentityError(.userCanceled, "The browser was closed.")
     case .silent:
@@ -106,7 +114,8 @@ final class FakeEntra: HTTPTransport, WebAuthenticator {
     var scope = form["scope"] ?? "user.read openid profile"
     if case .grants(let scopes) = mood { scope = scopes }
     return [
-      "token_type": "Bearer", "access_token": "made-up-access-token", "refresh_token": "made-up-refresh-token",
+      "token_type": "Bearer", "access_token": "made-up-access-token",
+      "refresh_token": "made-up-refresh-token",
       "expires_in": 3600, "scope": scope, "id_token": "\(header).\(encoded(claims)).signature",
       "client_info": encoded(["uid": person.objectID, "utid": person.tenantID]),
     ]
@@ -117,7 +126,8 @@ final class FakeEntra: HTTPTransport, WebAuthenticator {
     let base = "https://login.microsoftonline.com/\(tenant)"
     return [
       "issuer": "https://login.microsoftonline.com/{tenantid}/v2.0",
-      "authorization_endpoint": "\(base)/oauth2/v2.0/authorize", "token_endpoint": "\(base)/oauth2/v2.0/token",
+      "authorization_endpoint": "\(base)/oauth2/v2.0/authorize",
+      "token_endpoint": "\(base)/oauth2/v2.0/token",
       "device_authorization_endpoint": "\(base)/oauth2/v2.0/devicecode",
       "end_session_endpoint": "\(base)/oauth2/v2.0/logout",
     ]
