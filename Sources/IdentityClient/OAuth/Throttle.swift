@@ -62,7 +62,7 @@ final class Throttle: Sendable {
   /// Forgets the requests that needed a person: one has signed in.
   func removeInteractionRequired() {
     entries.withLock { entries in
-      entries = entries.filter { $0.value.error.code != .interactionRequired }
+      entries = entries.filter { $0.value.error.forSilentRequest.code != .interactionRequired }
     }
   }
 }

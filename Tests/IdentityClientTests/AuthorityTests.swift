@@ -1,0 +1,271 @@
+import Foundation
+import HTTPTransport
+import Testing
+import TokenCache
+
+@testable import IdentityClient
+
+@Suite("Authorities and their metadata")
+struct AuthorityTests {
+  private static let host = "https://login.contoso.test"
+
+  private static func instances(_ aliases: [String], cache: String? = nil) -> ScriptedAnswer {
+    .json([
+      "tenant_discovery_endpoint": "https://login.contoso.test/common/.well-known/openid-configuration",
+      "api-version": "1.1",
+      "metadata": .array([
+        .object([
+          "preferred_network": .string(aliases[0]), "preferred_cache": .string(cache ?? aliases[0]),
+          "aliases": .array(aliases.map(JSONValue.string)),
+        ])
+      ]),
+    ])
+  }
+
+  private func answerInstances(_ test: TestClient, _ answer: ScriptedAnswer) {
+    test.transport.script { seen in
+      seen.url.path == "/common/discovery/instance" ? answer : nil
+    }
+  }
+
+  @Test("46: a host that nobody knows is looked up with Microsoft, and refused if they do not know it either")
+  func unknownInstance() async throws {
+    let test = try TestClient("https://evil.test/common")
+    answerInstances(test, .refusal("invalid_instance", code: 50049))
+    for _ in 0..<2 {
+      let error = await #expect(throws: IdentityError.self) { try await test.client.resolve() }
+      #expect(error?.code == .authorityValidationFailed)
+      #expect(error?.oauthError == "invalid_instance")
+    }
+    #expect(test.transport.requests.count == 1)
+    let asked = try #require(test.transport.requests.first)
+    #expect(asked.url.host == "login.microsoftonline.com")
+    #expect(asked.query["api-version"] == "1.1")
+    #expect(asked.query["authorization_endpoint"] == "https://evil.test/common/oauth2/v2.0/authorize")
+  }
+
+  @Test(
+    "46: an authority of the application's own is asked itself, and need not answer",
+    arguments: [true, false])
+  func knownAuthority(_ answers: Bool) async throws {
+    let url = try #require(URL(string: "\(Self.host):8443/common"))
+    let test = try TestClient(url.absoluteString) { configuration in
+      configuration.knownAuthorities = [configuration.authority]
+    }
+    answerInstances(
+      test,
+      answers
+        ? Self.instances(["login.contoso.test:8443", "sts.contoso.test:8443"]) : .text("no", status: 404))
+    let metadata = try await test.client.resolve()
+    #expect(metadata.tokenEndpoint.absoluteString == "\(Self.host):8443/common/oauth2/v2.0/token")
+    #expect(test.transport.requests.allSatisfy { $0.url.host == "login.contoso.test" })
+    #expect(
+      test.cache.clouds.aliases(of: "sts.contoso.test:8443")
+        == (answers ? ["login.contoso.test:8443", "sts.contoso.test:8443"] : ["sts.contoso.test:8443"]))
+  }
+
+  @Test("46: without validation nobody is asked")
+  func noValidation() async throws {
+    let test = try TestClient("\(Self.host)/common") { $0.validateAuthority = false }
+    _ = try await test.client.resolve()
+    #expect(test.transport.instanceRequests.isEmpty)
+  }
+
+  @Test("46: nobody joins a known cloud by their own word")
+  func noHijacking() async throws {
+    let test = try TestClient("\(Self.host)/common") { configuration in
+      configuration.knownAuthorities = [configuration.authority]
+    }
+    answerInstances(test, Self.instances(["login.contoso.test", "login.microsoftonline.com"]))
+    _ = try await test.client.resolve()
+    #expect(test.cache.clouds.aliases(of: "login.contoso.test") == ["login.contoso.test"])
+    #expect(test.cache.clouds.canonical("login.microsoftonline.com") == "login.windows.net")
+  }
+
+  @Test(
+    "What Microsoft says of a host is used: its other names, the one for requests and the one in the cache")
+  func discoveredCloud() async throws {
+    let test = try TestClient("https://sts.contoso.test/common")
+    answerInstances(
+      test, Self.instances(["login.contoso.test", "sts.contoso.test"], cache: "cache.contoso.test"))
+    _ = try await test.client.resolve()
+    #expect(test.transport.discoveryRequests.map(\.url.host) == ["login.contoso.test"])
+    var person = TestPerson.alice
+    person.host = "login.contoso.test"
+    let (browser, clock, alice) = (test.browser, test.clock, person)
+    test.transport.script { seen in
+      seen.form["code"] == nil ? nil : .json(alice.tokens(at: clock.now, nonce: browser.lastQuery["nonce"]))
+    }
+    let account = try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"])).account
+    #expect(account.environment == "cache.contoso.test")
+    #expect(try await test.silent(account).source == .cache)
+  }
+
+  @Test(
+    "Known clouds need no instance discovery",
+    arguments: [
+      "login.microsoftonline.com", "login.microsoftonline.us", "login.chinacloudapi.cn",
+    ])
+  func knownCloud(_ host: String) async throws {
+    let test = try TestClient("https://\(host)/common")
+    let metadata = try await test.client.resolve()
+    #expect(test.transport.requests.count == 1)
+    #expect(metadata.tokenEndpoint.host() == CloudInstances.known.preferredNetwork(of: host))
+  }
+
+  @Test("47: an authority without TLS is refused", arguments: Authority.Kind.allCases)
+  func noTLS(_ kind: Authority.Kind) throws {
+    let url = try #require(URL(string: "http://login.contoso.test/adfs/policy/x"))
+    #expect(throws: IdentityError(.invalidParameter, "")) { try Authority(url: url, kind: kind) }
+    #expect(throws: IdentityError(.invalidParameter, "")) { try Authority(url: url) }
+  }
+
+  @Test(
+    "48: metadata does not lead to a host without TLS, or out of the cloud",
+    arguments: [
+      "token_endpoint", "authorization_endpoint", "device_authorization_endpoint", "end_session_endpoint",
+    ],
+    [
+      "http://login.microsoftonline.com/x", "https://evil.test/token",
+      "https://login.microsoftonline.us/token",
+      "https://login.microsoftonline.com@evil.test/token", "https://login.microsoftonline.com:8443/token",
+      "not an address",
+    ])
+  func foreignEndpoint(_ name: String, _ address: String) async throws {
+    let test = try TestClient()
+    test.transport.setMetadata([name: .string(address)])
+    await #expect(throws: IdentityError(.authorityValidationFailed, "")) { try await test.client.resolve() }
+  }
+
+  @Test("48: other hosts of the same cloud are fine")
+  func aliasEndpoint() async throws {
+    let test = try TestClient()
+    test.transport.setMetadata(["token_endpoint": "https://login.windows.net/common/oauth2/v2.0/token"])
+    #expect(try await test.client.resolve().tokenEndpoint.host() == "login.windows.net")
+  }
+
+  @Test(
+    "48: metadata without what is needed is refused",
+    arguments: ["token_endpoint", "authorization_endpoint", "issuer"])
+  func incomplete(_ name: String) async throws {
+    let test = try TestClient()
+    test.transport.setMetadata([name: .null])
+    await #expect(throws: IdentityError(.authorityValidationFailed, "")) { try await test.client.resolve() }
+  }
+
+  @Test(
+    "48: an OpenID Connect provider's issuer must be itself",
+    arguments: [
+      ("https://id.example.test/realm", true), ("https://id.example.test/realm/", true),
+      ("https://id.example.test", true), ("https://evil.test/realm", false),
+      ("http://id.example.test/realm", false),
+      ("https://contoso.b2clogin.com/x", true), ("https://evilb2clogin.com/x", false),
+      ("https://login.microsoftonline.com/x", true), ("https://west.login.microsoftonline.com/x", true),
+      ("https://id.example.test.evil.test/realm", false),
+    ])
+  func issuer(_ issuer: String, _ isGood: Bool) async throws {
+    let test = try TestClient("https://id.example.test/realm", kind: .oidc)
+    test.transport.setMetadata(["issuer": .string(issuer)])
+    if isGood {
+      _ = try await test.client.resolve()
+    } else {
+      await #expect(throws: IdentityError(.authorityValidationFailed, "")) { try await test.client.resolve() }
+    }
+  }
+
+  @Test("49: metadata is asked for once, also by callers at the same time")
+  func discoveryOnce() async throws {
+    let test = try TestClient()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<10 { group.addTask { _ = try await test.client.resolve() } }
+      try await group.waitForAll()
+    }
+    _ = try await test.client.resolve()
+    #expect(test.transport.discoveryRequests.count == 1)
+  }
+
+  @Test("49: a network that was down is no verdict on the authority")
+  func discoveryAgain() async throws {
+    let test = try TestClient()
+    test.transport.script { _ throws(HTTPTransportError) in throw .cannotConnect("down") }
+    await #expect(throws: IdentityError(.network, "")) { try await test.client.resolve() }
+    test.transport.script { _ in nil }
+    _ = try await test.client.resolve()
+  }
+
+  @Test("50: a redirection is not followed", arguments: [301, 302, 307, 308])
+  func redirection(_ status: Int) async throws {
+    let test = try TestClient()
+    let account = try await test.signIn().account
+    test.transport.answerTokens(.json([:], status: status, headers: ["Location": "https://evil.test/token"]))
+    await #expect(throws: IdentityError(.unexpectedHTTPResponse, "")) {
+      try await test.silent(account) { $0.forceRefresh = true }
+    }
+    #expect(test.transport.requests.allSatisfy { $0.url.host == "login.microsoftonline.com" })
+  }
+
+  @Test("80: a B2C policy has accounts of its own, and its home tenant is the tokens'")
+  func b2c() async throws {
+    let tenant = "44444444-4444-4444-4444-444444444444"
+    var person = TestPerson(uid: "oid-b2c_1_signin", home: tenant, username: "dora@example.test")
+    person.tenant = tenant
+    let test = try TestClient("https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_signin")
+    test.transport.setMetadata(["issuer": .string("https://contoso.b2clogin.com/\(tenant)/v2.0/")])
+    let claims: JSONObject = [
+      "iss": .string("https://contoso.b2clogin.com/\(tenant)/v2.0/"), "preferred_username": .null,
+      "tfp": "B2C_1_signin", "tid": .null,
+    ]
+    let account = try await test.signIn(person, scopes: ["https://api.test/read"], idToken: claims).account
+    #expect(
+      test.transport.discoveryRequests.first?.url.path
+        == "/tfp/contoso.onmicrosoft.com/B2C_1_signin/v2.0/.well-known/openid-configuration")
+    #expect(test.transport.instanceRequests.isEmpty)
+    #expect(account.homeAccountID == "oid-b2c_1_signin.\(tenant)")
+    #expect(try await test.silent(account, ["https://api.test/read"]).source == .cache)
+    test.clock.advance(4000)
+    test.transport.answerTokens(
+      .json(
+        person.tokens(at: test.clock.now, scope: "https://api.test/read", access: "access-2", idToken: claims)
+      ))
+    #expect(try await test.silent(account, ["https://api.test/read"]).accessToken == "access-2")
+  }
+
+  @Test("80: AD FS sends no client info; the subject is the account")
+  func adfs() async throws {
+    let test = try TestClient("https://fs.contoso.test/adfs")
+    let claims: JSONObject = [
+      "iss": "https://fs.contoso.test/adfs", "tid": .null, "sub": "Subject=", "oid": .null,
+    ]
+    let account = try await test.signIn(changing: ["client_info": .null], idToken: claims).account
+    #expect(test.transport.discoveryRequests.first?.url.path == "/adfs/.well-known/openid-configuration")
+    #expect(account.homeAccountID == "subject=")
+    #expect(try await test.silent(account).source == .cache)
+    #expect(try await test.cache.export().document.accounts.values.map(\.accountType) == [.adfs])
+    test.clock.advance(4000)
+    test.transport.answerTokens(
+      .json(
+        TestPerson.alice.tokens(
+          at: test.clock.now, access: "access-2", changing: ["client_info": .null], idToken: claims)))
+    #expect(try await test.silent(account).accessToken == "access-2")
+    #expect(test.transport.tokenRequests.last?.url.path == "/adfs/oauth2/token")
+  }
+
+  @Test("80: External ID without a path is the tenant that its host names")
+  func ciam() async throws {
+    let test = try TestClient("https://contoso.ciamlogin.com")
+    let tenant = TestPerson.alice.home
+    let issuer = "https://\(tenant).ciamlogin.com/\(tenant)/v2.0"
+    test.transport.setMetadata(["issuer": .string(issuer)])
+    let account = try await test.signIn(idToken: ["iss": .string(issuer)]).account
+    #expect(
+      test.transport.discoveryRequests.first?.url.path
+        == "/contoso.onmicrosoft.com/v2.0/.well-known/openid-configuration")
+    #expect(try await test.silent(account).source == .cache)
+  }
+}
+
+extension PublicClient {
+  fileprivate func resolve() async throws(IdentityError) -> AuthorityMetadata {
+    try await resolver.metadata(of: configuration.authority)
+  }
+}

@@ -1,0 +1,316 @@
+import Foundation
+import HTTPTransport
+import Synchronization
+import Testing
+import TokenCache
+
+@testable import IdentityClient
+
+@Suite("Servers and networks that fail")
+struct FailureTests {
+  let test: TestClient
+
+  init() throws { test = try TestClient() }
+
+  /// Signs alice in and lets her token expire.
+  private func expired() async throws -> Account {
+    let account = try await test.signIn().account
+    test.clock.advance(4000)
+    return account
+  }
+
+  private func tokens(_ changes: JSONObject = [:]) -> ScriptedAnswer {
+    .json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2", changing: changes))
+  }
+
+  @Test(
+    "61, 62: every way in which the network fails is told apart, and the refresh token stays",
+    arguments: [
+      (HTTPTransportError.cannotFindHost("no such name"), 2), (.cannotConnect("refused"), 2),
+      (.connectionLost("reset"), 2), (.timedOut, 2), (.untrustedServer("self-signed"), 1),
+      (.malformedResponse("garbage"), 1), (.responseTooLarge(limit: 1 << 20), 1),
+    ])
+  func network(_ failure: HTTPTransportError, _ attempts: Int) async throws {
+    let account = try await expired()
+    let before = test.transport.tokenRequests.count
+    test.transport.answerTokens(.failure(failure), .failure(failure))
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+    #expect(error?.code == .network)
+    #expect(error?.transportError == failure)
+    #expect(error?.isThrottled == false)
+    #expect(test.transport.tokenRequests.count == before + attempts)
+    #expect(test.clock.waits.count == attempts - 1)
+    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+    if case .untrustedServer = failure { #expect(error?.advice?.contains("certificates") == true) }
+  }
+
+  @Test("61: the task's end is no failure of the network")
+  func cancelled() async throws {
+    let account = try await expired()
+    test.transport.answerTokens(.failure(.cancelled))
+    await #expect(throws: IdentityError(.cancelled, "")) { try await test.silent(account) }
+  }
+
+  @Test("63: a server that fails once is asked again half a second later")
+  func failsOnce() async throws {
+    let account = try await expired()
+    test.transport.answerTokens(.text("oops", status: 500), tokens())
+    #expect(try await test.silent(account).accessToken == "access-2")
+    #expect(test.clock.waits == [.milliseconds(500)])
+  }
+
+  @Test("63: how often and how soon can be set")
+  func ownRetries() async throws {
+    let account = try await expired()
+    let own = try TestClient(store: test.store, clock: test.clock) { configuration in
+      configuration.httpRetryCount = 3
+      configuration.httpRetryInterval = .seconds(2)
+    }
+    own.transport.answerTokens(
+      .text("", status: 500), .text("", status: 502), .text("", status: 504), tokens())
+    #expect(try await own.silent(account).accessToken == "access-2")
+    #expect(test.clock.waits == [.seconds(2), .seconds(2), .seconds(2)])
+  }
+
+  @Test(
+    "63, 64: a server that asks for peace gets it, from this machine",
+    arguments: [
+      (503, "40" as String?, 40.0), (429, "40", 40), (429, nil, 60), (200, nil, 0), (503, nil, 60),
+      (400, "40", 40),
+      (429, "0", 0), (429, "7200", 3600), (429, "999999999", 3600), (429, "soon", 60), (429, "-5", 0),
+    ])
+  func throttling(_ status: Int, _ retryAfter: String?, _ seconds: Double) async throws {
+    guard status != 200 else { return }
+    let account = try await expired()
+    let answer = ScriptedAnswer.refusal(
+      "temporarily_unavailable", status: status, headers: retryAfter.map { ["Retry-After": $0] } ?? [:])
+    test.transport.answerTokens(answer)
+    if status == 503, retryAfter == nil { test.transport.answerTokens(answer) }
+    let first = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+    #expect(first?.isThrottled == false)
+    #expect(first?.httpStatus == status)
+    let before = test.transport.requests.count
+    if seconds > 0 {
+      test.clock.advance(seconds - 1)
+      let second = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+      #expect(second?.isThrottled == true)
+      #expect(second?.code == first?.code)
+      #expect(test.transport.requests.count == before)
+      test.clock.advance(2)
+    }
+    test.transport.answerTokens(tokens())
+    #expect(try await test.silent(account).accessToken == "access-2")
+  }
+
+  @Test("63: a date says it too")
+  func retryAfterDate() async throws {
+    let account = try await expired()
+    // The clock stands at 2027-01-15 09:06:40 GMT now.
+    test.transport.answerTokens(
+      .json([:], status: 429, headers: ["Retry-After": "Fri, 15 Jan 2027 09:08:20 GMT"]))
+    await #expect(throws: IdentityError(.unhandledResponse, "")) { try await test.silent(account) }
+    test.clock.advance(98)
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+    #expect(error?.isThrottled == true)
+    test.clock.advance(4)
+    test.transport.answerTokens(tokens())
+    #expect(try await test.silent(account).accessToken == "access-2")
+  }
+
+  @Test("64: another request is not held back, and the lookup of the same answer names the call's own id")
+  func throttlesTheSameOnly() async throws {
+    let account = try await expired()
+    test.transport.answerTokens(.json([:], status: 429))
+    await #expect(throws: IdentityError(.unhandledResponse, "")) { try await test.silent(account) }
+    test.transport.answerTokens(
+      .json(
+        TestPerson.alice.tokens(at: test.clock.now, scope: "Other", access: "other", refresh: "refresh-1")))
+    #expect(try await test.silent(account, ["Other"]).accessToken == "other")
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+    #expect(error?.isThrottled == true)
+  }
+
+  @Test("64: what needs a person is not asked for again, until one signs in")
+  func interactionThrottle() async throws {
+    let account = try await expired()
+    test.transport.answerTokens(.refusal("invalid_grant", "basic_action"))
+    await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(account) }
+    let before = test.transport.requests.count
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+    #expect(error?.isThrottled == true)
+    #expect(error?.code == .interactionRequired)
+    #expect(error?.subError == "basic_action")
+    #expect(test.transport.requests.count == before)
+    // The server gives the refresh token it gave before.
+    try await test.signIn(scopes: ["Something.Else"])
+    test.transport.answerTokens(tokens())
+    #expect(try await test.silent(account).accessToken == "access-2")
+  }
+
+  @Test("64: or until two minutes have passed")
+  func interactionThrottleEnds() async throws {
+    let account = try await expired()
+    test.transport.answerTokens(.refusal("invalid_grant"), .refusal("invalid_grant"))
+    await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(account) }
+    test.clock.advance(121)
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+    #expect(error?.isThrottled == false)
+  }
+
+  @Test("64: a clock that is put back does not prolong it")
+  func throttleAndClock() async throws {
+    let account = try await expired()
+    test.transport.answerTokens(.json([:], status: 429))
+    await #expect(throws: IdentityError(.unhandledResponse, "")) { try await test.silent(account) }
+    test.clock.advance(-100)
+    test.transport.answerTokens(tokens())
+    #expect(try await test.silent(account).accessToken == "access-2")
+  }
+
+  @Test("64: the memory for it is bounded")
+  func throttleCapacity() {
+    let throttle = Throttle()
+    let now = Date(timeIntervalSince1970: 0)
+    for number in 0..<1500 {
+      throttle.add(IdentityError(.serverError, ""), for: "\(number)", seconds: Double(number + 1), at: now)
+    }
+    let kept = (0..<1500).filter { throttle.error(for: ["\($0)"], at: now) != nil }
+    #expect(kept == Array(500..<1500))
+  }
+
+  @Test(
+    "65: answers that are none are errors",
+    arguments: [
+      ("<html>Welcome to the hotel</html>", 200, IdentityError.Code.invalidResponse),
+      ("", 400, .unexpectedHTTPResponse), ("", 200, .invalidResponse),
+      ("{\"access_token\":", 200, .invalidResponse),
+      ("[]", 200, .invalidResponse), ("{}", 200, .invalidResponse),
+      ("{\"access_token\":\"\"}", 200, .invalidResponse),
+      ("{\"access_token\":7}", 200, .invalidResponse), ("\u{FFFD}\u{0}", 200, .invalidResponse),
+      (String(repeating: "[", count: 100_000), 200, .invalidResponse),
+      (String(repeating: "{\"a\":", count: 100_000), 200, .invalidResponse),
+      ("not found", 404, .unexpectedHTTPResponse), ("forbidden", 403, .unexpectedHTTPResponse),
+    ])
+  func garbage(_ text: String, _ status: Int, _ code: IdentityError.Code) async throws {
+    let account = try await expired()
+    test.transport.answerTokens(.text(text, status: status))
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+    #expect(error?.code == code)
+    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+  }
+
+  @Test(
+    "65: numbers and lists of the wrong type are read or left out",
+    arguments: [
+      (["expires_in": "1800"] as JSONObject, 1800.0), (["expires_in": .double(1800.5)], 1800),
+      (["expires_in": .integer(-1)], 3600), (["expires_in": .double(1e20)], 3600),
+      (["expires_in": .array([])], 3600),
+      (["expires_in": .null], 3600), (["scope": .array(["User.Read", "openid"])], 3600),
+      (["scope": .integer(1)], 3600),
+      (["refresh_in": "x", "ext_expires_in": .object([:]), "foci": .integer(1)], 3600),
+    ])
+  func wrongTypes(_ changes: JSONObject, _ lifetime: Double) async throws {
+    let account = try await expired()
+    test.transport.answerTokens(tokens(changes))
+    let result = try await test.silent(account)
+    #expect(result.accessToken == "access-2")
+    #expect(result.expiresOn == test.clock.now.addingTimeInterval(lifetime))
+    #expect(try await test.silent(account).source == .cache)
+  }
+
+  @Test(
+    "Refusals of the application itself are no matter for the person",
+    arguments: [
+      ("invalid_scope", nil as String?, IdentityError.Code.invalidScope),
+      ("invalid_client", nil, .invalidClient),
+      ("unauthorized_client", "protection_policy_required", .serverProtectionPoliciesRequired),
+      ("unauthorized_client", nil, .interactionRequired), ("access_denied", nil, .interactionRequired),
+      ("consent_required", nil, .interactionRequired), ("login_required", nil, .interactionRequired),
+      ("interaction_required", nil, .interactionRequired), ("something_new", nil, .interactionRequired),
+      ("INVALID_SCOPE", nil, .invalidScope), ("temporarily_unavailable", nil, .serverError),
+    ])
+  func silentRefusals(_ name: String, _ subError: String?, _ code: IdentityError.Code) async throws {
+    let account = try await expired()
+    test.transport.answerTokens(.refusal(name, subError))
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+    #expect(error?.code == code)
+    #expect(error?.oauthError == name)
+    #expect(error?.subError == subError)
+  }
+
+  @Test("The next request tells the server how those before it ended")
+  func lastTelemetry() async throws {
+    let account = try await expired()
+    let id = UUID()
+    test.transport.answerTokens(.refusal("invalid_grant"))
+    await #expect(throws: IdentityError.self) { try await test.silent(account) { $0.correlationID = id } }
+    test.transport.answerTokens(
+      .json(TestPerson.alice.tokens(at: test.clock.now, scope: "Other")),
+      .json(TestPerson.alice.tokens(at: test.clock.now, scope: "Third")))
+    _ = try await test.silent(account, ["Other"])
+    #expect(
+      test.transport.tokenRequests.last?.headers["x-client-last-telemetry"]
+        == "4|0|34,\(id.uuidString.lowercased())|invalid_grant|")
+    _ = try await test.silent(account, ["Other"])
+    _ = try await test.silent(account, ["Other"])
+    _ = try await test.silent(account, ["Third"])
+    #expect(test.transport.tokenRequests.last?.headers["x-client-last-telemetry"] == "4|2|||")
+  }
+
+  @Test("72: neither the log nor an error or a result names a secret, and the log no person")
+  func secrets() async throws {
+    let secrets = [
+      "access-1", "access-2", "refresh-1", "refresh-2", "code-1", TestPerson.alice.clientInfo,
+      TestPerson.alice.idToken(at: test.clock.now),
+    ]
+    let people = ["alice@contoso.test", TestPerson.alice.uid, TestPerson.alice.home]
+    let result = try await test.signIn()
+    test.clock.advance(4000)
+    test.transport.answerTokens(.text("", status: 503), .text("", status: 503))
+    let failure = await #expect(throws: IdentityError.self) { try await test.silent(result.account) }
+    test.clock.advance(100)
+    test.transport.answerTokens(
+      .json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2", refresh: "refresh-2")))
+    let second = try await test.silent(result.account)
+    _ = try await test.silent(result.account)
+    test.store.refusesWrites.withLock { $0 = true }
+    test.transport.answerTokens(.refusal("invalid_grant", "bad_token"))
+    await #expect(throws: IdentityError.self) {
+      try await test.silent(result.account) { $0.forceRefresh = true }
+    }
+    let log = test.log.text
+    #expect(log.contains("The server gave tokens."))
+    #expect(log.contains("could not be removed"))
+    let verifier = test.transport.tokenRequests.compactMap { $0.form["code_verifier"] }
+    let state = try #require(test.browser.lastQuery["state"])
+    let texts = [log, "\(result)", "\(second)", String(reflecting: result), "\(failure as Any)"]
+    for text in texts {
+      for secret in secrets + verifier + [state] { #expect(!text.contains(secret)) }
+    }
+    for person in people { #expect(!log.contains(person)) }
+  }
+
+  @Test("72: who wants to see people in the log may")
+  func personalData() async throws {
+    let own = try TestClient { $0.logsPersonalData = true }
+    try await own.signIn()
+    #expect(own.log.text.contains(TestPerson.alice.homeAccountID))
+    #expect(!own.log.text.contains("access-1"))
+  }
+}
+
+@Suite("The time that Retry-After names")
+struct RetryAfterTests {
+  private let now = Date(timeIntervalSince1970: 784_111_777)
+
+  @Test(arguments: [
+    ("120", 120.0 as Double?), (" 120 ", 120), ("1.5", 1.5), ("-1", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 0),
+    ("Sun, 06 Nov 1994 08:51:37 GMT", 120), ("Sun, 06 Nov 1994 08:40:00 GMT", 0),
+    ("Thu, 29 Feb 1996 00:00:00 GMT", 41_440_223), ("Sun, 06 Nov 1994 25:00:00 GMT", nil),
+    ("Sun, 06 Foo 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 08:49:37", nil), ("", nil), ("inf", nil),
+    ("nan", nil),
+  ])
+  func isRead(_ text: String, _ seconds: Double?) {
+    #expect(retryAfter(text, now: now) == seconds)
+  }
+}

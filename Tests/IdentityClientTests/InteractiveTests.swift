@@ -1,0 +1,525 @@
+import Foundation
+import GLibSupport
+import HTTPTransport
+import Synchronization
+import Testing
+import TokenCache
+
+@testable import IdentityClient
+
+@Suite("Sign-in in a browser")
+struct InteractiveTests {
+  let test: TestClient
+
+  init() throws { test = try TestClient() }
+
+  @Test("1: code with PKCE, a form as answer, state and nonce")
+  func signsIn() async throws {
+    let result = try await test.signIn()
+    #expect(result.accessToken == "access-1")
+    #expect(result.source == .network)
+    #expect(result.expiresOn == test.clock.now.addingTimeInterval(3600))
+    #expect(result.scopes == ["User.Read", "openid", "profile", "offline_access"])
+    #expect(result.cacheError == nil)
+
+    let page = try #require(test.browser.pages.first)
+    #expect(page.absoluteString.hasPrefix("https://login.microsoftonline.com/common/oauth2/v2.0/authorize?"))
+    let query = test.browser.lastQuery
+    #expect(query["client_id"] == TestPerson.clientID)
+    #expect(query["response_type"] == "code")
+    #expect(query["response_mode"] == "form_post")
+    #expect(query["scope"] == "User.Read openid profile offline_access")
+    #expect(query["redirect_uri"] == "http://localhost:37469")
+    #expect(query["code_challenge_method"] == "S256")
+    #expect(query["client_info"] == "1")
+    #expect(query["prompt"] == nil)
+    #expect(query["x-client-SKU"] == "Llavero")
+    #expect(query["state"]?.utf8.count == 43)
+    #expect(query["nonce"]?.utf8.count == 43)
+    #expect(test.browser.modes == [.formPost])
+
+    let sent = try #require(test.transport.tokenRequests.first)
+    #expect(sent.url.path == "/common/oauth2/v2.0/token")
+    #expect(sent.form["grant_type"] == "authorization_code")
+    #expect(sent.form["code"] == "code-1")
+    #expect(sent.form["redirect_uri"] == query["redirect_uri"])
+    #expect(sent.form["scope"] == "User.Read openid profile offline_access")
+    let verifier = try #require(sent.form["code_verifier"])
+    #expect(Data(sha256(Array(verifier.utf8))).base64URL == query["code_challenge"])
+    #expect(sent.headers["x-client-current-telemetry"] == "4|167,0|")
+    #expect(sent.form["client_secret"] == nil)
+  }
+
+  @Test("Every sign-in has a state, a nonce and a proof of its own")
+  func nothingTwice() async throws {
+    var seen: Set<String> = []
+    for _ in 0..<3 {
+      try await test.signIn()
+      for name in ["state", "nonce", "code_challenge"] {
+        #expect(seen.insert(try #require(test.browser.lastQuery[name])).inserted)
+      }
+    }
+  }
+
+  @Test("What the application asks for is asked for")
+  func parameters() async throws {
+    let own = try TestClient { configuration in
+      configuration.capabilities = ["CP1", "CP2"]
+      configuration.applicationName = "Mail"
+      configuration.applicationVersion = "3"
+      configuration.extraQueryParameters = ["dc": "one"]
+    }
+    var request = InteractiveRequest(
+      scopes: ["A", "B", "a"], loginHint: "alice@contoso.test", prompt: .login)
+    request.extraScopesToConsent = ["https://other.test/Read"]
+    request.domainHint = "organizations"
+    request.extraQueryParameters = ["slice": "test+more"]
+    request.claims = try ClaimsRequest(json: #"{"id_token":{"auth_time":{"essential":true}}}"#)
+    try await own.signIn(scopes: ["A", "B"], request: request)
+    let query = own.browser.lastQuery
+    #expect(query["scope"] == "A B https://other.test/Read openid profile offline_access")
+    #expect(query["prompt"] == "login")
+    #expect(query["login_hint"] == "alice@contoso.test")
+    #expect(query["domain_hint"] == "organizations")
+    #expect(query["slice"] == "test+more")
+    #expect(query["dc"] == "one")
+    #expect(query["x-app-name"] == "Mail")
+    #expect(query["X-AnchorMailbox"] == "UPN:alice@contoso.test")
+    #expect(
+      query["claims"]
+        == #"{"access_token":{"xms_cc":{"values":["CP1","CP2"]}},"id_token":{"auth_time":{"essential":true}}}"#
+    )
+    let sent = try #require(own.transport.tokenRequests.first)
+    #expect(sent.form["scope"] == "A B openid profile offline_access")
+    #expect(sent.form["claims"] == query["claims"])
+    #expect(sent.query == ["slice": "test+more", "dc": "one"])
+    #expect(sent.headers["x-app-ver"] == "3")
+  }
+
+  @Test(
+    "A known account is named to the server, unless the person shall choose one",
+    arguments: [
+      Prompt.promptIfNecessary, .selectAccount,
+    ])
+  func knownAccount(_ prompt: Prompt) async throws {
+    let account = try await test.signIn().account
+    try await test.signIn(
+      request: InteractiveRequest(scopes: ["User.Read"], account: account, prompt: prompt))
+    let query = test.browser.lastQuery
+    #expect(query["login_req"] == TestPerson.alice.uid)
+    #expect(query["domain_req"] == TestPerson.alice.home)
+    #expect(query["login_hint"] == (prompt == .selectAccount ? nil : "alice@contoso.test"))
+    #expect(query["prompt"] == (prompt == .selectAccount ? "select_account" : nil))
+  }
+
+  @Test(
+    "Who signed out has to enter the password again, unless consent is asked for",
+    arguments: [
+      (Prompt.promptIfNecessary, "login"), (.selectAccount, "login"), (.consent, "consent"),
+    ])
+  func afterSignOut(_ prompt: Prompt, _ expected: String) async throws {
+    let account = try await test.signIn().account
+    try await test.client.remove(account)
+    try await test.signIn(
+      request: InteractiveRequest(scopes: ["User.Read"], account: account, prompt: prompt))
+    #expect(test.browser.lastQuery["prompt"] == expected)
+    #expect(try await test.client.accounts().count == 1)
+  }
+
+  @Test(
+    "2: who does not say that they post forms is asked for a query",
+    arguments: [
+      (JSONValue.array(["query", "fragment"]), ResponseMode.query), (.array(["form_post"]), .formPost),
+      (.null, .query),
+    ])
+  func queryFallback(_ modes: JSONValue, _ expected: ResponseMode) async throws {
+    let other = try TestClient("https://id.example.test/realm", kind: .oidc)
+    other.transport.setMetadata(["response_modes_supported": modes])
+    try await other.signIn(
+      changing: ["client_info": .null], idToken: ["iss": "https://id.example.test/realm", "tid": .null])
+    #expect(other.browser.modes == [expected])
+    #expect(other.browser.lastQuery["response_mode"] == expected.rawValue)
+    #expect(other.browser.lastQuery["client_info"] == nil)
+    #expect(other.transport.tokenRequests.first?.headers["x-client-sku"] == nil)
+  }
+
+  @Test("3, 4: a refused code stores nothing and is not sent again", arguments: [501_481, 54005])
+  func refusedCode(_ number: Int) async throws {
+    test.transport.answerTokens(.refusal("invalid_grant", code: number))
+    let error = await #expect(throws: IdentityError.self) {
+      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    }
+    #expect(error?.code == .invalidGrant)
+    #expect(error?.stsErrorCodes == [number])
+    #expect(test.transport.tokenRequests.count == 1)
+    #expect(try await test.recordCount() == 0)
+  }
+
+  @Test(
+    "63: a code whose answer was lost is not sent again, one that never arrived is",
+    arguments: [
+      (HTTPTransportError.connectionLost("reset"), 1), (.timedOut, 1), (.cannotConnect("refused"), 2),
+    ])
+  func lostCode(_ failure: HTTPTransportError, _ count: Int) async throws {
+    test.transport.answerTokens(.failure(failure), .failure(failure))
+    let error = await #expect(throws: IdentityError.self) {
+      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    }
+    #expect(error?.code == .network)
+    #expect(error?.transportError == failure)
+    #expect(test.transport.tokenRequests.count == count)
+  }
+
+  @Test("5: an answer with another state is none", arguments: ["", "other", nil as String?])
+  func state(_ state: String?) async throws {
+    test.browser.person { _ in
+      var answer = ["code": "code-1"]
+      answer["state"] = state
+      return answer
+    }
+    await #expect(throws: IdentityError(.invalidState, "")) { try await test.signIn() }
+    #expect(test.transport.tokenRequests.isEmpty)
+  }
+
+  @Test("5, 6: the authenticator is told which answers belong to the sign-in, errors among them")
+  func expectation() async throws {
+    let picky = PickyBrowser()
+    let client = PublicClient(
+      configuration: ClientConfiguration(clientID: TestPerson.clientID), cache: test.cache,
+      transport: test.transport, authenticator: picky, now: { Date(timeIntervalSince1970: 1_800_000_000) })
+    await #expect(throws: IdentityError(.userCanceled, "")) {
+      try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    }
+    #expect(picky.verdicts.withLock { $0 } == [false, false, false, true])
+  }
+
+  @Test("7: an ID token with another nonce is refused", arguments: [JSONValue.string("other"), .null])
+  func nonce(_ nonce: JSONValue) async throws {
+    await #expect(throws: IdentityError(.invalidResponse, "")) {
+      try await test.signIn(idToken: ["nonce": nonce])
+    }
+    #expect(try await test.recordCount() == 0)
+  }
+
+  @Test("7: and so is an answer without an ID token")
+  func noIDToken() async throws {
+    await #expect(throws: IdentityError(.invalidResponse, "")) {
+      try await test.signIn(changing: ["id_token": .null])
+    }
+  }
+
+  @Test(
+    "8, 9, 10: an ID token for or from somebody else, or of another time, is refused",
+    arguments: [
+      ["aud": "another"] as JSONObject, ["aud": .array(["another"])], ["aud": .null],
+      ["aud": .array([.string(TestPerson.clientID), "another"])], ["azp": "another"],
+      ["iss": "https://login.microsoftonline.com/other/v2.0"], ["iss": "https://evil.test/x/v2.0"],
+      ["iss": .null],
+      ["tid": "other"], ["exp": .integer(1_799_999_640)], ["exp": .null], ["nbf": .integer(1_800_000_360)],
+      ["iat": .integer(1_800_000_360)],
+    ])
+  func badIDToken(_ changes: JSONObject) async throws {
+    await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn(idToken: changes) }
+    #expect(try await test.recordCount() == 0)
+  }
+
+  @Test(
+    "10: clocks may be minutes apart",
+    arguments: [
+      ["exp": .integer(1_799_999_760)] as JSONObject, ["nbf": .integer(1_800_000_240)],
+      ["aud": .array([.string(TestPerson.clientID)])], ["azp": .string(TestPerson.clientID)],
+      ["aud": .array([.string(TestPerson.clientID), "another"]), "azp": .string(TestPerson.clientID)],
+    ])
+  func goodIDToken(_ changes: JSONObject) async throws {
+    #expect(try await test.signIn(idToken: changes).accessToken == "access-1")
+  }
+
+  @Test("9: an ID token without a signature is refused", arguments: ["none", "None", ""])
+  func unsigned(_ algorithm: String) async throws {
+    let (browser, clock) = (test.browser, test.clock)
+    test.transport.script { seen in
+      guard seen.form["code"] != nil else { return nil }
+      let nonce = JSONValue.string(browser.lastQuery["nonce"] ?? "")
+      let token = TestPerson.alice.idToken(at: clock.now, changing: ["nonce": nonce], algorithm: algorithm)
+      return .json(TestPerson.alice.tokens(at: clock.now, changing: ["id_token": .string(token)]))
+    }
+    await #expect(throws: IdentityError(.invalidResponse, "")) {
+      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    }
+  }
+
+  @Test(
+    "11: an issuer that the server promised, or that it names wrongly, counts",
+    arguments: [
+      (true, nil as String?, false), (true, "https://evil.test", false), (false, "https://evil.test", false),
+      (true, "https://id.example.test/realm", true), (false, nil, true),
+    ])
+  func issuerParameter(_ isPromised: Bool, _ issuer: String?, _ isGood: Bool) async throws {
+    let other = try TestClient("https://id.example.test/realm", kind: .oidc)
+    other.transport.setMetadata(["authorization_response_iss_parameter_supported": .bool(isPromised)])
+    other.browser.person { query in
+      var answer = ["code": "code-1", "state": query["state"] ?? ""]
+      answer["iss"] = issuer
+      return answer
+    }
+    func signIn() async throws(IdentityError) {
+      try await other.signIn(
+        changing: ["client_info": .null], idToken: ["iss": "https://id.example.test/realm", "tid": .null])
+    }
+    if isGood {
+      try await signIn()
+    } else {
+      await #expect(throws: IdentityError(.invalidResponse, "")) { try await signIn() }
+      #expect(other.transport.tokenRequests.isEmpty)
+    }
+  }
+
+  @Test(
+    "12: who declines is told apart from what fails",
+    arguments: [
+      (["error": "access_denied"], IdentityError.Code.userCanceled),
+      (["error": "access_denied", "error_description": "AADB2C90091: cancelled"], .userCanceled),
+      (["error": "login_required", "error_subcode": "cancel"], .userCanceled),
+      (["error": "server_error"], .serverError), (["error": "invalid_scope"], .invalidScope),
+      (["error": "unsupported_response_type"], .authorizationFailed), ([:], .invalidResponse),
+    ])
+  func declined(_ answer: [String: String], _ code: IdentityError.Code) async throws {
+    test.browser.person { query in answer.merging(["state": query["state"] ?? ""]) { $1 } }
+    let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
+    #expect(error?.code == code)
+    #expect(error?.oauthError == answer["error"])
+    #expect(error?.correlationID != nil)
+  }
+
+  @Test("17: what a server writes cannot drive a terminal")
+  func hostileDescription() async throws {
+    test.browser.person { query in
+      [
+        "error": "server_error", "error_description": "AADSTS90033: <script>\u{1B}[2J\r\n\u{7}gone",
+        "state": query["state"] ?? "",
+      ]
+    }
+    let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
+    #expect(error?.oauthErrorDescription == "AADSTS90033: <script> [2J gone")
+    #expect(error?.stsErrorCodes == [90033])
+    #expect(error?.advice?.contains("try again later") == true)
+  }
+
+  @Test(
+    "13: what the authenticator throws is thrown on, and the next sign-in can begin",
+    arguments: [
+      IdentityError.Code.timedOut, .cancelled,
+    ])
+  func authenticatorFails(_ code: IdentityError.Code) async throws {
+    test.browser.person { _ throws(IdentityError) in throw IdentityError(code, "") }
+    await #expect(throws: IdentityError(code, "")) { try await test.signIn() }
+    test.browser.person { query in ["code": "code-1", "state": query["state"] ?? ""] }
+    try await test.signIn()
+  }
+
+  @Test("One sign-in at a time")
+  func oneAtATime() async throws {
+    let gate = Gate()
+    test.browser.person { query in
+      await gate.wait()
+      return ["code": "code-1", "state": query["state"] ?? ""]
+    }
+    let test = test
+    let first = Task { try await test.signIn() }
+    while test.browser.pages.isEmpty { await Task.yield() }
+    await #expect(throws: IdentityError(.interactiveSessionAlreadyRunning, "")) { try await test.signIn() }
+    gate.open()
+    _ = try await first.value
+    #expect(test.browser.pages.count == 1)
+    try await test.signIn()
+  }
+
+  @Test("A client without a browser says so")
+  func noAuthenticator() async throws {
+    let client = PublicClient(
+      configuration: ClientConfiguration(clientID: TestPerson.clientID), cache: test.cache,
+      transport: test.transport)
+    await #expect(throws: IdentityError(.noAuthenticator, "")) {
+      try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    }
+    #expect(test.transport.requests.isEmpty)
+  }
+
+  @Test("41: somebody else than was asked for is refused, and nobody's tokens change")
+  func mismatch() async throws {
+    let account = try await test.signIn().account
+    await #expect(throws: IdentityError(.mismatchedUser, "")) {
+      try await test.signIn(.bob, request: InteractiveRequest(scopes: ["User.Read"], account: account))
+    }
+    #expect(try await test.client.accounts().map(\.username) == ["alice@contoso.test"])
+    #expect(try await test.secrets(.accessToken) == ["access-1"])
+  }
+
+  @Test("Client info is required of Microsoft's services")
+  func clientInfoRequired() async throws {
+    let error = await #expect(throws: IdentityError.self) {
+      try await test.signIn(changing: ["client_info": .null])
+    }
+    #expect(error?.code == .invalidResponse)
+    #expect(error?.message == "Client info was not returned in the server response")
+  }
+
+  @Test("66: the type of a token is compared without regard to case, and another type is refused")
+  func tokenType() async throws {
+    try await test.signIn(changing: ["token_type": "bearer", "something": .array([.null])])
+    await #expect(throws: IdentityError(.invalidResponse, "")) {
+      try await test.signIn(changing: ["token_type": "pop"])
+    }
+  }
+
+  @Test("67: declined scopes are reported with the result, and only the granted ones are stored")
+  func declinedScopes() async throws {
+    let error = await #expect(throws: IdentityError.self) {
+      try await test.signIn(
+        changing: ["scope": "User.Read openid"],
+        request: InteractiveRequest(scopes: ["User.Read", "Mail.Send"]))
+    }
+    #expect(error?.code == .serverDeclinedScopes)
+    #expect(error?.declinedScopes == ["Mail.Send"])
+    let account = try #require(error?.result?.account)
+    #expect(try await test.silent(account).source == .cache)
+  }
+
+  @Test("71: tokens that cannot be stored are handed out, with the reason")
+  func writeFails() async throws {
+    test.store.refusesWrites.withLock { $0 = true }
+    let result = try await test.signIn()
+    #expect(result.accessToken == "access-1")
+    #expect(result.account.username == "alice@contoso.test")
+    #expect(result.tenantProfile?.claims?.subject != nil)
+    #expect(result.cacheError?.code == .locked)
+  }
+
+  @Test(
+    "Scopes that are none, or that the library adds itself, are refused",
+    arguments: [
+      "openid", "Profile", "offline_access", TestPerson.clientID, "", "two scopes",
+    ])
+  func badScope(_ scope: String) async throws {
+    await #expect(throws: IdentityError(.invalidParameter, "")) {
+      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read", scope]))
+    }
+    #expect(test.browser.pages.isEmpty)
+  }
+
+  @Test(
+    "The application cannot set the protocol's own parameters",
+    arguments: ["claims", "State", "redirect_uri"])
+  func badParameter(_ name: String) async throws {
+    var request = InteractiveRequest(scopes: ["User.Read"])
+    request.extraQueryParameters = [name: "x"]
+    await #expect(throws: IdentityError(.invalidParameter, "")) {
+      try await test.client.acquireToken(request)
+    }
+  }
+
+  @Test("A redirect URI without TLS must be on this machine")
+  func insecureRedirect() async throws {
+    let own = try TestClient { $0.redirectURI = URL(string: "http://contoso.test/answer") }
+    await #expect(throws: IdentityError(.nonHttpsRedirect, "")) { try await own.signIn() }
+  }
+
+  @Test(
+    "Another cloud is asked for the tokens only if it is Microsoft's and the application wants that",
+    arguments: [
+      (true, "login.microsoftonline.us", "login.microsoftonline.us"),
+      (true, "evil.test", "login.microsoftonline.com"),
+      (false, "login.microsoftonline.us", "login.microsoftonline.com"),
+    ])
+  func otherCloud(_ isSupported: Bool, _ named: String, _ expected: String) async throws {
+    let own = try TestClient { $0.multipleCloudsSupported = isSupported }
+    own.browser.person { query in
+      ["code": "code-1", "state": query["state"] ?? "", "cloud_instance_host_name": named]
+    }
+    var person = TestPerson.alice
+    person.host = expected
+    let result = try await own.signIn(person)
+    #expect(own.browser.lastQuery["instance_aware"] == (isSupported ? "true" : nil))
+    #expect(own.transport.tokenRequests.first?.url.host == expected)
+    #expect(result.account.environment == (expected.hasSuffix(".us") ? expected : "login.windows.net"))
+    #expect(try await own.silent(result.account).source == .cache)
+  }
+}
+
+@Suite("Answers to a scheme of the application's own")
+struct OwnSchemeTests {
+  private func client() throws -> TestClient {
+    try TestClient { $0.redirectURI = URL(string: "msauth.com.example.mail://auth") }
+  }
+
+  @Test("The answer that the system hands over ends the sign-in, once")
+  func handled() async throws {
+    let test = try client()
+    test.browser.person { _ in
+      try? await Task.sleep(for: .seconds(60))
+      return [:]
+    }
+    let signIn = Task { try await test.signIn() }
+    while test.browser.pages.isEmpty { await Task.yield() }
+    let state = try #require(test.browser.lastQuery["state"])
+    func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
+    #expect(!test.client.handleRedirect(try url("msauth.com.example.mail://auth?code=x&state=wrong")))
+    #expect(!test.client.handleRedirect(try url("msauth.com.example.mail://other?code=x&state=\(state)")))
+    #expect(!test.client.handleRedirect(try url("msauth.com.example.files://auth?code=x&state=\(state)")))
+    #expect(
+      !test.client.handleRedirect(try url("msauth.com.example.mail://auth?code=x&code=y&state=\(state)")))
+    let answer = try url("msauth.com.example.mail://auth?code=own-code&state=\(state)")
+    #expect(test.client.handleRedirect(answer))
+    #expect(!test.client.handleRedirect(answer))
+    _ = try await signIn.value
+    #expect(test.transport.tokenRequests.first?.form["code"] == "own-code")
+    #expect(test.transport.tokenRequests.first?.form["redirect_uri"] == "msauth.com.example.mail://auth")
+    #expect(test.browser.lastQuery["response_mode"] == "query")
+    #expect(!test.client.handleRedirect(answer))
+  }
+
+  @Test("A page that cannot be opened ends it too")
+  func notOpened() async throws {
+    let test = try client()
+    test.browser.person { _ throws(IdentityError) in throw IdentityError(.timedOut, "") }
+    await #expect(throws: IdentityError(.timedOut, "")) { try await test.signIn() }
+  }
+
+  @Test("14: and so does the end of the task")
+  func cancelled() async throws {
+    let test = try client()
+    test.browser.person { _ throws(IdentityError) in
+      try? await Task.sleep(for: .seconds(60))
+      throw IdentityError(.cancelled, "")
+    }
+    let signIn = Task { try await test.signIn() }
+    while test.browser.pages.isEmpty { await Task.yield() }
+    signIn.cancel()
+    await #expect(throws: IdentityError(.cancelled, "")) { try await signIn.value }
+  }
+
+  @Test("Nobody waits: nothing is taken")
+  func nobodyWaits() throws {
+    #expect(
+      !(try client().client.handleRedirect(#require(URL(string: "msauth.com.example.mail://auth?code=x")))))
+  }
+}
+
+/// Asks about several answers before it hands one over.
+private final class PickyBrowser: WebAuthenticator {
+  let verdicts = Mutex<[Bool]>([])
+
+  func authorize(
+    startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
+    responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
+  ) async throws(IdentityError) -> [String: String] {
+    let page = try startURL(URL(string: "http://localhost:1")!)
+    let state = URLComponents(url: page, resolvingAgainstBaseURL: true)?.percentEncodedQuery
+      .flatMap(FormEncoding.decode)?["state"]
+    let good = ["error": "access_denied", "state": state ?? ""]
+    for answer in [["error": "access_denied"], ["code": "x", "state": "wrong"], [:], good] {
+      verdicts.withLock { $0.append(isExpected(answer)) }
+    }
+    return good
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import HTTPTransport
+import Synchronization
+import Testing
+import TokenCache
+
+@testable import IdentityClient
+
+@Suite("Sign-out")
+struct SignOutTests {
+  let test: TestClient
+  private let otherID = "22222222-aaaa-bbbb-cccc-000000000002"
+
+  init() throws { test = try TestClient() }
+
+  @Test("69: the browser's session ends at the page that the authority names")
+  func browser() async throws {
+    let account = try await test.signIn(idToken: ["login_hint": "hint-of-alice"]).account
+    let pages = test.browser.pages.count
+    test.browser.person { query in ["state": query["state"] ?? ""] }
+    var options = SignOutOptions(fromBrowser: true)
+    options.extraQueryParameters = ["dc": "one"]
+    try await test.client.signOut(account, options)
+    #expect(test.browser.pages.count == pages + 1)
+    #expect(test.browser.pages.last?.path == "/common/oauth2/v2.0/logout")
+    #expect(test.browser.modes.last == .query)
+    let query = test.browser.lastQuery
+    #expect(query["post_logout_redirect_uri"] == "http://localhost:37469")
+    #expect(query["logout_hint"] == "hint-of-alice")
+    #expect(query["dc"] == "one")
+    #expect((query["state"] ?? "").utf8.count == 43)
+    #expect(try await test.client.accounts().isEmpty)
+  }
+
+  @Test(
+    "69: the cache is empty even if the browser fails",
+    arguments: [
+      IdentityError.Code.timedOut, .cancelled, .userCanceled,
+    ])
+  func browserFails(_ code: IdentityError.Code) async throws {
+    let account = try await test.signIn().account
+    test.browser.person { _ throws(IdentityError) in throw IdentityError(code, "") }
+    await #expect(throws: IdentityError(code, "")) {
+      try await test.client.signOut(account, SignOutOptions(fromBrowser: true))
+    }
+    #expect(try await test.cache.export().document.credentials.isEmpty)
+    #expect(try await test.client.accounts().isEmpty)
+  }
+
+  @Test("69: an answer with another state is none")
+  func browserState() async throws {
+    let account = try await test.signIn().account
+    test.browser.person { _ in ["state": "other"] }
+    await #expect(throws: IdentityError(.invalidState, "")) {
+      try await test.client.signOut(account, SignOutOptions(fromBrowser: true))
+    }
+  }
+
+  @Test("70: one account goes, the other stays, and a silent call says why it fails")
+  func oneOfTwo() async throws {
+    let alice = try await test.signIn().account
+    let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob", "access_token": "bob"])
+      .account
+    try await test.client.remove(alice)
+    #expect(try await test.client.accounts() == [bob])
+    #expect(try await test.silent(bob).accessToken == "bob")
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(alice) }
+    #expect(error?.code == .interactionRequired)
+    #expect(error?.message == "Account is signed out, user interaction is required.")
+    #expect(try await test.secrets(.refreshToken) == ["of bob"])
+    #expect(try await test.cache.export().document.accounts.count == 2)
+  }
+
+  @Test(
+    "70: what another client has of the account stays, unless all of it shall go", arguments: [false, true])
+  func otherClient(_ wipes: Bool) async throws {
+    let alice = try await test.signIn(changing: ["foci": "1"]).account
+    let other = try TestClient(store: test.store, clock: test.clock, clientID: otherID)
+    try await other.signIn(
+      changing: ["refresh_token": "of the other", "foci": "1"], idToken: ["aud": .string(otherID)])
+    try await test.client.signOut(alice, SignOutOptions(wipeAccount: wipes))
+    #expect(try await test.client.accounts().isEmpty)
+    #expect(try await other.client.accounts().count == (wipes ? 0 : 1))
+    #expect(try await test.secrets(.refreshToken) == (wipes ? [] : ["of the other", "of the other"]))
+    #expect(try await test.cache.export().document.accounts.count == (wipes ? 0 : 1))
+  }
+
+  @Test("Everything goes when that is asked for")
+  func everything() async throws {
+    let alice = try await test.signIn().account
+    try await test.signIn(.bob)
+    try await test.client.signOut(alice, SignOutOptions(wipeCacheForAllAccounts: true))
+    #expect(try await test.recordCount() == 0)
+  }
+
+  @Test("71: a cache that cannot be written is reported, and the browser not asked")
+  func writeFails() async throws {
+    let alice = try await test.signIn().account
+    let pages = test.browser.pages.count
+    test.store.refusesWrites.withLock { $0 = true }
+    let error = await #expect(throws: IdentityError.self) {
+      try await test.client.signOut(alice, SignOutOptions(fromBrowser: true))
+    }
+    #expect(error?.code == .cache)
+    #expect(error?.cacheError?.code == .locked)
+    #expect(test.browser.pages.count == pages)
+  }
+
+  @Test("An account that was signed out can be signed in again")
+  func again() async throws {
+    let alice = try await test.signIn().account
+    try await test.client.remove(alice)
+    try await test.signIn(request: InteractiveRequest(scopes: ["User.Read"], account: alice))
+    #expect(try await test.silent(alice).source == .cache)
+  }
+}

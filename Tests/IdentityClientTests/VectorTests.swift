@@ -1,0 +1,196 @@
+import Foundation
+import GLibSupport
+import Testing
+import TokenCache
+
+@testable import IdentityClient
+
+/// Microsoft's own test values for the request layer of MSAL for iOS and macOS.
+@Suite(
+  .enabled(if: Vectors.sections != nil, "no vectors: MSAL_VECTORS names the file, else ../shared/vectors"))
+struct VectorTests {
+  @Test(arguments: Vectors.rows("authority_init"))
+  func authorities(_ row: Vectors.Row) throws {
+    let kinds: [String: Authority.Kind] = ["AAD": .aad, "B2C": .b2c, "ADFS": .adfs, "CIAM": .ciam]
+    let kind = try #require(kinds[row.string("class") ?? ""])
+    if row.string("op") == "isKnown" {
+      let url = try #require(row.string("url").flatMap(URL.init(string:)))
+      let isKnown = CloudInstances.known.contains(url.authorityHost ?? "")
+      let isDeclared = row.fields["developerKnown"] == .bool(true)
+      #expect(.bool(isKnown || isDeclared) == row.expected["isKnown"])
+      return
+    }
+    let input = try #require(row.fields["input"]?.objectValue)
+    let url = try #require(input["url"]?.stringValue.flatMap(URL.init(string:)))
+    let isLoose = input["validateFormat"] == .bool(false)
+    // An authority of any scheme and form can be had from nobody here.
+    if isLoose, kind == .b2c { return }
+    let made = Result { () throws(IdentityError) -> Authority in
+      let authority =
+        kind == .ciam && !isLoose ? try Authority(url: url) : try Authority(url: url, kind: kind)
+      return try input["rawTenant"]?.stringValue.map { tenant throws(IdentityError) in
+        try authority.replacingTenant(with: tenant)
+      } ?? authority
+    }
+    guard row.expected["error"] != .bool(true) else {
+      switch made {
+      case .success(let authority): #expect(authority.kind != kind)
+      case .failure(let error):
+        #expect(error.code == .invalidParameter)
+        // A B2C address is told that it is a bad one of those, not that it is none of another kind.
+        if row.expected["errorDescription"] != "It is not CIAM authority." {
+          #expect(row.expected["errorDescription"] == .string(error.message))
+        }
+      }
+      return
+    }
+    let authority = try made.get()
+    #expect(authority.kind == kind)
+    for (name, value) in row.expected {
+      switch name {
+      case "url": #expect(.string(authority.url.absoluteString) == value)
+      case "environment": #expect(.string(authority.environment) == value)
+      case "rawTenant": #expect(authority.tenant.map(JSONValue.string) == value)
+      case "tenantType": #expect(authority.namesManyTenants == (value == "Common"))
+      case "valid": #expect(value == .bool(true))
+      default: Issue.record("\(name) is not understood")
+      }
+    }
+  }
+
+  @Test(arguments: Vectors.rows("authority_aliases"))
+  func aliases(_ row: Vectors.Row) throws {
+    if let record = row.fields["record"]?.objectValue {
+      let aliases = record["aliases"]?.arrayValue?.compactMap(\.stringValue) ?? []
+      let clouds = CloudInstances([
+        CloudInstance(
+          preferredNetwork: try #require(record["preferred_network"]?.stringValue),
+          preferredCache: try #require(record["preferred_cache"]?.stringValue), aliases: aliases)
+      ])
+      for pair in row.fields["sameEnvironment"]?.arrayValue ?? [] {
+        let parts = pair.arrayValue ?? []
+        let hosts = try parts.prefix(2).map { part in
+          try Authority(url: #require(part.stringValue.flatMap(URL.init(string:)))).host
+        }
+        #expect(.bool(clouds.canonical(hosts[0]) == clouds.canonical(hosts[1])) == parts[2])
+      }
+    }
+    for rule in row.fields["needsUpdateToHomeAuthority"]?.arrayValue ?? [] {
+      let parts = rule.arrayValue ?? []
+      let authority = try Authority(url: #require(parts[0].stringValue.flatMap(URL.init(string:))))
+      let person = parts[1] == .bool(true) ? TestPerson.carol : .alice
+      let now = Date(timeIntervalSince1970: 0)
+      let records = try TokenRecords(
+        TokenResponse(fields: person.tokens(at: now)),
+        for: TokenContext(environment: "login.windows.net", clientID: "client"), at: now)
+      let account = try #require(records.account(clientID: "client", in: .known))
+      #expect(.bool(authority.needsHomeTenant(for: account)) == parts[2])
+    }
+    for rule in row.fields["isRecognizedMicrosoftIdentityHost"]?.arrayValue ?? [] {
+      let parts = rule.arrayValue ?? []
+      #expect(.bool(CloudInstances.known.contains(parts[0].stringValue ?? "")) == parts[1])
+    }
+  }
+
+  @Test(arguments: Vectors.rows("client_info"))
+  func clientInfo(_ row: Vectors.Row) throws {
+    if let json = row.fields["json"] {
+      let info = ClientInfo(raw: try JSONEncoder().encode(json).base64URL)
+      #expect(info.map { .string($0.homeAccountID) } == row.expected["accountIdentifier"])
+    } else if let raw = row.string("raw") {
+      #expect(ClientInfo(raw: raw) == nil)
+    } else {
+      let identifier = try #require(row.fields["accountIdentifier"]?.objectValue)
+      #expect(identifier["username"] == row.expected["displayableId"])
+      #expect(
+        (identifier["home_account_id"]?.stringValue?.normalized).map(JSONValue.string)
+          == row.expected["homeAccountId"])
+    }
+  }
+
+  @Test(arguments: Vectors.rows("oauth_error_mapping_tests") + Vectors.rows("oauth_error_mapping_source"))
+  func errors(_ row: Vectors.Row) throws {
+    let codes: [String: IdentityError.Code] = [
+      "MSIDErrorUserCancel": .userCanceled, "MSIDErrorServerError": .serverError,
+      "MSIDErrorServerInvalidGrant": .invalidGrant, "MSIDErrorServerInvalidRequest": .invalidRequest,
+      "MSIDErrorServerInvalidClient": .invalidClient, "MSIDErrorServerInvalidScope": .invalidScope,
+      "MSIDErrorInteractionRequired": .interactionRequired,
+      "MSIDErrorInsufficientDeviceStrength": .insufficientDeviceStrength,
+      "MSIDErrorServerInvalidRequestResetPasswordRequired": .resetPasswordRequired,
+    ]
+    let expected = try #require(codes[row.string("expectedMSIDError") ?? row.string("msidError") ?? ""])
+    let name = try #require(row.string("oauthError"))
+    let numbers = row.fields["stsErrorCodes"]?.arrayValue?.compactMap { $0.numberValue.map(Int.init) } ?? []
+    let spellings = row.fields["caseInsensitive"] == .bool(true) ? [name, name.uppercased()] : [name]
+    for spelling in spellings {
+      let failure = OAuthFailure(error: spelling, subError: row.string("subError"), codes: numbers)
+      #expect(IdentityError(failure).code == expected)
+    }
+  }
+
+  @Test(arguments: Vectors.rows("telemetry_strings"))
+  func telemetry(_ row: Vectors.Row) throws {
+    if row.string("header") == "x-client-current-telemetry" {
+      let call = try #require(row.fields["apiId"]?.numberValue.map(Int.init))
+      let reason = try #require(row.fields["refreshType"]?.numberValue.map(Int.init))
+      #expect(ServerTelemetry.current(call, reason) == row.string("expected"))
+      return
+    }
+    let telemetry = ServerTelemetry()
+    for update in row.fields["updates"]?.arrayValue ?? [] {
+      let fields = try #require(update.objectValue)
+      telemetry.finished(
+        Int(fields["apiId"]?.numberValue ?? 0),
+        correlationID: fields["correlationId"]?.stringValue.flatMap(UUID.init(uuidString:)),
+        error: fields["error"]?.stringValue)
+    }
+    #expect(telemetry.last == row.string("expected"))
+  }
+
+  @Test(arguments: Vectors.rows("strings"))
+  func strings(_ row: Vectors.Row) throws {
+    let expected = row.fields["expected"]
+    let text = row.string("input")
+    let list = row.fields["input"]?.arrayValue?.compactMap(\.stringValue) ?? []
+    switch row.string("op") {
+    case "formURLEncode":
+      let text = try #require(text)
+      #expect(.string(FormEncoding.encode(text)) == expected)
+      #expect(FormEncoding.decodeOne(FormEncoding.encode(text)) == text)
+    case "base64UrlEncode": #expect(.string(Data(try #require(text).utf8).base64URL) == expected)
+    case "base64UrlDecode":
+      // Nothing and white space name nobody, whatever they decode to.
+      #expect(expected == .null)
+      #expect(ClientInfo(raw: try #require(text)) == nil)
+    case "secretLoggingHash": #expect(.string(String(sha256Hex(try #require(text)).prefix(8))) == expected)
+    // For the protocol of 2014, which is not spoken here.
+    case "scopeFromResource": break
+    case "scopeSetFromString", "normalizedScopeSet":
+      let scopes = text.map { ScopeSet($0) } ?? ScopeSet(list)
+      #expect(scopes.scopes.sorted() == expected?.arrayValue?.compactMap(\.stringValue))
+    case "scopeSetMinusNormalized":
+      let sets = try #require(row.fields["input"]?.arrayValue).map {
+        $0.arrayValue?.compactMap(\.stringValue) ?? []
+      }
+      let rest = sets[0].filter { !ScopeSet(sets[1]).scopes.contains($0.normalized) }
+      #expect(rest == expected?.arrayValue?.compactMap(\.stringValue))
+    default: Issue.record("\(row.fields) is not understood")
+    }
+  }
+
+  @Test(arguments: Vectors.rows("pkce"))
+  func proofKey(_ row: Vectors.Row) throws {
+    let lengths = try ["verifierMinLength", "verifierMaxLength"].map { name in
+      try #require(row.expected[name]?.numberValue.map(Int.init))
+    }
+    let verifier = ProofKey().verifier
+    #expect((lengths[0]...lengths[1]).contains(verifier.count))
+    #expect(.string(ProofKey.method) == row.expected["method"])
+  }
+
+  @Test("The challenge of RFC 7636, appendix B")
+  func challenge() {
+    let proof = ProofKey(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
+    #expect(proof.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+  }
+}
