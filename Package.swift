@@ -94,6 +94,7 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
+    .testTarget(name: "MSALConcurrencyTests", dependencies: ["MSAL"], swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache"], swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",

@@ -12,6 +12,15 @@ open class MSALSerializedADALCacheProvider: NSObject, NSCopying {
     throw Self.unsupported
   }
 
+  /// As on macOS.
+  ///
+  /// - Throws: Always an error in ``MSALErrorDomain``.
+  public init(
+    keychainAttributes: [AnyHashable: Any], trustedApplications: [Any], accessLabel: String
+  ) throws {
+    throw Self.unsupported
+  }
+
   /// - Throws: Always an error in ``MSALErrorDomain``.
   open func serializeData() throws -> Data { throw Self.unsupported }
 

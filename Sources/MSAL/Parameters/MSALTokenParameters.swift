@@ -17,6 +17,8 @@ open class MSALTokenParameters: MSALParameters {
   open var correlationId: UUID?
   /// How the token is to be used; `nil` is Bearer, the only scheme that works on Linux.
   open var authenticationScheme: (any MSALAuthenticationSchemeProtocol)?
+  /// Of Microsoft's broker for macOS; without effect on Linux.
+  open var msalXpcMode = MSALXpcMode.disabled
 
   public init(scopes: [String]) {
     self.scopes = scopes
