@@ -3,7 +3,7 @@ import IdentityClient
 import TokenCache
 
 extension MSALPublicClientApplication {
-  /// Does work and calls the block with its outcome: on a queue, or on the thread where the work ended.
+  /// Does work and calls the block with its outcome: on a queue, for the block may take its time.
   func complete<T: Sendable>(
     _ block: @escaping @Sendable (T?, (any Error)?) -> Void, on queue: DispatchQueue?,
     _ work: @escaping @Sendable () async throws -> T
@@ -21,36 +21,32 @@ extension MSALPublicClientApplication {
         case .failure(let error): block(nil, error)
         }
       }
-      if let queue { queue.async(execute: call) } else { call() }
+      (queue ?? .global()).async(execute: call)
     }
   }
 
   func result(of request: SilentRequest) async throws -> MSALResult {
-    try report(
+    report(
       try await identity { () throws(IdentityError) in try await client.acquireTokenSilent(request) })
   }
 
   func result(of request: InteractiveRequest) async throws -> MSALResult {
-    try report(
+    report(
       try await WebSessions.run(client) { [self] in
         try await identity { () throws(IdentityError) in try await client.acquireToken(request) }
       })
   }
 
   func result(of request: DeviceCodeRequest) async throws -> MSALResult {
-    try report(
+    report(
       try await WebSessions.run(client) { [self] in
         try await identity { () throws(IdentityError) in try await client.acquireToken(request) }
       })
   }
 
-  /// Tells those who want to know of the result.
-  private func report(_ result: AuthenticationResult) throws -> MSALResult {
+  /// Tells the providers of external accounts.
+  private func report(_ result: AuthenticationResult) -> MSALResult {
     let result = MSALResult(result)
-    if let error = result.cacheError {
-      MSALGlobalConfig.loggerConfig.log(
-        .error, "The tokens could not be stored: \(error.localizedDescription)", containsPII: false)
-    }
     for provider in config.cacheConfig.externalAccountProviders {
       logFailure { try provider.update(result.account, idTokenClaims: result.tenantProfile.claims ?? [:]) }
     }
@@ -133,8 +129,9 @@ extension MSALPublicClientApplication {
     do {
       try work()
     } catch {
+      let error = error as NSError
       MSALGlobalConfig.loggerConfig.log(
-        .warning, "A provider of external accounts failed: \(error)", containsPII: true)
+        .warning, "A provider of external accounts failed: \(error.domain) \(error.code)", containsPII: false)
     }
   }
 }

@@ -77,7 +77,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     WebSessions.handle(response)
   }
 
-  /// Cancels the sign-in that waits for the browser. It ends with ``MSALError/userCanceled``.
+  /// Cancels the sign-in that waits for the browser or for another device. It ends with ``MSALError/userCanceled``.
   ///
   /// - Returns: Whether there was one.
   @discardableResult

@@ -17,6 +17,8 @@ open class MSALCacheConfig: NSObject, NSCopying {
   /// For example, for a test:
   ///
   /// ```swift
+  /// import TokenCache
+  ///
   /// config.cacheConfig.store = InMemoryStore()
   /// ```
   open var store: (any CacheStore)?

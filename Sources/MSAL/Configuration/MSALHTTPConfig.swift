@@ -14,6 +14,9 @@ public final class MSALHTTPConfig: NSObject, Sendable {
 
   override init() {}
 
+  /// Between nothing and a day, which stands for any longer time, infinity included.
+  private static func bounded(_ seconds: TimeInterval) -> TimeInterval { min(max(0, seconds), 86_400) }
+
   /// How often a request that failed at the server or on the way is sent again; 1 unless set.
   public var retryCount: Int {
     get { values.withLock { $0.retryCount } }
@@ -23,13 +26,13 @@ public final class MSALHTTPConfig: NSObject, Sendable {
   /// How many seconds to wait before that; 0.5 unless set.
   public var retryInterval: TimeInterval {
     get { values.withLock { $0.retryInterval } }
-    set { values.withLock { $0.retryInterval = max(0, newValue) } }
+    set { values.withLock { $0.retryInterval = Self.bounded(newValue) } }
   }
 
   /// How many seconds one request may take; 300 unless set.
   public var timeoutIntervalForRequest: TimeInterval {
     get { values.withLock { $0.timeoutIntervalForRequest } }
-    set { values.withLock { $0.timeoutIntervalForRequest = max(0, newValue) } }
+    set { values.withLock { $0.timeoutIntervalForRequest = Self.bounded(newValue) } }
   }
 
   /// A file with certificates (PEM) of the authorities to trust instead of the system's, for a network with

@@ -55,7 +55,7 @@ extension MSALPublicClientApplication {
   @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
   public func acquireToken(
     forScopes scopes: [String], extraScopesToConsent: [String]? = nil, loginHint: String? = nil,
-    promptType: MSALPromptType = .selectAccount, extraQueryParameters: [String: String]? = nil,
+    promptType: MSALPromptType = .default, extraQueryParameters: [String: String]? = nil,
     claimsRequest: MSALClaimsRequest? = nil, authority: MSALAuthority? = nil, correlationId: UUID? = nil,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
@@ -71,7 +71,7 @@ extension MSALPublicClientApplication {
   @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
   public func acquireToken(
     forScopes scopes: [String], extraScopesToConsent: [String]? = nil, account: MSALAccount?,
-    promptType: MSALPromptType = .selectAccount, extraQueryParameters: [String: String]? = nil,
+    promptType: MSALPromptType = .default, extraQueryParameters: [String: String]? = nil,
     claimsRequest: MSALClaimsRequest? = nil, authority: MSALAuthority? = nil, correlationId: UUID? = nil,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {

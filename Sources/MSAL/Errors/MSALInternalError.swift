@@ -34,7 +34,7 @@ public enum MSALInternalError: Int, Sendable {
   case internalErrorAuthorizationFailed = -42104
   /// An account is needed and was not given, or is not in the cache.
   case internalErrorAccountRequired = -42106
-  /// The program cancelled the sign-in.
+  /// The sign-in came to an end without an answer: nobody finished it in time.
   case internalErrorSessionCanceled = -42401
   /// A sign-in is under way already.
   case internalErrorInteractiveSessionAlreadyRunning = -42402
