@@ -19,11 +19,14 @@ let package = Package(
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
     .library(name: "SecretService", targets: ["SecretService"]),
     .executable(name: "llavero", targets: ["llavero"]),
+    .executable(name: "entra-lab", targets: ["entra-lab"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
   ],
   targets: [
     .systemLibrary(
@@ -74,6 +77,19 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: safe),
+    .target(
+      name: "EntraLab",
+      dependencies: [
+        "CLibsecret", "CLibsoup", "GLibSupport",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+      ],
+      swiftSettings: common),
+    .executableTarget(
+      name: "entra-lab",
+      dependencies: ["EntraLab", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: safe),
     .executableTarget(
       name: "MailApp", dependencies: ["KeyringStore"], path: "Examples/MailApp", swiftSettings: safe),
     .executableTarget(
@@ -116,6 +132,8 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "LoopbackListenerTests", dependencies: ["LoopbackListener", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "EntraLabTests", dependencies: ["EntraLab", "TestSupport", "entra-lab"], swiftSettings: common),
     .testTarget(
       name: "LlaveroTests", dependencies: ["llavero", "KeyringStore", "TestSupport"], swiftSettings: common),
   ],

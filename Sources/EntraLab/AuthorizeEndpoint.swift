@@ -1,0 +1,267 @@
+import Crypto
+import FoundationEssentials
+
+/// A request to the authorize endpoint whose client and redirect URI are known to be right.
+struct AuthorizeRequest: Sendable {
+  let parameters: [String: String]
+  let app: LabApp
+  let authority: LabAuthority
+  let redirectURI: String
+  let base: String
+
+  var state: String? { parameters["state"] }
+}
+
+/// The authorize endpoint, and the form of its page.
+extension LabState {
+  private static let sessionCookie = "LABSESSION"
+
+  mutating func authorize(_ request: LabRequest, _ authority: LabAuthority) -> LabReply {
+    let fields = request.method == "POST" ? request.form : request.query
+    let app: LabApp
+    let redirectURI: String
+    do {
+      app = try self.app(fields["client_id"], at: authority)
+      redirectURI = try self.redirectURI(fields["redirect_uri"], of: app, base: request.base)
+    } catch {
+      return error.page(now: now)
+    }
+    let authorize = AuthorizeRequest(
+      parameters: fields.dictionary.filter { !$0.value.isEmpty }, app: app, authority: authority,
+      redirectURI: redirectURI, base: request.base)
+    do {
+      try check(authorize)
+    } catch {
+      return respond(to: authorize, with: error)
+    }
+    return answer(authorize, session: sessionUser(request))
+  }
+
+  private func redirectURI(
+    _ uri: String?, of app: LabApp, base: String
+  ) throws(OAuthFailure) -> String {
+    guard let uri else { throw .missing("redirect_uri") }
+    guard app.accepts(redirectURI: uri) || uri == base + "/common/oauth2/nativeclient" else {
+      throw OAuthFailure(
+        "invalid_request", 50011,
+        "The redirect URI '\(uri)' specified in the request does not match the redirect URIs configured for the "
+          + "application '\(app.clientID)'.")
+    }
+    return uri
+  }
+
+  private func check(_ request: AuthorizeRequest) throws(OAuthFailure) {
+    let parameters = request.parameters
+    guard let type = parameters["response_type"] else { throw .missing("response_type") }
+    guard type == "code" else {
+      throw OAuthFailure("unsupported_response_type", 700_054, "response_type '\(type)' is not enabled.")
+    }
+    guard ["query", "fragment", "form_post", nil].contains(parameters["response_mode"]) else {
+      throw OAuthFailure("invalid_request", 900_541, "The response_mode is not supported.")
+    }
+    guard let scope = parameters["scope"] else { throw .missing("scope") }
+    _ = try ScopeRequest(scope, isToken: false)
+    _ = try ClaimsRequest(parameters["claims"])
+    if let challenge = parameters["code_challenge"] {
+      guard (43...128).contains(challenge.count) else {
+        throw OAuthFailure("invalid_request", 501_491, "The code challenge has a wrong format.")
+      }
+      guard ["plain", "S256", nil].contains(parameters["code_challenge_method"]) else {
+        throw OAuthFailure("invalid_request", 9_002_313, "The code_challenge_method is not supported.")
+      }
+    }
+    let prompts = ["login", "none", "consent", "select_account", "create", nil]
+    guard prompts.contains(parameters["prompt"]) else {
+      throw OAuthFailure("invalid_request", 90023, "Unsupported 'prompt' value.")
+    }
+    if parameters["prompt"] == "select_account", parameters["login_hint"] != nil {
+      throw OAuthFailure("invalid_request", 90023, "'select_account' and a login hint exclude each other.")
+    }
+  }
+
+  private mutating func answer(_ request: AuthorizeRequest, session: LabUser?) -> LabReply {
+    let prompt = request.parameters["prompt"]
+    let hinted = hintedUser(request)
+    if prompt == "none" {
+      return answerSilently(request, session: session, hinted: hinted)
+    }
+    switch settings.authorize {
+    case .page: break
+    case .loginHint:
+      if let hinted, prompt != "login" { return finish(request, as: hinted) }
+    case .user(let name):
+      if let user = directory.user(name) { return finish(request, as: user) }
+    case .deny: return cancel(request)
+    case .error(let code, let description):
+      return respond(to: request, withError: [("error", code), ("error_description", description)])
+    }
+    if prompt == nil, let session, hinted == nil || hinted?.name == session.name {
+      return finish(request, as: session)
+    }
+    let id = signIns.insert(request)
+    return LabReply(
+      html: HTMLPage.chooseUser(
+        action: "/common/login", title: "Sign in",
+        note: "\(request.app.name) asks for: \(request.parameters["scope"] ?? "")",
+        hidden: [("ctx", id)], users: offeredUsers(request, hinted)))
+  }
+
+  private mutating func answerSilently(
+    _ request: AuthorizeRequest, session: LabUser?, hinted: LabUser?
+  ) -> LabReply {
+    guard let session, hinted == nil || hinted?.name == session.name else {
+      let failure = OAuthFailure(
+        "login_required", 50058, "Session information is not sufficient for single-sign-on.")
+      return respond(to: request, with: failure)
+    }
+    let account = accounts[session.name] ?? AccountState()
+    if account.mfaScopes != nil {
+      return respond(
+        to: request,
+        with: OAuthFailure("interaction_required", 50076, "You must use multi-factor authentication."))
+    }
+    let scopes = try? ScopeRequest(request.parameters["scope"] ?? "", isToken: false)
+    if let scopes, let missing = missingConsent(scopes, of: session, to: request.app) {
+      return respond(to: request, with: OAuthFailure("consent_required", 65001, missing))
+    }
+    return finish(request, as: session)
+  }
+
+  private func hintedUser(_ request: AuthorizeRequest) -> LabUser? {
+    if let hint = request.parameters["login_hint"] { return directory.user(hint) }
+    guard let uid = request.parameters["login_req"] else { return nil }
+    return directory.users.first { $0.objectID == uid && $0.homeTenant == request.parameters["domain_req"] }
+  }
+
+  private func offeredUsers(_ request: AuthorizeRequest, _ hinted: LabUser?) -> [LabUser] {
+    if let hinted { return [hinted] }
+    return directory.users.filter { user in
+      switch request.parameters["domain_hint"] {
+      case nil: true
+      case "consumers": user.isPersonal
+      case "organizations": !user.isPersonal
+      case .some(let domain): directory.tenant(domain)?.id == user.homeTenant
+      }
+    }
+  }
+
+  /// The form of the page: a user was chosen, or the sign-in cancelled.
+  mutating func login(_ request: LabRequest) -> LabReply {
+    guard request.method == "POST", let id = request.form["ctx"], let authorize = signIns[id] else {
+      return OAuthFailure("invalid_request", 165_900, "This sign-in is unknown or over.").page(now: now)
+    }
+    if request.form["cancel"] != nil {
+      signIns[id] = nil
+      return cancel(authorize)
+    }
+    guard let name = request.form["user"], let user = directory.user(name) else {
+      return OAuthFailure("invalid_request", 50034, "The user account does not exist.").page(now: now)
+    }
+    signIns[id] = nil
+    var reply = finish(authorize, as: user)
+    let session = browserSessions.insert(user.name)
+    reply.headers["Set-Cookie"] = "\(Self.sessionCookie)=\(session); Path=/; Secure; HttpOnly; SameSite=None"
+    return reply
+  }
+
+  private func cancel(_ request: AuthorizeRequest) -> LabReply {
+    let text =
+      if case .b2c = request.authority.kind {
+        "AADB2C90091: The user has cancelled entering self-asserted information."
+      } else {
+        "AADSTS65004: User declined to consent to access the app."
+      }
+    return respond(
+      to: request,
+      withError: [("error", "access_denied"), ("error_subcode", "cancel"), ("error_description", text)])
+  }
+
+  private mutating func finish(_ request: AuthorizeRequest, as user: LabUser) -> LabReply {
+    do {
+      _ = try tenant(of: user, at: request.authority)
+    } catch {
+      return error.page(now: now)
+    }
+    if let scopes = try? ScopeRequest(request.parameters["scope"] ?? "", isToken: false) {
+      consent(user, to: scopes, for: request.app)
+    }
+    let signIn = signIn(
+      user, app: request.app, authority: request.authority, nonce: request.parameters["nonce"])
+    let code = codes.insert(AuthorizationCode(signIn: signIn, request: request, expires: now + 600))
+    var fields: [String: JSON] = ["code": .string(code), "session_state": .string(randomIdentifier())]
+    if request.parameters["client_info"] == "1", request.authority.kind != .adfs {
+      fields["client_info"] = .string(clientInfo(of: signIn))
+    }
+    if request.parameters["instance_aware"] == "true" {
+      let host = String(request.base.dropFirst("https://".count))
+      fields["cloud_instance_name"] = .string(host)
+      fields["cloud_instance_host_name"] = .string(host)
+      fields["cloud_graph_host_name"] = .string(host)
+    }
+    if let state = request.state { fields["state"] = .string(state) }
+    let answer = fields.overlaid(with: settings.authorizeResponse)
+    return respond(to: request, answer.sorted { $0.key < $1.key }.map { ($0.key, $0.value.string ?? "") })
+  }
+
+  /// A sign-in that just happened in the browser, with a second factor where one is asked for.
+  func signIn(_ user: LabUser, app: LabApp, authority: LabAuthority, nonce: String?) -> SignIn {
+    let account = accounts[user.name] ?? AccountState()
+    return SignIn(
+      user: user, app: app, authority: authority, nonce: nonce, time: now, hasMFA: account.mfaScopes != nil,
+      revocations: account.revocations)
+  }
+
+  private func respond(to request: AuthorizeRequest, with failure: OAuthFailure) -> LabReply {
+    let text = failure.description(
+      trace: randomIdentifier(), correlation: request.parameters["client-request-id"] ?? randomIdentifier(),
+      now: now)
+    return respond(
+      to: request,
+      withError: [
+        ("error", failure.error), ("error_description", text),
+        ("error_uri", "\(request.base)/error?code=\(failure.number)"),
+      ])
+  }
+
+  private func respond(to request: AuthorizeRequest, withError fields: [(String, String)]) -> LabReply {
+    respond(to: request, fields + (request.state.map { [("state", $0)] } ?? []))
+  }
+
+  private func respond(to request: AuthorizeRequest, _ fields: [(String, String)]) -> LabReply {
+    let uri = request.redirectURI
+    if request.parameters["response_mode"] == "form_post" {
+      return LabReply(html: HTMLPage.formPost(to: uri, fields))
+    }
+    // Entra gives a redirect URI without a path one.
+    let isPathless =
+      uri.hasPrefix("http") && uri.split(separator: "/", omittingEmptySubsequences: false).count == 3
+    let separator =
+      request.parameters["response_mode"] == "fragment" ? "#" : uri.contains("?") ? "&" : "?"
+    return .redirect(to: uri + (isPathless ? "/" : "") + separator + encodeForm(fields))
+  }
+
+  private func sessionUser(_ request: LabRequest) -> LabUser? {
+    let cookies = (request.headers["cookie"] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
+    let prefix = Self.sessionCookie + "="
+    guard let value = cookies.first(where: { $0.hasPrefix(prefix) })?.dropFirst(prefix.count) else {
+      return nil
+    }
+    return browserSessions[String(value)].flatMap { directory.user($0) }
+  }
+
+  /// The end session endpoint: ends the browser's session and goes back to where it was told.
+  mutating func logout(_ request: LabRequest) -> LabReply {
+    let fields = request.method == "POST" ? request.form : request.query
+    browserSessions = Tickets()
+    var reply = LabReply(html: HTMLPage.page(title: "Sign out", "<p>You signed out of your account.</p>"))
+    let isRegistered = directory.apps.contains { app in
+      fields["post_logout_redirect_uri"].map { app.accepts(redirectURI: $0) } ?? false
+    }
+    if isRegistered, let uri = fields["post_logout_redirect_uri"] {
+      let state = fields["state"].map { "state=" + percentEncode($0) }
+      reply = .redirect(to: uri + (state.map { (uri.contains("?") ? "&" : "?") + $0 } ?? ""))
+    }
+    reply.headers["Set-Cookie"] = "\(Self.sessionCookie)=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=None"
+    return reply
+  }
+}

@@ -1,0 +1,21 @@
+/// The `claims` parameter (OpenID Connect Core section 5.5), as far as the lab heeds it.
+struct ClaimsRequest: Sendable {
+  let capabilities: [String]
+  let wantsAuthenticationTime: Bool
+
+  init(_ text: String?) throws(OAuthFailure) {
+    var json: JSON = [:]
+    if let text {
+      guard let parsed: JSON = try? decodeJSON(text.utf8), parsed.object != nil else {
+        throw OAuthFailure(
+          "invalid_request", 9_002_313, "Invalid request. The claims parameter is malformed.")
+      }
+      json = parsed
+    }
+    capabilities = json["access_token"]?["xms_cc"]?["values"]?.array?.compactMap(\.string) ?? []
+    wantsAuthenticationTime = json["id_token"]?["auth_time"] != nil
+  }
+
+  /// The client understands claims challenges, and so gets long-lived tokens that can be revoked at once.
+  var isContinuouslyEvaluated: Bool { capabilities.contains { $0.lowercased() == "cp1" } }
+}

@@ -1,0 +1,130 @@
+import FoundationEssentials
+
+/// A device code (RFC 8628) and what became of it.
+struct DeviceGrant: Sendable {
+  enum Decision: Sendable {
+    case pending
+    case approved(SignIn)
+    case declined
+    case used
+  }
+
+  let userCode: String
+  let app: LabApp
+  let authority: LabAuthority
+  let scope: String
+  let expires: Date
+  var decision = Decision.pending
+  var lastPoll: Date?
+}
+
+/// Device authorization: its endpoint, its page, and the polls.
+extension LabState {
+  mutating func deviceCode(
+    _ request: LabRequest, _ authority: LabAuthority
+  ) throws(OAuthFailure) -> LabReply {
+    guard request.method == "POST" else {
+      throw OAuthFailure("invalid_request", 900_561, "The endpoint only accepts POST requests.")
+    }
+    let app = try app(request.form["client_id"], at: authority)
+    guard let scope = request.form["scope"] else { throw .missing("scope") }
+    _ = try ScopeRequest(scope, isToken: true)
+    let letters = "BCDFGHJKLMNPQRSTVWXZ23456789"
+    let userCode = String((0..<9).compactMap { _ in letters.randomElement() })
+    let grant = DeviceGrant(
+      userCode: userCode, app: app, authority: authority, scope: scope,
+      expires: now + Double(settings.deviceLifetime))
+    let page = "\(request.base)/common/oauth2/deviceauth"
+    let answer: [String: JSON] = [
+      "device_code": .string(devices.insert(grant)), "user_code": .string(userCode),
+      "verification_uri": .string(page), "expires_in": .integer(settings.deviceLifetime),
+      "interval": .integer(settings.deviceInterval),
+      "message": "To sign in, open the page \(page) in a browser and enter the code \(userCode) there.",
+    ]
+    return LabReply(json: answer)
+  }
+
+  mutating func pollDevice(
+    _ form: Parameters, _ app: LabApp, _ authority: LabAuthority, _ claims: ClaimsRequest, base: String
+  ) throws(OAuthFailure) -> [String: JSON] {
+    guard let name = form["device_code"] else { throw .missing("device_code") }
+    guard let grant = devices[name], grant.app.clientID == app.clientID else {
+      throw OAuthFailure("bad_verification_code", 70018, "The device code is not recognized.")
+    }
+    let now = now
+    if grant.expires < now { throw OAuthFailure("expired_token", 70020, "The device code has expired.") }
+    devices[name]?.lastPoll = now
+    switch grant.decision {
+    case .pending:
+      let interval = Double(settings.deviceInterval)
+      if settings.enforceDeviceInterval, let last = grant.lastPoll, now.timeIntervalSince(last) < interval {
+        throw OAuthFailure("slow_down", 70016, "The client polls too often.")
+      }
+      throw OAuthFailure("authorization_pending", 70016, "Authorization is pending. Continue polling.")
+    case .declined:
+      throw OAuthFailure("authorization_declined", 70019, "The end user denied the authorization request.")
+    case .used:
+      throw .grant(54005, "The device code was already redeemed.", nil)
+    case .approved(let signIn):
+      devices[name]?.decision = .used
+      return try issue(signIn, try ScopeRequest(grant.scope, isToken: true), authority, claims, base: base)
+    }
+  }
+
+  /// The page on which a person enters the code.
+  mutating func devicePage(_ request: LabRequest) -> LabReply {
+    guard request.method == "POST" else {
+      return LabReply(
+        html: HTMLPage.chooseUser(
+          action: "/common/oauth2/deviceauth", title: "Enter code",
+          note: "Enter the code shown on your device, and choose who signs in.", hidden: [],
+          input: "<p><input name=\"otc\" autofocus></p>", users: directory.users))
+    }
+    let answer = DeviceAnswer(
+      userCode: request.form["otc"] ?? "", user: request.form["cancel"] == nil ? request.form["user"] : nil)
+    do {
+      try decideDevice(answer)
+    } catch {
+      return LabReply(
+        status: 400, html: HTMLPage.page(title: "Enter code", "<p>\(escapeHTML(error.description))</p>"))
+    }
+    return LabReply(html: HTMLPage.page(title: "Enter code", "<p>You may close this window.</p>"))
+  }
+
+  var pendingUserCodes: [String] {
+    devices.names.compactMap { name in
+      guard let grant = devices[name], case .pending = grant.decision else { return nil }
+      return grant.userCode
+    }
+  }
+
+  /// Approves or declines a pending device code.
+  mutating func decideDevice(_ answer: DeviceAnswer) throws(LabError) {
+    let code = answer.userCode?.uppercased()
+    let pending = devices.names.last { name in
+      guard let grant = devices[name], case .pending = grant.decision else { return false }
+      return code == nil || grant.userCode == code
+    }
+    guard let name = pending, let grant = devices[name] else {
+      throw .noSuch("pending device code \(answer.userCode ?? "")")
+    }
+    guard let userName = answer.user else {
+      devices[name]?.decision = .declined
+      return
+    }
+    guard let user = directory.user(userName) else { throw .noSuch("user \(userName)") }
+    if let scopes = try? ScopeRequest(grant.scope, isToken: true) {
+      consent(user, to: scopes, for: grant.app)
+    }
+    let signIn = signIn(user, app: grant.app, authority: grant.authority, nonce: nil)
+    devices[name]?.decision = .approved(signIn)
+  }
+}
+
+/// What a person said about a device code.
+struct DeviceAnswer: Decodable, Sendable {
+  /// nil: the newest one that is pending.
+  var userCode: String?
+  /// nil: declined.
+  var user: String?
+}

@@ -1,0 +1,58 @@
+/// A request as the lab's endpoints see it.
+struct LabRequest: Sendable {
+  let method: String
+  /// The path, percent-decoded.
+  let path: String
+  /// The origin that the client used, for example `https://localhost:35711`; all URLs in answers begin with it.
+  let base: String
+  let query: Parameters
+  /// The fields of the body, if it is a form.
+  let form: Parameters
+  /// By lower-case name.
+  let headers: [String: String]
+  let body: [UInt8]
+}
+
+/// An answer, and how its connection ends.
+struct LabReply: Sendable {
+  enum Ending: Sendable {
+    case complete
+    /// The connection is closed before a single byte of answer.
+    case dropped
+    /// As `dropped`, with a TCP reset.
+    case reset
+    /// The headers promise the whole body; half of it comes, then the connection is closed.
+    case truncated
+    /// What is sent is no HTTP.
+    case garbage
+  }
+
+  var status: Int
+  var headers: [String: String]
+  var body: [UInt8]
+  var delay: Duration = .zero
+  var ending = Ending.complete
+
+  init(status: Int = 200, headers: [String: String] = [:], contentType: String, body: [UInt8]) {
+    self.status = status
+    self.headers = headers
+    self.headers["Content-Type"] = contentType
+    self.body = body
+  }
+
+  init(status: Int = 200, html: String) {
+    self.init(status: status, contentType: "text/html; charset=utf-8", body: Array(html.utf8))
+  }
+
+  init(status: Int = 200, json: some Encodable) {
+    self.init(status: status, contentType: "application/json; charset=utf-8", body: encodeJSON(json))
+  }
+
+  static func redirect(to location: String) -> LabReply {
+    var reply = LabReply(status: 302, html: "")
+    reply.headers["Location"] = location
+    return reply
+  }
+
+  static let notFound = LabReply(status: 404, html: "Not found")
+}

@@ -1,0 +1,233 @@
+import CLibsecret
+import CLibsoup
+import Dispatch
+import GLibSupport
+import Glibc
+
+/// An HTTPS server on the loopback addresses, on libsoup.
+///
+/// `@unchecked Sendable`: `server` is used on the main loop's thread only.
+final class LabServer: @unchecked Sendable {
+  /// The largest body that is read.
+  static let maximumBodySize = 1 << 20
+
+  let port: Int
+  private let thread: MainLoopThread
+  private let server: UnsafeMutablePointer<SoupServer>
+
+  private init(thread: MainLoopThread, server: UnsafeMutablePointer<SoupServer>, port: Int) {
+    (self.thread, self.server, self.port) = (thread, server, port)
+  }
+
+  /// Listens on 127.0.0.1 and ::1, on the same port, or on any free one for port 0. `certificate` is PEM with
+  /// its key; `answer` is called for each request, on the server's thread.
+  static func start(
+    port: Int, certificate: String, answer: @escaping @Sendable (LabRequest) -> LabReply
+  ) async throws(GLibError) -> LabServer {
+    let thread = MainLoopThread(name: "entra-lab")
+    let result: Result<LabServer, GLibError> = await withCheckedContinuation { continuation in
+      thread.invoke {
+        continuation.resume(
+          returning: Result { () throws(GLibError) in
+            try listen(on: thread, port: port, certificate: certificate, answer: answer)
+          })
+      }
+    }
+    return try result.get()
+  }
+
+  private static func listen(
+    on thread: MainLoopThread, port: Int, certificate: String,
+    answer: @escaping @Sendable (LabRequest) -> LabReply
+  ) throws(GLibError) -> LabServer {
+    let pair = try withGError { g_tls_certificate_new_from_pem(certificate, -1, $0) }
+    defer { g_object_unref(pair) }
+    guard let object = g_object_new_with_properties(soup_server_get_type(), 0, nil, nil) else {
+      throw .unexplained
+    }
+    let server = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupServer.self)
+    soup_server_set_tls_certificate(server, pair)
+    soup_server_add_early_handler(server, nil, refuseLargeBody, nil, nil)
+    let handler = Handler(context: thread.context, answer: answer)
+    soup_server_add_handler(
+      server, nil, handle, Unmanaged.passRetained(handler).toOpaque(),
+      { data in data.map { Unmanaged<Handler>.fromOpaque($0).release() } })
+    do {
+      _ = try withGError { soup_server_listen_local(server, guint(port), SOUP_SERVER_LISTEN_HTTPS, $0) }
+    } catch {
+      g_object_unref(server)
+      throw error
+    }
+    let uris = soup_server_get_uris(server)
+    let bound = uris?.pointee.data.map { Int(g_uri_get_port(OpaquePointer($0))) } ?? port
+    g_slist_free_full(uris) { uri in uri.map { g_uri_unref(OpaquePointer($0)) } }
+    handler.port = bound
+    return LabServer(thread: thread, server: server, port: bound)
+  }
+
+  /// Stops listening and closes all connections. To be called once.
+  func stop() async {
+    await withCheckedContinuation { continuation in
+      thread.invoke { [server] in
+        soup_server_disconnect(server)
+        g_object_unref(server)
+        continuation.resume()
+      }
+    }
+  }
+}
+
+/// What libsoup's callback needs; used on the main loop's thread only.
+private final class Handler {
+  let context: OpaquePointer
+  let answer: @Sendable (LabRequest) -> LabReply
+  var port = 0
+
+  init(context: OpaquePointer, answer: @escaping @Sendable (LabRequest) -> LabReply) {
+    (self.context, self.answer) = (context, answer)
+  }
+}
+
+private typealias ServerCallback =
+  @convention(c) (
+    UnsafeMutablePointer<SoupServer>?, OpaquePointer?, UnsafePointer<CChar>?, OpaquePointer?, gpointer?
+  ) -> Void
+
+private let refuseLargeBody: ServerCallback = { _, message, _, _, _ in
+  let headers = soup_server_message_get_request_headers(message)
+  let isChunked = soup_message_headers_get_encoding(headers) == SOUP_ENCODING_CHUNKED
+  let isLarge = soup_message_headers_get_content_length(headers) > LabServer.maximumBodySize
+  guard isChunked || isLarge else { return }
+  soup_message_body_set_accumulate(soup_server_message_get_request_body(message), 0)
+  soup_server_message_set_status(message, isLarge ? 413 : 411, nil)
+}
+
+private let handle: ServerCallback = { _, message, path, _, data in
+  guard let message, let data else { return }
+  let handler = Unmanaged<Handler>.fromOpaque(data).takeUnretainedValue()
+  let request = LabRequest(message, path: path, port: handler.port)
+  let reply = handler.answer(request)
+  guard reply.delay > .zero else {
+    send(reply, to: message)
+    return
+  }
+  g_object_ref(UnsafeMutableRawPointer(message))
+  soup_server_message_pause(message)
+  let source = g_timeout_source_new(guint(min(reply.delay / .milliseconds(1), 600_000)))
+  let delayed = Unmanaged.passRetained(Delayed(message: message, reply: reply)).toOpaque()
+  g_source_set_callback(
+    source,
+    { data in
+      guard let data else { return 0 }
+      let delayed = Unmanaged<Delayed>.fromOpaque(data).takeUnretainedValue()
+      send(delayed.reply, to: delayed.message)
+      if delayed.reply.ending == .complete { soup_server_message_unpause(delayed.message) }
+      return 0
+    }, delayed,
+    { data in
+      guard let data else { return }
+      let delayed = Unmanaged<Delayed>.fromOpaque(data).takeRetainedValue()
+      g_object_unref(UnsafeMutableRawPointer(delayed.message))
+    })
+  g_source_attach(source, handler.context)
+  g_source_unref(source)
+}
+
+private final class Delayed {
+  let message: OpaquePointer
+  let reply: LabReply
+
+  init(message: OpaquePointer, reply: LabReply) {
+    (self.message, self.reply) = (message, reply)
+  }
+}
+
+private func send(_ reply: LabReply, to message: OpaquePointer) {
+  if reply.ending != .complete {
+    breakConnection(of: message, reply)
+    return
+  }
+  let headers = soup_server_message_get_response_headers(message)
+  for (name, value) in reply.headers {
+    soup_message_headers_replace(headers, name, value)
+  }
+  soup_server_message_set_status(message, guint(reply.status), nil)
+  let content = soup_server_message_get_response_body(message)
+  soup_message_body_append_bytes(content, reply.body)
+}
+
+private func soup_message_body_append_bytes(
+  _ content: UnsafeMutablePointer<SoupMessageBody>?, _ bytes: [UInt8]
+) {
+  guard !bytes.isEmpty else { return }
+  let shared = g_bytes_new(bytes, gsize(bytes.count))
+  soup_message_body_append_bytes(content, shared)
+  g_bytes_unref(shared)
+}
+
+/// Takes the connection from libsoup, sends what the reply's ending says, and closes the socket with no farewell.
+private func breakConnection(of message: OpaquePointer, _ reply: LabReply) {
+  guard let socket = soup_server_message_get_socket(message) else { return }
+  g_object_ref(socket)
+  defer { g_object_unref(socket) }
+  guard let stream = soup_server_message_steal_connection(message) else { return }
+  defer { g_object_unref(stream) }
+  let bytes: [UInt8]
+  switch reply.ending {
+  case .complete, .dropped, .reset: bytes = []
+  case .garbage: bytes = Array("SSH-2.0-OpenSSH_9.2\r\n\0\u{1}\r\n\r\n".utf8)
+  case .truncated:
+    let type = reply.headers["Content-Type"] ?? "application/json"
+    let head =
+      "HTTP/1.1 \(reply.status) Truncated\r\nContent-Type: \(type)\r\n"
+      + "Content-Length: \(reply.body.count)\r\n\r\n"
+    bytes = Array(head.utf8) + reply.body.prefix(reply.body.count / 2)
+  }
+  if !bytes.isEmpty {
+    g_output_stream_write_all(g_io_stream_get_output_stream(stream), bytes, gsize(bytes.count), nil, nil, nil)
+  }
+  if reply.ending == .reset {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(g_socket_get_fd(socket), SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+  }
+  g_socket_close(socket, nil)
+}
+
+extension LabRequest {
+  fileprivate init(_ message: OpaquePointer, path: UnsafePointer<CChar>?, port: Int) {
+    let uri = soup_server_message_get_uri(message)
+    method = soup_server_message_get_method(message).map { String(cString: $0) } ?? ""
+    self.path = path.map { String(cString: $0) } ?? "/"
+    query = Parameters(g_uri_get_query(uri).map { String(cString: $0) } ?? "")
+
+    let collected = HeaderCollector()
+    soup_message_headers_foreach(
+      soup_server_message_get_request_headers(message),
+      { name, value, data in
+        guard let name, let value, let data else { return }
+        Unmanaged<HeaderCollector>.fromOpaque(data).takeUnretainedValue()
+          .add(String(cString: name).lowercased(), String(cString: value))
+      }, Unmanaged.passUnretained(collected).toOpaque())
+    headers = collected.headers
+
+    let flat = soup_message_body_flatten(soup_server_message_get_request_body(message))
+    defer { g_bytes_unref(flat) }
+    var count: gsize = 0
+    let start = g_bytes_get_data(flat, &count)
+    body = start.map { Array(UnsafeRawBufferPointer(start: $0, count: Int(count))) } ?? []
+    let isForm = headers["content-type"]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
+    form = Parameters(isForm ? String(decoding: body, as: UTF8.self) : "")
+
+    let host = headers["host"] ?? ""
+    let known = ["localhost:\(port)", "127.0.0.1:\(port)", "[::1]:\(port)"]
+    base = "https://" + (known.contains(host) ? host : known[0])
+  }
+}
+
+private final class HeaderCollector {
+  var headers: [String: String] = [:]
+
+  func add(_ name: String, _ value: String) {
+    headers[name] = headers[name].map { $0 + ", " + value } ?? value
+  }
+}

@@ -1,0 +1,146 @@
+import FoundationEssentials
+
+/// Everything the lab remembers. One value behind one lock; each endpoint family extends it in a file of its own.
+struct LabState: Sendable {
+  let key: SigningKey
+  var settings = LabSettings()
+  var directory = LabDirectory.standard
+  var accounts: [String: AccountState] = [:]
+  var signIns = Tickets<AuthorizeRequest>()
+  var codes = Tickets<AuthorizationCode>()
+  var devices = Tickets<DeviceGrant>()
+  var refreshTokens = Tickets<RefreshToken>()
+  var accessTokens = Tickets<AccessToken>()
+  var browserSessions = Tickets<String>()
+  var faults: [LabFault] = []
+  var log: [LabLogEntry] = []
+  var received = 0
+  var waiters: [Waiter] = []
+  var isStopped = false
+
+  init(key: SigningKey) {
+    self.key = key
+  }
+
+  var now: Date { Date() + Double(settings.clockSkew) }
+
+  /// Forgets everything but the key, and who is waiting.
+  mutating func reset() {
+    let waiters = waiters
+    self = LabState(key: key)
+    self.waiters = waiters
+  }
+
+  mutating func answer(_ request: LabRequest) -> LabReply {
+    let route = LabRoute(path: request.path)
+    var reply: LabReply
+    if let index = faults.firstIndex(where: { $0.target == route.endpoint }) {
+      let fault = faults[index]
+      let count = fault.count ?? 1
+      if count > 1 { faults[index].count = count - 1 } else { faults.remove(at: index) }
+      reply = fault.reply { dispatch(request, route) }
+    } else {
+      reply = dispatch(request, route)
+    }
+    addCommonHeaders(to: &reply, request)
+    if route.endpoint != .control, route.endpoint != .log { record(request, route, reply) }
+    return reply
+  }
+
+  private mutating func dispatch(_ request: LabRequest, _ route: LabRoute) -> LabReply {
+    do {
+      return switch (route.endpoint, route.authority) {
+      case (.discovery, let authority?): try discovery(request, authority)
+      case (.instance, _): try instanceDiscovery(request)
+      case (.keys, _): LabReply(json: key.keySet)
+      case (.authorize, let authority?): authorize(request, authority)
+      case (.login, _): login(request)
+      case (.token, let authority?): try token(request, authority)
+      case (.deviceCode, let authority?): try deviceCode(request, authority)
+      case (.devicePage, _): devicePage(request)
+      case (.logout, _): logout(request)
+      case (.nativeClient, _):
+        LabReply(html: HTMLPage.page(title: "Done", "<p>Return to the application.</p>"))
+      case (.userInfo, _): userInfo(request)
+      case (.graph, _): graph(request)
+      case (.control, _): control(request)
+      case (.log, _): LabReply(json: log)
+      default: .notFound
+      }
+    } catch {
+      return error.reply(to: request, now: now)
+    }
+  }
+
+  private func addCommonHeaders(to reply: inout LabReply, _ request: LabRequest) {
+    reply.headers["x-ms-request-id"] = reply.headers["x-ms-request-id"] ?? randomIdentifier()
+    reply.headers["Cache-Control"] = reply.headers["Cache-Control"] ?? "no-store, no-cache"
+    if request.headers["return-client-request-id"] == "true",
+      let id = request.headers["client-request-id"] ?? request.query["client-request-id"], isPlain(id)
+    {
+      reply.headers["client-request-id"] = id
+    }
+  }
+
+  private mutating func record(_ request: LabRequest, _ route: LabRoute, _ reply: LabReply) {
+    received += 1
+    if log.count >= 10_000 { log.removeFirst(5000) }
+    let isAnswered = reply.ending == .complete || reply.ending == .truncated
+    log.append(
+      LabLogEntry(
+        number: received, endpoint: route.endpoint, method: request.method, path: request.path,
+        query: request.query.dictionary, form: request.form.dictionary,
+        duplicates: request.query.duplicates + request.form.duplicates, headers: request.headers,
+        status: isAnswered ? reply.status : 0))
+    resumeWaiters()
+  }
+}
+
+/// Whether a value may be echoed in a header.
+func isPlain(_ text: String) -> Bool {
+  text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+}
+
+/// What changes about a user while the lab runs.
+struct AccountState: Sendable {
+  var condition: AccountCondition?
+  /// nil: no second factor is needed; empty: for everything.
+  var mfaScopes: [String]?
+  /// Raised when the user's sessions are revoked: what was issued before no longer counts.
+  var revocations = 0
+  var revokedAt: Date?
+  /// Scopes that the user consented to in the browser.
+  var consents: Set<String> = []
+}
+
+/// Who signed in to what, and how well.
+struct SignIn: Sendable {
+  let user: LabUser
+  let app: LabApp
+  let authority: LabAuthority
+  let nonce: String?
+  let time: Date
+  let hasMFA: Bool
+  let revocations: Int
+}
+
+struct AuthorizationCode: Sendable {
+  let signIn: SignIn
+  let request: AuthorizeRequest
+  let expires: Date
+  var isUsed = false
+}
+
+struct RefreshToken: Sendable {
+  let signIn: SignIn
+  let expires: Date
+  var isUsed = false
+}
+
+struct AccessToken: Sendable {
+  let signIn: SignIn
+  let tenant: String
+  let scopes: ScopeRequest
+  let isContinuouslyEvaluated: Bool
+  let expires: Date
+}

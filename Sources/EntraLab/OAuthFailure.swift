@@ -1,0 +1,73 @@
+import FoundationEssentials
+
+/// An error answer of an OAuth endpoint, in Entra's form.
+struct OAuthFailure: Error, Sendable {
+  let error: String
+  /// The AADSTS number.
+  let number: Int
+  let text: String
+  var suberror: String?
+  /// A claims challenge: JSON as a string.
+  var claims: String?
+  var status = 400
+
+  init(
+    _ error: String, _ number: Int, _ text: String, suberror: String? = nil, claims: String? = nil
+  ) {
+    self.error = error
+    self.number = number
+    self.text = text
+    self.suberror = suberror
+    self.claims = claims
+  }
+
+  static func grant(_ number: Int, _ text: String, _ suberror: String?) -> OAuthFailure {
+    OAuthFailure("invalid_grant", number, text, suberror: suberror)
+  }
+
+  static func missing(_ parameter: String) -> OAuthFailure {
+    OAuthFailure(
+      "invalid_request", 900_144, "The request body must contain the following parameter: '\(parameter)'.")
+  }
+
+  static func unknownTenant(_ name: String) -> OAuthFailure {
+    OAuthFailure("invalid_tenant", 90002, "Tenant '\(name)' not found.")
+  }
+
+  static func unknownApp(_ clientID: String) -> OAuthFailure {
+    OAuthFailure("unauthorized_client", 700_016, "Application with identifier '\(clientID)' was not found.")
+  }
+
+  func description(trace: String, correlation: String, now: Date) -> String {
+    "AADSTS\(number): \(text) Trace ID: \(trace) Correlation ID: \(correlation) Timestamp: \(timestamp(now))"
+  }
+
+  func reply(to request: LabRequest, now: Date) -> LabReply {
+    let trace = randomIdentifier()
+    let correlation = request.headers["client-request-id"] ?? randomIdentifier()
+    var body: [String: JSON] = [
+      "error": .string(error),
+      "error_description": .string(description(trace: trace, correlation: correlation, now: now)),
+      "error_codes": [.integer(number)],
+      "timestamp": .string(timestamp(now)),
+      "trace_id": .string(trace),
+      "correlation_id": .string(correlation),
+      "error_uri": "\(request.base)/error?code=\(number)",
+    ]
+    if let suberror { body["suberror"] = .string(suberror) }
+    if let claims { body["claims"] = .string(claims) }
+    return LabReply(status: status, json: body)
+  }
+
+  /// The page a browser shows where the error must not go to the redirect URI.
+  func page(now: Date) -> LabReply {
+    let text = description(trace: randomIdentifier(), correlation: randomIdentifier(), now: now)
+    return LabReply(
+      status: 400,
+      html: HTMLPage.page(title: "Sign in", "<h1>We can't sign you in</h1><p>\(escapeHTML(text))</p>"))
+  }
+
+  private func timestamp(_ date: Date) -> String {
+    date.formatted(.iso8601).replacing("T", with: " ")
+  }
+}

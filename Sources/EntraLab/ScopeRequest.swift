@@ -1,0 +1,76 @@
+/// The scopes of one request, taken apart.
+struct ScopeRequest: Sendable {
+  /// Scopes of a resource as they are answered: Microsoft Graph's without the resource.
+  var names: [String] = []
+  var isOpenID = false
+  var isOffline = false
+  var echoed: [String] = []
+  private var resources: Set<String> = []
+
+  private static let graph = "https://graph.microsoft.com"
+  private static let graphNames = [
+    "User.Read", "User.ReadWrite", "User.ReadBasic.All", "User.Read.All", "Mail.Read", "Mail.Send",
+    "Calendars.Read", "Calendars.ReadWrite", "Contacts.Read", "Files.Read", "Files.ReadWrite.All",
+    "Tasks.Read",
+    "Directory.Read.All",
+  ]
+
+  /// One request for a token (`isToken`) may be for one resource only; consent may span several.
+  init(_ text: String, isToken: Bool) throws(OAuthFailure) {
+    for scope in text.split(separator: " ").map(String.init) {
+      switch scope.lowercased() {
+      case "openid":
+        isOpenID = true
+        echoed.append("openid")
+      case "profile", "email": echoed.append(scope.lowercased())
+      case "offline_access": isOffline = true
+      default: try add(scope)
+      }
+    }
+    if isToken, resources.count > 1 {
+      throw OAuthFailure(
+        "invalid_request", 28000,
+        "Provided value for the input parameter scope is not valid because it contains more than one resource."
+      )
+    }
+  }
+
+  static let graphAudience = "00000003-0000-0000-c000-000000000000"
+
+  /// The resource the access token is for; Microsoft Graph if only OpenID scopes were asked for.
+  var audience: String {
+    guard let resource = resources.first, resource != Self.graph else {
+      return Self.graphAudience
+    }
+    return resource
+  }
+
+  private mutating func add(_ scope: String) throws(OAuthFailure) {
+    let slash = scope.contains("://") ? scope.lastIndex(of: "/") : nil
+    let resource = slash.map { String(scope[..<$0]) } ?? Self.graph
+    let name = slash.map { String(scope[scope.index(after: $0)...]) } ?? scope
+    resources.insert(resource)
+    if resource != Self.graph {
+      names.append(scope)
+    } else if name == ".default" {
+      names += ["User.Read", "Mail.Read"]
+    } else if let known = Self.graphNames.first(where: { $0.lowercased() == name.lowercased() }) {
+      names.append(known)
+    } else {
+      throw OAuthFailure(
+        "invalid_client", 650_053,
+        "The application asked for scope '\(name)' that doesn't exist on the resource \(resource).")
+    }
+  }
+
+  mutating func remove(_ declined: [String]) {
+    names.removeAll(where: declined.contains)
+  }
+
+  func contains(anyOf wanted: [String]) -> Bool {
+    names.contains { wanted.contains($0) }
+  }
+
+  /// As the token response names them.
+  var text: String { (names + echoed).joined(separator: " ") }
+}

@@ -1,0 +1,151 @@
+import Crypto
+import FoundationEssentials
+
+/// The token endpoint and its three grants.
+extension LabState {
+  mutating func token(_ request: LabRequest, _ authority: LabAuthority) throws(OAuthFailure) -> LabReply {
+    guard request.method == "POST" else {
+      throw OAuthFailure("invalid_request", 900_561, "The endpoint only accepts POST requests.")
+    }
+    let form = request.form
+    let app = try app(form["client_id"], at: authority)
+    if form["client_secret"] != nil || form["client_assertion"] != nil {
+      throw OAuthFailure(
+        "invalid_client", 700_025,
+        "Client is public so neither 'client_assertion' nor 'client_secret' may be sent.")
+    }
+    let claims = try ClaimsRequest(form["claims"])
+    let response: [String: JSON]
+    switch form["grant_type"] {
+    case "authorization_code":
+      response = try redeemCode(form, app, authority, claims, base: request.base)
+    case "refresh_token":
+      response = try refresh(form, app, authority, claims, base: request.base)
+    case "urn:ietf:params:oauth:grant-type:device_code", "device_code":
+      response = try pollDevice(form, app, authority, claims, base: request.base)
+    case .some(let other):
+      throw OAuthFailure(
+        "unsupported_grant_type", 70003, "The app requested an unsupported grant type '\(other)'.")
+    case nil: throw .missing("grant_type")
+    }
+    var reply = LabReply(json: response.overlaid(with: settings.tokenResponse))
+    reply.headers["x-ms-clitelem"] = "1,0,0,,"
+    return reply
+  }
+
+  private mutating func redeemCode(
+    _ form: Parameters, _ app: LabApp, _ authority: LabAuthority, _ claims: ClaimsRequest, base: String
+  ) throws(OAuthFailure) -> [String: JSON] {
+    guard let name = form["code"] else { throw .missing("code") }
+    guard let code = codes[name], code.signIn.app.clientID == app.clientID else {
+      throw .grant(70000, "Provided grant is invalid or malformed.", nil)
+    }
+    if code.isUsed {
+      throw .grant(54005, "OAuth2 Authorization code was already redeemed.", nil)
+    }
+    codes[name]?.isUsed = true
+    if code.expires < now { throw .grant(70008, "The provided authorization code has expired.", nil) }
+    if form["redirect_uri"] != code.request.redirectURI {
+      throw OAuthFailure(
+        "invalid_client", 500_112,
+        "The reply address does not match the one provided when requesting the authorization code.")
+    }
+    try checkVerifier(form["code_verifier"], code.request.parameters)
+    let tenant = try tenant(of: code.signIn.user, at: authority)
+    if try tenant != self.tenant(of: code.signIn.user, at: code.signIn.authority) {
+      throw .grant(700_005, "Provided authorization code is intended to use against other tenant.", nil)
+    }
+    let scope = form["scope"] ?? code.request.parameters["scope"] ?? ""
+    let scopes = try ScopeRequest(scope, isToken: true)
+    return try issue(code.signIn, scopes, authority, claims, base: base)
+  }
+
+  /// PKCE (RFC 7636 section 4.6).
+  private func checkVerifier(_ verifier: String?, _ parameters: [String: String]) throws(OAuthFailure) {
+    guard let challenge = parameters["code_challenge"] else {
+      if verifier != nil {
+        throw .grant(
+          501_481, "The Code_Verifier was sent, but no code_challenge in the authorization request.", nil)
+      }
+      return
+    }
+    guard let verifier else {
+      throw .grant(50148, "The code_verifier is missing, which the authorization request calls for.", nil)
+    }
+    let isHashed = parameters["code_challenge_method"] == "S256"
+    let computed = isHashed ? base64URL(SHA256.hash(data: Array(verifier.utf8))) : verifier
+    guard computed == challenge, (43...128).contains(verifier.count) else {
+      throw .grant(
+        501_481, "The Code_Verifier does not match the code_challenge supplied in the authorization request.",
+        nil)
+    }
+  }
+
+  private mutating func refresh(
+    _ form: Parameters, _ app: LabApp, _ authority: LabAuthority, _ claims: ClaimsRequest, base: String
+  ) throws(OAuthFailure) -> [String: JSON] {
+    guard let name = form["refresh_token"] else { throw .missing("refresh_token") }
+    guard let token = refreshTokens[name], token.signIn.authority.isCompatible(with: authority) else {
+      throw .grant(9_002_313, "Invalid request. Request is malformed or invalid.", "bad_token")
+    }
+    let signIn = token.signIn
+    let sharesFamily = app.familyID != nil && app.familyID == signIn.app.familyID
+    if app.clientID != signIn.app.clientID, !sharesFamily {
+      throw .grant(70000, "Provided grant was issued to another client.", "client_mismatch")
+    }
+    if token.expires < now {
+      throw .grant(700_082, "The refresh token has expired due to inactivity.", "bad_token")
+    }
+    if settings.strictRefreshTokens, token.isUsed {
+      throw .grant(70000, "The refresh token was used before.", "bad_token")
+    }
+    _ = try tenant(of: signIn.user, at: authority)
+    let account = accounts[signIn.user.name] ?? AccountState()
+    if let condition = account.condition { throw condition.failure }
+    if account.revocations != signIn.revocations {
+      throw .grant(
+        50173, "The provided grant has expired due to it being revoked, a fresh auth token is needed.",
+        "bad_token")
+    }
+    let scopes = try ScopeRequest(form["scope"] ?? "openid profile offline_access", isToken: true)
+    if let needed = account.mfaScopes, !signIn.hasMFA, needed.isEmpty || scopes.contains(anyOf: needed) {
+      throw OAuthFailure(
+        "invalid_grant", 50076, "You must use multi-factor authentication to access the resource.",
+        suberror: "basic_action",
+        claims:
+          #"{"access_token":{"capolids":{"essential":true,"values":["0fa1a0f1-1ab0-4000-8000-0000000000ca"]}}}"#
+      )
+    }
+    if let missing = missingConsent(scopes, of: signIn.user, to: app) {
+      throw .grant(65001, missing, "consent_required")
+    }
+    if settings.strictRefreshTokens { refreshTokens[name]?.isUsed = true }
+    let renewed = SignIn(
+      user: signIn.user, app: app, authority: authority, nonce: nil, time: signIn.time, hasMFA: signIn.hasMFA,
+      revocations: signIn.revocations)
+    return try issue(renewed, scopes, authority, claims, base: base)
+  }
+
+  func missingConsent(_ scopes: ScopeRequest, of user: LabUser, to app: LabApp) -> String? {
+    let consents = accounts[user.name]?.consents ?? []
+    let isMissing = scopes.names.contains {
+      settings.consentScopes.contains($0) && !consents.contains(app.clientID + " " + $0)
+    }
+    return isMissing ? "The user or administrator has not consented to use the application." : nil
+  }
+
+  mutating func consent(_ user: LabUser, to scopes: ScopeRequest, for app: LabApp) {
+    accounts[user.name, default: AccountState()].consents.formUnion(
+      scopes.names.map { app.clientID + " " + $0 })
+  }
+}
+
+extension LabAuthority {
+  /// Whether a refresh token of one is good at the other: B2C's are bound to a policy, Entra's to nothing.
+  func isCompatible(with other: LabAuthority) -> Bool {
+    switch (kind, other.kind) {
+    case (.entra, .entra), (.entra, .pathless), (.pathless, .entra), (.pathless, .pathless): true
+    default: kind == other.kind
+    }
+  }
+}

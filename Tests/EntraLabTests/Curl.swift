@@ -1,0 +1,67 @@
+import Dispatch
+import EntraLab
+import FoundationEssentials
+import TestSupport
+
+/// An answer as curl saw it.
+struct Answer: Sendable {
+  /// curl's exit status: 0, or why there is no whole answer.
+  let exit: Int32
+  let status: Int
+  /// By lower-case name.
+  let headers: [String: String]
+  let body: String
+
+  var json: JSON {
+    get throws { try JSONDecoder().decode(JSON.self, from: Data(body.utf8)) }
+  }
+
+  subscript(member: String) -> String? { (try? json)?[member]?.string }
+}
+
+extension EntraLab {
+  /// Sends a request with curl, which trusts the lab's authority only.
+  func curl(
+    _ path: String, form: [(String, String)]? = nil, headers: [String] = [], _ options: [String] = []
+  ) async throws -> Answer {
+    var arguments = ["-q", "-s", "-i", "--max-time", "20", "--cacert", caBundlePath]
+    for (name, value) in form ?? [] { arguments += ["--data-urlencode", "\(name)=\(value)"] }
+    for header in headers { arguments += ["-H", header] }
+    arguments += options + [path.hasPrefix("https:") ? path : baseURL + path]
+    return try await run(arguments)
+  }
+
+  private func run(_ arguments: [String]) async throws -> Answer {
+    let result = try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(
+          with: Result {
+            try Child.run("curl", arguments, environment: ["PATH": "/usr/bin:/bin"], deadline: .seconds(60))
+          })
+      }
+    }
+    let text = result.standardOutput.replacing("\r\n", with: "\n")
+    let end = text.firstRange(of: "\n\n")
+    let lines = text[..<(end?.lowerBound ?? text.endIndex)].split(separator: "\n")
+    var headers: [String: String] = [:]
+    for line in lines.dropFirst() {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      if parts.count == 2 { headers[parts[0].lowercased()] = String(parts[1].drop { $0 == " " }) }
+    }
+    let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+    let body = end.map { String(text[$0.upperBound...]) } ?? ""
+    return Answer(exit: result.status, status: status ?? 0, headers: headers, body: body)
+  }
+}
+
+/// Runs a test with a lab of its own.
+func withLab(_ body: (EntraLab) async throws -> Void) async throws {
+  let lab = try await EntraLab.start()
+  do {
+    try await body(lab)
+  } catch {
+    await lab.stop()
+    throw error
+  }
+  await lab.stop()
+}

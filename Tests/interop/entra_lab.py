@@ -1,0 +1,231 @@
+"""MSAL for Python, unmodified, against a running lab."""
+import base64
+import json
+import os
+import subprocess
+import sys
+import time
+
+import jwt
+import msal
+import requests
+
+from scripted_browser import browse
+
+PLAIN = "c0000000-0000-4000-8000-000000000001"
+MAIL = "c0000000-0000-4000-8000-0000000000f1"
+CALENDAR = "c0000000-0000-4000-8000-0000000000f2"
+CONTOSO = "22222222-2222-2222-2222-222222222222"
+FABRIKAM = "33333333-3333-3333-3333-333333333333"
+SCOPES = ["User.Read"]
+
+
+class Lab:
+    def __init__(self, program):
+        self.process = subprocess.Popen([program, "--json"], stdout=subprocess.PIPE, text=True)
+        about = json.loads(self.process.stdout.readline())
+        self.ca, self.control, self.authority = about["caBundle"], about["control"], about["authority"]
+        self.base = self.control.removesuffix("/__ctl")
+        os.environ["REQUESTS_CA_BUNDLE"] = os.environ["SSL_CERT_FILE"] = self.ca
+        directory = os.path.dirname(os.path.abspath(__file__))
+        os.environ["BROWSER"] = f"{sys.executable} {directory}/scripted_browser.py %s &"
+
+    def tell(self, **command):
+        answer = requests.post(self.control, json=command)
+        assert answer.status_code == 200, answer.text
+
+    def log(self, endpoint):
+        return [entry for entry in requests.get(self.base + "/__log").json() if entry["endpoint"] == endpoint]
+
+    def app(self, client=PLAIN, tenant="common", cache=None, **options):
+        # With discovery on, a silent call that finds nothing asks login.microsoftonline.com for aliases.
+        return msal.PublicClientApplication(
+            client, authority=f"{self.base}/{tenant}", token_cache=cache, instance_discovery=False, **options)
+
+    def graph(self, token, path="/v1.0/me"):
+        return requests.get(self.base + path, headers={"Authorization": "Bearer " + token})
+
+    def verified(self, token, client):
+        metadata = requests.get(f"{self.base}/{CONTOSO}/v2.0/.well-known/openid-configuration").json()
+        key = jwt.PyJWKClient(metadata["jwks_uri"]).get_signing_key_from_jwt(token)
+        return jwt.decode(token, key.key, algorithms=["RS256"], audience=client, issuer=metadata["issuer"])
+
+    def stop(self):
+        self.process.terminate()
+        assert self.process.wait(20) == 0
+        assert not os.path.exists(self.ca)
+
+
+def device_code(lab):
+    lab.tell(configure={"deviceInterval": 1})
+    app = lab.app()
+    flow = app.initiate_device_flow(SCOPES)
+    assert flow["verification_uri"] == lab.base + "/common/oauth2/deviceauth"
+    pending = app.acquire_token_by_device_flow(flow, exit_condition=lambda flow: True)
+    assert pending["error"] == "authorization_pending", pending
+    lab.tell(approveDevice={"userCode": flow["user_code"], "user": "alice"})
+    result = app.acquire_token_by_device_flow(flow)
+    assert lab.graph(result["access_token"]).json()["mail"] == "alice@contoso.test", result
+
+    flow = app.initiate_device_flow(SCOPES)
+    lab.tell(declineDevice={"userCode": flow["user_code"]})
+    assert app.acquire_token_by_device_flow(flow)["error"] == "authorization_declined"
+
+    flow = app.initiate_device_flow(SCOPES)
+    page = requests.post(flow["verification_uri"], data={"otc": flow["user_code"].lower(), "user": "bob"})
+    assert page.status_code == 200, page.text
+    assert app.acquire_token_by_device_flow(flow)["id_token_claims"]["preferred_username"] == "bob@contoso.test"
+
+
+def interactive(lab):
+    cache = msal.SerializableTokenCache()
+    app = lab.app(cache=cache, client_capabilities=None)
+    os.environ["BROWSER_USER"] = "alice"
+    result = app.acquire_token_interactive(SCOPES, timeout=20)
+    assert "access_token" in result, result
+    claims = lab.verified(result["id_token"], PLAIN)
+    assert claims["tid"] == CONTOSO and "nonce" in claims
+    sent = lab.log("authorize")[-1]["query"]
+    assert sent["response_mode"] == "form_post" and sent["code_challenge_method"] == "S256", sent
+    account, = app.get_accounts()
+    assert account["home_account_id"] == claims["oid"] + "." + CONTOSO
+
+    asked = len(lab.log("token"))
+    assert app.acquire_token_silent(SCOPES, account)["access_token"] == result["access_token"]
+    assert len(lab.log("token")) == asked
+    renewed = app.acquire_token_silent(SCOPES, account, force_refresh=True)
+    assert renewed["access_token"] != result["access_token"]
+    other = app.acquire_token_silent(["Mail.Read"], account)
+    assert "Mail.Read" in other["scope"]
+    guest = lab.app(tenant=FABRIKAM, cache=cache).acquire_token_silent_with_error(SCOPES, account)
+    assert "access_token" in guest, guest
+    assert len(list(cache.search(cache.CredentialType.ID_TOKEN))) == 2
+
+    denied = app.acquire_token_silent_with_error(["Files.ReadWrite.All"], account)
+    assert denied["suberror"] == "consent_required" and denied["error_codes"] == [65001], denied
+    os.environ["BROWSER_USER"] = "cancel"
+    assert app.acquire_token_interactive(SCOPES, timeout=20)["error"] == "access_denied"
+    return cache
+
+
+def second_factor(lab):
+    app = lab.app()
+    os.environ["BROWSER_USER"] = "bob"
+    app.acquire_token_interactive(SCOPES, timeout=20)
+    account, = app.get_accounts()
+    lab.tell(mfa={"user": "bob", "required": True, "scopes": ["Calendars.Read"]})
+    refused = app.acquire_token_silent_with_error(["Calendars.Read"], account)
+    assert refused["error"] == "invalid_grant" and refused["suberror"] == "basic_action", refused
+    assert "capolids" in json.loads(refused["claims"])["access_token"], refused
+    granted = app.acquire_token_interactive(
+        ["Calendars.Read"], timeout=20, claims_challenge=refused["claims"], login_hint="bob@contoso.test")
+    assert "Calendars.Read" in granted["scope"]
+    assert "access_token" in app.acquire_token_silent(["Calendars.Read"], account, force_refresh=True)
+    lab.tell(mfa={"user": "bob", "required": False})
+
+
+def continuous_evaluation(lab):
+    app = lab.app(client_capabilities=["cp1"])
+    os.environ["BROWSER_USER"] = "alice"
+    first = app.acquire_token_interactive(SCOPES, timeout=20)
+    assert first["expires_in"] == 86400, first["expires_in"]
+    assert lab.graph(first["access_token"]).status_code == 200
+    lab.tell(revoke="alice")
+    challenge = lab.graph(first["access_token"])
+    assert challenge.status_code == 401
+    header = challenge.headers["WWW-Authenticate"]
+    assert 'error="insufficient_claims"' in header, header
+    claims = base64.b64decode(header.split('claims="')[1].split('"')[0]).decode()
+    account, = app.get_accounts()
+    refused = app.acquire_token_silent_with_error(SCOPES, account, claims_challenge=claims)
+    assert refused["error_codes"] == [50173], refused
+    again = app.acquire_token_interactive(
+        SCOPES, timeout=20, claims_challenge=claims, login_hint="alice@contoso.test")
+    assert lab.graph(again["access_token"]).status_code == 200
+
+
+def family(lab):
+    cache = msal.SerializableTokenCache()
+    os.environ["BROWSER_USER"] = "alice"
+    mail = lab.app(MAIL, cache=cache)
+    mail.acquire_token_interactive(SCOPES, timeout=20)
+    account, = mail.get_accounts()
+    second = lab.app(CALENDAR, cache=cache).acquire_token_silent(SCOPES, account)
+    assert "access_token" in second, second
+    token, = cache.search(cache.CredentialType.REFRESH_TOKEN, query={"client_id": MAIL})
+    stranger = requests.post(lab.authority + "/oauth2/v2.0/token", data={
+        "grant_type": "refresh_token", "client_id": PLAIN, "refresh_token": token["secret"], "scope": "User.Read"})
+    assert stranger.json()["suberror"] == "client_mismatch", stranger.text
+
+
+def personal(lab):
+    app = lab.app(tenant="consumers")
+    os.environ["BROWSER_USER"] = "carol"
+    claims = app.acquire_token_interactive(SCOPES, timeout=20)["id_token_claims"]
+    assert claims["tid"] == "9188040d-6c67-4c5b-b112-36a304b66dad"
+    url = lab.app(tenant="organizations").initiate_auth_code_flow(SCOPES, redirect_uri="http://localhost")["auth_uri"]
+    assert "AADSTS50020" in browse(url, "carol").text
+
+
+def variants(lab):
+    os.environ["BROWSER_USER"] = "alice"
+    policy = lab.app(tenant="contoso.onmicrosoft.com/b2c_1_signin")
+    result = policy.acquire_token_interactive(SCOPES, timeout=20)
+    assert result["id_token_claims"]["tfp"] == "b2c_1_signin", result
+    account, = policy.get_accounts()
+    assert account["home_account_id"].split(".")[0].endswith("-b2c_1_signin")
+    adfs = lab.app(tenant="adfs")
+    result = adfs.acquire_token_interactive(SCOPES, timeout=20)
+    assert result["id_token_claims"]["upn"] == "alice@contoso.test" and "client_info" not in result, result
+    account, = adfs.get_accounts()
+    assert account["home_account_id"] == result["id_token_claims"]["sub"]
+    generic = msal.PublicClientApplication(PLAIN, oidc_authority=f"{lab.base}/{CONTOSO}/v2.0")
+    assert "access_token" in generic.acquire_token_interactive(SCOPES, timeout=20)
+
+
+def instances(lab):
+    discovery = f"{lab.base}/common/discovery/instance"
+    known = msal.PublicClientApplication(PLAIN, authority=lab.authority, instance_discovery=discovery)
+    assert known.authority.token_endpoint == lab.authority + "/oauth2/v2.0/token"
+    try:
+        lab.app(tenant="nowhere.test")
+        raise AssertionError("an unknown tenant was accepted")
+    except ValueError as error:
+        assert "nowhere.test" in str(error)
+    try:
+        msal.PublicClientApplication(
+            PLAIN, authority="https://evil.example/common", instance_discovery=discovery)
+        raise AssertionError("an unknown instance was accepted")
+    except ValueError as error:
+        assert "invalid_instance" in str(error)
+
+
+def sign_out(lab, cache):
+    app = lab.app(cache=cache)
+    for account in app.get_accounts():
+        app.remove_account(account)
+    assert app.get_accounts() == [] and not list(cache.search(cache.CredentialType.REFRESH_TOKEN))
+    answer = requests.get(
+        lab.authority + "/oauth2/v2.0/logout", allow_redirects=False,
+        params={"post_logout_redirect_uri": "http://localhost:1234", "state": "s"})
+    assert answer.status_code == 302 and answer.headers["Location"] == "http://localhost:1234?state=s"
+
+
+def main():
+    lab = Lab(sys.argv[1])
+    try:
+        steps = [device_code, interactive, second_factor, continuous_evaluation, family, personal, variants,
+                 instances]
+        results = {}
+        for step in steps:
+            start = time.monotonic()
+            results[step.__name__] = step(lab)
+            print(f"{step.__name__}: {time.monotonic() - start:.1f} s")
+        sign_out(lab, results["interactive"])
+        print("sign_out")
+    finally:
+        lab.stop()
+    print(f"MSAL for Python {msal.__version__}: all well")
+
+
+main()
