@@ -106,7 +106,7 @@ let package = Package(
     .testTarget(
       name: "MSALTests",
       dependencies: [
-        "HTTPTransport", "IdentityClient", "MSAL", "TokenCache",
+        "EntraLab", "HTTPTransport", "IdentityClient", "MSAL", "TokenCache",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),

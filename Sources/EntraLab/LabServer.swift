@@ -67,8 +67,10 @@ final class LabServer: @unchecked Sendable {
 
   /// Stops listening and closes all connections. To be called once.
   func stop() async {
+    // Only the thread uses the server.
+    nonisolated(unsafe) let server = server
     await withCheckedContinuation { continuation in
-      thread.invoke { [server] in
+      thread.invoke {
         soup_server_disconnect(server)
         g_object_unref(server)
         continuation.resume()
