@@ -14,6 +14,7 @@ let package = Package(
   name: "llavero",
   products: [
     .library(name: "MSAL", targets: ["MSAL"]),
+    .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
     .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
@@ -64,10 +65,13 @@ let package = Package(
       ],
       swiftSettings: safe),
     .target(
+      name: "BrowserSignIn", dependencies: ["GLibSupport", "IdentityClient", "LoopbackListener"],
+      swiftSettings: common),
+    .target(
       name: "MSAL",
       dependencies: [
-        "HTTPTransport", "IdentityClient", "KeyringStore", "SecretService", "SoupTransport", "TokenCache",
-        .product(name: "Logging", package: "swift-log"),
+        "BrowserSignIn", "HTTPTransport", "IdentityClient", "KeyringStore", "SecretService", "SoupTransport",
+        "TokenCache", .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: safe),
     .executableTarget(
@@ -123,6 +127,13 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: common),
+    .testTarget(
+      name: "SignInTests",
+      dependencies: [
+        "BrowserSignIn", "EntraLab", "HTTPTransport", "IdentityClient", "SoupTransport", "TestSupport",
+        "TokenCache", .product(name: "Logging", package: "swift-log"),
+      ],
+      exclude: ["browser.py"], swiftSettings: common),
     .testTarget(
       name: "SoupTransportTests",
       dependencies: [

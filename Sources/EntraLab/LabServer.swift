@@ -154,17 +154,10 @@ private func send(_ reply: LabReply, to message: OpaquePointer) {
     soup_message_headers_replace(headers, name, value)
   }
   soup_server_message_set_status(message, guint(reply.status), nil)
-  let content = soup_server_message_get_response_body(message)
-  soup_message_body_append_bytes(content, reply.body)
-}
-
-private func soup_message_body_append_bytes(
-  _ content: UnsafeMutablePointer<SoupMessageBody>?, _ bytes: [UInt8]
-) {
-  guard !bytes.isEmpty else { return }
-  let shared = g_bytes_new(bytes, gsize(bytes.count))
-  soup_message_body_append_bytes(content, shared)
-  g_bytes_unref(shared)
+  if reply.body.isEmpty { return }
+  let bytes = g_bytes_new(reply.body, gsize(reply.body.count))
+  soup_message_body_append_bytes(soup_server_message_get_response_body(message), bytes)
+  g_bytes_unref(bytes)
 }
 
 /// Takes the connection from libsoup, sends what the reply's ending says, and closes the socket with no farewell.
@@ -186,6 +179,8 @@ private func breakConnection(of message: OpaquePointer, _ reply: LabReply) {
     bytes = Array(head.utf8) + reply.body.prefix(reply.body.count / 2)
   }
   if !bytes.isEmpty {
+    // Who does not read holds up the whole lab no longer than this.
+    g_socket_set_timeout(socket, 5)
     g_output_stream_write_all(g_io_stream_get_output_stream(stream), bytes, gsize(bytes.count), nil, nil, nil)
   }
   if reply.ending == .reset {

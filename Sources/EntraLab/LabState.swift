@@ -26,9 +26,9 @@ struct LabState: Sendable {
 
   /// Forgets everything but the key, and who is waiting.
   mutating func reset() {
-    let waiters = waiters
+    let (waiters, isStopped) = (waiters, isStopped)
     self = LabState(key: key)
-    self.waiters = waiters
+    (self.waiters, self.isStopped) = (waiters, isStopped)
   }
 
   mutating func answer(_ request: LabRequest) -> LabReply {

@@ -51,6 +51,10 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
     case interactiveSessionAlreadyRunning = "interactive_session_already_running"
     /// The client was made without a means to open a browser.
     case noAuthenticator = "no_authenticator"
+    /// There is no browser, or it cannot be started.
+    case browserUnavailable = "browser_unavailable"
+    /// The browser's answer cannot be listened for, such as because the port is taken.
+    case listenerFailed = "listener_failed"
     /// The answer is not to the question that was asked.
     case invalidState = "invalid_state"
     /// The answer lacks what it must have, or says what cannot be.

@@ -18,13 +18,9 @@ final class SoupSessionThread: @unchecked Sendable {
   }
 
   deinit {
-    nonisolated(unsafe) let session = session
-    // The work holds the thread, which must not end before.
-    thread.invoke { [thread] in
-      soup_session_abort(session)
-      g_object_unref(session)
-      withExtendedLifetime(thread) {}
-    }
+    guard let session else { return }
+    let ending = Unmanaged.passRetained(EndingSession(session, thread))
+    thread.invoke { ending.takeUnretainedValue().begin() }
   }
 
   /// Runs `work` on the thread. `work` must not block.
@@ -32,6 +28,31 @@ final class SoupSessionThread: @unchecked Sendable {
     thread.invoke { [self] in
       if let session { work(session) }
     }
+  }
+}
+
+/// A session whose last connections are being closed. Holds the thread, which must not end before.
+///
+/// `@unchecked Sendable`: used on the thread alone.
+private final class EndingSession: @unchecked Sendable {
+  private let session: UnsafeMutablePointer<SoupSession>
+  private let thread: MainLoopThread
+
+  init(_ session: UnsafeMutablePointer<SoupSession>, _ thread: MainLoopThread) {
+    (self.session, self.thread) = (session, thread)
+  }
+
+  deinit { g_object_unref(session) }
+
+  func begin() {
+    soup_session_abort(session)
+    // HTTP/2 connections say goodbye before they close; libsoup loses those that it still has when it ends.
+    let timer = g_timeout_source_new(1000)
+    g_source_set_callback(
+      timer, { _ in 0 }, Unmanaged.passUnretained(self).toOpaque(),
+      { data in data.map { Unmanaged<EndingSession>.fromOpaque($0).release() } })
+    g_source_attach(timer, thread.context)
+    g_source_unref(timer)
   }
 }
 

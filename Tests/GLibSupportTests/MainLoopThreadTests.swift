@@ -55,14 +55,15 @@ struct MainLoopThreadTests {
     }
   }
 
-  @Test(arguments: [false, true]) func threadEndsWithItsLastReference(_ droppedOnItself: Bool) async {
-    let before = threads(named: "loop-ending")
-    #expect(before == 0)
+  @Test(arguments: ["ends-elsewhere", "ends-on-itself"])
+  func threadEndsWithItsLastReference(_ name: String) async {
     for _ in 0..<20 {
-      let thread = MainLoopThread(name: "loop-ending")
-      if droppedOnItself { thread.invoke { withExtendedLifetime(thread) {} } }
+      let thread = MainLoopThread(name: name)
+      await withCheckedContinuation { continuation in thread.invoke { continuation.resume() } }
+      #expect(threads(named: name) > 0)
+      if name == "ends-on-itself" { thread.invoke { withExtendedLifetime(thread) {} } }
     }
-    await eventually { threads(named: "loop-ending") == 0 }
+    await eventually { threads(named: name) == 0 }
   }
 
   private func eventually(_ condition: () -> Bool) async {

@@ -59,6 +59,7 @@ struct ErrorTests {
     (.unexpectedHTTPResponse, -42009), (.authorityValidationFailed, -42010), (.invalidRedirectURI, -42011),
     (.mismatchedUser, -42101), (.ambiguousAccount, -42102), (.authorizationFailed, -42104),
     (.accountRequired, -42106), (.interactiveSessionAlreadyRunning, -42402), (.noAuthenticator, -42403),
+    (.browserUnavailable, -42403),
     (.invalidState, -42501), (.invalidResponse, -42600), (.nonHttpsRedirect, -42602),
   ])
   func internalCodes(code: IdentityError.Code, internalCode: Int) {

@@ -93,9 +93,7 @@ extension HTTPTransportError {
     switch self {
     case .cannotFindHost, .cannotConnect: true
     case .connectionLost, .timedOut: effect == .repeatable
-    case .invalidConfiguration, .invalidRequest, .untrustedServer, .responseTooLarge, .malformedResponse,
-      .cancelled:
-      false
+    case .invalidConfiguration, .invalidRequest, .untrustedServer, .responseTooLarge, .malformedResponse, .cancelled: false
     }
   }
 }
@@ -105,8 +103,9 @@ extension IdentityError {
   init(transport error: HTTPTransportError) {
     switch error {
     case .cancelled: self = .cancelled
-    case .invalidConfiguration(let reason), .invalidRequest(let reason):
-      self.init(.network, "The request cannot be sent: \(reason)")
+    case .invalidConfiguration(let reason):
+      self.init(.network, "The transport is not set up right: \(reason)")
+    case .invalidRequest(let reason): self.init(.network, "The request cannot be sent: \(reason)")
     case .cannotFindHost(let reason):
       self.init(.network, "The server's name cannot be resolved: \(reason)", advice: "See to the network.")
     case .cannotConnect(let reason):

@@ -1,3 +1,4 @@
+import BrowserSignIn
 import Foundation
 import HTTPTransport
 import IdentityClient
@@ -18,4 +19,4 @@ func defaultTransport() throws -> any HTTPTransport {
 }
 
 /// What opens the browser.
-func defaultAuthenticator() -> (any WebAuthenticator)? { nil }
+func defaultAuthenticator() -> any WebAuthenticator { BrowserAuthenticator() }

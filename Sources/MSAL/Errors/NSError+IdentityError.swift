@@ -54,7 +54,7 @@ extension IdentityError.Code {
     case .authorizationFailed: .internalErrorAuthorizationFailed
     case .accountRequired, .accountNotFound: .internalErrorAccountRequired
     case .interactiveSessionAlreadyRunning: .internalErrorInteractiveSessionAlreadyRunning
-    case .noAuthenticator: .internalErrorNoViewController
+    case .noAuthenticator, .browserUnavailable: .internalErrorNoViewController
     case .invalidState: .internalErrorInvalidState
     case .invalidResponse: .internalErrorInvalidResponse
     case .nonHttpsRedirect: .internalErrorNonHttpsRedirect

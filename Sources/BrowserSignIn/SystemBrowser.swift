@@ -1,0 +1,108 @@
+public import FoundationEssentials
+import GLibSupport
+import Glibc
+public import IdentityClient
+
+/// The browser that the person uses, found as the desktop's own tools find it.
+public struct SystemBrowser: Sendable {
+  private let environment: [String: String]
+  private let isWindowsSubsystem: Bool
+
+  /// How long a command is watched. One that still runs then is the browser itself.
+  private static let patience = Duration.seconds(3)
+
+  /// POSIX_SPAWN_SETSID of glibc's spawn.h, which Swift does not import.
+  private static let newSession: Int16 = 0x80
+
+  /// - Parameter environment: The process's environment.
+  public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+    self.environment = environment
+    let release = (try? Data(contentsOf: URL(filePath: "/proc/sys/kernel/osrelease"))) ?? Data()
+    isWindowsSubsystem = String(decoding: release, as: UTF8.self).lowercased().contains("microsoft")
+  }
+
+  /// Whether there is anything to open a page with: a desktop, or `$BROWSER`.
+  public var isAvailable: Bool {
+    isWindowsSubsystem
+      || ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
+  }
+
+  /// Opens a page. The browser becomes a process of its own session, so that it outlives the program.
+  ///
+  /// - Throws: ``IdentityError/Code/browserUnavailable``.
+  public func open(_ url: URL) async throws(IdentityError) {
+    guard ["http", "https"].contains(url.scheme?.lowercased() ?? "") else {
+      throw IdentityError(.browserUnavailable, "Only web pages are opened.")
+    }
+    guard environment["SUDO_USER"] == nil || geteuid() != 0 else {
+      throw IdentityError(
+        .browserUnavailable, "A browser is not started as root for somebody else.",
+        advice: "Run the program without sudo, or sign in by a device code.")
+    }
+    if isAvailable {
+      for command in commands(for: url.absoluteString) where await run(command) { return }
+    }
+    throw IdentityError(
+      .browserUnavailable, "No browser could be started.",
+      advice: "Set BROWSER, or sign in by a device code.")
+  }
+
+  /// The commands to try, in this order: those of `$BROWSER`, then the desktop's.
+  func commands(for address: String) -> [[String]] {
+    let own = (environment["BROWSER"] ?? "").split(separator: ":").compactMap { entry -> [String]? in
+      var words = entry.split(separator: " ").map(String.init)
+      if words.last == "&" { words.removeLast() }
+      guard !words.isEmpty else { return nil }
+      guard words.contains(where: { $0.contains("%s") }) else { return words + [address] }
+      return words.map { $0.replacing("%s", with: address) }
+    }
+    let desktop = [["xdg-open", address], ["gio", "open", address]]
+    let windows = isWindowsSubsystem ? [["wslview", address], ["explorer.exe", address]] : []
+    return own + desktop + windows
+  }
+
+  /// Starts a command without a shell, with its streams at /dev/null.
+  ///
+  /// - Returns: Whether it runs, or ended well.
+  private func run(_ command: [String]) async -> Bool {
+    guard let process = spawn(command) else { return false }
+    // Windows' own file manager says 1 when all is well.
+    let goodStatus: Int32 = command[0] == "explorer.exe" ? 1 : 0
+    let queue = BlockingQueue(label: "llavero.browser")
+    do throws(Watch) {
+      return try await queue.run(timeout: Self.patience, onCancel: .over, onTimeout: .over) {
+        _ throws(Watch) in
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        let isNormal = status & 0x7f == 0
+        return isNormal && [0, goodStatus].contains(status >> 8 & 0xff)
+      }
+    } catch {
+      return true
+    }
+  }
+
+  private enum Watch: Error {
+    case over
+  }
+
+  private func spawn(_ command: [String]) -> pid_t? {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for stream in Int32(0)...2 {
+      posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", stream == 0 ? O_RDONLY : O_WRONLY, 0)
+    }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // A terminal's Ctrl-C shall not end the browser.
+    posix_spawnattr_setflags(&attributes, Self.newSession)
+    var arguments = command.map { strdup($0) } + [nil]
+    var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { (arguments + variables).forEach { free($0) } }
+    var process: pid_t = 0
+    let code = posix_spawnp(&process, command[0], &actions, &attributes, &arguments, &variables)
+    return code == 0 ? process : nil
+  }
+}

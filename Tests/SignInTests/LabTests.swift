@@ -1,0 +1,412 @@
+import EntraLab
+import Foundation
+import HTTPTransport
+import IdentityClient
+import Synchronization
+import Testing
+import TokenCache
+
+@Suite("The client, the browser's listener and libsoup against the lab", .serialized, .timeLimit(.minutes(3)))
+struct LabTests {
+  @Test("1, 21, 22, 43, 49: a sign-in in the browser, then tokens from the cache and by the refresh token")
+  func wholeRun() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      let result = try await test.signIn()
+      #expect(result.account.username == "alice@contoso.test")
+      #expect(result.account.homeAccountID == lab.directory.user("alice")?.homeAccountID)
+      #expect(result.source == .network)
+      #expect(result.cacheError == nil)
+      let page = try #require(lab.requests(to: .authorize).first)
+      #expect(page.query["response_mode"] == "form_post")
+      #expect(page.query["code_challenge_method"] == "S256")
+      #expect(page.query["scope"] == "User.Read openid profile offline_access")
+      #expect(page.query["client_info"] == "1")
+      #expect(page.duplicates.isEmpty)
+      #expect(lab.requests(to: .discovery).count == 1)
+      let before = lab.log.count
+      #expect(try await test.silent(result.account).accessToken == result.accessToken)
+      #expect(lab.log.count == before)
+      #expect(try await test.silent(result.account, ["Mail.Read"]).source == .network)
+      #expect(try await test.silent(result.account, ["Mail.Read"]).source == .cache)
+      let refreshed = try #require(lab.requests(to: .token).last)
+      #expect(refreshed.path.hasPrefix("/\(LabDirectory.contoso)/"))
+      #expect(refreshed.headers["x-client-current-telemetry"] == "4|34,2|")
+      #expect(lab.requests(to: .token).allSatisfy { $0.status == 200 && $0.duplicates.isEmpty })
+    }
+  }
+
+  @Test(
+    "7, 8, 9, 10: an ID token that is wrong in one thing stores nothing",
+    arguments: [
+      ["nonce": "other"], ["aud": "other"], ["iss": "https://evil.test/v2.0"],
+    ])
+  func wrongIDToken(_ claims: [String: String]) async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      lab.configure { $0.idTokenClaims = claims.mapValues { .string($0) } }
+      await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn() }
+      #expect(try await test.cache.export().document.recordCount == 0)
+    }
+  }
+
+  @Test("10: six minutes of skew are too many, four are not", arguments: [(-240, true), (-7560, false)])
+  func skew(_ seconds: Int, _ isGood: Bool) async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      lab.configure { $0.clockSkew = seconds }
+      if isGood {
+        try await test.signIn()
+      } else {
+        await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn() }
+      }
+    }
+  }
+
+  @Test("12: who declines is told apart from what fails")
+  func declines() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      lab.configure { $0.authorize = .deny }
+      await #expect(throws: IdentityError(.userCanceled, "")) {
+        try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+      }
+    }
+  }
+
+  @Test(
+    "13, 20: a person who never comes back, or meets an error page, ends the wait with a hint",
+    arguments: [
+      "User.Read", "unregistered",
+    ])
+  func neverReturns(_ kind: String) async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab) { configuration in
+        if kind == "unregistered" { configuration.redirectURI = URL(string: "http://localhost/nowhere") }
+      }
+      lab.configure { $0.authorize = .page }
+      var request = InteractiveRequest(scopes: ["User.Read"])
+      request.timeout = .seconds(1)
+      let error = await #expect(throws: IdentityError.self) { try await test.client.acquireToken(request) }
+      #expect(error?.code == .timedOut)
+      #expect(error?.advice?.contains("redirect URI is registered") == true)
+    }
+  }
+
+  @Test("14: a cancelled task ends the wait")
+  func cancelled() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      lab.configure { $0.authorize = .page }
+      let signIn = Task { try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"])) }
+      _ = await lab.requests(to: .authorize, atLeast: 1)
+      signIn.cancel()
+      await #expect(throws: IdentityError(.cancelled, "")) { try await signIn.value }
+    }
+  }
+
+  @Test("18: two sign-ins at once do not meet")
+  func parallel() async throws {
+    try await withLab { lab in
+      lab.configure { $0.authorize = .loginHint }
+      let (one, other) = (try LabClient(lab), try LabClient(lab, app: LabApps.mail))
+      var (ofAlice, ofBob) = (InteractiveRequest(scopes: ["A"]), InteractiveRequest(scopes: ["A"]))
+      (ofAlice.loginHint, ofBob.loginHint) = ("alice@contoso.test", "bob@contoso.test")
+      let (alice, bob) = (ofAlice, ofBob)
+      async let first = one.client.acquireToken(alice)
+      async let second = other.client.acquireToken(bob)
+      #expect(try await first.account.username == "alice@contoso.test")
+      #expect(try await second.account.username == "bob@contoso.test")
+    }
+  }
+
+  @Test("19: a port that is taken is named")
+  func portTaken() async throws {
+    try await withLab { lab in
+      let port = try #require(URL(string: lab.baseURL)?.port)
+      let test = try LabClient(lab) { $0.redirectURI = URL(string: "http://localhost:\(port)") }
+      let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
+      #expect(error?.code == .listenerFailed)
+      #expect(error?.message.contains("\(port)") == true)
+    }
+  }
+
+  @Test("27, 31: refresh tokens that work once are each sent once, by many callers at once too")
+  func rotation() async throws {
+    try await withLab { lab in
+      lab.configure { $0.strictRefreshTokens = true }
+      let test = try LabClient(lab)
+      let account = try await test.signIn().account
+      for _ in 0..<2 { _ = try await test.silent(account) { $0.forceRefresh = true } }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for scope in ["B", "C", "B", "C", "D"] {
+          group.addTask { _ = try await test.silent(account, [scope]) }
+        }
+        try await group.waitForAll()
+      }
+      let sent = lab.requests(to: .token).compactMap { $0.form["refresh_token"] }
+      #expect(sent.count == 5)
+      #expect(Set(sent).count == 5)
+      #expect(try await test.refreshTokens().count == 1)
+    }
+  }
+
+  @Test("32: two clients of one store do not lose the refresh token either")
+  func twoClients() async throws {
+    try await withLab { lab in
+      lab.configure { $0.strictRefreshTokens = true }
+      let store = InMemoryStore()
+      let (one, other) = (try LabClient(lab, store: store), try LabClient(lab, store: store))
+      let account = try await one.signIn().account
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for scope in ["B", "C", "D", "E"] {
+          group.addTask { _ = try await one.silent(account, [scope]) }
+          group.addTask { _ = try await other.silent(account, [scope]) }
+        }
+        try await group.waitForAll()
+      }
+      let sent = lab.requests(to: .token).compactMap { $0.form["refresh_token"] }
+      #expect(Set(sent).count == sent.count)
+      #expect(sent.count == 4)
+    }
+  }
+
+  @Test("30: a refresh token that was taken once needs a person, and the account stays")
+  func reuse() async throws {
+    try await withLab { lab in
+      lab.configure { $0.strictRefreshTokens = true }
+      let test = try LabClient(lab)
+      let account = try await test.signIn().account
+      // The answer is lost after the server has used the token up.
+      lab.inject(LabFault(.token, count: 1, connection: .drop, afterHandling: true))
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["B"]) }
+      #expect(error?.code == .interactionRequired)
+      #expect(try await test.client.accounts().count == 1)
+    }
+  }
+
+  @Test(
+    "33, 34, 35, 36, 37: what is wrong with an account is told apart", arguments: AccountCondition.allCases)
+  func conditions(_ condition: AccountCondition) async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      let account = try await test.signIn().account
+      try lab.setCondition(condition, of: "alice")
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["B"]) }
+      #expect(
+        error?.code
+          == (condition == .protectionPolicyRequired
+            ? .serverProtectionPoliciesRequired : .interactionRequired))
+      #expect(error?.stsErrorCodes.isEmpty == false)
+      let tokens = try await test.refreshTokens().count
+      #expect(tokens == (condition == .badToken || condition == .accountDeleted ? 0 : 1))
+      #expect(try await test.client.accounts().count == (condition == .accountDeleted ? 0 : 1))
+    }
+  }
+
+  @Test("34: a second factor is asked for, with the claims that lead to it")
+  func secondFactor() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      let account = try await test.signIn().account
+      try lab.requireMFA(of: "alice")
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["B"]) }
+      #expect(error?.code == .interactionRequired)
+      #expect(error?.advice?.contains("second factor") == true)
+      let claims = try error?.claims.map { try ClaimsRequest(json: $0) }
+      try await test.signIn("alice", ["B"]) { request in
+        request.account = account
+        request.claims = claims
+      }
+      #expect(try await test.silent(account, ["B"]).source == .cache)
+    }
+  }
+
+  @Test("38: an app of the family gets tokens without a sign-in of its own; another does not")
+  func family() async throws {
+    try await withLab { lab in
+      let store = InMemoryStore()
+      let mail = try LabClient(lab, app: LabApps.mail, store: store)
+      let calendar = try LabClient(lab, app: LabApps.calendar, store: store)
+      let plain = try LabClient(lab, store: store)
+      let account = try await mail.signIn().account
+      #expect(try await calendar.client.accounts().count == 1)
+      #expect(try await calendar.silent(account, ["Calendars.Read"]).source == .network)
+      for _ in 0..<2 {
+        await #expect(throws: IdentityError(.interactionRequired, "")) { try await plain.silent(account) }
+      }
+      #expect(lab.requests(to: .token).filter { $0.form["client_id"] == LabApps.plain }.count == 1)
+    }
+  }
+
+  @Test("41: somebody else than was asked for is refused")
+  func mismatch() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      let account = try await test.signIn().account
+      await #expect(throws: IdentityError(.mismatchedUser, "")) {
+        try await test.signIn("bob") { $0.account = account }
+      }
+      #expect(try await test.client.accounts() == [account])
+    }
+  }
+
+  @Test("42: the guest tenant's tokens come by the home tenant's refresh token")
+  func guest() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      let account = try await test.signIn().account
+      let authority = try Authority(url: #require(URL(string: lab.authority(LabDirectory.fabrikam))))
+      let result = try await test.silent(account) { $0.authority = authority }
+      #expect(result.account.homeAccountID == account.homeAccountID)
+      #expect(result.tenantProfile?.tenantID == LabDirectory.fabrikam)
+      #expect(
+        result.tenantProfile?.localAccountID
+          == lab.directory.user("alice")?.objectID(in: LabDirectory.fabrikam))
+      #expect(result.account.tenantProfiles.count == 2)
+    }
+  }
+
+  @Test("44: a personal account signs in, and an organisation's authority refuses it")
+  func personal() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      let account = try await test.signIn("carol").account
+      #expect(account.homeAccountID.hasSuffix(LabTenant.consumers))
+      let consumers = try Authority(url: #require(URL(string: lab.authority("consumers"))))
+      #expect(try await test.silent(account) { $0.authority = consumers }.source == .cache)
+      let organizations = try Authority(url: #require(URL(string: lab.authority("organizations"))))
+      await #expect(throws: IdentityError(.interactionRequired, "")) {
+        try await test.silent(account, ["B"]) { $0.authority = organizations }
+      }
+    }
+  }
+
+  @Test(
+    "48: metadata that leads elsewhere is refused before a token is sent",
+    arguments: [
+      "http://localhost/token", "https://evil.test/token",
+    ])
+  func foreignMetadata(_ address: String) async throws {
+    try await withLab { lab in
+      lab.configure { $0.metadata = ["token_endpoint": .string(address)] }
+      let test = try LabClient(lab)
+      await #expect(throws: IdentityError(.authorityValidationFailed, "")) { try await test.signIn() }
+      #expect(lab.requests(to: .authorize).isEmpty)
+    }
+  }
+
+  @Test("54: a sign-in on another device")
+  func deviceCode() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      let request = DeviceCodeRequest(scopes: ["User.Read"]) { code in
+        #expect(!code.message.isEmpty)
+        try? lab.approveDevice(userCode: code.userCode, as: "alice")
+      }
+      let result = try await test.client.acquireToken(request)
+      #expect(result.account.username == "alice@contoso.test")
+      #expect(try await test.silent(result.account).source == .cache)
+    }
+  }
+
+  @Test("55, 56: pending, then declined")
+  func deviceDeclined() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      let signIn = Task {
+        try await test.client.acquireToken(DeviceCodeRequest(scopes: ["User.Read"]) { _ in })
+      }
+      _ = await lab.requests(to: .token, atLeast: 2)
+      try lab.declineDevice()
+      await #expect(throws: IdentityError(.userCanceled, "")) { try await signIn.value }
+    }
+  }
+
+  @Test("61: a server whose certificate nobody vouches for gets nothing")
+  func untrusted() async throws {
+    try await withLab { lab in
+      let system = "/etc/ssl/certs/ca-certificates.crt"
+      let test = try LabClient(lab, caBundle: system)
+      let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
+      #expect(error?.code == .network)
+      guard case .untrustedServer = error?.transportError else {
+        Issue.record("\(error?.transportError as Any)")
+        return
+      }
+      #expect(lab.log.isEmpty)
+    }
+  }
+
+  @Test(
+    "62: a connection that breaks leaves the refresh token as it was",
+    arguments: [
+      LabFault.Connection.drop, .reset, .truncate, .garbage,
+    ])
+  func broken(_ connection: LabFault.Connection) async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      let account = try await test.signIn().account
+      let before = try await test.refreshTokens()
+      lab.inject(LabFault(.token, count: 2, connection: connection))
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["B"]) }
+      #expect([.network, .invalidResponse].contains(error?.code))
+      #expect(try await test.refreshTokens() == before)
+      lab.clearFaults()
+      #expect(try await test.silent(account, ["B"]).source == .network)
+    }
+  }
+
+  @Test("63: one failure of the server goes unnoticed; a wish for peace is heard")
+  func serverFails() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      let account = try await test.signIn().account
+      lab.inject(LabFault(.token, status: 500, body: "{}"))
+      #expect(try await test.silent(account, ["B"]).source == .network)
+      lab.inject(LabFault(.token, status: 503, headers: ["Retry-After": "30"], body: "{}"))
+      await #expect(throws: IdentityError(.serverError, "")) { try await test.silent(account, ["C"]) }
+      let before = lab.log.count
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["C"]) }
+      #expect(error?.isThrottled == true)
+      #expect(lab.log.count == before)
+    }
+  }
+
+  @Test("65: an answer without end is cut off")
+  func huge() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      let account = try await test.signIn().account
+      lab.inject(LabFault(.token, bodySize: 50 << 20))
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["B"]) }
+      #expect(error?.transportError == .responseTooLarge(limit: 1 << 20))
+    }
+  }
+
+  @Test("67: scopes that the server leaves out are reported with the result")
+  func declinedScopes() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      lab.configure { $0.declinedScopes = ["Mail.Send"] }
+      let error = await #expect(throws: IdentityError.self) {
+        try await test.signIn("alice", ["User.Read", "Mail.Send"])
+      }
+      #expect(error?.code == .serverDeclinedScopes)
+      #expect(error?.declinedScopes == ["Mail.Send"])
+      #expect(error?.result?.accessToken.isEmpty == false)
+    }
+  }
+
+  @Test("69: signing out clears the cache and opens the authority's page")
+  func signOut() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab)
+      let account = try await test.signIn().account
+      try await test.client.signOut(account, SignOutOptions(fromBrowser: true))
+      #expect(try await test.client.accounts().isEmpty)
+      #expect(try await test.refreshTokens().isEmpty)
+      #expect(lab.requests(to: .logout).count == 1)
+    }
+  }
+}

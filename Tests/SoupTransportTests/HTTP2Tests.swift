@@ -1,0 +1,75 @@
+import Glibc
+import HTTPTransport
+import HTTPTypes
+import SoupTransport
+import TestSupport
+import Testing
+
+private let program = "/usr/sbin/nghttpd"
+
+extension TransportTests {
+  /// Against the server of Debian's package nghttp2-server, which speaks nothing else.
+  @Suite(.enabled(if: access(program, X_OK) == 0, "nghttp2-server is not installed"))
+  struct HTTP2Tests {
+    private let size = 300_000
+
+    private func withServer(_ body: (UInt16, SoupTransport) async throws -> Void) async throws {
+      let certificates = TestCertificates.shared
+      try write(String(repeating: "x", count: size), to: certificates.directory + "/file")
+      let free = RawServer { _ in }
+      free.stop()
+      let server = try Child(
+        program,
+        ["-d", certificates.directory, "\(free.port)", certificates.good.key, certificates.good.certificate],
+        environment: ["PATH": "/usr/bin"])
+      defer {
+        server.signal(SIGTERM)
+        server.wait()
+      }
+      let transport = try makeTransport()
+      let deadline = ContinuousClock.now + .seconds(10)
+      while case .cannotConnect = await failure(transport, get(free.port, "/file")),
+        ContinuousClock.now < deadline
+      {}
+      try await body(free.port, transport)
+    }
+
+    @Test func fiftyConcurrentRequests() async throws {
+      try await withServer { port, transport in
+        let sizes = try await withThrowingTaskGroup(of: Int.self) { group in
+          for _ in 0..<50 { group.addTask { try await transport.send(get(port, "/file")).body.count } }
+          return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(sizes == Array(repeating: size, count: 50))
+      }
+    }
+
+    @Test func cancelledRequestLeavesTheOthersOfItsConnectionAlone() async throws {
+      try await withServer { port, transport in
+        for round in 0..<50 {
+          let task = Task { await failure(transport, get(port, "/file")) }
+          async let other = transport.send(get(port, "/file"))
+          usleep(UInt32(round * 50))
+          task.cancel()
+          let error = await task.value
+          #expect(error == nil || error == .cancelled)
+          let count = try await other.body.count
+          #expect(count == size)
+        }
+      }
+    }
+
+    @Test func largeBodyIsRefusedAndFormsArrive() async throws {
+      try await withServer { port, transport in
+        let error = await failure(transport, get(port, "/file", maximumBodySize: 1000))
+        #expect(error == .responseTooLarge(limit: 1000))
+        var request = post(port, "a=1")
+        request.head.path = "/file"
+        for _ in 0..<3 {
+          let status = try await transport.send(request).head.status
+          #expect(status == .ok)
+        }
+      }
+    }
+  }
+}
