@@ -17,6 +17,7 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let package = Package(
   name: "llavero",
   products: [
+    .library(name: "MSAL", targets: ["MSAL"]),
     .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
     .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
@@ -62,6 +63,13 @@ let package = Package(
     .target(
       name: "BrowserSignIn", dependencies: ["GLibSupport", "IdentityClient", "LoopbackListener"],
       swiftSettings: common),
+    .target(
+      name: "MSAL",
+      dependencies: [
+        "BrowserSignIn", "HTTPTransport", "IdentityClient", "KeyringStore", "SecretService", "SoupTransport",
+        "TokenCache", logging,
+      ],
+      swiftSettings: safe),
     .executableTarget(
       name: "llavero", dependencies: ["GLibSupport", "KeyringStore", argumentParser], swiftSettings: safe),
     .target(
@@ -116,6 +124,11 @@ let package = Package(
         "TokenCache", logging,
       ],
       exclude: ["browser.py"], swiftSettings: common),
+    .testTarget(
+      name: "MSALTests",
+      dependencies: ["EntraLab", "HTTPTransport", "IdentityClient", "MSAL", "TokenCache", httpTypes],
+      swiftSettings: common + [.swiftLanguageMode(.v5)]),
+    .testTarget(name: "MSALConcurrencyTests", dependencies: ["MSAL"], swiftSettings: common),
     .testTarget(
       name: "LlaveroTests", dependencies: ["llavero", "SecretService", "TestSupport", "TokenCache"],
       swiftSettings: common),

@@ -8,6 +8,13 @@ public struct Account: Sendable, Hashable {
   public let environment: String
   /// The home tenant first, the others in the order of their ids.
   public let tenantProfiles: [TenantProfile]
+
+  package init(
+    homeAccountID: String, username: String?, environment: String, tenantProfiles: [TenantProfile]
+  ) {
+    (self.homeAccountID, self.username) = (homeAccountID, username)
+    (self.environment, self.tenantProfiles) = (environment, tenantProfiles)
+  }
 }
 
 /// An account as one tenant knows it.
@@ -21,6 +28,15 @@ public struct TenantProfile: Sendable, Hashable {
   public let isHomeTenant: Bool
   /// What the ID token of the asking client says, where it has one.
   public let claims: IDTokenClaims?
+
+  package init(
+    tenantID: String, localAccountID: String?, username: String?, name: String?, environment: String,
+    isHomeTenant: Bool, claims: IDTokenClaims?
+  ) {
+    (self.tenantID, self.localAccountID, self.username) = (tenantID, localAccountID, username)
+    (self.name, self.environment) = (name, environment)
+    (self.isHomeTenant, self.claims) = (isHomeTenant, claims)
+  }
 }
 
 /// Which accounts to list.

@@ -1,0 +1,47 @@
+import Dispatch
+import Synchronization
+
+/// Waits for asynchronous work from a method that is not.
+///
+/// The work runs on a queue of its own and not on the cooperative pool: a thread of that, which has no more than
+/// the machine has processors, may be the one that waits.
+func blocking<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) throws -> T {
+  let outcome = Outcome<T>()
+  Task(executorPreference: QueueExecutor()) {
+    do {
+      outcome.finish(.success(try await work()))
+    } catch {
+      outcome.finish(.failure(error))
+    }
+  }
+  return try outcome.wait()
+}
+
+private final class Outcome<T: Sendable>: Sendable {
+  private let result = Mutex<Result<T, any Error>?>(nil)
+  private let isFinished = DispatchSemaphore(value: 0)
+
+  func finish(_ result: Result<T, any Error>) {
+    self.result.withLock { $0 = result }
+    isFinished.signal()
+  }
+
+  func wait() throws -> T {
+    while true {
+      if let result = result.withLock({ $0 }) { return try result.get() }
+      isFinished.wait()
+    }
+  }
+}
+
+private final class QueueExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "llavero.msal.blocking")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { [self] in
+      // The queue runs each job once, as the executor has promised.
+      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
+}

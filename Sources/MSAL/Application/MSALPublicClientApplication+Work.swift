@@ -1,0 +1,181 @@
+import Foundation
+import IdentityClient
+import TokenCache
+
+extension MSALPublicClientApplication {
+  /// Does work and calls the block with its outcome: on a queue, for the block may take its time.
+  func complete<T: Sendable>(
+    _ block: @escaping @Sendable (T?, (any Error)?) -> Void, on queue: DispatchQueue?,
+    _ work: @escaping @Sendable () async throws -> T
+  ) {
+    Task {
+      let outcome: Result<T, any Error>
+      do {
+        outcome = .success(try await work())
+      } catch {
+        outcome = .failure(error)
+      }
+      let call = { @Sendable in
+        switch outcome {
+        case .success(let value): block(value, nil)
+        case .failure(let error): block(nil, error)
+        }
+      }
+      (queue ?? .global()).async(execute: call)
+    }
+  }
+
+  func result(of request: SilentRequest) async throws -> MSALResult {
+    report(
+      try await identity { () throws(IdentityError) in try await client.acquireTokenSilent(request) })
+  }
+
+  func result(of request: InteractiveRequest) async throws -> MSALResult {
+    report(
+      try await WebSessions.run(client) { [self] in
+        try await identity { () throws(IdentityError) in try await client.acquireToken(request) }
+      })
+  }
+
+  func result(of request: DeviceCodeRequest) async throws -> MSALResult {
+    report(
+      try await WebSessions.run(client) { [self] in
+        try await identity { () throws(IdentityError) in try await client.acquireToken(request) }
+      })
+  }
+
+  /// Tells the providers of external accounts.
+  private func report(_ result: AuthenticationResult) -> MSALResult {
+    let result = MSALResult(result)
+    for provider in config.cacheConfig.externalAccountProviders {
+      logFailure { try provider.update(result.account, idTokenClaims: result.tenantProfile.claims ?? [:]) }
+    }
+    return result
+  }
+
+  /// The accounts of the cache, then those that only an external provider knows.
+  func accounts(_ query: AccountsQuery) async throws -> [MSALAccount] {
+    let filter = query.filter(clientID: client.configuration.clientID)
+    var accounts = try await identity { () throws(IdentityError) in try await client.accounts(filter) }
+      .filter(query.matches).map { MSALAccount($0) }
+    for provider in config.cacheConfig.externalAccountProviders {
+      logFailure {
+        for account in try provider.accounts(with: query.parameters).compactMap(Account.init)
+        where query.matches(account) && !accounts.contains(MSALAccount(account)) {
+          accounts.append(MSALAccount(account))
+        }
+      }
+    }
+    return accounts
+  }
+
+  func account(for parameters: MSALAccountEnumerationParameters, named name: String) throws -> MSALAccount {
+    guard let account = try accounts(for: parameters).first else {
+      throw NSError(
+        .internalErrorAccountRequired, "No account with \(name) is signed in to this application.",
+        advice: "Sign in interactively.")
+    }
+    return account
+  }
+
+  /// The one account that is signed in. When it is another than the last time, that is remembered in the cache.
+  func currentAccount() async throws -> (current: MSALAccount?, previous: MSALAccount?) {
+    let accounts = try await accounts(AccountsQuery())
+    guard accounts.count <= 1 else {
+      throw NSError(
+        .internalErrorAmbiguousAccount, "\(accounts.count) accounts are signed in where one was expected.",
+        advice: "Sign all but one out, or use allAccounts().")
+    }
+    let previous: Account?
+    do {
+      previous = try await replacePrincipal(accounts.first?.account)
+    } catch {
+      throw NSError(error)
+    }
+    return (accounts.first, previous.map { MSALAccount($0) })
+  }
+
+  /// Remembers the one account of the application.
+  ///
+  /// - Returns: The one that was remembered before, if that was another.
+  private func replacePrincipal(_ current: Account?) async throws(CacheError) -> Account? {
+    let clientID = client.configuration.clientID
+    let previous = try await client.cache.accountMetadata(clientID: clientID)?.principal
+    guard previous?.homeAccountID.lowercased() != current?.homeAccountID.lowercased() else { return nil }
+    try await client.cache.updateAccountMetadata(clientID: clientID) { $0.principal = current }
+    return previous
+  }
+
+  /// Signs an account out, out of this application alone and without the browser when there are no options.
+  func signOut(_ account: MSALAccount, _ options: SignOutOptions?) async throws {
+    if let options, options.fromBrowser {
+      try await WebSessions.run(client) { [self] in
+        try await identity { () throws(IdentityError) in try await client.signOut(account.account, options) }
+      }
+    } else {
+      try await identity { () throws(IdentityError) in
+        guard let options else { return try await client.remove(account.account) }
+        try await client.signOut(account.account, options)
+      }
+    }
+    for provider in config.cacheConfig.externalAccountProviders {
+      try provider.remove(
+        account, wipeAccount: options?.wipeAccount ?? false, tenantProfiles: account.tenantProfiles)
+    }
+  }
+
+  /// Another library's trouble is logged and stops nothing.
+  private func logFailure(_ work: () throws -> Void) {
+    do {
+      try work()
+    } catch {
+      let error = error as NSError
+      MSALGlobalConfig.loggerConfig.log(
+        .warning, "A provider of external accounts failed: \(error.domain) \(error.code)", containsPII: false)
+    }
+  }
+}
+
+/// Calls the client and turns its errors into those of this module.
+private func identity<T: Sendable>(
+  _ call: () async throws(IdentityError) -> T
+) async throws -> T {
+  do {
+    return try await call()
+  } catch {
+    throw NSError(error)
+  }
+}
+
+func unregisteredDevice() -> NSError {
+  NSError(
+    .internalBrokerNotAvailable, "Linux has no registration of the device that this library could use.")
+}
+
+extension AccountMetadata {
+  /// The account of an application for one person.
+  fileprivate var principal: Account? {
+    get {
+      principalHomeAccountID.map {
+        Account(
+          homeAccountID: $0, username: principalUsername, environment: principalAccountEnvironment ?? "",
+          tenantProfiles: [])
+      }
+    }
+    set {
+      principalHomeAccountID = newValue?.homeAccountID
+      principalUsername = newValue?.username
+      principalAccountEnvironment = newValue?.environment
+    }
+  }
+}
+
+extension Account {
+  /// An account of another library; `nil` without a home account id.
+  fileprivate init?(_ account: any MSALAccountProtocol) {
+    guard let identifier = account.identifier ?? account.homeAccountId?.identifier else { return nil }
+    self.init(
+      homeAccountID: identifier, username: account.username, environment: account.environment,
+      tenantProfiles: account.tenantProfiles?.map(\.profile) ?? [])
+  }
+}

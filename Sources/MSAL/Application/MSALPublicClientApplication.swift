@@ -1,0 +1,344 @@
+public import Foundation
+package import HTTPTransport
+package import IdentityClient
+import TokenCache
+
+/// Signs people in to an application without a secret of its own, and keeps their tokens fresh.
+///
+/// Methods with a completion block return at once and call it later, on the queue that the parameters name, or
+/// as ``MSALParameters/completionBlockQueue`` says. Async methods do the same for code that can wait; cancelling
+/// their task ends the work with ``MSALError/userCanceled``. Errors are `NSError` objects, most of them in
+/// ``MSALErrorDomain``; a network that is down shows in `NSURLErrorDomain`, and a keyring that is locked or away
+/// in `NSOSStatusErrorDomain`.
+///
+/// For example:
+///
+/// ```swift
+/// let application = try MSALPublicClientApplication(
+///   configuration: MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555"))
+/// let parameters = MSALInteractiveTokenParameters(
+///   scopes: ["https://graph.microsoft.com/user.read"], webviewParameters: MSALWebviewParameters())
+/// let result = try await application.acquireToken(with: parameters)
+/// ```
+open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
+  // Unchecked because the class is open to subclasses and because a configuration can be changed: this one never
+  // is, and only copies are handed out.
+  let config: MSALPublicClientApplicationConfig
+  let client: PublicClient
+
+  /// What the application was made with. Later changes have no effect.
+  open var configuration: MSALPublicClientApplicationConfig {
+    MSALPublicClientApplicationConfig(copying: config)
+  }
+
+  /// - Throws: An error in ``MSALErrorDomain`` for a configuration that cannot work.
+  public convenience init(configuration config: MSALPublicClientApplicationConfig) throws {
+    try self.init(
+      configuration: config, transport: try defaultTransport(), authenticator: defaultAuthenticator())
+  }
+
+  /// - Throws: An error in ``MSALErrorDomain`` when the client id is empty.
+  public convenience init(clientId: String) throws {
+    try self.init(configuration: MSALPublicClientApplicationConfig(clientId: clientId))
+  }
+
+  /// - Parameters:
+  ///   - config: What the application is; it is copied.
+  ///   - transport: Sends its requests.
+  ///   - authenticator: Opens the browser.
+  /// - Throws: An error in ``MSALErrorDomain`` for a configuration that cannot work.
+  package init(
+    configuration config: MSALPublicClientApplicationConfig, transport: any HTTPTransport,
+    authenticator: (any WebAuthenticator)?
+  ) throws {
+    self.config = MSALPublicClientApplicationConfig(copying: config)
+    client = PublicClient(
+      configuration: try config.clientConfiguration(), cache: try config.cacheConfig.accessor(),
+      transport: transport, authenticator: authenticator, logger: MSALGlobalConfig.loggerConfig.logger())
+    super.init()
+  }
+
+  /// The version of this library.
+  open class var sdkVersion: String? { "0.1.0" }
+
+  /// Always false: this library speaks to no broker.
+  open var isCompatibleAADBrokerAvailable: Bool { false }
+
+  /// Completes a sign-in whose redirect URI has a scheme of the application's own.
+  ///
+  /// The desktop starts the program, or activates it, with the address; hand it over here.
+  ///
+  /// - Parameters:
+  ///   - response: The address.
+  ///   - sourceApplication: Without effect on Linux.
+  /// - Returns: Whether a sign-in waited for it.
+  @discardableResult
+  open class func handleMSALResponse(_ response: URL, sourceApplication: String?) -> Bool {
+    WebSessions.handle(response)
+  }
+
+  /// Cancels the sign-in that waits for the browser or for another device. It ends with ``MSALError/userCanceled``.
+  ///
+  /// - Returns: Whether there was one.
+  @discardableResult
+  open class func cancelCurrentWebAuthSession() -> Bool {
+    WebSessions.cancelAll()
+  }
+
+  /// Gets a token by having the person sign in, in the system's browser.
+  ///
+  /// The block is called on the main queue unless the parameters name another one.
+  open func acquireToken(
+    with parameters: MSALInteractiveTokenParameters,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    let request = Result { try InteractiveRequest(parameters, client.configuration) }
+    complete(completionBlock, on: parameters.completionBlockQueue ?? .main) { [self] in
+      try await result(of: request.get())
+    }
+  }
+
+  /// Gets a token by having the person sign in, in the system's browser.
+  ///
+  /// - Throws: `NSError`: ``MSALError/userCanceled`` when the person or the program broke it off,
+  ///   ``MSALError/serverDeclinedScopes`` when not all scopes were granted.
+  @discardableResult
+  nonisolated(nonsending) open func acquireToken(
+    with parameters: MSALInteractiveTokenParameters
+  ) async throws -> MSALResult {
+    try await result(of: InteractiveRequest(parameters, client.configuration))
+  }
+
+  /// Gets a token by having the person sign in on another device. MSAL for iOS and macOS has nothing like it.
+  ///
+  /// The block is called on the main queue unless the parameters name another one.
+  open func acquireToken(
+    with parameters: MSALDeviceCodeTokenParameters,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    let request = Result { try DeviceCodeRequest(parameters, client.configuration) }
+    complete(completionBlock, on: parameters.completionBlockQueue ?? .main) { [self] in
+      try await result(of: request.get())
+    }
+  }
+
+  /// Gets a token by having the person sign in on another device. MSAL for iOS and macOS has nothing like it.
+  ///
+  /// - Throws: `NSError`, as in an interactive request.
+  @discardableResult
+  nonisolated(nonsending) open func acquireToken(
+    with parameters: MSALDeviceCodeTokenParameters
+  ) async throws -> MSALResult {
+    try await result(of: DeviceCodeRequest(parameters, client.configuration))
+  }
+
+  /// Gets a token of an account without the person: from the cache, or by means of a refresh token.
+  ///
+  /// The block is called on a queue of the library's unless the parameters name one.
+  open func acquireTokenSilent(
+    with parameters: MSALSilentTokenParameters,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    let request = Result { try SilentRequest(parameters, client.configuration) }
+    complete(completionBlock, on: parameters.completionBlockQueue) { [self] in
+      try await result(of: request.get())
+    }
+  }
+
+  /// Gets a token of an account without the person: from the cache, or by means of a refresh token.
+  ///
+  /// - Throws: `NSError`: ``MSALError/interactionRequired`` when the person has to sign in.
+  @discardableResult
+  nonisolated(nonsending) open func acquireTokenSilent(
+    with parameters: MSALSilentTokenParameters
+  ) async throws -> MSALResult {
+    try await result(of: SilentRequest(parameters, client.configuration))
+  }
+
+  /// The accounts that are signed in to this application, in the order of their user names.
+  ///
+  /// Like all methods that neither take a block nor are async, it keeps its thread waiting while the keyring is
+  /// read, and while the keyring asks for its password.
+  ///
+  /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or away.
+  open func allAccounts() throws -> [MSALAccount] {
+    try accounts(for: MSALAccountEnumerationParameters())
+  }
+
+  /// The account with a home account id.
+  ///
+  /// - Throws: `NSError` when there is none, too; then with ``MSALError/internal`` and, under
+  ///   ``MSALInternalErrorCodeKey``, ``MSALInternalError/internalErrorAccountRequired``.
+  open func account(forIdentifier identifier: String) throws -> MSALAccount {
+    try account(for: MSALAccountEnumerationParameters(identifier: identifier), named: "that identifier")
+  }
+
+  /// The account with a user name; the first if there are several.
+  ///
+  /// - Throws: `NSError` when there is none, too, as ``account(forIdentifier:)`` does.
+  open func account(forUsername username: String) throws -> MSALAccount {
+    try account(
+      for: MSALAccountEnumerationParameters(identifier: nil, username: username), named: "that user name")
+  }
+
+  /// The accounts that fit, in the order of their user names.
+  ///
+  /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or away.
+  open func accounts(for parameters: MSALAccountEnumerationParameters) throws -> [MSALAccount] {
+    let query = AccountsQuery(parameters)
+    return try blocking { [self] in try await accounts(query) }
+  }
+
+  /// The accounts that fit, in the order of their user names. On Linux the device has no others than the cache.
+  ///
+  /// The block is called on a queue of the library's unless the parameters name one.
+  open func accountsFromDevice(
+    for parameters: MSALAccountEnumerationParameters,
+    completionBlock: @escaping @Sendable ([MSALAccount]?, (any Error)?) -> Void
+  ) {
+    let query = AccountsQuery(parameters)
+    complete(completionBlock, on: parameters.completionBlockQueue) { [self] in try await accounts(query) }
+  }
+
+  /// The accounts that fit, in the order of their user names. On Linux the device has no others than the cache.
+  ///
+  /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or away.
+  @discardableResult
+  nonisolated(nonsending) open func accountsFromDevice(
+    for parameters: MSALAccountEnumerationParameters
+  ) async throws -> [MSALAccount] {
+    try await accounts(AccountsQuery(parameters))
+  }
+
+  /// The account that is signed in to an application for one person, and the one that was before, if that was
+  /// another.
+  ///
+  /// The block is called on a queue of the library's unless the parameters name one.
+  open func getCurrentAccount(
+    with parameters: MSALParameters?,
+    completionBlock: @escaping @Sendable (MSALAccount?, MSALAccount?, (any Error)?) -> Void
+  ) {
+    complete(
+      { current, error in completionBlock(current?.current, current?.previous, error) },
+      on: parameters?.completionBlockQueue
+    ) { [self] in try await currentAccount() }
+  }
+
+  /// The account that is signed in to an application for one person, and the one that was before, if that was
+  /// another.
+  ///
+  /// - Throws: `NSError`: ``MSALError/internal`` with ``MSALInternalError/internalErrorAmbiguousAccount`` when
+  ///   several accounts are signed in.
+  @discardableResult
+  nonisolated(nonsending) open func currentAccount(
+    with parameters: MSALParameters?
+  ) async throws -> (MSALAccount?, MSALAccount?) {
+    let accounts = try await currentAccount()
+    return (accounts.current, accounts.previous)
+  }
+
+  /// Signs an account out of this application: removes its tokens. Other applications keep theirs.
+  ///
+  /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or away.
+  open func remove(_ account: MSALAccount) throws {
+    try blocking { [self] in try await signOut(account, nil) }
+  }
+
+  /// Signs an account out, of the browser's session and of other applications, too, if the parameters say so.
+  ///
+  /// The block is called on the main queue unless the parameters name another one.
+  open func signout(
+    with account: MSALAccount, signoutParameters: MSALSignoutParameters,
+    completionBlock signoutCompletionBlock: @escaping @Sendable (Bool, (any Error)?) -> Void
+  ) {
+    let options = SignOutOptions(signoutParameters)
+    complete(
+      { done, error in signoutCompletionBlock(done != nil, error) },
+      on: signoutParameters.completionBlockQueue ?? .main
+    ) { [self] in try await signOut(account, options) }
+  }
+
+  /// Signs an account out, of the browser's session and of other applications, too, if the parameters say so.
+  ///
+  /// - Returns: Always true.
+  /// - Throws: `NSError`, also when the person closed the sign-out page.
+  @discardableResult
+  nonisolated(nonsending) open func signout(
+    with account: MSALAccount, signoutParameters: MSALSignoutParameters
+  ) async throws -> Bool {
+    try await signOut(account, SignOutOptions(signoutParameters))
+    return true
+  }
+
+  /// What is known of the device: that it is an ordinary one.
+  ///
+  /// The block is called on a queue of the library's unless the parameters name one.
+  open func getDeviceInformation(
+    with parameters: MSALParameters?,
+    completionBlock: @escaping @Sendable (MSALDeviceInformation?, (any Error)?) -> Void
+  ) {
+    complete(completionBlock, on: parameters?.completionBlockQueue) { MSALDeviceInformation() }
+  }
+
+  /// What is known of the device: that it is an ordinary one.
+  @discardableResult
+  nonisolated(nonsending) open func deviceInformation(
+    with parameters: MSALParameters?
+  ) async throws -> MSALDeviceInformation {
+    MSALDeviceInformation()
+  }
+
+  /// What is known of the device's registration with an organization. On Linux always an error.
+  open func getWPJMetaDataDevice(
+    with parameters: MSALParameters?, forTenantId tenantId: String?,
+    completionBlock: @escaping @Sendable (MSALWPJMetaData?, (any Error)?) -> Void
+  ) {
+    complete(completionBlock, on: parameters?.completionBlockQueue) { throw unregisteredDevice() }
+  }
+
+  /// What is known of the device's registration with an organization.
+  ///
+  /// - Throws: On Linux always an `NSError` with ``MSALInternalError/internalBrokerNotAvailable``.
+  @discardableResult
+  nonisolated(nonsending) open func wpjMetaDataDevice(
+    with parameters: MSALParameters?, forTenantId tenantId: String?
+  ) async throws -> MSALWPJMetaData {
+    throw unregisteredDevice()
+  }
+
+  /// A token of the device itself. On Linux always an error.
+  open func getDeviceToken(
+    with parameters: MSALDeviceTokenParameters,
+    completionBlock: @escaping @Sendable (MSALDeviceTokenResult?, (any Error)?) -> Void
+  ) {
+    complete(completionBlock, on: parameters.completionBlockQueue) { throw unregisteredDevice() }
+  }
+
+  /// A token of the device itself.
+  ///
+  /// - Throws: On Linux always an `NSError` with ``MSALInternalError/internalBrokerNotAvailable``.
+  @discardableResult
+  nonisolated(nonsending) open func deviceToken(
+    with parameters: MSALDeviceTokenParameters
+  ) async throws -> MSALDeviceTokenResult {
+    throw unregisteredDevice()
+  }
+
+  /// A token of a device that several people share. On Linux always an error.
+  open func getDeviceTokenForSharedDevice(
+    withResource resource: String, scopes: [String]?,
+    completionBlock: @escaping @Sendable (MSALDeviceTokenResult?, (any Error)?) -> Void
+  ) {
+    complete(completionBlock, on: nil) { throw unregisteredDevice() }
+  }
+
+  /// A token of a device that several people share.
+  ///
+  /// - Throws: On Linux always an `NSError` with ``MSALInternalError/internalBrokerNotAvailable``.
+  @discardableResult
+  nonisolated(nonsending) open func deviceTokenForSharedDevice(
+    withResource resource: String, scopes: [String]?
+  ) async throws -> MSALDeviceTokenResult {
+    throw unregisteredDevice()
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import IdentityClient
+import TokenCache
+
+extension MSALTokenParameters {
+  /// Refuses what no request may contain.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain``.
+  func check(_ configuration: ClientConfiguration) throws {
+    guard scopes.contains(where: { !$0.isBlank }) else {
+      throw NSError(
+        .internalErrorInvalidParameter, "The request names no scope.",
+        advice: "Say what the token is for, such as https://graph.microsoft.com/user.read.")
+    }
+    let isB2C = (authority?.authority ?? configuration.authority).kind == .b2c
+    let reserved =
+      ["openid", "profile", "offline_access"] + (isB2C ? [] : [configuration.clientID.lowercased()])
+    if let scope = scopes.first(where: { reserved.contains($0.lowercased()) }) {
+      throw NSError(
+        .internalErrorInvalidParameter, "The scope \(scope) is reserved.",
+        advice: "Leave it out: it is asked for in any case.")
+    }
+    if let scheme = authenticationScheme, scheme.scheme != .bearer {
+      throw NSError(
+        .internalErrorInvalidParameter, "The scheme \(scheme.authenticationScheme) is not offered on Linux.",
+        advice: "Use MSALAuthenticationSchemeBearer, or none.")
+    }
+    if claimsRequest != nil, extraQueryParameters?["claims"] != nil {
+      throw NSError(
+        .internalErrorInvalidParameter, "The claims stand in the claims request and in the extra parameters.",
+        advice: "Use the claims request alone.")
+    }
+  }
+}
+
+extension SilentRequest {
+  /// - Throws: An error in ``MSALErrorDomain`` for what no request may contain.
+  init(_ parameters: MSALSilentTokenParameters, _ configuration: ClientConfiguration) throws {
+    try parameters.check(configuration)
+    guard let account = parameters.account else {
+      throw NSError(
+        .internalErrorAccountRequired, "A silent request needs an account.",
+        advice: "Take one from allAccounts(), or sign in interactively.")
+    }
+    self.init(
+      scopes: parameters.scopes, account: account.account, forceRefresh: parameters.forceRefresh,
+      claims: parameters.claimsRequest?.request, authority: parameters.authority?.authority)
+    extraQueryParameters = parameters.extraQueryParameters ?? [:]
+    correlationID = parameters.correlationId ?? correlationID
+  }
+}
+
+extension InteractiveRequest {
+  /// - Throws: An error in ``MSALErrorDomain`` for what no request may contain.
+  init(_ parameters: MSALInteractiveTokenParameters, _ configuration: ClientConfiguration) throws {
+    try parameters.check(configuration)
+    self.init(
+      scopes: parameters.scopes, account: parameters.account?.account, loginHint: parameters.loginHint,
+      prompt: parameters.promptType.prompt, claims: parameters.claimsRequest?.request,
+      authority: parameters.authority?.authority)
+    domainHint = parameters.domainHint
+    extraScopesToConsent = parameters.extraScopesToConsent ?? []
+    extraQueryParameters = parameters.extraQueryParameters ?? [:]
+    correlationID = parameters.correlationId ?? correlationID
+  }
+}
+
+extension DeviceCodeRequest {
+  /// - Throws: An error in ``MSALErrorDomain`` for what no request may contain.
+  init(_ parameters: MSALDeviceCodeTokenParameters, _ configuration: ClientConfiguration) throws {
+    try parameters.check(configuration)
+    let show = parameters.show
+    self.init(
+      scopes: parameters.scopes, claims: parameters.claimsRequest?.request,
+      authority: parameters.authority?.authority, show: { show(MSALDeviceCode($0)) })
+    extraQueryParameters = parameters.extraQueryParameters ?? [:]
+    correlationID = parameters.correlationId ?? correlationID
+  }
+}
+
+extension SignOutOptions {
+  init(_ parameters: MSALSignoutParameters) {
+    self.init(
+      wipeAccount: parameters.wipeAccount, wipeCacheForAllAccounts: parameters.wipeCacheForAllAccounts,
+      fromBrowser: parameters.signoutFromBrowser)
+    extraQueryParameters = parameters.extraQueryParameters ?? [:]
+  }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import IdentityClient
+import Synchronization
+
+/// The sign-ins of the process that wait for a browser. The methods of MSAL that end one or complete it belong to
+/// no application.
+enum WebSessions {
+  private struct Session {
+    let client: PublicClient
+    let cancel: @Sendable () -> Void
+  }
+
+  private static let sessions = Mutex<[UUID: Session]>([:])
+
+  /// Runs a sign-in, which ends with the task that called or by ``cancelAll()``.
+  static func run<T: Sendable>(
+    _ client: PublicClient, _ work: @escaping @Sendable () async throws -> T
+  ) async throws -> T {
+    let id = UUID()
+    let task = Task { try await work() }
+    sessions.withLock { $0[id] = Session(client: client) { task.cancel() } }
+    defer { sessions.withLock { $0[id] = nil } }
+    return try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      task.cancel()
+    }
+  }
+
+  /// - Returns: Whether there was a sign-in to cancel.
+  static func cancelAll() -> Bool {
+    let cancels = sessions.withLock { $0.values.map(\.cancel) }
+    for cancel in cancels { cancel() }
+    return !cancels.isEmpty
+  }
+
+  /// - Returns: Whether a sign-in waited for this answer.
+  static func handle(_ url: URL) -> Bool {
+    let clients = sessions.withLock { $0.values.map(\.client) }
+    return clients.contains { $0.handleRedirect(url) }
+  }
+}

@@ -1,0 +1,68 @@
+public import Foundation
+import KeyringStore
+import SecretService
+public import TokenCache
+
+/// Where tokens are kept.
+open class MSALCacheConfig: NSObject, NSCopying {
+  /// The keychain group: applications with the same one share their accounts. A name in reverse-DNS form.
+  ///
+  /// On iOS and macOS a group has to stand in the application's entitlements. Linux has nothing of the kind:
+  /// every application can use every group.
+  open var keychainSharingGroup = MSALCacheConfig.defaultKeychainSharingGroup()
+
+  /// Where the group is kept; `nil` is the Secret Service keyring, with leave to ask for its password. MSAL for
+  /// iOS and macOS offers no choice.
+  ///
+  /// For example, for a test:
+  ///
+  /// ```swift
+  /// import TokenCache
+  ///
+  /// config.cacheConfig.store = InMemoryStore()
+  /// ```
+  open var store: (any CacheStore)?
+
+  /// What ``addExternalAccountProvider(_:)`` was given.
+  public private(set) var externalAccountProviders: [any MSALExternalAccountProviding] = []
+
+  /// Of ADAL for macOS; without effect on Linux.
+  open var serializedADALCache: MSALSerializedADALCacheProvider?
+
+  /// Of the login keychain of macOS; without effect on Linux.
+  open var trustedApplications: [Any] = []
+
+  override init() {}
+
+  init(copying other: MSALCacheConfig) {
+    (keychainSharingGroup, store) = (other.keychainSharingGroup, other.store)
+    externalAccountProviders = other.externalAccountProviders
+    (serializedADALCache, trustedApplications) = (other.serializedADALCache, other.trustedApplications)
+  }
+
+  /// The group that MSAL for macOS uses unless told otherwise: `com.microsoft.identity.universalstorage`.
+  open class func defaultKeychainSharingGroup() -> String { KeychainGroup.default.name }
+
+  /// Adds a place where another library keeps accounts. It is asked when accounts are listed, and told when
+  /// tokens were obtained and when an account is removed.
+  open func addExternalAccountProvider(_ externalAccountProvider: any MSALExternalAccountProviding) {
+    externalAccountProviders.append(externalAccountProvider)
+  }
+
+  /// Of the login keychain of macOS: on Linux, the paths as they are.
+  open func createTrustedApplicationList(fromPaths paths: [String]) throws -> [Any] { paths }
+
+  /// A new object with the same values.
+  open func copy(with zone: NSZone? = nil) -> Any { MSALCacheConfig(copying: self) }
+
+  /// - Throws: An error in ``MSALErrorDomain`` for what is no name of a group.
+  func accessor() throws -> TokenCacheAccessor {
+    do {
+      return TokenCacheAccessor(
+        store: store ?? KeyringStore(prompt: .allowed(waitingUpTo: .seconds(120))),
+        group: try KeychainGroup(keychainSharingGroup))
+    } catch {
+      throw NSError(error)
+    }
+  }
+}

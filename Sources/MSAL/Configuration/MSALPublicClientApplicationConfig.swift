@@ -1,0 +1,124 @@
+public import Foundation
+import IdentityClient
+import TokenCache
+
+/// What an application is and how it wants to be served.
+///
+/// For example:
+///
+/// ```swift
+/// let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
+/// config.cacheConfig.keychainSharingGroup = "com.example.office"
+/// let application = try MSALPublicClientApplication(configuration: config)
+/// ```
+open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
+  /// The application's id, as it was registered.
+  open var clientId: String
+  /// Where the browser hands over its answer. `nil` is `http://localhost` with any free port, which has to be
+  /// registered as a redirect URI of a mobile or desktop application. A scheme of the application's own works,
+  /// too, if its desktop file claims it; see
+  /// ``MSALPublicClientApplication/handleMSALResponse(_:sourceApplication:)``.
+  open var redirectUri: String?
+  /// Of applications inside other applications on Apple's systems; without effect on Linux.
+  open var nestedAuthBrokerClientId: String
+  /// Of applications inside other applications on Apple's systems; without effect on Linux.
+  open var nestedAuthBrokerRedirectUri: String?
+  /// Who signs people in, unless a request names another authority.
+  open var authority: MSALAuthority
+  /// Authorities of the application's own, which need no word of Microsoft's.
+  open var knownAuthorities: [MSALAuthority] = []
+  /// Whether an expired access token may be used while the token service is down, where the server allows it.
+  open var extendedLifetimeEnabled = false
+  /// What the application can deal with, such as `CP1` for claims challenges.
+  open var clientApplicationCapabilities: [String]?
+  /// How many seconds before its end an access token counts as expired.
+  open var tokenExpirationBuffer: Double = 300
+  /// A part of the cloud to use, for Microsoft's own tests.
+  open var sliceConfig: MSALSliceConfig?
+  /// Where tokens are kept.
+  public let cacheConfig: MSALCacheConfig
+  /// Whether the person may belong to another cloud than the authority's.
+  open var multipleCloudsSupported = false
+  /// Without effect on Linux, where a redirect URI has to be one that can work.
+  open var bypassRedirectURIValidation = false
+
+  /// An application for work, school and personal accounts of the public cloud.
+  public convenience init(clientId: String) {
+    self.init(clientId: clientId, redirectUri: nil, authority: nil)
+  }
+
+  /// - Parameters:
+  ///   - clientId: The application's id.
+  ///   - redirectUri: Where the browser hands over its answer; see ``redirectUri``.
+  ///   - authority: Who signs people in; `nil` is `https://login.microsoftonline.com/common`.
+  public convenience init(clientId: String, redirectUri: String?, authority: MSALAuthority?) {
+    self.init(
+      clientId: clientId, redirectUri: redirectUri, authority: authority, nestedAuthBrokerClientId: nil,
+      nestedAuthBrokerRedirectUri: nil)
+  }
+
+  public init(
+    clientId: String, redirectUri: String?, authority: MSALAuthority?, nestedAuthBrokerClientId: String?,
+    nestedAuthBrokerRedirectUri: String?
+  ) {
+    (self.clientId, self.redirectUri) = (clientId, redirectUri)
+    self.authority = authority ?? MSALAADAuthority(.default)
+    self.nestedAuthBrokerClientId = nestedAuthBrokerClientId ?? ""
+    self.nestedAuthBrokerRedirectUri = nestedAuthBrokerRedirectUri
+    cacheConfig = MSALCacheConfig()
+  }
+
+  init(copying other: MSALPublicClientApplicationConfig) {
+    (clientId, redirectUri, authority) = (other.clientId, other.redirectUri, other.authority)
+    nestedAuthBrokerClientId = other.nestedAuthBrokerClientId
+    nestedAuthBrokerRedirectUri = other.nestedAuthBrokerRedirectUri
+    knownAuthorities = other.knownAuthorities
+    extendedLifetimeEnabled = other.extendedLifetimeEnabled
+    clientApplicationCapabilities = other.clientApplicationCapabilities
+    tokenExpirationBuffer = other.tokenExpirationBuffer
+    sliceConfig = other.sliceConfig
+    cacheConfig = MSALCacheConfig(copying: other.cacheConfig)
+    multipleCloudsSupported = other.multipleCloudsSupported
+    bypassRedirectURIValidation = other.bypassRedirectURIValidation
+  }
+
+  /// A new object with the same values.
+  open func copy(with zone: NSZone? = nil) -> Any { MSALPublicClientApplicationConfig(copying: self) }
+}
+
+extension MSALPublicClientApplicationConfig {
+  /// The same for the client, with what holds for all applications of the process.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` when there is no client id, or the redirect URI is none.
+  func clientConfiguration() throws -> ClientConfiguration {
+    guard !clientId.isBlank else {
+      throw NSError(
+        .internalErrorInvalidParameter, "The application has no client id.",
+        advice: "Take the application (client) id from its registration in Microsoft Entra.")
+    }
+    var configuration = ClientConfiguration(
+      clientID: clientId, redirectURI: try parsedRedirectURI(), authority: authority.authority,
+      knownAuthorities: knownAuthorities.map(\.authority), capabilities: clientApplicationCapabilities ?? [])
+    configuration.tokenExpirationBuffer = tokenExpirationBuffer
+    configuration.extendedLifetimeEnabled = extendedLifetimeEnabled
+    configuration.multipleCloudsSupported = multipleCloudsSupported
+    configuration.extraQueryParameters = sliceConfig?.parameters ?? [:]
+    let http = MSALGlobalConfig.httpConfig
+    configuration.httpRetryCount = http.retryCount
+    configuration.httpRetryInterval = .seconds(http.retryInterval)
+    configuration.httpTimeout = .seconds(http.timeoutIntervalForRequest)
+    configuration.logsPersonalData = MSALGlobalConfig.loggerConfig.logMaskingLevel != .settingsMaskAllPII
+    configuration.applicationName = ProcessInfo.processInfo.processName
+    return configuration
+  }
+
+  private func parsedRedirectURI() throws -> URL? {
+    guard let redirectUri else { return nil }
+    guard let url = URL(string: redirectUri), url.scheme != nil else {
+      throw NSError(
+        .internalErrorInvalidRedirectURI, "\"\(redirectUri)\" is no redirect URI.",
+        advice: "Leave it out for http://localhost, or name a scheme of the application's own.")
+    }
+    return url
+  }
+}

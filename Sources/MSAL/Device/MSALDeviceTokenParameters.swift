@@ -1,0 +1,12 @@
+/// A request for a token of the device itself.
+open class MSALDeviceTokenParameters: MSALTokenParameters {
+  /// The tenant with which the device is registered.
+  public let tenantId: String?
+  /// What the token is for.
+  public let resource: String
+
+  public init(resource: String, scopes: [String]?, forTenantId tenantId: String) {
+    (self.resource, self.tenantId) = (resource, tenantId)
+    super.init(scopes: scopes ?? [])
+  }
+}

@@ -1,0 +1,18 @@
+public import Foundation
+
+/// A token of the device itself.
+public final class MSALDeviceTokenResult: NSObject, Sendable {
+  public let accessToken: String
+  public let deviceInformation: String?
+  public let expiresOn: Date?
+  public let scopes: [String]
+  public let authority: MSALAuthority?
+
+  public init(
+    accessToken: String, deviceInformation: String?, expiresOn: Date?, scopes: [String],
+    authority: MSALAuthority?
+  ) {
+    (self.accessToken, self.deviceInformation) = (accessToken, deviceInformation)
+    (self.expiresOn, self.scopes, self.authority) = (expiresOn, scopes, authority)
+  }
+}

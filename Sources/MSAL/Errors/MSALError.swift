@@ -1,0 +1,34 @@
+/// The codes of errors in ``MSALErrorDomain``: what a program may want to act on.
+///
+/// For example:
+///
+/// ```swift
+/// let nsError = error as NSError
+/// if nsError.domain == MSALErrorDomain, nsError.code == MSALError.interactionRequired.rawValue {
+///   // Ask the person to sign in.
+/// }
+/// ```
+public enum MSALError: Int, Sendable {
+  /// Everything that no program can mend by itself. ``MSALInternalErrorCodeKey`` says what it was.
+  case `internal` = -50000
+  /// The server wants a device that is registered with the organization.
+  case workplaceJoinRequired = -50001
+  /// There is no token, or the server wants to see the person: sign in interactively.
+  case interactionRequired = -50002
+  /// The server granted only some of the scopes. ``MSALGrantedScopesKey``, ``MSALDeclinedScopesKey`` and
+  /// ``MSALInvalidResultKey`` say which, and what can be had all the same.
+  case serverDeclinedScopes = -50003
+  /// The resource is under a protection policy that this program does not fulfil.
+  case serverProtectionPoliciesRequired = -50004
+  /// The person broke the sign-in off or said no, or the program cancelled it.
+  case userCanceled = -50005
+  /// The server failed. It arrives as ``internal`` with this value under ``MSALInternalErrorCodeKey``.
+  case serverError = -50006
+  /// The device is not protected well enough. It arrives as ``internal`` with this value under
+  /// ``MSALInternalErrorCodeKey``.
+  case insufficientDeviceStrength = -50007
+  /// The device was enrolled in the meantime. Never reported on Linux.
+  case mdmEnrollmentCompletedNeedsRetry = -50008
+  /// The person has to set a new password.
+  case serverInvalidRequestResetPasswordRequired = -50142
+}

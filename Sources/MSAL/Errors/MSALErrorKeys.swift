@@ -1,0 +1,62 @@
+// The Objective-C header says nothing about nullability, so that Swift code on Apple's systems sees these
+// constants as implicitly unwrapped. Code that unwraps them must compile here, too.
+
+// swift-format-ignore-file: NeverUseImplicitlyUnwrappedOptionals
+
+/// The domain of this library's errors. Their codes are those of ``MSALError``.
+public let MSALErrorDomain: String! = "MSALErrorDomain"
+
+/// The `error` of the server's answer (RFC 6749 section 5.2), such as `invalid_grant`; a `String`.
+public let MSALOAuthErrorKey: String! = "MSALOAuthErrorKey"
+
+/// The `suberror` of the server's answer, such as `bad_token`; a `String`.
+public let MSALOAuthSubErrorKey: String! = "MSALOAuthSubErrorKey"
+
+/// What a suberror means; a `String`. Only Microsoft's broker fills it in.
+public let MSALOAuthSubErrorDescriptionKey: String! = "MSALOAuthSubErrorDescriptionKey"
+
+/// What happened, for developers; a `String`. The same text as in `NSLocalizedDescriptionKey`, or the server's
+/// own, which may contain personal data.
+public let MSALErrorDescriptionKey: String! = "MSALErrorDescriptionKey"
+
+/// The numbers of the server's `AADSTS` errors; an array of `NSNumber`.
+public let MSALSTSErrorCodesKey: String! = "MSALSTSErrorCodesKey"
+
+/// The raw value of an ``MSALInternalError``, or of an ``MSALError`` that is not reported as such; an
+/// `NSNumber`. It comes with the code ``MSALError/internal`` and is for logs, not for branches.
+public let MSALInternalErrorCodeKey: String! = "MSALInternalErrorCodeKey"
+
+/// The header fields of the server's answer; a `[String: String]`.
+public let MSALHTTPHeadersKey: String! = "MSALHTTPHeadersKey"
+
+/// The id under which the server's logs know the request; a `String`.
+public let MSALCorrelationIDKey: String! = "MSALCorrelationIDKey"
+
+/// The status of the server's answer in decimal digits; a `String`.
+public let MSALHTTPResponseCodeKey: String! = "MSALHTTPResponseCodeKey"
+
+/// The scopes that were asked for and not granted; an array of `String`.
+public let MSALDeclinedScopesKey: String! = "MSALDeclinedScopesKey"
+
+/// The user name of the account that an error is about; a `String`, personal data.
+public let MSALDisplayableUserIdKey: String! = "MSALDisplayableUserIdKey"
+
+/// The scopes that were granted although others were not; an array of `String`.
+public let MSALGrantedScopesKey: String! = "MSALGrantedScopesKey"
+
+/// The tokens that were obtained although something was declined; an ``MSALResult``.
+public let MSALInvalidResultKey: String! = "MSALInvalidResultKey"
+
+/// The version of Microsoft's broker. Never there on Linux.
+public let MSALBrokerVersionKey: String! = "MSALBrokerVersionKey"
+
+/// The home account id of the account that an error is about; a `String`.
+public let MSALHomeAccountIdKey: String! = "MSALHomeAccountIdKey"
+
+/// There, with the value 1, when an error was not asked of the server again because it had been its answer a
+/// moment ago.
+public let MSALThrottlingCacheHitKey: String! = "MSALThrottlingCacheHitKey"
+
+/// The claims that the next sign-in has to ask for, as the JSON that ``MSALClaimsRequest`` reads; a `String`.
+/// MSAL for iOS and macOS has no such key.
+public let MSALClaimsKey: String! = "MSALClaimsKey"

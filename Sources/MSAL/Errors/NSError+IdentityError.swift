@@ -1,0 +1,90 @@
+import Foundation
+import HTTPTransport
+import IdentityClient
+import TokenCache
+
+extension NSError {
+  /// The error as programs know it from iOS and macOS: in `NSURLErrorDomain` where the network failed, in
+  /// `NSOSStatusErrorDomain` where the keyring did, and otherwise in ``MSALErrorDomain``.
+  convenience init(_ error: IdentityError) {
+    let userInfo = error.userInfo
+    if let transportError = error.transportError, transportError != .cancelled {
+      self.init(transportError, message: error.message, advice: error.advice, userInfo: userInfo)
+    } else if let cacheError = error.cacheError {
+      self.init(cacheError, userInfo: userInfo)
+    } else {
+      let specific =
+        error.transportError == .cancelled ? MSALError.userCanceled.rawValue : error.code.specific
+      self.init(specific: specific, error.message, advice: error.advice, userInfo: userInfo)
+    }
+  }
+}
+
+extension IdentityError.Code {
+  /// The raw value of an ``MSALError`` or ``MSALInternalError`` with the same meaning.
+  var specific: Int {
+    switch self {
+    case .interactionRequired: MSALError.interactionRequired.rawValue
+    case .serverDeclinedScopes: MSALError.serverDeclinedScopes.rawValue
+    case .serverProtectionPoliciesRequired: MSALError.serverProtectionPoliciesRequired.rawValue
+    case .userCanceled, .cancelled: MSALError.userCanceled.rawValue
+    case .serverError: MSALError.serverError.rawValue
+    case .workplaceJoinRequired: MSALError.workplaceJoinRequired.rawValue
+    case .insufficientDeviceStrength: MSALError.insufficientDeviceStrength.rawValue
+    case .resetPasswordRequired: MSALError.serverInvalidRequestResetPasswordRequired.rawValue
+    default: internalError.rawValue
+    }
+  }
+
+  private var internalError: MSALInternalError {
+    switch self {
+    case .invalidParameter: .internalErrorInvalidParameter
+    case .redirectSchemeNotRegistered: .internalErrorRedirectSchemeNotRegistered
+    case .invalidRedirectURI: .internalErrorInvalidRedirectURI
+    case .invalidRequest: .internalErrorInvalidRequest
+    case .invalidClient: .internalErrorInvalidClient
+    case .invalidGrant: .internalErrorInvalidGrant
+    case .invalidScope: .internalErrorInvalidScope
+    case .unauthorizedClient: .internalErrorUnauthorizedClient
+    case .unhandledResponse: .internalErrorUnhandledResponse
+    case .unexpectedHTTPResponse: .internalErrorUnexpectedHttpResponse
+    case .authorityValidationFailed: .internalErrorFailedAuthorityValidation
+    case .mismatchedUser: .internalErrorMismatchedUser
+    case .ambiguousAccount: .internalErrorAmbiguousAccount
+    case .authorizationFailed: .internalErrorAuthorizationFailed
+    case .accountRequired, .accountNotFound: .internalErrorAccountRequired
+    case .interactiveSessionAlreadyRunning: .internalErrorInteractiveSessionAlreadyRunning
+    case .noAuthenticator, .browserUnavailable: .internalErrorNoViewController
+    case .invalidState: .internalErrorInvalidState
+    case .invalidResponse: .internalErrorInvalidResponse
+    case .nonHttpsRedirect: .internalErrorNonHttpsRedirect
+    case .timedOut, .deviceCodeExpired: .internalErrorSessionCanceled
+    default: .internalErrorUnexpected
+    }
+  }
+}
+
+extension IdentityError {
+  fileprivate var userInfo: [String: Any] {
+    var userInfo: [String: Any] = [:]
+    userInfo[MSALErrorDescriptionKey] = oauthErrorDescription
+    userInfo[MSALOAuthErrorKey] = oauthError
+    userInfo[MSALOAuthSubErrorKey] = subError
+    if !stsErrorCodes.isEmpty {
+      userInfo[MSALSTSErrorCodesKey] = stsErrorCodes.map { NSNumber(value: $0) }
+    }
+    userInfo[MSALHTTPResponseCodeKey] = httpStatus.map(String.init)
+    if !httpHeaders.isEmpty { userInfo[MSALHTTPHeadersKey] = httpHeaders }
+    userInfo[MSALCorrelationIDKey] = correlationID?.uuidString
+    userInfo[MSALClaimsKey] = claims
+    if code == .serverDeclinedScopes {
+      userInfo[MSALGrantedScopesKey] = grantedScopes
+      userInfo[MSALDeclinedScopesKey] = declinedScopes
+    }
+    userInfo[MSALInvalidResultKey] = result.map(MSALResult.init)
+    userInfo[MSALHomeAccountIdKey] = homeAccountID
+    userInfo[MSALDisplayableUserIdKey] = displayableID
+    if isThrottled { userInfo[MSALThrottlingCacheHitKey] = NSNumber(value: 1) }
+    return userInfo
+  }
+}

@@ -1,0 +1,8 @@
+public import Foundation
+
+/// A way in which a token is used.
+public protocol MSALAuthenticationSchemeProtocol: NSObjectProtocol {
+  var scheme: MSALAuthScheme { get }
+  /// The scheme's name in an `Authorization` header.
+  var authenticationScheme: String { get }
+}

@@ -1,0 +1,7 @@
+/// What the sign-in is shown in. On Linux it is always the system's browser.
+public enum MSALWebviewType: Int, Sendable {
+  case `default` = 0
+  case authenticationSession = 1
+  case safariViewController = 2
+  case wkWebView = 3
+}

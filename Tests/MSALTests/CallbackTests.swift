@@ -1,0 +1,169 @@
+import Foundation
+@testable import MSAL
+import Synchronization
+import Testing
+import TokenCache
+
+extension ApplicationTests {
+  /// Where completion blocks are called, and how a sign-in that belongs to no application is reached.
+  struct CallbackTests {
+    let entra = FakeEntra()
+    private let key = DispatchSpecificKey<Bool>()
+    private let queue = DispatchQueue(label: "test")
+
+    init() {
+      queue.setSpecific(key: key, value: true)
+    }
+
+    @Test func signInAndSignOutAnswerOnTheMainQueue() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let parameters = MSALInteractiveTokenParameters(
+        scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
+      let account = await withCheckedContinuation { continuation in
+        application.acquireToken(with: parameters) { result, _ in
+          dispatchPrecondition(condition: .onQueue(.main))
+          continuation.resume(returning: result?.account)
+        }
+      }
+      let signOut = MSALSignoutParameters(webviewParameters: MSALWebviewParameters())
+      await withCheckedContinuation { continuation in
+        application.signout(with: account!, signoutParameters: signOut) { done, error in
+          dispatchPrecondition(condition: .onQueue(.main))
+          #expect(done && error == nil)
+          continuation.resume()
+        }
+      }
+    }
+
+    @Test func theQueueOfTheParametersIsUsed() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let parameters = MSALInteractiveTokenParameters(
+        scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
+      parameters.completionBlockQueue = queue
+      await withCheckedContinuation { continuation in
+        application.acquireToken(with: parameters) { _, _ in
+          #expect(DispatchQueue.getSpecific(key: key) == true)
+          continuation.resume()
+        }
+      }
+      let enumeration = MSALAccountEnumerationParameters()
+      enumeration.completionBlockQueue = queue
+      await withCheckedContinuation { continuation in
+        application.accountsFromDevice(for: enumeration) { accounts, error in
+          #expect(accounts?.count == 1 && error == nil)
+          #expect(DispatchQueue.getSpecific(key: key) == true)
+          continuation.resume()
+        }
+      }
+    }
+
+    @Test func aRefusedRequestAnswersByTheBlock() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let parameters = MSALDeviceCodeTokenParameters(scopes: []) { _ in }
+      await withCheckedContinuation { continuation in
+        application.acquireToken(with: parameters) { result, error in
+          #expect(result == nil && (error as NSError?)?.code == MSALError.internal.rawValue)
+          continuation.resume()
+        }
+      }
+    }
+
+    @Test func theWaitingSignInCanBeCancelledByItsClass() async throws {
+      #expect(!MSALPublicClientApplication.cancelCurrentWebAuthSession())
+      entra.mood = .silent
+      let application = try MSALPublicClientApplication.test(entra)
+      let task = Task { try await application.signIn() }
+      _ = try await entra.nextPage()
+      #expect(MSALPublicClientApplication.cancelCurrentWebAuthSession())
+      do {
+        _ = try await task.value
+        Issue.record("It was cancelled.")
+      } catch let error as NSError {
+        #expect(error.domain == MSALErrorDomain && error.code == MSALError.userCanceled.rawValue)
+      }
+    }
+
+    @Test func anAnswerToASchemeOfItsOwnCompletesTheSignIn() async throws {
+      entra.mood = .silent
+      let application = try MSALPublicClientApplication.test(entra) { $0.redirectUri = "example.app://auth" }
+      let task = Task { try await application.signIn() }
+      let start = try await entra.nextPage()
+      let items = URLComponents(url: start, resolvingAgainstBaseURL: true)?.queryItems
+      let state = try #require(items?.first { $0.name == "state" }?.value)
+
+      let strangers = URL(string: "example.app://auth?code=1&state=another")!
+      #expect(!MSALPublicClientApplication.handleMSALResponse(strangers, sourceApplication: nil))
+      let answer = URL(string: "example.app://auth?code=1&state=\(state)")!
+      #expect(MSALPublicClientApplication.handleMSALResponse(answer, sourceApplication: nil))
+      #expect(try await task.value.account.username == "alice@contoso.example")
+    }
+
+    @Test func blockingCallsFromEveryThreadOfThePoolComeToAnEnd() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      _ = try await application.signIn()
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<64 { group.addTask { try application.allAccounts().count } }
+        for try await count in group { #expect(count == 1) }
+      }
+    }
+
+    @Test func messagesReachTheCallbackOfTheLog() async throws {
+      let messages = AsyncStream<(MSALLogLevel, String, Bool)>.makeStream()
+      let config = MSALGlobalConfig.loggerConfig
+      config.logLevel = .verbose
+      config.setLogCallback { level, message, containsPII in
+        messages.continuation.yield((level, message ?? "", containsPII))
+        if message == "the end" { messages.continuation.finish() }
+      }
+      let application = try MSALPublicClientApplication.test(entra)
+      _ = try await application.signIn()
+      config.log(.verbose, "the end", containsPII: false)
+      var heard = 0
+      for await (level, message, containsPII) in messages.stream where message != "the end" {
+        heard += 1
+        #expect(level != .nothing && !containsPII)
+        #expect(!message.contains("made-up") && !message.contains("alice"))
+      }
+      #expect(heard > 0)
+      config.setLogCallback { _, _, _ in }
+      config.logLevel = .info
+    }
+
+    @Test func anotherLibrarysAccountsAreListedAndToldOfChanges() async throws {
+      let provider = ExternalAccounts()
+      let application = try MSALPublicClientApplication.test(entra) {
+        $0.cacheConfig.addExternalAccountProvider(provider)
+      }
+      let account = try await application.signIn().account
+      #expect(
+        try application.allAccounts().map(\.username) == ["alice@contoso.example", "carol@contoso.example"])
+      try application.remove(account)
+      #expect(
+        provider.events.withLock { $0 } == ["update alice@contoso.example", "remove alice@contoso.example"])
+    }
+  }
+}
+
+/// Another library, which knows one account.
+private final class ExternalAccounts: NSObject, MSALExternalAccountProviding {
+  let events = Mutex<[String]>([])
+
+  func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws {
+    events.withLock { $0.append("update \(account.username ?? "")") }
+  }
+
+  func remove(
+    _ account: any MSALAccountProtocol, wipeAccount: Bool, tenantProfiles: [MSALTenantProfile]?
+  ) throws {
+    events.withLock { $0.append("remove \(account.username ?? "")") }
+  }
+
+  func accounts(with parameters: MSALAccountEnumerationParameters) throws -> [any MSALAccountProtocol] {
+    [
+      MSALAccount(
+        Account(
+          homeAccountID: "carol.contoso", username: "carol@contoso.example",
+          environment: "login.windows.net", tenantProfiles: []))
+    ]
+  }
+}

@@ -1,0 +1,77 @@
+import MSAL
+import Testing
+
+extension ApplicationTests {
+  /// What holds unless a program says otherwise.
+  struct DefaultsTests {
+    @Test func configuration() {
+      let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
+      #expect(config.authority is MSALAADAuthority)
+      #expect(config.authority.url.absoluteString == "https://login.microsoftonline.com/common")
+      #expect(config.redirectUri == nil)
+      #expect(config.tokenExpirationBuffer == 300)
+      #expect(!config.extendedLifetimeEnabled && !config.multipleCloudsSupported)
+      #expect(!config.bypassRedirectURIValidation)
+      #expect(config.knownAuthorities.isEmpty)
+      #expect(config.clientApplicationCapabilities == nil && config.sliceConfig == nil)
+      #expect(config.cacheConfig.keychainSharingGroup == "com.microsoft.identity.universalstorage")
+      #expect(MSALCacheConfig.defaultKeychainSharingGroup() == "com.microsoft.identity.universalstorage")
+      #expect(config.cacheConfig.store == nil && config.cacheConfig.externalAccountProviders.isEmpty)
+    }
+
+    @Test func parameters() {
+      let interactive = MSALInteractiveTokenParameters(
+        scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
+      #expect(interactive.promptType == .promptIfNecessary)
+      #expect(interactive.preferredAuthMethod == .none)
+      #expect(interactive.completionBlockQueue == nil && interactive.authenticationScheme == nil)
+      #expect(interactive.correlationId == nil && interactive.webviewParameters.webviewType == .default)
+
+      #expect(MSALAccountEnumerationParameters().returnOnlySignedInAccounts)
+      let signOut = MSALSignoutParameters(webviewParameters: MSALWebviewParameters())
+      #expect(!signOut.signoutFromBrowser && !signOut.wipeAccount && !signOut.wipeCacheForAllAccounts)
+    }
+
+    @Test func webviewParametersAreCopied() {
+      let webview = MSALWebviewParameters()
+      let parameters = MSALInteractiveTokenParameters(scopes: ["user.read"], webviewParameters: webview)
+      webview.webviewType = .wkWebView
+      #expect(parameters.webviewParameters.webviewType == .default)
+    }
+
+    @Test func process() {
+      #expect(MSALGlobalConfig.httpConfig.retryCount == 1)
+      #expect(MSALGlobalConfig.httpConfig.retryInterval == 0.5)
+      #expect(MSALGlobalConfig.httpConfig.timeoutIntervalForRequest == 300)
+      #expect(MSALGlobalConfig.brokerAvailability == .auto)
+      #expect(MSALGlobalConfig.loggerConfig.logMaskingLevel == .settingsMaskAllPII)
+    }
+
+    @Test func theConfigurationOfAnApplicationStaysAsItWas() throws {
+      let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
+      config.cacheConfig.keychainSharingGroup = "com.example.office"
+      let application = try MSALPublicClientApplication(configuration: config)
+      config.clientId = "another"
+      config.cacheConfig.keychainSharingGroup = "com.example.another"
+      application.configuration.redirectUri = "another://redirect"
+      #expect(application.configuration.clientId == "11111111-2222-4333-8444-555555555555")
+      #expect(application.configuration.cacheConfig.keychainSharingGroup == "com.example.office")
+      #expect(application.configuration.redirectUri == nil)
+    }
+
+    @Test func linuxIsAnOrdinaryDevice() async throws {
+      let application = try MSALPublicClientApplication(clientId: "11111111-2222-4333-8444-555555555555")
+      #expect(try await application.deviceInformation(with: nil).deviceMode == .default)
+      #expect(!application.isCompatibleAADBrokerAvailable)
+      do {
+        try await application.wpjMetaDataDevice(with: nil, forTenantId: nil)
+        Issue.record("There is no registration.")
+      } catch let error as NSError {
+        #expect(error.domain == MSALErrorDomain)
+        #expect(
+          error.userInfo[MSALInternalErrorCodeKey] as? Int
+            == MSALInternalError.internalBrokerNotAvailable.rawValue)
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import EntraLab
+import Foundation
+import MSAL
+import Synchronization
+import Testing
+import TokenCache
+
+extension ApplicationTests {
+  /// The public initializer and all that stands behind it, against a token service on this machine with TLS.
+  struct LabTests {
+    private static let clientID = "c0000000-0000-4000-8000-000000000001"
+
+    @Test func aProgramSignsInByDeviceCodeAtAServerWithACertificateOfItsOwn() async throws {
+      let lab = try await EntraLab.start()
+      lab.configure { $0.deviceInterval = 1 }
+      MSALGlobalConfig.httpConfig.certificateAuthorities = URL(fileURLWithPath: lab.caBundlePath)
+      defer { MSALGlobalConfig.httpConfig.certificateAuthorities = nil }
+      let application = try Self.application(lab)
+
+      let parameters = MSALDeviceCodeTokenParameters(scopes: ["User.Read"]) { code in
+        #expect(throws: Never.self) { try lab.approveDevice(userCode: code.userCode, as: "alice") }
+      }
+      let result = try await application.acquireToken(with: parameters)
+      #expect(result.account.username?.hasPrefix("alice") == true)
+      #expect(try application.allAccounts() == [result.account])
+
+      let silent = MSALSilentTokenParameters(scopes: ["User.Read"], account: result.account)
+      silent.forceRefresh = true
+      let refreshed = try await application.acquireTokenSilent(with: silent)
+      #expect(refreshed.accessToken != result.accessToken)
+
+      try application.remove(result.account)
+      #expect(try application.allAccounts().isEmpty)
+      await lab.stop()
+    }
+
+    @Test func aServerWhoseCertificateNobodyTrustsIsAnErrorOfTheNetwork() async throws {
+      let lab = try await EntraLab.start()
+      let application = try Self.application(lab)
+      let parameters = MSALDeviceCodeTokenParameters(scopes: ["User.Read"]) { _ in }
+      do {
+        try await application.acquireToken(with: parameters)
+        Issue.record("The certificate should not be trusted.")
+      } catch let error as NSError {
+        #expect(error.domain == NSURLErrorDomain)
+        #expect(error.code == NSURLErrorServerCertificateUntrusted)
+      }
+      await lab.stop()
+    }
+
+    private static func application(_ lab: EntraLab) throws -> MSALPublicClientApplication {
+      let authority = try MSALAADAuthority(url: #require(URL(string: lab.authority())))
+      let config = MSALPublicClientApplicationConfig(
+        clientId: clientID, redirectUri: nil, authority: authority)
+      config.knownAuthorities = [authority]
+      config.cacheConfig.store = InMemoryStore()
+      return try MSALPublicClientApplication(configuration: config)
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import Foundation
+@testable import MSAL
+import Synchronization
+import Testing
+import TokenCache
+
+extension ApplicationTests {
+  /// What an application gets from a whole sign-in.
+  struct SignInTests {
+    let entra = FakeEntra()
+
+    @Test func aResultSaysWhoseTheTokenIs() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let result = try await application.signIn()
+      #expect(result.accessToken == "made-up-access-token")
+      #expect(result.authorizationHeader == "Bearer made-up-access-token")
+      #expect(result.authenticationScheme == "Bearer")
+      #expect(try #require(result.expiresOn).timeIntervalSinceNow > 3500)
+      #expect(result.scopes.contains("user.read"))
+      #expect(!result.extendedLifeTimeToken && result.cacheError == nil)
+      #expect(result.authority is MSALAADAuthority)
+      #expect(result.account.username == "alice@contoso.example")
+      #expect(result.account.identifier == FakeEntra.Person.alice.homeAccountID)
+      #expect(result.account.homeAccountId?.objectId == FakeEntra.Person.alice.objectID)
+      #expect(result.account.homeAccountId?.tenantId == FakeEntra.Person.alice.tenantID)
+      #expect(result.account.accountClaims?["name"] as? String == "A Person")
+      #expect(result.account.accountClaims?["exp"] as? Int != nil)
+      #expect(result.tenantProfile.isHomeTenantProfile)
+      #expect(result.tenantProfile.tenantId == FakeEntra.Person.alice.tenantID)
+      #expect(result.tenantProfile.identifier == FakeEntra.Person.alice.objectID)
+      #expect(!"\(result)".contains("made-up") && !"\(result.account)".contains("alice"))
+    }
+
+    @Test func aSignedInAccountIsFoundAndNeedsNoFurtherSignIn() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let result = try await application.signIn()
+      let account = try #require(try application.allAccounts().first)
+      #expect(account == result.account && account.hash == result.account.hash)
+      #expect(try application.account(forIdentifier: account.identifier!.uppercased()) == account)
+      #expect(try application.account(forUsername: "Alice@contoso.example") == account)
+      let byProfile = MSALAccountEnumerationParameters(
+        tenantProfileIdentifier: FakeEntra.Person.alice.objectID)
+      #expect(try application.accounts(for: byProfile) == [account])
+      #expect(try await application.accountsFromDevice(for: MSALAccountEnumerationParameters()) == [account])
+
+      entra.mood = .offline
+      let silent = try await application.acquireTokenSilent(
+        with: MSALSilentTokenParameters(scopes: ["user.read"], account: account))
+      #expect(silent.accessToken == result.accessToken)
+    }
+
+    @Test func anUnknownAccountIsAnErrorThatSaysSo() throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      do {
+        _ = try application.account(forIdentifier: "uid.utid")
+        Issue.record("There is no such account.")
+      } catch let error as NSError {
+        #expect(error.domain == MSALErrorDomain)
+        #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == -42106)
+        #expect(error.localizedDescription.contains("No account"))
+      }
+    }
+
+    @Test func parametersReachTheServer() async throws {
+      let application = try MSALPublicClientApplication.test(entra) {
+        $0.clientApplicationCapabilities = ["CP1"]
+        $0.sliceConfig = MSALSliceConfig(slice: "test", dc: nil)
+      }
+      let parameters = MSALInteractiveTokenParameters(
+        scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
+      parameters.promptType = .login
+      parameters.loginHint = "alice@contoso.example"
+      parameters.domainHint = "contoso.example"
+      parameters.extraScopesToConsent = ["mail.read"]
+      parameters.extraQueryParameters = ["extra": "1"]
+      parameters.correlationId = UUID(uuidString: "22222222-2222-4333-8444-555555555555")
+      parameters.claimsRequest = try MSALClaimsRequest(
+        jsonString: #"{"access_token":{"nbf":{"essential":true,"value":"1"}}}"#)
+      parameters.authority = try MSALAADAuthority(
+        url: URL(string: "https://login.microsoftonline.com/organizations")!)
+      let result = try await application.acquireToken(with: parameters)
+      #expect(result.correlationId == parameters.correlationId)
+
+      let url = try #require(entra.with { $0.startURLs.first })
+      let items = try #require(URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems)
+      func item(_ name: String) -> String? { items.first { $0.name == name }?.value }
+      #expect(url.path == "/organizations/oauth2/v2.0/authorize")
+      #expect(item("prompt") == "login" && item("login_hint") == "alice@contoso.example")
+      #expect(item("domain_hint") == "contoso.example" && item("extra") == "1" && item("slice") == "test")
+      #expect(item("scope")?.contains("mail.read") == true)
+      #expect(item("claims")?.contains("nbf") == true && item("claims")?.contains("CP1") == true)
+    }
+
+    @Test func whatThePersonRefusesIsUserCanceled() async throws {
+      entra.mood = .closed
+      let application = try MSALPublicClientApplication.test(entra)
+      #expect(await code { try await application.signIn() } == MSALError.userCanceled.rawValue)
+    }
+
+    @Test func aRefusedSilentRequestNeedsThePerson() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let account = try await application.signIn().account
+      entra.mood = .refuses("invalid_grant")
+      let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
+      parameters.forceRefresh = true
+      do {
+        try await application.acquireTokenSilent(with: parameters)
+        Issue.record("The server refused.")
+      } catch let error as NSError {
+        #expect(error.code == MSALError.interactionRequired.rawValue)
+        #expect(error.userInfo[MSALOAuthErrorKey] as? String == "invalid_grant")
+        #expect(error.userInfo[MSALSTSErrorCodesKey] as? [Int] == [50076])
+      }
+    }
+
+    @Test func declinedScopesComeWithWhatWasGranted() async throws {
+      entra.mood = .grants("user.read openid profile")
+      let application = try MSALPublicClientApplication.test(entra)
+      let parameters = MSALInteractiveTokenParameters(
+        scopes: ["user.read", "mail.read"], webviewParameters: MSALWebviewParameters())
+      do {
+        try await application.acquireToken(with: parameters)
+        Issue.record("A scope was declined.")
+      } catch let error as NSError {
+        #expect(error.code == MSALError.serverDeclinedScopes.rawValue)
+        #expect(error.userInfo[MSALDeclinedScopesKey] as? [String] == ["mail.read"])
+        #expect((error.userInfo[MSALGrantedScopesKey] as? [String])?.contains("user.read") == true)
+        let result = error.userInfo[MSALInvalidResultKey] as? MSALResult
+        #expect(result?.accessToken == "made-up-access-token")
+      }
+    }
+
+    @Test func aDeviceCodeIsShownAndRedeemed() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let shown = Mutex<[String]>([])
+      let parameters = MSALDeviceCodeTokenParameters(scopes: ["user.read"]) { code in
+        shown.withLock { $0 += [code.userCode, code.message, code.verificationURI.absoluteString] }
+      }
+      let result = try await application.acquireToken(with: parameters)
+      #expect(result.account.username == "alice@contoso.example")
+      #expect(
+        shown.withLock { $0 } == ["ABCD-EFGH", "Enter ABCD-EFGH.", "https://microsoft.com/devicelogin"])
+    }
+
+    @Test func cancellingTheTaskEndsTheSignIn() async throws {
+      entra.mood = .silent
+      let application = try MSALPublicClientApplication.test(entra)
+      let task = Task { try await application.signIn() }
+      _ = try await entra.nextPage()
+      task.cancel()
+      #expect(await code { try await task.value } == MSALError.userCanceled.rawValue)
+    }
+
+    @Test func aPersonWhoSignedOutHasToSignInAgain() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let account = try await application.signIn().account
+      try application.remove(account)
+      #expect(try application.allAccounts().isEmpty)
+      let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
+      #expect(
+        await code { try await application.acquireTokenSilent(with: parameters) }
+          == MSALError.interactionRequired.rawValue)
+    }
+
+    @Test func theBrowserIsSignedOutOnRequest() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let account = try await application.signIn().account
+      let parameters = MSALSignoutParameters(webviewParameters: MSALWebviewParameters())
+      parameters.signoutFromBrowser = true
+      #expect(try await application.signout(with: account, signoutParameters: parameters))
+      #expect(try #require(entra.with { $0.startURLs.last }).path.hasSuffix("/logout"))
+
+      entra.mood = .closed
+      #expect(
+        await code { try await application.signout(with: account, signoutParameters: parameters) }
+          == MSALError.userCanceled.rawValue)
+    }
+
+    @Test func theCurrentAccountRemembersWhoWasThereBefore() async throws {
+      entra.with { $0.people = [.alice, .bob] }
+      let application = try MSALPublicClientApplication.test(entra)
+      #expect(try await application.currentAccount(with: nil) == (nil, nil))
+      let alice = try await application.signIn().account
+      #expect(try await application.currentAccount(with: nil) == (alice, nil))
+      let bob = try await application.signIn().account
+      do {
+        try await application.currentAccount(with: nil)
+        Issue.record("Two accounts are signed in.")
+      } catch let error as NSError {
+        #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == -42102)
+      }
+      try application.remove(alice)
+      #expect(try await application.currentAccount(with: nil) == (bob, alice))
+      #expect(try await application.currentAccount(with: nil) == (bob, nil))
+    }
+
+    @Test func aFailedSaveIsReportedWithTheResultInHand() async throws {
+      let application = try MSALPublicClientApplication.test(entra, store: LockedStore())
+      let result = try await application.signIn()
+      #expect(result.accessToken == "made-up-access-token")
+      #expect(result.cacheError?.domain == NSOSStatusErrorDomain)
+      #expect(result.cacheError?.code == -25308)
+      do {
+        _ = try application.allAccounts()
+        Issue.record("The store is locked.")
+      } catch let error as NSError {
+        #expect(error.domain == NSOSStatusErrorDomain && error.code == -25308)
+      }
+    }
+
+    private func code<T>(_ work: () async throws -> T) async -> Int? {
+      do {
+        _ = try await work()
+        return nil
+      } catch let error as NSError {
+        return error.domain == MSALErrorDomain ? error.code : nil
+      }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// Tutorials unwrap by force.
+// swift-format-ignore-file: NeverForceUnwrap
+
+import MSAL
+
+/// A program as the tutorials of 2018 (MSAL 0.1 to 0.3) have it, written for this test.
+class Tutorial2018: TutorialSteps {
+  let kScopes: [String] = ["https://graph.microsoft.com/user.read"]
+  var accessToken = String()
+  var applicationContext: MSALPublicClientApplication?
+  let screen = AsyncStream<String>.makeStream()
+
+  @available(*, deprecated)
+  func initMSAL() throws {
+    let authorityURL = URL(string: "https://login.microsoftonline.com/common")!
+    let authority = try MSALAuthority(url: authorityURL)
+    self.applicationContext = try MSALPublicClientApplication(
+      clientId: FakeEntra.clientID, authority: authority)
+    MSALLogger.shared().level = .verbose
+    MSALLogger.shared().piiLoggingEnabled = false
+    MSALLogger.shared().setCallback { (level, message, containsPII) in }
+  }
+
+  @available(*, deprecated)
+  func acquireTokenInteractively() {
+    applicationContext?.acquireToken(forScopes: kScopes) { (result, error) in
+      if let error = error {
+        self.updateText(text: "Could not acquire token: \(error)")
+        return
+      }
+      self.accessToken = (result?.accessToken)!
+      self.updateText(text: "Access token acquired")
+    }
+  }
+
+  @available(*, deprecated)
+  func acquireTokenSilently() {
+    do {
+      if try self.applicationContext!.accounts().isEmpty { return }
+      let account = try self.applicationContext!.allAccounts()[0]
+      self.applicationContext?.acquireTokenSilent(forScopes: kScopes, account: account) { (result, error) in
+        if let error = error {
+          if (error as NSError).code == MSALErrorCode.interactionRequired.rawValue {
+            self.updateText(text: "Interaction required")
+          } else {
+            self.updateText(text: "Could not acquire token silently: \(error)")
+          }
+          return
+        }
+        self.updateText(text: "Refreshed access token")
+      }
+    } catch let error {
+      self.updateText(text: "Unable to acquire token. Got error: \(error)")
+    }
+  }
+
+  @available(*, deprecated)
+  func signOut() {
+    do {
+      try self.applicationContext!.remove(self.applicationContext!.users().first!)
+      self.updateText(text: "Signed out")
+    } catch let error {
+      self.updateText(text: "Received error signing user out: \(error)")
+    }
+  }
+
+  @available(*, deprecated)
+  func otherSpellings() throws {
+    let kAuthority = "https://login.microsoftonline.com/common"
+    let application = try MSALPublicClientApplication(clientId: FakeEntra.clientID, authority: kAuthority)
+    _ = try MSALPublicClientApplication(
+      clientId: FakeEntra.clientID, keychainGroup: "com.example.group", authority: nil, redirectUri: nil)
+    let user: MSALUser = try application.user(forIdentifier: "uid.utid")
+    _ = try application.account(forHomeAccountId: "uid.utid")
+    _ = (user.displayableId, user.name, user.uid, user.utid, user.userIdentifier)
+    application.acquireToken(forScopes: kScopes, loginHint: "") { (result, error) in
+      _ = result?.user.displayableId
+    }
+    application.acquireToken(
+      forScopes: kScopes, user: user, uiBehavior: .forceLogin, extraQueryParameters: nil,
+      authority: kAuthority, correlationId: nil, completionBlock: { (result, error) in })
+    application.acquireToken(
+      forScopes: kScopes, account: user, uiBehavior: .selectAccount, extraQueryParameters: nil
+    ) { (result, error) in }
+    application.acquireToken(
+      forScopes: kScopes, extraScopesToConsent: nil, loginHint: nil, uiBehavior: MSALUIBehavior(rawValue: 3)!,
+      extraQueryParameters: nil, claims: nil, authority: nil, correlationId: nil
+    ) { (result, error) in }
+    application.acquireTokenSilent(forScopes: kScopes, user: user) { (result, error) in }
+    application.acquireTokenSilent(
+      forScopes: kScopes, account: user, authority: nil, forceRefresh: true, correlationId: nil
+    ) { (result, error) in }
+    application.acquireTokenSilent(
+      forScopes: kScopes, account: user, authority: nil, claims: "{}", forceRefresh: true, correlationId: nil
+    ) { (result, error) in }
+  }
+
+  func updateText(text: String) {
+    DispatchQueue.main.async {
+      self.screen.continuation.yield(text)
+    }
+  }
+}

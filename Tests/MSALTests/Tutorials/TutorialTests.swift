@@ -1,0 +1,115 @@
+import Foundation
+@testable import MSAL
+import Testing
+import TokenCache
+
+extension ApplicationTests {
+  /// Programs written after the tutorials of all generations do what they are meant to, errors included.
+  struct TutorialTests {
+    enum Generation: CaseIterable {
+      case of2018, of2019
+
+      func program() -> any TutorialSteps {
+        switch self {
+        case .of2018: Tutorial2018()
+        case .of2019: Tutorial2019()
+        }
+      }
+    }
+
+    let entra = FakeEntra()
+
+    @Test func todaysProgramSignsInAndOut() async throws {
+      let program = CurrentTutorial()
+      var lines = program.screen.stream.makeAsyncIterator()
+      program.viewDidLoad()
+      #expect(program.applicationContext != nil)
+      program.applicationContext = try .test(entra)
+
+      program.callGraphAPI()
+      #expect(await lines.next() == "Account signed out, was nobody")
+      #expect(await lines.next() == "Access token acquired")
+      #expect(program.accessToken == "made-up-access-token")
+
+      program.accessToken = ""
+      program.callGraphAPI()
+      #expect(await lines.next() == "Found a signed in account Optional(\"alice@contoso.example\")")
+      #expect(await lines.next() == "Refreshed access token")
+      #expect(program.accessToken == "made-up-access-token")
+
+      program.refreshDeviceMode()
+      #expect(await lines.next() == "Received device info. Device is in the false mode.")
+      program.signOut()
+      #expect(await lines.next() == "Sign out completed successfully: true")
+      #expect(program.accessToken.isEmpty)
+      program.loadCurrentAccount()
+      #expect(await lines.next() == "Account signed out, was alice@contoso.example")
+      #expect(!program.application(open: URL(string: "msauth.app://auth?code=1")!, sourceApplication: nil))
+    }
+
+    @Test func todaysProgramAsksThePersonWhenTheServerWantsThat() async throws {
+      let program = CurrentTutorial()
+      var lines = program.screen.stream.makeAsyncIterator()
+      program.viewDidLoad()
+      program.applicationContext = try .test(entra)
+      program.acquireTokenInteractively()
+      #expect(await lines.next() == "Access token acquired")
+      entra.mood = .refuses("invalid_grant")
+      program.acquireTokenSilently(program.currentAccount, forceRefresh: true)
+      #expect(await lines.next() == "Interaction required")
+      let last = await lines.next() ?? ""
+      #expect(last.hasPrefix("Could not acquire token: Error Domain=MSALErrorDomain Code=-50000"), "\(last)")
+    }
+
+    @Test func todaysProgramSeesThatThePersonClosedTheBrowser() async throws {
+      let program = CurrentTutorial()
+      var lines = program.screen.stream.makeAsyncIterator()
+      program.viewDidLoad()
+      program.applicationContext = try .test(entra)
+      entra.mood = .closed
+      program.acquireTokenInteractively()
+      let line = await lines.next() ?? ""
+      #expect(line.hasPrefix("Could not acquire token: Error Domain=MSALErrorDomain Code=-50005"), "\(line)")
+    }
+
+    @Test(arguments: Generation.allCases)
+    func olderProgramsSignInAndOut(_ generation: Generation) async throws {
+      let program = generation.program()
+      var lines = program.screen.stream.makeAsyncIterator()
+      try program.initMSAL()
+      program.applicationContext = try .test(entra)
+      program.acquireTokenInteractively()
+      #expect(await lines.next() == "Access token acquired")
+      program.acquireTokenSilently()
+      #expect(await lines.next() == "Refreshed access token")
+      program.signOut()
+      #expect(await lines.next() == "Signed out")
+    }
+
+    @Test(arguments: Generation.allCases)
+    func olderProgramsSeeThatThePersonIsNeeded(_ generation: Generation) async throws {
+      let program = generation.program()
+      var lines = program.screen.stream.makeAsyncIterator()
+      try program.initMSAL()
+      let store = InMemoryStore()
+      program.applicationContext = try .test(entra, store: store)
+      program.acquireTokenInteractively()
+      #expect(await lines.next() == "Access token acquired")
+      entra.mood = .refuses("invalid_grant")
+      // The token in the cache counts as expired.
+      program.applicationContext = try .test(entra, store: store) { $0.tokenExpirationBuffer = 7200 }
+      program.acquireTokenSilently()
+      #expect(await lines.next() == "Interaction required")
+    }
+
+    @Test func theProgramOf2019CatchesWhatTheKeyringSays() async throws {
+      let program = Tutorial2019()
+      var lines = program.screen.stream.makeAsyncIterator()
+      program.applicationContext = try .test(entra, store: LockedStore())
+      program.acquireTokenSilently()
+      let line = await lines.next() ?? ""
+      #expect(
+        line.hasPrefix("Didn't find any accounts in cache: Error Domain=NSOSStatusErrorDomain"), "\(line)")
+    }
+  }
+}
