@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MainLoopThreadTests {
   @Test func workRunsInOrderOnOneThreadWhoseContextIsTheLoops() async {
     let thread = MainLoopThread(name: "test")

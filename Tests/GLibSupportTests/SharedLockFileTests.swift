@@ -39,7 +39,7 @@ extension SharedLockFile {
   }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SharedLockFileTests {
   private let scratch = ScratchDirectory()
 

@@ -6,7 +6,7 @@ import Testing
 import TokenCache
 
 /// How a group lies in the keyring, and that nothing is written without need.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ItemFormatTests {
   private let token = SampleToken("one", account: 1)
 

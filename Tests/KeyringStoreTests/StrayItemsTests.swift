@@ -5,7 +5,7 @@ import Testing
 import TokenCache
 
 /// Items that no store of this version would leave behind.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct StrayItemsTests {
   private let one = SampleToken("one", account: 1)
   private let two = SampleToken("two", account: 1)

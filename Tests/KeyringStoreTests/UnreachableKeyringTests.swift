@@ -6,7 +6,7 @@ import Testing
 import TokenCache
 
 /// A keyring that is absent, ends, or does not answer.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct UnreachableKeyringTests {
   private let token = SampleToken("one", account: 1)
   private let next = SampleToken("next", account: 1)

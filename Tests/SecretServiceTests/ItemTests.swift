@@ -2,7 +2,7 @@ import SecretService
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ItemTests {
   let client: SecretServiceClient
 

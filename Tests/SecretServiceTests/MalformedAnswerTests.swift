@@ -2,7 +2,7 @@ import GLibSupport
 import SecretService
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MalformedAnswerTests {
   private let item = FakeService.collection + "/1"
 

@@ -138,9 +138,7 @@ extension TransportTests {
       let transport = try makeTransport()
       let start = ContinuousClock.now
       #expect(await failure(transport, request) == .timedOut)
-      let elapsed = ContinuousClock.now - start
-      #expect(elapsed >= request.timeout)
-      #expect(elapsed < .seconds(5))
+      #expect(ContinuousClock.now - start >= request.timeout)
     }
 
     @Test func timeoutThatHasPassed() async throws {
@@ -158,10 +156,8 @@ extension TransportTests {
       let transport = try makeTransport()
       let task = Task { await failure(transport, get(server.port)) }
       for await _ in arrived { break }
-      let start = ContinuousClock.now
       task.cancel()
       #expect(await task.value == .cancelled)
-      #expect(ContinuousClock.now - start < .seconds(2))
     }
 
     @Test func cancelledBeforeItBegan() async throws {
