@@ -67,10 +67,8 @@ final class LabServer: @unchecked Sendable {
 
   /// Stops listening and closes all connections. To be called once.
   func stop() async {
-    // Only the thread uses the server.
-    nonisolated(unsafe) let server = server
     await withCheckedContinuation { continuation in
-      thread.invoke {
+      thread.invoke { [self] in
         soup_server_disconnect(server)
         g_object_unref(server)
         continuation.resume()

@@ -14,7 +14,8 @@ enum LabApps {
   static let calendar = "c0000000-0000-4000-8000-0000000000f2"
 }
 
-/// Everything as in a program of the person's own, with the lab in Entra ID's place and a browser without eyes.
+/// Everything as in a program of the person's own, with the lab in Entra ID's place and a browser without
+/// eyes.
 struct LabClient: Sendable {
   let lab: EntraLab
   let client: PublicClient
@@ -36,7 +37,8 @@ struct LabClient: Sendable {
     let start = ContinuousClock.now
     client = PublicClient(
       configuration: configuration, cache: cache,
-      transport: try SoupTransport(caBundle: caBundle ?? lab.caBundlePath), authenticator: Self.browser(lab),
+      transport: try SoupTransport(caBundle: caBundle ?? lab.caBundlePath, environment: [:]),
+      authenticator: Self.browser(lab),
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { Date() },
       // Nobody waits for real between two polls.
       timing: Timing(sleep: { _ in await Task.yield() }, uptime: { ContinuousClock.now - start }),

@@ -110,7 +110,9 @@ struct LabTests {
     try await withLab { lab in
       lab.configure { $0.authorize = .loginHint }
       let (one, other) = (try LabClient(lab), try LabClient(lab, app: LabApps.mail))
-      var (ofAlice, ofBob) = (InteractiveRequest(scopes: ["A"]), InteractiveRequest(scopes: ["A"]))
+      var (ofAlice, ofBob) = (
+        InteractiveRequest(scopes: ["User.Read"]), InteractiveRequest(scopes: ["User.Read"])
+      )
       (ofAlice.loginHint, ofBob.loginHint) = ("alice@contoso.test", "bob@contoso.test")
       let (alice, bob) = (ofAlice, ofBob)
       async let first = one.client.acquireToken(alice)
@@ -139,7 +141,7 @@ struct LabTests {
       let account = try await test.signIn().account
       for _ in 0..<2 { _ = try await test.silent(account) { $0.forceRefresh = true } }
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for scope in ["B", "C", "B", "C", "D"] {
+        for scope in ["Mail.Read", "Calendars.Read", "Mail.Read", "Calendars.Read", "Files.Read"] {
           group.addTask { _ = try await test.silent(account, [scope]) }
         }
         try await group.waitForAll()
@@ -159,7 +161,7 @@ struct LabTests {
       let (one, other) = (try LabClient(lab, store: store), try LabClient(lab, store: store))
       let account = try await one.signIn().account
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for scope in ["B", "C", "D", "E"] {
+        for scope in ["Mail.Read", "Calendars.Read", "Files.Read", "Mail.Send"] {
           group.addTask { _ = try await one.silent(account, [scope]) }
           group.addTask { _ = try await other.silent(account, [scope]) }
         }
@@ -179,7 +181,7 @@ struct LabTests {
       let account = try await test.signIn().account
       // The answer is lost after the server has used the token up.
       lab.inject(LabFault(.token, count: 1, connection: .drop, afterHandling: true))
-      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["B"]) }
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
       #expect(error?.code == .interactionRequired)
       #expect(try await test.client.accounts().count == 1)
     }
@@ -192,7 +194,7 @@ struct LabTests {
       let test = try LabClient(lab)
       let account = try await test.signIn().account
       try lab.setCondition(condition, of: "alice")
-      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["B"]) }
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
       #expect(
         error?.code
           == (condition == .protectionPolicyRequired
@@ -210,15 +212,15 @@ struct LabTests {
       let test = try LabClient(lab)
       let account = try await test.signIn().account
       try lab.requireMFA(of: "alice")
-      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["B"]) }
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
       #expect(error?.code == .interactionRequired)
       #expect(error?.advice?.contains("second factor") == true)
       let claims = try error?.claims.map { try ClaimsRequest(json: $0) }
-      try await test.signIn("alice", ["B"]) { request in
+      try await test.signIn("alice", ["Mail.Read"]) { request in
         request.account = account
         request.claims = claims
       }
-      #expect(try await test.silent(account, ["B"]).source == .cache)
+      #expect(try await test.silent(account, ["Mail.Read"]).source == .cache)
     }
   }
 
@@ -277,7 +279,7 @@ struct LabTests {
       #expect(try await test.silent(account) { $0.authority = consumers }.source == .cache)
       let organizations = try Authority(url: #require(URL(string: lab.authority("organizations"))))
       await #expect(throws: IdentityError(.interactionRequired, "")) {
-        try await test.silent(account, ["B"]) { $0.authority = organizations }
+        try await test.silent(account, ["Mail.Read"]) { $0.authority = organizations }
       }
     }
   }
@@ -349,11 +351,11 @@ struct LabTests {
       let account = try await test.signIn().account
       let before = try await test.refreshTokens()
       lab.inject(LabFault(.token, count: 2, connection: connection))
-      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["B"]) }
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
       #expect([.network, .invalidResponse].contains(error?.code))
       #expect(try await test.refreshTokens() == before)
       lab.clearFaults()
-      #expect(try await test.silent(account, ["B"]).source == .network)
+      #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
     }
   }
 
@@ -363,11 +365,15 @@ struct LabTests {
       let test = try LabClient(lab)
       let account = try await test.signIn().account
       lab.inject(LabFault(.token, status: 500, body: "{}"))
-      #expect(try await test.silent(account, ["B"]).source == .network)
+      #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
       lab.inject(LabFault(.token, status: 503, headers: ["Retry-After": "30"], body: "{}"))
-      await #expect(throws: IdentityError(.serverError, "")) { try await test.silent(account, ["C"]) }
+      await #expect(throws: IdentityError(.serverError, "")) {
+        try await test.silent(account, ["Calendars.Read"])
+      }
       let before = lab.log.count
-      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["C"]) }
+      let error = await #expect(throws: IdentityError.self) {
+        try await test.silent(account, ["Calendars.Read"])
+      }
       #expect(error?.isThrottled == true)
       #expect(lab.log.count == before)
     }
@@ -379,7 +385,7 @@ struct LabTests {
       let test = try LabClient(lab)
       let account = try await test.signIn().account
       lab.inject(LabFault(.token, bodySize: 50 << 20))
-      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["B"]) }
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
       #expect(error?.transportError == .responseTooLarge(limit: 1 << 20))
     }
   }

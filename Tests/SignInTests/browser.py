@@ -16,7 +16,8 @@ except urllib.error.HTTPError as error:
     answer = error
 location = answer.headers.get("Location")
 if location:
-    opener.open(location)
+    # The listener sends its own redirect, so that the code leaves the address bar.
+    urllib.request.urlopen(location)
     sys.exit(0)
 page = answer.read().decode()
 form = re.search(r'<form[^>]*action="([^"]*)"', page)

@@ -93,7 +93,9 @@ extension HTTPTransportError {
     switch self {
     case .cannotFindHost, .cannotConnect: true
     case .connectionLost, .timedOut: effect == .repeatable
-    case .invalidConfiguration, .invalidRequest, .untrustedServer, .responseTooLarge, .malformedResponse, .cancelled: false
+    case .invalidConfiguration, .invalidRequest, .untrustedServer, .responseTooLarge, .malformedResponse,
+      .cancelled:
+      false
     }
   }
 }

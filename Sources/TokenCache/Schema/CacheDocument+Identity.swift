@@ -56,7 +56,7 @@ extension CacheDocument {
     for (key, sibling) in siblings where sibling.requestedClaims == nil {
       let theirs = ScopeSet(sibling.target ?? "")
       let isReplacedInPlace = theirs == scopes && token.requestedClaims == nil
-      if theirs.intersects(scopes) && !isReplacedInPlace { accessTokens[key] = nil }
+      if theirs.overlaps(scopes) && !isReplacedInPlace { accessTokens[key] = nil }
     }
     accessTokens.saveAsOne(token) {
       RecordIdentity($0, in: clouds) == identity && ScopeSet($0.target ?? "") == scopes

@@ -18,6 +18,17 @@ public struct ScopeSet: Sendable, Hashable {
     requested.scopes.isSubset(of: scopes)
   }
 
+  /// Whether two tokens are for some of the same things. That both are for `openid` says nothing of that,
+  /// unless it is all that one of them is for: servers add the scopes of OpenID Connect to every answer.
+  func overlaps(_ other: ScopeSet) -> Bool {
+    let (mine, theirs) = (scopes.subtracting(Self.openID), other.scopes.subtracting(Self.openID))
+    return mine.isEmpty || theirs.isEmpty ? intersects(other) : !mine.isDisjoint(with: theirs)
+  }
+
+  private static let openID: Set<String> = [
+    "openid", "profile", "email", "address", "phone", "offline_access",
+  ]
+
   /// Whether one scope at least is in both.
   public func intersects(_ other: ScopeSet) -> Bool {
     !scopes.isDisjoint(with: other.scopes)

@@ -149,7 +149,8 @@ final class ScriptedBrowser: WebAuthenticator {
     startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
     responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
   ) async throws(IdentityError) -> [String: String] {
-    let page = try startURL(redirectURI ?? URL(string: "http://localhost:37469")!)
+    guard let redirectURI = redirectURI ?? URL(string: "http://localhost:37469") else { return [:] }
+    let page = try startURL(redirectURI)
     let person = state.withLock { state in
       state.pages.append(page)
       state.modes.append(responseMode)
@@ -166,6 +167,8 @@ final class LogLines: Sendable {
   private let lines = Mutex<[String]>([])
 
   var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+  func count(of message: String) -> Int { lines.withLock { $0.count { $0.hasPrefix(message) } } }
 
   var handler: any LogHandler { Handler(lines: self) }
 

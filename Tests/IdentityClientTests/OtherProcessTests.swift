@@ -1,0 +1,85 @@
+import Foundation
+import GLibSupport
+import TestSupport
+import Testing
+import TokenCache
+
+@testable import IdentityClient
+
+@Suite("Renewals beside other processes")
+struct OtherProcessTests {
+  /// Another process that holds the lock for an account's renewals until it is told to let go.
+  private struct Holder {
+    let child: Child
+    let input: TestSupport.Pipe
+
+    init(_ account: Account, _ test: TestClient) throws {
+      let shard = ShardID(homeAccountID: account.homeAccountID, group: test.cache.group)
+      let name = "renewal-\(shard.rawValue).lock"
+      try HeldLockFile(directory: TestDirectory.locks, name: name).release()
+      let (input, output) = (try TestSupport.Pipe(), try TestSupport.Pipe())
+      child = try Child(
+        "flock", ["\(TestDirectory.locks)/\(name)", "sh", "-c", "echo held; read line"],
+        environment: ["PATH": "/usr/bin:/bin"], streams: (input.reading, output.writing, nil))
+      output.closeWriting()
+      input.closeReading()
+      self.input = input
+      #expect(output.readLine() == "held")
+    }
+
+    func letGo() {
+      input.closeWriting()
+      child.wait()
+    }
+  }
+
+  @Test("32: a renewal waits for the process that renews the same account, and takes what that one got")
+  func waits() async throws {
+    let test = try TestClient()
+    let person = TestPerson(uid: "waits-for-another-process")
+    let account = try await test.signIn(person).account
+    test.clock.advance(4000)
+    let holder = try Holder(account, test)
+    let before = test.transport.requests.count
+    let silent = Task { try await test.silent(account) }
+    while test.log.count(of: "Waiting for the account's turn.") < 1 { await Task.yield() }
+    let theirs = TokenResponse(
+      fields: person.tokens(at: test.clock.now, access: "theirs", refresh: "refresh-2"))
+    let context = TokenContext(environment: "login.windows.net", clientID: TestPerson.clientID)
+    try await test.cache.save(theirs, for: context)
+    holder.letGo()
+    #expect(try await silent.value.accessToken == "theirs")
+    #expect(test.transport.requests.count == before)
+  }
+
+  @Test("32: the lock of a process that died is free")
+  func died() async throws {
+    let test = try TestClient()
+    let person = TestPerson(uid: "outlives-another-process")
+    let account = try await test.signIn(person).account
+    test.clock.advance(4000)
+    let holder = try Holder(account, test)
+    test.transport.answerTokens(.json(person.tokens(at: test.clock.now, access: "ours")))
+    let silent = Task { try await test.silent(account) }
+    while test.log.count(of: "Waiting for the account's turn.") < 1 { await Task.yield() }
+    kill(-holder.child.pid, SIGKILL)
+    holder.child.wait()
+    #expect(try await silent.value.accessToken == "ours")
+  }
+
+  @Test("A lock file that cannot be used does not keep anybody from a token")
+  func unusable() async throws {
+    let test = try TestClient()
+    let account = try await test.signIn().account
+    test.clock.advance(4000)
+    let own = PublicClient(
+      configuration: test.client.configuration, cache: test.cache, transport: test.transport,
+      authenticator: nil,
+      logger: test.client.log.logger, now: { test.clock.now }, timing: test.clock.timing,
+      lockDirectory: "/proc/nowhere")
+    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))
+    let result = try await own.acquireTokenSilent(SilentRequest(scopes: ["User.Read"], account: account))
+    #expect(result.accessToken == "access-2")
+    #expect(test.log.text.contains("cannot be used"))
+  }
+}
