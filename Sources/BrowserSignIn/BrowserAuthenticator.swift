@@ -9,16 +9,17 @@ public struct BrowserAuthenticator: WebAuthenticator {
 
   private let open: Opener
 
-  /// - Parameter open: Opens a page; the system's browser unless the program has another way. A program should show
-  ///   people the address too, since the browser may be on another desktop.
+  /// - Parameter open: Opens a page; the system's browser unless the program has another way. A program
+  ///   should show people the address too, since the browser may be on another desktop.
   public init(open: @escaping Opener = { url throws(IdentityError) in try await SystemBrowser().open(url) }) {
     self.open = open
   }
 
   /// Opens a page and waits for the answer that is expected.
   ///
-  /// - Throws: ``IdentityError``: ``IdentityError/Code/browserUnavailable``, ``IdentityError/Code/listenerFailed``,
-  ///   ``IdentityError/Code/timedOut`` or ``IdentityError/Code/cancelled``.
+  /// - Throws: ``IdentityError``: ``IdentityError/Code/browserUnavailable``,
+  ///   ``IdentityError/Code/listenerFailed``, ``IdentityError/Code/timedOut`` or
+  ///   ``IdentityError/Code/cancelled``.
   public func authorize(
     startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
     responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
@@ -36,7 +37,8 @@ public struct BrowserAuthenticator: WebAuthenticator {
     defer { listener.close() }
     let page = try startURL(try Self.redirectURI(redirectURI, port: listener.port))
     let open = open
-    // The answer may come before the browser's command ends, and a browser that cannot be started ends the wait.
+    // The answer may come before the browser's command ends, and a browser that cannot be started ends the
+    // wait.
     return try await withTaskGroup(of: Outcome?.self) { group in
       group.addTask {
         await Outcome.catching { () async throws(LoopbackError) in

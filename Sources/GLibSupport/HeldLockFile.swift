@@ -3,8 +3,8 @@ import Synchronization
 
 /// A lock that one process holds across other work, by a file that several processes of one user share.
 ///
-/// The lock is `flock(2)`: the kernel drops it when its holder dies. Unlike ``SharedLockFile`` it excludes other
-/// threads too, and may be released on another thread than it was taken on.
+/// The lock is `flock(2)`: the kernel drops it when its holder dies. Unlike ``SharedLockFile`` it excludes
+/// other threads too, and may be released on another thread than it was taken on.
 package final class HeldLockFile: Sendable {
   private let descriptor: Mutex<Int32?>
 

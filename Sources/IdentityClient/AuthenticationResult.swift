@@ -26,8 +26,8 @@ public struct AuthenticationResult: Sendable {
   public let correlationID: UUID
   /// Whether the token has expired and serves only because the token service is down.
   public let isExtendedLifetime: Bool
-  /// Why the tokens could not be stored. They are good all the same; without them in the cache the account has
-  /// to sign in again.
+  /// Why the tokens could not be stored. They are good all the same; without them in the cache the account
+  /// has to sign in again.
   public let cacheError: CacheError?
   public let source: Source
 

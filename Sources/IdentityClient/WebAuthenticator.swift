@@ -14,15 +14,16 @@ public protocol WebAuthenticator: Sendable {
   ///
   /// - Parameters:
   ///   - startURL: Makes the page's address for the redirect URI that the answer will come to.
-  ///   - redirectURI: The redirect URI that was configured. `nil`, and a loopback address without a port, ask for
-  ///     a free port. The answer to a scheme of the application's own comes in another way; then the method
-  ///     opens the page and waits until it is cancelled.
+  ///   - redirectURI: The redirect URI that was configured. `nil`, and a loopback address without a port, ask
+  ///     for a free port. The answer to a scheme of the application's own comes in another way; then the
+  ///     method opens the page and waits until it is cancelled.
   ///   - responseMode: How the answer comes.
   ///   - isExpected: Whether an answer belongs to this sign-in. What does not is turned away, and the wait
   ///     goes on.
   ///   - timeout: How long to wait.
   /// - Returns: The parameters of the answer, errors of the server among them.
-  /// - Throws: ``IdentityError`` when the page cannot be opened, nothing comes in time or the task is cancelled.
+  /// - Throws: ``IdentityError`` when the page cannot be opened, nothing comes in time or the task is
+  ///   cancelled.
   func authorize(
     startURL: @escaping @Sendable (_ redirectURI: URL) throws(IdentityError) -> URL, redirectURI: URL?,
     responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration

@@ -513,7 +513,8 @@ private final class PickyBrowser: WebAuthenticator {
     startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
     responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
   ) async throws(IdentityError) -> [String: String] {
-    let page = try startURL(URL(string: "http://localhost:1")!)
+    guard let redirectURI = URL(string: "http://localhost:1") else { return [:] }
+    let page = try startURL(redirectURI)
     let state = URLComponents(url: page, resolvingAgainstBaseURL: true)?.percentEncodedQuery
       .flatMap(FormEncoding.decode)?["state"]
     let good = ["error": "access_denied", "state": state ?? ""]

@@ -418,7 +418,7 @@ struct RenewalTests {
   }
 
   @Test(
-    "52, 53: claims skip the access token, go along with the capabilities, and leave a token for plain requests"
+    "52, 53: claims skip the cache, go along with capabilities, and leave a token for plain requests"
   )
   func claims() async throws {
     let own = try TestClient { $0.capabilities = ["CP1"] }

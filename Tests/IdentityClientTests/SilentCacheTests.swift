@@ -87,7 +87,7 @@ struct SilentCacheTests {
   }
 
   @Test(
-    "43: an authority that names no tenant finds the token of the tenant that answered, and so does that tenant"
+    "43: an authority without a tenant finds the token of the tenant that answered, and so does that one"
   )
   func commonResolves() async throws {
     let (account, before) = try await signedIn()

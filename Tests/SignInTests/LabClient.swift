@@ -14,7 +14,8 @@ enum LabApps {
   static let calendar = "c0000000-0000-4000-8000-0000000000f2"
 }
 
-/// Everything as in a program of the person's own, with the lab in Entra ID's place and a browser without eyes.
+/// Everything as in a program of the person's own, with the lab in Entra ID's place and a browser without
+/// eyes.
 struct LabClient: Sendable {
   let lab: EntraLab
   let client: PublicClient

@@ -32,8 +32,8 @@ public struct Authority: Sendable, Hashable {
   public static let `default` = Authority(
     kind: .aad, host: "login.microsoftonline.com", path: ["common"], tenant: "common")
 
-  /// Takes an address whose form says of which kind the authority is. An OpenID Connect provider has to be named
-  /// as such; see ``init(url:kind:)``.
+  /// Takes an address whose form says of which kind the authority is. An OpenID Connect provider has to be
+  /// named as such; see ``init(url:kind:)``.
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter`` for an address that is none of an authority.
   public init(url: URL) throws(IdentityError) {
@@ -61,8 +61,8 @@ public struct Authority: Sendable, Hashable {
 
   /// The same authority for another tenant.
   ///
-  /// - Throws: ``IdentityError/Code/invalidParameter`` for a tenant that cannot stand in an address, and for an
-  ///   authority without tenants.
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for a tenant that cannot stand in an address, and for
+  ///   an authority without tenants.
   public func replacingTenant(with tenant: String) throws(IdentityError) -> Authority {
     guard kind == .aad || kind == .ciam, Address.isSegment(tenant) else {
       throw .invalidAuthority("\(url) cannot have the tenant \(tenant).")

@@ -54,8 +54,8 @@ struct AuthorityMetadata: Sendable {
     return url
   }
 
-  /// An OpenID Connect provider's issuer must be the address that was asked (RFC 8414 section 3.3). MSAL accepts
-  /// any issuer on the same host, and Microsoft's own.
+  /// An OpenID Connect provider's issuer must be the address that was asked (RFC 8414 section 3.3). MSAL
+  /// accepts any issuer on the same host, and Microsoft's own.
   private static func check(
     issuer: String, of authority: Authority, in clouds: CloudInstances
   ) throws(IdentityError) {

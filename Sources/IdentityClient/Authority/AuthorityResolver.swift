@@ -66,8 +66,8 @@ final class AuthorityResolver: Sendable {
     return url
   }
 
-  /// Asks which other hosts name the authority's cloud. An authority of the application's own is asked itself, and
-  /// need not answer; others are looked up with Microsoft.
+  /// Asks which other hosts name the authority's cloud. An authority of the application's own is asked
+  /// itself, and need not answer; others are looked up with Microsoft.
   private func discoverCloud(of authority: Authority) async throws(IdentityError) {
     let isOwn = configuration.knownAuthorities.contains { $0.host == authority.host }
     guard isOwn || configuration.validateAuthority else { return }
@@ -95,8 +95,8 @@ final class AuthorityResolver: Sendable {
     return url.appending(query: ["api-version": "1.1", "authorization_endpoint": endpoint])
   }
 
-  /// Takes in the clouds that instance discovery named. A host that vouches for itself speaks of itself alone, and
-  /// cannot join a cloud that is known.
+  /// Takes in the clouds that instance discovery named. A host that vouches for itself speaks of itself
+  /// alone, and cannot join a cloud that is known.
   private func insert(_ clouds: [JSONValue], about authority: Authority, isTrusted: Bool) {
     let known = cache.clouds
     let found = clouds.compactMap { $0.objectValue.flatMap(CloudInstance.init(discovered:)) }

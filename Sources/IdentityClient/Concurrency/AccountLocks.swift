@@ -4,8 +4,8 @@ import Logging
 import Synchronization
 import TokenCache
 
-/// Lets one renewal at a time go on for an account, in all processes of the user: two that send the same refresh
-/// token at once lose the account at servers that take each token once.
+/// Lets one renewal at a time go on for an account, in all processes of the user: two that send the same
+/// refresh token at once lose the account at servers that take each token once.
 final class AccountLocks: Sendable {
   private let directory: String
   private let log: ClientLog
@@ -17,8 +17,9 @@ final class AccountLocks: Sendable {
 
   /// Waits until nobody else renews tokens of the account.
   ///
-  /// - Returns: The lock, to be released. `nil` when it cannot be had in time, or not at all; then the renewal goes on
-  ///   without it, since most servers take a refresh token twice and a sign-in is the worst that can come of it.
+  /// - Returns: The lock, to be released. `nil` when it cannot be had in time, or not at all; then the
+  ///   renewal goes on without it, since most servers take a refresh token twice and a sign-in is the worst
+  ///   that can come of it.
   /// - Throws: ``IdentityError/Code/cancelled``.
   func lock(_ account: ShardID, within timeout: Duration) async throws(IdentityError) -> HeldLockFile? {
     let queue = queues.withLock { queues in

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Work that several callers want at the same time and that is done once for all of them.
 ///
-/// A caller that is cancelled goes on at once. The work itself is never cancelled: a server may have acted on it
-/// already, and what it answered must be kept.
+/// A caller that is cancelled goes on at once. The work itself is never cancelled: a server may have acted on
+/// it already, and what it answered must be kept.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   typealias Outcome = Result<Value, IdentityError>
 

@@ -1,5 +1,5 @@
-/// Hints for the numbers that Microsoft's services put into their refusals. They are for people to read; nothing
-/// else depends on them.
+/// Hints for the numbers that Microsoft's services put into their refusals. They are for people to read;
+/// nothing else depends on them.
 enum Advice {
   /// What to do about a refusal, where that is known.
   static func `for`(_ failure: OAuthFailure) -> String? {

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import TokenCache
 
-/// What an ID token must say to be believed (OpenID Connect Core 3.1.3.7). Its signature need not be checked: it
-/// came from the token endpoint, and TLS vouches for that.
+/// What an ID token must say to be believed (OpenID Connect Core 3.1.3.7). Its signature need not be checked:
+/// it came from the token endpoint, and TLS vouches for that.
 struct IDTokenCheck: Sendable {
   let clientID: String
   /// The issuer of the authority's metadata; `{tenantid}` in it stands for the token's own tenant.

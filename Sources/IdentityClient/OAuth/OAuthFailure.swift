@@ -59,8 +59,8 @@ extension IdentityError {
     claims = failure.claims
   }
 
-  /// The same to a request that nobody watches: somebody has to sign in, unless the application itself is what
-  /// the server refuses.
+  /// The same to a request that nobody watches: somebody has to sign in, unless the application itself is
+  /// what the server refuses.
   var forSilentRequest: IdentityError {
     guard oauthError != nil else { return self }
     switch code {

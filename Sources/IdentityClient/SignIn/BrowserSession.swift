@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Synchronization
 
-/// The one sign-in of a client that may wait for its browser, and the way in for an answer that comes to a scheme of
-/// the application's own.
+/// The one sign-in of a client that may wait for its browser, and the way in for an answer that comes to a
+/// scheme of the application's own.
 final class BrowserSession: Sendable {
   typealias Answer = Result<[String: String], IdentityError>
 
@@ -19,7 +19,8 @@ final class BrowserSession: Sendable {
   /// Opens a page and waits for the answer with the right state.
   ///
   /// - Returns: The answer, and the redirect URI that it came to.
-  /// - Throws: ``IdentityError``; ``IdentityError/Code/interactiveSessionAlreadyRunning`` while another waits.
+  /// - Throws: ``IdentityError``; ``IdentityError/Code/interactiveSessionAlreadyRunning`` while another
+  ///   waits.
   func run(
     _ authenticator: any WebAuthenticator, redirectURI: URL?, responseMode: ResponseMode,
     state expected: String,
@@ -84,7 +85,8 @@ final class BrowserSession: Sendable {
     return true
   }
 
-  /// The page is opened by the authenticator, the answer comes by ``handle(_:)``; whichever ends first counts.
+  /// The page is opened by the authenticator, the answer comes by ``handle(_:)``; whichever ends first
+  /// counts.
   private func race(_ open: @escaping @Sendable () async -> Answer) async -> Answer {
     await withTaskGroup(of: Answer.self) { group in
       group.addTask { await open() }

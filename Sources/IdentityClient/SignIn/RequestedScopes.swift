@@ -8,8 +8,8 @@ struct RequestedScopes: Sendable {
   /// What the library asks for in any case.
   static let reserved = ["openid", "profile", "offline_access"]
 
-  /// - Throws: ``IdentityError/Code/invalidParameter`` for a scope that is none, and for those that the library adds
-  ///   by itself.
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for a scope that is none, and for those that the
+  ///   library adds by itself.
   init(_ scopes: [String], client: ClientConfiguration, authority: Authority) throws(IdentityError) {
     var seen: Set<String> = []
     for scope in scopes {
@@ -35,8 +35,8 @@ struct RequestedScopes: Sendable {
       .joined(separator: " ")
   }
 
-  /// The granted scopes as the cache keeps them: in the server's words, with those of the request that mean the
-  /// same. Without them the next lookup would miss the token.
+  /// The granted scopes as the cache keeps them: in the server's words, with those of the request that mean
+  /// the same. Without them the next lookup would miss the token.
   func target(granted: String?) -> String? {
     guard let granted else { return nil }
     let literal = ScopeSet(granted).scopes

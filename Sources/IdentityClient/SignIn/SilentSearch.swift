@@ -100,8 +100,8 @@ extension SilentSearch {
 }
 
 extension SilentSearch {
-  /// Gets a new token, unless somebody else has done so since `seen` was read. When that cannot be, a token that is
-  /// still good serves.
+  /// Gets a new token, unless somebody else has done so since `seen` was read. When that cannot be, a token
+  /// that is still good serves.
   func renew(unless seen: CachedToken?) async throws(IdentityError) -> AuthenticationResult {
     let shard = ShardID(homeAccountID: home, group: client.cache.group)
     let lock = try await client.locks.lock(shard, within: SilentSignIn.lockTimeout)

@@ -80,8 +80,8 @@ struct SilentSignIn: Sendable {
 }
 
 extension Authority {
-  /// Whether a token of the account's home tenant is meant. An organisation's authority does not serve personal
-  /// accounts, and should say so itself.
+  /// Whether a token of the account's home tenant is meant. An organisation's authority does not serve
+  /// personal accounts, and should say so itself.
   func needsHomeTenant(for account: Account) -> Bool {
     guard namesManyTenants else { return false }
     return tenant?.lowercased() != "organizations"

@@ -20,8 +20,8 @@ struct TokenGrant: Sendable {
 
   /// Checks an answer, stores it, and makes a result of it.
   ///
-  /// - Throws: ``IdentityError``. With ``IdentityError/Code/serverDeclinedScopes`` the tokens are stored and stand in
-  ///   the error.
+  /// - Throws: ``IdentityError``. With ``IdentityError/Code/serverDeclinedScopes`` the tokens are stored and
+  ///   stand in the error.
   func result(of fields: JSONObject) async throws(IdentityError) -> AuthenticationResult {
     let granted = Self.scope(in: fields)
     var fields = fields

@@ -92,7 +92,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     with parameters: MSALInteractiveTokenParameters,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
-    let request = Result { try InteractiveRequest(parameters, client.configuration) }
+    let request = Result { try InteractiveRequest(parameters) }
     complete(completionBlock, on: parameters.completionBlockQueue ?? .main) { [self] in
       try await result(of: request.get())
     }
@@ -106,7 +106,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   nonisolated(nonsending) open func acquireToken(
     with parameters: MSALInteractiveTokenParameters
   ) async throws -> MSALResult {
-    try await result(of: InteractiveRequest(parameters, client.configuration))
+    try await result(of: InteractiveRequest(parameters))
   }
 
   /// Gets a token by having the person sign in on another device. MSAL for iOS and macOS has nothing like it.
@@ -116,7 +116,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     with parameters: MSALDeviceCodeTokenParameters,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
-    let request = Result { try DeviceCodeRequest(parameters, client.configuration) }
+    let request = Result { try DeviceCodeRequest(parameters) }
     complete(completionBlock, on: parameters.completionBlockQueue ?? .main) { [self] in
       try await result(of: request.get())
     }
@@ -129,7 +129,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   nonisolated(nonsending) open func acquireToken(
     with parameters: MSALDeviceCodeTokenParameters
   ) async throws -> MSALResult {
-    try await result(of: DeviceCodeRequest(parameters, client.configuration))
+    try await result(of: DeviceCodeRequest(parameters))
   }
 
   /// Gets a token of an account without the person: from the cache, or by means of a refresh token.
@@ -139,7 +139,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     with parameters: MSALSilentTokenParameters,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
-    let request = Result { try SilentRequest(parameters, client.configuration) }
+    let request = Result { try SilentRequest(parameters) }
     complete(completionBlock, on: parameters.completionBlockQueue) { [self] in
       try await result(of: request.get())
     }
@@ -152,7 +152,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   nonisolated(nonsending) open func acquireTokenSilent(
     with parameters: MSALSilentTokenParameters
   ) async throws -> MSALResult {
-    try await result(of: SilentRequest(parameters, client.configuration))
+    try await result(of: SilentRequest(parameters))
   }
 
   /// The accounts that are signed in to this application, in the order of their user names.

@@ -3,40 +3,27 @@ import IdentityClient
 import TokenCache
 
 extension MSALTokenParameters {
-  /// Refuses what no request may contain.
+  /// Refuses what the client below does not know of.
   ///
   /// - Throws: An error in ``MSALErrorDomain``.
-  func check(_ configuration: ClientConfiguration) throws {
+  func check() throws {
     guard scopes.contains(where: { !$0.isBlank }) else {
       throw NSError(
         .internalErrorInvalidParameter, "The request names no scope.",
         advice: "Say what the token is for, such as https://graph.microsoft.com/user.read.")
-    }
-    let isB2C = (authority?.authority ?? configuration.authority).kind == .b2c
-    let reserved =
-      ["openid", "profile", "offline_access"] + (isB2C ? [] : [configuration.clientID.lowercased()])
-    if let scope = scopes.first(where: { reserved.contains($0.lowercased()) }) {
-      throw NSError(
-        .internalErrorInvalidParameter, "The scope \(scope) is reserved.",
-        advice: "Leave it out: it is asked for in any case.")
     }
     if let scheme = authenticationScheme, scheme.scheme != .bearer {
       throw NSError(
         .internalErrorInvalidParameter, "The scheme \(scheme.authenticationScheme) is not offered on Linux.",
         advice: "Use MSALAuthenticationSchemeBearer, or none.")
     }
-    if claimsRequest != nil, extraQueryParameters?["claims"] != nil {
-      throw NSError(
-        .internalErrorInvalidParameter, "The claims stand in the claims request and in the extra parameters.",
-        advice: "Use the claims request alone.")
-    }
   }
 }
 
 extension SilentRequest {
   /// - Throws: An error in ``MSALErrorDomain`` for what no request may contain.
-  init(_ parameters: MSALSilentTokenParameters, _ configuration: ClientConfiguration) throws {
-    try parameters.check(configuration)
+  init(_ parameters: MSALSilentTokenParameters) throws {
+    try parameters.check()
     guard let account = parameters.account else {
       throw NSError(
         .internalErrorAccountRequired, "A silent request needs an account.",
@@ -52,8 +39,8 @@ extension SilentRequest {
 
 extension InteractiveRequest {
   /// - Throws: An error in ``MSALErrorDomain`` for what no request may contain.
-  init(_ parameters: MSALInteractiveTokenParameters, _ configuration: ClientConfiguration) throws {
-    try parameters.check(configuration)
+  init(_ parameters: MSALInteractiveTokenParameters) throws {
+    try parameters.check()
     self.init(
       scopes: parameters.scopes, account: parameters.account?.account, loginHint: parameters.loginHint,
       prompt: parameters.promptType.prompt, claims: parameters.claimsRequest?.request,
@@ -67,8 +54,8 @@ extension InteractiveRequest {
 
 extension DeviceCodeRequest {
   /// - Throws: An error in ``MSALErrorDomain`` for what no request may contain.
-  init(_ parameters: MSALDeviceCodeTokenParameters, _ configuration: ClientConfiguration) throws {
-    try parameters.check(configuration)
+  init(_ parameters: MSALDeviceCodeTokenParameters) throws {
+    try parameters.check()
     let show = parameters.show
     self.init(
       scopes: parameters.scopes, claims: parameters.claimsRequest?.request,

@@ -18,8 +18,8 @@ public struct ScopeSet: Sendable, Hashable {
     requested.scopes.isSubset(of: scopes)
   }
 
-  /// Whether two tokens are for some of the same things. That both are for `openid` says nothing of that, unless it
-  /// is all that one of them is for: servers add the scopes of OpenID Connect to every answer.
+  /// Whether two tokens are for some of the same things. That both are for `openid` says nothing of that,
+  /// unless it is all that one of them is for: servers add the scopes of OpenID Connect to every answer.
   func overlaps(_ other: ScopeSet) -> Bool {
     let (mine, theirs) = (scopes.subtracting(Self.openID), other.scopes.subtracting(Self.openID))
     return mine.isEmpty || theirs.isEmpty ? intersects(other) : !mine.isDisjoint(with: theirs)

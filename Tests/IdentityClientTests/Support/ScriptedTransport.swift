@@ -15,7 +15,7 @@ struct SeenRequest: Sendable {
 
   init(_ request: HTTPTransportRequest) {
     method = request.head.method.rawValue
-    url = request.head.url ?? URL(string: "https://nowhere.test")!
+    url = request.head.url ?? URL(fileURLWithPath: "/")
     headers = Dictionary(
       request.head.headerFields.map { ($0.name.canonicalName, $0.value) },
       uniquingKeysWith: { $0 + ", " + $1 })
@@ -95,7 +95,9 @@ final class ScriptedTransport: HTTPTransport {
       return HTTPTransportResponse(HTTPResponse(status: .init(code: status)), body: Data(text.utf8))
     case .json(let fields, let status, let headers):
       var head = HTTPResponse(status: .init(code: status))
-      for (name, value) in headers { head.headerFields[HTTPField.Name(name)!] = value }
+      for (name, value) in headers {
+        if let name = HTTPField.Name(name) { head.headerFields[name] = value }
+      }
       return HTTPTransportResponse(head, body: (try? JSONEncoder().encode(fields)) ?? Data())
     }
   }

@@ -149,7 +149,8 @@ final class ScriptedBrowser: WebAuthenticator {
     startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
     responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
   ) async throws(IdentityError) -> [String: String] {
-    let page = try startURL(redirectURI ?? URL(string: "http://localhost:37469")!)
+    guard let redirectURI = redirectURI ?? URL(string: "http://localhost:37469") else { return [:] }
+    let page = try startURL(redirectURI)
     let person = state.withLock { state in
       state.pages.append(page)
       state.modes.append(responseMode)
