@@ -85,6 +85,8 @@ let package = Package(
     .executableTarget(
       name: "MailApp", dependencies: ["KeyringStore"], path: "Examples/MailApp", swiftSettings: safe),
     .executableTarget(
+      name: "SignInApp", dependencies: ["MSAL"], path: "Examples/SignInApp", swiftSettings: safe),
+    .executableTarget(
       name: "CalendarApp", dependencies: ["KeyringStore"], path: "Examples/CalendarApp", swiftSettings: safe),
     .target(
       name: "TestSupport", dependencies: ["CLibsecret", "GLibSupport"], path: "Tests/TestSupport",
