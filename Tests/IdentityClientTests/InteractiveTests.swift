@@ -326,7 +326,7 @@ struct InteractiveTests {
     }
     let test = test
     let first = Task { try await test.signIn() }
-    while test.browser.pages.isEmpty { await Task.yield() }
+    try await eventually { !test.browser.pages.isEmpty }
     await #expect(throws: IdentityError(.interactiveSessionAlreadyRunning, "")) { try await test.signIn() }
     gate.open()
     _ = try await first.value
@@ -460,7 +460,7 @@ struct OwnSchemeTests {
       return [:]
     }
     let signIn = Task { try await test.signIn() }
-    while test.browser.pages.isEmpty { await Task.yield() }
+    try await eventually { !test.browser.pages.isEmpty }
     let state = try #require(test.browser.lastQuery["state"])
     func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
     #expect(!test.client.handleRedirect(try url("msauth.com.example.mail://auth?code=x&state=wrong")))
@@ -493,7 +493,7 @@ struct OwnSchemeTests {
       throw IdentityError(.cancelled, "")
     }
     let signIn = Task { try await test.signIn() }
-    while test.browser.pages.isEmpty { await Task.yield() }
+    try await eventually { !test.browser.pages.isEmpty }
     signIn.cancel()
     await #expect(throws: IdentityError(.cancelled, "")) { try await signIn.value }
   }

@@ -42,7 +42,7 @@ struct OtherProcessTests {
     let holder = try Holder(account, test)
     let before = test.transport.requests.count
     let silent = Task { try await test.silent(account) }
-    while test.log.count(of: "Waiting for the account's turn.") < 1 { await Task.yield() }
+    try await eventually { test.log.count(of: "Waiting for the account's turn.") >= 1 }
     let theirs = TokenResponse(
       fields: person.tokens(at: test.clock.now, access: "theirs", refresh: "refresh-2"))
     let context = TokenContext(environment: "login.windows.net", clientID: TestPerson.clientID)
@@ -61,7 +61,7 @@ struct OtherProcessTests {
     let holder = try Holder(account, test)
     test.transport.answerTokens(.json(person.tokens(at: test.clock.now, access: "ours")))
     let silent = Task { try await test.silent(account) }
-    while test.log.count(of: "Waiting for the account's turn.") < 1 { await Task.yield() }
+    try await eventually { test.log.count(of: "Waiting for the account's turn.") >= 1 }
     kill(-holder.child.pid, SIGKILL)
     holder.child.wait()
     #expect(try await silent.value.accessToken == "ours")

@@ -213,7 +213,7 @@ struct RenewalTests {
     let (before, test) = (store.tokenRequests.count, test)
     let results = try await withThrowingTaskGroup(of: String.self) { group in
       for _ in 0..<20 { group.addTask { try await test.silent(account).accessToken } }
-      while store.tokenRequests.count == before { await Task.yield() }
+      try await eventually { store.tokenRequests.count > before }
       gate.open()
       return try await group.reduce(into: []) { $0.append($1) }
     }
@@ -259,10 +259,10 @@ struct RenewalTests {
     }
     let (test, before) = (test, test.transport.tokenRequests.count)
     async let first = test.silent(account)
-    while test.transport.tokenRequests.count == before { await Task.yield() }
+    try await eventually { test.transport.tokenRequests.count > before }
     async let second = other.silent(account)
     async let forced = other.silent(account) { $0.forceRefresh = true }
-    while other.log.count(of: "Waiting for the account's turn.") < 2 { await Task.yield() }
+    try await eventually { other.log.count(of: "Waiting for the account's turn.") >= 2 }
     gate.open()
     #expect(try await first.accessToken == "access-2")
     #expect(try await second.accessToken == "access-2")
@@ -283,11 +283,11 @@ struct RenewalTests {
     }
     let (test, before) = (test, test.transport.tokenRequests.count)
     let caller = Task { try await test.silent(account) }
-    while test.transport.tokenRequests.count == before { await Task.yield() }
+    try await eventually { test.transport.tokenRequests.count > before }
     caller.cancel()
     await #expect(throws: IdentityError(.cancelled, "")) { try await caller.value }
     gate.open()
-    while try await test.secrets(.refreshToken) != ["refresh-2"] { await Task.yield() }
+    try await eventually { try await test.secrets(.refreshToken) == ["refresh-2"] }
   }
 
   @Test("33: bad_token removes the refresh token")

@@ -187,3 +187,12 @@ final class LogLines: Sendable {
     }
   }
 }
+
+/// Lets other tasks run until something is so, for half a minute at most.
+func eventually(_ condition: () async throws -> Bool) async throws {
+  let end = ContinuousClock.now + .seconds(30)
+  while try await !condition() {
+    guard ContinuousClock.now < end else { throw CancellationError() }
+    await Task.yield()
+  }
+}
