@@ -26,7 +26,8 @@ struct SignInApp {
         let parameters = MSALDeviceCodeTokenParameters(scopes: scopes) { code in print(code.message) }
         result = try await application.acquireToken(with: parameters)
       }
-      print("Signed in as \(result.account.username ?? "somebody"), for \(result.scopes.joined(separator: " ")).")
+      let scopes = result.scopes.joined(separator: " ")
+      print("Signed in as \(result.account.username ?? "somebody"), for \(scopes).")
     } catch let error as NSError {
       print(error.localizedDescription)
       exit(1)

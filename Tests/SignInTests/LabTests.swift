@@ -6,7 +6,8 @@ import Synchronization
 import Testing
 import TokenCache
 
-@Suite("The client, the browser's listener and libsoup against the lab", .serialized, .timeLimit(.minutes(10)))
+@Suite(
+  "The client, the browser's listener and libsoup against the lab", .serialized, .timeLimit(.minutes(10)))
 struct LabTests {
   @Test("1, 21, 22, 43, 49: a sign-in in the browser, then tokens from the cache and by the refresh token")
   func wholeRun() async throws {
