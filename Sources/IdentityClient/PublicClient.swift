@@ -144,7 +144,7 @@ public final class PublicClient: Sendable {
       var error = error
       error.correlationID = error.correlationID ?? correlationID
       log.info(
-        "No token.",
+        "The call failed.",
         [
           "code": "\(error.code.rawValue)", "error": "\(error.oauthError ?? "none")",
           "correlation": "\(correlationID)",

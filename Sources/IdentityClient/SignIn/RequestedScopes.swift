@@ -2,7 +2,7 @@ import TokenCache
 
 /// The scopes of a request, and how the server's answer is compared with them.
 struct RequestedScopes: Sendable {
-  /// What the application asked for, in its order and each once.
+  /// What the application asked for, in its order.
   let scopes: [String]
 
   /// What the library asks for in any case.
@@ -11,7 +11,6 @@ struct RequestedScopes: Sendable {
   /// - Throws: ``IdentityError/Code/invalidParameter`` for a scope that is none, and for those that the
   ///   library adds by itself.
   init(_ scopes: [String], client: ClientConfiguration, authority: Authority) throws(IdentityError) {
-    var seen: Set<String> = []
     for scope in scopes {
       guard !scope.isEmpty, !scope.contains(where: \.isWhitespace) else {
         throw IdentityError(.invalidParameter, "A scope must have characters and no white space.")
@@ -22,10 +21,8 @@ struct RequestedScopes: Sendable {
           .invalidParameter, "The scope \(scope) is reserved.",
           advice: "openid, profile and offline_access are asked for in any case.")
       }
-      seen.insert(scope.normalized)
     }
-    var kept: Set<String> = []
-    self.scopes = scopes.filter { kept.insert($0.normalized).inserted }
+    self.scopes = scopes
   }
 
   /// The `scope` parameter.
