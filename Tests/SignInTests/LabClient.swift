@@ -31,7 +31,7 @@ struct LabClient: Sendable {
   init(
     _ lab: EntraLab, app: String = LabApps.plain, tenant: String = "common", kind: Authority.Kind? = nil,
     store: any CacheStore = InMemoryStore(), caBundle: String? = nil, action: String? = nil,
-    exchange: ChangedTransport.Exchange? = nil, configure: (inout ClientConfiguration) -> Void = { _ in }
+    configure: (inout ClientConfiguration) -> Void = { _ in }, exchange: ChangedTransport.Exchange? = nil
   ) throws {
     self.lab = lab
     guard let url = URL(string: lab.authority(tenant)) else { throw CancellationError() }
