@@ -122,8 +122,8 @@ let package = Package(
     .testTarget(
       name: "SignInTests",
       dependencies: [
-        "BrowserSignIn", "EntraLab", "HTTPTransport", "IdentityClient", "SoupTransport", "TestSupport",
-        "TokenCache", logging,
+        "BrowserSignIn", "EntraLab", "HTTPTransport", "IdentityClient", "KeyringStore", "SoupTransport",
+        "TestSupport", "TokenCache", httpTypes, logging,
       ],
       exclude: ["browser.py"], swiftSettings: common),
     .testTarget(

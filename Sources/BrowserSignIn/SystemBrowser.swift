@@ -96,8 +96,12 @@ public struct SystemBrowser: Sendable {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // A terminal's Ctrl-C shall not end the browser.
-    posix_spawnattr_setflags(&attributes, Self.newSession)
+    // A terminal's Ctrl-C shall not end the browser. This thread may have blocked all other signals, too; the browser
+    // shall not inherit that, or nobody could end it.
+    var noSignals = sigset_t()
+    sigemptyset(&noSignals)
+    posix_spawnattr_setsigmask(&attributes, &noSignals)
+    posix_spawnattr_setflags(&attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGMASK))
     var arguments = command.map { strdup($0) } + [nil]
     var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { (arguments + variables).forEach { free($0) } }

@@ -156,11 +156,13 @@ struct DeviceCodeTests {
   func cancelled() async throws {
     test.transport.answerDevices(.json(Self.codes()))
     let task = Mutex<Task<AuthenticationResult, any Error>?>(nil)
-    test.clock.onWait.withLock { $0 = { _ in task.withLock { $0?.cancel() } } }
-    let begun = Task {
-      try await Task.sleep(for: .milliseconds(1))
-      return try await self.acquire()
+    test.clock.onWait.withLock {
+      $0 = { _ in
+        while task.withLock({ $0 == nil }) { await Task.yield() }
+        task.withLock { $0?.cancel() }
+      }
     }
+    let begun = Task { try await self.acquire() as AuthenticationResult }
     task.withLock { $0 = begun }
     await #expect(throws: IdentityError(.cancelled, "")) { try await begun.value }
     #expect(test.transport.tokenRequests.isEmpty)

@@ -200,6 +200,19 @@ struct FailureTests {
   }
 
   @Test(
+    "65: bytes that are no text are an error",
+    arguments: [
+      [0xFF, 0xFE], [0x00],
+      Array(#"{"access_token":"a"#.utf8) + [0xE9] + Array(#"","expires_in":3600}"#.utf8),
+    ] as [[UInt8]])
+  func noText(_ bytes: [UInt8]) async throws {
+    let account = try await expired()
+    test.transport.answerTokens(.bytes(bytes))
+    await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.silent(account) }
+    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+  }
+
+  @Test(
     "65: numbers and lists of the wrong type are read or left out",
     arguments: [
       (["expires_in": "1800"] as JSONObject, 1800.0), (["expires_in": .double(1800.5)], 1800),

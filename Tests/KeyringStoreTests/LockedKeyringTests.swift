@@ -27,7 +27,7 @@ struct LockedKeyringTests {
   }
 
   @Test(arguments: Lock.allCases, [true, false])
-  func `Every operation says that the keyring is locked`(lock: Lock, hasItems: Bool) async throws {
+  func `71: Every operation says that the keyring is locked`(lock: Lock, hasItems: Bool) async throws {
     let fixture = try Fixture()
     if hasItems { try await fixture.cache.save(token) }
     try lock.apply(to: fixture.keyring)

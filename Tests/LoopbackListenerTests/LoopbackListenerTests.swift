@@ -13,7 +13,9 @@ private let answerForm = form("code=abc%2B1&state=right")
 
 @Suite(.timeLimit(.minutes(10)))
 struct LoopbackListenerTests {
-  @Test(arguments: ["127.0.0.1", "::1"], ["localhost", "LocalHost", "127.0.0.1", "[::1]"])
+  @Test(
+    "1: the form that was expected is the answer", arguments: ["127.0.0.1", "::1"],
+    ["localhost", "LocalHost", "127.0.0.1", "[::1]"])
   func expectedFormIsTheResponse(_ address: String, _ name: String) async throws {
     let listener = try makeListener()
     #expect(listener.redirectURI == "http://localhost:\(listener.port)")
@@ -33,10 +35,15 @@ struct LoopbackListenerTests {
     #expect(try await listener.response(timeout: .zero)["code"] == "abc+1")
   }
 
-  @Test func wrongStateIsRefusedAndTheWaitGoesOn() async throws {
+  @Test("5, 6: an answer with a wrong state or none is refused, an error too, and the wait goes on")
+  func wrongStateIsRefusedAndTheWaitGoesOn() async throws {
     let listener = try makeListener()
     async let response = listener.response(timeout: .seconds(20))
-    for body in ["code=evil&state=wrong", "code=evil", "error=access_denied&state=wrong", "state="] {
+    let refused = [
+      "code=evil&state=wrong", "code=evil", "error=access_denied&state=wrong", "error=access_denied",
+      "state=",
+    ]
+    for body in refused {
       let answer = await send(form(body), to: listener.port)
       #expect(status(answer) == 400)
       #expect(!answer.contains("evil"))
@@ -69,7 +76,8 @@ struct LoopbackListenerTests {
     #expect(late.contains("sign-in is over"))
   }
 
-  @Test func errorAnswerIsAResponseAndItsTextIsEscaped() async throws {
+  @Test("12, 17: an error is an answer, and the page escapes its text")
+  func errorAnswerIsAResponseAndItsTextIsEscaped() async throws {
     let listener = try makeListener()
     let answer = await send(
       form("error=access_denied&error_description=%3Cscript%3E%26%22'%1b[31m&state=right"), to: listener.port)
@@ -128,7 +136,9 @@ struct LoopbackListenerTests {
     Refusal("a long path", 404, form(body, path: "/" + String(repeating: "x", count: 10 << 10))),
   ]
 
-  @Test(arguments: refusals) func otherRequestIsRefusedAndTheWaitGoesOn(_ refusal: Refusal) async throws {
+  @Test(
+    "15, 16: any other request is refused, and the wait goes on", arguments: refusals)
+  func otherRequestIsRefusedAndTheWaitGoesOn(_ refusal: Refusal) async throws {
     let listener = try makeListener()
     async let response = listener.response(timeout: .seconds(20))
     let answer = await send(refusal.request, to: listener.port)
@@ -138,14 +148,16 @@ struct LoopbackListenerTests {
     #expect(try await response["code"] == "abc+1")
   }
 
-  @Test(arguments: [
-    "hello\n\n", "GET\n\n", "GET / HTTP/9.9\n\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\n\n",
-    "POST / HTTP/1.1\nHost\n\n",
-    "POST / HTTP/1.1\nHost: localhost:{port}\nContent-Length: x\n\n",
-    "POST / HTTP/1.1\nHost: localhost:{port}\nTransfer-Encoding: nonsense\n\n",
-    "POST / HTTP/1.1\nHost: localhost:{port}\nContent-Length: 99999999999999999999\n\n",
-    "POST / HTTP/1.1\nX: " + String(repeating: "x", count: 200_000) + "\n\n",
-  ])
+  @Test(
+    "15: what is no request harms nothing",
+    arguments: [
+      "hello\n\n", "GET\n\n", "GET / HTTP/9.9\n\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\n\n",
+      "POST / HTTP/1.1\nHost\n\n",
+      "POST / HTTP/1.1\nHost: localhost:{port}\nContent-Length: x\n\n",
+      "POST / HTTP/1.1\nHost: localhost:{port}\nTransfer-Encoding: nonsense\n\n",
+      "POST / HTTP/1.1\nHost: localhost:{port}\nContent-Length: 99999999999999999999\n\n",
+      "POST / HTTP/1.1\nX: " + String(repeating: "x", count: 200_000) + "\n\n",
+    ])
   func malformedRequestHarmsNothing(_ request: String) async throws {
     let listener = try makeListener()
     async let response = listener.response(timeout: .seconds(20))
@@ -196,7 +208,8 @@ struct LoopbackListenerTests {
     #expect(try await listener.response(timeout: .seconds(20))["code"] == "1")
   }
 
-  @Test func emptyConnectionsDoNotKeepTheAnswerOut() async throws {
+  @Test("15: connections that stay empty do not keep the answer out")
+  func emptyConnectionsDoNotKeepTheAnswerOut() async throws {
     let listener = try makeListener()
     let speculative = (0..<8).compactMap { _ in RawClient(listener.port) }
     #expect(status(await send(answerForm, to: listener.port)) == 200)
@@ -204,7 +217,8 @@ struct LoopbackListenerTests {
     #expect(speculative.count == 8)
   }
 
-  @Test func connectionsBeyondTheLimitWaitUntilOthersEnd() async throws {
+  @Test("15: so many that no more are taken are closed after a while")
+  func connectionsBeyondTheLimitWaitUntilOthersEnd() async throws {
     let listener = try makeListener()
     let idle = (0..<16).compactMap { _ in RawClient(listener.port) }
     let start = ContinuousClock.now
@@ -214,14 +228,16 @@ struct LoopbackListenerTests {
     #expect(status(await idle[0].readToEnd()) != 200)
   }
 
-  @Test func requestThatDripsIsCutOff() async throws {
+  @Test("15: a request that does not end is cut off")
+  func requestThatDripsIsCutOff() async throws {
     let listener = try makeListener()
     let client = try #require(RawClient(listener.port))
     client.write("POST / HTTP/1.1\r\nHost: localhost:\(listener.port)\r\n")
     #expect(status(await client.readToEnd()) != 200)
   }
 
-  @Test func bodyWithoutAnEndIsNotKept() async throws {
+  @Test("16: a body without an end is not kept")
+  func bodyWithoutAnEndIsNotKept() async throws {
     let listener = try makeListener()
     let client = try #require(RawClient(listener.port))
     client.write(
@@ -233,7 +249,8 @@ struct LoopbackListenerTests {
     #expect(status(await client.readToEnd()) == 413)
   }
 
-  @Test func queryModeMovesTheBrowserToAPathWithoutTheCode() async throws {
+  @Test("2: a query is answered with 303, to a path without the code")
+  func queryModeMovesTheBrowserToAPathWithoutTheCode() async throws {
     let listener = try makeListener(.query, path: "/callback")
     let page = "GET /callback/complete HTTP/1.1\nHost: localhost:{port}\n\n"
     #expect(status(await send(page, to: listener.port)) == 404)
@@ -252,7 +269,8 @@ struct LoopbackListenerTests {
     #expect(status(again) == 410)
   }
 
-  @Test func queryModeRefusesFormsAndRepeatedOrWrongParameters() async throws {
+  @Test("2, 16: where a query is expected nothing else is taken")
+  func queryModeRefusesFormsAndRepeatedOrWrongParameters() async throws {
     let listener = try makeListener(.query)
     #expect(status(await send(answerForm, to: listener.port)) == 405)
     for query in ["", "?", "?code=1&state=wrong", "?code=1&state=right&state=right", "?code=%zz&state=right"]
@@ -283,7 +301,8 @@ struct LoopbackListenerTests {
     #expect(try await response == ["code": "a&b", "state": "right"])
   }
 
-  @Test func timeoutEndsTheWait() async throws {
+  @Test("13: the wait ends when its time is over")
+  func timeoutEndsTheWait() async throws {
     let listener = try makeListener()
     let start = ContinuousClock.now
     await #expect(throws: LoopbackError.timedOut(refusedAnswers: 0)) {
@@ -292,7 +311,8 @@ struct LoopbackListenerTests {
     #expect(ContinuousClock.now - start >= .milliseconds(100))
   }
 
-  @Test func cancellationEndsTheWait() async throws {
+  @Test("14: the wait ends with its task")
+  func cancellationEndsTheWait() async throws {
     let listener = try makeListener()
     let task = Task { try await listener.response(timeout: .seconds(50)) }
     _ = await send("GET / HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
@@ -300,7 +320,8 @@ struct LoopbackListenerTests {
     await #expect(throws: LoopbackError.cancelled) { try await task.value }
   }
 
-  @Test func closingEndsTheWaitAndFreesThePort() async throws {
+  @Test("13, 14: closing ends the wait, all connections and the port")
+  func closingEndsTheWaitAndFreesThePort() async throws {
     let listener = try makeListener()
     let idle = try #require(RawClient(listener.port))
     let task = Task { try await listener.response(timeout: .seconds(50)) }
@@ -322,14 +343,16 @@ struct LoopbackListenerTests {
     #expect(RawClient(port) == nil)
   }
 
-  @Test func busyPortIsNamed() throws {
+  @Test("19: a port that is taken is named")
+  func busyPortIsNamed() throws {
     let listener = try makeListener()
     let error = #expect(throws: LoopbackError.self) { try makeListener(port: listener.port) }
     #expect(error == .portInUse(listener.port))
     #expect("\(try #require(error))".contains("\(listener.port)"))
   }
 
-  @Test func portThatIsBusyOnIPv6OnlyIsBusy() throws {
+  @Test("19: also one that is taken for IPv6 only")
+  func portThatIsBusyOnIPv6OnlyIsBusy() throws {
     // A listener of the test's own on [::1], whose port is free on 127.0.0.1.
     let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

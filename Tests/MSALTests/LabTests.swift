@@ -10,7 +10,8 @@ extension ApplicationTests {
   struct LabTests {
     private static let clientID = "c0000000-0000-4000-8000-000000000001"
 
-    @Test func aProgramSignsInByDeviceCodeAtAServerWithACertificateOfItsOwn() async throws {
+    @Test("54: a program signs in by device code at a server with a certificate of its own")
+    func aProgramSignsInByDeviceCodeAtAServerWithACertificateOfItsOwn() async throws {
       let lab = try await EntraLab.start()
       lab.configure { $0.deviceInterval = 1 }
       MSALGlobalConfig.httpConfig.certificateAuthorities = URL(fileURLWithPath: lab.caBundlePath)
@@ -34,7 +35,8 @@ extension ApplicationTests {
       await lab.stop()
     }
 
-    @Test func aServerWhoseCertificateNobodyTrustsIsAnErrorOfTheNetwork() async throws {
+    @Test("61: a server whose certificate nobody trusts is an error of the network")
+    func aServerWhoseCertificateNobodyTrustsIsAnErrorOfTheNetwork() async throws {
       let lab = try await EntraLab.start()
       let application = try Self.application(lab)
       let parameters = MSALDeviceCodeTokenParameters(scopes: ["User.Read"]) { _ in }

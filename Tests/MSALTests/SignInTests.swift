@@ -91,7 +91,8 @@ extension ApplicationTests {
       #expect(item("claims")?.contains("nbf") == true && item("claims")?.contains("CP1") == true)
     }
 
-    @Test func whatThePersonRefusesIsUserCanceled() async throws {
+    @Test("12: what the person refuses is userCanceled")
+    func whatThePersonRefusesIsUserCanceled() async throws {
       entra.mood = .closed
       let application = try MSALPublicClientApplication.test(entra)
       #expect(await code { try await application.signIn() } == MSALError.userCanceled.rawValue)
@@ -113,7 +114,8 @@ extension ApplicationTests {
       }
     }
 
-    @Test func declinedScopesComeWithWhatWasGranted() async throws {
+    @Test("67: declined scopes come with what was granted")
+    func declinedScopesComeWithWhatWasGranted() async throws {
       entra.mood = .grants("user.read openid profile")
       let application = try MSALPublicClientApplication.test(entra)
       let parameters = MSALInteractiveTokenParameters(
@@ -162,7 +164,8 @@ extension ApplicationTests {
           == MSALError.interactionRequired.rawValue)
     }
 
-    @Test func theBrowserIsSignedOutOnRequest() async throws {
+    @Test("69: the browser is signed out on request")
+    func theBrowserIsSignedOutOnRequest() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let account = try await application.signIn().account
       let parameters = MSALSignoutParameters(webviewParameters: MSALWebviewParameters())
@@ -176,7 +179,8 @@ extension ApplicationTests {
           == MSALError.userCanceled.rawValue)
     }
 
-    @Test func theCurrentAccountRemembersWhoWasThereBefore() async throws {
+    @Test("40: of two accounts neither is the current one")
+    func theCurrentAccountRemembersWhoWasThereBefore() async throws {
       entra.with { $0.people = [.alice, .bob] }
       let application = try MSALPublicClientApplication.test(entra)
       #expect(try await application.currentAccount(with: nil) == (nil, nil))
@@ -194,7 +198,8 @@ extension ApplicationTests {
       #expect(try await application.currentAccount(with: nil) == (bob, nil))
     }
 
-    @Test func aFailedSaveIsReportedWithTheResultInHand() async throws {
+    @Test("71: a failed save is reported with the result in hand")
+    func aFailedSaveIsReportedWithTheResultInHand() async throws {
       let application = try MSALPublicClientApplication.test(entra, store: LockedStore())
       let result = try await application.signIn()
       #expect(result.accessToken == "made-up-access-token")

@@ -2,9 +2,12 @@ import BrowserSignIn
 import EntraLab
 import Foundation
 import HTTPTransport
+import HTTPTypes
 import IdentityClient
 import Logging
 import SoupTransport
+import Synchronization
+import Testing
 import TokenCache
 
 /// The client ids of the lab's apps.
@@ -20,15 +23,22 @@ struct LabClient: Sendable {
   let lab: EntraLab
   let client: PublicClient
   let cache: TokenCacheAccessor
+  let transport: any HTTPTransport
+  let pages = OpenedPages()
 
+  /// - Parameters:
+  ///   - action: What the browser does besides signing in; see `browser.py`.
+  ///   - exchange: Sends requests in the transport's place.
   init(
-    _ lab: EntraLab, app: String = LabApps.plain, tenant: String = "common",
-    store: any CacheStore = InMemoryStore(), caBundle: String? = nil,
-    configure: (inout ClientConfiguration) -> Void = { _ in }
+    _ lab: EntraLab, app: String = LabApps.plain, tenant: String = "common", kind: Authority.Kind? = nil,
+    store: any CacheStore = InMemoryStore(), caBundle: String? = nil, action: String? = nil,
+    configure: (inout ClientConfiguration) -> Void = { _ in }, exchange: ChangedTransport.Exchange? = nil
   ) throws {
     self.lab = lab
     guard let url = URL(string: lab.authority(tenant)) else { throw CancellationError() }
-    let authority = try Authority(url: url)
+    let authority = try kind.map { try Authority(url: url, kind: $0) } ?? Authority(url: url)
+    let soup = try SoupTransport(caBundle: caBundle ?? lab.caBundlePath, environment: [:])
+    transport = exchange.map { ChangedTransport(base: soup, exchange: $0) } ?? soup
     var configuration = ClientConfiguration(
       clientID: app, authority: authority, knownAuthorities: [authority], capabilities: [])
     configuration.httpRetryInterval = .milliseconds(1)
@@ -37,23 +47,28 @@ struct LabClient: Sendable {
     let start = ContinuousClock.now
     client = PublicClient(
       configuration: configuration, cache: cache,
-      transport: try SoupTransport(caBundle: caBundle ?? lab.caBundlePath, environment: [:]),
-      authenticator: Self.browser(lab),
+      transport: transport, authenticator: Self.browser(lab, action, pages),
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { Date() },
       // Nobody waits for real between two polls.
       timing: Timing(sleep: { _ in await Task.yield() }, uptime: { ContinuousClock.now - start }),
       lockDirectory: NSTemporaryDirectory() + "llavero-sign-in-tests-\(getpid())")
   }
 
-  private static func browser(_ lab: EntraLab) -> BrowserAuthenticator {
+  private static func browser(
+    _ lab: EntraLab, _ action: String?, _ pages: OpenedPages
+  ) -> BrowserAuthenticator {
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
       "browser.py")
     var environment = ProcessInfo.processInfo.environment
     environment["BROWSER"] = "python3 \(script.path)"
     environment["LAB_CA_BUNDLE"] = lab.caBundlePath
+    environment["LAB_BROWSER_ACTION"] = action
     environment["SUDO_USER"] = nil
     let browser = SystemBrowser(environment: environment)
-    return BrowserAuthenticator { url throws(IdentityError) in try await browser.open(url) }
+    return BrowserAuthenticator { url throws(IdentityError) in
+      pages.add(url)
+      try await browser.open(url)
+    }
   }
 
   @discardableResult
@@ -75,8 +90,68 @@ struct LabClient: Sendable {
     return try await client.acquireTokenSilent(request)
   }
 
+  /// Asks the lab's Graph who is signed in.
+  func graph(_ result: AuthenticationResult) async throws -> HTTPTransportResponse {
+    let url = try #require(URL(string: lab.graphURL + "/me"))
+    let port = try #require(url.port)
+    var head = HTTPRequest(method: .get, scheme: "https", authority: "localhost:\(port)", path: url.path)
+    head.headerFields[.authorization] = result.authorizationHeader
+    return try await transport.send(HTTPTransportRequest(head))
+  }
+
+  func recordCount() async throws -> Int { try await cache.export().document.recordCount }
+
   func refreshTokens() async throws -> [String] {
     try await cache.export().document.refreshTokens.values.compactMap(\.secret)
+  }
+}
+
+/// The pages that the browser was told to open.
+final class OpenedPages: Sendable {
+  private let urls = Mutex<[URL]>([])
+
+  func add(_ url: URL) { urls.withLock { $0.append(url) } }
+
+  /// The ports that the answers were to come to.
+  var redirectPorts: [Int] {
+    urls.withLock { $0 }.compactMap { url in
+      let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems
+      let redirectURI = items?.first { $0.name == "redirect_uri" }?.value
+      return redirectURI.flatMap { URL(string: $0)?.port }
+    }
+  }
+}
+
+/// A transport whose requests and answers a test changes.
+struct ChangedTransport: HTTPTransport {
+  typealias Exchange =
+    @Sendable (HTTPTransportRequest, SoupTransport) async throws(HTTPTransportError)
+    -> HTTPTransportResponse
+
+  let base: SoupTransport
+  let exchange: Exchange
+
+  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
+    try await exchange(request, base)
+  }
+}
+
+/// Waits until nobody listens on a port of the loopback interface. A listener gives it back on its own thread.
+func portCloses(_ port: Int) async {
+  while isListening(port) { await Task.yield() }
+}
+
+private func isListening(_ port: Int) -> Bool {
+  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  defer { close(descriptor) }
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_port = in_port_t(port).bigEndian
+  address.sin_addr.s_addr = inet_addr("127.0.0.1")
+  return withUnsafePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+    }
   }
 }
 

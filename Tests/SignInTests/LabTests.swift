@@ -1,7 +1,10 @@
 import EntraLab
 import Foundation
 import HTTPTransport
+import HTTPTypes
 import IdentityClient
+import KeyringStore
+import SoupTransport
 import Synchronization
 import Testing
 import TokenCache
@@ -23,6 +26,8 @@ struct LabTests {
       #expect(page.query["code_challenge_method"] == "S256")
       #expect(page.query["scope"] == "User.Read openid profile offline_access")
       #expect(page.query["client_info"] == "1")
+      #expect(page.query["state"]?.isEmpty == false)
+      #expect(page.query["nonce"]?.isEmpty == false)
       #expect(page.duplicates.isEmpty)
       #expect(lab.requests(to: .discovery).count == 1)
       let before = lab.log.count
@@ -34,6 +39,56 @@ struct LabTests {
       #expect(refreshed.path.hasPrefix("/\(LabDirectory.contoso)/"))
       #expect(refreshed.headers["x-client-current-telemetry"] == "4|34,2|")
       #expect(lab.requests(to: .token).allSatisfy { $0.status == 200 && $0.duplicates.isEmpty })
+    }
+  }
+
+  @Test("2: a provider that posts no forms answers with a query, and the browser is led away from the code")
+  func queryFallback() async throws {
+    try await withLab { lab in
+      lab.configure { $0.metadata = ["response_modes_supported": ["query"]] }
+      let test = try LabClient(lab, tenant: "\(LabDirectory.contoso)/v2.0", kind: .oidc, action: "watch")
+      let result = try await test.signIn()
+      #expect(try await test.silent(result.account).source == .cache)
+      #expect(lab.requests(to: .authorize).first?.query["response_mode"] == "query")
+      #expect(await lab.requests(to: .other, atLeast: 1).first?.query["status"] == "303")
+    }
+  }
+
+  @Test("3: a code with another proof gives nothing")
+  func wrongVerifier() async throws {
+    try await withLab { lab in
+      let test = try LabClient(
+        lab,
+        exchange: { request, transport throws(HTTPTransportError) in
+          var request = request
+          let form = request.body.map { String(decoding: $0, as: UTF8.self) }
+          request.body = form.map { Data($0.replacing("code_verifier=", with: "code_verifier=x").utf8) }
+          return try await transport.send(request)
+        })
+      let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
+      #expect(error?.code == .invalidGrant)
+      #expect(error?.stsErrorCodes == [501_481])
+      #expect(try await test.recordCount() == 0)
+    }
+  }
+
+  @Test("4: a code works once, and a second time changes nothing in the cache")
+  func codeTwice() async throws {
+    try await withLab { lab in
+      let sendsTwice = Mutex(false)
+      let test = try LabClient(
+        lab,
+        exchange: { request, transport throws(HTTPTransportError) in
+          if sendsTwice.withLock({ $0 }), request.body != nil { _ = try await transport.send(request) }
+          return try await transport.send(request)
+        })
+      try await test.signIn("bob")
+      let before = try await test.cache.export().document
+      sendsTwice.withLock { $0 = true }
+      let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
+      #expect(error?.code == .invalidGrant)
+      #expect(error?.stsErrorCodes == [54005])
+      #expect(try await test.cache.export().document == before)
     }
   }
 
@@ -51,7 +106,9 @@ struct LabTests {
     }
   }
 
-  @Test("10: six minutes of skew are too many, four are not", arguments: [(-240, true), (-7560, false)])
+  @Test(
+    "10: six minutes of skew are too many, four are not",
+    arguments: [(240, true), (360, false), (-3840, true), (-3960, false)])
   func skew(_ seconds: Int, _ isGood: Bool) async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
@@ -91,18 +148,37 @@ struct LabTests {
       let error = await #expect(throws: IdentityError.self) { try await test.client.acquireToken(request) }
       #expect(error?.code == .timedOut)
       #expect(error?.advice?.contains("redirect URI is registered") == true)
+      await portCloses(try #require(test.pages.redirectPorts.first))
     }
   }
 
-  @Test("14: a cancelled task ends the wait")
+  @Test("14: a cancelled task ends the wait and frees the port; the browser goes on, and is no zombie later")
   func cancelled() async throws {
     try await withLab { lab in
-      let test = try LabClient(lab)
+      let test = try LabClient(lab, action: "linger")
       lab.configure { $0.authorize = .page }
       let signIn = Task { try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"])) }
-      _ = await lab.requests(to: .authorize, atLeast: 1)
+      let report = await lab.requests(to: .other, atLeast: 1)
+      let browser = try #require(report.first?.query["process"].flatMap { pid_t($0) })
       signIn.cancel()
       await #expect(throws: IdentityError(.cancelled, "")) { try await signIn.value }
+      await portCloses(try #require(test.pages.redirectPorts.first))
+      // One that ended is there until somebody waits for it.
+      #expect(kill(browser, SIGTERM) == 0)
+      while kill(browser, 0) == 0 { await Task.yield() }
+    }
+  }
+
+  @Test("5, 6, 15, 16: whatever else reaches the listener is refused, and the sign-in goes on")
+  func noise() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab, action: "noise")
+      #expect(try await test.signIn().account.username == "alice@contoso.test")
+      #expect(
+        lab.requests(to: .other).first?.query == [
+          "favicon": "404", "get": "405", "state": "400", "stateless": "400", "twice": "400", "host": "400",
+          "script": "403",
+        ])
     }
   }
 
@@ -120,6 +196,8 @@ struct LabTests {
       async let second = other.client.acquireToken(bob)
       #expect(try await first.account.username == "alice@contoso.test")
       #expect(try await second.account.username == "bob@contoso.test")
+      let ports = one.pages.redirectPorts + other.pages.redirectPorts
+      #expect(Set(ports).count == 2)
     }
   }
 
@@ -299,6 +377,36 @@ struct LabTests {
     }
   }
 
+  @Test("52, 53: who was signed out elsewhere is challenged once, signs in, and the API answers again")
+  func continuousAccess() async throws {
+    try await withLab { lab in
+      let test = try LabClient(lab) { $0.capabilities = ["cp1"] }
+      let first = try await test.signIn()
+      #expect(try await test.graph(first).head.status == .ok)
+      try lab.revokeSessions(of: "alice")
+      let refused = try await test.graph(first)
+      #expect(refused.head.status == .unauthorized)
+      let challenge = try #require(refused.head.headerFields[.wwwAuthenticate])
+      let encoded = try #require(challenge.firstMatch(of: #/claims="([^"]+)"/#)?.1)
+      let json = try #require(Data(base64Encoded: String(encoded)))
+      let claims = try ClaimsRequest(json: String(decoding: json, as: UTF8.self))
+
+      await #expect(throws: IdentityError(.interactionRequired, "")) {
+        try await test.silent(first.account) { $0.claims = claims }
+      }
+      let second = try await test.signIn { request in
+        request.account = first.account
+        request.claims = claims
+      }
+      #expect(try await test.graph(second).head.status == .ok)
+      #expect(try await test.silent(first.account).accessToken == second.accessToken)
+      #expect(lab.requests(to: .graph).map(\.status) == [200, 401, 200])
+      let sent = lab.requests(to: .token).map { $0.form["claims"] ?? "" }
+      #expect(sent.map { $0.contains("\"nbf\"") } == [false, true, true])
+      #expect(sent.allSatisfy { $0.contains("\"xms_cc\"") })
+    }
+  }
+
   @Test("54: a sign-in on another device")
   func deviceCode() async throws {
     try await withLab { lab in
@@ -405,6 +513,30 @@ struct LabTests {
     }
   }
 
+  @Test("71: without a keyring the tokens are handed out with the reason, and lie in no file")
+  func noKeyring() async throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    try await withLab { lab in
+      let store = KeyringStore(
+        busAddress: "unix:path=/nonexistent/bus",
+        environment: ["HOME": directory.path, "XDG_RUNTIME_DIR": directory.path])
+      let test = try LabClient(lab, store: store)
+      let result = try await test.signIn()
+      #expect(!result.accessToken.isEmpty)
+      #expect(result.cacheError?.code == .unavailable)
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(result.account) }
+      #expect(error?.cacheError?.code == .unavailable)
+      let files = FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)
+      // The lock and its counter may be there.
+      for case let file as URL in files?.allObjects ?? [] {
+        let text = String(decoding: (try? Data(contentsOf: file)) ?? Data(), as: UTF8.self)
+        for secret in [result.accessToken, "AccessToken", "RefreshToken"] { #expect(!text.contains(secret)) }
+      }
+    }
+  }
+
   @Test("69: signing out clears the cache and opens the authority's page")
   func signOut() async throws {
     try await withLab { lab in
@@ -413,6 +545,11 @@ struct LabTests {
       try await test.client.signOut(account, SignOutOptions(fromBrowser: true))
       #expect(try await test.client.accounts().isEmpty)
       #expect(try await test.refreshTokens().isEmpty)
+      let page = try #require(lab.requests(to: .logout).first)
+      let port = try #require(test.pages.redirectPorts.first)
+      #expect(page.query["post_logout_redirect_uri"]?.hasPrefix("http://localhost:") == true)
+      #expect(page.query["post_logout_redirect_uri"] != "http://localhost:\(port)")
+      #expect(page.query["state"]?.isEmpty == false)
       #expect(lab.requests(to: .logout).count == 1)
     }
   }

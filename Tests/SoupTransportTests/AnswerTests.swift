@@ -40,7 +40,8 @@ extension TransportTests {
       #expect(response.body.isEmpty)
     }
 
-    @Test func redirectIsHandedBackAndNothingIsSentElsewhere() async throws {
+    @Test("50: a redirection is handed back, and nothing is sent elsewhere")
+    func redirectIsHandedBackAndNothingIsSentElsewhere() async throws {
       let elsewhere = TestServer { _ in .init() }
       defer { elsewhere.stop() }
       let target = "https://localhost:\(elsewhere.port)/stolen"

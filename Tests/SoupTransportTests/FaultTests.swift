@@ -7,7 +7,8 @@ import Testing
 
 extension TransportTests {
   @Suite struct FaultTests {
-    @Test func refusedConnection() async throws {
+    @Test("61: a connection that is refused")
+    func refusedConnection() async throws {
       let server = RawServer { _ in }
       server.stop()
       let error = await failure(try makeTransport(), get(server.port))
@@ -18,7 +19,8 @@ extension TransportTests {
       #expect(text.contains("localhost:\(server.port)"))
     }
 
-    @Test func unknownHost() async throws {
+    @Test("61: a name that nobody has")
+    func unknownHost() async throws {
       let error = await failure(try makeTransport(), get(443, host: "nobody.invalid"))
       guard case .cannotFindHost(let text) = error else {
         Issue.record("\(String(describing: error))")
@@ -90,7 +92,11 @@ extension TransportTests {
       },
     ]
 
-    @Test(arguments: faults) func brokenAnswerIsAnError(_ fault: Fault) async throws {
+    @Test(
+      "62: an answer that breaks off, or is none, is an error", arguments: faults) func brokenAnswerIsAnError(
+        _ fault: Fault
+      ) async throws
+    {
       let server = RawServer { connection in
         guard connection.readRequest() != nil else { return }
         fault.serve(connection)
@@ -107,7 +113,8 @@ extension TransportTests {
       }
     }
 
-    @Test func timeoutWhileConnecting() async throws {
+    @Test("62: the time runs while connecting")
+    func timeoutWhileConnecting() async throws {
       // Nobody accepts, and TLS never begins.
       let server = RawServer(nil) {
         _ = $0.read(); _ = $0.read()
@@ -116,7 +123,8 @@ extension TransportTests {
       try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
 
-    @Test func timeoutWithoutAnAnswer() async throws {
+    @Test("62: the time runs while nobody answers")
+    func timeoutWithoutAnAnswer() async throws {
       let server = RawServer {
         _ = $0.readRequest(); _ = $0.read()
       }
@@ -124,7 +132,8 @@ extension TransportTests {
       try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
 
-    @Test func timeoutCountsAlsoWhileABodyDrips() async throws {
+    @Test("62: the time runs while a body drips")
+    func timeoutCountsAlsoWhileABodyDrips() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
@@ -197,7 +206,11 @@ extension TransportTests {
       #expect(error == .responseTooLarge(limit: 1000))
     }
 
-    @Test(arguments: [true, false]) func hugeBodyIsNotKept(_ announced: Bool) async throws {
+    @Test(
+      "65: a body of 50 MB is refused and not kept", arguments: [true, false]) func hugeBodyIsNotKept(
+        _ announced: Bool
+      ) async throws
+    {
       let size = 50 << 20
       let server = RawServer { connection in
         guard connection.readRequest() != nil else { return }
@@ -285,7 +298,8 @@ extension TransportTests {
       #expect(try await transport.send(post(server.port, "a=1", method: .put)).text.hasSuffix("a=1"))
     }
 
-    @Test func postThatBreaksIsSentOnce() async throws {
+    @Test("63: a POST whose connection breaks is not sent again")
+    func postThatBreaksIsSentOnce() async throws {
       let server = RawServer { connection in _ = connection.readRequest() }
       defer { server.stop() }
       let error = await failure(try makeTransport(), post(server.port, "a=1"))

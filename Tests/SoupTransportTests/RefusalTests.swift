@@ -6,7 +6,8 @@ import Testing
 
 extension TransportTests {
   @Suite struct RefusalTests {
-    @Test func plainHTTPIsRefusedBeforeAnythingIsSent() async throws {
+    @Test("47: an address without TLS is refused before anything is sent")
+    func plainHTTPIsRefusedBeforeAnythingIsSent() async throws {
       let server = RawServer(nil) { _ in }
       defer { server.stop() }
       let transport = try makeTransport()

@@ -24,7 +24,8 @@ extension TransportTests {
       return text
     }
 
-    @Test func unknownAuthorityIsToldWithAHint() async throws {
+    @Test("61: an authority that nobody trusts is told, with a hint at the CA bundle")
+    func unknownAuthorityIsToldWithAHint() async throws {
       for caBundle in [certificates.otherCABundle, nil] {
         let text = try #require(try await problem(certificates.good, caBundle: caBundle))
         #expect(text.contains("authority that is not trusted"))
@@ -32,12 +33,14 @@ extension TransportTests {
       }
     }
 
-    @Test func wrongHostIsTold() async throws {
+    @Test("61: another host's certificate is told")
+    func wrongHostIsTold() async throws {
       let text = try #require(try await problem(certificates.wrongHost, caBundle: certificates.caBundle))
       #expect(text.contains("for another host"))
     }
 
-    @Test func expiredCertificateIsTold() async throws {
+    @Test("61: an expired certificate is told")
+    func expiredCertificateIsTold() async throws {
       let text = try #require(try await problem(certificates.expired, caBundle: certificates.caBundle))
       #expect(text.contains("has expired"))
     }

@@ -32,6 +32,7 @@ struct SeenRequest: Sendable {
 enum ScriptedAnswer: Sendable {
   case json(JSONObject, status: Int = 200, headers: [String: String] = [:])
   case text(String, status: Int = 200)
+  case bytes([UInt8])
   case failure(HTTPTransportError)
 
   static func refusal(
@@ -93,6 +94,7 @@ final class ScriptedTransport: HTTPTransport {
     case .failure(let error): throw error
     case .text(let text, let status):
       return HTTPTransportResponse(HTTPResponse(status: .init(code: status)), body: Data(text.utf8))
+    case .bytes(let bytes): return HTTPTransportResponse(HTTPResponse(status: .ok), body: Data(bytes))
     case .json(let fields, let status, let headers):
       var head = HTTPResponse(status: .init(code: status))
       for (name, value) in headers {
