@@ -79,13 +79,18 @@ class Worker:
             env={**os.environ, **environment})
 
     def line(self):
-        return self.process.stdout.readline().strip()
+        """The next line that is the worker's own."""
+        while line := self.process.stdout.readline():
+            if line.startswith(("{", "ready")):
+                return line.strip()
+        return ""
 
     def outcomes(self, timeout=90):
         """What it writes until it ends; after this its status is in process.returncode."""
         output, self.errors = self.process.communicate(timeout=timeout)
         self.output = output
-        return [json.loads(line) for line in output.splitlines()]
+        # GLib's debug messages go to standard output too.
+        return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
 def worker(action, authority, *arguments, **options):
@@ -97,7 +102,7 @@ def device_sign_in(lab, authority, *arguments, user="alice", **options):
     """Signs in by a device code that is approved on the control channel."""
     running = Worker("device", authority, *arguments, **options)
     running.code = running.line()
-    shown = json.loads(running.code)
+    shown = json.loads(running.code or "{}")
     if "userCode" in shown:
         lab.tell(approveDevice={"userCode": shown["userCode"], "user": user})
     return running

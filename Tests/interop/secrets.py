@@ -96,12 +96,9 @@ with Lab() as lab:
     check("device code", listen(device(lab)).get("username") == ALICE)
     stored |= tokens()
 
-    refusals = []
     for what, action, settings in [
         ("a nonce that is wrong", "interactive", {"configure": {"idTokenClaims": {"nonce": "other"}}}),
-        ("an answer without a token", "interactive", {"configure": {"tokenResponse": {"access_token": None}}}),
         ("an ID token that is none", "interactive", {"configure": {"tokenResponse": {"id_token": "a.b.c"}}}),
-        ("a token that is no string", "force", {"configure": {"tokenResponse": {"access_token": 5}}}),
         ("a server that fails", "force", {"fault": {"target": "token", "status": 500, "count": 4}}),
         ("a server that hangs up", "force",
          {"fault": {"target": "token", "connection": "drop", "count": 4, "afterHandling": True}}),
@@ -114,7 +111,6 @@ with Lab() as lab:
     ]:
         lab.tell(**settings)
         outcome = listen(start(action, lab, **browser))
-        refusals.append(outcome)
         check(f"refused: {what}", "error" in outcome, outcome)
         stored |= tokens()
         lab.tell(clearFaults={})
@@ -125,6 +121,9 @@ with Lab() as lab:
     lab.tell(declineDevice={"userCode": json.loads(running.code)["userCode"]})
     check("refused: a device code that was declined", listen(running).get("error") == "user_canceled")
     watch.finish()
+    check("device code, again", listen(device(lab)).get("username") == ALICE)
+    stored |= tokens()
+    shown = start("silent", lab, "--reveal").outcomes()[-1].get("token")
 
     secrets = sent(lab)
     for name in ("code", "code_verifier", "refresh_token", "device_code", "state", "nonce"):
@@ -134,6 +133,7 @@ with Lab() as lab:
     secrets["token"] = issued
 
     text = "\n".join(part or "" for part in heard)
+    check("the search finds a token that is shown on purpose", shown in secrets["token"])
     print(f"{len(text)} characters of output, {watch.rounds} looks at {len(watch.seen)} processes, "
           f"{sum(map(len, secrets.values()))} secrets")
     check("the log says much", len(text) > 3000 and "correlation" in text)
