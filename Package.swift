@@ -126,6 +126,13 @@ let package = Package(
         "TestSupport", "TokenCache", httpTypes, logging,
       ],
       exclude: ["browser.py"], swiftSettings: common),
+    .executableTarget(
+      name: "SignInWorker",
+      dependencies: [
+        "BrowserSignIn", "GLibSupport", "IdentityClient", "KeyringStore", "SoupTransport", "TokenCache",
+        argumentParser, logging,
+      ],
+      path: "Tests/SignInWorker", swiftSettings: common),
     .testTarget(
       name: "MSALTests",
       dependencies: ["EntraLab", "HTTPTransport", "IdentityClient", "MSAL", "TokenCache", httpTypes],

@@ -49,7 +49,7 @@ package final class EntraLab: Sendable {
   }
 
   private init(server: LabServer, state: LockedState, file: String, ownDirectory: String?) {
-    baseURL = "https://localhost:\(server.port)"
+    baseURL = server.port == 443 ? "https://localhost" : "https://localhost:\(server.port)"
     caBundlePath = file
     self.server = server
     self.state = state

@@ -214,7 +214,9 @@ extension LabRequest {
     form = Parameters(isForm ? String(decoding: body, as: UTF8.self) : "")
 
     let host = headers["host"] ?? ""
-    let known = ["localhost:\(port)", "127.0.0.1:\(port)", "[::1]:\(port)"]
+    // An address leaves the default port out.
+    let suffix = port == 443 ? "" : ":\(port)"
+    let known = ["localhost", "127.0.0.1", "[::1]"].map { $0 + suffix }
     base = "https://" + (known.contains(host) ? host : known[0])
   }
 }

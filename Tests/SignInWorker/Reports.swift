@@ -1,0 +1,58 @@
+import FoundationEssentials
+import GLibSupport
+import Glibc
+import IdentityClient
+import TokenCache
+
+/// What a person would be shown.
+struct DeviceCodeShown: Encodable {
+  let userCode: String
+  let verificationURI: String
+}
+
+struct AccountsFound: Encodable {
+  let accounts: [String]
+}
+
+struct Outcome: Encodable {
+  /// SHA-256 of the access token, in hexadecimal.
+  let tokenHash: String
+  let token: String?
+  let account: String
+  let username: String?
+  let scopes: [String]
+  let source: String
+  let cacheError: String?
+
+  init(_ result: AuthenticationResult, reveal: Bool) {
+    tokenHash = sha256Hex(result.accessToken)
+    token = reveal ? result.accessToken : nil
+    (account, username) = (result.account.homeAccountID, result.account.username)
+    (scopes, source) = (result.scopes, "\(result.source)")
+    cacheError = result.cacheError?.code.rawValue
+  }
+}
+
+struct Refusal: Encodable {
+  let error: String
+  let oauthError: String?
+  let message: String
+
+  init(_ error: IdentityError) {
+    self.error = error.code.rawValue
+    (oauthError, message) = (error.oauthError, error.description)
+  }
+}
+
+func write(json value: some Encodable) {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  // The reports are made of nothing that JSON could not take.
+  write(((try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }) ?? "{}")
+}
+
+/// Writes a line at once, since whoever started the process waits for it.
+func write(_ line: String) {
+  print(line)
+  fflush(nil)
+}

@@ -1,0 +1,75 @@
+"""What $BROWSER names: a Chromium without a window that goes where it is told, driven by chromedriver.
+
+Usage: chromium_browser.py <URL>. It clicks on the button of BROWSER_USER, or that to cancel, waits for the page of the loopback
+listener and writes what it saw to the file that BROWSER_REPORT names.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+import requests
+
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+
+
+class Browser:
+    def __init__(self):
+        self.driver = subprocess.Popen(
+            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in self.driver.stdout:
+            if found := re.search(r"started successfully on port (\d+)", line):
+                self.url = f"http://localhost:{found.group(1)}/session"
+                break
+        arguments = ["--headless=new", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+                     "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost"]
+        if os.geteuid() == 0:
+            # Chromium has no sandbox for root.
+            arguments.append("--no-sandbox")
+        capabilities = {"goog:chromeOptions": {"args": arguments}, "pageLoadStrategy": "normal"}
+        session = self.call("post", "", {"capabilities": {"alwaysMatch": capabilities}})
+        self.version = session["capabilities"]["browserVersion"]
+        self.url += "/" + session["sessionId"]
+
+    def call(self, method, path, body=None):
+        answer = requests.request(method, self.url + path, json=body, timeout=60, proxies={"http": ""})
+        value = answer.json()["value"]
+        if answer.status_code != 200:
+            raise RuntimeError(value["error"] + ": " + value["message"].splitlines()[0])
+        return value
+
+    def click(self, selector):
+        element = self.call("post", "/element", {"using": "css selector", "value": selector})[ELEMENT]
+        self.call("post", f"/element/{element}/click", {})
+
+    def text(self):
+        return self.call("post", "/execute/sync", {"script": "return document.body.innerText", "args": []})
+
+
+def main():
+    report = {}
+    browser = Browser()
+    try:
+        report["version"] = browser.version
+        browser.call("post", "/url", {"url": sys.argv[1]})
+        report["signInPage"] = browser.text()
+        user = os.environ["BROWSER_USER"]
+        browser.click('button[name="cancel"]' if user == "cancel" else f'button[name="user"][value="{user}"]')
+        deadline = time.monotonic() + 30
+        while not (address := browser.call("get", "/url")).startswith("http://localhost:"):
+            if time.monotonic() > deadline:
+                break
+        report["address"], report["page"] = address, browser.text()
+    except Exception as error:
+        report["error"] = str(error)
+    finally:
+        with open(os.environ["BROWSER_REPORT"] + ".part", "w") as file:
+            json.dump(report, file)
+        os.rename(file.name, os.environ["BROWSER_REPORT"])
+        browser.call("delete", "")
+        browser.driver.terminate()
+
+
+main()
