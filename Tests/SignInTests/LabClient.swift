@@ -26,9 +26,7 @@ struct LabClient: Sendable {
   let transport: any HTTPTransport
   let pages = OpenedPages()
 
-  /// - Parameters:
-  ///   - action: What the browser does besides signing in; see `browser.py`.
-  ///   - exchange: Sends requests in the transport's place.
+  // The action is what the browser does besides signing in, see browser.py; `exchange` sends requests instead.
   init(
     _ lab: EntraLab, app: String = LabApps.plain, tenant: String = "common", kind: Authority.Kind? = nil,
     store: any CacheStore = InMemoryStore(), caBundle: String? = nil, action: String? = nil,
