@@ -1,6 +1,4 @@
 """Glewlwyd on loopback with TLS and SQLite, set up through its own administration API."""
-import glob
-import gzip
 import os
 import socket
 import subprocess
@@ -35,8 +33,12 @@ class Glewlwyd:
         self.make_certificates()
         self.start()
         os.environ["REQUESTS_CA_BUNDLE"] = os.environ["LLAVERO_CA_BUNDLE"] = self.ca
-        self.wait()
-        self.administrate(redirect_uri)
+        try:
+            self.wait()
+            self.administrate(redirect_uri)
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __enter__(self):
         return self
@@ -63,8 +65,7 @@ class Glewlwyd:
         openssl("rsa", "-in", self.path("token.key"), "-pubout", "-out", self.path("token.pub"))
 
     def start(self):
-        schema, = glob.glob("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
-        with open(schema) as file:
+        with open("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3") as file:
             subprocess.run(["sqlite3", self.path("database")], stdin=file, check=True)
         with open(self.path("conf"), "w") as file:
             file.write(f'''
@@ -77,7 +78,6 @@ static_files_path="/usr/share/glewlwyd/webapp/"
 log_mode="file"
 log_level="WARNING"
 log_file="{self.path("log")}"
-cookie_domain="localhost"
 cookie_secure=1
 admin_scope="g_admin"
 profile_scope="g_profile"
@@ -92,7 +92,8 @@ hash_algorithm="SHA512"
 database = {{ type = "sqlite3" path = "{self.path("database")}" }};
 ''')
         self.process = subprocess.Popen(
-            ["glewlwyd", "--config-file=" + self.path("conf")], stdout=subprocess.DEVNULL)
+            ["glewlwyd", "--config-file=" + self.path("conf")], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
 
     def wait(self):
         deadline = time.monotonic() + 20

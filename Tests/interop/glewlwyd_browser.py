@@ -1,0 +1,13 @@
+"""A browser without a window in which a person signs in to Glewlwyd and lets it post its answer."""
+import sys
+import urllib.parse
+
+from glewlwyd_server import signed_in
+from scripted_browser import form
+
+url = sys.argv[1]
+session = signed_in("https://" + urllib.parse.urlsplit(url).netloc)
+# Glewlwyd first leads to its page for signing in, whose script comes back with this parameter.
+page = session.get(url + "&g_continue")
+action, fields = form(page.text)
+session.post(action, data=fields, headers={"Origin": "null", "Sec-Fetch-Mode": "navigate"})
