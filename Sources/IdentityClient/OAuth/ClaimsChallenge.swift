@@ -1,0 +1,99 @@
+import FoundationEssentials
+import TokenCache
+
+/// What a resource asks for that the token which it refused does not have: the `claims` of its
+/// `WWW-Authenticate` fields (RFC 9110 section 11.6.1, RFC 6750 section 3).
+///
+/// For example:
+///
+/// ```swift
+/// if let challenge = ClaimsChallenge(wwwAuthenticate: fields) {
+///   request.claims = try ClaimsRequest(json: challenge.claims)
+/// }
+/// ```
+public struct ClaimsChallenge: Sendable, Hashable {
+  /// The `claims` parameter for the next request: a JSON object.
+  public let claims: String
+
+  /// Reads the fields of an answer. There may be several, with several challenges in each.
+  ///
+  /// - Parameter fields: The values of the `WWW-Authenticate` fields.
+  public init?(wwwAuthenticate fields: [String]) {
+    for challenge in fields.flatMap(AuthenticationChallenge.all(in:)) {
+      guard challenge.scheme == "bearer", challenge.parameters["error"] == "insufficient_claims",
+        let encoded = challenge.parameters["claims"], let json = Data(base64URL: encoded),
+        (try? JSONDecoder().decode(JSONObject.self, from: json)) != nil
+      else { continue }
+      claims = String(decoding: json, as: UTF8.self)
+      return
+    }
+    return nil
+  }
+}
+
+/// One challenge of a `WWW-Authenticate` field.
+private struct AuthenticationChallenge {
+  /// In lower case.
+  let scheme: String
+  /// By name in lower case; of a name that comes twice the first.
+  var parameters: [String: String] = [:]
+
+  static func all(in field: String) -> [AuthenticationChallenge] {
+    var challenges: [AuthenticationChallenge] = []
+    var rest = Substring(field)
+    while true {
+      rest = rest.drop { $0 == "," || $0.isWhitespace }
+      let name = rest.prefix { !",=\"".contains($0) && !$0.isWhitespace }
+      guard !name.isEmpty else {
+        // Nothing that could begin a challenge or a parameter: what follows cannot be told apart.
+        return challenges
+      }
+      rest = rest.dropFirst(name.count)
+      let afterSpace = rest.drop(while: \.isWhitespace)
+      if let value = value(&rest, after: afterSpace) {
+        guard !challenges.isEmpty else { return [] }
+        let last = challenges.count - 1
+        challenges[last].parameters[name.lowercased()] =
+          challenges[last].parameters[name.lowercased()] ?? value
+      } else {
+        challenges.append(AuthenticationChallenge(scheme: name.lowercased()))
+        rest = afterSpace.skippingToken68()
+      }
+    }
+  }
+
+  /// The value of a parameter whose name was read, `nil` where it was the name of a scheme.
+  private static func value(_ rest: inout Substring, after name: Substring) -> String? {
+    guard name.first == "=" else { return nil }
+    var text = name.dropFirst().drop(while: \.isWhitespace)
+    guard text.first == "\"" else {
+      let token = text.prefix { $0 != "," && !$0.isWhitespace }
+      rest = text.dropFirst(token.count)
+      return String(token)
+    }
+    text = text.dropFirst()
+    var value = ""
+    while let character = text.popFirst() {
+      switch character {
+      case "\"":
+        rest = text
+        return value
+      case "\\": if let escaped = text.popFirst() { value.append(escaped) }
+      default: value.append(character)
+      }
+    }
+    rest = ""
+    return value
+  }
+}
+
+extension Substring {
+  /// What follows the credentials that some schemes have in place of parameters, such as `Negotiate oYG2==`.
+  fileprivate func skippingToken68() -> Substring {
+    let token = prefix { !",=\"".contains($0) && !$0.isWhitespace }
+    let padding = dropFirst(token.count).prefix { $0 == "=" }
+    let end = dropFirst(token.count + padding.count)
+    let isWhole = end.isEmpty || end.drop(while: \.isWhitespace).first == ","
+    return !token.isEmpty && isWhole ? end : self
+  }
+}
