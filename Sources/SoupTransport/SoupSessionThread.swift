@@ -12,7 +12,11 @@ final class SoupSessionThread: @unchecked Sendable {
     thread.invoke { [self] in
       guard let session = makeSession() else { return }
       if let trustAnchors { soup_session_set_tls_database(session, trustAnchors.pointer) }
-      proxy?.apply(to: session)
+      if let proxy {
+        proxy.apply(to: session)
+      } else if !ProxySettings.canAskDesktop {
+        soup_session_set_proxy_resolver(session, nil)
+      }
       self.session = session
     }
   }

@@ -69,7 +69,8 @@ def main():
             json.dump(report, file)
         os.rename(file.name, os.environ["BROWSER_REPORT"])
         browser.call("delete", "")
-        browser.driver.terminate()
+        # It stays when it is asked to end.
+        browser.driver.kill()
 
 
 main()
