@@ -8,14 +8,13 @@ struct SignInApp {
     let environment = ProcessInfo.processInfo.environment
     let scopes = ["User.Read"]
     do {
-      let authority = try MSALAADAuthority(
-        url: URL(string: environment["LLAVERO_AUTHORITY"] ?? "https://login.microsoftonline.com/common")
-          ?? URL(fileURLWithPath: "/"))
-      let configuration = MSALPublicClientApplicationConfig(
-        clientId: environment["LLAVERO_CLIENT_ID"] ?? "", redirectUri: nil, authority: authority)
-      // Only an authority outside of Microsoft's clouds has to be named as known.
-      configuration.knownAuthorities = [authority]
+      let configuration = MSALPublicClientApplicationConfig(clientId: environment["LLAVERO_CLIENT_ID"] ?? "")
       configuration.cacheConfig.keychainSharingGroup = "com.example.office"
+      if let url = environment["LLAVERO_AUTHORITY"].flatMap(URL.init(string:)) {
+        configuration.authority = try MSALAADAuthority(url: url)
+        // An authority outside of Microsoft's clouds is trusted only when it is named.
+        configuration.knownAuthorities = [configuration.authority]
+      }
       let application = try MSALPublicClientApplication(configuration: configuration)
 
       let result: MSALResult
@@ -26,8 +25,8 @@ struct SignInApp {
         let parameters = MSALDeviceCodeTokenParameters(scopes: scopes) { code in print(code.message) }
         result = try await application.acquireToken(with: parameters)
       }
-      let scopes = result.scopes.joined(separator: " ")
-      print("Signed in as \(result.account.username ?? "somebody"), for \(scopes).")
+      let granted = result.scopes.joined(separator: " ")
+      print("Signed in as \(result.account.username ?? "somebody"), for \(granted).")
     } catch let error as NSError {
       print(error.localizedDescription)
       exit(1)
