@@ -8,6 +8,7 @@ import Logging
 import SoupTransport
 import Synchronization
 import Testing
+import TestSupport
 import TokenCache
 
 /// The client ids of the lab's apps.
@@ -49,7 +50,8 @@ struct LabClient: Sendable {
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { Date() },
       // Nobody waits for real between two polls.
       timing: Timing(sleep: { _ in await Task.yield() }, uptime: { ContinuousClock.now - start }),
-      lockDirectory: NSTemporaryDirectory() + "llavero-sign-in-tests-\(getpid())")
+      // In a private keyring's directory, which goes when the tests end, however they do.
+      lockDirectory: try PrivateKeyring.shared.get().directory + "/sign-in-locks")
   }
 
   private static func browser(

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransport
 import Logging
 import Synchronization
+import TestSupport
 import TokenCache
 
 @testable import IdentityClient
@@ -117,9 +118,10 @@ struct TestClient: Sendable {
 
 /// Directories that the tests use in place of the person's own.
 enum TestDirectory {
+  /// In a private keyring's directory, which goes when the tests end, however they do.
   static let locks: String = {
-    let path = NSTemporaryDirectory() + "llavero-identity-tests-\(getpid())"
-    return path
+    let directory = try? PrivateKeyring.shared.get().directory
+    return (directory ?? NSTemporaryDirectory()) + "/identity-locks"
   }()
 }
 
