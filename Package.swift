@@ -97,7 +97,7 @@ let package = Package(
     .testTarget(
       name: "SecretServiceTests",
       dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"], swiftSettings: common),
-    .testTarget(name: "TokenCacheTests", dependencies: ["TokenCache"], swiftSettings: common),
+    .testTarget(name: "TokenCacheTests", dependencies: ["TestSupport", "TokenCache"], swiftSettings: common),
     .executableTarget(
       name: "CacheWorker", dependencies: ["GLibSupport", "KeyringStore", "TokenCache"],
       path: "Tests/CacheWorker", swiftSettings: common),
@@ -135,7 +135,9 @@ let package = Package(
       path: "Tests/SignInWorker", swiftSettings: common),
     .testTarget(
       name: "MSALTests",
-      dependencies: ["EntraLab", "HTTPTransport", "IdentityClient", "MSAL", "TokenCache", httpTypes],
+      dependencies: [
+        "EntraLab", "HTTPTransport", "IdentityClient", "MSAL", "TestSupport", "TokenCache", httpTypes,
+      ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
     .testTarget(name: "MSALConcurrencyTests", dependencies: ["MSAL"], swiftSettings: common),
     .testTarget(

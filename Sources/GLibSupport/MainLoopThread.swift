@@ -30,8 +30,8 @@ package final class MainLoopThread: @unchecked Sendable {
   }
 
   deinit {
-    // From inside the loop, so that one which has not begun to run yet is not missed.
-    // The thread holds a reference of its own to the loop.
+    // From inside the loop, so that one which has not begun to run yet is not missed. The pointer may go there:
+    // it never changes, and the thread holds a reference of its own to the loop.
     nonisolated(unsafe) let loop = loop
     invoke { g_main_loop_quit(loop) }
     g_main_loop_unref(loop)

@@ -1,12 +1,11 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import TokenCache
 
 /// Caches that other MSAL libraries wrote; they are kept beside the repository.
 enum Fixtures {
-  static let directory: String =
-    ProcessInfo.processInfo.environment["MSAL_FIXTURES"]
-    ?? URL(filePath: #filePath).appending(path: "../../../../shared/fixtures").standardized.path
+  static let directory = SharedFiles.fixtures.path
 
   static let all: [String] = {
     let files = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []

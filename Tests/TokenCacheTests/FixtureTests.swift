@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import TokenCache
+import TestSupport
 
 /// A cache that another MSAL library wrote.
 struct Fixture: Sendable, CustomTestStringConvertible {

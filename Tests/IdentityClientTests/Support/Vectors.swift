@@ -1,20 +1,14 @@
 import Foundation
+import TestSupport
 import TokenCache
 
 /// Microsoft's own test values, which stand beside the repository and not in it.
 enum Vectors {
   /// `nil` where the file is not there.
   static let sections: JSONObject? = {
-    let url: URL
-    if let path = ProcessInfo.processInfo.environment["MSAL_VECTORS"], !path.isEmpty {
-      url = URL(fileURLWithPath: path)
-    } else {
-      url = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
-          "shared/vectors/msal-apple.json")
+    (try? Data(contentsOf: SharedFiles.vectors)).flatMap {
+      try? JSONDecoder().decode(JSONObject.self, from: $0)
     }
-    return (try? Data(contentsOf: url)).flatMap { try? JSONDecoder().decode(JSONObject.self, from: $0) }
   }()
 
   static func rows(_ section: String) -> [Row] {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Microsoft's own test values, which stand beside the repository and not in it.
@@ -14,10 +15,10 @@ struct Vectors: Sendable {
     func object(_ name: String) -> [String: Any]? { fields[name] as? [String: Any] }
   }
 
-  static let isThere = FileManager.default.fileExists(atPath: file.path)
+  static let isThere = FileManager.default.fileExists(atPath: SharedFiles.vectors.path)
 
   static func rows(_ section: String) -> [Row] {
-    guard let data = try? Data(contentsOf: file),
+    guard let data = try? Data(contentsOf: SharedFiles.vectors),
       let sections = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
       let rows = sections[section] as? [[String: Any]]
     else { return [] }
@@ -27,13 +28,4 @@ struct Vectors: Sendable {
       return Row(fields: fields, testDescription: "#\(index) \(name)")
     }
   }
-
-  private static let file: URL = {
-    if let path = ProcessInfo.processInfo.environment["MSAL_VECTORS"], !path.isEmpty {
-      return URL(fileURLWithPath: path)
-    }
-    let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    return packageRoot.deletingLastPathComponent().appendingPathComponent("shared/vectors/msal-apple.json")
-  }()
 }

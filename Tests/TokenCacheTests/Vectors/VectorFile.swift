@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import TokenCache
+import TestSupport
 
 /// Microsoft's own test values, in sections of rows.
 struct VectorFile: Sendable {

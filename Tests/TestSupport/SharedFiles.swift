@@ -1,9 +1,9 @@
-import Foundation
+public import Foundation
 
 /// Files that stand beside the repository and not in it.
-enum SharedFiles {
-  static let vectors = url("MSAL_VECTORS", else: "vectors/msal-apple.json")
-  static let fixtures = url("MSAL_FIXTURES", else: "fixtures")
+public enum SharedFiles {
+  public static let vectors = url("MSAL_VECTORS", else: "vectors/msal-apple.json")
+  public static let fixtures = url("MSAL_FIXTURES", else: "fixtures")
 
   private static func url(_ variable: String, else path: String) -> URL {
     if let path = ProcessInfo.processInfo.environment[variable], !path.isEmpty {
