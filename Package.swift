@@ -70,8 +70,13 @@ let package = Package(
         "TokenCache", logging,
       ],
       swiftSettings: safe),
+    .target(
+      name: "CommandSupport",
+      dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache", argumentParser],
+      swiftSettings: safe),
     .executableTarget(
-      name: "llavero", dependencies: ["GLibSupport", "KeyringStore", argumentParser], swiftSettings: safe),
+      name: "llavero", dependencies: ["CommandSupport", "GLibSupport", "TokenCache", argumentParser],
+      swiftSettings: safe),
     .target(
       name: "EntraLab",
       dependencies: [

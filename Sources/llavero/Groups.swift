@@ -1,5 +1,5 @@
 import ArgumentParser
-import KeyringStore
+import CommandSupport
 import TokenCache
 
 struct Groups: AsyncParsableCommand {

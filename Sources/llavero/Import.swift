@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import FoundationEssentials
 import TokenCache
 
@@ -52,7 +53,7 @@ struct Import: AsyncParsableCommand {
     }
     if output.json {
       let result = Result(group: options.group.name, saved: summary.saved, kept: summary.kept)
-      return Terminal.out(try llavero.json(result))
+      return Terminal.out(try CommandSupport.json(result))
     }
     Terminal.out(
       "\(counted(summary.saved, "record")) imported into \(options.group.name), "

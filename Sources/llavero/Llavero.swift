@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Glibc
 import TokenCache
 
@@ -41,7 +42,7 @@ struct Llavero: AsyncParsableCommand {
         try command.run()
       }
     } catch {
-      Failure.exit(with: error)
+      Failure.exit(with: error, of: Self.self)
     }
   }
 }

@@ -2,25 +2,25 @@ import FoundationEssentials
 import Glibc
 
 /// What the tool prints, and where.
-enum Terminal {
-  static let output = Stream(STDOUT_FILENO)
-  static let errors = Stream(STDERR_FILENO)
-  static let isInput = isatty(STDIN_FILENO) == 1
+package enum Terminal {
+  package static let output = Stream(STDOUT_FILENO)
+  package static let errors = Stream(STDERR_FILENO)
+  package static let isInput = isatty(STDIN_FILENO) == 1
 
   /// Prints a line to standard output.
-  static func out(_ line: String) { output.write(line + "\n") }
+  package static func out(_ line: String) { output.write(line + "\n") }
 
   /// Prints a line to standard error.
-  static func error(_ line: String) { errors.write(line + "\n") }
+  package static func error(_ line: String) { errors.write(line + "\n") }
 
   /// Shows how far something long has come: one line on a terminal, gone when it is done.
-  static func progress(_ text: String, isDone: Bool) {
+  package static func progress(_ text: String, isDone: Bool) {
     guard errors.isTerminal && !isDumb else { return }
     errors.write("\r\u{1B}[K" + (isDone ? "" : text))
   }
 
   /// Asks a question that is answered with yes or no, the latter unless told otherwise.
-  static func confirm(_ question: String) -> Bool {
+  package static func confirm(_ question: String) -> Bool {
     errors.write(question + " [y/N] ")
     guard let answer = readLine()?.lowercased() else {
       errors.write("\n")
@@ -33,8 +33,8 @@ enum Terminal {
 }
 
 /// Standard output or standard error.
-struct Stream: Sendable {
-  let isTerminal: Bool
+package struct Stream: Sendable {
+  package let isTerminal: Bool
   private let descriptor: Int32
   private let takesColor: Bool
 
@@ -47,7 +47,7 @@ struct Stream: Sendable {
   }
 
   /// The width in columns, `nil` where this is no terminal.
-  var width: Int? {
+  package var width: Int? {
     guard isTerminal else { return nil }
     var size = winsize()
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -55,13 +55,13 @@ struct Stream: Sendable {
   }
 
   /// The text as it looks in a style, unchanged where there are no colours.
-  func styled(_ text: String, _ style: Style?) -> String {
+  package func styled(_ text: String, _ style: Style?) -> String {
     guard takesColor, let style else { return text }
     return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
   }
 
   /// Ends the process when that fails: the rest of the output has no use.
-  func write(_ text: String) {
+  package func write(_ text: String) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -80,7 +80,7 @@ struct Stream: Sendable {
 }
 
 /// How text can look on a terminal: the parameter of the SGR control sequence (ECMA-48).
-enum Style: String {
+package enum Style: String, Sendable {
   case bold = "1"
   case dim = "2"
   case red = "31"

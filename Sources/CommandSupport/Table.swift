@@ -1,25 +1,29 @@
 /// Columns of text that fit the terminal.
-struct Table {
-  struct Column {
-    let title: String
+package struct Table {
+  package struct Column {
+    package let title: String
     /// How narrow the column becomes before it hurts; `nil` where it gives way only when all others have.
-    var minimum: Int?
+    package var minimum: Int?
+
+    package init(title: String, minimum: Int? = nil) {
+      (self.title, self.minimum) = (title, minimum)
+    }
   }
 
   private let columns: [Column]
   private var rows: [[String]] = []
 
-  init(_ columns: [Column]) {
+  package init(_ columns: [Column]) {
     self.columns = columns
   }
 
-  mutating func add(_ cells: [String]) {
+  package mutating func add(_ cells: [String]) {
     rows.append(cells.map(printable))
   }
 
   /// Prints the table, cut to the terminal's width; in full where the stream is none. `style` says how a cell
   /// looks.
-  func print(to stream: Stream = Terminal.output, style: (_ column: Int, _ cell: String) -> Style?) {
+  package func print(to stream: Stream = Terminal.output, style: (_ column: Int, _ cell: String) -> Style?) {
     let widths = fitted(to: stream.width)
     func line(_ cells: [String], style: (Int, String) -> Style?) -> String {
       var line = ""

@@ -12,12 +12,12 @@ extension Unicode.Scalar {
 }
 
 /// Text from a cache or from elsewhere, safe to print on one line.
-func printable(_ text: String) -> String {
+package func printable(_ text: String) -> String {
   String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isTreacherous ? "\u{FFFD}" : $0 }))
 }
 
 /// JSON that is safe to print, and still the same: only strings can hold what is escaped here.
-func printableJSON(_ json: String) -> String {
+package func printableJSON(_ json: String) -> String {
   guard json.unicodeScalars.contains(where: { $0.isTreacherous && $0 != "\n" }) else { return json }
   var safe = ""
   for scalar in json.unicodeScalars {
@@ -34,7 +34,7 @@ func printableJSON(_ json: String) -> String {
 }
 
 /// Pretty JSON with sorted keys and ISO 8601 times, the form of every `--json`.
-func json(_ value: some Encodable) throws -> String {
+package func json(_ value: some Encodable) throws -> String {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
   encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -44,10 +44,10 @@ func json(_ value: some Encodable) throws -> String {
 
 extension String {
   /// How many columns of a terminal the text takes.
-  var columns: Int { unicodeScalars.reduce(0) { $0 + $1.columns } }
+  package var columns: Int { unicodeScalars.reduce(0) { $0 + $1.columns } }
 
   /// The text cut to a number of columns, with an ellipsis where something is missing.
-  func cut(to width: Int) -> String {
+  package func cut(to width: Int) -> String {
     guard columns > width else { return self }
     var (shown, rest) = ("", width - 1)
     for character in self {
@@ -58,7 +58,7 @@ extension String {
     return shown + "…"
   }
 
-  func padded(to width: Int) -> String {
+  package func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - columns))
   }
 }

@@ -1,0 +1,97 @@
+package import ArgumentParser
+import FoundationEssentials
+import Glibc
+package import TokenCache
+
+/// How the tool ends when something is in the way.
+package enum Failure {
+  /// The exit codes that the help text documents.
+  package enum Code: Int32, Sendable {
+    case error = 1
+    case usage = 2
+    case interactionRequired = 3
+    case network = 4
+    case cancelled = 5
+  }
+
+  /// Something the person has to know, in the tool's own words.
+  package struct Message: Error {
+    package let code: Code
+    /// A stable name for programs.
+    package let name: String
+    package let message: String
+    package let advice: String?
+
+    package init(code: Code = .error, name: String, message: String, advice: String? = nil) {
+      (self.code, self.name, self.message, self.advice) = (code, name, message, advice)
+    }
+  }
+
+  private struct Report: Encodable {
+    struct Body: Encodable {
+      let code: String
+      let message: String
+      let advice: String?
+    }
+    let error: Body
+  }
+
+  /// Prints what went wrong to standard error and ends the process. `program` tells what the argument parser's
+  /// errors mean.
+  package static func exit(with error: any Error, of program: any ParsableCommand.Type) -> Never {
+    switch error {
+    case let error as CacheError: exit(with: Message(error))
+    case let message as Message: exit(with: message)
+    default: exit(withParserError: error, of: program)
+    }
+  }
+
+  private static let wantsJSON = CommandLine.arguments.contains("--json")
+
+  /// Ends the process as the argument parser says: help and completion scripts come as errors, too.
+  private static func exit(withParserError error: any Error, of program: any ParsableCommand.Type) -> Never {
+    let code = program.exitCode(for: error)
+    if code == .validationFailure && wantsJSON {
+      exit(
+        with: Message(
+          code: .usage, name: "usage", message: program.message(for: error),
+          advice: "Add --help to see how the command is used."))
+    }
+    let text = program.fullMessage(for: error)
+    if code.isSuccess {
+      Terminal.out(text)
+    } else {
+      text.split(separator: "\n").forEach { Terminal.error(printable(String($0))) }
+    }
+    Glibc.exit(code == .validationFailure ? Code.usage.rawValue : code.rawValue)
+  }
+
+  package static func exit(with message: Message) -> Never {
+    if wantsJSON {
+      let body = Report.Body(code: message.name, message: message.message, advice: message.advice)
+      Terminal.error((try? json(Report(error: body))) ?? message.message)
+    } else {
+      Terminal.error("llavero: " + printable(message.message))
+      if let advice = message.advice { Terminal.error(printable(advice)) }
+    }
+    Glibc.exit(message.code.rawValue)
+  }
+}
+
+extension Failure.Message {
+  /// What a failure of the cache means for the tool.
+  package init(_ error: CacheError) {
+    let code: Failure.Code =
+      switch error.code {
+      case .locked: .interactionRequired
+      case .promptDismissed, .cancelled: .cancelled
+      case .invalidGroup: .usage
+      case .invalidResponse, .damaged, .newerVersion, .tooLarge, .unavailable, .timedOut, .refused: .error
+      }
+    self.init(
+      code: code, name: error.code.rawValue, message: error.message,
+      advice: error.code == .locked ? Self.unlockAdvice : error.advice)
+  }
+
+  private static let unlockAdvice = "Unlock it, or run the command again with --unlock to be asked."
+}

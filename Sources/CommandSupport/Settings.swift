@@ -1,0 +1,110 @@
+import FoundationEssentials
+import GLibSupport
+package import TokenCache
+
+/// What the environment and the configuration file say; the command line goes before both.
+///
+/// The file is `llavero/config` in `$XDG_CONFIG_HOME` (`~/.config` unless that is set), in the format of desktop
+/// entry files: the line `[llavero]`, then one `name = value` a line.
+package struct Settings: Sendable {
+  package var authority: String?
+  package var clientID: String?
+  package var tenant: String?
+  package var scopes: [String]
+  package var account: String?
+  package var group: KeychainGroup?
+  package var store: StoreKind?
+  package var collection: String?
+  /// A file with the certificates to trust in place of the system's.
+  package var caBundle: String?
+  package var graphURL: String?
+
+  /// Those of this process. A configuration that makes no sense ends it.
+  package static let current: Settings = {
+    do throws(Failure.Message) {
+      return try Settings(environment: ProcessInfo.processInfo.environment)
+    } catch {
+      Failure.exit(with: error)
+    }
+  }()
+
+  /// - Throws: `Failure.Message` of code `usage` that names what makes no sense, and where it stands.
+  package init(environment: [String: String]) throws(Failure.Message) {
+    let source = try SettingSource(environment: environment)
+    authority = source["authority"]?.text
+    clientID = source["client", variable: "LLAVERO_CLIENT_ID"]?.text
+    tenant = source["tenant"]?.text
+    scopes = (source["scope"]?.text ?? "").split(separator: " ").map(String.init)
+    account = source["account"]?.text
+    group = try source["group"].map { (setting) throws(Failure.Message) in
+      do throws(CacheError) {
+        return try KeychainGroup(setting.text)
+      } catch {
+        throw setting.refused(error.message)
+      }
+    }
+    store = try source["store"].map { (setting) throws(Failure.Message) in
+      guard let kind = StoreKind(rawValue: setting.text) else {
+        let known = StoreKind.allCases.map(\.rawValue).joined(separator: " or ")
+        throw setting.refused("It should be \(known).")
+      }
+      return kind
+    }
+    collection = source["collection"]?.text
+    caBundle = source["ca-bundle", variable: "LLAVERO_CA_BUNDLE"]?.text
+    graphURL = source["graph-url", variable: "LLAVERO_GRAPH_URL"]?.text
+  }
+}
+
+/// Finds settings in the environment, then in the configuration file.
+private struct SettingSource {
+  private static let names: Set<String> = [
+    "account", "authority", "ca-bundle", "client", "collection", "graph-url", "group", "scope", "store",
+    "tenant",
+  ]
+
+  private let environment: [String: String]
+  private let values: [String: String]
+  private let path: String
+
+  /// A setting that was found, and where.
+  struct Setting {
+    let text: String
+    let place: String
+
+    func refused(_ reason: String) -> Failure.Message {
+      SettingSource.invalid("\(place) makes no sense: \(reason)")
+    }
+  }
+
+  init(environment: [String: String]) throws(Failure.Message) {
+    self.environment = environment
+    let home = environment["HOME"].map { $0 + "/.config" }
+    let configured = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    path = (configured ?? home).map { $0 + "/llavero/config" } ?? ""
+    do throws(GLibError) {
+      values = try path.isEmpty ? [:] : KeyFile(path: path)?["llavero"] ?? [:]
+    } catch {
+      throw Self.invalid("\(path) cannot be read: \(error.message)")
+    }
+    if let unknown = values.keys.sorted().first(where: { !Self.names.contains($0) }) {
+      throw Self.invalid(
+        "\(path) has a setting that nobody knows: \"\(unknown)\".",
+        advice: "The settings are \(Self.names.sorted().joined(separator: ", ")).")
+    }
+  }
+
+  /// A setting by its name in the file. An empty one counts as none.
+  subscript(name: String, variable variable: String? = nil) -> Setting? {
+    let variable = variable ?? "LLAVERO_" + name.uppercased()
+    if let text = environment[variable], !text.isEmpty { return Setting(text: text, place: variable) }
+    if let text = values[name], !text.isEmpty {
+      return Setting(text: text, place: "\"\(name)\" in \(path)")
+    }
+    return nil
+  }
+
+  private static func invalid(_ message: String, advice: String? = nil) -> Failure.Message {
+    Failure.Message(code: .usage, name: "invalid_configuration", message: message, advice: advice)
+  }
+}
