@@ -127,6 +127,12 @@ final class TemporaryDirectory: Sendable {
     return path + "/" + name
   }
 
+  /// Makes a directory inside and returns its path.
+  func directory(_ name: String) throws -> String {
+    try FileManager.default.createDirectory(atPath: path + "/" + name, withIntermediateDirectories: true)
+    return path + "/" + name
+  }
+
   func contents(_ name: String) throws -> String {
     String(decoding: try Data(contentsOf: URL(filePath: path + "/" + name)), as: UTF8.self)
   }

@@ -1,0 +1,77 @@
+import TestSupport
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(10)))
+struct SettingsTests {
+  let tool: Tool
+  let directory: TemporaryDirectory
+
+  init() throws {
+    tool = try Tool()
+    directory = try TemporaryDirectory()
+  }
+
+  /// Asks with this configuration file; `group` is an environment variable and no option.
+  private func accounts(
+    _ configuration: String?, variable: String? = nil, _ arguments: String...
+  ) throws -> Child.Result {
+    try tool.configure(configuration, in: directory)
+    return try tool.run(
+      ["accounts", "--json"] + arguments,
+      environment: ["XDG_CONFIG_HOME": directory.path, "LLAVERO_GROUP": variable])
+  }
+
+  private func group(_ result: Child.Result) throws -> String? {
+    #expect(result.status == 0, "\(result.standardError)")
+    return try JSONValue(text: result.standardOutput)["group"]?.stringValue
+  }
+
+  @Test func `The command line goes before the environment, and that before the file`() throws {
+    let file = "# Ours\n[llavero]\ngroup = com.example.file\n"
+    #expect(try group(accounts(nil)) == KeychainGroup.default.name)
+    #expect(try group(accounts(file)) == "com.example.file")
+    #expect(try group(accounts(file, variable: "com.example.variable")) == "com.example.variable")
+    #expect(
+      try group(accounts(file, variable: "com.example.variable", "--group", "com.example.option"))
+        == "com.example.option")
+  }
+
+  @Test func `An empty setting is none`() throws {
+    #expect(try group(accounts("[llavero]\ngroup =\n", variable: "")) == KeychainGroup.default.name)
+  }
+
+  @Test(arguments: [
+    "group = com.example.file", "[llavero]\ngruop = com.example.file", "[llavero]\ngroup = no group",
+    "[llavero]\nstore = papyrus", "[llavero]\ngroup", "[llavero",
+  ])
+  func `A file that makes no sense is wrong usage, and the message says where it is`(text: String) throws {
+    let result = try accounts(text)
+    #expect(result.status == 2)
+    #expect(result.standardOutput.isEmpty)
+    let error = try JSONValue(text: result.standardError)["error"]
+    #expect(error?["code"]?.stringValue == "invalid_configuration")
+    #expect(error?["message"]?.stringValue?.contains(directory.path + "/llavero/config") == true)
+  }
+
+  @Test func `A variable that makes no sense is named`() throws {
+    let result = try accounts(nil, variable: "no group")
+    #expect(result.status == 2)
+    #expect(result.standardError.contains("LLAVERO_GROUP"))
+  }
+
+  @Test func `Help needs no configuration`() throws {
+    try tool.configure("[llavero]\nstore = papyrus", in: directory)
+    let result = try tool.run(["accounts", "--help"], environment: ["XDG_CONFIG_HOME": directory.path])
+    #expect(result.status == 0)
+  }
+}
+
+extension Tool {
+  /// Writes the configuration file that a run with this directory as `XDG_CONFIG_HOME` reads.
+  func configure(_ text: String?, in directory: TemporaryDirectory) throws {
+    guard let text else { return }
+    _ = try directory.directory("llavero")
+    _ = try directory.file("llavero/config", text)
+  }
+}
