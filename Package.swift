@@ -143,6 +143,13 @@ let package = Package(
       ],
       path: "Tests/SignInWorker", swiftSettings: common),
     .testTarget(
+      name: "MicrosoftGraphTests",
+      dependencies: [
+        "EntraLab", "HTTPTransport", "IdentityClient", "MicrosoftGraph", "SoupTransport", "TestSupport",
+        "TokenCache", httpTypes, logging,
+      ],
+      swiftSettings: common),
+    .testTarget(
       name: "MSALTests",
       dependencies: [
         "EntraLab", "HTTPTransport", "IdentityClient", "MSAL", "TestSupport", "TokenCache", httpTypes,

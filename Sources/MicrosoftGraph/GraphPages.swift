@@ -26,22 +26,25 @@ public struct GraphPages: AsyncSequence, Sendable {
     public typealias Failure = GraphError
 
     private let client: GraphClient
-    private var nextRequest: GraphRequest?
+    /// The request for the next page, or why there is none; `nil` after the end.
+    private var state: Result<GraphRequest, GraphError>?
     private var visited: Set<URL> = []
 
     init(client: GraphClient, next: GraphRequest) {
-      (self.client, nextRequest) = (client, next)
+      (self.client, state) = (client, .success(next))
     }
 
     /// The next page; `nil` after the last one and after an error.
     ///
     /// - Throws: ``GraphError``; ``GraphError/Code/hostNotAllowed`` if the list goes on at another origin, and
-    ///   ``GraphError/Code/invalidResponse`` if it comes back to a page that was there.
+    ///   ``GraphError/Code/invalidResponse`` if it comes back to a page that was there. The page with such a
+    ///   link comes before the error.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(GraphError) -> GraphPage? {
-      guard var request = nextRequest else { return nil }
-      nextRequest = nil
+      guard let state else { return nil }
+      self.state = nil
+      var request = try state.get()
       let url = try client.url(of: request)
       visited.insert(url)
       let response = try await client.send(request)
@@ -49,9 +52,12 @@ public struct GraphPages: AsyncSequence, Sendable {
         throw failure(.invalidResponse, "Graph's answer is no list.", response)
       }
       if let link = members["@odata.nextLink"] {
-        let next = try nextURL(link, after: url, response)
-        (request.path, request.query) = (next.absoluteString, [:])
-        nextRequest = request
+        do throws(GraphError) {
+          (request.path, request.query) = (try nextURL(link, after: url, response).absoluteString, [:])
+          self.state = .success(request)
+        } catch {
+          self.state = .failure(error)
+        }
       }
       return GraphPage(
         items: items, deltaLink: members["@odata.deltaLink"]?.stringValue, response: response)
