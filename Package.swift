@@ -20,6 +20,7 @@ let package = Package(
     .library(name: "MSAL", targets: ["MSAL"]),
     .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
+    .library(name: "MicrosoftGraph", targets: ["MicrosoftGraph"]),
     .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
     .library(name: "SoupTransport", targets: ["SoupTransport"]),
     .library(name: "TokenCache", targets: ["TokenCache"]),
@@ -63,6 +64,9 @@ let package = Package(
     .target(
       name: "BrowserSignIn", dependencies: ["GLibSupport", "IdentityClient", "LoopbackListener"],
       swiftSettings: common),
+    .target(
+      name: "MicrosoftGraph", dependencies: ["HTTPTransport", "IdentityClient", "TokenCache", httpTypes],
+      swiftSettings: safe),
     .target(
       name: "MSAL",
       dependencies: [
@@ -138,6 +142,13 @@ let package = Package(
         argumentParser, logging,
       ],
       path: "Tests/SignInWorker", swiftSettings: common),
+    .testTarget(
+      name: "MicrosoftGraphTests",
+      dependencies: [
+        "EntraLab", "HTTPTransport", "IdentityClient", "MicrosoftGraph", "SoupTransport", "TestSupport",
+        "TokenCache", httpTypes, logging,
+      ],
+      swiftSettings: common),
     .testTarget(
       name: "MSALTests",
       dependencies: [

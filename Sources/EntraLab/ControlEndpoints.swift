@@ -4,6 +4,7 @@
 /// {"configure": {"tokenLifetime": 600, "authorize": {"user": {"name": "bob"}}}}
 /// {"fault": {"target": "token", "status": 503, "headers": {"Retry-After": "1"}, "count": 2}}
 /// {"fault": {"target": "graph", "connection": "drop", "delay": 0.5, "afterHandling": true}}
+/// {"fault": {"target": "batchItem", "status": 429, "headers": {"Retry-After": "1"}}}
 /// {"approveDevice": {"userCode": "BCDFGHJKL", "user": "alice"}}
 /// {"declineDevice": {}}
 /// {"revoke": "alice"}

@@ -13,7 +13,7 @@ extension LabState {
   private static let contentType =
     "application/json;odata.metadata=minimal;odata.streaming=true;IEEE754Compatible=false;charset=utf-8"
 
-  func graph(_ request: LabRequest) -> LabReply {
+  mutating func graph(_ request: LabRequest) -> LabReply {
     let requestID = randomIdentifier()
     let correlation = request.headers["client-request-id"].flatMap { isPlain($0) ? $0 : nil } ?? requestID
     var reply: LabReply
@@ -194,7 +194,7 @@ extension LabState {
   }
 
   /// JSON batching: the answers come in the opposite order.
-  private func batch(_ request: LabRequest, _ token: AccessToken) throws(GraphFailure) -> LabReply {
+  private mutating func batch(_ request: LabRequest, _ token: AccessToken) throws(GraphFailure) -> LabReply {
     guard request.method == "POST", let batch: Batch = try? decodeJSON(request.body) else {
       throw GraphFailure(status: 400, code: "BadRequest", message: "Invalid batch payload format.")
     }
@@ -206,22 +206,20 @@ extension LabState {
     var failed: Set<String> = []
     var responses: [JSON] = []
     for item in batch.requests {
-      var reply: LabReply
-      do throws(GraphFailure) {
-        if item.dependsOn?.contains(where: failed.contains) == true {
-          throw GraphFailure(status: 424, code: "FailedDependency", message: "Failed Dependency")
-        }
-        let parts = item.url.split(separator: "?", maxSplits: 1)
-        reply = try resource(
-          method: item.method.uppercased(), path: parts.first?.split(separator: "/") ?? [],
-          query: Parameters(parts.count > 1 ? parts[1] : ""), base: request.base, token)
-      } catch {
-        failed.insert(item.id)
-        reply = errorReply(error, requestID: randomIdentifier(), correlation: randomIdentifier())
+      let reply: LabReply
+      if item.dependsOn?.contains(where: failed.contains) == true {
+        reply = errorReply(
+          GraphFailure(status: 424, code: "FailedDependency", message: "Failed Dependency"),
+          requestID: randomIdentifier(), correlation: randomIdentifier())
+      } else if let fault = takeFault(for: .batchItem) {
+        reply = fault.reply { answer(item, base: request.base, token) }
+      } else {
+        reply = answer(item, base: request.base, token)
       }
+      if reply.status >= 400 { failed.insert(item.id) }
       var response: [String: JSON] = [
         "id": .string(item.id), "status": .integer(reply.status),
-        "headers": ["Content-Type": .string(reply.headers["Content-Type"] ?? "")],
+        "headers": .object(reply.headers.mapValues(JSON.string)),
       ]
       if !reply.body.isEmpty {
         response["body"] =
@@ -230,6 +228,17 @@ extension LabState {
       responses.append(.object(response))
     }
     return LabReply(json: ["responses": JSON.array(responses.reversed())])
+  }
+
+  private func answer(_ item: Batch.Item, base: String, _ token: AccessToken) -> LabReply {
+    let parts = item.url.split(separator: "?", maxSplits: 1)
+    do throws(GraphFailure) {
+      return try resource(
+        method: item.method.uppercased(), path: parts.first?.split(separator: "/") ?? [],
+        query: Parameters(parts.count > 1 ? parts[1] : ""), base: base, token)
+    } catch {
+      return errorReply(error, requestID: randomIdentifier(), correlation: randomIdentifier())
+    }
   }
 
   /// A PNG image of one pixel.

@@ -72,6 +72,8 @@ package struct LabFault: Codable, Sendable {
 package enum LabEndpoint: String, Codable, Sendable, CaseIterable {
   case discovery, instance, keys, authorize, login, token, deviceCode, devicePage, logout, nativeClient
   case userInfo, graph, control, log, other
+  /// A request inside of a batch for Graph: for faults alone, of which the status, the header and the body count.
+  case batchItem
 }
 
 /// A request that the lab received. Holds everything that was sent, the lab's own worthless secrets too.

@@ -34,10 +34,7 @@ struct LabState: Sendable {
   mutating func answer(_ request: LabRequest) -> LabReply {
     let route = LabRoute(path: request.path)
     var reply: LabReply
-    if let index = faults.firstIndex(where: { $0.target == route.endpoint }) {
-      let fault = faults[index]
-      let count = fault.count ?? 1
-      if count > 1 { faults[index].count = count - 1 } else { faults.remove(at: index) }
+    if let fault = takeFault(for: route.endpoint) {
       reply = fault.reply { dispatch(request, route) }
     } else {
       reply = dispatch(request, route)
@@ -45,6 +42,15 @@ struct LabState: Sendable {
     addCommonHeaders(to: &reply, request)
     if route.endpoint != .control, route.endpoint != .log { record(request, route, reply) }
     return reply
+  }
+
+  /// The fault that the next request to an endpoint meets.
+  mutating func takeFault(for endpoint: LabEndpoint) -> LabFault? {
+    guard let index = faults.firstIndex(where: { $0.target == endpoint }) else { return nil }
+    let fault = faults[index]
+    let count = fault.count ?? 1
+    if count > 1 { faults[index].count = count - 1 } else { faults.remove(at: index) }
+    return fault
   }
 
   private mutating func dispatch(_ request: LabRequest, _ route: LabRoute) -> LabReply {

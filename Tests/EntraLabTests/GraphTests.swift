@@ -104,6 +104,25 @@ import Testing
     }
   }
 
+  @Test func `A fault meets one request of a batch, and those that depend on it fail`() async throws {
+    try await withLab { lab async throws in
+      let token = try #require(try await lab.signIn()["access_token"])
+      lab.inject(
+        LabFault(.batchItem, status: 429, headers: ["Retry-After": "2"], body: #"{"error":{"code":"slow"}}"#))
+      let requests = """
+        {"requests":[{"id":"1","method":"GET","url":"/me"},{"id":"2","method":"GET","url":"/me"},
+        {"id":"3","method":"GET","url":"/me","dependsOn":["1"]}]}
+        """
+      let answer = try await lab.curl(
+        "/v1.0/$batch", headers: ["Authorization: Bearer \(token)", "Content-Type: application/json"],
+        ["-d", requests])
+      let responses = try #require(try answer.json["responses"]?.array)
+      #expect(responses.map { $0["status"] } == [424, 200, 429])
+      #expect(responses.last?["headers"]?["Retry-After"] == "2")
+      #expect(responses.last?["body"]?["error"]?["code"] == "slow")
+    }
+  }
+
   @Test func `A change is answered without a body`() async throws {
     try await withLab { lab async throws in
       let token = try #require(try await lab.signIn(scope: "User.ReadWrite")["access_token"])

@@ -1,0 +1,148 @@
+import Foundation
+import HTTPTransport
+import IdentityClient
+import MicrosoftGraph
+import Testing
+import TokenCache
+
+@Suite struct CloudTests {
+  private static func authority(_ address: String, _ kind: Authority.Kind? = nil) throws -> Authority {
+    let url = try #require(URL(string: address))
+    return try kind.map { try Authority(url: url, kind: $0) } ?? Authority(url: url)
+  }
+
+  @Test(
+    "75: the authority says where Graph is",
+    arguments: [
+      ("https://login.microsoftonline.com/common", "https://graph.microsoft.com/v1.0"),
+      ("https://login.windows.net/contoso.com", "https://graph.microsoft.com/v1.0"),
+      ("https://login.microsoftonline.com/consumers", "https://graph.microsoft.com/v1.0"),
+      ("https://login.microsoftonline.us/common", "https://graph.microsoft.us/v1.0"),
+      ("https://login.usgovcloudapi.net/common", "https://graph.microsoft.us/v1.0"),
+      (
+        "https://login.partner.microsoftonline.cn/common",
+        "https://microsoftgraph.chinacloudapi.cn/v1.0"
+      ),
+      ("https://login.chinacloudapi.cn/common", "https://microsoftgraph.chinacloudapi.cn/v1.0"),
+      ("https://contoso.ciamlogin.com", "https://graph.microsoft.com/v1.0"),
+      ("https://login.microsoftonline.us/consumers", nil),
+      ("https://login.microsoftonline.us/9188040D-6C67-4C5B-B112-36A304B66DAD", nil),
+      ("https://login.example.com/common", nil),
+      ("https://contoso.b2clogin.com/contoso.onmicrosoft.com/b2c_1_x", nil),
+      ("https://fs.example.com/adfs", nil),
+    ])
+  func cloud(_ address: String, _ expected: String?) throws {
+    let cloud = GraphCloud.cloud(for: try Self.authority(address))
+    #expect(cloud?.baseURL.absoluteString == expected)
+    if let cloud { #expect(cloud.allowedHosts == [try #require(cloud.baseURL.host)]) }
+  }
+
+  @Test("75: an OpenID Connect provider has no Graph, whatever its host")
+  func otherProvider() throws {
+    #expect(GraphCloud.cloud(for: try Self.authority("https://login.microsoftonline.com/x", .oidc)) == nil)
+  }
+
+  @Test("An address of one's own, with a version or without")
+  func ownAddress() throws {
+    func cloud(_ address: String) throws -> GraphCloud {
+      try GraphCloud(baseURL: #require(URL(string: address)))
+    }
+    #expect(try cloud("https://Localhost:8443").baseURL.absoluteString == "https://localhost:8443/v1.0")
+    #expect(try cloud("https://localhost:8443/beta/").baseURL.absoluteString == "https://localhost:8443/beta")
+    #expect(try cloud("https://localhost:8443").allowedHosts == ["localhost:8443"])
+    for bad in ["http://localhost/v1.0", "https://a@localhost", "https://localhost?x=1", "file:///v1.0"] {
+      #expect(throws: GraphError(.invalidRequest, "")) { try cloud(bad) }
+    }
+  }
+
+  private static func client(
+    _ cloud: GraphCloud, _ transport: RecordingTransport, _ token: AuthenticationResult = .made()
+  ) -> GraphClient {
+    GraphClient(transport: transport, cloud: cloud) { _ throws(IdentityError) in token }
+  }
+
+  private static func transport() -> RecordingTransport {
+    RecordingTransport(ScriptedTransport { _ throws(HTTPTransportError) in (200, [:], "{}") })
+  }
+
+  @Test("75: each cloud is asked at its own host, with the token of its own authority")
+  func nationalHosts() async throws {
+    for address in [
+      "https://login.microsoftonline.com/common", "https://login.microsoftonline.us/common",
+      "https://login.partner.microsoftonline.cn/common",
+    ] {
+      let authority = try Self.authority(address)
+      let cloud = try #require(GraphCloud.cloud(for: authority))
+      let transport = Self.transport()
+      _ = try await Self.client(cloud, transport, .made(authority: authority)).me()
+      let sent = try #require(transport.requests.first)
+      #expect(sent.host == cloud.baseURL.host)
+      #expect(sent.path == "/v1.0/me")
+      #expect(sent.headers["authorization"] == "Bearer made-up-token")
+    }
+  }
+
+  @Test("75: a token of one cloud is not sent to another")
+  func otherCloud() async throws {
+    let transport = Self.transport()
+    let american = AuthenticationResult.made(
+      authority: try Self.authority("https://login.microsoftonline.us/common"))
+    for cloud in [GraphCloud.global, .china] {
+      await #expect(throws: GraphError(.cloudMismatch, "")) {
+        try await Self.client(cloud, transport, american).me()
+      }
+    }
+    #expect(transport.requests.isEmpty)
+    for cloud in [GraphCloud.usGovernment, .usDefense] {
+      _ = try await Self.client(cloud, transport, american).me()
+    }
+    #expect(transport.requests.map(\.host) == ["graph.microsoft.us", "dod-graph.microsoft.us"])
+  }
+
+  @Test("75: personal accounts are for the public cloud alone")
+  func personalAccounts() async throws {
+    let transport = Self.transport()
+    let authority = try Self.authority("https://login.microsoftonline.us/common")
+    let personal = AuthenticationResult.made(authority: authority, tenant: Tenant.personalAccounts)
+    await #expect(throws: GraphError(.cloudMismatch, "")) {
+      try await Self.client(.usGovernment, transport, personal).me()
+    }
+    #expect(transport.requests.isEmpty)
+    let publicAccount = AuthenticationResult.made(tenant: Tenant.personalAccounts)
+    _ = try await Self.client(.global, transport, publicAccount).me()
+  }
+
+  @Test(
+    "A token goes to the cloud's host alone, whatever the path says",
+    arguments: [
+      "https://evil.test/v1.0/me", "https://graph.microsoft.com.evil.test/",
+      "https://graph.microsoft.com:444/",
+      "https://graph.microsoft.com./v1.0/me", "https://graph.microsoft.us/v1.0/me", "HTTPS://EVIL.TEST/",
+      "https://evil.test\\@graph.microsoft.com/", "https://graph.microsoft.com%2F.evil.test/",
+      "https://graph.microsoft.com@evil.test/", "https://user:password@graph.microsoft.com/v1.0/me",
+      "http://graph.microsoft.com/v1.0/me",
+    ])
+  func foreignHost(_ path: String) async throws {
+    let transport = Self.transport()
+    let error = await #expect(throws: GraphError.self) {
+      try await Self.client(.global, transport).get(path)
+    }
+    #expect(error?.code == .hostNotAllowed || error?.code == .invalidRequest)
+    #expect(transport.requests.isEmpty)
+  }
+
+  @Test(
+    "A path stays a path",
+    arguments: [
+      ("//evil.test/me", "/v1.0//evil.test/me"), ("@evil.test/me", "/v1.0/@evil.test/me"),
+      (".evil.test", "/v1.0/.evil.test"), (":444/me", "/v1.0/:444/me"), ("/a b?c=d e", "/v1.0/a%20b?c=d%20e"),
+      ("/users/ä@c.test", "/v1.0/users/%C3%A4@c.test"), ("file:///etc/passwd", "/v1.0/file:///etc/passwd"),
+      ("/users/a%23b", "/v1.0/users/a%23b"), ("https://GRAPH.microsoft.com/beta/me", "/beta/me"),
+    ])
+  func path(_ path: String, _ expected: String) async throws {
+    let transport = Self.transport()
+    _ = try await Self.client(.global, transport).get(path)
+    #expect(transport.requests.map { $0.host.lowercased() } == ["graph.microsoft.com"])
+    #expect(transport.requests.map(\.path) == [expected])
+  }
+}

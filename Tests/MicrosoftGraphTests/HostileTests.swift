@@ -1,0 +1,152 @@
+import EntraLab
+import Foundation
+import HTTPTransport
+import MicrosoftGraph
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct HostileTests {
+  @Test("73: an error's text cannot drive a terminal, and is short")
+  func errorText() async throws {
+    try await withLab { lab in
+      let test = try await GraphLab(lab)
+      let escape = #"\u001b]0;owned\u0007\u001b[2J\u202eevil\r\n"#
+      let long = String(repeating: "A", count: 2_000_000)
+      lab.inject(
+        LabFault(
+          .graph, status: 400,
+          body: #"{"error":{"code":"\#(escape)\#(long)","message":"\#(escape)\#(long)","#
+            + #""innererror":{"request-id":"\#(escape)\#(long)","code":"\#(escape)"}}}"#))
+      let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
+      let shown = [
+        error.message, error.graphCode, error.requestID, error.innerCodes.first, error.description,
+      ]
+      for text in shown.compactMap(\.self) {
+        #expect(!text.unicodeScalars.contains { $0.value < 32 || (0x202A...0x202E).contains($0.value) })
+        #expect(text.contains("evil"))
+        #expect(text.utf8.count <= 2000)
+      }
+      #expect(shown.compactMap(\.self).count == 5)
+    }
+  }
+
+  @Test(
+    "73: what is no error of Graph's is told by its status",
+    arguments: [
+      "<html><script>alert(1)</script>", "", "null", "[]", #"{"error":"invalid"}"#, #"{"error":{}}"#,
+      #"{"error":{"code":5,"message":["x"],"innerError":7}}"#, "\u{1b}[31m", #"{"error":{"message":""}}"#,
+      String(repeating: #"{"error":"#, count: 100_000),
+    ])
+  func noError(_ body: String) async throws {
+    try await withLab { lab in
+      let test = try await GraphLab(lab)
+      lab.inject(LabFault(.graph, status: 418, body: body))
+      let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
+      #expect(error.code == .requestRefused)
+      #expect(error.message == "Graph answered with status 418 and no explanation.")
+      #expect(error.graphCode == nil)
+    }
+  }
+
+  @Test("73: both spellings of the inner error, and errors inside of it")
+  func innerErrors() async throws {
+    try await withLab { lab in
+      let test = try await GraphLab(lab)
+      for name in ["innerError", "innererror"] {
+        lab.inject(
+          LabFault(
+            .graph, status: 409,
+            body: #"{"error":{"code":"a","message":"No.","\#(name)":{"code":"b","request-id":"r","#
+              + #""\#(name)":{"code":"c"}}}}"#))
+        let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
+        #expect(error.graphCode == "a")
+        #expect(error.innerCodes == ["b", "c"])
+        #expect(error.requestID == "r")
+        #expect(error.message == "No.")
+      }
+    }
+  }
+
+  @Test("73: an answer of 50 MB is an error, and taken where that is wanted", arguments: [200, 500])
+  func large(_ status: Int) async throws {
+    try await withLab { lab in
+      let test = try await GraphLab(lab)
+      let size = 50 << 20
+      lab.inject(LabFault(.graph, status: status, bodySize: size))
+      let error = await #expect(throws: GraphError.self) { try await test.graph().get("/me/messages") }
+      #expect(error?.code == .responseTooLarge)
+      #expect(error?.message == "Graph's answer is larger than 16777216 bytes.")
+      #expect(error?.transportError == .responseTooLarge(limit: 16 << 20))
+      lab.inject(LabFault(.graph, bodySize: size))
+      var request = GraphRequest("/me/messages/1/attachments/1/$value")
+      request.maximumResponseSize = size
+      #expect(try await test.graph().send(request).body.count == size)
+    }
+  }
+
+  @Test(
+    "73: a connection that breaks once costs nothing",
+    arguments: [LabFault.Connection.drop, .reset, .truncate])
+  func brokenOnce(_ connection: LabFault.Connection) async throws {
+    try await withLab { lab in
+      let test = try await GraphLab(lab)
+      lab.inject(LabFault(.graph, connection: connection))
+      #expect(try await test.graph().me().displayName == "Alice Álvarez")
+      #expect(lab.requests(to: .graph).map(\.status).last == 200)
+    }
+  }
+
+  @Test(
+    "73: a connection that keeps breaking is an error of the network",
+    arguments: [LabFault.Connection.drop, .reset, .truncate, .garbage])
+  func broken(_ connection: LabFault.Connection) async throws {
+    try await withLab { lab in
+      let test = try await GraphLab(lab)
+      lab.inject(LabFault(.graph, count: 9, connection: connection))
+      let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
+      #expect(error?.code == .network)
+      #expect(error?.transportError != nil)
+      #expect(error?.clientRequestID?.isEmpty == false)
+      #expect(test.sent.count == (connection == .garbage ? 1 : 2))
+    }
+  }
+
+  @Test("73: a redirection is not followed, and its address, which may be a secret, not told")
+  func redirection() async throws {
+    try await withLab { lab in
+      let test = try await GraphLab(lab)
+      lab.inject(
+        LabFault(.graph, status: 302, headers: ["Location": "https://evil.test/?tempauth=secret"]))
+      let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().get("/x") })
+      #expect(error.code == .redirected)
+      #expect(!error.description.contains("secret"))
+      #expect(test.transport.requests.allSatisfy { $0.host.hasPrefix("localhost:") })
+    }
+  }
+
+  @Test("A success that is no user is an error", arguments: ["<html>", "[]", "", "\u{FEFF}x"])
+  func noUser(_ body: String) async throws {
+    try await withLab { lab in
+      let test = try await GraphLab(lab)
+      lab.inject(LabFault(.graph, status: 200, headers: ["request-id": "r"], body: body))
+      let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
+      #expect(error?.code == .invalidResponse)
+      #expect(error?.requestID == "r")
+    }
+  }
+
+  @Test("No error tells the token")
+  func noToken() async throws {
+    try await withLab { lab in
+      let test = try await GraphLab(lab)
+      lab.inject(LabFault(.graph, status: 400))
+      let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
+      let token = try #require(test.sent.last?.headers["authorization"]?.dropFirst(7))
+      #expect(token.count > 20)
+      var dumped = ""
+      dump(error, to: &dumped)
+      #expect(!dumped.contains(token))
+      #expect(!"\(error) \(String(reflecting: error))".contains(token))
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import EntraLab
+import Foundation
+import HTTPTransport
+import IdentityClient
+import Logging
+import MicrosoftGraph
+import SoupTransport
+import Synchronization
+import TestSupport
+import Testing
+import TokenCache
+
+/// Somebody who is signed in at a lab, and a Graph client that waits for nobody.
+struct GraphLab: Sendable {
+  let lab: EntraLab
+  let client: PublicClient
+  let account: Account
+  let scopes: [String]
+  let transport: RecordingTransport
+  let waits = Waits()
+
+  init(
+    _ lab: EntraLab, user: String = "alice", scopes: [String] = ["User.Read"], capabilities: [String] = []
+  ) async throws {
+    let authority = try Authority(url: #require(URL(string: lab.authority())))
+    let configuration = ClientConfiguration(
+      clientID: "c0000000-0000-4000-8000-000000000001", authority: authority, knownAuthorities: [authority],
+      capabilities: capabilities)
+    let transport = RecordingTransport(try SoupTransport(caBundle: lab.caBundlePath, environment: [:]))
+    let start = ContinuousClock.now
+    client = PublicClient(
+      configuration: configuration, cache: TokenCacheAccessor(store: InMemoryStore()), transport: transport,
+      authenticator: nil, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
+      now: { Date() },
+      timing: Timing(sleep: { _ in await Task.yield() }, uptime: { ContinuousClock.now - start }),
+      // In a private keyring's directory, which goes when the tests end, however they do.
+      lockDirectory: try PrivateKeyring.shared.get().directory + "/graph-locks")
+    (self.lab, self.scopes, self.transport) = (lab, scopes, transport)
+    account = try await Self.signIn(lab, client, user, scopes, nil).account
+  }
+
+  private static func signIn(
+    _ lab: EntraLab, _ client: PublicClient, _ user: String, _ scopes: [String], _ claims: ClaimsRequest?
+  ) async throws(IdentityError) -> AuthenticationResult {
+    let request = DeviceCodeRequest(scopes: scopes, claims: claims) { code in
+      #expect(throws: Never.self) { try lab.approveDevice(userCode: code.userCode, as: user) }
+    }
+    return try await client.acquireToken(request)
+  }
+
+  /// Has the person sign in again.
+  func signIn(claims: ClaimsRequest?) async throws(IdentityError) -> AuthenticationResult {
+    try await Self.signIn(lab, client, account.username ?? "", scopes, claims)
+  }
+
+  func silent(_ claims: ClaimsRequest?) async throws(IdentityError) -> AuthenticationResult {
+    try await client.acquireTokenSilent(SilentRequest(scopes: scopes, account: account, claims: claims))
+  }
+
+  func cloud() throws -> GraphCloud {
+    try GraphCloud(baseURL: #require(URL(string: lab.graphURL)))
+  }
+
+  /// A client whose waits are noted and not waited for.
+  func graph(
+    retries: GraphRetryPolicy = GraphRetryPolicy(), tokens: GraphClient.TokenSource? = nil
+  ) throws -> GraphClient {
+    let fromCache: GraphClient.TokenSource = { claims throws(IdentityError) in try await silent(claims) }
+    return GraphClient(
+      transport: transport, cloud: try cloud(), retries: retries, timing: waits.timing,
+      tokens: tokens ?? fromCache)
+  }
+
+  /// What was sent to Graph.
+  var sent: [SentRequest] { transport.requests.filter { $0.path.hasPrefix("/v1.0") } }
+}
+
+/// The waits of a client between its tries, which take no time.
+final class Waits: Sendable {
+  private let list = Mutex<[Duration]>([])
+
+  var seconds: [Double] { list.withLock { $0.map { $0 / .seconds(1) } } }
+
+  var timing: Timing {
+    Timing(
+      sleep: { duration in
+        self.list.withLock { $0.append(duration) }
+        try Task.checkCancellation()
+      }, uptime: { .zero })
+  }
+}
+
+/// Starts a lab for one test and ends it afterwards.
+func withLab<T: Sendable>(_ body: (EntraLab) async throws -> T) async throws -> T {
+  let lab = try await EntraLab.start()
+  do {
+    let result = try await body(lab)
+    await lab.stop()
+    return result
+  } catch {
+    await lab.stop()
+    throw error
+  }
+}
