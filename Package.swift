@@ -20,6 +20,7 @@ let package = Package(
     .library(name: "MSAL", targets: ["MSAL"]),
     .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
+    .library(name: "MicrosoftGraph", targets: ["MicrosoftGraph"]),
     .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
     .library(name: "SoupTransport", targets: ["SoupTransport"]),
     .library(name: "TokenCache", targets: ["TokenCache"]),
@@ -64,6 +65,9 @@ let package = Package(
     .target(
       name: "BrowserSignIn", dependencies: ["GLibSupport", "IdentityClient", "LoopbackListener"],
       swiftSettings: common),
+    .target(
+      name: "MicrosoftGraph", dependencies: ["HTTPTransport", "IdentityClient", "TokenCache", httpTypes],
+      swiftSettings: safe),
     .target(
       name: "MSAL",
       dependencies: [
