@@ -93,6 +93,13 @@ let package = Package(
       name: "SignInApp", dependencies: ["MSAL"], path: "Examples/SignInApp", swiftSettings: safe),
     .executableTarget(
       name: "CalendarApp", dependencies: ["KeyringStore"], path: "Examples/CalendarApp", swiftSettings: safe),
+    .executableTarget(
+      name: "GraphApp",
+      dependencies: [
+        "HTTPTransport", "MSAL", "SoupTransport", httpTypes,
+        .product(name: "HTTPTypesFoundation", package: "swift-http-types"),
+      ],
+      path: "Examples/GraphApp", swiftSettings: safe),
     .target(
       name: "TestSupport", dependencies: ["CLibsecret", "GLibSupport"], path: "Tests/TestSupport",
       swiftSettings: common),
