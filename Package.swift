@@ -109,11 +109,14 @@ let package = Package(
       swiftSettings: common),
     .executableTarget(name: "entra-lab", dependencies: ["EntraLab", argumentParser], swiftSettings: safe),
     .executableTarget(
-      name: "MailApp", dependencies: ["KeyringStore"], path: "Examples/MailApp", swiftSettings: safe),
-    .executableTarget(
       name: "SignInApp", dependencies: ["MSAL"], path: "Examples/SignInApp", swiftSettings: safe),
     .executableTarget(
-      name: "CalendarApp", dependencies: ["KeyringStore"], path: "Examples/CalendarApp", swiftSettings: safe),
+      name: "GraphApp",
+      dependencies: [
+        "HTTPTransport", "MSAL", "SoupTransport", httpTypes,
+        .product(name: "HTTPTypesFoundation", package: "swift-http-types"),
+      ],
+      path: "Examples/GraphApp", swiftSettings: safe),
     .target(
       name: "TestSupport", dependencies: ["CLibsecret", "GLibSupport"], path: "Tests/TestSupport",
       swiftSettings: common),

@@ -9,7 +9,7 @@ struct SignInApp {
     let scopes = ["User.Read"]
     do {
       let configuration = MSALPublicClientApplicationConfig(clientId: environment["LLAVERO_CLIENT_ID"] ?? "")
-      configuration.cacheConfig.keychainSharingGroup = "com.example.office"
+      configuration.cacheConfig.keychainSharingGroup = environment["LLAVERO_GROUP"] ?? "com.example.office"
       if let url = environment["LLAVERO_AUTHORITY"].flatMap(URL.init(string:)) {
         configuration.authority = try MSALAADAuthority(url: url)
         // An authority outside of Microsoft's clouds is trusted only when it is named.
