@@ -12,6 +12,8 @@ let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -25,6 +27,7 @@ let package = Package(
     .library(name: "SoupTransport", targets: ["SoupTransport"]),
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
+    .library(name: "EncryptedFileStore", targets: ["EncryptedFileStore"]),
     .library(name: "SecretService", targets: ["SecretService"]),
     .executable(name: "llavero", targets: ["llavero"]),
     .executable(name: "llavero-network", targets: ["llavero-network"]),
@@ -34,8 +37,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    // Only the lab needs these two.
+    // Only the file store and the lab need this one,
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    // and only the lab this.
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
   ],
   targets: [
@@ -52,6 +56,10 @@ let package = Package(
     .target(name: "TokenCache", dependencies: ["GLibSupport"], swiftSettings: safe),
     .target(
       name: "KeyringStore", dependencies: ["GLibSupport", "SecretService", "TokenCache"],
+      swiftSettings: safe),
+    .target(
+      name: "EncryptedFileStore",
+      dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache", crypto, cryptoExtras],
       swiftSettings: safe),
     .target(name: "HTTPTransport", dependencies: [httpTypes], swiftSettings: safe),
     .target(
@@ -77,7 +85,9 @@ let package = Package(
       swiftSettings: safe),
     .target(
       name: "CommandSupport",
-      dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache", argumentParser],
+      dependencies: [
+        "EncryptedFileStore", "GLibSupport", "KeyringStore", "SecretService", "TokenCache", argumentParser,
+      ],
       swiftSettings: safe),
     .target(
       name: "AccountCommands",
@@ -101,9 +111,7 @@ let package = Package(
     .target(
       name: "EntraLab",
       dependencies: [
-        "CLibsecret", "CLibsoup", "GLibSupport",
-        .product(name: "Crypto", package: "swift-crypto"),
-        .product(name: "CryptoExtras", package: "swift-crypto"),
+        "CLibsecret", "CLibsoup", "GLibSupport", crypto, cryptoExtras,
         .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
       swiftSettings: common),

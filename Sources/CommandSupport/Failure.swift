@@ -86,7 +86,9 @@ extension Failure.Message {
       case .locked: .interactionRequired
       case .promptDismissed, .cancelled: .cancelled
       case .invalidGroup: .usage
-      case .invalidResponse, .damaged, .newerVersion, .tooLarge, .unavailable, .timedOut, .refused: .error
+      case .invalidResponse, .damaged, .newerVersion, .wrongKey, .rolledBack, .tooLarge, .unavailable,
+        .timedOut, .refused:
+        .error
       }
     self.init(
       code: code, name: error.code.rawValue, message: error.message,
