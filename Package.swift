@@ -75,7 +75,8 @@ let package = Package(
       dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache", argumentParser],
       swiftSettings: safe),
     .executableTarget(
-      name: "llavero", dependencies: ["CommandSupport", "GLibSupport", "TokenCache", argumentParser],
+      name: "llavero",
+      dependencies: ["CommandSupport", "GLibSupport", "SecretService", "TokenCache", argumentParser],
       swiftSettings: safe),
     .target(
       name: "EntraLab",
@@ -146,7 +147,8 @@ let package = Package(
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
     .testTarget(name: "MSALConcurrencyTests", dependencies: ["MSAL"], swiftSettings: common),
     .testTarget(
-      name: "LlaveroTests", dependencies: ["llavero", "SecretService", "TestSupport", "TokenCache"],
+      name: "LlaveroTests",
+      dependencies: ["GLibSupport", "llavero", "SecretService", "TestSupport", "TokenCache"],
       swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]

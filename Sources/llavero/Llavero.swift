@@ -28,6 +28,7 @@ struct Llavero: AsyncParsableCommand {
     version: "0.1.0",
     subcommands: [
       Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
+      Doctor.self,
     ])
 
   static func main() async {
