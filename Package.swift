@@ -96,8 +96,8 @@ let package = Package(
     .executableTarget(
       name: "llavero",
       dependencies: [
-        "AccountCommands", "CommandSupport", "GLibSupport", "HTTPTransport", "IdentityClient", "TokenCache",
-        argumentParser,
+        "AccountCommands", "CommandSupport", "GLibSupport", "HTTPTransport", "IdentityClient", "SecretService",
+        "TokenCache", argumentParser,
       ],
       swiftSettings: safe),
     // What of the tool needs the network. A program of its own, so that llavero loads no HTTP library.
@@ -187,7 +187,7 @@ let package = Package(
     .testTarget(
       name: "LlaveroTests",
       dependencies: [
-        "AccountCommands", "EntraLab", "SecretService", "TestSupport", "TokenCache", "llavero",
+        "AccountCommands", "EntraLab", "GLibSupport", "SecretService", "TestSupport", "TokenCache", "llavero",
         "llavero-network",
       ],
       swiftSettings: common),

@@ -86,6 +86,8 @@ extension Variant {
 
   package var boolean: Bool? { type == "b" ? g_variant_get_boolean(pointer) != 0 : nil }
 
+  package var uint32: UInt32? { type == "u" ? g_variant_get_uint32(pointer) : nil }
+
   package var uint64: UInt64? { type == "t" ? UInt64(g_variant_get_uint64(pointer)) : nil }
 
   /// What is inside a value of type `v`.

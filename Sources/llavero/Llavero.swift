@@ -27,7 +27,8 @@ struct Llavero: AsyncParsableCommand {
       """,
     version: CommandProgram.version,
     subcommands: [
-      Networked<LoginOptions>.self, Logout.self, Token.self, Status.self, Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
+      Networked<LoginOptions>.self, Logout.self, Token.self, Status.self,
+      Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self, Doctor.self,
     ])
 
   static func main() async {

@@ -54,14 +54,30 @@ struct Tool: Sendable {
   }
 
   /// Puts an item into the group behind the tool's back.
-  func create(shard: String, version: String = "1", secret: String) async throws {
+  func create(
+    shard: String, version: String = "1", secret: String, adding attributes: [String: String] = [:]
+  ) async throws {
     let client = SecretServiceClient(busAddress: keyring.busAddress)
+    let own = ["xdg:schema": "org.llavero.TokenCache", "group": group, "shard": shard, "version": version]
     _ = try await client.create(
-      label: "Test",
-      attributes: [
-        "xdg:schema": "org.llavero.TokenCache", "group": group, "shard": shard, "version": version,
-      ],
+      label: "Test", attributes: own.merging(attributes) { $1 },
       secret: SecretBytes(copying: Array(secret.utf8)), in: client.collection().path)
+  }
+
+  /// Puts a second item beside the only one in the group.
+  func createTwin(secret: String) async throws {
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    let paths = try await client.search(["group": group], in: client.collection().path).unlocked
+    let shard = try await client.item(try #require(paths.first)).attributes["shard"]
+    try await create(shard: try #require(shard), secret: secret)
+  }
+
+  /// The secrets of the group's items, whatever they are.
+  func items() async throws -> [String] {
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    let paths = try await client.search(["group": group], in: client.collection().path).unlocked
+    return try await client.secrets(of: paths).values
+      .map { $0.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }.sorted()
   }
 
   func environment(with changes: [String: String?]) -> [String: String] {

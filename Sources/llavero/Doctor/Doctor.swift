@@ -1,0 +1,89 @@
+import ArgumentParser
+import CommandSupport
+import FoundationEssentials
+
+struct Doctor: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Say what works here, what does not, and what to do about it.",
+    discussion: """
+      Looks at the session bus, the keyring, the groups in it, the lock files, caches that other tools left \
+      in clear, the clock, the trusted certificates and the browser. It writes, reads and deletes an item of \
+      its own. Nothing else is changed, unless --fix is given: that merges duplicates and closes files and \
+      directories of yours that are open to others. It deletes no token.
+
+      The exit code is 0 when all is well or there are only warnings, and 1 when there are problems.
+
+      Example:
+        llavero doctor
+
+      JSON: state (of the worst finding), findings: [check, state (ok, mended, warning or problem), message, \
+      advice].
+      """)
+
+  /// Each chain ends with its first problem: what comes after it could not work.
+  private static let chains: [[any Check]] = [
+    [
+      SessionBusCheck(), ServiceCheck(), EncryptionCheck(), PromptCheck(), CollectionCheck(), ProbeCheck(),
+      GroupsCheck(), ClockCheck(),
+    ],
+    [LockDirectoryCheck()],
+    [PlaintextCachesCheck()],
+    [CABundleCheck()],
+    [BrowserCheck()],
+  ]
+
+  private struct Result: Encodable {
+    struct Line: Encodable {
+      let check: String
+      let state: Finding.State
+      let message: String
+      let advice: String?
+    }
+    let state: Finding.State
+    let findings: [Line]
+  }
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  @Flag(help: "Mend what is safe to mend.")
+  var fix = false
+
+  func run() async throws {
+    let patient = Patient(
+      environment: ProcessInfo.processInfo.environment, store: store.store, collection: store.collection,
+      mayUnlock: store.unlock)
+    var lines: [Result.Line] = []
+    for chain in Self.chains {
+      for check in chain {
+        var worst = Finding.State.ok
+        for var finding in await check.examine(patient) {
+          if fix { finding = await finding.mended() }
+          let line = Result.Line(
+            check: type(of: check).name, state: finding.state, message: finding.message,
+            advice: finding.advice)
+          if !output.json { Self.print(line) }
+          lines.append(line)
+          worst = max(worst, finding.state)
+        }
+        if worst == .problem { break }
+      }
+    }
+    let state = lines.map(\.state).max() ?? .ok
+    if output.json { Terminal.out(try json(Result(state: state, findings: lines))) }
+    if state == .problem { throw ExitCode(Failure.Code.error.rawValue) }
+  }
+
+  private static func print(_ line: Result.Line) {
+    let style: Style =
+      switch line.state {
+      case .ok, .mended: .green
+      case .warning: .yellow
+      case .problem: .red
+      }
+    let state = Terminal.output.styled(line.state.rawValue, style)
+    let padding = String(repeating: " ", count: "problem  ".count - line.state.rawValue.count)
+    Terminal.out(state + padding + printable(line.message))
+    if let advice = line.advice { Terminal.out("         " + printable(advice)) }
+  }
+}

@@ -1,0 +1,51 @@
+import TokenCache
+
+/// What is in the groups that should not be.
+struct GroupsCheck: Check {
+  static let name = "groups"
+
+  func examine(_ patient: Patient) async -> [Finding] {
+    do throws(CacheError) {
+      var findings: [Finding] = []
+      let groups = try await patient.store.groups()
+      for group in groups {
+        let problems = try await patient.store.read(.all, in: group).problems
+        for kind in StoreProblem.Kind.allCases {
+          let ofKind = problems.filter { $0.kind == kind }
+          if !ofKind.isEmpty { findings.append(Self.finding(kind, ofKind, in: group, patient.store)) }
+        }
+      }
+      if !findings.isEmpty { return findings }
+      if groups.isEmpty { return [.ok("There is no group yet.")] }
+      return [.ok("\(counted(groups.count, "group")), whole and readable.")]
+    } catch {
+      return error.code == .locked ? [] : [.problem(error)]
+    }
+  }
+
+  private static func finding(
+    _ kind: StoreProblem.Kind, _ problems: [StoreProblem], in group: KeychainGroup, _ store: any CacheStore
+  ) -> Finding {
+    let items = "\(group.name) has \(counted(problems.count, "item"))"
+    switch kind {
+    case .damaged:
+      return .problem(
+        "\(items) that cannot be read: \(problems[0].detail)",
+        advice: "Their accounts have to sign in again after: "
+          + "llavero clear --damaged --group \(shellQuoted(group.name))")
+    case .duplicate:
+      let shards = Set(problems.compactMap(\.shard)).sorted { $0.rawValue < $1.rawValue }
+      return .mendable(
+        .warning, "\(group.name) has \(counted(shards.count, "account")) in more than one item."
+      ) { try await store.update(shards, in: group) { _ in } }
+    case .foreign:
+      return .warning(
+        "\(items) of another program under its name; nobody reads them.",
+        advice: "See what they are with the keyring's own program, such as Seahorse.")
+    case .newerVersion:
+      return .warning(
+        "\(items) that only a later version can read.",
+        advice: "Update llavero and what else shares the group.")
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import FoundationEssentials
+import GLibSupport
+import SecretService
+
+/// Who offers the Secret Service.
+struct ServiceCheck: Check {
+  static let name = "secret_service"
+
+  func examine(_ patient: Patient) async -> [Finding] {
+    do throws(SecretServiceError) {
+      let provider = try await Provider(patient.client)
+      let version = await provider.version()
+      let name = [provider.name, version].compactMap { $0 }.joined(separator: " ")
+      return [.ok("\(name) offers the Secret Service (process \(provider.process)).")]
+    } catch {
+      let installing = "Install one and log in again, for example: sudo apt-get install gnome-keyring"
+      return [.problem(error, advice: error == .noSecretService ? installing : nil)]
+    }
+  }
+}
+
+/// The program that offers the Secret Service.
+struct Provider: Sendable {
+  let process: UInt32
+  /// What it was started as: a path where the system tells.
+  private let program: String?
+
+  init(_ client: SecretServiceClient) async throws(SecretServiceError) {
+    process = try await client.perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.retryingOnce { () throws(SecretServiceError) in
+        try connection.providerProcess(cancellable)
+      }
+    }
+    program = Self.program(of: process)
+  }
+
+  /// The program's name without its directory.
+  var name: String { program?.split(separator: "/").last.map(String.init) ?? "An unknown program" }
+
+  /// Whether it asks for passwords through GNOME's prompter, not by itself.
+  var usesPrompter: Bool { name == "gnome-keyring-daemon" }
+
+  /// What the program says its version is. Only those are asked of which it is known that they just answer.
+  func version() async -> String? {
+    guard let program, ["gnome-keyring-daemon", "keepassxc"].contains(name) else { return nil }
+    let queue = BlockingQueue(label: "llavero.doctor")
+    let answer = try? await queue.run(
+      timeout: .seconds(5), onCancel: GLibError.unexplained, onTimeout: GLibError.unexplained
+    ) { (cancellable) throws(GLibError) in
+      // Qt programs want a display even for this.
+      try outputOfCommand(
+        [program, "--version"], variables: ["QT_QPA_PLATFORM": "offscreen"], cancellable)
+    }
+    let words = answer?.split(whereSeparator: \.isWhitespace) ?? []
+    return words.first { $0.first?.isNumber == true }.map(String.init)
+  }
+
+  private static func program(of process: UInt32) -> String? {
+    let directory = "/proc/\(process)/"
+    // The link cannot be read where the program has capabilities of its own.
+    if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: directory + "exe") {
+      return path
+    }
+    let arguments = try? Data(contentsOf: URL(filePath: directory + "cmdline"))
+    return arguments?.split(separator: 0).first.map { String(decoding: $0, as: UTF8.self) }
+  }
+}

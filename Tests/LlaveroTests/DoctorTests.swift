@@ -1,0 +1,343 @@
+import FoundationEssentials
+import GLibSupport
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(10)))
+struct DoctorTests {
+  private let home: TemporaryDirectory
+
+  init() throws { home = try TemporaryDirectory() }
+
+  /// What the doctor said.
+  private struct Report {
+    let status: Int32
+    let json: JSONValue
+
+    var state: String? { json["state"]?.stringValue }
+    var checks: [String] { json["findings"]?.strings("check") ?? [] }
+
+    func findings(_ check: String) -> [JSONValue] {
+      (json["findings"]?.arrayValue ?? []).filter { $0["check"] == .string(check) }
+    }
+
+    func states(_ check: String) -> [String] { findings(check).compactMap { $0["state"]?.stringValue } }
+
+    /// Everything that was said about a check.
+    func text(_ check: String) -> String {
+      findings(check).flatMap { [$0["message"], $0["advice"]] }.compactMap { $0?.stringValue }
+        .joined(separator: "\n")
+    }
+  }
+
+  /// Examines with a home of the test's own and, unless told otherwise, with a display and a browser.
+  private func examine(
+    _ tool: Tool, _ options: String..., environment: [String: String?] = [:]
+  ) throws -> Report {
+    let variables: [String: String?] = [
+      "HOME": home.path, "XDG_DATA_HOME": nil, "XDG_CACHE_HOME": nil, "DISPLAY": ":1", "BROWSER": "true",
+    ]
+    let result = try tool.run(
+      ["doctor", "--json"] + options, environment: variables.merging(environment) { $1 })
+    #expect(result.standardError.isEmpty, "\(result.standardError)")
+    return Report(status: result.status, json: try JSONValue(text: result.standardOutput))
+  }
+
+  @Test func `On a good machine everything is well, and nothing is left behind`() async throws {
+    let tool = try Tool(on: PrivateKeyring())
+    try tool.load(Sample.cache)
+    let before = try tool.exported()
+    let report = try examine(tool)
+    #expect(report.status == 0)
+    #expect(
+      report.checks == [
+        "session_bus", "secret_service", "encryption", "prompt", "collection", "probe", "groups", "clock",
+        "lock_directory", "plaintext_caches", "ca_bundle", "browser",
+      ])
+    for check in report.checks where check != "prompt" { #expect(report.states(check) == ["ok"], "\(check)") }
+    #expect(report.text("secret_service").contains(/gnome-keyring-daemon \d+\.\d.* \(process \d+\)/))
+    #expect(report.text("encryption").contains("dh-ietf1024-sha256-aes128-cbc-pkcs7"))
+    // This bus can start nobody.
+    #expect(report.states("prompt") == ["warning"])
+    #expect(report.text("prompt").contains("org.gnome.keyring.SystemPrompter"))
+    #expect(report.text("groups").contains("1 group"))
+    #expect(try tool.exported() == before)
+    let probes = try Child.run(
+      "secret-tool", ["search", "--all", "xdg:schema", "org.llavero.Probe"],
+      environment: tool.keyring.environment)
+    #expect(!(probes.standardOutput + probes.standardError).contains("probe"))
+    let runtime = try #require(tool.keyring.environment["XDG_RUNTIME_DIR"])
+    #expect(!FileManager.default.fileExists(atPath: runtime + "/llavero/doctor.lock"))
+  }
+
+  @Test func `People get one finding a line, with a next step under it`() throws {
+    let tool = try Tool(on: PrivateKeyring())
+    let result = try tool.run(["doctor"], environment: ["HOME": home.path])
+    #expect(result.status == 0)
+    let lines = result.standardOutput.split(separator: "\n")
+    #expect(lines.first == "ok       There is a session bus.")
+    let warning = try #require(lines.firstIndex { $0.hasPrefix("warning  The keyring cannot ask") })
+    #expect(lines[warning + 1].hasPrefix("         It has to be unlocked without a dialog."))
+  }
+
+  @Test func `JSON has the members that the help names`() throws {
+    let report = try examine(Tool(on: PrivateKeyring()))
+    #expect(report.json.keys == ["findings", "state"])
+    #expect(report.state == "warning")
+    #expect(report.findings("session_bus").first?.keys == ["check", "message", "state"])
+    #expect(report.findings("prompt").first?.keys == ["advice", "check", "message", "state"])
+  }
+
+  @Test(arguments: [nil, "unix:path=/nonexistent"])
+  func `Without a bus the chain ends there and the rest is still looked at`(address: String?) throws {
+    let directory = try TemporaryDirectory()
+    let report = try examine(
+      Tool(), environment: ["DBUS_SESSION_BUS_ADDRESS": address, "XDG_RUNTIME_DIR": directory.path])
+    #expect(report.status == 1)
+    #expect(report.state == "problem")
+    #expect(
+      report.checks == ["session_bus", "lock_directory", "plaintext_caches", "ca_bundle", "browser"])
+    #expect(report.text("session_bus").contains("dbus-run-session"))
+    #expect(report.text("session_bus").contains(address ?? "is not set"))
+  }
+
+  @Test func `Without a keyring it says how to get one`() throws {
+    let report = try examine(Tool(on: PrivateKeyring(startingDaemon: false)))
+    #expect(report.status == 1)
+    #expect(report.states("secret_service") == ["problem"])
+    #expect(report.text("secret_service").contains("apt-get install gnome-keyring"))
+    #expect(report.findings("encryption").isEmpty)
+  }
+
+  @Test func `A keyring that was never made can be made with the command that is named`() throws {
+    let keyring = try PrivateKeyring(startingDaemon: false)
+    try keyring.startDaemon(unlocked: false)
+    let report = try examine(Tool(on: keyring))
+    #expect(report.status == 1)
+    #expect(report.states("collection") == ["problem"])
+    #expect(report.findings("probe").isEmpty)
+    #expect(report.text("collection").contains("gnome-keyring-daemon --replace --unlock"))
+    let unlocking = try Child.run(
+      "gnome-keyring-daemon", ["--replace", "--unlock", "--components=secrets"],
+      environment: keyring.environment, input: "secret")
+    #expect(unlocking.status == 0)
+    #expect(try examine(Tool(on: keyring)).states("probe") == ["ok"])
+    keyring.killBus()
+  }
+
+  @Test func `A locked keyring is told apart by whether it can ask`() throws {
+    let keyring = try PrivateKeyring()
+    let tool = try Tool(on: keyring)
+    try tool.load(Sample.cache)
+    for restarting in [false, true] {
+      if restarting {
+        keyring.killDaemon()
+        try keyring.startDaemon(unlocked: false)
+      } else {
+        try keyring.lockCollection()
+      }
+      for display in [nil, ":1"] {
+        let report = try examine(tool, environment: ["DISPLAY": display])
+        #expect(report.status == 1)
+        #expect(report.states("collection") == ["problem"])
+        #expect(report.text("collection").contains("Login, is locked"))
+        #expect(report.findings("probe").isEmpty && report.findings("groups").isEmpty)
+      }
+    }
+    // Somebody who could ask.
+    let cancellable = Cancellable(timeout: .seconds(20))
+    let prompter = try BusConnection(address: keyring.busAddress, cancellable)
+    _ = try prompter.call(
+      "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "RequestName",
+      [.string("org.gnome.keyring.SystemPrompter"), .uint32(4)], reply: "(u)", cancellable)
+    let report = try examine(tool)
+    #expect(report.status == 0)
+    #expect(report.states("prompt") == ["ok"])
+    #expect(report.states("collection") == ["warning"])
+    #expect(report.text("collection").contains("llavero doctor --unlock"))
+    #expect(report.findings("probe").isEmpty && report.findings("groups").isEmpty)
+    #expect(try examine(tool, environment: ["DISPLAY": nil]).states("collection") == ["problem"])
+    withExtendedLifetime(prompter) {}
+  }
+
+  @Test func `A keyring that does not answer is named as such`() throws {
+    let keyring = try PrivateKeyring()
+    keyring.stopDaemon()
+    let report = try examine(Tool(on: keyring))
+    keyring.continueDaemon()
+    #expect(report.status == 1)
+    #expect(report.states("secret_service") == ["problem"])
+    #expect(report.text("secret_service").contains("did not answer in time"))
+  }
+
+  @Test func `A collection that does not exist is named`() throws {
+    let report = try examine(Tool(on: PrivateKeyring()), "--collection", "nope")
+    #expect(report.status == 1)
+    #expect(report.states("collection") == ["problem"])
+    #expect(report.text("collection").contains("no collection named nope"))
+  }
+
+  @Test func `What should not be in a group is named by kind`() async throws {
+    let tool = try Tool(on: PrivateKeyring())
+    try tool.load(Sample.cache)
+    try await tool.create(shard: "broken", secret: "{")
+    try await tool.create(shard: "later", version: "2", secret: "{}")
+    try await tool.create(shard: "strange", version: "", secret: "{}")
+    let report = try examine(tool)
+    #expect(report.status == 1)
+    let text = report.text("groups")
+    #expect(text.contains("llavero clear --damaged --group \(tool.group)"))
+    #expect(text.contains("that only a later version can read"))
+    // Nothing of it is mended unasked.
+    let before = try await tool.items()
+    #expect(try examine(tool, "--fix").states("groups").sorted() == report.states("groups").sorted())
+    #expect(try await tool.items() == before)
+
+    let clearing = try tool("clear", "--damaged", "--yes")
+    #expect(clearing.status == 0)
+    let after = try examine(tool)
+    #expect(after.status == 0)
+    #expect(!after.states("groups").contains("problem"))
+  }
+
+  @Test func `An item of somebody else is left alone`() async throws {
+    let tool = try Tool(on: PrivateKeyring())
+    try tool.load(Sample.cache)
+    try await tool.create(shard: "theirs", secret: "theirs", adding: ["theirs": "1"])
+    let report = try examine(tool, "--fix")
+    #expect(report.status == 0)
+    #expect(report.states("groups") == ["warning"])
+    #expect(report.text("groups").contains("of another program"))
+    #expect(try await tool.items().contains("theirs"))
+  }
+
+  @Test func `--fix makes one of two items for one account`() async throws {
+    let tool = try Tool(on: PrivateKeyring())
+    try tool.load(Sample.cache([Sample.refreshToken("one", Sample.alice, Sample.mail)]))
+    let second = Sample.cache([Sample.refreshToken("two", Sample.alice, Sample.calendar)])
+    try await tool.createTwin(secret: second)
+    #expect(try await tool.items().count == 2)
+    let before = try tool.exported()
+
+    let report = try examine(tool)
+    #expect(report.status == 0)
+    #expect(report.states("groups") == ["warning"])
+    #expect(report.text("groups").contains("llavero doctor --fix"))
+    #expect(try await tool.items().count == 2)
+
+    let mended = try examine(tool, "--fix")
+    #expect(mended.states("groups") == ["mended"])
+    #expect(try await tool.items().count == 1)
+    #expect(try tool.exported() == before)
+    #expect(try examine(tool, "--fix").states("groups") == ["ok"])
+  }
+
+  @Test func `A token from the future is a word about the clock`() throws {
+    let tool = try Tool(on: PrivateKeyring())
+    try tool.load(
+      Sample.cache.replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"4102444000\""))
+    let report = try examine(tool)
+    #expect(report.status == 0)
+    #expect(report.states("clock") == ["warning"])
+    #expect(report.text("clock").contains("4 tokens cached in the future, at 2099-12-31T23:46:40Z"))
+    #expect(report.text("clock").contains("timedatectl"))
+  }
+
+  @Test(arguments: ["llavero", "llavero/group.lock"])
+  func `A lock directory that others may enter is closed by --fix`(name: String) throws {
+    let tool = try Tool(on: PrivateKeyring())
+    try tool.load(Sample.cache)
+    let runtime = try #require(tool.keyring.environment["XDG_RUNTIME_DIR"])
+    let path = "\(runtime)/\(name)"
+    if name.hasSuffix("lock") { try Data().write(to: URL(filePath: path)) }
+    #expect(chmod(path, 0o755) == 0)
+
+    let report = try examine(tool)
+    #expect(report.status == 1)
+    #expect(report.states("lock_directory") == ["problem"])
+    #expect(report.text("lock_directory").contains("\(path) is open to others"))
+    let mended = try examine(tool, "--fix")
+    #expect(mended.status == 0)
+    #expect(mended.states("lock_directory") == ["mended"])
+    #expect(try examine(tool).states("lock_directory") == ["ok"])
+    try tool.load(Sample.cache)
+  }
+
+  @Test func `A lock directory that cannot be used, or that others do not share, is named`() throws {
+    let tool = try Tool(on: PrivateKeyring())
+    let broken = try examine(tool, environment: ["XDG_RUNTIME_DIR": "/proc/nowhere"])
+    #expect(broken.states("lock_directory") == ["problem"])
+    #expect(broken.text("lock_directory").contains("export XDG_RUNTIME_DIR="))
+    let sandboxed = try examine(tool, environment: ["SNAP": "/snap/example/1"])
+    #expect(sandboxed.states("lock_directory") == ["warning"])
+    let directory = try TemporaryDirectory()
+    symlink("/tmp", directory.path + "/llavero")
+    let link = try examine(tool, environment: ["XDG_RUNTIME_DIR": directory.path])
+    #expect(link.states("lock_directory") == ["problem"])
+    #expect(link.text("lock_directory").contains("is a link"))
+  }
+
+  @Test(arguments: [
+    ".azure/msal_token_cache.json", ".IdentityService/msal.cache", ".local/share/.IdentityService/a b",
+    ".local/.IdentityService/msal.cache", ".cache/.IdentityService/x", ".gcm/msal/app.cache",
+    ".azureauth/msal_t_cache.json",
+  ])
+  func `A cache in clear is found, with the command that takes it in`(name: String) throws {
+    let tool = try Tool(on: PrivateKeyring())
+    let path = "\(home.path)/\(name)"
+    let directory = String(path[..<path.lastIndex(of: "/")!])
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    try Data(Sample.cache.utf8).write(to: URL(filePath: path))
+    chmod(path, 0o644)
+    // What holds no token is nobody's business.
+    try Data(#"{"Account": {}}"#.utf8).write(to: URL(filePath: directory + "/empty"))
+    try Data("not a cache".utf8).write(to: URL(filePath: directory + "/other"))
+    mkfifo(directory + "/fifo", 0o600)
+
+    let report = try examine(tool)
+    #expect(report.status == 1)
+    #expect(report.states("plaintext_caches") == ["problem", "warning"])
+    let quoted = path.contains(" ") ? "'\(path)'" : path
+    #expect(report.text("plaintext_caches").contains("\(path) holds 7 tokens in clear"))
+    #expect(report.text("plaintext_caches").contains("llavero import \(quoted)"))
+    let mended = try examine(tool, "--fix")
+    #expect(mended.status == 0)
+    #expect(mended.states("plaintext_caches") == ["mended", "warning"])
+    #expect(try examine(tool).states("plaintext_caches") == ["warning"])
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(try home.contents(name) == Sample.cache)
+  }
+
+  @Test func `Certificates that cannot be read or are none are a problem`() throws {
+    let tool = try Tool(on: PrivateKeyring())
+    let file = try home.file("none.pem", "no certificate")
+    for (variable, path) in [
+      ("LLAVERO_CA_BUNDLE", "/nonexistent.pem"), ("SSL_CERT_FILE", "/nonexistent.pem"),
+      ("SSL_CERT_FILE", file),
+    ] {
+      let report = try examine(tool, environment: [variable: path])
+      #expect(report.status == 1)
+      #expect(report.states("ca_bundle") == ["problem"])
+      #expect(report.text("ca_bundle").contains(path))
+    }
+    let good = try home.file("good.pem", "-----BEGIN CERTIFICATE-----\n")
+    #expect(try examine(tool, environment: ["LLAVERO_CA_BUNDLE": good]).states("ca_bundle") == ["ok"])
+  }
+
+  @Test func `Without a display or without a program to open pages there is no browser`() throws {
+    let tool = try Tool(on: PrivateKeyring())
+    for variables in [
+      ["DISPLAY": nil, "BROWSER": nil], ["DISPLAY": ":1", "BROWSER": nil, "PATH": home.path],
+    ]
+      as [[String: String?]]
+    {
+      let report = try examine(tool, environment: variables)
+      #expect(report.status == 0)
+      #expect(report.states("browser") == ["warning"])
+      #expect(report.text("browser").contains("device code"))
+    }
+  }
+}
