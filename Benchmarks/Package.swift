@@ -1,0 +1,29 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "llavero-benchmarks",
+  dependencies: [.package(name: "llavero", path: "..")],
+  targets: [
+    .systemLibrary(
+      name: "CLibsecretForBareCalls", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+    .target(name: "BareCalls", dependencies: ["CLibsecretForBareCalls"]),
+    .executableTarget(
+      name: "BenchmarkWorker",
+      dependencies: [
+        "BareCalls",
+        .product(name: "HTTPTransport", package: "llavero"),
+        .product(name: "IdentityClient", package: "llavero"),
+        .product(name: "KeyringStore", package: "llavero"),
+        .product(name: "TokenCache", package: "llavero"),
+      ],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,115 @@
+import BareCalls
+import FoundationEssentials
+import Glibc
+import HTTPTransport
+import IdentityClient
+import KeyringStore
+import TokenCache
+
+/// Does what each line of standard input says and answers with one line of numbers: how many seconds one
+/// operation took, unless said otherwise. `measure.py` decides what is done, how often and in which order.
+///
+/// - `import <file>`: takes a serialized cache into the group.
+/// - `save <response>`: saves a token response, given as JSON.
+/// - `accounts`: lists all accounts with nothing in memory.
+/// - `lookups <seconds>` and `silent <seconds>`: finds tokens of all accounts in turn for so long.
+/// - `check <count>`: asks whether the group has changed.
+/// - `find <response>`: whether the token of a response is found; 1 or 0.
+/// - `decode <file>` and `encode <file>`: reads and writes a document.
+/// - `bare-create <file>`, `bare-save`, `bare-accounts`: the plain calls to compare with.
+/// - `memory`: the largest amount of memory the process has had, in bytes.
+@main
+struct BenchmarkWorker {
+  static let group = "org.llavero.benchmark"
+  let store = KeyringStore()
+  let cache: TokenCacheAccessor
+  private let bare = BareItems()
+  private var lookups: Lookups?
+
+  static func main() async throws {
+    var worker = try Self()
+    print("ready")
+    fflush(nil)
+    while let line = readLine() {
+      let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+      let answer = try await worker.run(words[0], words.count > 1 ? words[1] : "")
+      print(answer.map { "\($0)" }.joined(separator: " "))
+      fflush(nil)
+    }
+  }
+
+  private init() throws {
+    cache = TokenCacheAccessor(store: store, group: try KeychainGroup(Self.group))
+  }
+
+  private mutating func run(_ command: String, _ argument: String) async throws -> [Double] {
+    switch command {
+    case "import":
+      let document = try CacheDocument(json: Self.contents(of: argument))
+      return [try await seconds { _ = try await cache.import(document) }]
+    case "save":
+      let token = try SampleToken(response: argument)
+      return [try await seconds { try await cache.save(token.response, for: token.context) }]
+    case "accounts":
+      let fresh = TokenCacheAccessor(store: store, group: cache.group)
+      return [try await seconds { _ = try await fresh.accounts(AccountFilter(clientID: SampleToken.clientID)) }]
+    case "lookups":
+      return [try await prepared().lookups(Double(argument) ?? 0)]
+    case "silent":
+      return [try await prepared().silent(Double(argument) ?? 0)]
+    case "check":
+      let count = Int(argument) ?? 0
+      var last: UInt64?
+      let time = seconds { for _ in 0..<count { last = store.generation(of: cache.group) } }
+      guard last != nil else { exit(70) }
+      return [time / Double(count)]
+    case "find":
+      let token = try SampleToken(response: argument)
+      let found = try await cache.accessToken(for: token.request)?.token.secret
+      return [found == token.response.accessToken ? 1 : 0]
+    case "decode":
+      let json = try Self.contents(of: argument)
+      return [try seconds { _ = try CacheDocument(json: json) }]
+    case "encode":
+      let document = try CacheDocument(json: Self.contents(of: argument))
+      return [try seconds { _ = try document.json() }]
+    case "bare-create":
+      let parts = try Self.contents(of: argument).split(separator: UInt8(ascii: "\n")).map(Array.init)
+      return [seconds { bare.create(parts) }]
+    case "bare-save":
+      return [seconds { bare.getAndSet() }]
+    case "bare-accounts":
+      return [seconds { bare.readAll(Self.group) }]
+    case "memory":
+      var usage = rusage()
+      getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+      return [Double(usage.ru_maxrss) * 1024]
+    default: exit(64)
+    }
+  }
+
+  private mutating func prepared() async throws -> Lookups {
+    if let lookups { return lookups }
+    let made = try await Lookups(cache)
+    lookups = made
+    return made
+  }
+
+  private static func contents(of path: String) throws -> Data {
+    try Data(contentsOf: URL(filePath: path))
+  }
+}
+
+/// How many seconds `body` takes.
+func seconds(_ body: () throws -> Void) rethrows -> Double {
+  let start = ContinuousClock.now
+  try body()
+  return (ContinuousClock.now - start) / .seconds(1)
+}
+
+/// How many seconds `body` takes.
+func seconds(_ body: () async throws -> Void) async rethrows -> Double {
+  let start = ContinuousClock.now
+  try await body()
+  return (ContinuousClock.now - start) / .seconds(1)
+}

@@ -1,0 +1,323 @@
+"""Measures Llavero and its peers side by side and prints the table of BENCHMARKS.md.
+
+Called by `run`, which builds what is measured. Whole processes are timed by hyperfine, in several rounds so that
+what is compared runs in turn; the rest is timed inside of worker processes that do one step at a time.
+"""
+import json
+import os
+import pathlib
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import sample
+
+HERE = pathlib.Path(__file__).parent
+BUILD = pathlib.Path(sys.argv[1])
+SESSION = HERE.parent / "Tests/interop/private-session"
+COUNTS = (1, 10, 100, 1000)
+"""How many accounts are in the cache."""
+GROUP = "org.llavero.benchmark"
+
+try:
+    import gi
+    import msal
+    import msal_extensions
+    gi.require_version("Secret", "1")
+    MSAL = f"MSAL for Python {msal.__version__}, msal-extensions {msal_extensions.__version__}"
+except (ImportError, ValueError) as error:
+    MSAL = None
+    print(f"Skipped: MSAL for Python, of which something is missing ({error}).", file=sys.stderr)
+if not shutil.which("secret-tool"):
+    sys.exit("secret-tool is missing (Debian: libsecret-tools).")
+print("Skipped: MSAL for Go, which needs modules that no package brings.", file=sys.stderr)
+
+
+class Session:
+    """A bus and a keyring of its own, for as long as the block lasts."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            [SESSION, "sh", "-c", r"env -0; printf '\0'; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        text = b""
+        while not text.endswith(b"\0\0"):
+            text += self.process.stdout.read(1)
+        self.environment = dict(line.split("=", 1) for line in text.decode().strip("\0").split("\0"))
+        self.directory = self.environment["HOME"]
+        self.workers = []
+        return self
+
+    def __exit__(self, *_):
+        for worker in self.workers:
+            worker.close()
+        self.process.stdin.close()
+        self.process.wait(60)
+
+    def llavero(self):
+        return self.worker(BUILD / "BenchmarkWorker")
+
+    def msal(self):
+        return self.worker(sys.executable, "-B", HERE / "msal_worker.py", "serve", self.directory)
+
+    def worker(self, *command):
+        self.workers.append(Worker(command, self.environment))
+        return self.workers[-1]
+
+
+class Worker:
+    def __init__(self, command, environment):
+        self.process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.answer()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"{self.process.args[0]} ended with {self.process.wait()}.")
+        return line.strip()
+
+    def __call__(self, command, argument=""):
+        print(command, argument, file=self.process.stdin, flush=True)
+        return float(self.answer())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(60)
+
+
+def medians(rounds, **steps):
+    """Does every step once in each round and returns the medians of what they answer."""
+    samples = {name: [] for name in steps}
+    for number in range(rounds):
+        for name, step in steps.items():
+            samples[name].append(step(number))
+    return {name: statistics.median(values) for name, values in samples.items()}
+
+
+rows = []
+
+
+def row(measure, ours, peer="", theirs="", ratio=None, at_least=None, at_most=None):
+    """Adds a line of the table. A reach is the lowest or the highest ratio that will do."""
+    reach = f"≥ {at_least:g}" if at_least else f"≤ {at_most:g}" if at_most else ""
+    is_met = "" if not reach else "yes" if (
+        ratio >= at_least * 0.9995 if at_least else ratio <= at_most * 1.0005) else "**no**"
+    line = [measure, ours, peer, theirs, "" if ratio is None else f"{ratio:,.3g}", reach, is_met]
+    rows.append(line)
+    print(" | ".join(line), file=sys.stderr)
+
+
+def time_text(seconds):
+    for unit, factor in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:,.3g} {unit}"
+    return f"{seconds * 1e9:,.3g} ns"
+
+
+def rate_text(seconds):
+    return f"{1 / seconds:,.0f} /s"
+
+
+def write(name, text):
+    path = pathlib.Path(FILES) / name
+    path.write_text(text)
+    return path
+
+
+def cache_file(accounts, more=None):
+    cache = sample.cache(accounts) if more is None else sample.cache(accounts, more)
+    return write(f"cache-{accounts}{'' if more is None else '-exact'}.json", json.dumps(cache, indent=4))
+
+
+def shard_lines(count):
+    text = json.dumps(sample.shard(sample.TOKENS + 3), separators=(",", ":"))
+    return write(f"shards-{count}", (text + "\n") * count)
+
+
+def cold():
+    """Whole processes that print one token which is in the keyring."""
+    with Session() as session:
+        session.llavero()("import", cache_file(1))
+        subprocess.run(
+            ["secret-tool", "store", "--label=One item", "benchmark", "cold"], env=session.environment, check=True,
+            input=sample.response(0, 2, 0)["access_token"], text=True)
+        commands = {
+            "ours": f"{BUILD}/llavero list --group {GROUP}",
+            "secret-tool": "secret-tool lookup benchmark cold",
+        }
+        if MSAL:
+            session.msal()("import", cache_file(1))
+            commands["MSAL"] = f"{sys.executable} -B {HERE}/msal_worker.py cold {session.directory}"
+        times = {name: [] for name in commands}
+        for _ in range(8):
+            report = pathlib.Path(session.directory) / "report.json"
+            subprocess.run(
+                ["hyperfine", "-N", "--warmup", "1", "--runs", "8", "--export-json", report, *commands.values()],
+                env=session.environment, check=True, stdout=subprocess.DEVNULL)
+            for name, result in zip(commands, json.loads(report.read_text())["results"]):
+                times[name] += result["times"]
+        medians = {name: statistics.median(values) for name, values in times.items()}
+        row("cold: one token, whole process", time_text(medians["ours"]), "secret-tool lookup",
+            time_text(medians["secret-tool"]), medians["ours"] / medians["secret-tool"], at_most=1.3)
+        memory = {name: statistics.median(peak_memory(command, session) for _ in range(5))
+                  for name, command in commands.items()}
+        if MSAL:
+            row("", "", "MSAL + msal-extensions", time_text(medians["MSAL"]), medians["MSAL"] / medians["ours"],
+                at_least=12)
+        row("cold: peak memory of the same, MiB", f"{memory['ours']:.1f}", "secret-tool lookup",
+            f"{memory['secret-tool']:.1f}")
+        row("", "", "a constant", "18", memory["ours"] / 18, at_most=1)
+        if MSAL:
+            row("", "", "MSAL + msal-extensions", f"{memory['MSAL']:.1f}", memory["MSAL"] / memory["ours"])
+
+
+def peak_memory(command, session):
+    result = subprocess.run(
+        ["/usr/bin/time", "--format=%M", *command.split()], env=session.environment, check=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return int(result.stderr.split()[-1]) / 1024
+
+
+def warm(accounts, ours, theirs):
+    """Lookups in one process that are answered from memory, ours coherent with other writers."""
+    steps = {
+        "lookups": lambda _: ours("lookups", 0.3),
+        "silent": lambda _: ours("silent", 0.3),
+    }
+    if theirs:
+        theirs["exact"]("memory-cache", cache_file(accounts, more=""))
+        theirs["subset"]("memory-cache", cache_file(accounts))
+        # A subset of the scopes is looked for in all tokens.
+        steps["exact"] = lambda _: theirs["exact"]("silent", 4000)
+        steps["subset"] = lambda _: theirs["subset"]("silent", max(4000 // accounts, 20))
+    return medians(7, **steps)
+
+
+def save(accounts, ours, theirs):
+    """Saves of one token response, each with new tokens."""
+    ours("bare-create", shard_lines(1))
+    version = [0]
+
+    def response():
+        version[0] += 1
+        return json.dumps(sample.response(accounts // 2, 2, version[0]))
+
+    steps = {"ours": lambda _: ours("save", response()), "bare": lambda _: ours("bare-save")}
+    for step in steps.values():
+        step(0)
+    result = medians(60 if accounts < 1000 else 20, **steps)
+    if theirs:
+        theirs("save", response())
+        result |= medians(20 if accounts < 100 else 5, msal=lambda _: theirs("save", response()))
+    return result
+
+
+def report_warm(found):
+    for key, measure, reach in (("lookups", "warm: lookups, scopes a subset of the stored", 1e6),
+                                ("silent", "warm: acquireTokenSilent", 2e5)):
+        for accounts, times in found.items():
+            row(f"{measure}, {accounts} accounts", rate_text(times[key]), "a constant", f"{reach:,.0f} /s",
+                1 / times[key] / reach, at_least=1)
+            if MSAL and key == "lookups":
+                row("", "", "MSAL, same scopes", rate_text(times["exact"]), times["exact"] / times[key], at_least=20)
+                row("", "", "MSAL, a subset", rate_text(times["subset"]), times["subset"] / times[key])
+        every = [times[key] for times in found.values()]
+        row(f"{measure}: slowest by fastest", "", "", "", max(every) / min(every),
+            at_most=1.2 if key == "lookups" else None)
+
+
+def report_saves(found):
+    for accounts, times in found.items():
+        row(f"save one token response, {accounts} accounts", time_text(times["ours"]), "bare GetSecret + SetSecret",
+            time_text(times["bare"]), times["ours"] / times["bare"], at_most=1.2)
+        if "msal" in times:
+            row("", "", "msal-extensions", time_text(times["msal"]), times["msal"] / times["ours"],
+                at_least={1: 6, 100: 25, 1000: 35}.get(accounts))
+
+
+def list_accounts(ours):
+    """All accounts of a large cache with nothing in memory."""
+    times = medians(9, ours=lambda _: ours("accounts"), bare=lambda _: ours("bare-accounts"))
+    return times
+
+
+def seen(session, ours):
+    """Whether another process finds what was saved with its first lookup, and what the check costs."""
+    other = session.llavero()
+    rounds = 100
+    found = 0
+    for number in range(rounds):
+        response = json.dumps(sample.response(0, 1, f"seen-{number}"))
+        other("find", response)
+        ours("save", response)
+        found += int(other("find", response))
+    time = medians(9, check=lambda _: ours("check", 1_000_000))["check"]
+    row("a change in another process is seen", f"{found} of {rounds} first lookups", "", "", found / rounds,
+        at_least=1)
+    row("the check for it", time_text(time), "a constant", "100 ns", time / 1e-7, at_most=1)
+
+
+def documents(ours, theirs):
+    """JSON of one shard, to records and back."""
+    for command in ("decode", "encode"):
+        found = {}
+        for records in (10, 100, 1000):
+            path = write(f"shard-{records}.json", json.dumps(sample.shard(records), separators=(",", ":")))
+            steps = {"ours": lambda _, path=path: ours(command, path)}
+            if theirs:
+                steps["msal"] = lambda _, path=path: theirs(command, path)
+            found[records] = times = medians(31, **steps)
+            row(f"JSON: {command} {records} records", time_text(times["ours"]), *(
+                ("MSAL", time_text(times["msal"]), times["msal"] / times["ours"], 1) if theirs else ()))
+        row(f"JSON: {command}, a record of 1,000 by one of 100", "", "", "",
+            found[1000]["ours"] / found[100]["ours"] / 10, at_most=1.2)
+
+
+def main():
+    cold()
+    warm_times, saves = {}, {}
+    for accounts in COUNTS:
+        bare = None
+        if accounts == max(COUNTS):
+            with Session() as session:
+                bare = session.llavero()("bare-create", shard_lines(accounts))
+        with Session() as session, Session() as theirs_session:
+            ours = session.llavero()
+            theirs = theirs_session.msal() if MSAL else None
+            imported = ours("import", cache_file(accounts))
+            memory = ours("memory")
+            if theirs:
+                theirs("import", cache_file(accounts))
+            saves[accounts] = save(accounts, ours, theirs)
+            workers = MSAL and {"exact": theirs_session.msal(), "subset": theirs_session.msal()}
+            warm_times[accounts] = warm(accounts, ours, workers)
+            if accounts == 1:
+                seen(session, ours)
+                documents(ours, theirs)
+            if bare:
+                listed = list_accounts(ours)
+    report_warm(warm_times)
+    report_saves(saves)
+    row(f"all accounts of {accounts}, cold cache", time_text(listed["ours"]), "bare SearchItems + GetSecrets",
+        time_text(listed["bare"]), listed["ours"] / listed["bare"], at_most=1.2)
+    row(f"import of {accounts} accounts with {sample.TOKENS} tokens each", time_text(imported),
+        "bare CreateItem calls", time_text(bare), imported / bare, at_most=1.5)
+    row("peak memory of the import, MiB", f"{memory / 2**20:.0f}", "the file",
+        f"{cache_file(accounts).stat().st_size / 2**20:.0f}", memory / cache_file(accounts).stat().st_size)
+    print_table()
+
+
+def print_table():
+    header = ["measure", "Llavero", "compared with", "that", "ratio", "reach", "met"]
+    print("\n| " + " | ".join(header) + " |\n|" + "---|" * len(header))
+    for line in rows:
+        print("| " + " | ".join(line) + " |")
+    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
+    print(f"\n{model}, {os.cpu_count()} cores, Linux {platform.release()}; {MSAL or 'no MSAL for Python'}.")
+
+
+with tempfile.TemporaryDirectory(prefix="llavero-benchmark-") as FILES:
+    main()
