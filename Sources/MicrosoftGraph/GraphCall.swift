@@ -25,15 +25,22 @@ extension GraphClient {
 
 /// One request with its repetitions and its claims challenge.
 struct GraphCall {
-  let client: GraphClient
-  let request: GraphRequest
-  let url: URL
-  /// Whether a second request does no harm, the kind of which ``GraphRequest/isRepeatable`` may not know.
-  var isRepeatable: Bool?
+  private let client: GraphClient
+  private let request: GraphRequest
+  private let url: URL
+  private let isRepeatable: Bool
   private let clientRequestID = UUID().uuidString.lowercased()
 
-  init(client: GraphClient, request: GraphRequest, url: URL, isRepeatable: Bool? = nil) {
-    (self.client, self.request, self.url, self.isRepeatable) = (client, request, url, isRepeatable)
+  /// Makes a call.
+  ///
+  /// - Parameters:
+  ///   - client: Whose token and transport it has.
+  ///   - request: What is sent.
+  ///   - url: Where to.
+  ///   - isRepeatable: Whether a second request does no harm although its method does not say so.
+  init(client: GraphClient, request: GraphRequest, url: URL, isRepeatable: Bool = false) {
+    (self.client, self.request, self.url) = (client, request, url)
+    self.isRepeatable = isRepeatable || request.isRepeatable
   }
 
   func run() async throws(GraphError) -> GraphResponse {
@@ -59,7 +66,7 @@ struct GraphCall {
             head, body: request.body, timeout: request.timeout,
             maximumBodySize: request.maximumResponseSize))
       } catch {
-        guard case .connectionLost = error, mayRepeat, !wasLost, budget.pause(0) != nil else {
+        guard case .connectionLost = error, isRepeatable, !wasLost, budget.pause(0) != nil else {
           throw GraphError(error)
         }
         wasLost = true
@@ -78,7 +85,7 @@ struct GraphCall {
         wasChallenged = true
         try await answerChallenge(challenge, failure, &head)
       } else {
-        guard RetryBudget.mayRepeat(status: status, isRepeatable: mayRepeat),
+        guard RetryBudget.mayRepeat(status: status, isRepeatable: isRepeatable),
           let pause = budget.pause(fields.secondsToWait)
         else { throw failure }
         try await client.wait(pause)
@@ -86,8 +93,6 @@ struct GraphCall {
       }
     }
   }
-
-  private var mayRepeat: Bool { isRepeatable ?? request.isRepeatable }
 
   private func head() throws(GraphError) -> HTTPRequest {
     guard var head = HTTPRequest(request.method, https: url), url.user == nil else {

@@ -38,7 +38,7 @@ public final class GraphClient: Sendable {
   ///   - cloud: Where Graph is; ``GraphCloud/cloud(for:)`` knows it for an authority.
   ///   - retries: How long to try when Graph is overloaded.
   ///   - tokens: Gets a token, from the cache if it can; with claims, which no token in the cache has, from the
-  ///     network or the person.
+  ///     network or the person. Calls at the same time ask at the same time.
   public convenience init(
     transport: any HTTPTransport, cloud: GraphCloud, retries: GraphRetryPolicy = GraphRetryPolicy(),
     tokens: @escaping TokenSource

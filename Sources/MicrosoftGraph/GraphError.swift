@@ -96,6 +96,7 @@ extension GraphError {
     default:
       let same = IdentityError(transport: error)
       self.init(.network, same.message, advice: same.advice)
+      if case .invalidRequest = error { code = .invalidRequest }
     }
     transportError = error
   }

@@ -32,7 +32,7 @@ extension GraphError {
     switch status {
     case 300..<400:
       self.init(.redirected, "Graph points to another address (status \(status)), which is not followed.")
-    case 401: self.init(.unauthorized, message, advice: "Sign in again.")
+    case 401: self.init(.unauthorized, message, advice: "Sign in again, for Microsoft Graph.")
     case 403:
       self.init(
         .forbidden, message,
@@ -46,7 +46,7 @@ extension GraphError {
     graphCode = failure.codes.first
     innerCodes = Array(failure.codes.dropFirst())
     requestID = fields.value(of: "request-id")?.printable(limit: 200) ?? failure.requestID
-    if let pause = fields.secondsToWait {
+    if code == .throttled || code == .serviceUnavailable, let pause = fields.secondsToWait {
       retryAfter = .seconds(pause)
       advice = "Try again in \(Int(pause.rounded(.up))) seconds."
     }

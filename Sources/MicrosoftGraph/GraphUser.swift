@@ -22,6 +22,10 @@ public struct GraphUser: Codable, Sendable, Hashable {
   /// A property that is text; `nil` also where it was not asked for.
   public subscript(name: String) -> String? { properties[name]?.stringValue }
 
+  public init(properties: JSONObject) {
+    self.properties = properties
+  }
+
   public init(from decoder: any Decoder) throws {
     let members = try decoder.singleValueContainer().decode(JSONObject.self)
     properties = members.filter { !$0.key.hasPrefix("@odata.") }

@@ -86,7 +86,9 @@ struct ChallengeTests {
     }
   }
 
-  @Test("52: a challenge that cannot be read is a refusal like any other", arguments: ["e30x", "W10=", ""])
+  @Test(
+    "52: a challenge that cannot be read is a refusal like any other",
+    arguments: ["e30x", "W10=", "", "eyJ1c2VyaW5mbyI6e319"])
   func unreadable(_ claims: String) async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)

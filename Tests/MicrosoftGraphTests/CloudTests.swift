@@ -138,6 +138,7 @@ import TokenCache
       (".evil.test", "/v1.0/.evil.test"), (":444/me", "/v1.0/:444/me"), ("/a b?c=d e", "/v1.0/a%20b?c=d%20e"),
       ("/users/ä@c.test", "/v1.0/users/%C3%A4@c.test"), ("file:///etc/passwd", "/v1.0/file:///etc/passwd"),
       ("/users/a%23b", "/v1.0/users/a%23b"), ("https://GRAPH.microsoft.com/beta/me", "/beta/me"),
+      ("https://graph.microsoft.com:443/v1.0/me", "/v1.0/me"),
     ])
   func path(_ path: String, _ expected: String) async throws {
     let transport = Self.transport()

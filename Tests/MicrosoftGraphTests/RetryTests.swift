@@ -109,9 +109,10 @@ struct RetryTests {
   func others(_ status: Int) async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, status: status))
+      lab.inject(LabFault(.graph, status: status, headers: ["Retry-After": "5"]))
       let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
       #expect(error?.httpStatus == status)
+      #expect(error?.retryAfter == (status < 500 ? nil : .seconds(5)))
       #expect(test.sent.count == 1)
     }
   }

@@ -7,9 +7,10 @@ extension HTTPRequest {
     guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
       parts.scheme?.lowercased() == "https", let host = parts.host, !host.isEmpty
     else { return nil }
+    let port = parts.port.flatMap { $0 == 443 ? nil : ":\($0)" }
     let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
     self.init(
-      method: method, scheme: "https", authority: parts.port.map { "\(host):\($0)" } ?? host,
+      method: method, scheme: "https", authority: host + (port ?? ""),
       path: parts.percentEncodedQuery.map { "\(path)?\($0)" } ?? path)
   }
 }
