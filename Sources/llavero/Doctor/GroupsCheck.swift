@@ -42,6 +42,15 @@ struct GroupsCheck: Check {
       return .warning(
         "\(items) of another program under its name; nobody reads them.",
         advice: "See what they are with the keyring's own program, such as Seahorse.")
+    case .rolledBack, .missing:
+      return .problem(
+        "\(items) that an older copy replaced, or that were taken away: \(problems[0].detail)",
+        advice: "If nobody restored a backup, somebody else writes there. Put it right with: "
+          + "llavero clear --damaged --group \(shellQuoted(group.name))")
+    case .wrongKey:
+      return .problem(
+        "\(items) that the key does not open: \(problems[0].detail)",
+        advice: "Restore the store's files from one backup.")
     case .newerVersion:
       return .warning(
         "\(items) that only a later version can read.",
