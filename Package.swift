@@ -96,8 +96,8 @@ let package = Package(
     .executableTarget(
       name: "llavero",
       dependencies: [
-        "AccountCommands", "CommandSupport", "GLibSupport", "HTTPTransport", "IdentityClient", "TokenCache",
-        argumentParser,
+        "AccountCommands", "CommandSupport", "EncryptedFileStore", "GLibSupport", "HTTPTransport",
+        "IdentityClient", "TokenCache", argumentParser,
       ],
       swiftSettings: safe),
     // What of the tool needs the network. A program of its own, so that llavero loads no HTTP library.
@@ -133,11 +133,18 @@ let package = Package(
       dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"], swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TestSupport", "TokenCache"], swiftSettings: common),
     .executableTarget(
-      name: "CacheWorker", dependencies: ["GLibSupport", "KeyringStore", "TokenCache"],
+      name: "CacheWorker", dependencies: ["EncryptedFileStore", "GLibSupport", "KeyringStore", "TokenCache"],
       path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",
       dependencies: ["CacheWorker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(
+      name: "EncryptedFileStoreTests",
+      dependencies: [
+        "CacheWorker", "EncryptedFileStore", "GLibSupport", "SecretService", "TestSupport", "TokenCache",
+        crypto,
+      ],
       swiftSettings: common),
     .testTarget(
       name: "SoupTransportTests",

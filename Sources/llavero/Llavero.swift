@@ -12,7 +12,8 @@ struct Llavero: AsyncParsableCommand {
       A keychain group is a set of apps that share one token cache. Without --group, commands are about \
       MSAL's default group, \(KeychainGroup.default.name).
 
-      Tokens are shown only with --reveal. Nothing asks for the keyring's password unless --unlock is given.
+      Tokens are shown only with --reveal. Nothing asks for the keyring's password unless --unlock is given. \
+      With --store file the cache is in encrypted files instead, for machines without a keyring.
 
       EXIT CODES
         0  done
@@ -27,7 +28,7 @@ struct Llavero: AsyncParsableCommand {
       """,
     version: CommandProgram.version,
     subcommands: [
-      Networked<LoginOptions>.self, Logout.self, Token.self, Status.self, Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
+      Networked<LoginOptions>.self, Logout.self, Token.self, Status.self, Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self, Rekey.self,
     ])
 
   static func main() async {
