@@ -12,6 +12,8 @@ let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -20,20 +22,24 @@ let package = Package(
     .library(name: "MSAL", targets: ["MSAL"]),
     .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
+    .library(name: "MicrosoftGraph", targets: ["MicrosoftGraph"]),
     .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
     .library(name: "SoupTransport", targets: ["SoupTransport"]),
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
+    .library(name: "EncryptedFileStore", targets: ["EncryptedFileStore"]),
     .library(name: "SecretService", targets: ["SecretService"]),
     .executable(name: "llavero", targets: ["llavero"]),
+    .executable(name: "llavero-network", targets: ["llavero-network"]),
     .executable(name: "entra-lab", targets: ["entra-lab"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    // Only the lab needs these two.
+    // Only the file store and the lab need this one,
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    // and only the lab this.
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
   ],
   targets: [
@@ -51,6 +57,10 @@ let package = Package(
     .target(
       name: "KeyringStore", dependencies: ["GLibSupport", "SecretService", "TokenCache"],
       swiftSettings: safe),
+    .target(
+      name: "EncryptedFileStore",
+      dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache", crypto, cryptoExtras],
+      swiftSettings: safe),
     .target(name: "HTTPTransport", dependencies: [httpTypes], swiftSettings: safe),
     .target(
       name: "SoupTransport", dependencies: ["CLibsoup", "GLibSupport", "HTTPTransport", httpTypes],
@@ -64,6 +74,9 @@ let package = Package(
       name: "BrowserSignIn", dependencies: ["GLibSupport", "IdentityClient", "LoopbackListener"],
       swiftSettings: common),
     .target(
+      name: "MicrosoftGraph", dependencies: ["HTTPTransport", "IdentityClient", "TokenCache", httpTypes],
+      swiftSettings: safe),
+    .target(
       name: "MSAL",
       dependencies: [
         "BrowserSignIn", "HTTPTransport", "IdentityClient", "KeyringStore", "SecretService", "SoupTransport",
@@ -72,17 +85,33 @@ let package = Package(
       swiftSettings: safe),
     .target(
       name: "CommandSupport",
-      dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache", argumentParser],
+      dependencies: [
+        "EncryptedFileStore", "GLibSupport", "KeyringStore", "SecretService", "TokenCache", argumentParser,
+      ],
+      swiftSettings: safe),
+    .target(
+      name: "AccountCommands",
+      dependencies: ["CommandSupport", "HTTPTransport", "IdentityClient", "TokenCache", argumentParser],
       swiftSettings: safe),
     .executableTarget(
-      name: "llavero", dependencies: ["CommandSupport", "GLibSupport", "TokenCache", argumentParser],
+      name: "llavero",
+      dependencies: [
+        "AccountCommands", "CommandSupport", "EncryptedFileStore", "GLibSupport", "HTTPTransport",
+        "IdentityClient", "TokenCache", argumentParser,
+      ],
+      swiftSettings: safe),
+    // What of the tool needs the network. A program of its own, so that llavero loads no HTTP library.
+    .executableTarget(
+      name: "llavero-network",
+      dependencies: [
+        "AccountCommands", "BrowserSignIn", "CommandSupport", "HTTPTransport", "IdentityClient",
+        "SoupTransport", "TokenCache", argumentParser,
+      ],
       swiftSettings: safe),
     .target(
       name: "EntraLab",
       dependencies: [
-        "CLibsecret", "CLibsoup", "GLibSupport",
-        .product(name: "Crypto", package: "swift-crypto"),
-        .product(name: "CryptoExtras", package: "swift-crypto"),
+        "CLibsecret", "CLibsoup", "GLibSupport", crypto, cryptoExtras,
         .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
       swiftSettings: common),
@@ -104,11 +133,18 @@ let package = Package(
       dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"], swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TestSupport", "TokenCache"], swiftSettings: common),
     .executableTarget(
-      name: "CacheWorker", dependencies: ["GLibSupport", "KeyringStore", "TokenCache"],
+      name: "CacheWorker", dependencies: ["EncryptedFileStore", "GLibSupport", "KeyringStore", "TokenCache"],
       path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",
       dependencies: ["CacheWorker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(
+      name: "EncryptedFileStoreTests",
+      dependencies: [
+        "CacheWorker", "EncryptedFileStore", "GLibSupport", "SecretService", "TestSupport", "TokenCache",
+        crypto,
+      ],
       swiftSettings: common),
     .testTarget(
       name: "SoupTransportTests",
@@ -146,7 +182,11 @@ let package = Package(
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
     .testTarget(name: "MSALConcurrencyTests", dependencies: ["MSAL"], swiftSettings: common),
     .testTarget(
-      name: "LlaveroTests", dependencies: ["llavero", "SecretService", "TestSupport", "TokenCache"],
+      name: "LlaveroTests",
+      dependencies: [
+        "AccountCommands", "EntraLab", "SecretService", "TestSupport", "TokenCache", "llavero",
+        "llavero-network",
+      ],
       swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]

@@ -103,7 +103,15 @@ extension GroupContents {
         throw CacheError(
           .newerVersion, "A part of the cache was written by a later version: \(problem.detail)",
           advice: "It was left as it is. Update this program.")
-      case .duplicate, .foreign: break
+      case .wrongKey:
+        throw CacheError(
+          .wrongKey, "A part of the cache cannot be opened: \(problem.detail)",
+          advice: "It was left as it is. Restore the store's files from one backup.")
+      case .rolledBack:
+        throw CacheError(
+          .rolledBack, "A part of the cache is not the present one: \(problem.detail)",
+          advice: "It was left as it is. \"llavero clear --damaged\" puts that right.")
+      case .duplicate, .foreign, .missing: break
       }
     }
   }

@@ -69,7 +69,7 @@ struct Clear: AsyncParsableCommand {
     let unreadable =
       all
       ? problems.filter(\.hidesRecords).count
-      : damaged ? problems.filter { $0.kind == .damaged }.count : 0
+      : damaged ? problems.count(where: \.isDamage) : 0
     if affected.isEmpty, let client { throw nothing(of: client) }
     let isEmpty = affected.isEmpty && unreadable == 0 && (!all || document.isEmpty)
     if isEmpty || isDryRun { return try report(affected, unreadable: unreadable, now: now) }

@@ -136,6 +136,8 @@ struct ProblemSummary: Encodable {
         switch problem.kind {
         case .damaged: " It was left as it is; \"llavero clear --damaged\" removes it."
         case .newerVersion: " It was left as it is; update llavero to read it."
+        case .wrongKey: " It was left as it is; restore the store's files from one backup."
+        case .rolledBack, .missing: " \"llavero clear --damaged\" puts that right."
         case .duplicate: " The next write makes them one."
         case .foreign: " It was left as it is."
         }
@@ -146,7 +148,10 @@ struct ProblemSummary: Encodable {
 
 extension StoreProblem {
   /// Whether something in the group stays out of sight because of it.
-  var hidesRecords: Bool { kind == .damaged || kind == .newerVersion }
+  var hidesRecords: Bool { [.damaged, .newerVersion, .wrongKey, .rolledBack].contains(kind) }
+
+  /// Whether `llavero clear --damaged` is about it.
+  var isDamage: Bool { [.damaged, .rolledBack, .missing].contains(kind) }
 }
 
 /// How long until a moment, in words.

@@ -33,6 +33,8 @@ private enum KeychainStatus: Int {
   case userCanceled = -128
   /// `errSecNotAvailable`
   case notAvailable = -25291
+  /// `errSecAuthFailed`
+  case authFailed = -25293
   /// `errSecDataTooLarge`
   case dataTooLarge = -25302
   /// `errSecInteractionNotAllowed`
@@ -49,7 +51,8 @@ extension CacheError.Code {
     case .locked: .interactionNotAllowed
     case .promptDismissed: .userCanceled
     case .unavailable, .timedOut: .notAvailable
-    case .damaged, .newerVersion: .decode
+    case .damaged, .newerVersion, .rolledBack: .decode
+    case .wrongKey: .authFailed
     case .tooLarge: .dataTooLarge
     case .refused, .cancelled, .invalidGroup, .invalidResponse: .internalError
     }

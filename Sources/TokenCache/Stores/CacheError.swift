@@ -10,6 +10,10 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     case damaged = "damaged"
     /// What is stored was written by a later version; it was left as it is.
     case newerVersion = "newer_version"
+    /// The passphrase or key is not the one that the store was sealed with.
+    case wrongKey = "wrong_key"
+    /// An older version of what was stored was put in its place; it was left as it is.
+    case rolledBack = "rolled_back"
     /// More data than the store takes.
     case tooLarge = "too_large"
     /// The store cannot be reached: no session bus, no Secret Service, no collection, or it went away.

@@ -15,6 +15,12 @@ public struct StoreProblem: Sendable, Hashable {
     case damaged
     /// Written by a later version of the format.
     case newerVersion = "newer_version"
+    /// Sealed with a key that is not known.
+    case wrongKey = "wrong_key"
+    /// An older version of what was stored was put in its place.
+    case rolledBack = "rolled_back"
+    /// Something other than a store removed it.
+    case missing
   }
 
   public let kind: Kind

@@ -1,0 +1,202 @@
+import FoundationEssentials
+import GLibSupport
+import Synchronization
+public import TokenCache
+
+/// Keychain groups in encrypted files, for machines without a keyring and for large caches.
+///
+/// Each shard of a group is one file, sealed with AES-256-GCM, as `CacheFormat.md` lays down. Writers of one group
+/// take turns, across the processes of a machine; a lock file beside the data tells the others that something
+/// changed. The key comes from where the caller says and from nowhere else.
+///
+/// For example:
+///
+/// ```swift
+/// let store = EncryptedFileStore(key: .keyFile(path: "/etc/example/cache.key"))
+/// let cache = TokenCacheAccessor(store: store)
+/// ```
+public final class EncryptedFileStore: CacheStore {
+  let keys: KeyHolder
+  private let timeout: Duration
+  private let reads = BlockingQueue(label: "llavero.files.reads")
+  private let writers = Mutex<[KeychainGroup: GroupWriter]>([:])
+
+  /// The files are in `llavero/sealed` in `$XDG_DATA_HOME`, or in `~/.local/share` where that is not set. The first
+  /// write makes the store.
+  ///
+  /// - Parameters:
+  ///   - key: Where the key comes from, or is to come from.
+  ///   - timeout: How long a call may take, waiting for a person aside.
+  public convenience init(key: KeySource, timeout: Duration = .seconds(25)) {
+    self.init(key: key, timeout: timeout, environment: ProcessInfo.processInfo.environment)
+  }
+
+  /// The same in another environment, on another bus, and with passphrases that are cheaper to try (by the binary
+  /// logarithm of scrypt's N), all of which only tests need.
+  package init(
+    key: KeySource, timeout: Duration = .seconds(25), environment: [String: String],
+    busAddress: String? = nil, scryptLogN: UInt32 = KeysFile.Scrypt.standard.logN
+  ) {
+    self.timeout = timeout
+    keys = KeyHolder(
+      key, environment: environment, busAddress: busAddress,
+      scrypt: KeysFile.Scrypt(logN: scryptLogN, r: 8, p: 1), timeout: timeout)
+  }
+
+  public func groups() async throws(CacheError) -> [KeychainGroup] {
+    try await run(on: reads) { [keys] _ throws(CacheError) in
+      var groups: [KeychainGroup] = []
+      for group in try keys.groups() where try keys.hasFiles(group) { groups.append(group) }
+      return groups
+    }
+  }
+
+  public func read(
+    _ shards: ShardSelection, in group: KeychainGroup
+  ) async throws(CacheError) -> GroupContents {
+    let findings = try await keys.withKeys { () async throws(CacheError) in
+      try await self.run(on: self.reads) { [keys] _ throws(CacheError) -> GroupFindings? in
+        guard let files = try keys.files(of: group) else { return nil }
+        let findings = try readingFiles { () throws(PrivateFileError) in try files.read(shards) }
+        // Perhaps the keys were changed meanwhile.
+        if findings.hasUnknownKey { _ = try keys.present() }
+        return findings
+      }
+    }
+    guard let findings else { return GroupContents() }
+    // What looks like an attack may be another process that is at work, or was killed. Where nobody can write,
+    // nobody is.
+    guard findings.mayBeUnfinished, (try? writer(of: group)) != nil else { return findings.contents }
+    return try await writing(in: group) { (files, _) throws(CacheError) in
+      try readingFiles { () throws(PrivateFileError) in try files.read(shards).contents }
+    }
+  }
+
+  public func update<Result: Sendable>(
+    _ shards: [ShardID], in group: KeychainGroup,
+    _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
+  ) async throws(CacheError) -> Result {
+    try await writing(in: group) { (files, lockFile) throws(CacheError) in
+      let findings = try readingFiles { () throws(PrivateFileError) in try files.read(.some(shards)) }
+      let manifest = try findings.soundManifest(in: files.path)
+      try findings.check(in: files.path)
+      let before = findings.contents
+      var contents = before
+      let result = try change(&contents)
+      let changed = shards.filter { contents.documents[$0] != before.documents[$0] }
+      if !changed.isEmpty {
+        try files.commit(changed.map { ($0, contents.documents[$0]) }, to: manifest, announcing: lockFile)
+      }
+      return result
+    }
+  }
+
+  public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
+    let isThere = try await run(on: reads) { [keys] _ throws(CacheError) in
+      try keys.directory(of: group) != nil
+    }
+    guard isThere else { return 0 }
+    return try await writing(in: group) { (files, lockFile) throws(CacheError) in
+      let findings = try readingFiles { () throws(PrivateFileError) in try files.read(.all) }
+      let isAll = removal == .everything
+      if !isAll { try findings.checkRepairable(in: files.path) }
+      let repaired = findings.repaired
+      let removed = isAll ? findings.shards.map(\.id) : repaired.removed
+      let count = isAll ? removed.count : repaired.count
+      if count > 0 {
+        try files.commit(removed.map { ($0, nil) }, to: repaired.manifest, announcing: lockFile)
+      }
+      return count
+    }
+  }
+
+  public func generation(of group: KeychainGroup) -> UInt64? {
+    guard (try? keys.directory(of: group)) != nil, let writer = try? writer(of: group) else { return nil }
+    let generation = writer.file.generation
+    // Odd: somebody is writing, or died while writing.
+    return generation.isMultiple(of: 2) ? generation : nil
+  }
+
+  /// Gives the store a new key, or the same in a new place, and seals every file of every group again.
+  ///
+  /// It may be interrupted at any moment: from then on the new key opens the store. The next call finishes the work.
+  ///
+  /// - Parameter source: Where the key is to come from; from where it comes now unless another is named. A
+  ///   passphrase is asked for again; a key in the keyring is made anew.
+  /// - Returns: How many files were sealed again and how many could not be.
+  /// - Throws: ``CacheError`` when the store cannot be opened or written.
+  public func rekey(to source: KeySource? = nil) async throws(CacheError) -> RekeySummary {
+    try await keys.change(to: source) { [self] (group, keys) throws(CacheError) in
+      guard let directory = try self.keys.directory(of: group) else { return RekeySummary() }
+      let lockFile = try writer(of: group).file
+      return try lockFile.withLock(orThrow: { CacheError(lockFile: $0) }) { () throws(CacheError) in
+        try writingFiles { () throws(PrivateFileError) in
+          let files = GroupFiles(group, in: directory, keys)
+          try files.recover(announcing: lockFile)
+          return try files.reseal()
+        }
+      }
+    }
+  }
+
+  /// Runs work on a group's files, after what a killed writer left was put right, while no other writer does.
+  private func writing<T: Sendable>(
+    in group: KeychainGroup,
+    _ work: @escaping @Sendable (GroupFiles, SharedLockFile) throws(CacheError) -> T
+  ) async throws(CacheError) -> T {
+    try await keys.withKeys(makingStore: true) { () async throws(CacheError) in
+      let writer = try await self.run(on: self.reads) { [self] _ throws(CacheError) in
+        // Before anything is made: the key may be wrong.
+        _ = try keys.presentForWriting()
+        _ = try keys.madeDirectory(of: group)
+        return try self.writer(of: group)
+      }
+      return try await self.run(on: writer.queue) { [keys] (cancellable) throws(CacheError) in
+        try writer.file.withLock(orThrow: { CacheError(lockFile: $0) }) { () throws(CacheError) in
+          // Others may have held the lock until nobody waited here any more.
+          if cancellable.isPastDeadline { throw Self.timedOut }
+          if cancellable.isCancelled { throw Self.cancelled }
+          // Only now: whoever changes the keys afterwards waits for the lock before it forgets the old ones.
+          let present = try keys.presentForWriting()
+          let files = GroupFiles(group, in: try keys.madeDirectory(of: group), present)
+          try writingFiles { () throws(PrivateFileError) in try files.recover(announcing: writer.file) }
+          return try work(files, writer.file)
+        }
+      }
+    }
+  }
+
+  private func run<T: Sendable>(
+    on queue: BlockingQueue, _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> T
+  ) async throws(CacheError) -> T {
+    try await queue.run(timeout: timeout, onCancel: Self.cancelled, onTimeout: Self.timedOut, work)
+  }
+
+  private static let cancelled = CacheError(.cancelled, "The call to the file store was cancelled.")
+  private static let timedOut = CacheError(
+    .timedOut, "The file store did not answer in time.",
+    advice: "Another process may hold its lock; \"fuser -v <the group's directory>/lock\" says which.")
+
+  private func writer(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
+    try writers.withLock { writers throws(CacheError) in
+      if let writer = writers[group] { return writer }
+      let writer = try GroupWriter(try keys.path(of: group))
+      writers[group] = writer
+      return writer
+    }
+  }
+}
+
+/// What a group's writers share: the thread they run on, one after the other, and the lock file.
+private final class GroupWriter: Sendable {
+  let queue = BlockingQueue(label: "llavero.files.writes")
+  let file: SharedLockFile
+
+  init(_ directory: String) throws(CacheError) {
+    do {
+      file = try SharedLockFile(directory: directory, name: GroupFiles.lockName)
+    } catch {
+      throw CacheError(lockFile: error)
+    }
+  }
+}

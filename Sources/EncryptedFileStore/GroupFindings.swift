@@ -1,0 +1,103 @@
+import TokenCache
+
+/// What was found of a group's files, and whether it is as the manifest says.
+struct GroupFindings {
+  /// A shard's file.
+  enum Shard {
+    case absent
+    case sound(CacheDocument, sequence: UInt64)
+    case unreadable(SealedFileError)
+
+    var isAbsent: Bool { if case .absent = self { true } else { false } }
+  }
+
+  var manifest: Result<Manifest, SealedFileError>
+  var shards: [(id: ShardID, shard: Shard)]
+  /// Files that have no business there.
+  var strangers: [String] = []
+
+  /// What is wrong with a shard's file.
+  func error(of id: ShardID, _ shard: Shard) -> SealedFileError? {
+    if case .unreadable(let error) = shard { return error }
+    guard case .success(let manifest) = manifest else { return nil }
+    let expected = manifest[id]
+    guard case .sound(_, let sequence) = shard else { return expected == nil ? nil : .missing }
+    if sequence == expected { return nil }
+    return sequence > expected ?? manifest.sequence ? .olderManifest : .rolledBack
+  }
+
+  /// What is wrong, with a file or, where there is no shard, with the manifest.
+  var errors: [(id: ShardID?, error: SealedFileError)] {
+    var errors: [(ShardID?, SealedFileError)] = []
+    if case .failure(let error) = manifest { errors.append((nil, error)) }
+    for (id, shard) in shards {
+      if let error = error(of: id, shard) { errors.append((id, error)) }
+    }
+    return errors
+  }
+
+  /// Whether a writer that is at work, or was killed, may be what is wrong.
+  var mayBeUnfinished: Bool {
+    errors.contains { [.missing, .olderManifest, .rolledBack].contains($0.error) }
+  }
+
+  /// Whether there is a file sealed with a key that is not known.
+  var hasUnknownKey: Bool { errors.contains { $0.error == .unknownKey } }
+
+  var contents: GroupContents {
+    let problems = errors.map { id, error in
+      let name = id.map(GroupFiles.fileName) ?? GroupFiles.manifestName
+      return StoreProblem(error.problem, shard: id, detail: "The file \(name) \(error.description)")
+    }
+    let foreign = strangers.map {
+      StoreProblem(.foreign, shard: nil, detail: "The file \($0) is none of Llavero's.")
+    }
+    var contents = GroupContents(problems: problems + foreign)
+    for (id, shard) in shards {
+      if case .sound(let document, _) = shard, error(of: id, shard) == nil { contents[id] = document }
+    }
+    return contents
+  }
+
+  /// The manifest to write by. Throws when there is none that can be trusted; `path` is the group's directory.
+  func soundManifest(in path: String) throws(CacheError) -> Manifest {
+    switch manifest {
+    case .success(let manifest): return manifest
+    case .failure(let error):
+      let advice = "\"llavero clear --damaged\" makes a new one, and accepts the other files as they are."
+      throw error.cacheError(
+        of: "\(path)/\(GroupFiles.manifestName)", advice: error.isDamage ? advice : nil)
+    }
+  }
+
+  /// Throws when one of the files is not as it should be. One that is gone may be written anew.
+  func check(in path: String) throws(CacheError) {
+    for (id, error) in errors where error != .missing {
+      throw error.cacheError(of: "\(path)/\(id.map(GroupFiles.fileName) ?? GroupFiles.manifestName)")
+    }
+  }
+
+  /// Throws when the manifest is one that must not be replaced: of a later version, or of another key.
+  func checkRepairable(in path: String) throws(CacheError) {
+    if case .failure(let error) = manifest, !error.isDamage { _ = try soundManifest(in: path) }
+  }
+
+  /// A manifest that takes the files that can be read for the present ones, the shards whose files are to go or are
+  /// gone, and how many things were wrong. Files of a later version, or of a key that may turn up again, stay.
+  var repaired: (manifest: Manifest, removed: [ShardID], count: Int) {
+    var repaired = (try? manifest.get()) ?? Manifest()
+    var removed: [ShardID] = []
+    var count = if case .failure = manifest { 1 } else { 0 }
+    for (id, shard) in shards {
+      let error = error(of: id, shard)
+      if case .sound(_, let sequence) = shard, error != .rolledBack {
+        repaired.sequence = max(repaired.sequence, sequence)
+        repaired[id] = sequence
+        if error != nil { count += 1 }
+      } else if let error, error.isDamage || error == .rolledBack {
+        removed.append(id)
+      }
+    }
+    return (repaired, removed, count + removed.count)
+  }
+}

@@ -1,0 +1,142 @@
+import Crypto
+import FoundationEssentials
+import GLibSupport
+import SecretService
+import TokenCache
+
+extension KeySource {
+  /// The longest key file, in bytes.
+  private static let maximumKeySize = 1 << 16
+  /// A key of fewer bytes could be guessed.
+  private static let minimumKeySize = 32
+
+  /// Where keys are looked for: the process's environment, the session bus, and until when.
+  struct Surroundings {
+    let environment: [String: String]
+    let busAddress: String?
+    let cancellable: Cancellable
+  }
+
+  var lock: KeysFile.Lock {
+    switch self {
+    case .passphrase: .passphrase
+    case .keyFile, .credential: .key
+    case .keyring: .keyring
+    }
+  }
+
+  /// How long the person has to come up with the key.
+  func patience(_ timeout: Duration) -> Duration {
+    switch self {
+    case .passphrase: .seconds(600)
+    case .keyring(_, .allowed(let patience)): patience
+    case .keyring, .keyFile, .credential: timeout
+    }
+  }
+
+  /// The key for a new `keys` file. One that belongs into the keyring is made there.
+  func newKey(_ header: KeysFile.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
+    let secret =
+      if let item = keyringItem(header, surroundings) { try item.create() } else {
+        try secret(.set, surroundings)
+      }
+    return try derive(secret, header)
+  }
+
+  /// The key of a `keys` file.
+  func key(_ header: KeysFile.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
+    let secret =
+      if let item = keyringItem(header, surroundings) { try item.find() } else {
+        try secret(.open, surroundings)
+      }
+    return try derive(secret, header)
+  }
+
+  /// Removes the key of a `keys` file that is no longer in use from the keyring.
+  func forgetKey(_ header: KeysFile.Header, _ surroundings: Surroundings) throws(CacheError) {
+    try keyringItem(header, surroundings)?.remove()
+  }
+
+  private func keyringItem(_ header: KeysFile.Header, _ surroundings: Surroundings) -> KeyringKey? {
+    guard case .keyring(let collection, let prompt) = self else { return nil }
+    return KeyringKey(
+      salt: header.salt, collection: collection, mayPrompt: prompt != .denied,
+      connection: SecretServiceConnection(busAddress: surroundings.busAddress),
+      cancellable: surroundings.cancellable)
+  }
+
+  private func derive(_ secret: [UInt8], _ header: KeysFile.Header) throws(CacheError) -> SymmetricKey {
+    var secret = secret
+    defer { wipe(&secret) }
+    do {
+      return try header.key(from: secret)
+    } catch {
+      throw error.cacheError(of: "The file \(KeysFile.name)")
+    }
+  }
+
+  private func secret(_ use: PassphraseUse, _ surroundings: Surroundings) throws(CacheError) -> [UInt8] {
+    switch self {
+    case .passphrase(let ask):
+      let passphrase = try ask(use)
+      guard passphrase.count > 0 else {
+        throw CacheError(.wrongKey, "The passphrase is empty.", advice: "Give one that is not.")
+      }
+      return unsafe passphrase.withUnsafeBytes { unsafe Array($0) }
+    case .keyFile(let path): return try Self.key(inFile: path)
+    case .credential(let name): return try Self.key(inCredential: name, surroundings.environment)
+    case .keyring: return []
+    }
+  }
+
+  private static func key(inFile path: String) throws(CacheError) -> [UInt8] {
+    let make = "\"(umask 077; head -c 32 /dev/urandom > \(path))\" makes one; keep a copy in a safe place."
+    let key: [UInt8]?
+    do {
+      key = try readPrivateFile(path, limit: maximumKeySize)
+    } catch {
+      throw CacheError(.unavailable, "The key file cannot be used. \(error)", advice: error.advice)
+    }
+    guard let key else {
+      throw CacheError(.unavailable, "There is no key file \(path).", advice: "For a new store, \(make)")
+    }
+    guard key.count >= minimumKeySize else {
+      throw CacheError(
+        .wrongKey, "The key file \(path) has \(key.count) bytes; a key has \(minimumKeySize) at least.",
+        advice: "For a new store, \(make)")
+    }
+    return key
+  }
+
+  private static func key(
+    inCredential name: String, _ environment: [String: String]
+  ) throws(CacheError) -> [UInt8] {
+    let advice =
+      "Put \"LoadCredentialEncrypted=\(name):/etc/credstore.encrypted/\(name)\" into the unit; "
+      + "\"head -c 32 /dev/urandom | systemd-creds encrypt --name=\(name) - /etc/credstore.encrypted/\(name)\" "
+      + "makes the credential."
+    guard let directory = environment["CREDENTIALS_DIRECTORY"], directory.hasPrefix("/") else {
+      throw CacheError(
+        .unavailable, "There are no systemd credentials: CREDENTIALS_DIRECTORY is not set.", advice: advice)
+    }
+    guard !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
+      throw CacheError(.unavailable, "\"\(name)\" is no name of a credential.", advice: advice)
+    }
+    let key: [UInt8]?
+    do {
+      // systemd lets the service's user in by an access list, which the mode shows as rights of the group.
+      key = try readPrivateFile("\(directory)/\(name)", limit: maximumKeySize, openToOthers: true)
+    } catch {
+      throw CacheError(.unavailable, "The credential \(name) cannot be used. \(error)", advice: error.advice)
+    }
+    guard let key else {
+      throw CacheError(.unavailable, "There is no credential \(name) in \(directory).", advice: advice)
+    }
+    guard key.count >= minimumKeySize else {
+      throw CacheError(
+        .wrongKey, "The credential \(name) has \(key.count) bytes; a key has \(minimumKeySize) at least.",
+        advice: advice)
+    }
+    return key
+  }
+}

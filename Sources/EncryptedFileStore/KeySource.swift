@@ -1,0 +1,30 @@
+public import SecretService
+public import TokenCache
+
+/// What a passphrase is wanted for.
+public enum PassphraseUse: Sendable, Hashable {
+  /// To open a store that has one.
+  case open
+  /// For a new store, or in place of another key. Ask for it twice.
+  case set
+}
+
+/// Where the key of an ``EncryptedFileStore`` comes from. The caller chooses; nothing else is tried.
+public enum KeySource: Sendable {
+  /// A passphrase, which scrypt makes a key of: some tenths of a second and 128 MiB each time.
+  ///
+  /// The closure is called when the passphrase is needed, on a thread on which it may block. It throws what the
+  /// call to the store then throws.
+  case passphrase(@Sendable (PassphraseUse) throws(CacheError) -> SecretBytes)
+  /// A file of 32 bytes or more, all of which is the key. It must belong to the user and be closed to all others.
+  case keyFile(path: String)
+  /// A systemd credential (systemd.exec(5), `LoadCredential=`) of 32 bytes or more, all of which is the key.
+  case credential(name: String)
+  /// An item in the Secret Service keyring, which the store makes: the keyring then holds one small secret and is
+  /// asked once by each process, however large the cache is.
+  ///
+  /// - Parameters:
+  ///   - collection: The label or name of the collection; the default one unless another is named.
+  ///   - prompt: Whether the keyring may ask the person to unlock it.
+  case keyring(collection: String? = nil, prompt: PromptPermission = .denied)
+}

@@ -1,0 +1,65 @@
+import GLibSupport
+import KeyringStore
+import SecretService
+import TokenCache
+
+/// The key of a store as an item of the keyring: 64 hexadecimal digits, since some keyrings keep text only.
+struct KeyringKey {
+  static let schema = "org.llavero.StoreKey"
+  /// Of the `keys` file that it is for, and by which it is found.
+  let salt: [UInt8]
+  let collection: String?
+  let mayPrompt: Bool
+  let connection: SecretServiceConnection
+  let cancellable: Cancellable
+
+  private var attributes: [String: String] { ["xdg:schema": Self.schema, "key": hex(salt)] }
+
+  func create() throws(CacheError) -> [UInt8] {
+    let secret = Array(hex(randomBytes(32)).utf8)
+    try calling { () throws(SecretServiceError) in
+      let collection = try unlocked()
+      _ = try connection.create(
+        label: "Llavero: key of the file store (\(hex(salt.prefix(4))))", attributes: attributes,
+        secret: SecretBytes(copying: secret), in: collection, prompt: mayPrompt, cancellable)
+    }
+    return secret
+  }
+
+  func find() throws(CacheError) -> [UInt8] {
+    let secret = try calling { () throws(SecretServiceError) in
+      let found = try connection.search(["key": hex(salt)], in: try unlocked(), cancellable)
+      return try connection.secrets(of: found.unlocked, cancellable).values.first { $0.count > 0 }
+    }
+    guard let secret else {
+      throw CacheError(
+        .wrongKey, "The keyring does not hold the key of the file store.",
+        advice:
+          "Name the collection that it was put into, or restore the keyring. \"secret-tool search --all "
+          + "xdg:schema \(Self.schema)\" lists the keys.")
+    }
+    return unsafe secret.withUnsafeBytes { unsafe Array($0) }
+  }
+
+  func remove() throws(CacheError) {
+    try calling { () throws(SecretServiceError) in
+      for item in try connection.search(["key": hex(salt)], in: try unlocked(), cancellable).unlocked {
+        try connection.delete(item, prompt: mayPrompt, cancellable)
+      }
+    }
+  }
+
+  private func unlocked() throws(SecretServiceError) -> ObjectPath {
+    let properties = try connection.collection(named: collection, cancellable)
+    if properties.isLocked { try connection.unlock(properties.path, prompt: mayPrompt, cancellable) }
+    return properties.path
+  }
+
+  private func calling<T>(_ body: () throws(SecretServiceError) -> T) throws(CacheError) -> T {
+    do {
+      return try body()
+    } catch {
+      throw CacheError(error)
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import Crypto
+import CryptoExtras
+import FoundationEssentials
+import GLibSupport
+
+/// The file `keys`: the data keys, sealed under the key that the person's ``KeySource`` leads to. Section 12 of
+/// `CacheFormat.md` is the specification.
+enum KeysFile {
+  static let name = "keys"
+  private static let magic = Array("LLAVEROK".utf8)
+  /// What is before the nonce.
+  private static let headerSize = 48
+  static let saltSize = 16
+  private static let overhead = headerSize + 12 + 16 + SealedFormat.checkSumSize
+  static let maximumSize = 1 << 16
+
+  /// What kind of secret the file was sealed with.
+  enum Lock: UInt32 {
+    case passphrase = 1
+    case key = 2
+    case keyring = 3
+
+    /// How the tool's command line names it.
+    var option: String {
+      switch self {
+      case .passphrase: "--key passphrase"
+      case .key: "--key file:PATH or --key credential:NAME"
+      case .keyring: "--key keyring"
+      }
+    }
+
+    var name: String {
+      switch self {
+      case .passphrase: "a passphrase"
+      case .key: "in a key file or a systemd credential"
+      case .keyring: "in the keyring"
+      }
+    }
+  }
+
+  /// The cost of trying a passphrase (RFC 7914): `128 * r * N` bytes of memory.
+  struct Scrypt: Equatable {
+    /// The binary logarithm of N.
+    let logN: UInt32
+    let r: UInt32
+    let p: UInt32
+
+    /// 128 MiB, some tenths of a second.
+    static let standard = Scrypt(logN: 17, r: 8, p: 1)
+    static let none = Scrypt(logN: 0, r: 0, p: 0)
+
+    /// Whether trying takes no more than 2 GiB: the file is not to be trusted before it was opened.
+    var isBearable: Bool { (1...21).contains(logN) && (1...8).contains(r) && (1...16).contains(p) }
+  }
+
+  /// What stands in the clear: what has to be known to find the key.
+  struct Header: Equatable {
+    let lock: Lock
+    let salt: [UInt8]
+    let scrypt: Scrypt
+
+    init(_ lock: Lock, scrypt: Scrypt) {
+      (self.lock, salt, self.scrypt) = (lock, randomBytes(saltSize), lock == .passphrase ? scrypt : .none)
+    }
+
+    init(_ file: [UInt8]) throws(SealedFileError) {
+      try SealedFormat.check(file, magic: magic, minimumSize: overhead + DataKeys.Key.size)
+      guard let lock = Lock(rawValue: file.bigEndian(at: 16)) else {
+        throw .unreadable("it names no kind of key that this program knows.")
+      }
+      (self.lock, salt) = (lock, Array(file[20..<36]))
+      scrypt = Scrypt(logN: file.bigEndian(at: 36), r: file.bigEndian(at: 40), p: file.bigEndian(at: 44))
+      guard lock != .passphrase || scrypt.isBearable else {
+        throw .unreadable("it asks for more memory than any passphrase is worth.")
+      }
+    }
+
+    /// The key that seals the data keys, from a passphrase or from the bytes of a key.
+    func key(from secret: some DataProtocol) throws(SealedFileError) -> SymmetricKey {
+      guard lock == .passphrase else {
+        return HKDF<SHA256>.deriveKey(
+          inputKeyMaterial: SymmetricKey(data: Array(secret)), salt: salt, info: Array("llavero keys".utf8),
+          outputByteCount: 32)
+      }
+      let rounds = 1 << Int(scrypt.logN)
+      do {
+        return try KDF.Scrypt.deriveKey(
+          from: Array(secret), salt: salt, outputByteCount: 32, rounds: rounds, blockSize: Int(scrypt.r),
+          parallelism: Int(scrypt.p))
+      } catch {
+        throw .unreadable("there is not enough memory to try the passphrase.")
+      }
+    }
+  }
+
+  static func seal(
+    _ keys: DataKeys, _ header: Header, with key: SymmetricKey, nonce: AES.GCM.Nonce = AES.GCM.Nonce()
+  ) -> [UInt8] {
+    var plain: [UInt8] = []
+    plain.reserveCapacity(keys.all.count * DataKeys.Key.size)
+    defer { wipe(&plain) }
+    for key in keys.all {
+      plain += key.id
+      unsafe key.key.withUnsafeBytes { unsafe plain.append(contentsOf: $0) }
+    }
+    var file = magic
+    file.append(bigEndian: SealedFormat.version)
+    file.append(bigEndian: UInt32(overhead + plain.count))
+    file.append(bigEndian: header.lock.rawValue)
+    file += header.salt
+    for number in [header.scrypt.logN, header.scrypt.r, header.scrypt.p] { file.append(bigEndian: number) }
+    guard let box = try? AES.GCM.seal(plain, using: key, nonce: nonce, authenticating: file) else {
+      preconditionFailure("the key was derived with 256 bits")
+    }
+    file += nonce
+    file += box.ciphertext
+    file += box.tag
+    file += SealedFormat.checkSum(file)
+    return file
+  }
+
+  /// Opens a file whose header was read.
+  static func open(_ file: [UInt8], with key: SymmetricKey) throws(SealedFileError) -> DataKeys {
+    let end = file.count - 16 - SealedFormat.checkSumSize
+    guard let nonce = try? AES.GCM.Nonce(data: file[headerSize..<headerSize + 12]),
+      let box = try? AES.GCM.SealedBox(
+        nonce: nonce, ciphertext: file[headerSize + 12..<end], tag: file[end..<end + 16]),
+      var plain = try? AES.GCM.open(box, using: key, authenticating: file[..<headerSize])
+    else { throw .wrongKey }
+    defer { plain.resetBytes(in: plain.startIndex..<plain.endIndex) }
+    var keys: [DataKeys.Key] = []
+    var rest = plain[...]
+    while rest.count >= DataKeys.Key.size {
+      let id = Array(rest.prefix(DataKeys.Key.idSize))
+      let key = SymmetricKey(data: rest.dropFirst(DataKeys.Key.idSize).prefix(32))
+      keys.append(DataKeys.Key(id: id, key: key))
+      rest = rest.dropFirst(DataKeys.Key.size)
+    }
+    guard let current = keys.first, rest.isEmpty else { throw .unreadable("it holds no keys.") }
+    return DataKeys(current: current, older: Array(keys.dropFirst()))
+  }
+}

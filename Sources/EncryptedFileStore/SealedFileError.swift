@@ -1,0 +1,101 @@
+import TokenCache
+
+/// What is wrong with a file of ``EncryptedFileStore``.
+///
+/// It is the `underlyingError` of the ``CacheError``, whose code is one of `damaged`, `newerVersion`, `wrongKey` and
+/// `rolledBack`.
+public enum SealedFileError: Error, Equatable, Sendable {
+  /// It does not begin as such a file does.
+  case notSealed
+  /// It is shorter or longer than it says; sizes are in bytes.
+  case wrongLength(size: Int, expected: Int)
+  /// Its bytes changed by accident: its check sum is not that of its contents.
+  case corrupt
+  /// It was changed on purpose: its check sum is right, its seal is not.
+  case forged
+  /// It was sealed as the file of another shard or group.
+  case misplaced
+  /// It was written by a later version of the format.
+  case newerVersion(UInt32)
+  /// The `keys` file, which is sound, does not hold the key that it was sealed with.
+  case unknownKey
+  /// An older version of it was put back, as the group's manifest shows.
+  case rolledBack
+  /// The group's manifest is older than the file.
+  case olderManifest
+  /// The manifest names it, and it is gone.
+  case missing
+  /// It was unsealed, and is no document.
+  case unreadable(String)
+  /// The key that was given does not open the `keys` file, which is sound.
+  case wrongKey
+  /// The `keys` file wants a key of another kind.
+  case otherKeySource(String)
+}
+
+extension SealedFileError: CustomStringConvertible {
+  /// The end of a sentence that begins with the name of the file.
+  public var description: String {
+    switch self {
+    case .notSealed: "is no sealed file of Llavero's."
+    case .wrongLength(let size, let expected) where size < expected:
+      "was cut off: \(size) of \(expected) bytes are there."
+    case .wrongLength(let size, let expected): "has \(size) bytes instead of \(expected)."
+    case .corrupt: "was damaged: its check sum does not match its contents."
+    case .forged: "was changed by something that does not have the key."
+    case .misplaced: "is the file of another shard or group, put in this place."
+    case .newerVersion(let version):
+      "has version \(version); this program knows version \(SealedFormat.version)."
+    case .unknownKey: "was sealed with a key that the store's file \"keys\" does not hold."
+    case .rolledBack: "is an older version of itself that was put back."
+    case .olderManifest: "is newer than the group's manifest, of which an older version was put back."
+    case .missing: "was removed by something other than Llavero."
+    case .unreadable(let reason): "holds no token cache: \(reason)"
+    case .wrongKey: "cannot be opened: the passphrase or key is not the one it was sealed with."
+    case .otherKeySource(let source): "cannot be opened: its key is \(source)."
+    }
+  }
+
+  var code: CacheError.Code {
+    switch self {
+    case .notSealed, .wrongLength, .corrupt, .forged, .misplaced, .missing, .unreadable: .damaged
+    case .newerVersion: .newerVersion
+    case .unknownKey, .wrongKey, .otherKeySource: .wrongKey
+    case .rolledBack, .olderManifest: .rolledBack
+    }
+  }
+
+  /// Whether the file can never be read again, or is gone.
+  var isDamage: Bool { code == .damaged }
+
+  var problem: StoreProblem.Kind {
+    switch self {
+    case .notSealed, .wrongLength, .corrupt, .forged, .misplaced, .unreadable: .damaged
+    case .newerVersion: .newerVersion
+    case .unknownKey, .wrongKey, .otherKeySource: .wrongKey
+    case .rolledBack, .olderManifest: .rolledBack
+    case .missing: .missing
+    }
+  }
+
+  private var advice: String? {
+    switch self {
+    case .notSealed, .wrongLength, .corrupt, .forged, .misplaced, .unreadable, .missing:
+      "It was left as it is. Restore it from a backup of the whole store, or remove what cannot be read with "
+        + "\"llavero clear --damaged\"."
+    case .newerVersion: "It was left as it is. Update this program."
+    case .unknownKey:
+      "Restore the files of the store from one backup; no key that is known opens this one any more."
+    case .rolledBack, .olderManifest:
+      "Find out who did that: tokens that were replaced or signed out may be in it. "
+        + "\"llavero clear --damaged\" removes an older file, and accepts one that is newer than the manifest."
+    case .wrongKey: "Give the passphrase or key that was used before."
+    case .otherKeySource: nil
+    }
+  }
+
+  /// The error of a file in the store.
+  func cacheError(of path: String, advice: String? = nil) -> CacheError {
+    CacheError(code, "\(path) \(description)", advice: advice ?? self.advice, underlyingError: self)
+  }
+}

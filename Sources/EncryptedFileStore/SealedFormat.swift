@@ -1,0 +1,144 @@
+import Crypto
+import FoundationEssentials
+import GLibSupport
+import TokenCache
+
+/// The bytes of a sealed file; section 12 of `CacheFormat.md` is the specification.
+///
+/// The header says what the file is, the seal (AES-256-GCM) proves it, the check sum at the end tells an accident
+/// from an attack.
+enum SealedFormat {
+  static let version: UInt32 = 1
+  static let magic = Array("LLAVEROS".utf8)
+  static let nameSize = 16
+  /// What is before the nonce.
+  static let headerSize = 72
+  static let checkSumSize = 16
+  private static let nonceSize = 12
+  private static let tagSize = 16
+  static let overhead = headerSize + nonceSize + tagSize + checkSumSize
+
+  /// The longest document, in bytes, as in the keyring.
+  static let maximumDocumentSize = 32 << 20
+  static let maximumFileSize = 2 * maximumDocumentSize + overhead
+
+  /// Which file of which group.
+  struct Identity {
+    let group: KeychainGroup
+    /// The bytes of the shard's id; zeros for the manifest.
+    let name: [UInt8]
+  }
+
+  struct Opened {
+    /// Says which write of the group this is.
+    let sequence: UInt64
+    var contents: Data
+
+    mutating func wipe() { contents.resetBytes(in: contents.startIndex..<contents.endIndex) }
+  }
+
+  /// Seals contents, which are padded so that the file's size tells little of theirs.
+  static func seal(
+    _ contents: UnsafeRawBufferPointer, as identity: Identity, sequence: UInt64, with key: DataKeys.Key,
+    nonce: AES.GCM.Nonce = AES.GCM.Nonce()
+  ) -> [UInt8] {
+    let size = paddedSize(contents.count + 4)
+    var plain: [UInt8] = []
+    plain.reserveCapacity(size)
+    plain.append(bigEndian: UInt32(contents.count))
+    unsafe plain.append(contentsOf: contents)
+    plain.append(contentsOf: repeatElement(0, count: size - plain.count))
+    defer { wipe(&plain) }
+
+    var file = magic
+    file.reserveCapacity(overhead + size)
+    file.append(bigEndian: version)
+    file.append(bigEndian: UInt32(overhead + size))
+    file += key.id + identity.name + groupDigest(identity.group)
+    file.append(bigEndian: sequence)
+    let associated = file + Array(identity.group.name.utf8)
+    guard let box = try? AES.GCM.seal(plain, using: key.key, nonce: nonce, authenticating: associated)
+    else { preconditionFailure("a data key has 256 bits") }
+    file += nonce
+    file += box.ciphertext
+    file += box.tag
+    file += checkSum(file)
+    return file
+  }
+
+  /// Checks a file and gives back what was sealed.
+  static func open(
+    _ file: [UInt8], as identity: Identity, with keys: DataKeys
+  ) throws(SealedFileError) -> Opened {
+    try check(file, magic: magic, minimumSize: overhead)
+    guard Array(file[32..<48]) == identity.name, Array(file[48..<64]) == groupDigest(identity.group) else {
+      throw .misplaced
+    }
+    guard let key = keys[keyID(of: file)] else { throw .unknownKey }
+    let associated = Array(file[..<headerSize]) + Array(identity.group.name.utf8)
+    let bodyStart = headerSize + nonceSize
+    let bodyEnd = file.count - tagSize - checkSumSize
+    guard let nonce = try? AES.GCM.Nonce(data: file[headerSize..<bodyStart]),
+      let box = try? AES.GCM.SealedBox(
+        nonce: nonce, ciphertext: file[bodyStart..<bodyEnd], tag: file[bodyEnd..<bodyEnd + tagSize]),
+      var plain = try? AES.GCM.open(box, using: key, authenticating: associated)
+    else { throw .forged }
+    let size = plain.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+    guard size <= plain.count - 4 else {
+      plain.resetBytes(in: plain.startIndex..<plain.endIndex)
+      throw .unreadable("its length is not that of its contents.")
+    }
+    return Opened(sequence: file.bigEndian(at: 64), contents: plain.dropFirst(4).prefix(size))
+  }
+
+  /// The id of the key that a file says it was sealed with.
+  static func keyID(of file: [UInt8]) -> [UInt8] { Array(file.prefix(32).dropFirst(16)) }
+
+  /// Checks what needs no key: the beginning, the length, the check sum and the version, which every version has.
+  static func check(_ file: [UInt8], magic: [UInt8], minimumSize: Int) throws(SealedFileError) {
+    guard file.starts(with: magic) else {
+      // An empty file, or zeros, is what a file system without journal leaves.
+      throw file.count < minimumSize && magic.starts(with: file.prefix(magic.count))
+        ? .wrongLength(size: file.count, expected: minimumSize) : .notSealed
+    }
+    guard file.count >= 16 else { throw .wrongLength(size: file.count, expected: minimumSize) }
+    let size = Int(file.bigEndian(at: 12) as UInt32)
+    guard size == file.count else { throw .wrongLength(size: file.count, expected: size) }
+    guard size >= minimumSize, file.suffix(checkSumSize).elementsEqual(checkSum(file.dropLast(checkSumSize)))
+    else {
+      throw .corrupt
+    }
+    let version: UInt32 = file.bigEndian(at: 8)
+    guard version <= Self.version else { throw .newerVersion(version) }
+  }
+
+  /// Against accidents only: anybody can compute it.
+  static func checkSum(_ bytes: some DataProtocol) -> [UInt8] {
+    Array(SHA256.hash(data: bytes).prefix(checkSumSize))
+  }
+
+  private static func groupDigest(_ group: KeychainGroup) -> [UInt8] {
+    Array(SHA256.hash(data: Array(group.name.utf8)).prefix(16))
+  }
+
+  /// The next power of two, 4096 at least.
+  private static func paddedSize(_ size: Int) -> Int {
+    var padded = 4096
+    while padded < size { padded *= 2 }
+    return padded
+  }
+}
+
+extension [UInt8] {
+  /// Appends a number, its most significant byte first.
+  mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
+    for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
+      append(UInt8(truncatingIfNeeded: number >> shift))
+    }
+  }
+
+  /// The number at an offset, its most significant byte first.
+  func bigEndian<Number: FixedWidthInteger>(at offset: Int) -> Number {
+    self[offset..<offset + Number.bitWidth / 8].reduce(0) { $0 << 8 | Number($1) }
+  }
+}

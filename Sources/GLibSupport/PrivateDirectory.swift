@@ -1,0 +1,179 @@
+import Glibc
+
+/// A directory that belongs to this user alone, and the files in it, which are replaced as a whole.
+package final class PrivateDirectory: Sendable {
+  package let path: String
+  private let descriptor: Int32
+
+  private init(path: String, descriptor: Int32) {
+    (self.path, self.descriptor) = (path, descriptor)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Opens a directory.
+  ///
+  /// - Returns: `nil` where there is none.
+  /// - Throws: ``PrivateFileError``, `notPrivate` when others may use it, or it is a symbolic link.
+  package static func existing(at path: String) throws(PrivateFileError) -> PrivateDirectory? {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    if descriptor < 0 {
+      if errno == ENOENT { return nil }
+      throw errno == ENOTDIR ? .notPrivate(path: path) : .system(call: "open", path: path, code: errno)
+    }
+    let directory = PrivateDirectory(path: path, descriptor: descriptor)
+    var status = stat()
+    if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
+    guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else { throw .notPrivate(path: path) }
+    return directory
+  }
+
+  /// Opens a directory, after making it and those above it where they do not exist, for this user alone.
+  ///
+  /// - Throws: ``PrivateFileError``
+  package static func made(at path: String) throws(PrivateFileError) -> PrivateDirectory {
+    if let directory = try existing(at: path) { return directory }
+    var parent = ""
+    for name in path.split(separator: "/") {
+      parent += "/" + name
+      if mkdir(parent, 0o700) != 0, errno != EEXIST, access(parent, F_OK) != 0 {
+        throw .system(call: "mkdir", path: parent, code: errno)
+      }
+    }
+    guard let directory = try existing(at: path) else {
+      throw .system(call: "open", path: path, code: ENOENT)
+    }
+    return directory
+  }
+
+  /// The names in the directory, in no order.
+  package func names() throws(PrivateFileError) -> [String] {
+    let list = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard list >= 0, let stream = fdopendir(list) else {
+      throw .system(call: "opendir", path: path, code: errno)
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// Reads a file.
+  ///
+  /// - Returns: `nil` where there is none.
+  /// - Throws: ``PrivateFileError``: `notPrivate` for what is no regular file, `system` with `EFBIG` when it has
+  ///   more than `limit` bytes.
+  package func read(_ name: String, limit: Int) throws(PrivateFileError) -> [UInt8]? {
+    // Without O_NONBLOCK a named pipe would be waited for.
+    let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    if file < 0 {
+      if errno == ENOENT { return nil }
+      throw errno == ELOOP ? .notPrivate(path: "\(path)/\(name)") : failure("open", name)
+    }
+    defer { close(file) }
+    return try readRegularFile(file, path: "\(path)/\(name)", limit: limit) { _ in true }
+  }
+
+  /// Makes a new file in place of one of this name, and waits until its contents are on the disk. When that
+  /// fails there is no file of this name.
+  package func write(_ bytes: [UInt8], to name: String) throws(PrivateFileError) {
+    try remove(name)
+    let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    if file < 0 { throw failure("open", name) }
+    defer { close(file) }
+    do throws(PrivateFileError) {
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+        if count < 0 && errno == EINTR { continue }
+        guard count > 0 else { throw failure("write", name) }
+        rest = rest.dropFirst(count)
+      }
+      if fsync(file) != 0 { throw failure("fsync", name) }
+    } catch {
+      unlinkat(descriptor, name, 0)
+      throw error
+    }
+  }
+
+  /// Gives a file another name, in place of the file that has it, in one step.
+  package func rename(_ name: String, to newName: String) throws(PrivateFileError) {
+    if renameat(descriptor, name, descriptor, newName) != 0 { throw failure("rename", name) }
+  }
+
+  /// Removes a file; does nothing where there is none.
+  package func remove(_ name: String) throws(PrivateFileError) {
+    if unlinkat(descriptor, name, 0) != 0, errno != ENOENT { throw failure("unlink", name) }
+  }
+
+  /// Waits until all names given and taken are on the disk.
+  package func sync() throws(PrivateFileError) {
+    if fsync(descriptor) != 0 { throw .system(call: "fsync", path: path, code: errno) }
+  }
+
+  private func failure(_ call: String, _ name: String) -> PrivateFileError {
+    .system(call: call, path: "\(path)/\(name)", code: errno)
+  }
+}
+
+/// Reads a file that must belong to this user or to root and, unless `others` may read it, be closed to all others.
+///
+/// - Returns: `nil` where there is none.
+/// - Throws: ``PrivateFileError``: `notPrivate`, `system` with `EFBIG` when it has more than `limit` bytes.
+package func readPrivateFile(
+  _ path: String, limit: Int, openToOthers others: Bool = false
+) throws(PrivateFileError) -> [UInt8]? {
+  let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+  if file < 0 {
+    if errno == ENOENT { return nil }
+    throw .system(call: "open", path: path, code: errno)
+  }
+  defer { close(file) }
+  return try readRegularFile(file, path: path, limit: limit) { status in
+    [geteuid(), 0].contains(status.st_uid) && (others || status.st_mode & 0o077 == 0)
+  }
+}
+
+private func readRegularFile(
+  _ file: Int32, path: String, limit: Int, isAcceptable: (stat) -> Bool
+) throws(PrivateFileError) -> [UInt8] {
+  var status = stat()
+  if fstat(file, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
+  guard status.st_mode & S_IFMT == S_IFREG, isAcceptable(status) else { throw .notPrivate(path: path) }
+  guard status.st_size <= limit else { throw .system(call: "read", path: path, code: EFBIG) }
+  var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+  var filled = 0
+  while filled < bytes.count {
+    let count = bytes[filled...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+    if count < 0 {
+      if errno == EINTR { continue }
+      throw .system(call: "read", path: path, code: errno)
+    }
+    if count == 0 { break }
+    filled += count
+  }
+  bytes.removeSubrange(filled...)
+  return bytes
+}
+
+/// Why a private directory or a file in it cannot be used.
+package enum PrivateFileError: Error, Equatable, Sendable {
+  /// It belongs to somebody else, is open to others, or is not the kind of file it should be.
+  case notPrivate(path: String)
+  /// A system call failed with this `errno`.
+  case system(call: String, path: String, code: Int32)
+}
+
+extension PrivateFileError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .notPrivate(let path): "\(path) does not belong to this user alone, or is not what it should be."
+    case .system(let call, let path, let code): "\(path): \(call): \(String(cString: strerror(code)))."
+    }
+  }
+}
