@@ -96,7 +96,7 @@ let package = Package(
     .executableTarget(
       name: "llavero",
       dependencies: [
-        "AccountCommands", "CommandSupport", "GLibSupport", "HTTPTransport", "IdentityClient", "SecretService",
+        "AccountCommands", "CommandSupport", "EncryptedFileStore", "GLibSupport", "HTTPTransport", "IdentityClient", "SecretService",
         "TokenCache", argumentParser,
       ],
       swiftSettings: safe),
@@ -136,11 +136,18 @@ let package = Package(
       dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"], swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TestSupport", "TokenCache"], swiftSettings: common),
     .executableTarget(
-      name: "CacheWorker", dependencies: ["GLibSupport", "KeyringStore", "TokenCache"],
+      name: "CacheWorker", dependencies: ["EncryptedFileStore", "GLibSupport", "KeyringStore", "TokenCache"],
       path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",
       dependencies: ["CacheWorker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(
+      name: "EncryptedFileStoreTests",
+      dependencies: [
+        "CacheWorker", "EncryptedFileStore", "GLibSupport", "SecretService", "TestSupport", "TokenCache",
+        crypto,
+      ],
       swiftSettings: common),
     .testTarget(
       name: "SoupTransportTests",

@@ -1,6 +1,7 @@
 package import ArgumentParser
 import FoundationEssentials
 import Glibc
+import SecretService
 package import TokenCache
 
 /// How the tool ends when something is in the way.
@@ -90,9 +91,10 @@ extension Failure.Message {
         .timedOut, .refused:
         .error
       }
+    let isKeyring = error.underlyingError is SecretServiceError
     self.init(
       code: code, name: error.code.rawValue, message: error.message,
-      advice: error.code == .locked ? Self.unlockAdvice : error.advice)
+      advice: error.code == .locked && isKeyring ? Self.unlockAdvice : error.advice)
   }
 
   private static let unlockAdvice = "Unlock it, or run the command again with --unlock to be asked."

@@ -14,6 +14,8 @@ package struct Settings: Sendable {
   package var account: String?
   package var group: KeychainGroup?
   package var store: StoreKind?
+  /// Where the key of the file store comes from.
+  package var key: KeyChoice?
   package var collection: String?
   /// A file with the certificates to trust in place of the system's.
   package var caBundle: String?
@@ -50,6 +52,13 @@ package struct Settings: Sendable {
       }
       return kind
     }
+    key = try source["key"].map { (setting) throws(Failure.Message) in
+      // Not quoted: somebody may have taken it for the place of the key itself.
+      guard let key = KeyChoice(argument: setting.text) else {
+        throw setting.refused("It should be \(KeyChoice.forms).")
+      }
+      return key
+    }
     collection = source["collection"]?.text
     caBundle = source["ca-bundle", variable: "LLAVERO_CA_BUNDLE"]?.text
     graphURL = source["graph-url", variable: "LLAVERO_GRAPH_URL"]?.text
@@ -59,8 +68,8 @@ package struct Settings: Sendable {
 /// Finds settings in the environment, then in the configuration file.
 private struct SettingSource {
   private static let names: Set<String> = [
-    "account", "authority", "ca-bundle", "client", "collection", "graph-url", "group", "scope", "store",
-    "tenant",
+    "account", "authority", "ca-bundle", "client", "collection", "graph-url", "group", "key", "scope",
+    "store", "tenant",
   ]
 
   private let environment: [String: String]

@@ -1,4 +1,5 @@
 package import ArgumentParser
+package import EncryptedFileStore
 import KeyringStore
 import SecretService
 package import TokenCache
@@ -7,12 +8,17 @@ package import TokenCache
 package enum StoreKind: String, CaseIterable, ExpressibleByArgument, Sendable {
   /// The Secret Service keyring.
   case keyring
+  /// Encrypted files.
+  case file
 }
 
 /// Where the cache is.
 package struct StoreOptions: ParsableArguments {
   @Option(name: .customLong("store"), help: "Where the tokens are kept; in the keyring unless told otherwise.")
   package var kind: StoreKind?
+
+  @Option(help: "Where the key of the file store comes from: \(KeyChoice.forms).")
+  package var key: KeyChoice?
 
   @Option(help: "The label or name of the keyring's collection; the default one unless another is named.")
   package var collection: String?
@@ -22,15 +28,33 @@ package struct StoreOptions: ParsableArguments {
 
   package init() {}
 
+  /// A file store without a key ends the process.
   package var store: any CacheStore {
-    switch kind ?? Settings.current.store ?? .keyring {
-    case .keyring:
-      // Long enough to find a password, short enough not to hang a forgotten terminal for ever.
-      KeyringStore(
-        collection: collection ?? Settings.current.collection,
-        prompt: unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied)
-    }
+    if let fileStore { return fileStore }
+    return KeyringStore(collection: chosenCollection, prompt: prompt)
   }
+
+  /// The store of encrypted files, where that is the one that was chosen.
+  package var fileStore: EncryptedFileStore? {
+    guard kind ?? Settings.current.store == .file else { return nil }
+    guard let key = key ?? Settings.current.key else {
+      Failure.exit(
+        with: Failure.Message(
+          code: .usage, name: "key_required", message: "The file store was chosen, and no key for it.",
+          advice: "Add --key, or set LLAVERO_KEY or \"key\" in the configuration, to \(KeyChoice.forms)."))
+    }
+    return EncryptedFileStore(key: source(key))
+  }
+
+  /// Where a key comes from, in the keyring's collection that was chosen.
+  package func source(_ key: KeyChoice) -> KeySource {
+    key.source(collection: chosenCollection, prompt: prompt)
+  }
+
+  private var chosenCollection: String? { collection ?? Settings.current.collection }
+
+  // Long enough to find a password, short enough not to hang a forgotten terminal for ever.
+  private var prompt: PromptPermission { unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied }
 }
 
 /// Where the cache is, and which group in it is meant.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+package import SecretService
 
 /// What the tool prints, and where.
 package enum Terminal {
@@ -60,6 +61,19 @@ package enum Terminal {
       return false
     }
     return answer == "y" || answer == "yes"
+  }
+
+  /// Asks for a secret, which the terminal does not show.
+  ///
+  /// - Returns: What was typed, `nil` where there is no terminal.
+  package static func askSecretly(_ question: String) -> SecretBytes? {
+    let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    if terminal >= 0 { close(terminal) }
+    // Without a terminal of the session getpass takes standard input for one.
+    guard terminal >= 0 || isInput, let answer = unsafe getpass(question) else { return nil }
+    let bytes = unsafe UnsafeMutableRawBufferPointer(start: answer, count: strlen(answer))
+    defer { unsafe explicit_bzero(answer, bytes.count) }
+    return unsafe SecretBytes(copying: UnsafeRawBufferPointer(bytes))
   }
 
   fileprivate static let isDumb = ProcessInfo.processInfo.environment["TERM"] == "dumb"

@@ -59,9 +59,7 @@ struct GroupFindings {
     return contents
   }
 
-  /// The manifest to write by, for whoever must not write over what cannot be trusted.
-  ///
-  /// - Parameter path: The group's directory.
+  /// The manifest to write by. Throws when there is none that can be trusted; `path` is the group's directory.
   func soundManifest(in path: String) throws(CacheError) -> Manifest {
     switch manifest {
     case .success(let manifest): return manifest

@@ -29,7 +29,8 @@ final class KeyHolder: Sendable {
     _ source: KeySource, environment: [String: String], busAddress: String?, scrypt: KeysFile.Scrypt,
     timeout: Duration
   ) {
-    (self.environment, self.busAddress, self.scrypt, self.timeout) = (environment, busAddress, scrypt, timeout)
+    (self.environment, self.busAddress) = (environment, busAddress)
+    (self.scrypt, self.timeout) = (scrypt, timeout)
     state = Mutex(State(source: source))
   }
 
@@ -43,9 +44,8 @@ final class KeyHolder: Sendable {
       advice: "\"export XDG_DATA_HOME=/var/lib/<program>\" names one.")
   }
 
-  /// Runs work that needs the keys, and again after they had to be unsealed.
-  ///
-  /// - Parameter isWriting: Whether a store is made where there is none.
+  /// Runs work that needs the keys, and again after they had to be unsealed. `isWriting` says whether a store is made
+  /// where there is none.
   func withKeys<T: Sendable>(
     makingStore isWriting: Bool = false, _ work: () async throws(CacheError) -> T
   ) async throws(CacheError) -> T {
@@ -200,10 +200,10 @@ final class KeyHolder: Sendable {
     }
     let (source, unsealed) = state.withLock { ($0.source, $0.unsealed) }
     if unsealed?.file == file { return }
-    let header = try checking { () throws(SealedFileError) in
-      let header = try KeysFile.Header(file)
-      guard header.lock == source.lock else { throw .otherKeySource(header.lock.name) }
-      return header
+    let header = try checking { () throws(SealedFileError) in try KeysFile.Header(file) }
+    guard header.lock == source.lock else {
+      throw SealedFileError.otherKeySource(header.lock.name).cacheError(
+        of: "\(try path())/\(KeysFile.name)", advice: "Use that: \(header.lock.option).")
     }
     let key = try source.key(header, surroundings)
     let keys = try checking { () throws(SealedFileError) in try KeysFile.open(file, with: key) }

@@ -34,8 +34,9 @@ struct KeyringKey {
     guard let secret else {
       throw CacheError(
         .wrongKey, "The keyring does not hold the key of the file store.",
-        advice: "Name the collection that it was put into, or restore the keyring. \"secret-tool search --all "
-          + "xdg:schema \(Self.schema)\" lists the keys that are there.")
+        advice:
+          "Name the collection that it was put into, or restore the keyring. \"secret-tool search --all "
+          + "xdg:schema \(Self.schema)\" lists the keys.")
     }
     return unsafe secret.withUnsafeBytes { unsafe Array($0) }
   }

@@ -20,6 +20,15 @@ enum KeysFile {
     case key = 2
     case keyring = 3
 
+    /// How the tool's command line names it.
+    var option: String {
+      switch self {
+      case .passphrase: "--key passphrase"
+      case .key: "--key file:PATH or --key credential:NAME"
+      case .keyring: "--key keyring"
+      }
+    }
+
     var name: String {
       switch self {
       case .passphrase: "a passphrase"

@@ -90,8 +90,7 @@ extension SealedFileError: CustomStringConvertible {
       "Find out who did that: tokens that were replaced or signed out may be in it. "
         + "\"llavero clear --damaged\" removes an older file, and accepts one that is newer than the manifest."
     case .wrongKey: "Give the passphrase or key that was used before."
-    case .otherKeySource:
-      "Name it: --key passphrase, --key file:<path>, --key credential:<name> or --key keyring."
+    case .otherKeySource: nil
     }
   }
 

@@ -104,7 +104,8 @@ enum SealedFormat {
     guard file.count >= 16 else { throw .wrongLength(size: file.count, expected: minimumSize) }
     let size = Int(file.bigEndian(at: 12) as UInt32)
     guard size == file.count else { throw .wrongLength(size: file.count, expected: size) }
-    guard size >= minimumSize, checkSum(file.dropLast(checkSumSize)) == Array(file.suffix(checkSumSize)) else {
+    guard size >= minimumSize, file.suffix(checkSumSize).elementsEqual(checkSum(file.dropLast(checkSumSize)))
+    else {
       throw .corrupt
     }
     let version: UInt32 = file.bigEndian(at: 8)

@@ -71,10 +71,14 @@ package final class SharedLockFile: @unchecked Sendable {
   }
 
   /// Makes the counter even again. To be called by the lock's holder.
-  package func endWrite() {
+  ///
+  /// - Returns: What it is now.
+  @discardableResult
+  package func endWrite() -> UInt64 {
     let generation = counter.pointee.load(ordering: .sequentiallyConsistent)
     let next = generation % 2 == 0 ? generation + 2 : generation + 1
     counter.pointee.store(next, ordering: .sequentiallyConsistent)
+    return next
   }
 
   private var counter: UnsafeMutablePointer<Atomic<UInt64>> {

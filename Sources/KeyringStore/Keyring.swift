@@ -1,20 +1,26 @@
+import Dispatch
 import GLibSupport
 import SecretService
+import Synchronization
 import TokenCache
 
 /// One collection of the keyring while a blocking job runs: reads, writes and removes the items of groups.
-struct Keyring {
+final class Keyring {
   private let client: SecretServiceConnection
-  private let collection: CollectionProperties
+  private let name: String?
   private let cancellable: Cancellable
+  private var path: ObjectPath?
 
-  init(
-    _ client: SecretServiceConnection, collection: String?, _ cancellable: Cancellable
-  ) throws(CacheError) {
-    (self.client, self.cancellable) = (client, cancellable)
-    self.collection = try Self.calling { () throws(SecretServiceError) in
-      try client.collection(named: collection, cancellable)
-    }
+  init(_ client: SecretServiceConnection, collection name: String?, _ cancellable: Cancellable) {
+    (self.client, self.name, self.cancellable) = (client, name, cancellable)
+  }
+
+  /// Where the collection is, asked for when it is needed.
+  private func collection() throws(SecretServiceError) -> ObjectPath {
+    if let path { return path }
+    let found = try client.path(ofCollection: name, cancellable)
+    path = found
+    return found
   }
 
   /// Throws when nobody waits for the job any more.
@@ -24,8 +30,8 @@ struct Keyring {
   }
 
   func unlock(prompt: Bool) throws(CacheError) {
-    try Self.calling { () throws(SecretServiceError) in
-      try client.unlock(collection.path, prompt: prompt, cancellable)
+    try calling { () throws(SecretServiceError) in
+      try client.unlock(collection(), prompt: prompt, cancellable)
     }
   }
 
@@ -81,6 +87,22 @@ struct Keyring {
     return items
   }
 
+  /// Reads items that were found before. Only what is in them says that they still are what they were: the
+  /// keyring may have given their paths to others.
+  ///
+  /// - Returns: `nil` when one has changed or is gone.
+  func items(_ known: [(shard: ShardID, item: KnownItem)]) throws(CacheError) -> GroupItems? {
+    let secrets = try secrets(known.map(\.item.path))
+    var items = GroupItems()
+    for (shard, item) in known {
+      guard let secret = secrets[item.path] else { return nil }
+      let copy = ShardCopy(path: item.path, secret: secret)
+      guard copy.document == item.document else { return nil }
+      items.add(copy, to: shard)
+    }
+    return items
+  }
+
   /// What is in a shard says which it is; only where it does not, or where two say the same, are the
   /// attributes fetched, since that takes a call for each item.
   private func allItems(of group: KeychainGroup) throws(CacheError) -> GroupItems {
@@ -93,12 +115,7 @@ struct Keyring {
     for path in try search([KeyringItem.Attribute.group: group.name]) where !known.contains(path) {
       if let item = try item(path) { items.note(KeyringItem.kind(of: item.attributes, in: group)) }
     }
-    var byShard: [ShardID?: [ShardCopy]] = [:]
-    for (path, secret) in try secrets(paths) {
-      let copy = ShardCopy(path: path, secret: secret)
-      byShard[copy.document?.shard(in: group), default: []].append(copy)
-    }
-    for (shard, copies) in byShard {
+    for (shard, copies) in try copies(at: paths, in: group) {
       if let shard, copies.count == 1 {
         items.add(copies[0], to: shard)
         continue
@@ -115,6 +132,27 @@ struct Keyring {
       }
     }
     return items
+  }
+
+  /// Reads items and sorts them by the shard that their records name.
+  private func copies(
+    at paths: [ObjectPath], in group: KeychainGroup
+  ) throws(CacheError) -> [ShardID?: [ShardCopy]] {
+    // The keyring takes long to find many items. While it looks for the next, those it found are decoded.
+    let step = 125
+    let decoder = DispatchQueue(label: "llavero.keyring.decoder")
+    let copies = Mutex<[ShardID?: [ShardCopy]]>([:])
+    for start in stride(from: 0, to: paths.count, by: step) {
+      let secrets = try secrets(Array(paths[start..<min(start + step, paths.count)]))
+      decoder.async {
+        for (path, secret) in secrets {
+          let copy = ShardCopy(path: path, secret: secret)
+          let shard = copy.document?.shard(in: group)
+          copies.withLock { $0[shard, default: []].append(copy) }
+        }
+      }
+    }
+    return decoder.sync { copies.withLock { $0 } }
   }
 
   /// Some of the items that a removal is about: all of them, or `limit`.
@@ -144,30 +182,32 @@ struct Keyring {
   }
 
   /// Writes one shard in place of the items it has, or removes those when there is nothing to write.
+  ///
+  /// - Returns: Where it is now.
   func write(
     _ secret: SecretBytes?, to shard: ShardID, of group: KeychainGroup, replacing items: GroupItems
-  ) throws(CacheError) {
+  ) throws(CacheError) -> ObjectPath? {
     let paths = items.paths(of: shard)
     guard let secret else {
       for path in paths { try delete(path) }
-      return
+      return nil
     }
-    if let path = paths.first {
-      // In place: one rewrite of the keyring's file, which a crash leaves either old or new.
-      try Self.calling { () throws(SecretServiceError) in try client.setSecret(path, secret, cancellable) }
-      for copy in paths.dropFirst() { try delete(copy) }
-    } else {
-      _ = try Self.calling { () throws(SecretServiceError) in
+    guard let path = paths.first else {
+      return try calling { () throws(SecretServiceError) in
         try client.create(
           label: KeyringItem.label(shard, of: group), attributes: KeyringItem.attributes(shard, of: group),
-          secret: secret, in: collection.path, prompt: false, cancellable)
+          secret: secret, in: collection(), prompt: false, cancellable)
       }
     }
+    // In place: one rewrite of the keyring's file, which a crash leaves either old or new.
+    try calling { () throws(SecretServiceError) in try client.setSecret(path, secret, cancellable) }
+    for copy in paths.dropFirst() { try delete(copy) }
+    return path
   }
 
   /// Deletes an item. One that is gone already is as good.
   func delete(_ path: ObjectPath) throws(CacheError) {
-    try Self.calling { () throws(SecretServiceError) in
+    try calling { () throws(SecretServiceError) in
       do throws(SecretServiceError) {
         try client.delete(path, prompt: false, cancellable)
       } catch .noSuchItem {}
@@ -176,7 +216,7 @@ struct Keyring {
 
   /// `nil` for an item that is gone.
   private func item(_ path: ObjectPath) throws(CacheError) -> ItemProperties? {
-    try Self.calling { () throws(SecretServiceError) in
+    try calling { () throws(SecretServiceError) in
       do throws(SecretServiceError) {
         return try client.item(path, cancellable)
       } catch .noSuchItem {
@@ -186,8 +226,8 @@ struct Keyring {
   }
 
   private func search(_ attributes: [String: String]) throws(CacheError) -> [ObjectPath] {
-    try Self.calling { () throws(SecretServiceError) in
-      let found = try client.search(attributes, in: collection.path, cancellable)
+    try calling { () throws(SecretServiceError) in
+      let found = try client.search(attributes, in: collection(), cancellable)
       guard found.locked.isEmpty else { throw .collectionLocked }
       return found.unlocked
     }
@@ -195,12 +235,14 @@ struct Keyring {
 
   /// Reads items in one call. Items that are gone are left out.
   private func secrets(_ paths: [ObjectPath]) throws(CacheError) -> [ObjectPath: SecretBytes] {
-    try Self.calling { () throws(SecretServiceError) in try client.secrets(of: paths, cancellable) }
+    try calling { () throws(SecretServiceError) in try client.secrets(of: paths, cancellable) }
   }
 
-  private static func calling<T>(_ body: () throws(SecretServiceError) -> T) throws(CacheError) -> T {
-    do {
+  private func calling<T>(_ body: () throws(SecretServiceError) -> T) throws(CacheError) -> T {
+    do throws(SecretServiceError) {
       return try body()
+    } catch .noSuchCollection {
+      throw CacheError(SecretServiceError.noSuchCollection(name ?? "default"))
     } catch {
       throw CacheError(error)
     }

@@ -25,7 +25,8 @@ public final class KeyringStore: CacheStore {
   private let reads = BlockingQueue(label: "llavero.keyring.reads")
   /// A prompt may take minutes; nothing else waits for it.
   private let prompts = BlockingQueue(label: "llavero.keyring.prompts")
-  private let writers = Mutex<[KeychainGroup: GroupWriter]>([:])
+  /// A list, since programs work on one group or two.
+  private let writers = Mutex<[GroupWriter]>([])
 
   /// - Parameters:
   ///   - collection: The label or name of the collection; the default one unless another is named.
@@ -57,17 +58,20 @@ public final class KeyringStore: CacheStore {
   public func read(
     _ shards: ShardSelection, in group: KeychainGroup
   ) async throws(CacheError) -> GroupContents {
-    try await reading { (keyring) throws(CacheError) in
+    let contents = try await reading { (keyring) throws(CacheError) in
       try keyring.items(shards, of: group).contents
     }
+    // Such as a second item of a shard: the next write has to see it.
+    if !contents.problems.isEmpty { try? writer(of: group).forget() }
+    return contents
   }
 
   public func update<Result: Sendable>(
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
-    try await writing(in: group) { (keyring, file) throws(CacheError) in
-      let items = try keyring.items(.some(shards), of: group)
+    try await writing(in: group) { (keyring, writer) throws(CacheError) in
+      let items = try writer.items(shards, in: keyring)
       let before = items.contents
       try before.checkReadable(shards)
       var contents = before
@@ -76,10 +80,20 @@ public final class KeyringStore: CacheStore {
       guard !changed.isEmpty else { return result }
       // All are made before the first is sent: one that is too large must not leave half a change.
       let secrets = try changed.map { (shard) throws(CacheError) in try contents[shard].secret() }
-      file.beginWrite()
-      defer { file.endWrite() }
-      for (shard, secret) in zip(changed, secrets) {
-        try keyring.write(secret, to: shard, of: group, replacing: items)
+      try writer.write { () throws(CacheError) in
+        var known: [ShardID: KnownItem] = [:]
+        for shard in shards {
+          let path =
+            if let index = changed.firstIndex(of: shard) {
+              try keyring.write(secrets[index], to: shard, of: group, replacing: items)
+            } else {
+              items.paths(of: shard).first
+            }
+          known[shard] = path.flatMap { path in
+            contents.documents[shard].map { KnownItem(path: path, document: $0) }
+          }
+        }
+        return known
       }
       return result
     }
@@ -90,12 +104,13 @@ public final class KeyringStore: CacheStore {
     let step = 16
     var count = 0
     while true {
-      let removed = try await writing(in: group) { (keyring, file) throws(CacheError) in
+      let removed = try await writing(in: group) { (keyring, writer) throws(CacheError) in
         let paths = try keyring.paths(removal, of: group, limit: step)
         guard !paths.isEmpty else { return 0 }
-        file.beginWrite()
-        defer { file.endWrite() }
-        for path in paths { try keyring.delete(path) }
+        try writer.write { () throws(CacheError) in
+          for path in paths { try keyring.delete(path) }
+          return [:]
+        }
         return paths.count
       }
       count += removed
@@ -112,9 +127,9 @@ public final class KeyringStore: CacheStore {
 
   private func writer(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
     try writers.withLock { writers throws(CacheError) in
-      if let writer = writers[group] { return writer }
+      if let writer = writers.first(where: { $0.group == group }) { return writer }
       let writer = try GroupWriter(group, in: runtimeDirectory)
-      writers[group] = writer
+      writers.append(writer)
       return writer
     }
   }
@@ -128,7 +143,7 @@ public final class KeyringStore: CacheStore {
   }
 
   private func writing<T: Sendable>(
-    in group: KeychainGroup, _ work: @escaping @Sendable (Keyring, SharedLockFile) throws(CacheError) -> T
+    in group: KeychainGroup, _ work: @escaping @Sendable (Keyring, GroupWriter) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
     let writer = try writer(of: group)
     return try await unlockingIfNeeded { () async throws(CacheError) in
@@ -136,7 +151,7 @@ public final class KeyringStore: CacheStore {
         try writer.file.withLock(orThrow: { CacheError(lockFile: $0) }) { () throws(CacheError) in
           // Others may have held the lock until nobody waited here any more.
           try keyring.checkDeadline()
-          return try work(keyring, writer.file)
+          return try work(keyring, writer)
         }
       }
     }
@@ -180,22 +195,6 @@ public final class KeyringStore: CacheStore {
         try Keyring(client, collection: collection, cancellable).unlock(prompt: mayPrompt)
       }
       return try await body()
-    }
-  }
-}
-
-/// What a group's writers share: the thread they run on, one after the other, and the lock file.
-private final class GroupWriter: Sendable {
-  let queue: BlockingQueue
-  let file: SharedLockFile
-
-  init(_ group: KeychainGroup, in directory: RuntimeDirectory) throws(CacheError) {
-    queue = BlockingQueue(label: "llavero.keyring.writes")
-    do {
-      file = try SharedLockFile(
-        directory: directory.path, name: String(sha256Hex(group.name).prefix(32)) + ".lock")
-    } catch {
-      throw CacheError(lockFile: error)
     }
   }
 }

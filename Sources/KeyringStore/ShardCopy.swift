@@ -47,10 +47,4 @@ extension CacheDocument {
     }
     return secret
   }
-
-  /// The shard that the records belong to, `nil` when they do not agree.
-  func shard(in group: KeychainGroup) -> ShardID? {
-    let parts = split(in: group)
-    return parts.count == 1 ? parts.first?.shard : nil
-  }
 }

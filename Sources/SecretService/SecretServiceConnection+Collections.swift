@@ -5,11 +5,24 @@ extension SecretServiceConnection {
   package func collection(
     named name: String?, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> CollectionProperties {
-    guard let name else { return try defaultCollection(cancellable) }
+    guard let name else {
+      let path = try defaultCollection(cancellable)
+      return try withSession(of: path, cancellable) { (session) throws(SecretServiceError) in
+        try session.collection(path.path, name: "default", cancellable)
+      }
+    }
     let all = try collections(cancellable)
     if let found = all.first(where: { $0.path.lastElement == name }) { return found }
     if let found = all.first(where: { $0.label == name }) { return found }
     throw .noSuchCollection(name)
+  }
+
+  /// Where the collection is. It may be that the default one is not there, which the first call on it says.
+  package func path(
+    ofCollection name: String?, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> ObjectPath {
+    guard name != nil else { return try defaultCollection(cancellable) }
+    return try collection(named: name, cancellable).path
   }
 
   package func collections(_ cancellable: Cancellable) throws(SecretServiceError) -> [CollectionProperties] {
@@ -60,16 +73,14 @@ extension SecretServiceConnection {
     }
   }
 
-  private func defaultCollection(
-    _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> CollectionProperties {
+  private func defaultCollection(_ cancellable: Cancellable) throws(SecretServiceError) -> ObjectPath {
     try withSession(cancellable) { (session) throws(SecretServiceError) in
       let answer = try session.call(
         ServiceInterface.service, "ReadAlias", at: ServiceInterface.servicePath, on: .service,
         [.string("default")], reply: "(o)", cancellable)
       guard let path = answer[0].string else { throw .malformedAnswer("ReadAlias") }
       if path == ServiceInterface.noPath { throw .noSuchCollection("default") }
-      return try session.collection(path, name: "default", cancellable)
+      return ObjectPath(path: path, owner: session.owner)
     }
   }
 }

@@ -19,9 +19,10 @@ public enum Tenant {
   /// The home tenant in a home account id (`uid.utid`), `nil` when there is none, as in the user principal
   /// names and subjects that AD FS has.
   public static func home(of homeAccountID: String?) -> String? {
-    guard let id = homeAccountID?.normalized, !id.contains("@"), let dot = id.lastIndex(of: "."),
-      id.index(after: dot) < id.endIndex
+    guard let id = homeAccountID?.normalized, !id.utf8.contains(UInt8(ascii: "@")),
+      let dot = id.utf8.lastIndex(of: UInt8(ascii: ".")), case let tenant = id[id.utf8.index(after: dot)...],
+      !tenant.isEmpty
     else { return nil }
-    return String(id[id.index(after: dot)...])
+    return String(tenant)
   }
 }

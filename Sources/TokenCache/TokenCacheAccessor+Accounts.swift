@@ -6,7 +6,7 @@ extension TokenCacheAccessor {
   ///
   /// - Throws: What the store throws.
   public func accounts(_ filter: AccountFilter = AccountFilter()) async throws(CacheError) -> [Account] {
-    let common = shard(nil)
+    let common = commonShard
     let shards: ShardSelection =
       if let id = filter.homeAccountID { .some([shard(id), common]) } else { .all }
     let contents = try await contents(shards)
@@ -77,7 +77,8 @@ extension Sequence where Element == CacheDocument {
         records[id, default: []].append(record)
       }
       guard let clientID else { continue }
-      for token in document.idTokens.values.compactMap(IDToken.init) where clientID.matches(token.clientID) {
+      for credential in document.idTokens.values where clientID.matches(credential.clientID) {
+        guard let token = IDToken(credential) else { continue }
         idTokens[(token.homeAccountID ?? "").normalized, default: []].append(token)
       }
     }

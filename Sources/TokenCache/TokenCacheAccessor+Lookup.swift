@@ -40,11 +40,40 @@ public struct FoundAccessToken: Sendable {
     case expired
   }
 
-  public let token: AccessToken
+  /// What was found; shared, so that handing it out copies nothing.
+  final class Record: Sendable {
+    let token: AccessToken
+    let grantedScopes: [String]
+    let lifetime: TokenLifetime
+    let idToken: IDToken?
+    let account: Account?
+
+    init(_ token: AccessToken, idToken: IDToken?, account: Account?) {
+      (self.token, self.idToken, self.account) = (token, idToken, account)
+      grantedScopes = token.target.split(separator: " ").map(String.init)
+      lifetime = token.credential.lifetime
+    }
+  }
+
+  let record: Record
   public let condition: Condition
+
+  public var token: AccessToken { record.token }
   /// `nil` for tokens of an application.
-  public let idToken: IDToken?
-  public let account: Account?
+  public var idToken: IDToken? { record.idToken }
+  public var account: Account? { record.account }
+  /// The scopes in the server's words.
+  package var grantedScopes: [String] { record.grantedScopes }
+  package var lifetime: TokenLifetime { record.lifetime }
+}
+
+extension TokenRequest {
+  /// By what tells most requests of one program apart.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(homeAccountID)
+    hasher.combine(clientID)
+    hasher.combine(scopes)
+  }
 }
 
 extension TokenCacheAccessor {
@@ -65,27 +94,8 @@ extension TokenCacheAccessor {
   public func accessToken(
     for request: TokenRequest, expirationBuffer: Double = defaultExpirationBuffer
   ) async throws(CacheError) -> FoundAccessToken? {
-    let shard = shard(request.homeAccountID)
-    let document = try await contents(.some([shard]))[shard]
-    let now = now()
-    let best = document.accessTokens.sorted { $0.key < $1.key }
-      .compactMap { AccessToken($0.value) }
-      .filter { request.isServed(by: $0, in: clouds) }
-      .map { (token: $0, condition: $0.credential.condition(at: now, buffer: expirationBuffer)) }
-      .min { one, other in
-        (one.condition.rank, -(one.token.expiresOn?.timeIntervalSince1970 ?? 0))
-          < (other.condition.rank, -(other.token.expiresOn?.timeIntervalSince1970 ?? 0))
-      }
-    guard let best else { return nil }
-    guard let homeAccountID = request.homeAccountID else {
-      return FoundAccessToken(token: best.token, condition: best.condition, idToken: nil, account: nil)
-    }
-    guard let idToken = document.idToken(for: request, in: clouds),
-      let account = [document].accounts(clientID: request.clientID, in: clouds)
-        .first(where: { homeAccountID.matches($0.homeAccountID) })
-    else { return nil }
-    return FoundAccessToken(
-      token: best.token, condition: best.condition, idToken: idToken, account: account)
+    let answer = if let known = rememberedAnswer(request) { known } else { try await findAnswer(request) }
+    return answer.best(at: now(), buffer: expirationBuffer)
   }
 
   /// Finds the ID token of a client for an account in one tenant. The request's scopes do not matter.
@@ -105,7 +115,7 @@ extension TokenCacheAccessor {
   /// - Returns: The tokens, each secret once.
   /// - Throws: What the store throws.
   public func refreshTokens(for request: TokenRequest) async throws(CacheError) -> [RefreshToken] {
-    let (account, common) = (shard(request.homeAccountID), shard(nil))
+    let (account, common) = (shard(request.homeAccountID), commonShard)
     let contents = try await contents(.some([account, common]))
     let tokens = contents[account].refreshTokens.sorted { $0.key < $1.key }
       .compactMap { RefreshToken($0.value) }
@@ -131,8 +141,7 @@ extension TokenCacheAccessor {
   public func appMetadata(
     clientID: String, environment: String
   ) async throws(CacheError) -> AppMetadata? {
-    let common = shard(nil)
-    return try await contents(.some([common]))[common]
+    try await contents(.some([commonShard]))[commonShard]
       .appMetadata(clientID: clientID, environment: environment, in: clouds)
   }
 
@@ -140,37 +149,11 @@ extension TokenCacheAccessor {
   ///
   /// - Throws: What the store throws.
   public func accountMetadata(clientID: String) async throws(CacheError) -> AccountMetadata? {
-    let common = shard(nil)
-    return try await contents(.some([common]))[common].accountMetadata(clientID: clientID)
-  }
-}
-
-extension TokenRequest {
-  fileprivate func isServed(by token: AccessToken, in clouds: CloudInstances) -> Bool {
-    let credential = token.credential
-    return scheme.isThat(of: credential) && isAbout(credential, in: clouds)
-      && credential.extraParameters == nil && credential.requestedClaims == requestedClaims.nonBlank
-      && (applicationIdentifier ?? "").normalized == (credential.applicationIdentifier ?? "").normalized
-      && token.scopes.satisfies(scopes)
-  }
-
-  /// Whether a credential is of the client, account, cloud and tenant asked for.
-  fileprivate func isAbout(_ credential: Credential, in clouds: CloudInstances) -> Bool {
-    clientID.matches(credential.clientID)
-      && (homeAccountID ?? "").normalized == (credential.homeAccountID ?? "").normalized
-      && clouds.canonical(environment) == clouds.canonical(credential.environment ?? "")
-      // Applications may leave the tenant open, and AD FS has none.
-      && (realm == nil && (homeAccountID == nil || credential.realm == nil)
-        || tenant == Tenant.resolve(realm: credential.realm, homeAccountID: credential.homeAccountID))
+    try await contents(.some([commonShard]))[commonShard].accountMetadata(clientID: clientID)
   }
 }
 
 extension CacheDocument {
-  fileprivate func idToken(for request: TokenRequest, in clouds: CloudInstances) -> IDToken? {
-    idTokens.sorted { $0.key < $1.key }.map(\.value).filter { request.isAbout($0, in: clouds) }
-      .compactMap(IDToken.init).first
-  }
-
   fileprivate func appMetadata(
     clientID: String, environment: String, in clouds: CloudInstances
   ) -> AppMetadata? {
@@ -189,23 +172,5 @@ extension CacheDocument {
     }
     guard !known.isEmpty else { return "1" }
     return known.lazy.compactMap { Optional($0.familyID ?? "").nonBlank }.first
-  }
-}
-
-extension Credential {
-  func condition(at now: Date, buffer: Double) -> FoundAccessToken.Condition {
-    guard isExpired(at: now, buffer: buffer) else { return needsRefresh(at: now) ? .needsRefresh : .valid }
-    return isInExtendedLifetime(at: now) ? .extendedLifetime : .expired
-  }
-}
-
-extension FoundAccessToken.Condition {
-  fileprivate var rank: Int {
-    switch self {
-    case .valid: 0
-    case .needsRefresh: 1
-    case .extendedLifetime: 2
-    case .expired: 3
-    }
   }
 }

@@ -12,7 +12,7 @@ extension TokenCacheAccessor {
   public func removeAccount(
     _ homeAccountID: String, clientID: String? = nil
   ) async throws(CacheError) -> [Credential] {
-    let (account, common) = (shard(homeAccountID), shard(nil))
+    let (account, common) = (shard(homeAccountID), commonShard)
     // The sign-in state is written last: a failure in between leaves an account without tokens.
     return try await store.update([account, common], in: group) { contents in
       let removed = contents[account].removeCredentials { credential in

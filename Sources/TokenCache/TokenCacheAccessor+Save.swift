@@ -24,7 +24,7 @@ extension TokenCacheAccessor {
     let records = try TokenRecords(response, for: context, at: now)
     let clouds = clouds
     let account = shard(records.homeAccountID)
-    let common = shard(nil)
+    let common = commonShard
     // The account's shard is written last: until then nothing of the response can be found.
     try await store.update([common, account], in: group) { contents in
       contents[common].saveAppMetadata(records.appMetadata, in: clouds)
@@ -46,7 +46,7 @@ extension TokenCacheAccessor {
   ///
   /// - Throws: What the store throws.
   public func save(_ metadata: AppMetadata) async throws(CacheError) {
-    let (common, clouds) = (shard(nil), clouds)
+    let (common, clouds) = (commonShard, clouds)
     try await store.update([common], in: group) { contents in
       contents[common].saveAppMetadata(metadata, in: clouds)
     }
@@ -58,7 +58,7 @@ extension TokenCacheAccessor {
   public func updateAccountMetadata(
     clientID: String, _ change: @escaping @Sendable (inout AccountMetadata) -> Void
   ) async throws(CacheError) {
-    let common = shard(nil)
+    let common = commonShard
     try await store.update([common], in: group) { contents in
       contents[common].updateAccountMetadata(clientID: clientID, change)
     }

@@ -90,6 +90,24 @@ extension CacheDocument {
     }
   }
 
+  /// The shard that all records belong to, `nil` when there are none or they do not agree.
+  package func shard(in group: KeychainGroup) -> ShardID? {
+    var owner: String?
+    func agrees(_ homeAccountID: String?) -> Bool {
+      let id = (homeAccountID ?? "").normalized
+      if owner == nil { owner = id }
+      return owner == id
+    }
+    for section in CredentialSection.allCases {
+      guard self[section].values.allSatisfy({ agrees($0.homeAccountID) }) else { return nil }
+    }
+    guard accounts.values.allSatisfy({ agrees($0.homeAccountID) }) else { return nil }
+    let hasMore =
+      !appMetadata.isEmpty || !accountMetadata.isEmpty || !otherSections.isEmpty || !misfits.isEmpty
+    guard !hasMore || agrees(nil) else { return nil }
+    return owner.map { ShardID(homeAccountID: $0, group: group) }
+  }
+
   /// Takes in the records of another cache, each unless a newer one for the same thing is here.
   mutating func merge(_ other: CacheDocument, in clouds: CloudInstances) -> ImportSummary {
     var summary = ImportSummary()

@@ -17,17 +17,9 @@ public final class TokenCacheAccessor: Sendable {
   public let group: KeychainGroup
 
   let now: @Sendable () -> Date
-  private let memory = Mutex(Memory())
-  private let knownClouds: Mutex<CloudInstances>
-
-  /// What this process has read of the group, and when.
-  private struct Memory {
-    var generation: UInt64?
-    var readAt = Date.distantPast
-    var documents: [ShardID: CacheDocument] = [:]
-    var known: Set<ShardID> = []
-    var isComplete = false
-  }
+  /// The shard of what belongs to no account.
+  let commonShard: ShardID
+  private let memory: Mutex<AccessorMemory>
 
   /// For how many seconds memory is believed although nobody announced a change: a tool that does not keep
   /// to the format may have deleted an item.
@@ -43,20 +35,21 @@ public final class TokenCacheAccessor: Sendable {
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     (self.store, self.group, self.now) = (store, group, now)
-    knownClouds = Mutex(clouds)
+    commonShard = ShardID(homeAccountID: nil, group: group)
+    memory = Mutex(AccessorMemory(clouds: clouds))
   }
 
   /// Which hosts name the same cloud, as far as is known by now.
-  public var clouds: CloudInstances { knownClouds.withLock { $0 } }
+  public var clouds: CloudInstances { memory.withLock { $0.clouds } }
 
   /// Takes in what instance discovery found.
   public func insert(_ instances: [CloudInstance]) {
-    knownClouds.withLock { clouds in instances.forEach { clouds.insert($0) } }
+    memory.withLock { $0.insert(instances) }
   }
 
   /// The shard with an account's records; `nil` names the one with what belongs to no account.
   func shard(_ homeAccountID: String?) -> ShardID {
-    ShardID(homeAccountID: homeAccountID, group: group)
+    homeAccountID.map { ShardID(homeAccountID: $0, group: group) } ?? commonShard
   }
 
   /// Shards as they are now, from memory where that is current.
@@ -64,53 +57,36 @@ public final class TokenCacheAccessor: Sendable {
   /// - Throws: What the store throws, and ``CacheError`` of the first problem that hides one of the shards
   ///   asked for by name.
   func contents(_ shards: ShardSelection) async throws(CacheError) -> GroupContents {
-    if let remembered = remembered(shards) { return remembered }
+    if let remembered = remembered({ $0.contents(shards) }) { return remembered }
     // Read before the store is: a change in between makes the memory stale, not the other way round.
     let generation = store.generation(of: group)
     let readAt = now()
     let contents = try await store.read(shards, in: group)
     if case .some(let wanted) = shards { try contents.checkReadable(wanted) }
-    if let generation { remember(contents, of: shards, generation: generation, readAt: readAt) }
+    if let generation {
+      memory.withLock { $0.remember(contents, of: shards, generation: generation, readAt: readAt) }
+    }
     return contents
   }
 
-  private func remembered(_ shards: ShardSelection) -> GroupContents? {
-    guard let generation = store.generation(of: group) else { return nil }
-    let moment = now()
-    return memory.withLock { memory in
-      guard memory.generation == generation,
-        abs(moment.timeIntervalSince(memory.readAt)) <= Self.revalidationInterval
-      else { return nil }
-      switch shards {
-      case .all:
-        return memory.isComplete ? GroupContents(documents: memory.documents) : nil
-      case .some(let wanted):
-        guard memory.isComplete || memory.known.isSuperset(of: wanted) else { return nil }
-        return GroupContents(documents: memory.documents.filter { wanted.contains($0.key) })
-      }
-    }
+  /// What serves a request, if the account's shard is in memory.
+  func rememberedAnswer(_ request: TokenRequest) -> TokenAnswer? {
+    remembered { $0.answer(request, in: group) }
   }
 
-  private func remember(
-    _ contents: GroupContents, of shards: ShardSelection, generation: UInt64, readAt: Date
-  ) {
-    memory.withLock { memory in
-      if memory.generation != generation
-        || abs(readAt.timeIntervalSince(memory.readAt)) > Self.revalidationInterval
-      {
-        memory = Memory(generation: generation, readAt: readAt)
-      }
-      switch shards {
-      case .all:
-        memory.documents = contents.documents
-        // What could not be read must be met again, not taken for absent.
-        memory.isComplete = contents.problems.isEmpty
-        memory.known = Set(contents.documents.keys).subtracting(contents.problems.compactMap(\.shard))
-      case .some(let wanted):
-        for shard in wanted { memory.documents[shard] = contents.documents[shard] }
-        memory.known.formUnion(wanted)
-      }
-    }
+  /// What serves a request that memory has no answer to.
+  ///
+  /// - Throws: What ``contents(_:)`` throws.
+  func findAnswer(_ request: TokenRequest) async throws(CacheError) -> TokenAnswer {
+    let shard = shard(request.homeAccountID)
+    return TokenAnswer(to: request, in: try await contents(.some([shard]))[shard], clouds: clouds)
+  }
+
+  /// Asks the memory, as long as it is known to be what the store has.
+  private func remembered<T: Sendable>(_ ask: (inout AccessorMemory) -> T?) -> T? {
+    guard let generation = store.generation(of: group) else { return nil }
+    let moment = now()
+    return memory.withLock { $0.isCurrent(generation, at: moment) ? ask(&$0) : nil }
   }
 }
 

@@ -10,7 +10,7 @@ public struct TokenResponse: Sendable {
   /// - Throws: ``CacheError/Code/invalidResponse`` when it is no JSON object.
   public init(json: Data) throws(CacheError) {
     do {
-      fields = try JSONDecoder().decode(JSONObject.self, from: json)
+      fields = try JSONObject(json: json)
     } catch {
       throw CacheError(.invalidResponse, "The token response is no JSON object.")
     }

@@ -4,7 +4,7 @@ import TokenCache
 
 struct Groups: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List the keychain groups in the keyring.",
+    abstract: "List the keychain groups in the store.",
     discussion: """
       Example:
         llavero groups
@@ -37,7 +37,7 @@ struct Groups: AsyncParsableCommand {
           records: document.recordCount, problems: problems.map(ProblemSummary.init)))
     }
     if output.json { return Terminal.out(try json(Result(groups: groups))) }
-    guard !groups.isEmpty else { return Terminal.error("No keychain group in the keyring.") }
+    guard !groups.isEmpty else { return Terminal.error("No keychain group in the store.") }
     var table = Table([
       .init(title: "GROUP", minimum: 20), .init(title: "ACCOUNTS"), .init(title: "RECORDS"),
       .init(title: "PROBLEMS"),

@@ -13,7 +13,7 @@ struct Llavero: AsyncParsableCommand {
       MSAL's default group, \(KeychainGroup.default.name).
 
       Tokens are shown only by "token" and with --reveal. Nothing asks for the keyring's password unless --unlock \
-      is given.
+      is given. With --store file the cache is in encrypted files instead, for machines without a keyring.
 
       Options such as --client and --tenant can be given once for all, as lines such as "client = <id>" under \
       [llavero] in ~/.config/llavero/config, or in the environment.
@@ -32,7 +32,7 @@ struct Llavero: AsyncParsableCommand {
 
       ENVIRONMENT
         LLAVERO_AUTHORITY, LLAVERO_CLIENT_ID, LLAVERO_TENANT, LLAVERO_SCOPE, LLAVERO_ACCOUNT, LLAVERO_GROUP,
-        LLAVERO_STORE, LLAVERO_COLLECTION, LLAVERO_CA_BUNDLE, LLAVERO_GRAPH_URL
+        LLAVERO_STORE, LLAVERO_KEY, LLAVERO_COLLECTION, LLAVERO_CA_BUNDLE, LLAVERO_GRAPH_URL
       """,
     version: CommandProgram.version,
     groupedSubcommands: [
@@ -45,7 +45,8 @@ struct Llavero: AsyncParsableCommand {
       CommandGroup(
         name: "Look after the cache",
         subcommands: [
-          Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self, Doctor.self,
+          Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
+          Rekey.self, Doctor.self,
         ]),
     ])
 

@@ -1,10 +1,12 @@
+import EncryptedFileStore
 import FoundationEssentials
 import GLibSupport
 import Glibc
 import KeyringStore
 import TokenCache
 
-/// A process that works on a token cache in the keyring, for tests that take several.
+/// A process that works on a token cache in the keyring, for tests that take several; in the file store when
+/// `CACHE_WORKER_KEY_FILE` names its key.
 ///
 /// - `CacheWorker save <group> <name> <count> <accounts>` saves tokens called `<name>-0`, `<name>-1`, … and
 ///   writes the name of each on a line as soon as it was saved.
@@ -13,11 +15,16 @@ import TokenCache
 @main
 struct CacheWorker {
   let group: KeychainGroup
-  let store = KeyringStore()
+  let store: any CacheStore
   let cache: TokenCacheAccessor
 
   init(group: String) throws {
     self.group = try KeychainGroup(group)
+    let keyFile = ProcessInfo.processInfo.environment["CACHE_WORKER_KEY_FILE"]
+    store =
+      if let keyFile { EncryptedFileStore(key: .keyFile(path: keyFile), timeout: .seconds(120)) } else {
+        KeyringStore()
+      }
     cache = TokenCacheAccessor(store: store, group: self.group)
   }
 

@@ -18,9 +18,11 @@ extension Tool {
     let description: String
   }
 
-  /// Runs a command in the tool's group on a terminal of its own, which echoes what the person types.
+  /// Runs a command in the tool's group on a terminal of its own, which echoes what the person types: something at
+  /// once, and answers to questions.
   func onTerminal(
-    _ arguments: String..., columns: Int = 80, typing: String = "", environment: [String: String?] = [:]
+    _ arguments: String..., columns: Int = 80, typing: String = "", answering: [String] = [],
+    environment: [String: String?] = [:]
   ) throws -> Screening {
     let main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     defer { close(main) }
@@ -32,12 +34,18 @@ extension Tool {
     let terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var size = winsize(ws_row: 50, ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(main, UInt(TIOCSWINSZ), &size)
+    // In a session of its own: /dev/tty must be this terminal, not the one that the tests were started on.
     let child = try Child(
-      Self.path, inGroup(arguments), environment: self.environment(with: environment),
+      "setsid", ["--ctty", "--wait", Self.path] + inGroup(arguments),
+      environment: self.environment(with: environment),
       streams: (terminal, terminal, terminal))
     close(terminal)
-    let typed = Array(typing.utf8)
-    _ = write(main, typed, typed.count)
+    func type(_ text: String) {
+      let typed = Array(text.utf8)
+      _ = write(main, typed, typed.count)
+    }
+    type(typing)
+    var answers = answering[...]
 
     var output: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
@@ -52,6 +60,8 @@ extension Tool {
       let count = read(main, &buffer, buffer.count)
       guard count > 0 else { break }
       output += buffer[..<count]
+      // What is typed before a question for a secret is thrown away.
+      if output.suffix(2).elementsEqual(": ".utf8), let answer = answers.popFirst() { type(answer + "\n") }
     }
     return Screening(status: child.wait(), text: String(decoding: output, as: UTF8.self))
   }

@@ -17,7 +17,8 @@ final class BareItems {
     connect()
     for (number, secret) in secrets.enumerated() {
       let path = secret.withUnsafeBytes { bytes in
-        bare_create(Self.group, "\(number)", bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        bare_create(
+          Self.group, "\(number)", bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
       }
       if let path { last = (path, secret) }
     }

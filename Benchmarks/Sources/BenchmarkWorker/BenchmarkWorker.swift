@@ -52,7 +52,9 @@ struct BenchmarkWorker {
       return [try await seconds { try await cache.save(token.response, for: token.context) }]
     case "accounts":
       let fresh = TokenCacheAccessor(store: store, group: cache.group)
-      return [try await seconds { _ = try await fresh.accounts(AccountFilter(clientID: SampleToken.clientID)) }]
+      return [
+        try await seconds { _ = try await fresh.accounts(AccountFilter(clientID: SampleToken.clientID)) }
+      ]
     case "lookups":
       return [try await prepared().lookups(Double(argument) ?? 0)]
     case "silent":

@@ -19,7 +19,12 @@ public struct Authority: Sendable, Hashable {
 
   public let kind: Kind
   /// The normalised address, without query, fragment and what follows the part that names the authority.
-  public let url: URL
+  public var url: URL {
+    // An address that was taken apart can be put together again; the fallback is never reached.
+    URL(string: address) ?? URL(filePath: "/")
+  }
+  /// The same as text.
+  let address: String
   /// The host in lower case, with the port where the address has one.
   public let host: String
   /// The tenant in the path, as it was written; `nil` for AD FS and OpenID Connect providers.
@@ -65,9 +70,9 @@ public struct Authority: Sendable, Hashable {
   ///   an authority without tenants.
   public func replacingTenant(with tenant: String) throws(IdentityError) -> Authority {
     guard kind == .aad || kind == .ciam, Address.isSegment(tenant) else {
-      throw .invalidAuthority("\(url) cannot have the tenant \(tenant).")
+      throw .invalidAuthority("\(address) cannot have the tenant \(tenant).")
     }
-    return Authority(kind: kind, host: host, path: [tenant], tenant: tenant)
+    return tenant == self.tenant ? self : Authority(kind: kind, host: host, path: [tenant], tenant: tenant)
   }
 
   private init(_ address: Address, kind: Kind) throws(IdentityError) {
@@ -108,13 +113,12 @@ public struct Authority: Sendable, Hashable {
 
   private init(kind: Kind, host: String, path: [String], tenant: String?) {
     (self.kind, self.host, self.tenant) = (kind, host, tenant)
-    // An address that was taken apart can be put together again; the fallback is never reached.
-    url = URL(string: "https://" + ([host] + path).joined(separator: "/")) ?? URL(filePath: "/")
+    address = "https://" + ([host] + path).joined(separator: "/")
   }
 }
 
 extension Authority: CustomStringConvertible {
-  public var description: String { url.absoluteString }
+  public var description: String { address }
 }
 
 extension Authority {

@@ -83,7 +83,7 @@ struct TokenEndpoint: Sendable {
   /// The members of an answer, whatever its status says, when they are no refusal.
   static func fields(of response: HTTPTransportResponse) throws(IdentityError) -> JSONObject {
     let status = response.head.status.code
-    let fields = try? JSONDecoder().decode(JSONObject.self, from: response.body)
+    let fields = try? JSONObject(json: response.body)
     if var error = failure(status: status, fields: fields) {
       error.httpStatus = status
       error.httpHeaders = response.head.headerFields.withoutSecrets

@@ -37,8 +37,9 @@ extension ClientConfiguration {
 extension Account {
   /// The object id and the tenant of the account's home.
   var homeIdentity: (uid: String, utid: String)? {
-    guard let dot = homeAccountID.lastIndex(of: "."), dot > homeAccountID.startIndex else { return nil }
-    let utid = homeAccountID[homeAccountID.index(after: dot)...]
+    let bytes = homeAccountID.utf8
+    guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > bytes.startIndex else { return nil }
+    let utid = homeAccountID[bytes.index(after: dot)...]
     return utid.isEmpty ? nil : (String(homeAccountID[..<dot]), String(utid))
   }
 

@@ -12,7 +12,7 @@ struct RequestedScopes: Sendable {
   ///   library adds by itself.
   init(_ scopes: [String], client: ClientConfiguration, authority: Authority) throws(IdentityError) {
     for scope in scopes {
-      guard !scope.isEmpty, !scope.contains(where: \.isWhitespace) else {
+      guard !scope.isEmpty, !scope.hasWhitespace else {
         throw IdentityError(.invalidParameter, "A scope must have characters and no white space.")
       }
       let isClient = scope.normalized == client.clientID.normalized && authority.kind != .b2c

@@ -66,17 +66,17 @@ extension SilentSearch {
     let found = try await cacheCall { () async throws(CacheError) in
       try await client.cache.accessToken(for: tokenRequest, expirationBuffer: buffer)
     }
-    guard let found, let account = found.account, let end = found.token.expiresOn else { return nil }
+    guard let found, let account = found.account, let end = found.lifetime.expiresOn else { return nil }
     let now = client.now()
-    let credential = found.token.credential
+    let lifetime = found.lifetime
     // The clock was moved, or somebody's was wrong, when the token was stored.
     let isSane =
       end.timeIntervalSince(now) <= SilentSignIn.longestLifetime
-      && (credential.cachedAt.map { $0 <= now } ?? true)
+      && !lifetime.isFromTheFuture(at: now)
     return CachedToken(
       found: found, account: account, isFresh: isSane && found.condition == .valid,
       isAlive: isSane && end > now,
-      isExtended: isSane && credential.isInExtendedLifetime(at: now)
+      isExtended: isSane && lifetime.isInExtendedLifetime(at: now)
         && client.configuration.extendedLifetimeEnabled)
   }
 
@@ -96,8 +96,10 @@ extension SilentSearch {
     let issued = authority.kind == .aad ? try? authority.replacingTenant(with: tenant) : nil
     return AuthenticationResult(
       accessToken: token.secret, tokenType: token.tokenType,
-      expiresOn: isExtendedLifetime ? token.credential.extendedExpiresOn : token.expiresOn,
-      scopes: token.target.split(separator: " ").map(String.init), idToken: cached.found.idToken?.secret,
+      expiresOn: isExtendedLifetime
+        ? cached.found.lifetime.extendedExpiresOn : cached.found.lifetime.expiresOn,
+      scopes: cached.found.grantedScopes,
+      idToken: cached.found.idToken?.secret,
       claims: cached.found.idToken?.claims, account: cached.account,
       tenantProfile: cached.account.tenantProfiles.first { $0.tenantID == tenant },
       authority: issued ?? authority, correlationID: request.correlationID,

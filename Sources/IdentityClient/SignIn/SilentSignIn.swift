@@ -63,7 +63,7 @@ struct SilentSignIn: Sendable {
     _ asked: Authority, _ metadata: AccountMetadata?
   ) throws(IdentityError) -> Authority {
     let known = metadata?.resolvedAuthority(
-      for: asked.url.absoluteString, homeAccountID: request.account.homeAccountID,
+      for: asked.address, homeAccountID: request.account.homeAccountID,
       instanceAware: client.configuration.multipleCloudsSupported)
     if let known, let url = URL(string: known), asked.kind == .aad,
       let authority = try? Authority(url: url, kind: .aad), isTrusted(authority, for: asked)

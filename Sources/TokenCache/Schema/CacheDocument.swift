@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import Glibc
 
 /// MSAL's unified token cache as a JSON document: sections of records, each under a key.
 ///
@@ -67,7 +68,7 @@ extension CacheDocument {
   public init(json: Data) throws(CacheError) {
     let sections: JSONObject
     do {
-      sections = try JSONDecoder().decode(JSONObject.self, from: json)
+      sections = try JSONObject(json: json)
     } catch {
       // The decoder's own text is left out: it may quote what it stumbled over.
       throw CacheError.damaged("the text is no JSON object")
@@ -87,15 +88,11 @@ extension CacheDocument {
     switch otherSections.removeValue(forKey: name) {
     case nil, .null: return [:]
     case .object(let members):
-      var records: [String: Record] = [:]
-      for (key, value) in members {
-        if let fields = value.objectValue {
-          records[key] = Record(fields: fields)
-        } else {
-          misfits[name, default: [:]][key] = value
-        }
-      }
-      return records
+      let odd = members.filter { $0.value.objectValue == nil }
+      if !odd.isEmpty { misfits[name] = odd }
+      // The keys are not hashed again.
+      return (odd.isEmpty ? members : members.filter { odd[$0.key] == nil })
+        .mapValues { Record(fields: $0.objectValue ?? [:]) }
     default: throw CacheError.damaged("the section \(name) is no object")
     }
   }
@@ -119,21 +116,29 @@ extension CacheDocument {
   ///
   /// The result holds every token in clear.
   public func json() throws(CacheError) -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    Data(try jsonBytes())
+  }
+
+  private func jsonBytes() throws(CacheError) -> [UInt8] {
+    var writer = JSONWriter()
     do {
-      return try encoder.encode(sections)
+      try writer.write(.object(sections))
     } catch {
       throw CacheError.damaged("a number in it cannot be written as JSON")
     }
+    return writer.bytes
   }
 }
 
 extension CacheDocument {
   /// Calls `body` with the serialized document and wipes it afterwards.
   package func withJSON<T>(_ body: (UnsafeRawBufferPointer) -> T) throws(CacheError) -> T {
-    var json = try json()
-    defer { json.resetBytes(in: json.startIndex..<json.endIndex) }
+    var json = try jsonBytes()
+    defer {
+      unsafe json.withUnsafeMutableBytes { bytes in
+        if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
+      }
+    }
     return unsafe json.withUnsafeBytes(body)
   }
 

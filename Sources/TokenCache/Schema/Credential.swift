@@ -225,24 +225,21 @@ public struct Credential: CacheRecord {
   /// - Returns: `true` also for a token from the future, which says that the clock was put back, and for one
   ///   without a readable expiry.
   public func isExpired(at now: Date, buffer: Double) -> Bool {
-    guard let expiresOn else { return true }
-    return expiresOn < now.addingTimeInterval(buffer) || isFromTheFuture(at: now)
+    lifetime.isExpired(at: now, buffer: buffer)
   }
 
   /// Whether the server asked for a renewal by now.
   public func needsRefresh(at now: Date) -> Bool {
-    isFromTheFuture(at: now) || refreshOn.map { $0 < now } ?? false
+    lifetime.needsRefresh(at: now)
   }
 
   /// Whether the token may be used while the token service is down.
   public func isInExtendedLifetime(at now: Date) -> Bool {
-    guard secret != nil, let extendedExpiresOn else { return false }
-    return extendedExpiresOn > now
+    lifetime.isInExtendedLifetime(at: now)
   }
 
-  private func isFromTheFuture(at now: Date) -> Bool {
-    cachedAt.map { $0 > now } ?? false
-  }
+  /// The token's times, read from its fields.
+  var lifetime: TokenLifetime { TokenLifetime(of: self) }
 }
 
 extension Credential: CustomStringConvertible, CustomReflectable {

@@ -4,6 +4,8 @@ public struct IDToken: Sendable, Hashable {
   public let secret: String
   public let environment: String
   public let clientID: String
+  /// What the token says, `nil` when it cannot be read.
+  public let claims: IDTokenClaims?
 
   /// Fails for other kinds of credential and without a secret, environment or client id. The secret may be
   /// empty, as MSAL for Java leaves it where a response had no ID token.
@@ -14,12 +16,11 @@ public struct IDToken: Sendable, Hashable {
     else { return nil }
     (self.credential, self.secret) = (credential, secret)
     (self.environment, self.clientID) = (environment, clientID)
+    claims = IDTokenClaims(token: secret)
   }
 
   public var homeAccountID: String? { credential.homeAccountID }
   public var realm: String? { credential.realm }
-  /// What the token says, `nil` when it cannot be read.
-  public var claims: IDTokenClaims? { IDTokenClaims(token: secret) }
 }
 
 extension IDToken: CustomStringConvertible, CustomReflectable {

@@ -10,9 +10,11 @@ public struct IDTokenClaims: Sendable, Hashable {
 
   /// Reads the payload of a token; `nil` when it is no JSON Web Token.
   public init?(token: String) {
-    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count >= 2, let payload = Data(base64URL: String(parts[1])),
-      let claims = try? JSONDecoder().decode(JSONObject.self, from: payload)
+    let dot = UInt8(ascii: ".")
+    guard let header = token.utf8.firstIndex(of: dot) else { return nil }
+    let rest = token[token.utf8.index(after: header)...]
+    guard let payload = Data(base64URL: rest[..<(rest.utf8.firstIndex(of: dot) ?? rest.endIndex)]),
+      let claims = try? JSONObject(json: payload)
     else { return nil }
     self.claims = claims
   }
@@ -34,10 +36,18 @@ public struct IDTokenClaims: Sendable, Hashable {
 
 extension Data {
   /// Decodes base64url (RFC 4648 section 5), with or without padding.
-  package init?(base64URL text: String) {
-    var base64 = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }.filter { $0 != "=" }
-    base64 += repeatElement("=", count: (4 - base64.count % 4) % 4)
-    self.init(base64Encoded: String(base64))
+  package init?(base64URL text: some StringProtocol) {
+    var base64 = Array(text.utf8)
+    while base64.last == UInt8(ascii: "=") { base64.removeLast() }
+    for index in base64.indices {
+      switch base64[index] {
+      case UInt8(ascii: "-"): base64[index] = UInt8(ascii: "+")
+      case UInt8(ascii: "_"): base64[index] = UInt8(ascii: "/")
+      default: break
+      }
+    }
+    base64 += repeatElement(UInt8(ascii: "="), count: (4 - base64.count % 4) % 4)
+    self.init(base64Encoded: Data(base64))
   }
 
   /// Encodes to base64url without padding.

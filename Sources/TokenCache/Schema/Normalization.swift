@@ -2,7 +2,21 @@ extension String {
   /// Trimmed of white space and line ends on both sides and lower-cased, as every component of a cache
   /// key and every compared identifier is.
   package var normalized: String {
-    trimmed.lowercased()
+    isNormalized ? self : trimmed.lowercased()
+  }
+
+  /// Whether it is ASCII that normalizing would not change, as nearly all that is in a cache.
+  private var isNormalized: Bool {
+    let bytes = utf8.span
+    for index in bytes.indices {
+      let byte = bytes[index]
+      guard 0x20..<0x7F ~= byte, !(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte) else { return false }
+    }
+    return bytes.isEmpty || bytes[0] != 0x20 && bytes[bytes.count - 1] != 0x20
+  }
+
+  package var hasWhitespace: Bool {
+    !utf8.allSatisfy { 0x21..<0x7F ~= $0 } && contains(where: \.isWhitespace)
   }
 
   /// Without white space and line ends on both sides.
@@ -16,7 +30,8 @@ extension String {
 extension Optional where Wrapped == String {
   /// `nil` for nothing, for the empty string and for white space.
   package var nonBlank: String? {
-    guard let self, self.contains(where: { !$0.isWhitespace }) else { return nil }
+    guard let self, let first = self.utf8.first else { return nil }
+    guard 0x21..<0x7F ~= first || self.contains(where: { !$0.isWhitespace }) else { return nil }
     return self
   }
 }

@@ -1,23 +1,27 @@
 import Dispatch
 import Glibc
-import TestSupport
-import TokenCache
 
 /// A `CacheWorker` process and the lines it writes.
 ///
 /// `@unchecked Sendable`: the output is read on `queue` alone.
-final class Worker: @unchecked Sendable {
+public final class Worker: @unchecked Sendable {
   private let child: Child
   private let input: Pipe
   private let output: Pipe
   private let queue = DispatchQueue(label: "worker")
 
-  init(_ keyring: PrivateKeyring, _ arguments: String...) throws {
+  /// Starts one on a keyring.
+  public convenience init(_ keyring: PrivateKeyring, _ arguments: String...) throws {
+    try self.init(environment: keyring.environment, arguments)
+  }
+
+  /// Starts one in an environment.
+  public init(environment: [String: String], _ arguments: [String]) throws {
     input = try Pipe()
     output = try Pipe()
     // Errors go where the tests' own do.
     child = try Child(
-      Self.program, arguments, environment: keyring.environment, streams: (input.reading, output.writing, 2))
+      Self.program, arguments, environment: environment, streams: (input.reading, output.writing, 2))
     input.closeReading()
     output.closeWriting()
   }
@@ -31,19 +35,19 @@ final class Worker: @unchecked Sendable {
   }()
 
   /// Tells the process to do something and returns what it answers.
-  func ask(_ line: String) async -> String {
+  public func ask(_ line: String) async -> String {
     let bytes = Array((line + "\n").utf8)
     _ = write(input.writing, bytes, bytes.count)
     return await nextLine()
   }
 
   /// The next line; empty when there are no more.
-  func nextLine() async -> String {
+  public func nextLine() async -> String {
     await onQueue { $0.output.readLine() }
   }
 
   /// Waits for the end and returns the lines up to then that are whole, and the exit status.
-  func finish() async -> (lines: [String], status: Int32) {
+  public func finish() async -> (lines: [String], status: Int32) {
     await onQueue { worker in
       worker.input.closeWriting()
       var bytes: [UInt8] = []
@@ -59,7 +63,7 @@ final class Worker: @unchecked Sendable {
   }
 
   /// Ends the process as the kernel does when memory runs out.
-  func kill() { child.signal(SIGKILL) }
+  public func kill() { child.signal(SIGKILL) }
 
   private func onQueue<T: Sendable>(_ body: @escaping @Sendable (Worker) -> T) async -> T {
     await withCheckedContinuation { continuation in

@@ -1,0 +1,103 @@
+package import ArgumentParser
+package import EncryptedFileStore
+import FoundationEssentials
+import GLibSupport
+import Glibc
+package import SecretService
+import TokenCache
+
+/// Where the key of the file store comes from, as the person says it. It never holds the secret itself.
+package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
+  case passphrase
+  case passphraseDescriptor(Int32)
+  case file(String)
+  case credential(String)
+  case keyring
+
+  package static let forms = "passphrase, passphrase-fd:N, file:PATH, credential:NAME or keyring"
+
+  package init?(argument: String) {
+    let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
+      String.init)
+    let value = parts.count == 2 && !parts[1].isEmpty ? parts[1] : nil
+    switch (parts[0], value) {
+    case ("passphrase", nil) where parts.count == 1: self = .passphrase
+    case ("keyring", nil) where parts.count == 1: self = .keyring
+    case ("passphrase-fd", let value?):
+      guard let descriptor = Int32(value), descriptor >= 0 else { return nil }
+      self = .passphraseDescriptor(descriptor)
+    case ("file", let path?): self = .file(path)
+    case ("credential", let name?): self = .credential(name)
+    default: return nil
+    }
+  }
+
+  /// The source for the store. `collection` and `prompt` are for a key in the keyring.
+  package func source(collection: String?, prompt: PromptPermission) -> KeySource {
+    switch self {
+    case .passphrase: .passphrase { (use) throws(CacheError) in try Self.ask(use) }
+    case .passphraseDescriptor(let descriptor):
+      .passphrase { _ throws(CacheError) in try Self.read(descriptor) }
+    case .file(let path): .keyFile(path: path)
+    case .credential(let name): .credential(name: name)
+    case .keyring: .keyring(collection: collection, prompt: prompt)
+    }
+  }
+
+  private static func ask(_ use: PassphraseUse) throws(CacheError) -> SecretBytes {
+    switch use {
+    case .open: return try ask("Passphrase of the file store: ")
+    case .set:
+      let passphrase = try ask("New passphrase for the file store: ")
+      let again = try ask("The same again: ")
+      let isSame = unsafe passphrase.withUnsafeBytes { one in
+        unsafe again.withUnsafeBytes { other in unsafe one.elementsEqual(other) }
+      }
+      guard isSame else {
+        throw CacheError(.wrongKey, "The two passphrases differ.", advice: "Nothing was changed. Try again.")
+      }
+      return passphrase
+    }
+  }
+
+  private static func ask(_ question: String) throws(CacheError) -> SecretBytes {
+    guard let answer = Terminal.askSecretly(question) else {
+      throw CacheError(
+        .locked, "There is no terminal to ask for the passphrase of the file store.",
+        advice: "Give it in a file descriptor: --key passphrase-fd:3 3< FILE. Or use another key: \(forms).")
+    }
+    // The terminal gives no signals while it does not show what is typed.
+    let isInterrupted = unsafe answer.withUnsafeBytes { unsafe $0.contains(3) }
+    guard !isInterrupted else {
+      throw CacheError(.promptDismissed, "The question for the passphrase was cancelled.")
+    }
+    return answer
+  }
+
+  /// Reads a passphrase up to the end, without the line's end.
+  private static func read(_ descriptor: Int32) throws(CacheError) -> SecretBytes {
+    let limit = 1 << 16
+    var bytes = [UInt8](repeating: 0, count: limit)
+    defer { wipe(&bytes) }
+    var count = 0
+    while count < limit {
+      let part = unsafe bytes[count...].withUnsafeMutableBytes {
+        unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
+      }
+      if part < 0 && errno == EINTR { continue }
+      guard part >= 0 else {
+        let reason = unsafe String(cString: strerror(errno))
+        throw CacheError(
+          .unavailable, "The passphrase cannot be read from file descriptor \(descriptor): \(reason).",
+          advice: "Open it for the command, for example with \(descriptor)< FILE.")
+      }
+      if part == 0 { break }
+      count += part
+    }
+    guard count < limit else { throw CacheError(.tooLarge, "The passphrase has more than \(limit) bytes.") }
+    // Whoever comes next, in this process or after an exec, finds a file at its beginning again.
+    lseek(descriptor, 0, SEEK_SET)
+    if count > 0, bytes[count - 1] == UInt8(ascii: "\n") { count -= 1 }
+    return unsafe bytes[..<count].withUnsafeBytes { unsafe SecretBytes(copying: $0) }
+  }
+}

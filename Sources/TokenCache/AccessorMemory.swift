@@ -1,0 +1,75 @@
+import FoundationEssentials
+
+/// What a process has read of a group, and what it found in it.
+struct AccessorMemory {
+  private(set) var clouds: CloudInstances
+  private var generation: UInt64?
+  private var readAt = Date.distantPast
+  private var documents: [ShardID: CacheDocument] = [:]
+  private var known: Set<ShardID> = []
+  private var isComplete = false
+  private var answers: [TokenRequest: TokenAnswer] = [:]
+
+  /// How many answers are remembered; when there are more, all are forgotten.
+  private static let maximumAnswers = 20_000
+
+  init(clouds: CloudInstances) {
+    self.clouds = clouds
+  }
+
+  /// Whether what is remembered is what the store has.
+  func isCurrent(_ generation: UInt64, at now: Date) -> Bool {
+    self.generation == generation
+      && abs(now.timeIntervalSince(readAt)) <= TokenCacheAccessor.revalidationInterval
+  }
+
+  /// `nil` unless all shards asked for are remembered.
+  func contents(_ shards: ShardSelection) -> GroupContents? {
+    switch shards {
+    case .all:
+      return isComplete ? GroupContents(documents: documents) : nil
+    case .some(let wanted):
+      guard isComplete || known.isSuperset(of: wanted) else { return nil }
+      var contents = GroupContents()
+      for shard in wanted { contents.documents[shard] = documents[shard] }
+      return contents
+    }
+  }
+
+  /// The answer to a request, found once; `nil` unless the account's shard is remembered.
+  mutating func answer(_ request: TokenRequest, in group: KeychainGroup) -> TokenAnswer? {
+    if let answer = answers[request] { return answer }
+    let shard = ShardID(homeAccountID: request.homeAccountID, group: group)
+    guard let document = contents(.some([shard]))?[shard] else { return nil }
+    if answers.count >= Self.maximumAnswers { answers = [:] }
+    let answer = TokenAnswer(to: request, in: document, clouds: clouds)
+    answers[request] = answer
+    return answer
+  }
+
+  mutating func remember(
+    _ contents: GroupContents, of shards: ShardSelection, generation: UInt64, readAt: Date
+  ) {
+    if !isCurrent(generation, at: readAt) {
+      self = AccessorMemory(clouds: clouds)
+      (self.generation, self.readAt) = (generation, readAt)
+    }
+    switch shards {
+    case .all:
+      documents = contents.documents
+      // What could not be read must be met again, not taken for absent.
+      isComplete = contents.problems.isEmpty
+      known = Set(contents.documents.keys).subtracting(contents.problems.compactMap(\.shard))
+    case .some(let wanted):
+      for shard in wanted { documents[shard] = contents.documents[shard] }
+      known.formUnion(wanted)
+    }
+    // A tool that does not keep to the format may have changed what was known before.
+    answers = [:]
+  }
+
+  mutating func insert(_ instances: [CloudInstance]) {
+    for instance in instances { clouds.insert(instance) }
+    answers = [:]
+  }
+}

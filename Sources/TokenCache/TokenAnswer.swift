@@ -1,0 +1,87 @@
+import FoundationEssentials
+
+/// The access tokens that serve a request, whatever the time is.
+struct TokenAnswer: Sendable {
+  /// In the order of their keys.
+  private let tokens: [FoundAccessToken.Record]
+
+  /// - Parameters:
+  ///   - request: What is asked for.
+  ///   - document: The account's shard.
+  ///   - clouds: Which hosts name the same cloud.
+  init(to request: TokenRequest, in document: CacheDocument, clouds: CloudInstances) {
+    let serving = document.accessTokens.sorted { $0.key < $1.key }
+      .compactMap { AccessToken($0.value) }
+      .filter { request.isServed(by: $0, in: clouds) }
+    let (idToken, account) = document.owner(for: request, in: clouds)
+    guard request.homeAccountID == nil || idToken != nil && account != nil else {
+      tokens = []
+      return
+    }
+    tokens = serving.map { FoundAccessToken.Record($0, idToken: idToken, account: account) }
+  }
+
+  /// The best token at some moment, and then the one that lasts longest; `buffer` is how many seconds before its
+  /// end a token counts as expired.
+  func best(at now: Date, buffer: Double) -> FoundAccessToken? {
+    var best: FoundAccessToken?
+    for token in tokens {
+      let found = FoundAccessToken(
+        record: token, condition: token.lifetime.condition(at: now, buffer: buffer))
+      if let best, (best.condition.rank, -best.end) <= (found.condition.rank, -found.end) { continue }
+      best = found
+    }
+    return best
+  }
+}
+
+extension FoundAccessToken {
+  fileprivate var end: Double { lifetime.expiresOn?.timeIntervalSince1970 ?? 0 }
+}
+
+extension CacheDocument {
+  /// The ID token and the account that a token of an account is found together with.
+  fileprivate func owner(for request: TokenRequest, in clouds: CloudInstances) -> (IDToken?, Account?) {
+    guard let homeAccountID = request.homeAccountID else { return (nil, nil) }
+    let account = [self].accounts(clientID: request.clientID, in: clouds)
+      .first { homeAccountID.matches($0.homeAccountID) }
+    return (idToken(for: request, in: clouds), account)
+  }
+
+  /// The ID token of a client for an account in one tenant.
+  func idToken(for request: TokenRequest, in clouds: CloudInstances) -> IDToken? {
+    idTokens.sorted { $0.key < $1.key }.map(\.value).filter { request.isAbout($0, in: clouds) }
+      .compactMap(IDToken.init).first
+  }
+}
+
+extension TokenRequest {
+  fileprivate func isServed(by token: AccessToken, in clouds: CloudInstances) -> Bool {
+    let credential = token.credential
+    return scheme.isThat(of: credential) && isAbout(credential, in: clouds)
+      && credential.extraParameters == nil && credential.requestedClaims == requestedClaims.nonBlank
+      && (applicationIdentifier ?? "").normalized == (credential.applicationIdentifier ?? "").normalized
+      && token.scopes.satisfies(scopes)
+  }
+
+  /// Whether a credential is of the client, account, cloud and tenant asked for.
+  fileprivate func isAbout(_ credential: Credential, in clouds: CloudInstances) -> Bool {
+    clientID.matches(credential.clientID)
+      && (homeAccountID ?? "").normalized == (credential.homeAccountID ?? "").normalized
+      && clouds.canonical(environment) == clouds.canonical(credential.environment ?? "")
+      // Applications may leave the tenant open, and AD FS has none.
+      && (realm == nil && (homeAccountID == nil || credential.realm == nil)
+        || tenant == Tenant.resolve(realm: credential.realm, homeAccountID: credential.homeAccountID))
+  }
+}
+
+extension FoundAccessToken.Condition {
+  fileprivate var rank: Int {
+    switch self {
+    case .valid: 0
+    case .needsRefresh: 1
+    case .extendedLifetime: 2
+    case .expired: 3
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import CommandSupport
+import EncryptedFileStore
+
+struct Rekey: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Give the file store a new key.",
+    discussion: """
+      Every file of every group is sealed again with a new random key, and that is put under the passphrase or \
+      key named by --new-key; without it, under the one of --key, and a passphrase is asked for anew. It may be \
+      interrupted: from then on the new key opens the store, and the command finishes the work when it is run \
+      again.
+
+      Examples:
+        llavero rekey --store file --key passphrase
+        llavero rekey --store file --key passphrase --new-key keyring
+
+      JSON: resealed (how many files have the new key), left (how many cannot be opened; their key is kept).
+      """)
+
+  private struct Result: Encodable {
+    let resealed: Int
+    let left: Int
+  }
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  @Option(help: "Where the new key comes from: \(KeyChoice.forms).")
+  var newKey: KeyChoice?
+
+  func run() async throws {
+    guard let fileStore = store.fileStore else {
+      throw Failure.Message(
+        code: .usage, name: "no_file_store", message: "Only the file store has a key to change.",
+        advice: "Add --store file and --key.")
+    }
+    let summary = try await fileStore.rekey(to: newKey.map(store.source))
+    if output.json {
+      return Terminal.out(try json(Result(resealed: summary.resealed, left: summary.left)))
+    }
+    Terminal.out("\(counted(summary.resealed, "file")) sealed with the new key.")
+    if summary.left > 0 {
+      Terminal.error(
+        "warning: \(counted(summary.left, "file")) cannot be opened, and the old key was kept for them. "
+          + "\"llavero list\" names them, \"llavero clear --damaged\" removes them; then run this again.")
+    }
+  }
+}

@@ -1,0 +1,269 @@
+import CacheWorker
+import Crypto
+import EncryptedFileStore
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+/// What happens to files, and what it is taken for.
+@Suite(.timeLimit(.minutes(5)))
+struct DamageTests {
+  private let hurt = SampleToken("hurt", account: 1)
+  private let sound = SampleToken("sound", account: 2)
+
+  /// Two accounts, of which the first was saved twice.
+  private func fixture() async throws -> (Fixture, older: [UInt8]) {
+    let fixture = try Fixture()
+    try await fixture.cache.save(SampleToken("before", account: 1))
+    let older = try fixture.bytes(fixture.path(hurt))
+    try await fixture.cache.save(hurt)
+    try await fixture.cache.save(sound)
+    return (fixture, older)
+  }
+
+  struct Fault: Sendable {
+    let expected: SealedFileError
+    let code: CacheError.Code
+    let kind: StoreProblem.Kind
+    let change: @Sendable (Fixture, _ path: String, _ older: [UInt8]) throws -> Void
+  }
+
+  static let faults: [Named<Fault>] = [
+    Named(
+      "emptied",
+      Fault(expected: .wrongLength(size: 0, expected: 116), code: .damaged, kind: .damaged) {
+        fixture, path, _ in try fixture.write([], to: path)
+      }),
+    Named(
+      "cut off",
+      Fault(expected: .wrongLength(size: 4000, expected: 4212), code: .damaged, kind: .damaged) {
+        fixture, path, _ in try fixture.change(path) { $0.removeLast($0.count - 4000) }
+      }),
+    Named(
+      "longer",
+      Fault(expected: .wrongLength(size: 4213, expected: 4212), code: .damaged, kind: .damaged) {
+        fixture, path, _ in try fixture.change(path) { $0.append(0) }
+      }),
+    Named(
+      "overwritten",
+      Fault(expected: .notSealed, code: .damaged, kind: .damaged) {
+        fixture, path, _ in try fixture.write(Array("{}".utf8) + .init(repeating: 0, count: 200), to: path)
+      }),
+    Named(
+      "bit flipped",
+      Fault(expected: .corrupt, code: .damaged, kind: .damaged) {
+        fixture, path, _ in try fixture.change(path) { $0[2000] ^= 1 }
+      }),
+    Named(
+      "bit flipped in the version",
+      Fault(expected: .corrupt, code: .damaged, kind: .damaged) {
+        fixture, path, _ in try fixture.change(path) { $0[11] ^= 2 }
+      }),
+    Named(
+      "bit flipped in the key's id",
+      Fault(expected: .corrupt, code: .damaged, kind: .damaged) {
+        fixture, path, _ in try fixture.change(path) { $0[20] ^= 1 }
+      }),
+    Named(
+      "changed on purpose",
+      Fault(expected: .forged, code: .damaged, kind: .damaged) {
+        fixture, path, _ in try fixture.forge(path) { $0[2000] ^= 1 }
+      }),
+    Named(
+      "sequence changed on purpose",
+      Fault(expected: .forged, code: .damaged, kind: .damaged) {
+        fixture, path, _ in try fixture.forge(path) { $0[71] += 1 }
+      }),
+    Named(
+      "another shard's",
+      Fault(expected: .misplaced, code: .damaged, kind: .damaged) {
+        fixture, path, _ in
+        try fixture.write(try fixture.bytes(fixture.path(SampleToken("", account: 2))), to: path)
+      }),
+    Named(
+      "another shard's, renamed inside",
+      Fault(expected: .forged, code: .damaged, kind: .damaged) {
+        fixture, path, _ in
+        let name = try fixture.bytes(path)[32..<48]
+        try fixture.write(try fixture.bytes(fixture.path(SampleToken("", account: 2))), to: path)
+        try fixture.forge(path) { $0.replaceSubrange(32..<48, with: name) }
+      }),
+    Named(
+      "a directory",
+      Fault(expected: .notSealed, code: .damaged, kind: .damaged) {
+        fixture, path, _ in
+        try fixture.remove(path)
+        #expect(symlink("/etc/hostname", path) == 0)
+      }),
+    Named(
+      "another key's",
+      Fault(expected: .unknownKey, code: .wrongKey, kind: .wrongKey) {
+        fixture, path, _ in try fixture.forge(path) { $0[20] ^= 1 }
+      }),
+    Named(
+      "a later version's",
+      Fault(expected: .newerVersion(2), code: .newerVersion, kind: .newerVersion) {
+        fixture, path, _ in try fixture.forge(path) { $0[11] = 2 }
+      }),
+    Named(
+      "an older version of itself",
+      Fault(expected: .rolledBack, code: .rolledBack, kind: .rolledBack) {
+        fixture, path, older in try fixture.write(older, to: path)
+      }),
+  ]
+
+  @Test(arguments: faults)
+  func `A changed file is told apart, hides no other, and is written over by nobody`(
+    _ fault: Named<Fault>
+  ) async throws {
+    let (fixture, older) = try await fixture()
+    let path = fixture.path(hurt)
+    try fault.value.change(fixture, path, older)
+    let changed = fixture.contents(path)
+
+    let cache = fixture.otherCache()
+    let contents = try await cache.store.read(.all, in: fixture.group)
+    #expect(contents.problems.map(\.kind) == [fault.value.kind])
+    #expect(contents.problems.first?.shard == fixture.shard(hurt))
+    #expect(contents.problems.first?.detail.contains(fault.value.expected.description) == true)
+    #expect(Set(contents.documents.keys).count == 2)
+    #expect(try await cache.finds(sound))
+    await #expect(throws: CacheError(fault.value.code, "")) { try await cache.finds(hurt) }
+    let error = await #expect(throws: CacheError(fault.value.code, "")) { try await cache.save(hurt) }
+    #expect(error?.underlyingError as? SealedFileError == fault.value.expected)
+    #expect(error?.advice?.isEmpty == false)
+    #expect(fixture.contents(path) == changed)
+    try await cache.save(SampleToken("new", account: 2))
+
+    let removed = try await cache.store.remove(.damaged, in: fixture.group)
+    if [.wrongKey, .newerVersion].contains(fault.value.kind) {
+      #expect(removed == 0)
+      #expect(fixture.contents(path) == changed)
+      #expect(try await cache.store.remove(.everything, in: fixture.group) == 3)
+    } else {
+      #expect(removed == 1)
+      #expect(try await cache.finds(sound))
+    }
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    try await cache.save(hurt)
+    #expect(try await fixture.otherCache().finds(hurt))
+  }
+
+  @Test func `Every bit of a file counts`() async throws {
+    let (fixture, _) = try await fixture()
+    let path = fixture.path(hurt)
+    let intact = try fixture.bytes(path)
+    for offset in Array(0..<130) + Array(stride(from: 130, to: intact.count, by: 97)) + [intact.count - 1] {
+      var bytes = intact
+      bytes[offset] ^= 0x10
+      try fixture.write(bytes, to: path)
+      let contents = try await fixture.store.read(.some([fixture.shard(hurt)]), in: fixture.group)
+      #expect(contents.documents.isEmpty)
+      #expect(contents.problems.map(\.kind) == [.damaged], "byte \(offset)")
+    }
+    try fixture.write(intact, to: path)
+    #expect(try await fixture.otherCache().finds(hurt))
+  }
+
+  @Test func `A file of another group is told apart`() async throws {
+    let (fixture, _) = try await fixture()
+    let other = try KeychainGroup("org.example.other")
+    try await TokenCacheAccessor(store: fixture.store, group: other).save(hurt)
+    let shard = ShardID(homeAccountID: nil, group: fixture.group)
+    let theirs = "\(fixture.root)/\(other)/\(ShardID(homeAccountID: nil, group: other)).sealed"
+    try fixture.write(try fixture.bytes(theirs), to: fixture.path(shard))
+    let problems = try await fixture.store.read(.all, in: fixture.group).problems
+    #expect(problems.map(\.shard) == [shard])
+    #expect(problems.first?.detail.contains(SealedFileError.misplaced.description) == true)
+  }
+
+  @Test func `A file that somebody removed is noticed, and may be written anew`() async throws {
+    let (fixture, _) = try await fixture()
+    try fixture.remove(fixture.path(hurt))
+    let cache = fixture.otherCache()
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.map(\.kind) == [.missing])
+    #expect(try await !cache.finds(hurt))
+    try await cache.save(hurt)
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    try fixture.remove(fixture.path(hurt))
+    #expect(try await cache.store.remove(.damaged, in: fixture.group) == 1)
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+  }
+
+  @Test func `The file of an account that was removed does not come back to life`() async throws {
+    let (fixture, _) = try await fixture()
+    let file = try fixture.bytes(fixture.path(hurt))
+    try await fixture.cache.removeAccount(hurt.homeAccountID)
+    try fixture.write(file, to: fixture.path(hurt))
+    let cache = fixture.otherCache()
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.map(\.kind) == [.rolledBack])
+    await #expect(throws: CacheError(.rolledBack, "")) { try await cache.finds(hurt) }
+  }
+
+  @Test func `An older manifest with an older file is noticed by the files that are newer`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(SampleToken("before", account: 1))
+    let (manifest, file) = (try fixture.bytes(fixture.manifest), try fixture.bytes(fixture.path(hurt)))
+    try await fixture.cache.save(hurt)
+    try await fixture.cache.save(sound)
+    try fixture.write(manifest, to: fixture.manifest)
+    try fixture.write(file, to: fixture.path(hurt))
+    let cache = fixture.otherCache()
+    let contents = try await cache.store.read(.all, in: fixture.group)
+    let common = ShardID(homeAccountID: nil, group: fixture.group)
+    #expect(Set(contents.problems.map(\.kind)) == [.rolledBack])
+    #expect(Set(contents.problems.map(\.shard)) == [fixture.shard(sound), common])
+    await #expect(throws: CacheError(.rolledBack, "")) { try await cache.finds(sound) }
+    // The person says that it is all right.
+    #expect(try await cache.store.remove(.damaged, in: fixture.group) == 2)
+    #expect(try await cache.finds(sound))
+  }
+
+  @Test(arguments: [true, false])
+  func `Without its manifest a group is read but not written until the person says so`(
+    isRemoved: Bool
+  ) async throws {
+    let (fixture, _) = try await fixture()
+    if isRemoved {
+      try fixture.remove(fixture.manifest)
+    } else {
+      try fixture.change(fixture.manifest) { $0[100] ^= 1 }
+    }
+    let cache = fixture.otherCache()
+    let problems = try await cache.store.read(.all, in: fixture.group).problems
+    #expect(problems.count == 1)
+    #expect(problems.first?.shard == nil)
+    #expect(problems.first?.detail.contains("manifest.sealed") == true)
+    #expect(try await cache.finds(hurt))
+    let error = await #expect(throws: CacheError(.damaged, "")) { try await cache.save(hurt) }
+    #expect(error?.advice?.contains("clear --damaged") == true)
+    #expect(try await cache.store.remove(.damaged, in: fixture.group) == 1)
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    try await cache.save(hurt)
+    #expect(try await fixture.otherCache().finds(sound))
+  }
+
+  @Test func `A file that is none of the store's is named and left`() async throws {
+    let (fixture, _) = try await fixture()
+    let path = fixture.groupPath + "/notes.txt"
+    try fixture.write(Array("mine".utf8), to: path)
+    let problems = try await fixture.store.read(.all, in: fixture.group).problems
+    #expect(problems.map(\.kind) == [.foreign])
+    #expect(problems.first?.detail.contains("notes.txt") == true)
+    #expect(try await fixture.store.remove(.everything, in: fixture.group) == 3)
+    #expect(FileManager.default.fileExists(atPath: path))
+  }
+}
+
+extension Fixture {
+  /// Changes a file as somebody does who knows the format but not the key.
+  func forge(_ path: String, _ change: (inout [UInt8]) -> Void) throws {
+    try self.change(path) { bytes in
+      change(&bytes)
+      let sum = Array(SHA256.hash(data: bytes.dropLast(16)).prefix(16))
+      bytes.replaceSubrange((bytes.count - 16)..., with: sum)
+    }
+  }
+}

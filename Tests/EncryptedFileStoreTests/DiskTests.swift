@@ -1,0 +1,81 @@
+import CacheWorker
+import EncryptedFileStore
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+/// Disks that are full or read-only.
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: geteuid() == 0, "only root can mount a small disk"))
+struct DiskTests {
+  private let old = SampleToken("old", account: 1)
+  private let new = SampleToken("new", account: 1)
+
+  /// A small disk in memory.
+  private final class Disk {
+    let path: String
+
+    init(kilobytes: Int) throws {
+      var template = Array("/tmp/llavero-disk-XXXXXX".utf8CString)
+      try #require(mkdtemp(&template) != nil)
+      path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+      try #require(mount("tmpfs", path, "tmpfs", 0, "size=\(kilobytes)k,mode=0700") == 0)
+    }
+
+    func remount(readOnly: Bool) {
+      let flags = UInt(MS_REMOUNT) | (readOnly ? UInt(MS_RDONLY) : 0)
+      #expect(mount("tmpfs", path, "tmpfs", flags, nil) == 0)
+    }
+
+    deinit {
+      umount2(path, Int32(MNT_DETACH))
+      rmdir(path)
+    }
+  }
+
+  @Test func `A full disk is named, and the old file stays`() async throws {
+    let disk = try Disk(kilobytes: 256)
+    let fixture = try Fixture(in: disk.path)
+    try await fixture.cache.save(old)
+    let before = try fixture.files()
+    let filler = disk.path + "/filler"
+    let file = open(filler, O_WRONLY | O_CREAT, 0o600)
+    let zeros = [UInt8](repeating: 0, count: 4096)
+    while write(file, zeros, zeros.count) > 0 {}
+    close(file)
+
+    let error = await #expect(throws: CacheError(.unavailable, "")) { try await fixture.cache.save(new) }
+    #expect(error?.message.contains("No space left on device") == true)
+    #expect(error?.advice?.contains("df -h") == true)
+    #expect(try fixture.files() == before)
+    #expect(try await fixture.otherCache().finds(old))
+    let group = try KeychainGroup("org.example.second")
+    await #expect(throws: CacheError(.unavailable, "")) {
+      try await TokenCacheAccessor(store: fixture.store, group: group).save(new)
+    }
+    await #expect(throws: CacheError(.unavailable, "")) { _ = try await fixture.store.rekey() }
+    #expect(try await fixture.otherCache().finds(old))
+
+    unlink(filler)
+    try await fixture.cache.save(new)
+    #expect(try await fixture.otherCache().finds(new))
+  }
+
+  @Test func `A read-only disk can be read, and a write says why not`() async throws {
+    let disk = try Disk(kilobytes: 256)
+    let fixture = try Fixture(in: disk.path)
+    // By a store that is gone afterwards: while its lock file is mapped, the disk stays writable.
+    try await fixture.otherCache().save(old)
+    disk.remount(readOnly: true)
+    #expect(try await fixture.otherCache().finds(old))
+    let error = await #expect(throws: CacheError(.unavailable, "")) {
+      try await fixture.otherCache().save(new)
+    }
+    #expect(error?.message.contains("Read-only file system") == true)
+    #expect(error?.advice?.contains("XDG_DATA_HOME") == true)
+    disk.remount(readOnly: false)
+    try await fixture.otherCache().save(new)
+    #expect(try await fixture.cache.finds(new))
+  }
+}

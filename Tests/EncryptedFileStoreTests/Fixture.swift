@@ -1,0 +1,95 @@
+import CacheWorker
+import EncryptedFileStore
+import FoundationEssentials
+import Glibc
+import SecretService
+import TestSupport
+import Testing
+import TokenCache
+
+/// A file store in a directory of its own, a group in it, and ways to meddle with the files.
+final class Fixture: Sendable {
+  /// What a passphrase costs in tests: 2 MiB.
+  static let scryptLogN: UInt32 = 11
+
+  let directory: String
+  let environment: [String: String]
+  let group: KeychainGroup
+  let store: EncryptedFileStore
+  let cache: TokenCacheAccessor
+
+  init(in parent: String = "/tmp") throws {
+    var template = Array("\(parent)/llavero-sealed-XXXXXX".utf8CString)
+    try #require(mkdtemp(&template) != nil)
+    directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    environment = [
+      "PATH": "/usr/bin:/bin", "HOME": directory, "XDG_DATA_HOME": directory + "/data",
+      "CACHE_WORKER_KEY_FILE": directory + "/key",
+    ]
+    group = try KeychainGroup("org.example.shared")
+    try Self.writePrivate((0..<32).map { UInt8($0) }, to: directory + "/key")
+    store = EncryptedFileStore(
+      key: .keyFile(path: directory + "/key"), timeout: .seconds(120), environment: environment)
+    cache = TokenCacheAccessor(store: store, group: group)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+  /// Another store, as another process would have it.
+  func otherStore(
+    key: KeySource? = nil, timeout: Duration = .seconds(120), environment: [String: String] = [:],
+    busAddress: String? = nil
+  ) -> EncryptedFileStore {
+    EncryptedFileStore(
+      key: key ?? .keyFile(path: directory + "/key"), timeout: timeout,
+      environment: self.environment.merging(environment) { $1 }, busAddress: busAddress,
+      scryptLogN: Self.scryptLogN)
+  }
+
+  /// Another accessor on another store.
+  func otherCache(key: KeySource? = nil) -> TokenCacheAccessor {
+    TokenCacheAccessor(store: otherStore(key: key), group: group)
+  }
+
+  var root: String { directory + "/data/llavero/sealed" }
+  var groupPath: String { root + "/" + group.name }
+  var manifest: String { groupPath + "/manifest.sealed" }
+  var keys: String { root + "/keys" }
+
+  func shard(_ token: SampleToken) -> ShardID { ShardID(homeAccountID: token.homeAccountID, group: group) }
+
+  func path(_ shard: ShardID) -> String { "\(groupPath)/\(shard).sealed" }
+
+  func path(_ token: SampleToken) -> String { path(shard(token)) }
+
+  func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path))) }
+
+  /// The bytes of a file; `nil` for what cannot be read.
+  func contents(_ path: String) -> [UInt8]? { try? bytes(path) }
+
+  func write(_ bytes: [UInt8], to path: String) throws { try Self.writePrivate(bytes, to: path) }
+
+  func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
+
+  /// Changes a file in place of the store.
+  func change(_ path: String, _ change: (inout [UInt8]) -> Void) throws {
+    var bytes = try bytes(path)
+    change(&bytes)
+    try write(bytes, to: path)
+  }
+
+  func worker(_ arguments: String...) throws -> Worker {
+    try Worker(environment: environment, arguments)
+  }
+
+  private static func writePrivate(_ bytes: [UInt8], to path: String) throws {
+    try Data(bytes).write(to: URL(filePath: path))
+    chmod(path, 0o600)
+  }
+}
+
+extension KeySource {
+  static func passphrase(_ text: String) -> KeySource {
+    .passphrase { _ in .init(copying: Array(text.utf8)) }
+  }
+}

@@ -1,0 +1,192 @@
+import CacheWorker
+import FoundationEssentials
+import Glibc
+import SecretService
+import Synchronization
+import TestSupport
+import Testing
+import TokenCache
+
+@testable import EncryptedFileStore
+
+/// Where the key comes from, and what is said when it is not the right one.
+@Suite(.timeLimit(.minutes(5)))
+struct KeyTests {
+  private let token = SampleToken("one", account: 1)
+
+  @Test func `A passphrase opens what it sealed, another does not`() async throws {
+    let fixture = try Fixture()
+    try await fixture.otherCache(key: .passphrase("correct horse")).save(token)
+    #expect(try await fixture.otherCache(key: .passphrase("correct horse")).finds(token))
+    for wrong in ["correct horsf", "correct horse ", "Correct horse"] {
+      let cache = fixture.otherCache(key: .passphrase(wrong))
+      let error = await #expect(throws: CacheError(.wrongKey, "")) { try await cache.finds(token) }
+      #expect(error?.underlyingError as? SealedFileError == .wrongKey)
+      await #expect(throws: CacheError(.wrongKey, "")) { try await cache.save(token) }
+    }
+    await #expect(throws: CacheError(.wrongKey, "")) {
+      try await fixture.otherCache(key: .passphrase("")).finds(token)
+    }
+  }
+
+  @Test func `A passphrase is asked for once, and what it is for is said`() async throws {
+    let fixture = try Fixture()
+    let asked = Mutex<[PassphraseUse]>([])
+    let source = KeySource.passphrase { use in
+      asked.withLock { $0.append(use) }
+      return SecretBytes(copying: Array("secret".utf8))
+    }
+    let cache = fixture.otherCache(key: source)
+    #expect(try await !cache.finds(token))
+    #expect(asked.withLock { $0 } == [])
+    try await cache.save(token)
+    #expect(try await cache.finds(token))
+    #expect(asked.withLock { $0 } == [.set])
+    let other = fixture.otherCache(key: source)
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for _ in 0..<20 { group.addTask { try await other.finds(token) } }
+      for try await isFound in group { #expect(isFound) }
+    }
+    #expect(asked.withLock { $0 } == [.set, .open])
+  }
+
+  @Test func `Whoever does not answer the question gets the error that the question gave`() async throws {
+    let fixture = try Fixture()
+    try await fixture.otherCache(key: .passphrase("secret")).save(token)
+    let source = KeySource.passphrase { _ throws(CacheError) in throw CacheError(.promptDismissed, "No.") }
+    await #expect(throws: CacheError(.promptDismissed, "")) {
+      try await fixture.otherCache(key: source).finds(token)
+    }
+  }
+
+  @Test func `A key file must be there, be long enough and be closed to others`() async throws {
+    let fixture = try Fixture()
+    let path = fixture.directory + "/other"
+    func save() async throws { try await fixture.otherCache(key: .keyFile(path: path)).save(token) }
+    let missing = await #expect(throws: CacheError(.unavailable, "")) { try await save() }
+    #expect(missing?.advice?.contains("head -c 32 /dev/urandom > \(path)") == true)
+    try fixture.write(.init(repeating: 7, count: 31), to: path)
+    await #expect(throws: CacheError(.wrongKey, "")) { try await save() }
+    try fixture.write(.init(repeating: 7, count: 32), to: path)
+    chmod(path, 0o640)
+    let open = await #expect(throws: CacheError(.unavailable, "")) { try await save() }
+    #expect(open?.advice?.contains("chmod go= \(path)") == true)
+    chmod(path, 0o400)
+    try await save()
+    #expect(FileManager.default.fileExists(atPath: fixture.keys))
+    await #expect(throws: CacheError(.wrongKey, "")) { try await fixture.cache.finds(token) }
+  }
+
+  @Test func `A systemd credential is a key file that systemd closes`() async throws {
+    let fixture = try Fixture()
+    let environment = ["CREDENTIALS_DIRECTORY": fixture.directory]
+    func cache(_ name: String, _ environment: [String: String]) -> TokenCacheAccessor {
+      TokenCacheAccessor(
+        store: fixture.otherStore(key: .credential(name: name), environment: environment),
+        group: fixture.group)
+    }
+    // systemd lets the service's user in by an access list, which looks so.
+    chmod(fixture.directory + "/key", 0o440)
+    try await cache("key", environment).save(token)
+    chmod(fixture.directory + "/key", 0o600)
+    #expect(try await fixture.cache.finds(token))
+    #expect(try await cache("key", environment).finds(token))
+    for (name, environment) in [("key", [:]), ("other", environment), ("../key", environment)] {
+      let error = await #expect(throws: CacheError(.unavailable, "")) {
+        try await cache(name, environment).finds(token)
+      }
+      #expect(error?.advice?.contains("LoadCredentialEncrypted") == true)
+    }
+  }
+
+  @Test func `A key in the keyring is one small item`() async throws {
+    let fixture = try Fixture()
+    let keyring = try PrivateKeyring()
+    func cache() -> TokenCacheAccessor {
+      TokenCacheAccessor(
+        store: fixture.otherStore(key: .keyring(), busAddress: keyring.busAddress), group: fixture.group)
+    }
+    try await cache().save(token)
+    #expect(try await cache().finds(token))
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    let items = try await client.search(["xdg:schema": "org.llavero.StoreKey"]).unlocked
+    #expect(items.count == 1)
+    let item = try #require(items.first)
+    #expect(try await client.secrets(of: items)[item]?.count == 64)
+
+    try keyring.lockCollection()
+    await #expect(throws: CacheError(.locked, "")) { try await cache().finds(token) }
+    try keyring.unlockCollection()
+    #expect(try await cache().finds(token))
+    let path = try #require(try await client.search(["xdg:schema": "org.llavero.StoreKey"]).unlocked.first)
+    try await client.delete(path)
+    let error = await #expect(throws: CacheError(.wrongKey, "")) { try await cache().finds(token) }
+    #expect(error?.message.contains("does not hold the key") == true)
+    keyring.killDaemon()
+    await #expect(throws: CacheError(.unavailable, "")) { try await cache().finds(token) }
+  }
+
+  @Test func `A store says what kind of key it has`() async throws {
+    let fixture = try Fixture()
+    try await fixture.otherCache(key: .passphrase("secret")).save(token)
+    let error = await #expect(throws: CacheError(.wrongKey, "")) { try await fixture.cache.finds(token) }
+    #expect(error?.advice?.contains("--key passphrase") == true)
+    #expect(error?.underlyingError as? SealedFileError == .otherKeySource("a passphrase"))
+  }
+
+  @Test func `A store whose keys are gone or damaged is not given new ones`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    let keys = try fixture.bytes(fixture.keys)
+    #expect(keys.count == 140)
+    for damage in [Array(keys.dropLast()), [], Array(repeating: 0, count: 140), keys.map { $0 ^ 1 }] {
+      try fixture.write(damage, to: fixture.keys)
+      await #expect(throws: CacheError(.damaged, "")) { try await fixture.otherCache().finds(token) }
+      await #expect(throws: CacheError(.damaged, "")) { try await fixture.otherCache().save(token) }
+      #expect(try fixture.bytes(fixture.keys) == damage)
+    }
+    try fixture.remove(fixture.keys)
+    let error = await #expect(throws: CacheError(.damaged, "")) { try await fixture.otherCache().save(token) }
+    #expect(error?.advice?.contains("rm -r \(fixture.root)") == true)
+    await #expect(throws: CacheError(.damaged, "")) { try await fixture.otherCache().finds(token) }
+    #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+    try fixture.write(keys, to: fixture.keys)
+    #expect(try await fixture.otherCache().finds(token))
+  }
+
+  @Test func `Keys that ask for too much memory, or are of a later version, are refused`() async throws {
+    let fixture = try Fixture()
+    try await fixture.otherCache(key: .passphrase("secret")).save(token)
+    let keys = try fixture.bytes(fixture.keys)
+    try fixture.forge(fixture.keys) { $0[39] = 30 }
+    await #expect(throws: CacheError(.damaged, "")) {
+      try await fixture.otherCache(key: .passphrase("secret")).finds(token)
+    }
+    try fixture.write(keys, to: fixture.keys)
+    // Cheaper to try than it was made: the seal covers that.
+    try fixture.forge(fixture.keys) { $0[39] -= 1 }
+    await #expect(throws: CacheError(.wrongKey, "")) {
+      try await fixture.otherCache(key: .passphrase("secret")).finds(token)
+    }
+    try fixture.write(keys, to: fixture.keys)
+    try fixture.forge(fixture.keys) { $0[11] = 2 }
+    await #expect(throws: CacheError(.newerVersion, "")) {
+      try await fixture.otherCache(key: .passphrase("secret")).finds(token)
+    }
+  }
+
+  @Test func `Two who make the store at once make one`() async throws {
+    let fixture = try Fixture()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          try await fixture.otherCache(key: .passphrase("secret")).save(
+            SampleToken("t\(number)", account: number))
+        }
+      }
+      try await group.waitForAll()
+    }
+    let cache = fixture.otherCache(key: .passphrase("secret"))
+    for number in 0..<8 { #expect(try await cache.finds(SampleToken("t\(number)", account: number))) }
+  }
+}

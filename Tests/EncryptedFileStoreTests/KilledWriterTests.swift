@@ -1,0 +1,134 @@
+import CacheWorker
+import FoundationEssentials
+import GLibSupport
+import Testing
+import TokenCache
+
+@testable import EncryptedFileStore
+
+/// What a writer leaves that was killed at one moment or another, and what becomes of it.
+@Suite(.timeLimit(.minutes(5)))
+struct KilledWriterTests {
+  private let old = SampleToken("old", account: 1)
+  private let new = SampleToken("new", account: 1)
+  private let other = SampleToken("other", account: 2)
+
+  /// The files of a group before and after one save.
+  private func fixture() async throws -> (Fixture, before: [String: [UInt8]], after: [String: [UInt8]]) {
+    let fixture = try Fixture()
+    try await fixture.cache.save(old)
+    try await fixture.cache.save(other)
+    let before = try fixture.files()
+    try await fixture.cache.save(new)
+    return (fixture, before, try fixture.files())
+  }
+
+  @Test func `Killed before the first file was in place, it saved nothing`() async throws {
+    let (fixture, before, after) = try await fixture()
+    let shard = "\(fixture.shard(new)).sealed"
+    try fixture.put(before)
+    try fixture.put([
+      "manifest.sealed.new": try #require(after["manifest.sealed"]),
+      shard + ".new": try #require(after[shard]),
+    ])
+    let cache = fixture.otherCache()
+    #expect(try await cache.finds(old))
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    try await cache.save(SampleToken("next", account: 2))
+    #expect(try await cache.finds(old))
+    #expect(try await !cache.finds(new))
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(try fixture.files().keys.allSatisfy { !$0.hasSuffix(".new") })
+  }
+
+  @Test(arguments: [true, false])
+  func `Killed before the manifest was in place, it saved all`(readFirst: Bool) async throws {
+    let (fixture, before, after) = try await fixture()
+    try fixture.put(after)
+    try fixture.put([
+      "manifest.sealed": try #require(before["manifest.sealed"]),
+      "manifest.sealed.new": try #require(after["manifest.sealed"]),
+    ])
+    let cache = fixture.otherCache()
+    if readFirst { #expect(try await cache.finds(new)) }
+    try await cache.save(SampleToken("next", account: 2))
+    #expect(try await cache.finds(new))
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+  }
+
+  @Test func `Killed while it removed an account, it is done or not`() async throws {
+    let (fixture, _, before) = try await fixture()
+    try await fixture.cache.removeAccount(new.homeAccountID)
+    let after = try fixture.files()
+    let shard = "\(fixture.shard(new)).sealed"
+    for isGone in [false, true] {
+      try fixture.put(before)
+      if isGone { try fixture.remove(fixture.path(new)) }
+      try fixture.put([
+        "manifest.sealed": try #require(before["manifest.sealed"]),
+        "manifest.sealed.new": try #require(after["manifest.sealed"]),
+      ])
+      let cache = fixture.otherCache()
+      let contents = try await cache.store.read(.all, in: fixture.group)
+      #expect(contents.problems.filter { $0.shard == fixture.shard(new) }.isEmpty)
+      #expect((contents.documents[fixture.shard(new)] == nil) == isGone)
+      #expect(try fixture.files().keys.contains(shard) == !isGone)
+      _ = try await cache.store.remove(.damaged, in: fixture.group)
+    }
+  }
+
+  @Test func `Killed in the group's first write, it leaves a group that can be used`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(old)
+    let manifest = try fixture.bytes(fixture.manifest)
+    let common = try #require(
+      try fixture.files().keys.first { $0 != "manifest.sealed" && $0 != "\(fixture.shard(old)).sealed" })
+    // The first write may have come as far as one of two files.
+    try fixture.remove(fixture.manifest)
+    try fixture.remove(fixture.path(old))
+    try fixture.put(["manifest.sealed.new": manifest])
+    let cache = fixture.otherCache()
+    let contents = try await cache.store.read(.all, in: fixture.group)
+    #expect(contents.problems.isEmpty)
+    #expect(contents.documents.keys.map { "\($0).sealed" } == [common])
+    try await cache.save(old)
+    #expect(try await fixture.cache.finds(old))
+  }
+
+  @Test func `A new manifest that lies about from before is not believed`() async throws {
+    let (fixture, before, _) = try await fixture()
+    try fixture.put(["manifest.sealed.new": try #require(before["manifest.sealed"])])
+    let cache = fixture.otherCache()
+    try await cache.save(SampleToken("next", account: 2))
+    #expect(try await cache.finds(new))
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+  }
+
+  @Test func `Memory is not trusted while a writer is at work or died, and is afterwards`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(old)
+    let before = try #require(fixture.store.generation(of: fixture.group))
+    let file = try SharedLockFile(directory: fixture.groupPath, name: "lock")
+    try file.withLock(orThrow: { $0 }) { () throws(SharedLockFileError) in file.beginWrite() }
+    #expect(fixture.store.generation(of: fixture.group) == nil)
+    try await fixture.otherCache().save(new)
+    let after = try #require(fixture.store.generation(of: fixture.group))
+    #expect(after > before)
+    #expect(try await fixture.cache.finds(new))
+  }
+}
+
+extension Fixture {
+  /// The group's files, the lock file aside.
+  func files() throws -> [String: [UInt8]] {
+    var files: [String: [UInt8]] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: groupPath) where name != "lock" {
+      files[name] = try bytes("\(groupPath)/\(name)")
+    }
+    return files
+  }
+
+  func put(_ files: [String: [UInt8]]) throws {
+    for (name, bytes) in files { try write(bytes, to: "\(groupPath)/\(name)") }
+  }
+}

@@ -1,0 +1,162 @@
+import CacheWorker
+import Crypto
+import FoundationEssentials
+import SecretService
+import TestSupport
+import Testing
+import TokenCache
+
+@testable import EncryptedFileStore
+
+/// A change of keys, whole and interrupted.
+@Suite(.timeLimit(.minutes(5)))
+struct RekeyTests {
+  private let one = SampleToken("one", account: 1)
+  private let two = SampleToken("two", account: 2)
+
+  private func filled() async throws -> Fixture {
+    let fixture = try Fixture()
+    try await fixture.cache.save(one)
+    try await fixture.cache.save(two)
+    try await TokenCacheAccessor(store: fixture.store, group: try KeychainGroup("org.example.other")).save(
+      one)
+    return fixture
+  }
+
+  /// The ids of the keys that the group's files are sealed with.
+  private func keyIDs(_ fixture: Fixture) throws -> Set<[UInt8]> {
+    try Set(fixture.files().values.map { Array($0[16..<32]) })
+  }
+
+  @Test func `Afterwards the new key opens everything and the old one nothing`() async throws {
+    let fixture = try await filled()
+    let before = try keyIDs(fixture)
+    let (oldKeys, oldFile) = (try fixture.bytes(fixture.keys), try fixture.bytes(fixture.path(one)))
+    let summary = try await fixture.store.rekey(to: .passphrase("new"))
+    #expect(summary == RekeySummary(resealed: 7, left: 0))
+    #expect(try keyIDs(fixture).isDisjoint(with: before))
+    #expect(try keyIDs(fixture).count == 1)
+    #expect(try fixture.bytes(fixture.keys).count == 140)
+
+    #expect(try await fixture.cache.finds(one))
+    let cache = fixture.otherCache(key: .passphrase("new"))
+    for token in [one, two] { #expect(try await cache.finds(token)) }
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(try await cache.store.groups().count == 2)
+    await #expect(throws: CacheError(.wrongKey, "")) { try await fixture.otherCache().finds(one) }
+
+    // A file from before is of a key that nobody knows; with the old keys, all others are.
+    try fixture.write(oldFile, to: fixture.path(one))
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.map(\.kind) == [.wrongKey])
+    try fixture.write(oldKeys, to: fixture.keys)
+    let problems = try await fixture.otherStore().read(.all, in: fixture.group).problems
+    #expect(Set(problems.map(\.kind)) == [.wrongKey])
+  }
+
+  @Test func `The same key file gives new data keys`() async throws {
+    let fixture = try await filled()
+    let before = try keyIDs(fixture)
+    #expect(try await fixture.store.rekey().resealed == 7)
+    #expect(try keyIDs(fixture).isDisjoint(with: before))
+    #expect(try await fixture.otherCache().finds(two))
+  }
+
+  @Test func `A store that is open elsewhere goes on reading and writing`() async throws {
+    let fixture = try await filled()
+    let other = fixture.otherCache()
+    #expect(try await other.finds(one))
+    _ = try await fixture.store.rekey()
+    try await other.save(SampleToken("three", account: 3))
+    #expect(try await fixture.cache.finds(SampleToken("three", account: 3)))
+    #expect(try keyIDs(fixture).count == 1)
+  }
+
+  @Test func `Writers that meet a change of keys lose nothing`() async throws {
+    let fixture = try await filled()
+    let tokens = (0..<60).map { SampleToken("t\($0)", account: $0 % 6) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<3 {
+        let cache = fixture.otherCache()
+        group.addTask {
+          for token in tokens where token.account % 3 == writer { try await cache.save(token) }
+        }
+      }
+      group.addTask { for _ in 0..<5 { _ = try await fixture.store.rekey() } }
+      try await group.waitForAll()
+    }
+    _ = try await fixture.store.rekey()
+    let cache = fixture.otherCache()
+    for token in tokens { #expect(try await cache.finds(token), "\(token.name)") }
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(try keyIDs(fixture).count == 1)
+    #expect(try fixture.bytes(fixture.keys).count == 140)
+  }
+
+  @Test func `Interrupted, it leaves a store that the new key opens, and is finished later`() async throws {
+    let fixture = try await filled()
+    // As it is when half of the files are sealed again.
+    let oldFiles = try fixture.files()
+    let keyFile = Array(try fixture.bytes(fixture.directory + "/key"))
+    let oldBytes = try fixture.bytes(fixture.keys)
+    let oldKeys = try KeysFile.open(oldBytes, with: KeysFile.Header(oldBytes).key(from: keyFile))
+    _ = try await fixture.store.rekey(to: .passphrase("new"))
+    let newBytes = try fixture.bytes(fixture.keys)
+    let header = try KeysFile.Header(newBytes)
+    let key = try header.key(from: Array("new".utf8))
+    let newKeys = try KeysFile.open(newBytes, with: key)
+    let both = DataKeys(current: newKeys.current, older: oldKeys.all)
+    try fixture.write(KeysFile.seal(both, header, with: key), to: fixture.keys)
+    for name in ["manifest.sealed", "\(fixture.shard(one)).sealed"] {
+      try fixture.put([name: try #require(oldFiles[name])])
+    }
+    #expect(try keyIDs(fixture).count == 2)
+
+    let cache = fixture.otherCache(key: .passphrase("new"))
+    for token in [one, two] { #expect(try await cache.finds(token)) }
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    try await cache.save(SampleToken("three", account: 3))
+    let store = fixture.otherStore(key: .passphrase("new"))
+    #expect(try await store.rekey().left == 0)
+    #expect(try keyIDs(fixture).count == 1)
+    #expect(try fixture.bytes(fixture.keys).count == 140)
+    #expect(try await fixture.otherCache(key: .passphrase("new")).finds(two))
+  }
+
+  @Test func `While a file cannot be opened its key is kept`() async throws {
+    let fixture = try await filled()
+    let intact = try fixture.bytes(fixture.path(one))
+    try fixture.change(fixture.path(one)) { $0[300] ^= 1 }
+    #expect(try await fixture.store.rekey() == RekeySummary(resealed: 6, left: 1))
+    try fixture.write(intact, to: fixture.path(one))
+    #expect(try await fixture.otherCache().finds(one))
+    #expect(try await fixture.store.rekey() == RekeySummary(resealed: 7, left: 0))
+    #expect(try await fixture.otherCache().finds(one))
+    #expect(try fixture.bytes(fixture.keys).count == 140)
+  }
+
+  @Test func `A key in the keyring is replaced by a new item`() async throws {
+    let fixture = try Fixture()
+    let keyring = try PrivateKeyring()
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    func items() async throws -> [ObjectPath] {
+      try await client.search(["xdg:schema": "org.llavero.StoreKey"]).unlocked
+    }
+    let store = fixture.otherStore(key: .keyring(), busAddress: keyring.busAddress)
+    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    try await cache.save(one)
+    let before = try await client.secrets(of: try await items()).values.map { $0.withUnsafeBytes(Array.init) }
+    _ = try await store.rekey()
+    let after = try await client.secrets(of: try await items()).values.map { $0.withUnsafeBytes(Array.init) }
+    #expect(after.count == 1)
+    #expect(before != after)
+    _ = try await store.rekey(to: .keyFile(path: fixture.directory + "/key"))
+    #expect(try await items().isEmpty)
+    #expect(try await fixture.cache.finds(one))
+  }
+
+  @Test func `Where there is no store there is nothing to do`() async throws {
+    let fixture = try Fixture()
+    #expect(try await fixture.store.rekey(to: .passphrase("new")) == RekeySummary())
+    #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+  }
+}

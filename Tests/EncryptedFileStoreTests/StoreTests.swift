@@ -1,0 +1,136 @@
+import CacheWorker
+import EncryptedFileStore
+import FoundationEssentials
+import Glibc
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(5)))
+struct StoreTests {
+  private let one = SampleToken("one", account: 1)
+  private let two = SampleToken("two", account: 2)
+
+  @Test func `What was saved is found by another store and is gone when it was removed`() async throws {
+    let fixture = try Fixture()
+    #expect(try await fixture.store.groups().isEmpty)
+    #expect(try await !fixture.cache.finds(one))
+    try await fixture.cache.save(one)
+    try await fixture.cache.save(two)
+    let other = fixture.otherCache()
+    #expect(try await other.finds(one))
+    #expect(try await other.finds(two))
+    #expect(try await other.store.groups() == [fixture.group])
+
+    try await other.removeAccount(one.homeAccountID)
+    #expect(try await !fixture.cache.finds(one))
+    #expect(try await fixture.cache.finds(two))
+    #expect(try await fixture.cache.clear() == 2)
+    #expect(try await !other.finds(two))
+    #expect(try await fixture.store.groups().isEmpty)
+    try await other.save(one)
+    #expect(try await fixture.cache.finds(one))
+  }
+
+  @Test func `Asking for what is not there makes no file`() async throws {
+    let fixture = try Fixture()
+    let store = fixture.otherStore(key: .keyFile(path: "/nonexistent"))
+    #expect(try await store.read(.all, in: fixture.group).documents.isEmpty)
+    #expect(try await store.remove(.everything, in: fixture.group) == 0)
+    #expect(store.generation(of: fixture.group) == nil)
+    await #expect(throws: CacheError(.unavailable, "")) {
+      try await TokenCacheAccessor(store: store, group: fixture.group).save(one)
+    }
+    #expect(!FileManager.default.fileExists(atPath: fixture.groupPath))
+    #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+  }
+
+  @Test func `Files are 0600, directories 0700, and nothing readable stands in them`() async throws {
+    let fixture = try Fixture()
+    let mask = umask(0)
+    defer { umask(mask) }
+    try await fixture.cache.save(one)
+    let names = try FileManager.default.subpathsOfDirectory(atPath: fixture.directory + "/data")
+    #expect(names.count == 9)
+    for name in names {
+      var status = stat()
+      #expect(lstat("\(fixture.directory)/data/\(name)", &status) == 0)
+      let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+      #expect(status.st_mode & 0o777 == (isDirectory ? 0o700 : 0o600), "\(name)")
+      guard !isDirectory else { continue }
+      let text = String(decoding: try fixture.bytes("\(fixture.directory)/data/\(name)"), as: UTF8.self)
+      for secret in [one.accessToken, one.refreshToken, one.username, one.homeAccountID, "AccessToken"] {
+        #expect(!text.contains(secret))
+      }
+    }
+  }
+
+  @Test func `The size of a file tells little of what is in it`() async throws {
+    let fixture = try Fixture()
+    var sizes: Set<Int> = []
+    for number in 0..<12 {
+      try await fixture.cache.save(SampleToken("t\(number)", account: 1))
+      sizes.insert(try fixture.bytes(fixture.path(one)).count - 116)
+    }
+    #expect(sizes == [4096, 8192, 16384])
+  }
+
+  @Test func `The same contents are sealed with another nonce each time`() async throws {
+    let fixture = try Fixture()
+    var nonces: Set<[UInt8]> = []
+    for _ in 0..<3 {
+      try await fixture.cache.save(one)
+      nonces.insert(Array(try fixture.bytes(fixture.path(one))[72..<84]))
+      try await fixture.cache.removeAccount(one.homeAccountID)
+    }
+    #expect(nonces.count == 3)
+  }
+
+  @Test func `A document over the limit is refused and nothing is written`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(one)
+    let before = try fixture.bytes(fixture.manifest)
+    var document = CacheDocument()
+    document.otherSections["Big"] = .string(String(repeating: "x", count: 33 << 20))
+    let (shard, big) = (fixture.shard(two), document)
+    await #expect(throws: CacheError(.tooLarge, "")) {
+      try await fixture.store.update([shard], in: fixture.group) { $0[shard] = big }
+    }
+    #expect(try fixture.bytes(fixture.manifest) == before)
+  }
+
+  @Test(arguments: ["../escape", "", "8308B012827002C155F91EC7E7FDAC05", "8308b012"])
+  func `A name that is no shard's id never becomes a file name`(_ name: String) async throws {
+    let fixture = try Fixture()
+    let shard = ShardID(rawValue: name)
+    #expect(try await fixture.store.read(.some([shard]), in: fixture.group).documents.isEmpty)
+    await #expect(throws: CacheError(.refused, "")) {
+      try await fixture.store.update([shard], in: fixture.group) { $0[shard].otherSections = ["a": "b"] }
+    }
+  }
+
+  @Test func `Without XDG_DATA_HOME the files are in the home directory, without both it is an error`()
+    async throws
+  {
+    let fixture = try Fixture()
+    let atHome = fixture.otherStore(environment: ["XDG_DATA_HOME": "relative/is/ignored"])
+    try await TokenCacheAccessor(store: atHome, group: fixture.group).save(one)
+    #expect(FileManager.default.fileExists(atPath: fixture.directory + "/.local/share/llavero/sealed/keys"))
+    let nowhere = fixture.otherStore(environment: ["XDG_DATA_HOME": "", "HOME": ""])
+    let error = await #expect(throws: CacheError(.unavailable, "")) { try await nowhere.groups() }
+    #expect(error?.advice?.contains("XDG_DATA_HOME") == true)
+  }
+
+  @Test func `A directory that others may enter, or a link to one, is refused`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(one)
+    chmod(fixture.groupPath, 0o755)
+    let error = await #expect(throws: CacheError(.unavailable, "")) {
+      try await fixture.store.read(.all, in: fixture.group)
+    }
+    #expect(error?.advice?.contains("chmod go= \(fixture.groupPath)") == true)
+    chmod(fixture.groupPath, 0o700)
+    #expect(rename(fixture.groupPath, fixture.directory + "/moved") == 0)
+    #expect(symlink(fixture.directory + "/moved", fixture.groupPath) == 0)
+    await #expect(throws: CacheError(.unavailable, "")) { try await fixture.otherCache().save(two) }
+  }
+}

@@ -1,0 +1,82 @@
+import CacheWorker
+import KeyringStore
+import SecretService
+import TestSupport
+import Testing
+import TokenCache
+
+/// How many calls an operation takes, and what a writer may take from its memory.
+@Suite(.timeLimit(.minutes(10)))
+struct CallCountTests {
+  private let first = SampleToken("first", account: 0, scope: "api://sample/same")
+  private let second = SampleToken("second", account: 0, scope: "api://sample/same")
+  private let third = SampleToken("third", account: 0, scope: "api://sample/same")
+
+  @Test func `A second save reads the items without a search and writes one`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(first)
+    let log = try await fixture.logOfCalls { () async throws in try await fixture.cache.save(second) }
+    #expect(log == ["GetSecrets", "SetSecret"])
+    #expect(try await fixture.otherCache().finds(second))
+  }
+
+  @Test func `A read asks for the default collection's path and nothing else of it`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(first)
+    let shard = fixture.shard(first)
+    let one = try await fixture.logOfCalls { () async throws in
+      _ = try await fixture.store.read(.some([shard]), in: fixture.group)
+    }
+    #expect(one == ["ReadAlias", "SearchItems", "GetAll", "GetSecrets"])
+    let all = try await fixture.logOfCalls { () async throws in
+      _ = try await fixture.store.read(.all, in: fixture.group)
+    }
+    #expect(all == ["ReadAlias", "SearchItems", "SearchItems", "GetSecrets"])
+  }
+
+  @Test func `A save after another program's searches again`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(first)
+    try await fixture.otherCache().save(second)
+    let log = try await fixture.logOfCalls { () async throws in try await fixture.cache.save(third) }
+    #expect(log.count { $0 == "SearchItems" } == 2)
+    #expect(try await fixture.items(fixture.shard(first)).count == 1)
+    #expect(try await fixture.otherCache().finds(third))
+  }
+
+  @Test func `A save overwrites nothing that a program which says nothing has changed`() async throws {
+    let fixture = try Fixture()
+    let other = SampleToken("other", account: 0)
+    try await fixture.cache.save(first)
+    let item = try #require(try await fixture.items(fixture.shard(first)).first)
+    try await fixture.client.setSecret(
+      SecretBytes(copying: try await fixture.shardText(other)), of: item.properties.path)
+    try await fixture.cache.save(second)
+    for token in [other, second] { #expect(try await fixture.otherCache().finds(token)) }
+  }
+
+  @Test func `A save finds its place again when its item was deleted and the path given to another`()
+    async throws
+  {
+    let fixture = try Fixture()
+    try await fixture.cache.save(first)
+    let item = try #require(try await fixture.items(fixture.shard(first)).first)
+    try await fixture.client.delete(item.properties.path)
+    let theirs = try await fixture.create(["theirs": "1"], "not ours")
+    try await fixture.cache.save(second)
+    #expect(try await fixture.otherCache().finds(second))
+    let found = try #require(try await fixture.items(["theirs": "1"]).first)
+    #expect(found.properties.path == theirs)
+    #expect(found.secret == Array("not ours".utf8))
+  }
+
+  @Test func `A save after the keyring was restarted searches again`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(first)
+    fixture.keyring.killDaemon()
+    try fixture.keyring.startDaemon()
+    try await fixture.cache.save(second)
+    #expect(try await fixture.otherCache().finds(second))
+    #expect(try await fixture.allItems().count == 2)
+  }
+}

@@ -1,0 +1,160 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+/// The commands on the store of encrypted files.
+@Suite(.timeLimit(.minutes(5)))
+struct FileStoreTests {
+  private let tool: Tool
+  private let files: TemporaryDirectory
+
+  init() throws {
+    tool = try Tool()
+    files = try TemporaryDirectory()
+    chmod(try files.file("key", String(repeating: "k", count: 32)), 0o600)
+  }
+
+  private var key: String { "file:\(files.path)/key" }
+
+  private func environment(_ more: [String: String?] = [:]) -> [String: String?] {
+    ["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": key].merging(more) { $1 }
+  }
+
+  private func run(
+    _ arguments: String..., input: String = "", environment more: [String: String?] = [:]
+  ) throws -> Child.Result {
+    try tool.run(tool.inGroup(arguments), input: input, environment: environment(more))
+  }
+
+  /// Fills the group.
+  private func load() throws {
+    let result = try run("import", "-", input: Sample.cache)
+    try #require(result.status == 0, "\(result.standardError)")
+  }
+
+  /// The files of the group's shards.
+  private func shards() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: "\(files.path)/llavero/sealed/\(tool.group)")
+      .filter { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") }.sorted()
+      .map { "\(files.path)/llavero/sealed/\(tool.group)/\($0)" }
+  }
+
+  @Test func `Every command works on it, and the keyring is left alone`() throws {
+    try load()
+    let groups = try JSONValue(text: try run("groups", "--json").standardOutput)
+    #expect(groups["groups"]?.strings("group") == [tool.group])
+    let list = try JSONValue(text: try run("list", "--json").standardOutput)
+    #expect(list["records"]?.arrayValue?.count == 10)
+    #expect(try run("show", list["records"]?[0]?["id"]?.stringValue ?? "").status == 0)
+    #expect(try run("accounts").standardOutput.contains("bob@contoso.example"))
+    #expect(try run("clear", "--expired", "--yes").status == 0)
+    let exported = try JSONValue(text: try run("export").standardOutput)
+    #expect(exported.secrets.contains("secret-at-valid"))
+    #expect(!exported.secrets.contains("secret-at-expired"))
+    #expect(try tool.json("list")["records"]?.arrayValue?.isEmpty == true)
+    #expect(try run("clear", "--all", "--yes").status == 0)
+    #expect(try run("groups").standardError.contains("No keychain group"))
+  }
+
+  @Test func `The command line goes before the environment, and that before the configuration`() throws {
+    let configuration = files.path + "/config/llavero"
+    try FileManager.default.createDirectory(atPath: configuration, withIntermediateDirectories: true)
+    _ = try files.file("config/llavero/config", "[llavero]\nstore = file\nkey = \(key)\n")
+    let unset: [String: String?] = ["LLAVERO_STORE": nil, "LLAVERO_KEY": nil]
+    let configured = unset.merging(["XDG_CONFIG_HOME": files.path + "/config"]) { $1 }
+    #expect(try run("import", "-", input: Sample.cache, environment: configured).status == 0)
+    #expect(try run("list", "--store", "file", "--key", key, environment: unset).status == 0)
+    #expect(try shards().count == 3)
+    let wrong = try run("list", "--key", "keyring", environment: configured)
+    #expect(wrong.status == 1)
+    #expect(wrong.standardError.contains("--key file:PATH"))
+  }
+
+  @Test func `A store without a key, and a key that is none, are wrong usage`() throws {
+    let missing = try run("list", "--json", environment: ["LLAVERO_KEY": nil])
+    #expect(missing.status == 2)
+    let error = try JSONValue(text: missing.standardError)["error"]
+    #expect(error?["code"]?.stringValue == "key_required")
+    #expect(error?["advice"]?.stringValue?.contains("passphrase-fd:N") == true)
+    // Somebody may take it for the place of the passphrase itself.
+    let misunderstood = try run("list", environment: ["LLAVERO_KEY": "hunter2"])
+    #expect(misunderstood.status == 2)
+    #expect(!misunderstood.standardError.contains("hunter2"))
+    for key in [
+      "", "passphrase:secret", "passphrase-fd:", "passphrase-fd:x", "file:", "credential:", "keyring:x",
+    ] {
+      #expect(try run("list", "--key", key).status == 2, "\(key)")
+    }
+    #expect(try run("rekey", environment: ["LLAVERO_STORE": nil]).status == 2)
+  }
+
+  @Test func `A damaged file is named with what to do, and clear --damaged removes it`() throws {
+    try load()
+    let path = try #require(try shards().first)
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    bytes[500] ^= 1
+    try bytes.write(to: URL(filePath: path))
+    let list = try run("list")
+    #expect(list.status == 0)
+    #expect(list.standardError.contains("was damaged: its check sum"))
+    #expect(list.standardError.contains("clear --damaged"))
+    #expect(try run("export").status == 1)
+    let cleared = try run("clear", "--damaged", "--yes")
+    #expect(cleared.standardOutput.contains("1 unreadable item removed"))
+    #expect(try run("export").status == 0)
+    try bytes.write(to: URL(filePath: path))
+    let back = try run("list", "--json")
+    #expect(try JSONValue(text: back.standardOutput)["problems"]?.strings("kind") == ["damaged"])
+  }
+
+  @Test func `A passphrase is asked for without being shown`() throws {
+    let environment = environment(["LLAVERO_KEY": "passphrase"])
+    _ = try files.file("cache.json", Sample.cache)
+    let made = try tool.onTerminal(
+      "import", files.path + "/cache.json", answering: ["korrekt", "korrekt"], environment: environment)
+    #expect(made.status == 0, "\(made.text)")
+    #expect(!made.text.contains("korrekt"))
+    let opened = try tool.onTerminal("accounts", answering: ["korrekt"], environment: environment)
+    #expect(opened.status == 0)
+    #expect(opened.text.contains("bob@contoso.example"))
+    #expect(!opened.text.contains("korrekt"))
+    let wrong = try tool.onTerminal("accounts", answering: ["falsch"], environment: environment)
+    #expect(wrong.status == 1)
+    #expect(wrong.text.contains("is not the one it was sealed with"))
+    let interrupted = try tool.onTerminal("accounts", answering: ["kor\u{3}"], environment: environment)
+    #expect(interrupted.status == 5)
+    let nobody = try run("accounts", environment: ["LLAVERO_KEY": "passphrase"])
+    #expect(nobody.status == 3)
+    #expect(nobody.standardError.contains("--key passphrase-fd:3 3< FILE"))
+  }
+
+  @Test func `Two passphrases that differ make no store`() throws {
+    let environment = environment(["LLAVERO_KEY": "passphrase"])
+    _ = try files.file("cache.json", Sample.cache)
+    let made = try tool.onTerminal(
+      "import", files.path + "/cache.json", answering: ["one", "other"], environment: environment)
+    #expect(made.status == 1)
+    #expect(made.text.contains("differ"))
+    #expect(!FileManager.default.fileExists(atPath: files.path + "/llavero/sealed/keys"))
+  }
+
+  @Test func `rekey puts a passphrase in place of the key file`() throws {
+    try load()
+    _ = try files.file("passphrase", "secret\n")
+    func withPassphrase(_ command: String) throws -> Child.Result {
+      try Child.run(
+        "/bin/sh", ["-c", "\(Tool.path) \(command) 9< \(files.path)/passphrase"],
+        environment: tool.environment(with: environment()))
+    }
+    let rekeyed = try withPassphrase("rekey --new-key passphrase-fd:9 --json")
+    #expect(rekeyed.status == 0, "\(rekeyed.standardError)")
+    #expect(try JSONValue(text: rekeyed.standardOutput)["resealed"]?.numberValue == 4)
+    #expect(try JSONValue(text: rekeyed.standardOutput)["left"]?.numberValue == 0)
+    #expect(try run("list").status == 1)
+    let list = try withPassphrase("accounts --key passphrase-fd:9 --group \(tool.group)")
+    #expect(list.standardOutput.contains("bob@contoso.example"))
+    #expect(try run("accounts", "--key", "passphrase-fd:9").status == 1)
+  }
+}

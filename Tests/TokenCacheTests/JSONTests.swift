@@ -1,0 +1,98 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import TokenCache
+
+/// JSON is read by a reader of our own and, where that gives up, by `JSONDecoder`: both must say the same.
+struct JSONTests {
+  private static let texts = [
+    "{}", " {\n}\t", #"{"a":{}}"#, #"{"a":[]}"#, #"{"a":[1,"b",null,true,false,{"c":[[]]}]}"#, #"{"a":0}"#,
+    #"{"a":-0}"#, #"{"a":-12}"#, #"{"a":999999999999999999}"#, #"{"a":1234567890123456789}"#,
+    #"{"a":12345678901234567890123}"#, #"{"a":1.50}"#, #"{"a":1e3}"#, #"{"a":1E400}"#, #"{"a":01}"#,
+    #"{"a":-}"#,
+    #"{"a":""}"#, #"{"a":"\"\\\/\b\f\n\r\t"}"#, #"{"a":"\u00e9\ud83d\ude00"}"#, #"{"a":"\ud83d"}"#,
+    #"{"a\u0041":1,"é":"ü"}"#, #"{"a":"12345678\"12345678"}"#, #"{"a":"1234567\\","b":"\\"}"#,
+    #"{"a":1,"a":2}"#, #"{"a":1,}"#, #"{"a":[1,]}"#, #"{,}"#, #"{"a"}"#, #"{"a":}"#, #"{"a":1"b":2}"#,
+    #"{"a":tru}"#, #"{"a":nul"#, #"{"a":"b"#, #"{"a":"b\"#, #"{"a":"b\"}"#, #"{"a":1}x"#, #"{"a":1}}"#, "[]",
+    "1",
+    "", "\"a\"", "\u{FEFF}{\"a\":1}", "{\"a\":\"\u{1}\"}", "{\"a\":\"\u{7F}\"}", "{\"a\":\"\n\"}", "{'a':1}",
+    "{\"a\":/**/1}", "\u{0}",
+  ]
+
+  private func agree(_ json: Data) -> Bool {
+    let ours = try? JSONObject(json: json)
+    return ours == (try? JSONDecoder().decode(JSONObject.self, from: json))
+  }
+
+  @Test(arguments: texts)
+  func `What is usual and what is not reads as JSONDecoder reads it`(text: String) {
+    #expect(agree(Data(text.utf8)))
+  }
+
+  @Test func `Objects may be nested as deep as JSONDecoder lets them`() {
+    for depth in [1, 63, 64, 65, 300, 511, 512, 513, 2000] {
+      let text = String(repeating: #"{"a":"#, count: depth) + "1" + String(repeating: "}", count: depth)
+      #expect(agree(Data(text.utf8)))
+    }
+  }
+
+  @Test func `Bytes that are changed at random read as JSONDecoder reads them`() throws {
+    var cache = CacheDocument()
+    cache.save(
+      Credential(
+        type: .accessToken, homeAccountID: "u.t", environment: "login.example", clientID: "client",
+        secret: "a \"secret\" of 1 é"))
+    let json = try cache.json()
+    var random = SystemRandomNumberGenerator()
+    let bytes = Array(#"{}[]":,\u0et-. "#.utf8) + [0, 0x1F, 0x80, 0xC3, 0xFF]
+    for _ in 0..<20_000 {
+      var changed = json
+      for _ in 0...Int.random(in: 0...2, using: &random) {
+        let index = Int.random(in: 0..<changed.count, using: &random)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: changed[index] = bytes[Int.random(in: 0..<bytes.count, using: &random)]
+        case 1: changed.remove(at: index)
+        default: changed.insert(bytes[Int.random(in: 0..<bytes.count, using: &random)], at: index)
+        }
+      }
+      #expect(agree(changed), "\(Array(changed))")
+    }
+  }
+
+  @Test func `What is written is compact, sorted, and reads as it was`() throws {
+    let sections: JSONObject = [
+      "z": .object([
+        "b": .array([.null, .bool(true), .bool(false), .integer(-5), .string("")]),
+        "a": .object([:]),
+        "slash/": "quote \" backslash \\ line \n tab \t bell \u{7} null \u{0} é 😀",
+      ]),
+      "A": .decimal(Decimal(string: "1.5") ?? 0), "m": .double(1e300), "empty": .array([]),
+    ]
+    let json = try CacheDocument(sections: sections).json()
+    let text = String(decoding: json, as: UTF8.self)
+    #expect(
+      text
+        == #"{"A":1.5,"empty":[],"m":1e+300,"z":{"a":{},"b":[null,true,false,-5,""],"slash/":"#
+        + #""quote \" backslash \\ line \u000a tab \u0009 bell \u0007 null \u0000 é 😀"}}"#)
+    #expect(try CacheDocument(json: json).otherSections["z"] == sections["z"])
+    #expect(throws: CacheError(.damaged, "")) {
+      try CacheDocument(sections: ["a": .double(.infinity)]).json()
+    }
+  }
+
+  @Test(arguments: 0..<40)
+  func `A byte with a meaning is found wherever it stands`(position: Int) {
+    for byte in [UInt8(ascii: "\""), UInt8(ascii: "\\"), 0, 0x1F] {
+      for filling in [UInt8(ascii: "a"), 0x20, 0x21, 0x23, 0x5B, 0x5D, 0x7F, 0x80, 0xFF] {
+        var bytes = [UInt8](repeating: filling, count: 40)
+        #expect(JSONString.endOfPlainText(in: bytes.span, from: 0) == 40)
+        bytes[position] = byte
+        #expect(JSONString.endOfPlainText(in: bytes.span, from: 0) == position)
+        #expect(JSONString.endOfPlainText(in: bytes.span, from: position) == position)
+        #expect(
+          JSONString.endOfPlainText(in: bytes.span, from: min(position + 1, 39)) == (position < 39 ? 40 : 39))
+      }
+    }
+  }
+}
