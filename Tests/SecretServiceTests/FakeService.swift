@@ -70,7 +70,7 @@ final class FakeService: Sendable {
     log.withLock { $0.append(method) }
 
     var answer = answers.withLock { $0[method] } ?? .error("org.freedesktop.DBus.Error.UnknownMethod")
-    if method == "OpenSession" {
+    if method == "OpenSession", answers.withLock({ $0[method] }) == nil {
       answer =
         arguments[0].string == "plain"
         ? .reply([.variant(.string("")), .objectPath(Self.session)])
