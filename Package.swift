@@ -148,7 +148,7 @@ let package = Package(
     .testTarget(name: "MSALConcurrencyTests", dependencies: ["MSAL"], swiftSettings: common),
     .testTarget(
       name: "LlaveroTests",
-      dependencies: ["GLibSupport", "llavero", "SecretService", "TestSupport", "TokenCache"],
+      dependencies: ["llavero", "SecretService", "TestSupport", "TokenCache"],
       swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]

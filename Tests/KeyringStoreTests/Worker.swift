@@ -12,18 +12,24 @@ final class Worker: @unchecked Sendable {
   private let output: Pipe
   private let queue = DispatchQueue(label: "worker")
 
-  init(_ keyring: PrivateKeyring, _ arguments: String...) throws {
+  convenience init(_ keyring: PrivateKeyring, _ arguments: String...) throws {
+    try self.init([Self.program] + arguments, environment: keyring.environment)
+  }
+
+  /// Runs a command that leads to a `CacheWorker`.
+  init(_ command: [String], environment: [String: String]) throws {
     input = try Pipe()
     output = try Pipe()
     // Errors go where the tests' own do.
     child = try Child(
-      Self.program, arguments, environment: keyring.environment, streams: (input.reading, output.writing, 2))
+      command[0], Array(command.dropFirst()), environment: environment,
+      streams: (input.reading, output.writing, 2))
     input.closeReading()
     output.closeWriting()
   }
 
   /// SwiftPM puts all programs of a build next to each other.
-  private static let program: String = {
+  static let program: String = {
     var path = [CChar](repeating: 0, count: 4096)
     let count = max(readlink("/proc/self/exe", &path, path.count), 0)
     let tests = String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -57,6 +63,9 @@ final class Worker: @unchecked Sendable {
       return (lines.map { String(decoding: $0, as: UTF8.self) }, worker.child.wait())
     }
   }
+
+  /// Halts the process.
+  func stop() { child.signal(SIGSTOP) }
 
   /// Ends the process as the kernel does when memory runs out.
   func kill() { child.signal(SIGKILL) }

@@ -68,7 +68,8 @@ public enum KeyringProvider: Sendable {
     let path = directory + "/kwallet.socket"
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
     unlink(path)
-    let descriptors = (0..<2).map { _ in socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0) }
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let descriptors = (0..<2).map { _ in socket(AF_UNIX, kind, 0) }
     defer { descriptors.forEach { close($0) } }
     func withAddress(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) throws {
       let size = MemoryLayout<sockaddr_un>.size

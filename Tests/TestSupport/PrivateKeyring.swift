@@ -68,10 +68,10 @@ public final class PrivateKeyring: Sendable {
     daemon.withLock { _ = $0?.wait() }
   }
 
-  /// Starts the keyring and waits until it offers the Secret Service. Unless `unlocked`, the default collection of
-  /// an earlier run stays locked.
-  public func startDaemon(unlocked: Bool = true) throws {
-    let child = try provider.start(
+  /// Starts the keyring, or another one in its place, and waits until it offers the Secret Service. Unless
+  /// `unlocked`, the default collection of an earlier run stays locked.
+  public func startDaemon(_ other: KeyringProvider? = nil, unlocked: Bool = true) throws {
+    let child = try (other ?? provider).start(
       in: directory, environment: environment, group: watchdog.pid, unlocked: unlocked)
     daemon.withLock { $0 = child }
 
