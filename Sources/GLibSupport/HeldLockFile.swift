@@ -34,7 +34,11 @@ package final class HeldLockFile: Sendable {
   /// Lets go of the lock; does nothing the second time.
   package func release() {
     descriptor.withLock { descriptor in
-      if let descriptor { close(descriptor) }
+      if let descriptor {
+        // A child that was forked without exec has the file open too.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+      }
       descriptor = nil
     }
   }

@@ -112,7 +112,20 @@ final class Keyring {
       KeyringItem.Attribute.version: KeyringItem.version,
     ])
     let known = Set(paths)
-    for path in try search([KeyringItem.Attribute.group: group.name]) where !known.contains(path) {
+    let strangers = try search([KeyringItem.Attribute.group: group.name]).filter { !known.contains($0) }
+    // Somebody else may have thousands; only items of ours are looked at one by one.
+    let ours =
+      try strangers.isEmpty
+      ? []
+      : Set(
+        search([
+          KeyringItem.Attribute.schema: KeyringItem.schema, KeyringItem.Attribute.group: group.name,
+        ]))
+    for path in strangers {
+      guard ours.contains(path) else {
+        items.note(.foreign)
+        continue
+      }
       if let item = try item(path) { items.note(KeyringItem.kind(of: item.attributes, in: group)) }
     }
     for (shard, copies) in try copies(at: paths, in: group) {

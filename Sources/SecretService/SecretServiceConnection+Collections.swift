@@ -54,22 +54,22 @@ extension SecretServiceConnection {
 
   /// Unlocks the collection. With `prompt` the service may ask the user. The user has until the deadline;
   /// afterwards the prompt stays open, and the collection may still become unlocked.
+  ///
+  /// KWallet calls a wallet that is open locked until a program has asked for it, by a prompt that shows nothing.
+  /// Such a prompt needs no permission.
   package func unlock(
     _ collection: ObjectPath, prompt: Bool, _ cancellable: Cancellable
   ) throws(SecretServiceError) {
     try withSession(of: collection, cancellable) { (session) throws(SecretServiceError) in
-      let answer = try session.call(
-        ServiceInterface.service, "Unlock", at: ServiceInterface.servicePath,
-        on: .collection(name: collection.lastElement), [.objectPaths([collection.path])], reply: "(aoo)",
-        cancellable)
-      guard let unlocked = answer[0].strings, let promptPath = answer[1].string else {
-        throw .malformedAnswer("Unlock")
+      // When several programs ask at once, KWallet dismisses prompts that nobody saw.
+      for isLastAttempt in [false, false, false, false, true] {
+        let isOpenWallet = try session.isOpenWallet(collection, cancellable)
+        do throws(SecretServiceError) {
+          return try session.unlock(collection, prompt: prompt || isOpenWallet, cancellable)
+        } catch .promptDismissed {
+          guard isOpenWallet, !isLastAttempt else { throw .promptDismissed }
+        }
       }
-      if unlocked.contains(collection.path) { return }
-      guard promptPath != ServiceInterface.noPath, prompt else { throw .collectionLocked }
-      let result = try session.prompt(promptPath, cancellable)
-      guard let unlocked = result.strings else { throw .malformedAnswer("Unlock") }
-      if !unlocked.contains(collection.path) { throw .collectionLocked }
     }
   }
 
@@ -86,6 +86,38 @@ extension SecretServiceConnection {
 }
 
 extension ServiceSession {
+  fileprivate func unlock(
+    _ collection: ObjectPath, prompt: Bool, _ cancellable: Cancellable
+  ) throws(SecretServiceError) {
+    let answer = try call(
+      ServiceInterface.service, "Unlock", at: ServiceInterface.servicePath,
+      on: .collection(name: collection.lastElement), [.objectPaths([collection.path])], reply: "(aoo)",
+      cancellable)
+    guard let unlocked = answer[0].strings, let promptPath = answer[1].string else {
+      throw .malformedAnswer("Unlock")
+    }
+    if unlocked.contains(collection.path) { return }
+    guard promptPath != ServiceInterface.noPath, prompt else { throw .collectionLocked }
+    let result = try self.prompt(promptPath, cancellable)
+    guard let unlocked = result.strings else { throw .malformedAnswer("Unlock") }
+    if !unlocked.contains(collection.path) { throw .collectionLocked }
+  }
+
+  /// Whether the service is KWallet and the collection a wallet that is open.
+  fileprivate func isOpenWallet(
+    _ collection: ObjectPath, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> Bool {
+    let target = CallTarget.collection(name: collection.lastElement)
+    let label = try property(
+      "Label", of: ServiceInterface.collection, at: collection.path, on: target, cancellable)
+    guard let wallet = label.string else { throw .malformedAnswer("Label") }
+    return ["/modules/kwalletd5", "/modules/kwalletd6"].contains { path in
+      let answer = try? call(
+        "org.kde.KWallet", "isOpen", at: path, on: .service, [.string(wallet)], reply: "(b)", cancellable)
+      return answer?[0].boolean == true
+    }
+  }
+
   fileprivate func collection(
     _ path: String, name: String? = nil, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> CollectionProperties {

@@ -38,6 +38,17 @@ extension SecretServiceConnection {
   package func secrets(
     of paths: [ObjectPath], _ cancellable: Cancellable
   ) throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
+    do {
+      return try readSecrets(of: paths, cancellable)
+    } catch  where error == ServiceSession.undecodable {
+      // With a new session.
+      return try readSecrets(of: paths, cancellable)
+    }
+  }
+
+  private func readSecrets(
+    of paths: [ObjectPath], _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
     try withSession(cancellable) { (session) throws(SecretServiceError) in
       if paths.contains(where: { $0.owner != session.owner }) { throw .serviceGone }
       if paths.isEmpty { return [:] }

@@ -49,7 +49,7 @@ package final class SecretServiceConnection: Sendable {
     do {
       return try body(session)
     } catch {
-      if error == .serviceGone { forget(session) }
+      if error == .serviceGone || error == ServiceSession.undecodable { forget(session) }
       throw error
     }
   }

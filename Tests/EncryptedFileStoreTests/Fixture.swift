@@ -79,7 +79,7 @@ final class Fixture: Sendable {
   }
 
   func worker(_ arguments: String...) throws -> Worker {
-    try Worker(environment: environment, arguments)
+    try Worker([Worker.program] + arguments, environment: environment)
   }
 
   private static func writePrivate(_ bytes: [UInt8], to path: String) throws {

@@ -14,8 +14,11 @@ struct Fixture {
   /// Sees the items as any other program does.
   let client: SecretServiceClient
 
-  init(timeout: Duration = .seconds(120), startingDaemon: Bool = true) throws {
-    keyring = try PrivateKeyring(startingDaemon: startingDaemon)
+  init(
+    timeout: Duration = .seconds(120), startingDaemon: Bool = true,
+    provider: KeyringProvider = .gnomeKeyring
+  ) throws {
+    keyring = try PrivateKeyring(startingDaemon: startingDaemon, provider: provider)
     group = try KeychainGroup("org.example.shared")
     store = Self.store(keyring, timeout: timeout)
     cache = TokenCacheAccessor(store: store, group: group)

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GLibSupport
 import Glibc
 import TestSupport
 import Testing
@@ -147,11 +146,7 @@ struct DoctorTests {
       }
     }
     // Somebody who could ask.
-    let cancellable = Cancellable(timeout: .seconds(20))
-    let prompter = try BusConnection(address: keyring.busAddress, cancellable)
-    _ = try prompter.call(
-      "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "RequestName",
-      [.string("org.gnome.keyring.SystemPrompter"), .uint32(4)], reply: "(u)", cancellable)
+    let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: keyring)
     let report = try examine(tool)
     #expect(report.status == 0)
     #expect(report.states("prompt") == ["ok"])

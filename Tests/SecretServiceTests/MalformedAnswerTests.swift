@@ -1,5 +1,6 @@
 import GLibSupport
 import SecretService
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -33,6 +34,18 @@ struct MalformedAnswerTests {
     await #expect(throws: SecretServiceError.malformedAnswer("GetSecrets")) {
       try await client.secrets(of: found)
     }
+    // Asked a second time in a new session; each time an encrypted one is asked for first.
+    #expect(service.calls.count { $0 == "GetSecrets" } == 2)
+    #expect(service.calls.count { $0 == "OpenSession" } == 4)
+  }
+
+  @Test func `A session that is refused is asked for once more, with another key`() async throws {
+    let name = "org.freedesktop.DBus.Error.InvalidArgs"
+    let service = try FakeService(["OpenSession": .error(name)])
+    await #expect(throws: SecretServiceError.refused(name: name, message: "fake")) {
+      try await service.client().collection()
+    }
+    #expect(service.calls.count { $0 == "OpenSession" } == 2)
   }
 
   @Test func `An unknown error is passed on with its name`() async throws {

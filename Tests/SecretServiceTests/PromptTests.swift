@@ -1,5 +1,6 @@
 import GLibSupport
 import SecretService
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))

@@ -2,7 +2,7 @@ import GLibSupport
 import Glibc
 import Synchronization
 
-/// A D-Bus session bus and a gnome-keyring of their own, in a temporary directory of their own.
+/// A D-Bus session bus and a keyring of their own, in a temporary directory of their own.
 ///
 /// The person's own session is out of reach: the daemons' environment is built from nothing, and the bus knows
 /// no service files, so that nothing is started by itself. All children are in one process group, led by a
@@ -24,9 +24,11 @@ public final class PrivateKeyring: Sendable {
   private let watchdog: Child
   private let bus: Child
   private let daemon = Mutex<Child?>(nil)
+  private let provider: KeyringProvider
 
   /// Without `startingDaemon` it is a bus on which nobody offers the Secret Service.
-  public init(startingDaemon: Bool = true) throws {
+  public init(startingDaemon: Bool = true, provider: KeyringProvider = .gnomeKeyring) throws {
+    self.provider = provider
     directory = try Self.makeDirectory()
     var environment = [
       "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": directory,
@@ -66,17 +68,11 @@ public final class PrivateKeyring: Sendable {
     daemon.withLock { _ = $0?.wait() }
   }
 
-  /// Starts gnome-keyring and waits until it offers the Secret Service. Unless `unlocked`, the login collection
-  /// of an earlier run stays locked.
-  public func startDaemon(unlocked: Bool = true) throws {
-    let password = try Pipe()
-    var arguments = ["--foreground", "--components=secrets", "--control-directory=\(directory)/run/keyring"]
-    if unlocked { arguments.append("--unlock") }
-    let child = try Child(
-      "gnome-keyring-daemon", arguments, environment: environment, group: watchdog.pid,
-      streams: (unlocked ? password.reading : nil, nil, nil))
-    if unlocked { _ = Glibc.write(password.writing, Self.password, Self.password.utf8.count) }
-    password.closeWriting()
+  /// Starts the keyring, or another one in its place, and waits until it offers the Secret Service. Unless
+  /// `unlocked`, the default collection of an earlier run stays locked.
+  public func startDaemon(_ other: KeyringProvider? = nil, unlocked: Bool = true) throws {
+    let child = try (other ?? provider).start(
+      in: directory, environment: environment, group: watchdog.pid, unlocked: unlocked)
     daemon.withLock { $0 = child }
 
     let cancellable = Cancellable(timeout: .seconds(20))
@@ -88,10 +84,10 @@ public final class PrivateKeyring: Sendable {
       if answer[0].boolean == true { return }
       usleep(1000)
     }
-    throw Child.Failure(description: "gnome-keyring-daemon did not offer the Secret Service")
+    throw Child.Failure(description: "\(provider) did not offer the Secret Service")
   }
 
-  /// Ends gnome-keyring at once, as a crash would.
+  /// Ends the keyring at once, as a crash would.
   public func killDaemon() {
     daemon.withLock {
       $0?.signal(SIGKILL)
@@ -100,7 +96,7 @@ public final class PrivateKeyring: Sendable {
     }
   }
 
-  /// Halts gnome-keyring, so that it answers nothing.
+  /// Halts the keyring, so that it answers nothing.
   public func stopDaemon() { daemon.withLock { $0?.signal(SIGSTOP) } }
 
   public func continueDaemon() { daemon.withLock { $0?.signal(SIGCONT) } }
@@ -116,7 +112,7 @@ public final class PrivateKeyring: Sendable {
     let connection = try BusConnection(address: busAddress, cancellable)
     _ = try connection.call(
       Self.serviceName, Self.servicePath, Self.serviceInterface, "Lock",
-      [.objectPaths([Self.loginCollection])], reply: "(aoo)", cancellable)
+      [.objectPaths([provider.collection])], reply: "(aoo)", cancellable)
   }
 
   /// Unlocks with the password and without a prompt, through an interface that only gnome-keyring has.
@@ -131,13 +127,12 @@ public final class PrivateKeyring: Sendable {
     ])
     _ = try connection.call(
       Self.serviceName, Self.servicePath, "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface",
-      "UnlockWithMasterPassword", [.objectPath(Self.loginCollection), secret], reply: "()", cancellable)
+      "UnlockWithMasterPassword", [.objectPath(provider.collection), secret], reply: "()", cancellable)
   }
 
   private static let serviceName = "org.freedesktop.secrets"
   private static let servicePath = "/org/freedesktop/secrets"
   private static let serviceInterface = "org.freedesktop.Secret.Service"
-  private static let loginCollection = "/org/freedesktop/secrets/collection/login"
 
   private static func makeDirectory() throws -> String {
     var template = Array("/tmp/llavero-test-XXXXXX".utf8CString)
@@ -145,7 +140,7 @@ public final class PrivateKeyring: Sendable {
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  private static func write(_ text: String, to path: String) throws {
+  static func write(_ text: String, to path: String) throws {
     guard let file = fopen(path, "w") else { throw Child.Failure(description: "\(path): \(errno)") }
     fputs(text, file)
     fclose(file)

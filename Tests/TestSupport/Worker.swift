@@ -12,22 +12,23 @@ public final class Worker: @unchecked Sendable {
 
   /// Starts one on a keyring.
   public convenience init(_ keyring: PrivateKeyring, _ arguments: String...) throws {
-    try self.init(environment: keyring.environment, arguments)
+    try self.init([Self.program] + arguments, environment: keyring.environment)
   }
 
-  /// Starts one in an environment.
-  public init(environment: [String: String], _ arguments: [String]) throws {
+  /// Runs a command that leads to a `CacheWorker`.
+  public init(_ command: [String], environment: [String: String]) throws {
     input = try Pipe()
     output = try Pipe()
     // Errors go where the tests' own do.
     child = try Child(
-      Self.program, arguments, environment: environment, streams: (input.reading, output.writing, 2))
+        command[0], Array(command.dropFirst()), environment: environment,
+        streams: (input.reading, output.writing, 2))
     input.closeReading()
     output.closeWriting()
   }
 
   /// SwiftPM puts all programs of a build next to each other.
-  private static let program: String = {
+  public static let program: String = {
     var path = [CChar](repeating: 0, count: 4096)
     let count = max(readlink("/proc/self/exe", &path, path.count), 0)
     let tests = String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -61,6 +62,9 @@ public final class Worker: @unchecked Sendable {
       return (lines.map { String(decoding: $0, as: UTF8.self) }, worker.child.wait())
     }
   }
+
+  /// Halts the process.
+  public func stop() { child.signal(SIGSTOP) }
 
   /// Ends the process as the kernel does when memory runs out.
   public func kill() { child.signal(SIGKILL) }

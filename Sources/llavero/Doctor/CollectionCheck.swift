@@ -8,8 +8,12 @@ struct CollectionCheck: Check {
     do throws(SecretServiceError) {
       return [try await finding(patient)]
     } catch {
-      let making = "Log in to the desktop once. Where there is none, \(PromptCheck.unlocking)"
-      return [.problem(error, advice: error == .noSuchCollection("default") ? making : nil)]
+      guard error == .noSuchCollection("default"), let provider = try? await Provider(patient.client) else {
+        return [.problem(error)]
+      }
+      return [
+        .problem(error, advice: "Log in to the desktop once. Where there is none: \(provider.unlocking)")
+      ]
     }
   }
 
@@ -20,12 +24,16 @@ struct CollectionCheck: Check {
       patient.collection == nil
       ? "The default collection, \(collection.label)," : "The collection \(collection.label)"
     guard collection.isLocked else { return .ok("\(name) is unlocked.") }
-    if patient.mayUnlock {
-      try await client.unlock(collection.path, prompt: .allowed(waitingUpTo: .seconds(120)))
-      return .ok("\(name) was unlocked.")
-    }
-    guard try await PromptCheck.obstacle(patient) == nil else {
-      return .problem("\(name) is locked.", advice: PromptCheck.unlocking)
+    do throws(SecretServiceError) {
+      // Also without a permission: an open wallet of KWallet is only called locked.
+      try await client.unlock(
+        collection.path, prompt: patient.mayUnlock ? .allowed(waitingUpTo: .seconds(120)) : .denied)
+      return .ok("\(name) is unlocked.")
+    } catch  where error == .collectionLocked {
+      let provider = try await Provider(client)
+      guard try await PromptCheck.obstacle(patient, provider) == nil else {
+        return .problem("\(name) is locked.", advice: provider.unlocking)
+      }
     }
     return .warning(
       "\(name) is locked: nothing in it could be looked at.",

@@ -6,28 +6,27 @@ struct PromptCheck: Check {
 
   func examine(_ patient: Patient) async -> [Finding] {
     do throws(SecretServiceError) {
-      let obstacle = try await Self.obstacle(patient)
-      guard let obstacle else { return [.ok("The keyring can ask for its password.")] }
+      let provider = try await Provider(patient.client)
+      guard let obstacle = try await Self.obstacle(patient, provider) else {
+        return [.ok("The keyring can ask for its password.")]
+      }
       return [
         .warning(
           "The keyring cannot ask for its password: \(obstacle).",
-          advice: "It has to be unlocked without a dialog. \(Self.unlocking)")
+          advice: "It has to be unlocked without a dialog. \(provider.unlocking)")
       ]
     } catch {
       return [.problem(error)]
     }
   }
 
-  /// How to unlock gnome-keyring where there is no display, or to make its login keyring.
-  static let unlocking =
-    #"gnome-keyring does it with: (read -rsp "Password: " p; printf %s "$p") |"#
-    + " gnome-keyring-daemon --replace --unlock"
-
   /// Why no prompt could be shown, `nil` where one could.
-  static func obstacle(_ patient: Patient) async throws(SecretServiceError) -> String? {
+  static func obstacle(
+    _ patient: Patient, _ provider: Provider
+  ) async throws(SecretServiceError) -> String? {
     let hasDisplay = ["WAYLAND_DISPLAY", "DISPLAY"].contains { patient.environment[$0]?.isEmpty == false }
     guard hasDisplay else { return "there is no display" }
-    guard try await Provider(patient.client).usesPrompter else { return nil }
+    guard provider.isGnomeKeyring else { return nil }
     let prompter = "org.gnome.keyring.SystemPrompter"
     let hasPrompter = try await patient.client.perform {
       (connection, cancellable) throws(SecretServiceError) in

@@ -13,8 +13,17 @@ struct ServiceCheck: Check {
       let name = [provider.name, version].compactMap { $0 }.joined(separator: " ")
       return [.ok("\(name) offers the Secret Service (process \(provider.process)).")]
     } catch {
-      let installing = "Install one and log in again, for example: sudo apt-get install gnome-keyring"
-      return [.problem(error, advice: error == .noSecretService ? installing : nil)]
+      return [.problem(error, advice: Self.advice(error))]
+    }
+  }
+
+  private static func advice(_ error: SecretServiceError) -> String? {
+    switch error {
+    case .noSecretService: "Install one and log in again, for example: sudo apt-get install gnome-keyring"
+    // KWallet encrypts by a plugin that Debian does not install with it.
+    case .refused(_, let message) where message.contains("libqca-ossl"):
+      "sudo apt-get install libqca-qt5-2-plugins, and log in again"
+    default: nil
     }
   }
 }
@@ -37,8 +46,14 @@ struct Provider: Sendable {
   /// The program's name without its directory.
   var name: String { program?.split(separator: "/").last.map(String.init) ?? "An unknown program" }
 
-  /// Whether it asks for passwords through GNOME's prompter, not by itself.
-  var usesPrompter: Bool { name == "gnome-keyring-daemon" }
+  /// Whether it is GNOME's, which asks for passwords through a prompter of its own.
+  var isGnomeKeyring: Bool { name == "gnome-keyring-daemon" }
+
+  /// How to unlock it, or to make its first collection, where it cannot ask.
+  var unlocking: String {
+    guard isGnomeKeyring else { return "Open it with the keyring's own program, or at login by PAM." }
+    return #"(read -rsp "Password: " p; printf %s "$p") | gnome-keyring-daemon --replace --unlock"#
+  }
 
   /// What the program says its version is. Only those are asked of which it is known that they just answer.
   func version() async -> String? {

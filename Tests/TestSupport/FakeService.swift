@@ -1,32 +1,30 @@
 import CLibsecret
-import GLibSupport
-import SecretService
+package import GLibSupport
 import Synchronization
-import TestSupport
 
 /// A Secret Service that answers each method as a test wants, on the bus of a `PrivateKeyring` without a daemon.
 ///
 /// Refuses an encrypted session, so that libsecret falls back to a plain one.
-final class FakeService: Sendable {
-  enum Answer: Sendable {
+package final class FakeService: Sendable {
+  package enum Answer: Sendable {
     case reply([Variant])
     case error(String)
     case silence
   }
 
-  static let collection = "/org/freedesktop/secrets/collection/fake"
-  static let prompt = "/org/freedesktop/secrets/prompt/1"
-  static let session = "/org/freedesktop/secrets/session/1"
+  package static let collection = "/org/freedesktop/secrets/collection/fake"
+  package static let prompt = "/org/freedesktop/secrets/prompt/1"
+  package static let session = "/org/freedesktop/secrets/session/1"
 
   /// The names of the methods that were called, in order.
-  var calls: [String] { log.withLock { $0 } }
+  package var calls: [String] { log.withLock { $0 } }
 
-  private let keyring: PrivateKeyring
+  package let keyring: PrivateKeyring
   private let bus: BusConnection
   private let answers: Mutex<[String: Answer]>
   private let log = Mutex<[String]>([])
 
-  init(_ answers: [String: Answer] = [:]) throws {
+  package init(_ answers: [String: Answer] = [:]) throws {
     keyring = try PrivateKeyring(startingDaemon: false)
     let cancellable = Cancellable(timeout: .seconds(20))
     bus = try BusConnection(address: keyring.busAddress, cancellable)
@@ -39,19 +37,13 @@ final class FakeService: Sendable {
     self.answers = Mutex(standard.merging(answers) { $1 })
     g_dbus_connection_add_filter(
       bus.pointer, answerCall, Unmanaged.passUnretained(self).toOpaque(), nil)
-    _ = try bus.call(
-      "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "RequestName",
-      [.string("org.freedesktop.secrets"), .uint32(4)], reply: "(u)", cancellable)
+    try bus.own("org.freedesktop.secrets", cancellable)
   }
 
   deinit { keyring.shutdown() }
 
-  func client(timeout: Duration = .seconds(20)) -> SecretServiceClient {
-    SecretServiceClient(busAddress: keyring.busAddress, timeout: timeout)
-  }
-
   /// Emits the prompt's signal that it is over.
-  func completePrompt(dismissed: Bool, _ result: Variant) {
+  package func completePrompt(dismissed: Bool, _ result: Variant) {
     let arguments = Variant.tuple([.boolean(dismissed), .variant(result)])
     _ = withExtendedLifetime(arguments) {
       g_dbus_connection_emit_signal(
@@ -59,7 +51,7 @@ final class FakeService: Sendable {
     }
   }
 
-  func setAnswer(_ method: String, _ answer: Answer) { answers.withLock { $0[method] = answer } }
+  package func setAnswer(_ method: String, _ answer: Answer) { answers.withLock { $0[method] = answer } }
 
   /// Answers a call; runs on GDBus's thread.
   fileprivate func answer(_ message: OpaquePointer) {
@@ -70,7 +62,7 @@ final class FakeService: Sendable {
     log.withLock { $0.append(method) }
 
     var answer = answers.withLock { $0[method] } ?? .error("org.freedesktop.DBus.Error.UnknownMethod")
-    if method == "OpenSession" {
+    if method == "OpenSession", answers.withLock({ $0[method] }) == nil {
       answer =
         arguments[0].string == "plain"
         ? .reply([.variant(.string("")), .objectPath(Self.session)])

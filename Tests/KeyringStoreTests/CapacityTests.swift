@@ -1,0 +1,135 @@
+import CacheWorker
+import Glibc
+import KeyringStore
+import SecretService
+import TestSupport
+import Testing
+import TokenCache
+
+/// Keyrings that hold much, and disks that take no more.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct CapacityTests {
+  private let token = SampleToken("one", account: 1)
+  private let next = SampleToken("next", account: 1)
+
+  @Test func `An item of 10 MB is kept, read and changed like any other`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    let shard = fixture.shard(token)
+    let large = String(repeating: "0123456789", count: 1 << 20)
+    try await fixture.store.update([shard], in: fixture.group) { contents in
+      contents[shard].otherSections["Large"] = .object(["text": .string(large)])
+    }
+    try await fixture.cache.save(next)
+    for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
+    let contents = try await fixture.otherStore().read(.some([shard]), in: fixture.group)
+    #expect(contents[shard].otherSections["Large"] == .object(["text": .string(large)]))
+  }
+
+  @Test func `5,000 items of others hide nothing`() async throws {
+    let fixture = try Fixture(startingDaemon: false)
+    try fixture.makeKeyring(items: 5000)
+    try fixture.keyring.startDaemon()
+    try await fixture.cache.save(token)
+    for cache in [fixture.cache, fixture.otherCache()] {
+      #expect(try await cache.finds(token))
+      #expect(try await cache.store.groups() == [fixture.group])
+    }
+    // Half of them have the group's name.
+    let contents = try await fixture.store.read(.all, in: fixture.group)
+    #expect(contents.problems.count == 2500)
+    #expect(contents.problems.allSatisfy { $0.kind == .foreign })
+    #expect(contents.documents.count == 2)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))
+  func `A disk that is full is an error, and what was saved stays`() async throws {
+    let fixture = try Fixture(startingDaemon: false)
+    let disk = try Disk("\(fixture.keyring.directory)/data/keyrings", kilobytes: 256)
+    defer { disk.unmount() }
+    try fixture.keyring.startDaemon()
+    var saved: [SampleToken] = []
+    var failure: CacheError?
+    for number in 0..<400 where failure == nil {
+      let token = SampleToken("t\(number)", account: number % 20)
+      do throws(CacheError) {
+        try await fixture.cache.save(token)
+        saved.append(token)
+      } catch {
+        failure = error
+      }
+    }
+    #expect(failure == CacheError(.refused, ""))
+    #expect(!saved.isEmpty)
+    for token in saved { #expect(try await fixture.otherCache().finds(token)) }
+
+    fixture.keyring.killDaemon()
+    try disk.remount("size=8m")
+    try fixture.keyring.startDaemon()
+    for token in saved { #expect(try await fixture.otherCache().finds(token)) }
+    try await fixture.cache.save(next)
+    #expect(try await fixture.otherCache().finds(next))
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))
+  func `A disk that is read-only is an error for writers, not for readers`() async throws {
+    let fixture = try Fixture(startingDaemon: false)
+    let disk = try Disk("\(fixture.keyring.directory)/data/keyrings", kilobytes: 1024)
+    defer { disk.unmount() }
+    try fixture.keyring.startDaemon()
+    try await fixture.cache.save(token)
+    try disk.remount("ro")
+    await #expect(throws: CacheError(.refused, "")) { try await fixture.cache.save(next) }
+    #expect(try await fixture.otherCache().finds(token))
+    try disk.remount("rw")
+    try await fixture.cache.save(next)
+    for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
+  }
+}
+
+/// A file system of its own, in memory.
+private struct Disk {
+  private static let environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+  private let path: String
+
+  init(_ path: String, kilobytes: Int) throws {
+    self.path = path
+    mkdir(path, 0o700)
+    try mount(["-t", "tmpfs", "-o", "size=\(kilobytes)k,mode=700", "llavero-test", path])
+  }
+
+  func remount(_ option: String) throws { try mount(["-o", "remount,\(option)", path]) }
+
+  func unmount() { _ = try? Child.run("umount", ["--lazy", path], environment: Self.environment) }
+
+  private func mount(_ arguments: [String]) throws {
+    let result = try Child.run("mount", arguments, environment: Self.environment)
+    try #require(result.status == 0, "\(result.standardError)")
+  }
+}
+
+extension Fixture {
+  /// Makes a default collection without a password in gnome-keyring's format for such, with items of others.
+  fileprivate func makeKeyring(items: Int) throws {
+    let directory = keyring.directory + "/data/keyrings"
+    mkdir(directory, 0o700)
+    var text = "[keyring]\ndisplay-name=Many\nctime=0\nmtime=0\nlock-on-idle=false\nlock-after=false\n"
+    for number in 1...items {
+      text += "\n[\(number)]\nitem-type=0\ndisplay-name=Item\nsecret=secret \(number)\nmtime=0\nctime=0\n"
+      let group = number.isMultiple(of: 2) ? group.name : "org.example.foreign"
+      let attributes = ["xdg:schema": "org.example.Other", "group": group, "number": "\(number)"]
+      for (index, attribute) in attributes.enumerated() {
+        text +=
+          "\n[\(number):attribute\(index)]\nname=\(attribute.key)\ntype=string\nvalue=\(attribute.value)\n"
+      }
+    }
+    try write(text, to: directory + "/many.keyring")
+    try write("many", to: directory + "/default")
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    let file = try #require(fopen(path, "w"))
+    fputs(text, file)
+    fclose(file)
+  }
+}

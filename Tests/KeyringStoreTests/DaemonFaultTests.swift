@@ -1,0 +1,193 @@
+import CacheWorker
+import GLibSupport
+import KeyringStore
+import SecretService
+import TestSupport
+import Testing
+import TokenCache
+
+/// Daemons that die, are replaced, lose their data, dawdle or talk nonsense while the store is in use.
+@Suite(.timeLimit(.minutes(10)))
+struct DaemonFaultTests {
+  private let token = SampleToken("one", account: 1)
+  private let next = SampleToken("next", account: 1)
+
+  enum Call: CaseIterable {
+    case groups, read, find, save, remove, clear
+
+    func run(_ fixture: Fixture, _ token: SampleToken) async throws {
+      switch self {
+      case .groups: _ = try await fixture.store.groups()
+      case .read: _ = try await fixture.store.read(.all, in: fixture.group)
+      case .find: _ = try await fixture.otherCache().finds(token)
+      case .save: try await fixture.cache.save(token)
+      case .remove: try await fixture.cache.removeAccount(token.homeAccountID)
+      case .clear: _ = try await fixture.otherGroup.clear()
+      }
+    }
+  }
+
+  @Test(arguments: Call.allCases)
+  func `A daemon killed before, during and after a call costs at most that call`(call: Call) async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    for delay in 0..<5 {
+      let victim = SampleToken("v\(delay)", account: 2)
+      let running = Task { try await call.run(fixture, victim) }
+      try await Task.sleep(for: .milliseconds(delay))
+      fixture.keyring.killDaemon()
+      let result = await running.result
+      if case .failure(let error) = result { #expect(error as? CacheError == CacheError(.unavailable, "")) }
+      try fixture.keyring.startDaemon()
+      if call == .save, (try? result.get()) != nil { #expect(try await fixture.otherCache().finds(victim)) }
+      try await call.run(fixture, victim)
+      #expect(try await fixture.otherCache().finds(token))
+      #expect(try await fixture.otherCache().export().problems.isEmpty)
+    }
+  }
+
+  @Test func `A bus that ends is an error at once, for every call`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    #expect(try await fixture.cache.finds(token))
+    fixture.keyring.killBus()
+    for call in Call.allCases {
+      await #expect(throws: CacheError(.unavailable, ""), "\(call)") { try await call.run(fixture, next) }
+    }
+    // What is in memory nobody has changed.
+    #expect(try await fixture.cache.finds(token))
+  }
+
+  @Test func `A deleted collection is out of reach, not empty, and a new one is used`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    let cancellable = Cancellable(timeout: .seconds(20))
+    let bus = try BusConnection(address: fixture.keyring.busAddress, cancellable)
+    let path = try await fixture.client.collection().path.description
+    _ = try bus.call(
+      "org.freedesktop.secrets", path, "org.freedesktop.Secret.Collection", "Delete", [], reply: "(o)",
+      cancellable)
+    for call in Call.allCases {
+      await #expect(throws: CacheError(.unavailable, ""), "\(call)") { try await call.run(fixture, next) }
+    }
+    fixture.keyring.killDaemon()
+    try fixture.keyring.startDaemon()
+    #expect(try await fixture.store.groups().isEmpty)
+    try await fixture.cache.save(next)
+    #expect(try await fixture.otherCache().finds(next))
+  }
+
+  @Test func `Another daemon that takes the service over is used from then on`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    let before = try await fixture.client.collection().path
+    let replacing = try Child.run(
+      "gnome-keyring-daemon",
+      [
+        "--replace", "--unlock", "--components=secrets",
+        "--control-directory=\(fixture.keyring.directory)/run/keyring",
+      ],
+      environment: fixture.keyring.environment, input: PrivateKeyring.password)
+    #expect(replacing.status == 0)
+    // The new one ends with the bus.
+    defer { fixture.keyring.killBus() }
+    while (try? await fixture.client.collection().path) ?? before == before {}
+    for cache in [TokenCacheAccessor(store: fixture.store, group: fixture.group), fixture.otherCache()] {
+      #expect(try await cache.finds(token))
+    }
+    try await fixture.cache.save(next)
+    #expect(try await fixture.otherCache().finds(next))
+  }
+
+  @Test(.enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
+  func `A keyring of another kind in its place shows its own items, and no error stays`() async throws {
+    let first = try Fixture()
+    try await first.cache.save(token)
+    first.keyring.killDaemon()
+    try first.keyring.startDaemon(.kwallet)
+    let cache = TokenCacheAccessor(store: first.store, group: first.group)
+    #expect(try await !cache.finds(token))
+    try await cache.save(next)
+    #expect(try await first.otherCache().finds(next))
+  }
+
+  @Test func `A slow daemon is waited for as long as the timeout allows`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    for call in Call.allCases {
+      fixture.keyring.stopDaemon()
+      let running = Task { try await call.run(fixture, next) }
+      try await Task.sleep(for: .milliseconds(200))
+      fixture.keyring.continueDaemon()
+      try await running.value
+    }
+  }
+
+  @Test func `A prompt that nobody answers is given up at its deadline and harms nothing`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    try fixture.keyring.lockCollection()
+    let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: fixture.keyring)
+    let store = KeyringStore(
+      prompt: .allowed(waitingUpTo: .seconds(1)), busAddress: fixture.keyring.busAddress,
+      environment: fixture.keyring.environment)
+    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    for _ in 0..<2 {
+      await #expect(throws: CacheError(.timedOut, "")) { try await cache.finds(token) }
+      await #expect(throws: CacheError(.timedOut, "")) { try await cache.save(next) }
+    }
+    // The daemon has survived, and others are not kept waiting.
+    await #expect(throws: CacheError(.locked, "")) { try await fixture.store.groups() }
+    try fixture.keyring.unlockCollection()
+    #expect(try await cache.finds(token))
+    try await cache.save(next)
+    #expect(try await fixture.otherCache().finds(next))
+    withExtendedLifetime(prompter) {}
+  }
+
+  @Test(arguments: ["ReadAlias", "Label", "Locked", "SearchItems", "GetSecrets", "GetAll"])
+  func `A service that talks nonsense is refused, and nothing is written`(method: String) async throws {
+    let item = FakeService.collection + "/1"
+    let group = try KeychainGroup("org.example.shared")
+    let shard = ShardID(homeAccountID: token.homeAccountID, group: group)
+    let attributes = [
+      "xdg:schema": "org.llavero.TokenCache", "group": group.name, "shard": shard.rawValue, "version": "1",
+    ]
+    let service = try FakeService([
+      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
+      "GetAll": .reply([
+        .properties([
+          "Attributes": .dictionary(attributes), "Label": .string(""), "Locked": .boolean(false),
+        ])
+      ]),
+    ])
+    service.setAnswer(method, .reply([.boolean(true), .uint32(7)]))
+    let store = KeyringStore(
+      timeout: .seconds(60), busAddress: service.keyring.busAddress, environment: service.keyring.environment)
+    let cache = TokenCacheAccessor(store: store, group: group)
+    let refused = CacheError(.refused, "")
+    await #expect(throws: refused) { try await store.read(.all, in: group) }
+    await #expect(throws: refused) { try await cache.finds(token) }
+    await #expect(throws: refused) { try await cache.save(token) }
+    for method in ["CreateItem", "SetSecret", "Delete"] { #expect(!service.calls.contains(method)) }
+  }
+
+  @Test func `A service that is silent is given up at the deadline`() async throws {
+    let service = try FakeService(["SearchItems": .silence])
+    let store = KeyringStore(
+      timeout: .milliseconds(500), busAddress: service.keyring.busAddress,
+      environment: service.keyring.environment)
+    let group = try KeychainGroup("org.example.shared")
+    await #expect(throws: CacheError(.timedOut, "")) { try await store.read(.all, in: group) }
+    await #expect(throws: CacheError(.timedOut, "")) {
+      try await TokenCacheAccessor(store: store, group: group).save(token)
+    }
+  }
+}
+
+extension Fixture {
+  /// Another group on the same store.
+  fileprivate var otherGroup: TokenCacheAccessor {
+    get throws { TokenCacheAccessor(store: store, group: try KeychainGroup("org.example.other")) }
+  }
+}

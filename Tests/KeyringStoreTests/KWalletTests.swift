@@ -1,0 +1,202 @@
+import CacheWorker
+import GLibSupport
+import Glibc
+import KeyringStore
+import SecretService
+import TestSupport
+import Testing
+import TokenCache
+
+/// The store on KWallet, which differs from gnome-keyring in much of what the specification leaves open.
+@Suite(
+  .serialized, .timeLimit(.minutes(10)),
+  .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
+struct KWalletTests {
+  private let token = SampleToken("one", account: 1)
+  private let next = SampleToken("next", account: 1)
+  private let other = SampleToken("other", account: 2)
+
+  private func fixture(timeout: Duration = .seconds(120)) throws -> Fixture {
+    try Fixture(timeout: timeout, provider: .kwallet)
+  }
+
+  @Test func `What is saved is found, by this store and by others, without a prompt`() async throws {
+    let fixture = try fixture()
+    #expect(try await fixture.store.groups().isEmpty)
+    #expect(try await !fixture.cache.finds(token))
+    try await fixture.cache.save(token)
+    try await fixture.cache.save(other)
+    for cache in [fixture.cache, fixture.otherCache()] {
+      #expect(try await cache.finds(token))
+      #expect(try await cache.finds(other))
+      #expect(try await !cache.finds(next))
+      #expect(try await cache.accounts().count == 2)
+      #expect(try await cache.store.groups() == [fixture.group])
+      #expect(try await cache.export().problems.isEmpty)
+    }
+  }
+
+  @Test func `A save changes the item in place, and items have the format's attributes`() async throws {
+    let fixture = try fixture()
+    try await fixture.cache.save(token)
+    try await fixture.unlock()
+    let before = try #require(try await fixture.items(fixture.shard(token)).first)
+    try await fixture.cache.save(next)
+    let items = try await fixture.allItems()
+    #expect(items.count == 2)
+    for item in items {
+      let shard = try #require(item.properties.attributes["shard"])
+      #expect(item.properties.attributes == fixture.attributes(ShardID(rawValue: shard)))
+    }
+    let after = try #require(try await fixture.items(fixture.shard(token)).first)
+    #expect(after.properties.path == before.properties.path)
+    #expect(after.secret != before.secret)
+    for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
+  }
+
+  @Test func `What is removed is gone, and only that`() async throws {
+    let fixture = try fixture()
+    for token in [token, next, other] { try await fixture.cache.save(token) }
+    let second = TokenCacheAccessor(store: fixture.store, group: try KeychainGroup("org.example.other"))
+    try await second.save(token)
+    #expect(try await fixture.store.groups().map(\.name) == ["org.example.other", "org.example.shared"])
+    try await fixture.cache.removeAccount(token.homeAccountID)
+    for cache in [fixture.cache, fixture.otherCache()] {
+      #expect(try await !cache.finds(token))
+      #expect(try await cache.finds(other))
+    }
+    #expect(try await fixture.cache.clear() > 0)
+    #expect(try await fixture.otherCache().export().document.isEmpty)
+    #expect(try await second.finds(token))
+  }
+
+  @Test func `Damaged, double and strange items are told apart as everywhere`() async throws {
+    let fixture = try fixture()
+    try await fixture.unlock()
+    try await fixture.cache.save(token)
+    try await fixture.create(fixture.attributes(fixture.shard(token)), try await fixture.shardText(next))
+    try await fixture.create(fixture.attributes(fixture.shard(other)), "garbage")
+    var strange = fixture.attributes(fixture.shard(SampleToken("x", account: 3)))
+    strange["theirs"] = "1"
+    try await fixture.create(strange, "{}")
+    let kinds = try await fixture.store.read(.all, in: fixture.group).problems.map(\.kind.rawValue).sorted()
+    #expect(kinds == ["damaged", "duplicate", "foreign"])
+    for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
+    await #expect(throws: CacheError(.damaged, "")) { try await fixture.cache.save(other) }
+
+    try await fixture.store.update([fixture.shard(token)], in: fixture.group) { _ in }
+    #expect(try await fixture.items(fixture.shard(token)).count == 1)
+    #expect(try await fixture.store.remove(.damaged, in: fixture.group) == 1)
+    try await fixture.cache.save(other)
+    for found in [token, next, other] { #expect(try await fixture.otherCache().finds(found)) }
+    #expect(try await fixture.allItems().contains { $0.properties.attributes == strange })
+  }
+
+  @Test func `A closed wallet is locked, never empty, and nothing asks`() async throws {
+    let fixture = try fixture()
+    try await fixture.cache.save(token)
+    try fixture.logOut()
+    try fixture.keyring.startDaemon(unlocked: false)
+    let locked = CacheError(.locked, "")
+    for store in [fixture.store, fixture.otherStore()] {
+      let cache = TokenCacheAccessor(store: store, group: fixture.group)
+      let log = try await fixture.logOfCalls {
+        await #expect(throws: locked) { try await store.groups() }
+        await #expect(throws: locked) { try await store.read(.all, in: fixture.group) }
+        await #expect(throws: locked) { try await store.remove(.everything, in: fixture.group) }
+        await #expect(throws: locked) { try await cache.finds(other) }
+        let error = await #expect(throws: locked) { try await cache.save(next) }
+        #expect(error?.advice != nil)
+      }
+      #expect(!log.contains("Prompt"))
+    }
+    fixture.keyring.killDaemon()
+    try fixture.keyring.startDaemon()
+    for cache in [fixture.cache, fixture.otherCache()] {
+      #expect(try await cache.finds(token))
+      #expect(try await !cache.finds(next))
+    }
+  }
+
+  @Test func `What was saved is there after KWallet was closed and started again`() async throws {
+    let fixture = try fixture()
+    try await fixture.cache.save(token)
+    try fixture.logOut()
+    await #expect(throws: CacheError(.unavailable, "")) { try await fixture.otherStore().groups() }
+    try fixture.keyring.startDaemon()
+    // The store that wrote, whose session is dead, and one that knows nothing yet.
+    for cache in [fixture.cache, fixture.otherCache()] { #expect(try await cache.finds(token)) }
+    try await fixture.cache.save(next)
+    #expect(try await fixture.otherCache().finds(next))
+  }
+
+  @Test func `Killed within seconds of a save KWallet may forget it, but the store goes on`() async throws {
+    let fixture = try fixture()
+    try await fixture.cache.save(token)
+    try fixture.logOut()
+    try fixture.keyring.startDaemon()
+    try await fixture.cache.save(other)
+    fixture.keyring.killDaemon()
+    try fixture.keyring.startDaemon()
+    let cache = fixture.otherCache()
+    #expect(try await cache.finds(token))
+    // KWallet writes secrets five seconds later. An empty item is all that may be left.
+    _ = try await cache.finds(other)
+    #expect(try await cache.export().problems.isEmpty)
+    try await cache.save(other)
+    #expect(try await fixture.otherCache().finds(other))
+  }
+
+  @Test func `Four processes that save at once lose nothing`() async throws {
+    let fixture = try fixture()
+    let saves = 25
+    let workers = try (0..<4).map {
+      try Worker(fixture.keyring, "save", fixture.group.name, "w\($0)", "\(saves)", "3")
+    }
+    var acknowledged: [String] = []
+    for worker in workers {
+      let (lines, status) = await worker.finish()
+      #expect(status == 0)
+      acknowledged += lines
+    }
+    #expect(acknowledged.count == 4 * saves)
+    let (document, problems) = try await fixture.otherCache().export()
+    #expect(problems.isEmpty)
+    let names = document.accessTokens.values.compactMap(\.secret).compactMap(SampleToken.name(ofAccessToken:))
+    #expect(Set(names) == Set(acknowledged))
+    try await fixture.unlock()
+    // One for each account and one for what belongs to none.
+    #expect(try await fixture.allItems().count == 4)
+  }
+
+  @Test func `A stopped KWallet is waited for until the timeout and works again later`() async throws {
+    let fixture = try fixture(timeout: .seconds(1))
+    let patient = TokenCacheAccessor(store: fixture.otherStore(), group: fixture.group)
+    try await patient.save(token)
+    _ = try await fixture.store.groups()
+    fixture.keyring.stopDaemon()
+    await #expect(throws: CacheError(.timedOut, "")) { try await fixture.store.groups() }
+    await #expect(throws: CacheError(.timedOut, "")) { try await fixture.cache.save(next) }
+    fixture.keyring.continueDaemon()
+    #expect(try await patient.finds(token))
+    try await patient.save(next)
+    #expect(try await patient.finds(next))
+  }
+}
+
+extension Fixture {
+  /// Lets the fixture's own client see items: KWallet has each client ask once.
+  fileprivate func unlock() async throws {
+    try await client.unlock(client.collection().path)
+  }
+
+  /// Has KWallet write and close the wallet, as it does at logout, and then ends it.
+  fileprivate func logOut() throws {
+    let cancellable = Cancellable(timeout: .seconds(20))
+    let bus = try BusConnection(address: keyring.busAddress, cancellable)
+    _ = try bus.call(
+      "org.freedesktop.secrets", "/modules/kwalletd5", "org.kde.KWallet", "close",
+      [.string("kdewallet"), .boolean(true)], reply: "(i)", cancellable)
+    keyring.killDaemon()
+  }
+}

@@ -1,0 +1,71 @@
+import CacheWorker
+import Glibc
+import KeyringStore
+import TestSupport
+import Testing
+import TokenCache
+
+/// Processes that are stopped, belong to somebody else, or run in a poor environment.
+@Suite(.timeLimit(.minutes(10)))
+struct ProcessFaultTests {
+  private let token = SampleToken("one", account: 1)
+  private let next = SampleToken("next", account: 1)
+
+  @Test func `A stopped holder of the lock makes writers wait until their timeout, and readers not at all`()
+    async throws
+  {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    let worker = try Worker(fixture.keyring, "serve", fixture.group.name)
+    #expect(await worker.nextLine() == "ready")
+    #expect(await worker.ask("hold") == "holding")
+    worker.stop()
+    let impatient = TokenCacheAccessor(
+      store: fixture.otherStore(timeout: .seconds(1)), group: fixture.group)
+    for _ in 0..<2 {
+      await #expect(throws: CacheError(.timedOut, "")) { try await impatient.save(next) }
+      #expect(try await fixture.otherCache().finds(token))
+    }
+    worker.kill()
+    _ = await worker.finish()
+    try await fixture.cache.save(next)
+    #expect(try await fixture.otherCache().finds(next))
+  }
+
+  @Test func `Without HOME the store works`() async throws {
+    let fixture = try Fixture()
+    let environment = fixture.keyring.environment.filter { $0.key != "HOME" }
+    let worker = try Worker([Worker.program, "serve", fixture.group.name], environment: environment)
+    #expect(await worker.nextLine() == "ready")
+    #expect(await worker.ask("save a") == "saved")
+    #expect(await worker.ask("find a") == "found")
+    #expect(await worker.finish().status == 0)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can become somebody else"))
+  func `Another user gets neither at the keyring nor at the locks`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(token)
+    // The keyring's directory opened as far as it goes without its files: the bus itself must refuse.
+    for path in ["", "/run"] { chmod(fixture.keyring.directory + path, 0o755) }
+    chmod(fixture.keyring.directory + "/run/bus", 0o777)
+    let tool = Worker.program.replacing("CacheWorker", with: "llavero")
+    func run(_ arguments: [String], _ changes: [String: String] = [:]) throws -> Child.Result {
+      try Child.run(
+        "setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", tool] + arguments,
+        environment: fixture.keyring.environment.merging(changes) { $1 })
+    }
+    // Whoever may not even start the program proves nothing.
+    try #require(try run(["--version"]).status == 0)
+    for command in [["groups"], ["list", "--group", fixture.group.name]] {
+      let result = try run(command)
+      #expect(result.status == 1)
+      #expect(result.standardError.contains("no D-Bus session bus"))
+      #expect(!(result.standardOutput + result.standardError).contains(token.username))
+    }
+    let doctor = try run(["doctor"])
+    #expect(doctor.standardOutput.contains("\(fixture.keyring.directory)/run/llavero"))
+    #expect(doctor.status == 1)
+    #expect(try await fixture.otherCache().finds(token))
+  }
+}

@@ -1,0 +1,95 @@
+import Glibc
+
+/// A program that offers the Secret Service.
+public enum KeyringProvider: Sendable {
+  case gnomeKeyring
+  case kwallet
+
+  public var isInstalled: Bool { access("/usr/bin/\(program)", X_OK) == 0 }
+
+  private var program: String {
+    switch self {
+    case .gnomeKeyring: "gnome-keyring-daemon"
+    case .kwallet: "kwalletd5"
+    }
+  }
+
+  /// The default collection once there is one.
+  var collection: String {
+    switch self {
+    case .gnomeKeyring: "/org/freedesktop/secrets/collection/login"
+    case .kwallet: "/org/freedesktop/secrets/collection/kdewallet"
+    }
+  }
+
+  /// Starts the program. Unless `unlocked`, its collection, if there is one, stays locked.
+  func start(
+    in directory: String, environment: [String: String], group: pid_t, unlocked: Bool
+  ) throws -> Child {
+    switch self {
+    case .gnomeKeyring:
+      let password = try Pipe()
+      var arguments = [
+        "--foreground", "--components=secrets", "--control-directory=\(directory)/run/keyring",
+      ]
+      if unlocked { arguments.append("--unlock") }
+      let child = try Child(
+        program, arguments, environment: environment, group: group,
+        streams: (unlocked ? password.reading : nil, nil, nil))
+      if unlocked { _ = write(password.writing, PrivateKeyring.password, PrivateKeyring.password.utf8.count) }
+      return child
+    case .kwallet:
+      let wallet = directory + "/data/kwalletd/kdewallet.kwl"
+      if access(wallet, F_OK) != 0 {
+        // A wallet is exported only when it is there at the start.
+        let configuration =
+          "[Wallet]\nFirst Use=false\nEnabled=true\n[org.freedesktop.secrets]\napiEnabled=true\n"
+        mkdir(directory + "/config", 0o700)
+        try PrivateKeyring.write(configuration, to: directory + "/config/kwalletrc")
+        let first = try startKWallet(in: directory, environment: environment, group: group, unlocked: true)
+        for _ in 0..<20_000 where access(wallet, F_OK) != 0 { usleep(1000) }
+        first.signal(SIGKILL)
+        first.wait()
+      }
+      return try startKWallet(in: directory, environment: environment, group: group, unlocked: unlocked)
+    }
+  }
+
+  /// Starts KWallet without a dialog, as PAM does at login: a key comes over one descriptor, the environment
+  /// over the other, a listening socket.
+  private func startKWallet(
+    in directory: String, environment: [String: String], group: pid_t, unlocked: Bool
+  ) throws -> Child {
+    var environment = environment
+    environment["QT_QPA_PLATFORM"] = "offscreen"
+    guard unlocked else { return try Child(program, [], environment: environment, group: group) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let path = directory + "/kwallet.socket"
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    unlink(path)
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let descriptors = (0..<2).map { _ in socket(AF_UNIX, kind, 0) }
+    defer { descriptors.forEach { close($0) } }
+    func withAddress(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) throws {
+      let size = MemoryLayout<sockaddr_un>.size
+      let code = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, socklen_t(size)) }
+      }
+      if code != 0 { throw Child.Failure(description: "\(path): \(errno)") }
+    }
+    try withAddress { bind(descriptors[0], $0, $1) }
+    listen(descriptors[0], 1)
+    try withAddress { connect(descriptors[1], $0, $1) }
+
+    let key = try Pipe()
+    let size = 56
+    _ = write(key.writing, [UInt8](repeating: 7, count: size), size)
+    key.closeWriting()
+    environment["PAM_KWALLET5_LOGIN"] = path
+    // It takes the descriptors 0 to 2 for none.
+    return try Child(
+      "sh", ["-c", "exec \(program) --pam-login 3 4 3<&0 4>&1 </dev/null >/dev/null"],
+      environment: environment, group: group, streams: (key.reading, descriptors[0], nil))
+  }
+}
