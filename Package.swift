@@ -24,6 +24,7 @@ let package = Package(
     .library(name: "SoupTransport", targets: ["SoupTransport"]),
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
+    .library(name: "MSALExtensionsStore", targets: ["MSALExtensionsStore"]),
     .library(name: "SecretService", targets: ["SecretService"]),
     .executable(name: "llavero", targets: ["llavero"]),
     .executable(name: "entra-lab", targets: ["entra-lab"]),
@@ -51,6 +52,9 @@ let package = Package(
     .target(
       name: "KeyringStore", dependencies: ["GLibSupport", "SecretService", "TokenCache"],
       swiftSettings: safe),
+    .target(
+      name: "MSALExtensionsStore",
+      dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache"], swiftSettings: safe),
     .target(name: "HTTPTransport", dependencies: [httpTypes], swiftSettings: safe),
     .target(
       name: "SoupTransport", dependencies: ["CLibsoup", "GLibSupport", "HTTPTransport", httpTypes],
@@ -75,7 +79,10 @@ let package = Package(
       dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache", argumentParser],
       swiftSettings: safe),
     .executableTarget(
-      name: "llavero", dependencies: ["CommandSupport", "GLibSupport", "TokenCache", argumentParser],
+      name: "llavero",
+      dependencies: [
+        "CommandSupport", "GLibSupport", "MSALExtensionsStore", "SecretService", "TokenCache", argumentParser,
+      ],
       swiftSettings: safe),
     .target(
       name: "EntraLab",
@@ -104,11 +111,16 @@ let package = Package(
       dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"], swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TestSupport", "TokenCache"], swiftSettings: common),
     .executableTarget(
-      name: "CacheWorker", dependencies: ["GLibSupport", "KeyringStore", "TokenCache"],
+      name: "CacheWorker",
+      dependencies: ["GLibSupport", "KeyringStore", "MSALExtensionsStore", "TokenCache"],
       path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",
       dependencies: ["CacheWorker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(
+      name: "MSALExtensionsStoreTests",
+      dependencies: ["GLibSupport", "MSALExtensionsStore", "SecretService", "TestSupport", "TokenCache"],
       swiftSettings: common),
     .testTarget(
       name: "SoupTransportTests",

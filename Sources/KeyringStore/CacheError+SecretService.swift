@@ -1,10 +1,10 @@
 import GLibSupport
-import SecretService
-import TokenCache
+package import SecretService
+package import TokenCache
 
 extension CacheError {
   /// What a failure of the Secret Service means for the cache.
-  init(_ error: SecretServiceError) {
+  package init(_ error: SecretServiceError) {
     let code: Code =
       switch error {
       case .noSessionBus, .noSecretService, .noSuchCollection, .serviceGone: .unavailable

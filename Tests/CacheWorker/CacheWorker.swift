@@ -2,6 +2,7 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 import KeyringStore
+import MSALExtensionsStore
 import TokenCache
 
 /// A process that works on a token cache in the keyring, for tests that take several.
@@ -9,15 +10,18 @@ import TokenCache
 /// - `CacheWorker save <group> <name> <count> <accounts>` saves tokens called `<name>-0`, `<name>-1`, … and
 ///   writes the name of each on a line as soon as it was saved.
 /// - `CacheWorker serve <group>` does what each line of its standard input says, and writes a line when done.
+/// - `CacheWorker share <location> <name> <count> <accounts>` does the same in a cache of msal-extensions for
+///   Python.
 /// - `CacheWorker rounds <count>` saves and finds a token again and again, and writes how much memory it has.
 @main
 struct CacheWorker {
   let group: KeychainGroup
-  let store = KeyringStore()
+  let store: any CacheStore
   let cache: TokenCacheAccessor
 
-  init(group: String) throws {
+  init(group: String, store: any CacheStore = KeyringStore()) throws {
     self.group = try KeychainGroup(group)
+    self.store = store
     cache = TokenCacheAccessor(store: store, group: self.group)
   }
 
@@ -27,6 +31,11 @@ struct CacheWorker {
     case ("save", 5):
       guard let count = Int(arguments[3]), let accounts = Int(arguments[4]) else { exit(64) }
       try await CacheWorker(group: arguments[1]).save(arguments[2], count: count, accounts: accounts)
+    case ("share", 5):
+      guard let count = Int(arguments[3]), let accounts = Int(arguments[4]) else { exit(64) }
+      let store = MSALExtensionsStore(.msalExtensions(location: arguments[1]))
+      try await CacheWorker(group: store.group.name, store: store)
+        .save(arguments[2], count: count, accounts: accounts)
     case ("serve", 2): try await CacheWorker(group: arguments[1]).serve()
     case ("rounds", 2):
       guard let count = Int(arguments[1]) else { exit(64) }
