@@ -27,7 +27,8 @@ struct Llavero: AsyncParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
+      Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self, Sources.self,
+      Adopt.self,
     ])
 
   static func main() async {
