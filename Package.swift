@@ -146,8 +146,8 @@ let package = Package(
     .executableTarget(
       name: "SignInWorker",
       dependencies: [
-        "BrowserSignIn", "GLibSupport", "IdentityClient", "KeyringStore", "SoupTransport", "TokenCache",
-        argumentParser, logging,
+        "BrowserSignIn", "GLibSupport", "IdentityClient", "KeyringStore", "MSALExtensionsStore",
+        "SoupTransport", "TokenCache", argumentParser, logging,
       ],
       path: "Tests/SignInWorker", swiftSettings: common),
     .testTarget(

@@ -14,7 +14,7 @@ from azure.identity import TokenCachePersistenceOptions
 from azure.identity._persistent_cache import _load_persistent_cache
 from msal_extensions import FilePersistence, LibsecretPersistence, PersistedTokenCache
 
-from peers import BIN, DIRECTORY, check, finish
+from peers import ALICE, BIN, DIRECTORY, PLAIN, Lab, check, finish, token_hash, worker
 from tokens import CLIENT, HOME, HOST, add, token_response
 
 HOMEDIR = os.environ["HOME"]
@@ -245,6 +245,44 @@ def share(location, killed):
     check("no lock is left", not os.path.exists(location + ".lockfile"))
 
 
+def rotate(lab, location):
+    """MSAL for Python and a Swift program renew the same refresh token in turn; each works once."""
+    lab.tell(configure={"strictRefreshTokens": True, "deviceInterval": 1})
+    cache = PersistedTokenCache(LibsecretPersistence(location))
+    app = msal.PublicClientApplication(
+        PLAIN, authority=lab.authority, token_cache=cache, instance_discovery=False)
+    flow = app.initiate_device_flow(["User.Read"])
+    lab.tell(approveDevice={"userCode": flow["user_code"], "user": "alice"})
+    signed_in = app.acquire_token_by_device_flow(flow)
+    check("Python signs in", "access_token" in signed_in, signed_in)
+    shared = ["--share", location]
+    found = worker("silent", lab.authority, *shared)
+    check("Swift finds its token in the shared item",
+          found.get("tokenHash") == token_hash(signed_in["access_token"]) and found["source"] == "cache", found)
+    for number in (1, 2):
+        before, = secrets(cache, KINDS.REFRESH_TOKEN)
+        lab.tell(clearLog={})
+        renewed = worker("force", lab.authority, "--reveal", *shared)
+        sent = [entry["form"].get("refresh_token") for entry in lab.log("token")]
+        check(f"Swift renews with Python's refresh token, round {number}",
+              renewed.get("username") == ALICE and sent == [before], renewed)
+        account, = app.get_accounts()
+        silent = app.acquire_token_silent(["User.Read"], account)
+        check(f"running Python finds Swift's access token, round {number}",
+              silent and silent["access_token"] == renewed.get("token"))
+        mine, = secrets(cache, KINDS.REFRESH_TOKEN)
+        lab.tell(clearLog={})
+        again = app.acquire_token_silent_with_error(["User.Read"], account, force_refresh=True)
+        sent = [entry["form"].get("refresh_token") for entry in lab.log("token")]
+        check(f"and renews with Swift's refresh token, round {number}",
+              "access_token" in again and sent == [mine] and mine != before, again)
+    out = worker("signout", lab.authority, *shared)
+    check("Swift signs out, and Python sees it", out.get("accounts") == [] and app.get_accounts() == [], out)
+    check("no refresh token is left", not secrets(cache, KINDS.REFRESH_TOKEN))
+
+
+with Lab(port=443) as lab:
+    rotate(lab, f"{HOMEDIR}/.live/lab")
 share(f"{HOMEDIR}/.live/cache", killed=False)
 share(f"{HOMEDIR}/.live/killed", killed=True)
 finish()
