@@ -93,7 +93,10 @@ public final class MSALExtensionsStore: CacheStore {
       let result = try change(&contents)
       let changed = shards.filter { contents.documents[$0] != before[$0] }
       guard !changed.isEmpty else { return result }
-      for shard in changed { all[shard] = contents.documents[shard] }
+      for shard in changed {
+        all[shard] = contents.documents[shard]
+        if all[shard]?.isSignedOut(since: before[shard]) == true { all[shard]?.accounts = [:] }
+      }
       document = CacheDocument()
       for part in all.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { document.formUnion(part.value) }
       return result
@@ -200,6 +203,8 @@ extension MSALExtensionsStore {
     return try await run { (job, cancellable) throws(CacheError) in
       let lock = try PeerLock(peer.lockFiles, users: peer.users, patience: patience, cancellable)
       defer { lock.release() }
+      // Nobody waits for it any more.
+      if cancellable.isCancelled { throw CacheError(SecretServiceError.cancelled) }
       return try work(job, lock)
     }
   }
@@ -244,6 +249,12 @@ extension CacheError {
 }
 
 extension CacheDocument {
+  /// Whether the last token went. The account goes with it then: the other libraries know no state of having
+  /// signed out, and would list it as signed in.
+  fileprivate func isSignedOut(since before: CacheDocument?) -> Bool {
+    before?.refreshTokens.isEmpty == false && credentials.isEmpty
+  }
+
   fileprivate func shards(in group: KeychainGroup) -> [ShardID: CacheDocument] {
     Dictionary(split(in: group).map { ($0.shard, $0.document) }) { first, _ in first }
   }

@@ -65,11 +65,22 @@ struct Adopt: AsyncParsableCommand {
         advice: "Add --yes to remove them, or --keep to leave them.")
     }
     var adopted: [Result.Adopted] = []
+    var failure: CacheError?
     for peer in all ? PeerRegistry().caches.filter({ $0.file != nil }) : try named() {
-      if let result = try await adopt(peer) { adopted.append(result) }
+      do {
+        if let result = try await adopt(peer) { adopted.append(result) }
+      } catch let error as CacheError where all && error.code == .damaged {
+        // One that cannot be read keeps none of the others in clear.
+        if failure != nil { Terminal.error("warning: " + printable(error.message)) }
+        failure = failure ?? error
+      }
     }
-    if output.json { return Terminal.out(try json(Result(group: options.group.name, adopted: adopted))) }
-    if adopted.isEmpty { Terminal.error("There are no tokens in clear.") }
+    if output.json {
+      Terminal.out(try json(Result(group: options.group.name, adopted: adopted)))
+    } else if adopted.isEmpty && failure == nil {
+      Terminal.error("There are no tokens in clear.")
+    }
+    if let failure { throw failure }
   }
 
   private func named() throws -> [PeerCache] {

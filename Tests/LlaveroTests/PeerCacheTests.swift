@@ -165,6 +165,20 @@ struct PeerCacheTests {
     #expect(try home.contents(".azure/msal_token_cache.json") == text.value)
   }
 
+  @Test func `A damaged source hinders no other`() throws {
+    try writeAzureCLI("secret-html")
+    mkdir(home.path + "/.azureauth", 0o700)
+    let file = try home.file(".azureauth/msal_tenant_cache.json", Sample.cache)
+    let result = try run("adopt", "--all", "--yes", "--json")
+    #expect(result.status == 1)
+    #expect(try code(of: result) == "damaged")
+    let adopted = try JSONValue(text: result.standardOutput)["adopted"]
+    #expect(adopted?.strings("name") == ["azureauth-file:tenant"])
+    #expect(access(file, F_OK) != 0)
+    #expect(try home.contents(".azure/msal_token_cache.json") == "secret-html")
+    #expect(try tool.exported() == JSONValue(text: Sample.cache))
+  }
+
   @Test func `A keyring that cannot be written leaves the file`() throws {
     try writeAzureCLI()
     let result = try tool.run(

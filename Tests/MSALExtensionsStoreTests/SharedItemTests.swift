@@ -170,6 +170,13 @@ struct SharedItemTests {
     #expect(try await payloads().count == 1)
   }
 
+  @Test func `Who signs out is no account for the other programs any more`() async throws {
+    try await create(theirs)
+    try await cache.removeAccount("1.t", clientID: "c")
+    let after = try CacheDocument(json: Data(#require(await payloads().first).utf8))
+    #expect(after.accounts.isEmpty && Array(after.refreshTokens.keys) == ["odd key"])
+  }
+
   @Test func `Two items become one and lose nothing`() async throws {
     try await create(theirs)
     try await create(theirs.replacing("rt-other", with: "rt-copy").replacing("odd key", with: "other key"))
