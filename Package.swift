@@ -28,6 +28,7 @@ let package = Package(
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
     .library(name: "EncryptedFileStore", targets: ["EncryptedFileStore"]),
+    .library(name: "MSALExtensionsStore", targets: ["MSALExtensionsStore"]),
     .library(name: "SecretService", targets: ["SecretService"]),
     .executable(name: "llavero", targets: ["llavero"]),
     .executable(name: "llavero-network", targets: ["llavero-network"]),
@@ -61,6 +62,9 @@ let package = Package(
       name: "EncryptedFileStore",
       dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache", crypto, cryptoExtras],
       swiftSettings: safe),
+    .target(
+      name: "MSALExtensionsStore",
+      dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache"], swiftSettings: safe),
     .target(name: "HTTPTransport", dependencies: [httpTypes], swiftSettings: safe),
     .target(
       name: "SoupTransport", dependencies: ["CLibsoup", "GLibSupport", "HTTPTransport", httpTypes],
@@ -96,8 +100,8 @@ let package = Package(
     .executableTarget(
       name: "llavero",
       dependencies: [
-        "AccountCommands", "CommandSupport", "EncryptedFileStore", "GLibSupport", "HTTPTransport", "IdentityClient", "SecretService",
-        "TokenCache", argumentParser,
+        "AccountCommands", "CommandSupport", "EncryptedFileStore", "GLibSupport", "HTTPTransport",
+        "IdentityClient", "MSALExtensionsStore", "SecretService", "TokenCache", argumentParser,
       ],
       swiftSettings: safe),
     // What of the tool needs the network. A program of its own, so that llavero loads no HTTP library.
@@ -136,7 +140,8 @@ let package = Package(
       dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"], swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TestSupport", "TokenCache"], swiftSettings: common),
     .executableTarget(
-      name: "CacheWorker", dependencies: ["EncryptedFileStore", "GLibSupport", "KeyringStore", "TokenCache"],
+      name: "CacheWorker",
+      dependencies: ["EncryptedFileStore", "GLibSupport", "KeyringStore", "MSALExtensionsStore", "TokenCache"],
       path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",
@@ -148,6 +153,10 @@ let package = Package(
         "CacheWorker", "EncryptedFileStore", "GLibSupport", "SecretService", "TestSupport", "TokenCache",
         crypto,
       ],
+      swiftSettings: common),
+    .testTarget(
+      name: "MSALExtensionsStoreTests",
+      dependencies: ["GLibSupport", "MSALExtensionsStore", "SecretService", "TestSupport", "TokenCache"],
       swiftSettings: common),
     .testTarget(
       name: "SoupTransportTests",
@@ -173,8 +182,8 @@ let package = Package(
     .executableTarget(
       name: "SignInWorker",
       dependencies: [
-        "BrowserSignIn", "GLibSupport", "IdentityClient", "KeyringStore", "SoupTransport", "TokenCache",
-        argumentParser, logging,
+        "BrowserSignIn", "GLibSupport", "IdentityClient", "KeyringStore", "MSALExtensionsStore",
+        "SoupTransport", "TokenCache", argumentParser, logging,
       ],
       path: "Tests/SignInWorker", swiftSettings: common),
     .testTarget(

@@ -1,7 +1,7 @@
 import TokenCache
 
 /// How a shard is kept as an item of the Secret Service; `CacheFormat.md` is the specification.
-enum KeyringItem {
+package enum KeyringItem {
   /// The value of `xdg:schema`.
   static let schema = "org.llavero.TokenCache"
 
@@ -28,6 +28,11 @@ enum KeyringItem {
     "FDO_SECRETS_CONTENT_TYPE", "Notes", "Path", "Title", "URL", "UserName", "Uuid", "xdg:content-type",
   ]
 
+  /// An item's attributes without those that its provider added.
+  package static func own(_ attributes: [String: String]) -> [String: String] {
+    attributes.filter { !providersOwn.contains($0.key) }
+  }
+
   /// What an item with a group's name is.
   enum Kind: Hashable {
     case shard(ShardID)
@@ -43,8 +48,7 @@ enum KeyringItem {
       let version = attributes[Attribute.version]
     else { return .foreign }
     guard version == self.version else { return .otherVersion(version, shard: shard) }
-    let ours = attributes.filter { !providersOwn.contains($0.key) }
-    guard let shard, ours == self.attributes(shard, of: group) else { return .foreign }
+    guard let shard, own(attributes) == self.attributes(shard, of: group) else { return .foreign }
     return .shard(shard)
   }
 

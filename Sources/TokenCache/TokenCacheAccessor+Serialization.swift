@@ -56,7 +56,7 @@ extension TokenCacheAccessor {
 
 extension CacheDocument {
   /// Adds what another document of the same group holds.
-  mutating func formUnion(_ other: CacheDocument) {
+  package mutating func formUnion(_ other: CacheDocument) {
     for section in CredentialSection.allCases {
       for (key, credential) in other[section] { self[section].put(credential, at: key) }
     }
@@ -109,7 +109,8 @@ extension CacheDocument {
   }
 
   /// Takes in the records of another cache, each unless a newer one for the same thing is here.
-  mutating func merge(_ other: CacheDocument, in clouds: CloudInstances) -> ImportSummary {
+  @discardableResult
+  package mutating func merge(_ other: CacheDocument, in clouds: CloudInstances) -> ImportSummary {
     var summary = ImportSummary()
     for section in CredentialSection.allCases {
       let mine = self[section]

@@ -2,12 +2,17 @@ import ArgumentParser
 import CommandSupport
 import FoundationEssentials
 import Glibc
+import MSALExtensionsStore
 import TokenCache
 
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write all of a group as one serialized token cache that any MSAL library reads.",
     discussion: """
+      To standard output, to a file, or with --to into where another program keeps its cache: there records \
+      are merged one by one under that program's lock, of two for one thing the newer stays, and what else \
+      it holds stays as it is.
+
       The output holds every token in clear. To a terminal it goes only with --reveal; a file is made \
       readable by you alone, and one that exists is not touched. When a part of the group cannot be read, \
       the rest is written and the exit code is 1.
@@ -15,9 +20,14 @@ struct Export: AsyncParsableCommand {
       Examples:
         llavero export cache.json
         llavero export | some-program
+        llavero export --to azure-identity-python --dry-run
+
+      JSON, with --to only: group, peer, saved and kept (how many records); with --dry-run also dry_run and \
+      records (what is new or newer, as in "llavero list").
       """)
 
   @OptionGroup var options: GroupOptions
+  @OptionGroup var output: OutputOptions
 
   @Argument(help: "A new file, or - for standard output.", completion: .file(extensions: ["json"]))
   var file = "-"
@@ -25,7 +35,25 @@ struct Export: AsyncParsableCommand {
   @Flag(help: "Write to a terminal, too.")
   var reveal = false
 
+  @Option(name: .customLong("to"), help: "Another program's cache, by its name in \"llavero sources\".")
+  var target: String?
+
+  @OptionGroup var peer: PeerOptions
+
+  @Flag(name: .customLong("dry-run"), help: "Only say what would go to the other program's cache.")
+  var isDryRun = false
+
+  func validate() throws {
+    if let target {
+      guard file == "-", !reveal else { throw ValidationError("With --to, name no file.") }
+      _ = try peer.peer(named: target)
+    } else if output.json || isDryRun {
+      throw ValidationError("--json and --dry-run go with --to: the export itself is JSON.")
+    }
+  }
+
   func run() async throws {
+    if let target { return try await export(to: peer.peer(named: target)) }
     guard file != "-" || !Terminal.output.isTerminal || reveal else {
       throw Failure.Message(
         code: .usage, name: "reveal_required",
@@ -42,10 +70,40 @@ struct Export: AsyncParsableCommand {
       let count = counted(document.recordCount, "record")
       Terminal.error("\(count) of \(options.group.name) written to \(printable(file)), in clear.")
     }
+    try checkComplete(problems)
+  }
+
+  private func checkComplete(_ problems: [StoreProblem]) throws {
     guard !problems.contains(where: \.hidesRecords) else {
       throw Failure.Message(
         name: "incomplete", message: "The export lacks what could not be read of \(options.group.name).")
     }
+  }
+
+  private func export(to peer: PeerCache) async throws {
+    let (group, cache) = (options.group, options.cache)
+    let (document, problems) = try await cache.export()
+    ProblemSummary.report(problems)
+    let store = options.store.store(of: peer, group: group)
+    let target = "the cache of \(peer.users)"
+    if isDryRun {
+      let before = try await store.contents().document
+      var after = before
+      let summary = after.merge(document, of: group, in: cache.clouds)
+      try Transfer(
+        preview: summary, group: group, peer: peer.name, from: before, to: after, now: Date()
+      ).print(output, verb: "exported", target: target)
+    } else {
+      let clouds = cache.clouds
+      let summary = try await store.updateDocument { theirs in
+        theirs.merge(document, of: group, in: clouds)
+      }
+      try Transfer(summary, group: group, peer: peer.name).print(output, verb: "exported", target: target)
+      if let file = peer.file, summary.saved > 0 {
+        Terminal.error("warning: The tokens stand in clear in \(printable(file)).")
+      }
+    }
+    try checkComplete(problems)
   }
 
   private static func create(_ path: String, _ contents: Data) throws {

@@ -46,7 +46,7 @@ struct Llavero: AsyncParsableCommand {
         name: "Look after the cache",
         subcommands: [
           Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
-          Rekey.self, Doctor.self,
+          Sources.self, Adopt.self, Rekey.self, Doctor.self,
         ]),
     ])
 

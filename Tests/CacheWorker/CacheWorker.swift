@@ -3,6 +3,7 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 import KeyringStore
+import MSALExtensionsStore
 import TokenCache
 
 /// A process that works on a token cache in the keyring, for tests that take several; in the file store when
@@ -11,6 +12,8 @@ import TokenCache
 /// - `CacheWorker save <group> <name> <count> <accounts>` saves tokens called `<name>-0`, `<name>-1`, … and
 ///   writes the name of each on a line as soon as it was saved.
 /// - `CacheWorker serve <group>` does what each line of its standard input says, and writes a line when done.
+/// - `CacheWorker share <location> <name> <count> <accounts>` does the same in a cache of msal-extensions for
+///   Python.
 /// - `CacheWorker rounds <count>` saves and finds a token again and again, and writes how much memory it has.
 @main
 struct CacheWorker {
@@ -18,14 +21,13 @@ struct CacheWorker {
   let store: any CacheStore
   let cache: TokenCacheAccessor
 
-  init(group: String) throws {
+  init(group: String, store: (any CacheStore)? = nil) throws {
     self.group = try KeychainGroup(group)
     let keyFile = ProcessInfo.processInfo.environment["CACHE_WORKER_KEY_FILE"]
-    store =
-      if let keyFile { EncryptedFileStore(key: .keyFile(path: keyFile), timeout: .seconds(120)) } else {
-        KeyringStore()
-      }
-    cache = TokenCacheAccessor(store: store, group: self.group)
+    self.store =
+      store ?? keyFile.map { EncryptedFileStore(key: .keyFile(path: $0), timeout: .seconds(120)) }
+      ?? KeyringStore()
+    cache = TokenCacheAccessor(store: self.store, group: self.group)
   }
 
   static func main() async throws {
@@ -34,6 +36,11 @@ struct CacheWorker {
     case ("save", 5):
       guard let count = Int(arguments[3]), let accounts = Int(arguments[4]) else { exit(64) }
       try await CacheWorker(group: arguments[1]).save(arguments[2], count: count, accounts: accounts)
+    case ("share", 5):
+      guard let count = Int(arguments[3]), let accounts = Int(arguments[4]) else { exit(64) }
+      let store = MSALExtensionsStore(.msalExtensions(location: arguments[1]))
+      try await CacheWorker(group: store.group.name, store: store)
+        .save(arguments[2], count: count, accounts: accounts)
     case ("serve", 2): try await CacheWorker(group: arguments[1]).serve()
     case ("rounds", 2):
       guard let count = Int(arguments[1]) else { exit(64) }

@@ -5,6 +5,7 @@ import Glibc
 import IdentityClient
 import KeyringStore
 import Logging
+import MSALExtensionsStore
 import SoupTransport
 import TokenCache
 
@@ -32,6 +33,9 @@ struct SignInWorker: AsyncParsableCommand {
 
   @Option(transform: { try KeychainGroup($0) })
   var group = KeychainGroup.default
+
+  @Option(help: "The place of a cache of msal-extensions for Python to share, in place of the group.")
+  var share: String?
 
   @Option(help: "The redirect URI, if it is registered with a port.", transform: { try address($0) })
   var redirectURI: URL?
@@ -131,8 +135,11 @@ struct SignInWorker: AsyncParsableCommand {
       clientID: client, redirectURI: redirectURI, authority: named, knownAuthorities: [named])
     configuration.logsPersonalData = verbose
     let isVerbose = verbose
+    let group = group
+    let store: any CacheStore =
+      share.map { MSALExtensionsStore(.msalExtensions(location: $0), group: group) } ?? KeyringStore()
     return PublicClient(
-      configuration: configuration, cache: TokenCacheAccessor(store: KeyringStore(), group: group),
+      configuration: configuration, cache: TokenCacheAccessor(store: store, group: group),
       transport: try SoupTransport(environment: ProcessInfo.processInfo.environment),
       authenticator: BrowserAuthenticator(),
       logger: Logger(

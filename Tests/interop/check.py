@@ -1,21 +1,18 @@
 """Caches go from MSAL for Python through llavero and back; the items are looked at with other clients."""
 
-import base64
 import hashlib
 import json
 import subprocess
 import sys
-import time
 
 import msal
 import secretstorage
 
+from tokens import CLIENT, HOME, HOST, add, token_response
+
 TOOL = sys.argv[1]
 GROUP = "org.example.interop"
-HOST = "login.microsoftonline.com"
-CLIENT = "11111111-2222-4333-8444-555555555555"
 SIBLING = "99999999-2222-4333-8444-555555555555"
-HOME = "aaaaaaaa-0000-4000-8000-00000000000a"
 GUEST = "bbbbbbbb-0000-4000-8000-00000000000b"
 ALICE = "0a0a0a0a-1111-4111-8111-111111111111"
 BOB = "0b0b0b0b-2222-4222-8222-222222222222"
@@ -40,34 +37,8 @@ def llavero(*arguments, stdin=""):
     return result.stdout
 
 
-def base64url(value):
-    return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
-
-
 def home_account_id(uid):
     return f"{uid}.{HOME}"
-
-
-def token_response(uid, username, tenant, scope, name, client=CLIENT, foci=None):
-    now = int(time.time())
-    claims = {
-        "aud": client, "exp": now + 3600, "iat": now, "nbf": now, "oid": uid, "tid": tenant, "sub": "s" + uid,
-        "iss": f"https://{HOST}/{tenant}/v2.0", "preferred_username": username, "name": "Ünïcode 山田",
-    }
-    response = {
-        "token_type": "Bearer", "expires_in": 3600, "ext_expires_in": 7200, "scope": scope,
-        "access_token": "at-" + name, "refresh_token": "rt-" + name,
-        "id_token": f"{base64url({'alg': 'none'})}.{base64url(claims)}.",
-        "client_info": base64url({"uid": uid, "utid": HOME}),
-    }
-    return response | ({"foci": foci} if foci else {})
-
-
-def add(cache, client, tenant, scope, response):
-    cache.add({
-        "client_id": client, "scope": scope.split(), "response": response, "params": {}, "data": {},
-        "token_endpoint": f"https://{HOST}/{tenant}/oauth2/v2.0/token", "environment": HOST,
-    })
 
 
 class NoNetwork:

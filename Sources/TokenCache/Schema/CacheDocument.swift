@@ -144,7 +144,7 @@ extension CacheDocument {
 
   /// Takes in another copy of the same shard: of two records for one thing the newer stays.
   package mutating func takeIn(copy: CacheDocument) {
-    _ = merge(copy, in: .known)
+    merge(copy, in: .known)
   }
 }
 

@@ -1,0 +1,165 @@
+import FoundationEssentials
+import Glibc
+import TokenCache
+
+/// Reading and writing small files as their users expect them.
+enum FileContents {
+  /// Larger than any cache: 256 MiB.
+  private static let limit = 256 << 20
+
+  /// Reads a file.
+  ///
+  /// - Returns: `nil` where there is none.
+  static func read(_ path: String) throws(CacheError) -> Data? {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw failure("read", path)
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw CacheError(.unavailable, "\(path) is no regular file.")
+    }
+    guard status.st_size <= limit else {
+      throw CacheError(.tooLarge, "\(path) is larger than \(limit >> 20) MiB, which no token cache is.")
+    }
+    var data = Data(capacity: Int(status.st_size))
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    defer {
+      unsafe buffer.withUnsafeMutableBytes { bytes in
+        if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
+      }
+    }
+    while true {
+      let count = unsafe buffer.withUnsafeMutableBytes {
+        unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
+      }
+      if count == 0 { return data }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { throw failure("read", path) }
+      data.append(contentsOf: buffer[..<count])
+      guard data.count <= limit else { throw failure("read", path) }
+    }
+  }
+
+  /// What an open file says from its beginning, empty when it cannot be read.
+  static func text(of descriptor: Int32, limit: Int) -> String {
+    var buffer = [UInt8](repeating: 0, count: limit)
+    let count = unsafe buffer.withUnsafeMutableBytes {
+      unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
+    }
+    return String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
+  }
+
+  /// Replaces a file, or the one that a symbolic link names, by one that is readable by the person alone; a
+  /// crash leaves either the old or the new one.
+  static func replace(_ path: String, with contents: Data) throws(CacheError) {
+    try makeDirectory(of: path)
+    let path = resolved(path)
+    let new = "\(path).\(getpid()).new"
+    unsafe unlink(new)
+    let descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw failure("written", path) }
+    guard writeAll(contents, to: descriptor), fsync(descriptor) == 0 else {
+      let error = failure("written", path)
+      close(descriptor)
+      unsafe unlink(new)
+      throw error
+    }
+    close(descriptor)
+    guard unsafe rename(new, path) == 0 else {
+      let error = failure("written", path)
+      unsafe unlink(new)
+      throw error
+    }
+  }
+
+  /// Writes over what is in a file, so far as the file system lets anybody, and leaves `rest` in it.
+  static func overwrite(_ path: String, leaving rest: String) throws(CacheError) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw failure("overwritten", path) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      writeAll(Data(repeating: 0, count: Int(status.st_size)), to: descriptor), fsync(descriptor) == 0,
+      ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0,
+      writeAll(Data(rest.utf8), to: descriptor), fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0
+    else { throw failure("overwritten", path) }
+  }
+
+  static func remove(_ path: String) throws(CacheError) {
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure("removed", path) }
+  }
+
+  static func isReadableByOthers(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & 0o044 != 0
+  }
+
+  static func hasDirectory(_ path: String) -> Bool {
+    unsafe access(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]), F_OK) == 0
+  }
+
+  /// Makes the directory that a file goes into, closed to others, with those above it.
+  static func makeDirectory(of path: String) throws(CacheError) {
+    let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    if directory.isEmpty || hasDirectory(path) { return }
+    try makeDirectory(of: directory)
+    guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure("made", directory) }
+  }
+
+  /// Touches a file by whose time others see a change, and makes it where it does not exist.
+  ///
+  /// The time is one second ahead, and later than it was: MSAL for Python remembers when it was done reading,
+  /// and what was written while it read must not look older than that.
+  static func touch(_ signal: PeerCache.Signal) throws(CacheError) {
+    try makeDirectory(of: signal.path)
+    let flags = O_WRONLY | O_CLOEXEC | O_NONBLOCK
+    var descriptor = unsafe open(signal.path, flags | O_CREAT | O_EXCL, 0o600)
+    let isNew = descriptor >= 0
+    if !isNew && errno == EEXIST { descriptor = unsafe open(signal.path, flags) }
+    guard descriptor >= 0 else { throw failure("touched", signal.path) }
+    defer { close(descriptor) }
+    if isNew { _ = writeAll(Data(signal.contents.utf8), to: descriptor) }
+    var status = stat()
+    var now = timespec()
+    unsafe fstat(descriptor, &status)
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    now.tv_sec += 1
+    let last = status.st_mtim
+    if (now.tv_sec, now.tv_nsec) <= (last.tv_sec, last.tv_nsec) {
+      now = timespec(tv_sec: last.tv_sec, tv_nsec: last.tv_nsec + 1)
+      if now.tv_nsec > 999_999_999 { now = timespec(tv_sec: last.tv_sec + 1, tv_nsec: 0) }
+    }
+    let times = [now, now]
+    guard unsafe times.withUnsafeBufferPointer({ unsafe futimens(descriptor, $0.baseAddress) }) == 0 else {
+      throw failure("touched", signal.path)
+    }
+  }
+
+  /// What the last system call's failure means; `done` is what was to be done with the file.
+  static func failure(_ done: String, _ path: String) -> CacheError {
+    let reason = unsafe String(cString: strerror(errno))
+    return CacheError(
+      .unavailable, "\(path) cannot be \(done): \(reason).",
+      advice: "See who owns it and its directory, and whether the disk is full.")
+  }
+
+  private static func writeAll(_ contents: Data, to descriptor: Int32) -> Bool {
+    var rest = contents[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+
+  private static func resolved(_ path: String) -> String {
+    guard let name = unsafe realpath(path, nil) else { return path }
+    defer { unsafe free(name) }
+    return unsafe String(cString: name)
+  }
+}

@@ -1,0 +1,40 @@
+import FoundationEssentials
+import SecretService
+package import TokenCache
+
+/// What was found of another program's cache.
+package struct PeerContents: Sendable {
+  /// All copies as one.
+  package let document: CacheDocument
+  package let encoding: PayloadEncoding?
+  /// How many items or files hold it: none where there is no cache, more than one by mistake.
+  package let copies: Int
+  /// The items, the newest first.
+  let paths: [ObjectPath]
+
+  static let none = PeerContents(document: CacheDocument(), encoding: nil, copies: 0, paths: [])
+
+  private init(document: CacheDocument, encoding: PayloadEncoding?, copies: Int, paths: [ObjectPath]) {
+    (self.document, self.encoding, self.copies, self.paths) = (document, encoding, copies, paths)
+  }
+
+  init(file payload: Data) throws(CacheError) {
+    let decoded = try PayloadEncoding.decode(payload)
+    let document = decoded?.0 ?? CacheDocument()
+    // MSAL for Node writes "{}" into a file that only says that the keyring has changed.
+    self.init(document: document, encoding: decoded?.1, copies: document.isEmpty ? 0 : 1, paths: [])
+  }
+
+  init(items: [(path: ObjectPath, payload: SecretBytes)]) throws(CacheError) {
+    var (document, encoding): (CacheDocument, PayloadEncoding?) = (CacheDocument(), nil)
+    // The oldest first, so that the newest has the last word.
+    for item in items.reversed() {
+      var payload = unsafe item.payload.withUnsafeBytes { unsafe Data($0) }
+      defer { payload.resetBytes(in: payload.startIndex..<payload.endIndex) }
+      guard let decoded = try PayloadEncoding.decode(payload) else { continue }
+      if encoding == nil { document = decoded.0 } else { document.takeIn(copy: decoded.0) }
+      encoding = decoded.1
+    }
+    self.init(document: document, encoding: encoding, copies: items.count, paths: items.map(\.path))
+  }
+}

@@ -1,0 +1,62 @@
+import FoundationEssentials
+import GLibSupport
+import KeyringStore
+import SecretService
+import TokenCache
+
+/// The item of another program's cache while a blocking job runs.
+///
+/// Items are matched by exactly equal attributes, and written in place: gnome-keyring's `CreateItem` with
+/// `replace` also hits items that have more attributes, which are another program's.
+struct PeerItem {
+  private let client: SecretServiceConnection
+  private let collection: ObjectPath
+  private let label: String
+  private let attributes: [String: String]
+  private let cancellable: Cancellable
+
+  init(
+    label: String, attributes: [String: String], collection: String?, _ client: SecretServiceConnection,
+    _ cancellable: Cancellable
+  ) throws(SecretServiceError) {
+    (self.label, self.attributes, self.client, self.cancellable) = (label, attributes, client, cancellable)
+    self.collection = try client.collection(named: collection, cancellable).path
+  }
+
+  /// The items, the newest first: two programs that made one at the same time leave two.
+  func found() throws(SecretServiceError) -> [(path: ObjectPath, payload: SecretBytes)] {
+    // Without the schema where that is possible: a keyring that was never unlocked finds nothing by it.
+    let others = attributes.filter { $0.key != PeerCache.schema }
+    let search = try client.search(others.isEmpty ? attributes : others, in: collection, cancellable)
+    guard search.locked.isEmpty else { throw .collectionLocked }
+    var items: [ItemProperties] = []
+    for path in search.unlocked {
+      do throws(SecretServiceError) {
+        let item = try client.item(path, cancellable)
+        if KeyringItem.own(item.attributes) == attributes { items.append(item) }
+      } catch .noSuchItem {}
+    }
+    items.sort { ($0.modified, $0.path.description) > ($1.modified, $1.path.description) }
+    let secrets = try client.secrets(of: items.map(\.path), cancellable)
+    return items.compactMap { item in secrets[item.path].map { (item.path, $0) } }
+  }
+
+  /// Writes to the newest item, or makes one, and deletes the others.
+  func write(_ payload: SecretBytes, over paths: [ObjectPath]) throws(SecretServiceError) {
+    if let path = paths.first {
+      try client.setSecret(path, payload, cancellable)
+      try delete(Array(paths.dropFirst()))
+    } else {
+      _ = try client.create(
+        label: label, attributes: attributes, secret: payload, in: collection, prompt: false, cancellable)
+    }
+  }
+
+  func delete(_ paths: [ObjectPath]) throws(SecretServiceError) {
+    for path in paths {
+      do throws(SecretServiceError) {
+        try client.delete(path, prompt: false, cancellable)
+      } catch .noSuchItem {}
+    }
+  }
+}

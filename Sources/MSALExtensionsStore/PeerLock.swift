@@ -1,0 +1,239 @@
+package import GLibSupport
+import Glibc
+import Synchronization
+package import TokenCache
+
+/// The lock files of a cache that programs in other languages use too.
+///
+/// MSAL for Python and Node hold a lock by the existence of its file; .NET, Go and, with portalocker, Python
+/// hold `flock(2)` on it; Java makes its file and then locks it in yet another way. This one makes the file, or
+/// takes over one whose holder is dead, and holds `flock` on it. So it excludes them all, and a file that a
+/// killed program left blocks nobody.
+package final class PeerLock: Sendable {
+  private let held: [HeldFile]
+  private let since = ContinuousClock.now
+  private let isReleased = Mutex(false)
+
+  /// Takes locks, in the order given.
+  ///
+  /// - Parameters:
+  ///   - paths: The lock files. Their directories are made, closed to others, where they do not exist.
+  ///   - users: Whose they are, for the error text.
+  ///   - patience: How long to wait for others.
+  ///   - cancellable: Ends the waiting early.
+  /// - Throws: ``CacheError/Code/timedOut`` that names the holder, ``CacheError/Code/cancelled``, and
+  ///   ``CacheError/Code/unavailable`` when a file cannot be made.
+  package init(
+    _ paths: [String], users: String, patience: Duration, _ cancellable: Cancellable
+  ) throws(CacheError) {
+    let end = min(ContinuousClock.now + patience, cancellable.deadline)
+    Self.giveWay(at: paths)
+    var held: [HeldFile] = []
+    do {
+      for path in paths {
+        held.append(try Self.take(path, users: users, until: end, cancellable))
+      }
+    } catch {
+      held.reversed().forEach { $0.release() }
+      throw error
+    }
+    self.held = held
+  }
+
+  deinit { release() }
+
+  /// Whether nobody has removed the files: msal-node-extensions may remove them while others hold them.
+  package var isStillHeld: Bool { held.allSatisfy(\.isNamed) }
+
+  /// Removes the files and lets go; does nothing the second time.
+  package func release() {
+    let wasReleased = isReleased.withLock { isReleased in
+      defer { isReleased = true }
+      return isReleased
+    }
+    if wasReleased { return }
+    held.reversed().forEach { $0.release() }
+    let now = ContinuousClock.now
+    // Python looks every 250 ms and gives up after 5 s: one who comes again and again leaves it more time
+    // than he takes.
+    let rest = min((now - since) * 2, .milliseconds(500))
+    Self.rests.withLock { rests in
+      rests = rests.filter { $0.value > now }
+      for file in held { rests[file.path] = now + rest }
+    }
+  }
+
+  /// Who left a lock file behind: `nil` where there is none, and where its holder lives or may live.
+  static func deadHolder(of path: String) -> LockHolder? {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
+    guard !holder.isHolding(since: status.st_mtim.tv_sec) else { return nil }
+    // A live holder of a lock whose file says nothing yet; shared, so that two who look find the same.
+    guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return nil }
+    return holder
+  }
+
+  /// Until when this process leaves a lock to others.
+  private static let rests = Mutex<[String: ContinuousClock.Instant]>([:])
+
+  private static func giveWay(at paths: [String]) {
+    let until = rests.withLock { rests in paths.compactMap { rests[$0] }.max() }
+    if let until { pause(until - .now) }
+  }
+
+  private static func take(
+    _ path: String, users: String, until end: ContinuousClock.Instant, _ cancellable: Cancellable
+  ) throws(CacheError) -> HeldFile {
+    var wait = Duration.milliseconds(1)
+    while true {
+      let holder: LockHolder
+      switch try HeldFile.attempt(path) {
+      case .taken(let file): return file
+      case .changed: continue
+      case .held(let by): holder = by
+      }
+      if cancellable.isCancelled { throw CacheError(.cancelled, "The wait for a lock was cancelled.") }
+      guard .now < end else {
+        throw CacheError(
+          .timedOut, "The cache of \(users) is in use: \(holder.description) holds \(path).",
+          advice: "Try again when it is done, or end that program if it hangs.")
+      }
+      // Short, because MSAL for Python lets go for a moment only; and not all at the same one.
+      pause(min(wait, end - .now) * Double.random(in: 0.5...1))
+      wait = min(wait * 2, .milliseconds(10))
+    }
+  }
+
+  private static func pause(_ duration: Duration) {
+    let microseconds = duration / .microseconds(1)
+    if microseconds >= 1 { usleep(useconds_t(min(microseconds, 999_999))) }
+  }
+}
+
+/// Who holds a lock file, as far as it says.
+package struct LockHolder: Sendable, Equatable {
+  /// `nil` where the file does not say.
+  package let pid: Int32?
+  /// What the file says of the program.
+  package let program: String
+
+  /// Reads the first line of a lock file: `123 name`, `{123} {name}` or `123`, after a byte-order mark in
+  /// .NET.
+  package init(_ text: String) {
+    let line = text.drop { $0 == "\u{FEFF}" }.prefix { !$0.isNewline }
+    let words = line.split(separator: " ", maxSplits: 1).map { word in
+      word.filter { $0 != "{" && $0 != "}" }
+    }
+    pid = words.first.flatMap { Int32($0) }.flatMap { $0 > 0 ? $0 : nil }
+    program = words.count > 1 ? String(words[1].prefix(80)) : ""
+  }
+
+  package var description: String {
+    let name = program.isEmpty ? "" : " (\(program))"
+    return pid.map { "process \($0)\(name)" } ?? "another program"
+  }
+
+  /// How many seconds a file may say nothing of its holder before it counts as left behind.
+  private static let silence = 2
+
+  /// Whether a file of this age, on which nobody has `flock`, may be held by its existence.
+  func isHolding(since moment: Int) -> Bool {
+    pid == nil ? time(nil) < moment + Self.silence : isAlive(writtenAt: moment)
+  }
+
+  /// Whether the process lives. One that started after the file was written only has the number of the one
+  /// that wrote it.
+  func isAlive(writtenAt moment: Int) -> Bool {
+    guard let pid, kill(pid, 0) == 0 || errno == EPERM else { return false }
+    // The name of the program is in parentheses and may hold anything.
+    let status = Self.read("/proc/\(pid)/stat")
+    guard let end = status.lastIndex(of: ")") else { return true }
+    let fields = status[end...].split(separator: " ")
+    guard fields.count > 20, let ticks = Int(fields[20]), let boot = Self.bootTime else { return true }
+    let isDead = fields[1] == "Z" || fields[1] == "X"
+    return !isDead && boot + ticks / max(sysconf(Int32(_SC_CLK_TCK)), 1) <= moment + 2
+  }
+
+  /// In seconds since 1970.
+  private static var bootTime: Int? {
+    read("/proc/stat").split(separator: "\n").first { $0.hasPrefix("btime ") }
+      .flatMap { Int($0.dropFirst("btime ".count)) }
+  }
+
+  private static func read(_ path: String) -> String {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    return FileContents.text(of: descriptor, limit: 1 << 16)
+  }
+}
+
+/// A lock file that this process holds.
+private struct HeldFile: Sendable {
+  enum Attempt {
+    case taken(HeldFile)
+    case held(LockHolder)
+    /// Somebody changed the file meanwhile.
+    case changed
+  }
+
+  let path: String
+  private let descriptor: Int32
+
+  static func attempt(_ path: String) throws(CacheError) -> Attempt {
+    try FileContents.makeDirectory(of: path)
+    let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+    var descriptor = unsafe open(path, flags | O_CREAT | O_EXCL, 0o600)
+    let isOurs = descriptor >= 0
+    if !isOurs && errno == EEXIST { descriptor = unsafe open(path, flags) }
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return .changed }
+      throw FileContents.failure("locked", path)
+    }
+    let file = HeldFile(path: path, descriptor: descriptor)
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(descriptor)
+      throw CacheError(.unavailable, "\(path) is no regular file, so it cannot be locked.")
+    }
+    let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      return .held(holder)
+    }
+    guard file.isNamed else {
+      close(descriptor)
+      return .changed
+    }
+    if !isOurs {
+      // What was there before the lock was ours; it may have been written since.
+      let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
+      unsafe fstat(descriptor, &status)
+      let written = status.st_mtim.tv_sec
+      if holder.isHolding(since: written) && holder.pid != getpid() {
+        close(descriptor)
+        return .held(holder)
+      }
+    }
+    let text = Array("\(getpid()) \(CommandLine.arguments.first ?? "")".utf8)
+    ftruncate(descriptor, 0)
+    _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    return .taken(file)
+  }
+
+  var isNamed: Bool {
+    var (named, open) = (stat(), stat())
+    guard unsafe lstat(path, &named) == 0 else { return false }
+    return unsafe fstat(descriptor, &open) == 0 && named.st_dev == open.st_dev && named.st_ino == open.st_ino
+  }
+
+  /// Removes the file before the lock goes, so that nobody gets the lock of a file that is no more.
+  func release() {
+    if isNamed { unsafe unlink(path) }
+    close(descriptor)
+  }
+}

@@ -1,0 +1,176 @@
+public import FoundationEssentials
+
+/// The token caches that programs are known to keep on Linux, one entry each.
+///
+/// Two rows of a program's documentation may be one entry here: everything that MSAL.NET's extension keeps
+/// under Microsoft's developer id is one item, whatever the programs call it.
+public struct PeerRegistry: Sendable {
+  /// In the order in which they are listed.
+  public let caches: [PeerCache]
+
+  /// - Parameter environment: Says where the person's directories are: `HOME`, `XDG_DATA_HOME`,
+  ///   `AZURE_CONFIG_DIR`.
+  public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+    let home = environment["HOME"] ?? "/"
+    let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/share"
+    let azure = environment["AZURE_CONFIG_DIR"].flatMap { $0.isEmpty ? nil : $0 } ?? home + "/.azure"
+    caches =
+      Self.azureCLI(in: azure) + Self.azureIdentityPython(in: home + "/.IdentityService")
+      + Self.azureIdentityNode(in: home + "/.IdentityService")
+      + Self.azureIdentityJava(in: home + "/.IdentityService")
+      + Self.dotNet(data: data + "/.IdentityService", local: home + "/.local/.IdentityService")
+      + Self.gitCredentialManager(in: home + "/.gcm/msal")
+      + Self.azureauth(data: data + "/.IdentityService", plain: home + "/.azureauth")
+  }
+
+  /// The cache that the command line calls so.
+  public subscript(name: String) -> PeerCache? { caches.first { $0.name == name } }
+
+  private static let developerID = "Microsoft.Developer.IdentityService"
+
+  /// Azure CLI 2.x: a plaintext file or, with `core.encrypt_token_cache`, the item of the sample of
+  /// msal-extensions. Service principals are kept in the same item.
+  private static func azureCLI(in directory: String) -> [PeerCache] {
+    let bin = directory + "/msal_token_cache.bin"
+    return [
+      PeerCache(
+        name: "azure-cli", users: "Azure CLI", place: .file(directory + "/msal_token_cache.json"),
+        encoding: .json, lockFiles: [directory + "/msal_token_cache.json.lockfile"],
+        afterRemoval: "Azure CLI asks for a new \"az login\", and writes the file again unless you set "
+          + "\"az config set core.encrypt_token_cache=true\" first."),
+      PeerCache(
+        name: "azure-cli-encrypted", users: "Azure CLI, programs after the sample of msal-extensions",
+        place: .item(
+          label: "",
+          attributes: [PeerCache.schema: "my_schema_name", "my_attr1": "foo", "my_attr2": "bar"]),
+        encoding: .json, signals: [.init(bin)],
+        lockFiles: [bin + ".lockfile", directory + "/service_principal_entries.bin.lockfile"]),
+    ]
+  }
+
+  /// azure-identity for Python: an item for each name; `msal.cache` is the default one. Every file of the
+  /// directory that has one of the suffixes is another.
+  private static func azureIdentityPython(in directory: String) -> [PeerCache] {
+    let suffixes = [".nocae", ".cae"]
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    let others = files.filter { file in
+      suffixes.contains(where: file.hasSuffix) && !file.hasPrefix("msal.cache.")
+    }
+    return (suffixes.map { "msal.cache" + $0 } + others.sorted()).flatMap { file in
+      let name =
+        switch file {
+        case "msal.cache.nocae": "azure-identity-python"
+        case "msal.cache.cae": "azure-identity-python-cae"
+        default: "azure-identity-python:\(file)"
+        }
+      return withPlaintext(
+        PeerCache(
+          name: name, users: "Azure SDK for Python",
+          place: .item(
+            label: "MSALCache", attributes: [PeerCache.schema: file, "MsalClientID": developerID]),
+          encoding: .json, signals: [.init(directory + "/" + file)]))
+    }
+  }
+
+  /// @azure/identity-cache-persistence: one item for every name.
+  private static func azureIdentityNode(in directory: String) -> [PeerCache] {
+    [
+      PeerCache(
+        name: "azure-identity-node", users: "Azure SDK for JavaScript",
+        place: .item(
+          label: "\(developerID)/MSALCache",
+          attributes: [
+            PeerCache.schema: PeerCache.genericSchema, "service": developerID, "account": "MSALCache",
+          ]),
+        encoding: .json,
+        signals: ["msal.cache.nocae", "msal.cache.cae"].map { .init(directory + "/" + $0, contents: "{}") })
+    ]
+  }
+
+  /// azure-identity for Java. Its lock file has no name of its own.
+  private static func azureIdentityJava(in directory: String) -> [PeerCache] {
+    [
+      PeerCache(
+        name: "azure-identity-java", users: "Azure SDK for Java",
+        place: .item(
+          label: "MSALCache.nocae",
+          attributes: [PeerCache.schema: "msal.cache", "MsalClientID": developerID]),
+        encoding: .base64,
+        signals: ["msal.cache.nocae", "msal.cache.cae"].map { .init(directory + "/" + $0) },
+        lockFiles: [directory + "/.lockfile"])
+    ]
+  }
+
+  /// MSAL.NET's extension under Microsoft's developer id: one item, with the files of each program.
+  private static func dotNet(data: String, local: String) -> [PeerCache] {
+    let own = ["msal.cache.nocae", "msal.cache.cae"].map { data + "/" + $0 }
+    let shared = local + "/msal.cache"
+    let item = PeerCache(
+      name: "azure-identity-dotnet",
+      users: "Azure SDK for .NET, Git Credential Manager, Azure Artifacts credential provider, "
+        + "Azure PowerShell",
+      place: .item(
+        label: "MSALCache",
+        attributes: [
+          PeerCache.schema: "msal.cache", "MsalClientID": developerID, developerID: "1.0.0.0",
+        ]),
+      encoding: .base64, signals: (own + [shared]).map { .init($0) })
+    return [
+      item,
+      plaintext(of: item, "azure-identity-dotnet-file", own[0]),
+      plaintext(of: item, "azure-powershell-file", own[1]),
+      plaintext(of: item, "git-credential-manager-file", shared),
+    ]
+  }
+
+  /// Git Credential Manager's tokens of applications.
+  private static func gitCredentialManager(in directory: String) -> [PeerCache] {
+    let id = "GitCredentialManager.MSAL"
+    return withPlaintext(
+      PeerCache(
+        name: "git-credential-manager-apps", users: "Git Credential Manager, for service principals",
+        place: .item(
+          label: "AppCache",
+          attributes: [PeerCache.schema: "app.cache", "MsalClientID": id, id: "1.0.0.0"]),
+        encoding: .base64, signals: [.init(directory + "/app.cache")]))
+  }
+
+  /// azureauth: one item, with a file for each tenant; without a keyring a plaintext file for each.
+  private static func azureauth(data: String, plain: String) -> [PeerCache] {
+    func files(in directory: String, _ suffix: String) -> [String] {
+      let all = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+      return all.filter { $0.hasPrefix("msal_") && $0.hasSuffix(suffix) }.sorted()
+    }
+    let item = PeerCache(
+      name: "azureauth", users: "azureauth",
+      place: .item(
+        label: "MSAL token cache",
+        attributes: [
+          PeerCache.schema: "com.microsoft.identity.tokencache", "Version": "1",
+          // As azureauth spells it.
+          "ProductGroup": "Microsoft Develoepr Tools",
+        ]),
+      encoding: .base64, signals: files(in: data, ".cache").map { .init(data + "/" + $0) })
+    let plaintext = files(in: plain, "_cache.json").map { file in
+      PeerCache(
+        name: "azureauth-file:\(file.dropFirst("msal_".count).dropLast("_cache.json".count))",
+        users: "azureauth", place: .file(plain + "/" + file), encoding: .json,
+        lockFiles: [plain + "/" + file + ".lockfile"],
+        afterRemoval: "azureauth asks for a new sign-in when no cached token serves.")
+    }
+    return [item] + plaintext
+  }
+
+  /// An item, and the plaintext that its users leave in the signal file when the keyring is out of reach.
+  private static func withPlaintext(_ item: PeerCache) -> [PeerCache] {
+    [item] + item.signals.map { plaintext(of: item, item.name + "-file", $0.path) }
+  }
+
+  private static func plaintext(of item: PeerCache, _ name: String, _ path: String) -> PeerCache {
+    PeerCache(
+      name: name, users: item.users, place: .file(path), encoding: .json, signals: item.signals,
+      lockFiles: item.lockFiles,
+      afterRemoval: "The programs go on with what they have in the keyring; without one they ask for a new "
+        + "sign-in and write the file again.")
+  }
+}

@@ -1,0 +1,220 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+/// `sources`, `adopt`, `import --from` and `export --to`, in a home directory of their own.
+@Suite(.timeLimit(.minutes(10)))
+struct PeerCacheTests {
+  let tool: Tool
+  let home: TemporaryDirectory
+  let azure: String
+
+  init() throws {
+    tool = try Tool()
+    home = try TemporaryDirectory()
+    azure = home.path + "/.azure/msal_token_cache.json"
+    mkdir(home.path + "/.azure", 0o700)
+  }
+
+  /// Runs a command with the home directory, in the tool's group unless it is `sources`.
+  private func run(_ arguments: String..., input: String = "") throws -> Child.Result {
+    try tool.run(
+      arguments[0] == "sources" ? arguments : tool.inGroup(arguments), input: input,
+      environment: ["HOME": home.path, "XDG_DATA_HOME": home.path + "/.local/share"])
+  }
+
+  private func json(_ arguments: String...) throws -> JSONValue {
+    let all = arguments[0] == "sources" ? arguments : tool.inGroup(arguments)
+    let result = try tool.run(
+      all + ["--json"], environment: ["HOME": home.path, "XDG_DATA_HOME": home.path + "/.local/share"])
+    try #require(result.status == 0, "\(result.standardError)")
+    return try JSONValue(text: result.standardOutput)
+  }
+
+  private func writeAzureCLI(_ text: String = Sample.cache, mode: mode_t = 0o600) throws {
+    _ = try home.file(".azure/msal_token_cache.json", text)
+    chmod(azure, mode)
+  }
+
+  private func source(_ name: String) throws -> JSONValue? {
+    try json("sources")["sources"]?.arrayValue?.first { $0["name"]?.stringValue == name }
+  }
+
+  private func code(of result: Child.Result) throws -> String? {
+    try JSONValue(text: result.standardError)["error"]?["code"]?.stringValue
+  }
+
+  @Test func `A plaintext cache is listed with its dangers, and without its tokens`() throws {
+    try writeAzureCLI(mode: 0o644)
+    _ = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
+    let found = try #require(try source("azure-cli"))
+    #expect(found["is_encrypted"] == .bool(false) && found["path"] == .string(azure))
+    #expect(found["accounts"] == .integer(2) && found["records"] == .integer(10))
+    #expect(found["findings"]?.strings("kind") == ["stale_lock", "plaintext", "readable_by_others"])
+    let text = try run("sources").standardOutput
+    #expect(text.contains("IN CLEAR") && text.contains("llavero adopt") && !text.contains("secret-"))
+
+    let fixed = try json("sources", "--fix")
+    #expect(fixed["sources"]?.arrayValue?.contains { $0["name"] == "azure-cli" } == true)
+    #expect(try source("azure-cli")?["findings"]?.strings("kind") == ["plaintext"])
+    #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
+    #expect(access(azure + ".lockfile", F_OK) != 0)
+  }
+
+  @Test func `Refresh tokens without an account and records with two keys are found`() throws {
+    let stray = Sample.refreshToken("stray", "9.x", Sample.mail)
+    let twice = Sample.refreshToken("alices", Sample.alice, Sample.mail)
+    try writeAzureCLI(
+      Sample.cache([
+        Sample.account(Sample.alice, "alice@contoso.example"), stray, twice,
+        twice.replacing("--\":", with: "\":"),
+      ]))
+    #expect(
+      try source("azure-cli")?["findings"]?.strings("kind") == [
+        "plaintext", "orphaned_refresh_tokens", "duplicates",
+      ])
+  }
+
+  @Test func `A keyring out of reach hides no plaintext, and is an error`() throws {
+    try writeAzureCLI()
+    let result = try tool.run(
+      ["sources", "--json"],
+      environment: ["HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"])
+    #expect(result.status == 1)
+    #expect(try JSONValue(text: result.standardOutput)["sources"]?.strings("name") == ["azure-cli"])
+    #expect(try code(of: result) == "unavailable")
+  }
+
+  @Test func `A preview changes nothing`() throws {
+    try writeAzureCLI()
+    let preview = try json("import", "--from", "azure-cli", "--dry-run")
+    #expect(preview.keys == ["dry_run", "group", "kept", "peer", "records", "saved"])
+    #expect(preview["saved"] == .integer(10) && preview["records"]?.arrayValue?.count == 10)
+    #expect(try tool.exported() == .object([:]))
+    #expect(try run("import", "--from", "azure-cli").standardOutput.hasPrefix("10 records imported into"))
+    #expect(try json("import", "--from", "azure-cli", "--dry-run")["records"] == .array([]))
+
+    let export = try json("export", "--to", "file", "--location", home.path + "/new", "--dry-run")
+    #expect(export["saved"] == .integer(10))
+    #expect(access(home.path + "/new", F_OK) != 0)
+  }
+
+  @Test func `An export into a file keeps what is there, and says that it is in clear`() throws {
+    let theirs = Sample.cache([Sample.refreshToken("theirs", "9.x", Sample.mail)])
+    let file = try home.file("theirs", String(theirs.dropLast()) + #", "Custom": {"x": [1]}}"#)
+    try tool.load(Sample.cache)
+    let result = try run("export", "--to", "file", "--location", file)
+    #expect(result.status == 0 && result.standardError.contains("in clear"))
+    let after = try JSONValue(text: home.contents("theirs"))
+    #expect(after["Custom"] == .object(["x": .array([.integer(1)])]))
+    #expect(after["RefreshToken"]?.keys.count == 3)
+    var status = stat()
+    #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+  }
+
+  @Test func `Of overlapping access tokens an export leaves the new one`() throws {
+    let old = Sample.accessToken("old", Sample.alice, Sample.mail, "User.Read", expiresOn: Sample.future)
+    let file = try home.file("theirs", Sample.cache([old]))
+    let new = Sample.accessToken(
+      "new", Sample.alice, Sample.mail, "User.Read Mail.Read", expiresOn: Sample.future
+    ).replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"1767229200\"")
+    try tool.load(Sample.cache([new]))
+    #expect(try run("export", "--to", "file", "--location", file).status == 0)
+    #expect(try JSONValue(text: home.contents("theirs")).secrets == ["secret-at-new"])
+  }
+
+  @Test func `Adopting moves a plaintext cache into the keyring`() throws {
+    try writeAzureCLI()
+    #expect(try json("adopt", "azure-cli", "--keep")["adopted"]?[0]?["removed"] == .bool(false))
+    #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
+    let result = try run("adopt", "--all", "--yes")
+    #expect(result.status == 0 && result.standardError.contains("az login"))
+    #expect(access(azure, F_OK) != 0)
+    #expect(try tool.exported() == JSONValue(text: Sample.cache))
+    #expect(try run("adopt", "--all", "--yes").standardError == "There are no tokens in clear.\n")
+    let again = try run("adopt", "azure-cli", "--yes", "--json")
+    #expect(again.status == 1)
+    #expect(try code(of: again) == "not_found")
+  }
+
+  @Test func `Without an answer nothing is adopted, and a no leaves the file`() throws {
+    try writeAzureCLI()
+    let result = try run("adopt", "--all", "--json")
+    #expect(result.status == 3)
+    #expect(try code(of: result) == "confirmation_required")
+    #expect(try tool.exported() == .object([:]))
+    #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
+  }
+
+  @Test(arguments: [
+    Named("half a file", String(Sample.cache.dropLast(40))),
+    Named("no cache", "secret-html"),
+    Named("service principals", #"[{"client_secret": "secret-x"}]"#),
+  ])
+  func `A damaged source is an error and stays`(_ text: Named<String>) throws {
+    try writeAzureCLI(text.value)
+    for command in [["adopt", "azure-cli", "--yes"], ["import", "--from", "azure-cli"]] {
+      let result = try tool.run(tool.inGroup(command + ["--json"]), environment: ["HOME": home.path])
+      #expect(result.status == 1)
+      #expect(try code(of: result) == "damaged")
+      #expect(!result.standardError.contains("secret-"))
+    }
+    #expect(try source("azure-cli")?["findings"]?.strings("kind") == ["damaged"])
+    #expect(try home.contents(".azure/msal_token_cache.json") == text.value)
+  }
+
+  @Test func `A damaged source hinders no other`() throws {
+    try writeAzureCLI("secret-html")
+    mkdir(home.path + "/.azureauth", 0o700)
+    let file = try home.file(".azureauth/msal_tenant_cache.json", Sample.cache)
+    let result = try run("adopt", "--all", "--yes", "--json")
+    #expect(result.status == 1)
+    #expect(try code(of: result) == "damaged")
+    let adopted = try JSONValue(text: result.standardOutput)["adopted"]
+    #expect(adopted?.strings("name") == ["azureauth-file:tenant"])
+    #expect(access(file, F_OK) != 0)
+    #expect(try home.contents(".azure/msal_token_cache.json") == "secret-html")
+    #expect(try tool.exported() == JSONValue(text: Sample.cache))
+  }
+
+  @Test func `A keyring that cannot be written leaves the file`() throws {
+    try writeAzureCLI()
+    let result = try tool.run(
+      tool.inGroup(["adopt", "azure-cli", "--yes", "--json"]),
+      environment: ["HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"])
+    #expect(result.status == 1)
+    #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
+  }
+
+  @Test func `A fall-back file that tells of changes is emptied and stays`() throws {
+    mkdir(home.path + "/.IdentityService", 0o755)
+    let file = try home.file(".IdentityService/msal.cache.cae", Sample.cache)
+    chmod(file, 0o644)
+    #expect(
+      try json("adopt", "--all", "--yes")["adopted"]?.strings("name") == ["azure-identity-python-cae-file"])
+    var status = stat()
+    #expect(stat(file, &status) == 0 && status.st_size == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(try tool.exported() == JSONValue(text: Sample.cache))
+  }
+
+  @Test(arguments: [
+    ["import"], ["import", "x", "--from", "azure-cli"], ["import", "--from", "nonsense"],
+    ["import", "--from", "msal-extensions"], ["import", "--from", "azure-cli", "--schema", "x"],
+    ["import", "--from", "msal-extensions-go", "--location", "/x"], ["export", "--dry-run"],
+    ["import", "--from", "file", "--location", "/x", "--attribute", "novalue"],
+    ["export", "x", "--to", "azure-cli"], ["adopt"], ["adopt", "x"], ["adopt", "azure-cli", "--all"],
+    ["adopt", "--all", "--keep", "--yes"], ["adopt", "azure-cli-encrypted"],
+  ])
+  func `What makes no sense is wrong usage`(_ arguments: [String]) throws {
+    #expect(try tool.run(tool.inGroup(arguments), environment: ["HOME": home.path]).status == 2)
+  }
+
+  @Test func `What is not there is said`() throws {
+    let result = try run("import", "--from", "azure-cli", "--json")
+    #expect(result.status == 1)
+    #expect(try code(of: result) == "not_found")
+    #expect(access(azure + ".lockfile", F_OK) != 0)
+  }
+}

@@ -1,0 +1,177 @@
+import FoundationEssentials
+import GLibSupport
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+@testable import MSALExtensionsStore
+
+@Suite(.timeLimit(.minutes(5)))
+struct PeerLockTests {
+  let directory: TemporaryDirectory
+  let path: String
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    path = directory.path + "/cache.lockfile"
+  }
+
+  private func take(patience: Duration = .seconds(10)) throws(CacheError) -> PeerLock {
+    try PeerLock([path], users: "Test", patience: patience, Cancellable(timeout: .seconds(30)))
+  }
+
+  /// A process that lives until it is waited for.
+  private func sleeper() throws -> Child {
+    try Child("sleep", ["600"], environment: ["PATH": "/usr/bin:/bin"])
+  }
+
+  private func isLocked(by expected: String) -> Bool {
+    do throws(CacheError) {
+      try take(patience: .milliseconds(20)).release()
+      return false
+    } catch {
+      return error.code == .timedOut && error.message.contains(expected) && error.message.contains(path)
+    }
+  }
+
+  @Test func `The file says who holds the lock, and goes with it`() throws {
+    let lock = try take()
+    #expect(try directory.contents("cache.lockfile").hasPrefix("\(getpid()) "))
+    #expect(lock.isStillHeld)
+    #expect(isLocked(by: "process \(getpid())"))
+    lock.release()
+    #expect(access(path, F_OK) != 0)
+    try take().release()
+  }
+
+  @Test(arguments: [
+    Named("Python", "PID /usr/bin/app.py"), Named(".NET", "\u{FEFF}PID dotnet\n"),
+    Named("Go", "{PID} {./app}"),
+    Named("Node", "PID"), Named("Java", "PID host.example"),
+  ])
+  func `A file keeps its holder's lock while that lives, and not longer`(_ format: Named<String>) throws {
+    let holder = try sleeper()
+    _ = try directory.file("cache.lockfile", format.value.replacing("PID", with: "\(holder.pid)"))
+    #expect(isLocked(by: "process \(holder.pid)"))
+    #expect(PeerLock.deadHolder(of: path) == nil)
+    holder.signal(SIGKILL)
+    holder.wait()
+    #expect(PeerLock.deadHolder(of: path)?.pid == holder.pid)
+    try take().release()
+    #expect(access(path, F_OK) != 0)
+  }
+
+  @Test func `Who holds flock holds the lock, whatever the file says`() throws {
+    _ = try directory.file("cache.lockfile", "999999 gone")
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    try #require(flock(descriptor, LOCK_EX) == 0)
+    #expect(isLocked(by: "process 999999"))
+    #expect(PeerLock.deadHolder(of: path) == nil)
+    close(descriptor)
+    try take().release()
+  }
+
+  @Test func `Ours is held by flock too`() throws {
+    let lock = try take()
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    #expect(flock(descriptor, LOCK_EX | LOCK_NB) != 0)
+    close(descriptor)
+    lock.release()
+  }
+
+  @Test func `A file that says nothing is held for a moment only`() throws {
+    _ = try directory.file("cache.lockfile")
+    #expect(isLocked(by: "another program"))
+    var old = [timespec(tv_sec: time(nil) - 10, tv_nsec: 0), timespec(tv_sec: time(nil) - 10, tv_nsec: 0)]
+    utimensat(AT_FDCWD, path, &old, 0)
+    try take().release()
+  }
+
+  @Test func `The number of a dead holder that another process has now does not count`() throws {
+    let other = try sleeper()
+    _ = try directory.file("cache.lockfile", "\(other.pid) python")
+    var old = [timespec(tv_sec: 1_700_000_000, tv_nsec: 0), timespec(tv_sec: 1_700_000_000, tv_nsec: 0)]
+    utimensat(AT_FDCWD, path, &old, 0)
+    try take().release()
+    other.signal(SIGKILL)
+    other.wait()
+  }
+
+  @Test func `A lock that somebody removed is known to be lost, and the next one's file stays`() throws {
+    let lock = try take()
+    // As msal-node-extensions does when it reads.
+    unlink(path)
+    #expect(!lock.isStillHeld)
+    let next = try take()
+    lock.release()
+    #expect(next.isStillHeld)
+    next.release()
+  }
+
+  @Test func `Nothing but a regular file is locked`() throws {
+    mkfifo(path, 0o600)
+    #expect(throws: CacheError(.unavailable, "")) { try take() }
+    unlink(path)
+    symlink("/etc/passwd", path)
+    #expect(throws: CacheError(.unavailable, "")) { try take() }
+  }
+
+  @Test func `A failure leaves no other lock`() throws {
+    let first = directory.path + "/a.lockfile"
+    let lock = try take()
+    #expect(throws: CacheError(.timedOut, "")) {
+      _ = try PeerLock(
+        [first, path], users: "Test", patience: .milliseconds(20), Cancellable(timeout: .seconds(30)))
+    }
+    #expect(access(first, F_OK) != 0)
+    lock.release()
+  }
+
+  @Test func `Threads exclude each other`() async throws {
+    let counter = directory.path + "/counter"
+    let path = path
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          let queue = BlockingQueue(label: "test")
+          for _ in 0..<25 {
+            try? await queue.run(
+              timeout: .seconds(60), onCancel: CacheError(.cancelled, ""),
+              onTimeout: CacheError(.timedOut, "")
+            ) { (cancellable) throws(CacheError) in
+              let lock = try PeerLock([path], users: "Test", patience: .seconds(50), cancellable)
+              let count = (try? Data(contentsOf: URL(filePath: counter)))?.count ?? 0
+              try? Data(repeating: 1, count: count + 1).write(to: URL(filePath: counter))
+              lock.release()
+            }
+          }
+        }
+      }
+    }
+    #expect(try directory.contents("counter").utf8.count == 100)
+  }
+}
+
+/// A directory for a test's files.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/llavero-files-XXXXXX".utf8CString)
+    try #require(mkdtemp(&template) != nil)
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// Makes a file and returns its path.
+  func file(_ name: String, _ contents: String = "") throws -> String {
+    try Data(contents.utf8).write(to: URL(filePath: path + "/" + name))
+    return path + "/" + name
+  }
+
+  func contents(_ name: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: path + "/" + name)), as: UTF8.self)
+  }
+}

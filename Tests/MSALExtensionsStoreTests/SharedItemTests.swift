@@ -1,0 +1,242 @@
+import FoundationEssentials
+import Glibc
+import MSALExtensionsStore
+import SecretService
+import TestSupport
+import Testing
+import TokenCache
+
+/// What the store makes of an item that another program wrote.
+@Suite(.timeLimit(.minutes(5)))
+struct SharedItemTests {
+  let directory: TemporaryDirectory
+  let keyring: PrivateKeyring
+  let client: SecretServiceClient
+  let attributes = ["app": "test\(UInt64.random(in: 0 ... .max))"]
+  let location: String
+  let store: MSALExtensionsStore
+  let cache: TokenCacheAccessor
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    location = directory.path + "/peer/cache"
+    keyring = try PrivateKeyring.shared.get()
+    client = SecretServiceClient(busAddress: keyring.busAddress)
+    store = MSALExtensionsStore(
+      .msalExtensions(location: location, schema: "com.example.test", attributes: attributes),
+      patience: .milliseconds(200), client: SecretServiceConnection(busAddress: keyring.busAddress))
+    cache = TokenCacheAccessor(store: store)
+  }
+
+  private var allAttributes: [String: String] {
+    attributes.merging(["xdg:schema": "com.example.test"]) { $1 }
+  }
+
+  private func create(_ payload: String, more: [String: String] = [:]) async throws {
+    _ = try await client.create(
+      label: "Theirs", attributes: allAttributes.merging(more) { $1 },
+      secret: SecretBytes(copying: Array(payload.utf8)), in: client.collection().path)
+  }
+
+  /// The payloads of the items that have the attributes, and perhaps more.
+  private func payloads() async throws -> [String] {
+    let paths = try await client.search(attributes).unlocked
+    return try await client.secrets(of: paths).values.map { secret in
+      secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }.sorted()
+  }
+
+  private func save(_ name: String, account: String = "1") async throws {
+    try await cache.save(
+      TokenResponse(fields: [
+        "access_token": .string("at-\(name)"), "refresh_token": .string("rt-\(name)"),
+        "client_info": .string(Data(#"{"uid":"\#(account)","utid":"t"}"#.utf8).base64EncodedString()),
+        "token_type": "Bearer", "expires_in": "3600", "scope": .string("api://\(name)"),
+      ]), for: TokenContext(environment: host, clientID: "c", realm: "t"))
+  }
+
+  private let host = "login.microsoftonline.com"
+  private var theirs: String {
+    """
+    {"AccessToken": {}, "Custom": {"kept": [1, 2.50, null]},
+     "RefreshToken": {"1.t-\(host)-refreshtoken-c--mail.read": {"credential_type": "RefreshToken",
+       "secret": "rt-theirs", "home_account_id": "1.t", "environment": "\(host)", "client_id": "c",
+       "target": "Mail.Read", "last_modification_time": 1767225600, "own": {"x": true}},
+      "odd key": {"credential_type": "RefreshToken", "secret": "rt-other", "home_account_id": "2.t",
+       "environment": "\(host)", "client_id": "d"}},
+     "Account": {"1.t-\(host)-common": {"home_account_id": "1.t", "environment": "\(host)",
+       "realm": "common", "username": "one@t.example", "authority_type": "MSSTS", "odd": "yes"}}}
+    """
+  }
+
+  @Test func `A new item is made as the library makes it`()
+    async throws
+  {
+    try await save("first")
+    let path = try #require(await client.search(attributes).unlocked.first)
+    let item = try await client.item(path)
+    #expect(item.attributes == allAttributes)
+    #expect(item.label == "")
+    let json = try #require(await payloads().first)
+    #expect(json.hasPrefix("{") && json.contains("rt-first"))
+    var status = stat()
+    #expect(stat(location, &status) == 0 && status.st_mode & 0o777 == 0o600 && status.st_size == 0)
+    #expect(stat(directory.path + "/peer", &status) == 0 && status.st_mode & 0o777 == 0o700)
+    #expect(access(location + ".lockfile", F_OK) != 0)
+  }
+
+  @Test func `What the change is not about stays as it was`() async throws {
+    try await create(theirs)
+    let before = try CacheDocument(json: Data(theirs.utf8))
+    #expect(try await cache.accounts().map(\.username) == ["one@t.example"])
+    try await save("mine")
+    let after = try CacheDocument(json: Data(#require(await payloads().first).utf8))
+    #expect(after.otherSections["Custom"] == before.otherSections["Custom"])
+    #expect(after.refreshTokens["odd key"] == before.refreshTokens["odd key"])
+    // The key and what is not known stay; the secret is new, and the time a string.
+    let token = try #require(after.refreshTokens["1.t-\(host)-refreshtoken-c--mail.read"])
+    #expect(after.refreshTokens.count == 2)
+    #expect(
+      token.secret == "rt-mine"
+        && token.fields["own"]
+          == before.refreshTokens.values
+          .first { $0.secret == "rt-theirs" }?.fields["own"]
+    )
+    #expect(token.fields["last_modification_time"]?.stringValue != nil)
+    #expect(after.accounts["1.t-\(host)-common"]?.fields["odd"] == "yes")
+  }
+
+  @Test func `The encoding that was found is kept`() async throws {
+    try await create("\u{FEFF}" + Data(theirs.utf8).base64EncodedString())
+    try await save("mine")
+    let payload = try #require(await payloads().first)
+    #expect(payload.hasPrefix("\u{FEFF}"))
+    let json = try #require(Data(base64Encoded: String(payload.dropFirst())))
+    #expect(try CacheDocument(json: json).accessTokens.values.map(\.secret) == ["at-mine"])
+  }
+
+  @Test func `No time is written as a number`() async throws {
+    try await create(theirs)
+    try await save("mine", account: "9")
+    #expect(try await payloads().first?.contains("\"1767225600\"") == true)
+  }
+
+  @Test func `Each change makes the signal file younger`() async throws {
+    var last = timespec()
+    for name in ["a", "b", "c"] {
+      try await save(name)
+      var status = stat()
+      #expect(stat(location, &status) == 0)
+      #expect((last.tv_sec, last.tv_nsec) < (status.st_mtim.tv_sec, status.st_mtim.tv_nsec))
+      // Later than a program that was reading meanwhile can have been done.
+      #expect(status.st_mtim.tv_sec >= time(nil))
+      last = status.st_mtim
+    }
+  }
+
+  @Test func `Nothing is written where nothing changed`() async throws {
+    try await create(theirs)
+    try await cache.removeExpired()
+    _ = try await store.update([ShardID(homeAccountID: "1.t", group: .default)], in: .default) { $0.problems }
+    #expect(try await payloads() == [theirs])
+    #expect(access(location, F_OK) != 0)
+  }
+
+  @Test(arguments: [
+    Named("no JSON", "nonsense"),
+    Named("Base64 of something else", Data("nonsense".utf8).base64EncodedString()),
+    Named("service principals", #"[{"client_id": "a", "client_secret": "s3cret"}]"#),
+    Named("a section that is a list", #"{"AccessToken": []}"#), Named("half of it", #"{"AccessToken": {"#),
+    Named(
+      "sealed", "eyJhbGciOiJkaXIifQ..AxY8DCtDaGlsbGljb3RoZQ.KDlTtXchhZTGufMYmOYGS4HffxPSUrfmqCHXaI9wOGY.x"),
+  ])
+  func `What cannot be read is an error and is left`(_ payload: Named<String>) async throws {
+    try await create(payload.value)
+    do {
+      try await save("mine")
+      Issue.record("saved")
+    } catch let error as CacheError {
+      #expect(error.code == .damaged && error.advice != nil)
+      #expect(!error.description.contains("s3cret"))
+    }
+    await #expect(throws: CacheError(.damaged, "")) { try await cache.accounts() }
+    #expect(try await payloads() == [payload.value])
+  }
+
+  @Test func `An empty item is an empty cache`() async throws {
+    try await create("")
+    #expect(try await cache.accounts().isEmpty)
+    try await save("mine")
+    #expect(try await payloads().count == 1)
+  }
+
+  @Test func `Who signs out is no account for the other programs any more`() async throws {
+    try await create(theirs)
+    try await cache.removeAccount("1.t", clientID: "c")
+    let after = try CacheDocument(json: Data(#require(await payloads().first).utf8))
+    #expect(after.accounts.isEmpty && Array(after.refreshTokens.keys) == ["odd key"])
+  }
+
+  @Test func `Two items become one and lose nothing`() async throws {
+    try await create(theirs)
+    try await create(theirs.replacing("rt-other", with: "rt-copy").replacing("odd key", with: "other key"))
+    #expect(try await store.read(.all, in: .default).problems.map(\.kind) == [.duplicate])
+    try await save("mine")
+    let payload = try #require(await payloads().first)
+    #expect(try await payloads().count == 1)
+    #expect(try CacheDocument(json: Data(payload.utf8)).refreshTokens.count >= 2)
+  }
+
+  @Test func `An item with more attributes is another program's`() async throws {
+    try await create(theirs, more: ["version": "2"])
+    #expect(try await cache.accounts().isEmpty)
+    try await save("mine")
+    #expect(try await payloads().count == 2)
+    #expect(try await payloads().contains(theirs))
+  }
+
+  @Test func `A cache in use is an error that names who uses it`() async throws {
+    let holder = try Child("sleep", ["600"], environment: ["PATH": "/usr/bin:/bin"])
+    mkdir(directory.path + "/peer", 0o700)
+    _ = try directory.file("peer/cache.lockfile", "\(holder.pid) busy.py")
+    do {
+      try await save("mine")
+      Issue.record("saved")
+    } catch let error as CacheError {
+      #expect(error.code == .timedOut && error.message.contains("process \(holder.pid) (busy.py)"))
+    }
+    #expect(try await payloads().isEmpty)
+    holder.signal(SIGKILL)
+    holder.wait()
+    try await save("mine")
+    #expect(try await payloads().count == 1)
+  }
+
+  @Test func `The group is the item, and other groups are not there`() async throws {
+    let other = try KeychainGroup("com.example.other")
+    #expect(try await store.groups().isEmpty)
+    try await save("mine")
+    #expect(try await store.groups() == [.default])
+    #expect(try await store.read(.all, in: other).documents.isEmpty)
+    await #expect(throws: CacheError(.invalidGroup, "")) { try await store.remove(.everything, in: other) }
+    #expect(try await store.remove(.damaged, in: .default) == 0)
+    #expect(try await store.remove(.everything, in: .default) == 1)
+    #expect(try await payloads().isEmpty)
+  }
+
+  @Test func `Ten thousand records survive a change`() async throws {
+    var document = CacheDocument()
+    for account in 0..<2000 {
+      for number in 0..<5 {
+        document.refreshTokens["key-\(account)-\(number)"] = Credential(
+          type: .refreshToken, homeAccountID: "\(account).t", environment: host, clientID: "client\(number)",
+          secret: "rt-\(account)-\(number)")
+      }
+    }
+    try await create(String(decoding: document.json(), as: UTF8.self))
+    try await save("mine", account: "77")
+    let after = try CacheDocument(json: Data(#require(await payloads().first).utf8))
+    #expect(after.refreshTokens.count == 10_001)
+    #expect(document.refreshTokens.allSatisfy { after.refreshTokens[$0.key] == $0.value })
+  }
+}
