@@ -45,7 +45,7 @@ struct HTTPSender: Sendable {
     _ method: HTTPRequest.Method, _ url: URL, _ headers: [String: String]
   ) throws(IdentityError) -> HTTPRequest {
     guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
-      parts.scheme?.lowercased() == "https", let host = parts.host
+      parts.scheme?.lowercased() == "https", let host = parts.encodedHost
     else { throw IdentityError(.invalidParameter, "Only https addresses can be asked.") }
     let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
     var fields = HTTPFields()

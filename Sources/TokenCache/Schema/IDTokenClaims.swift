@@ -12,7 +12,7 @@ public struct IDTokenClaims: Sendable, Hashable {
   public init?(token: String) {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count >= 2, let payload = Data(base64URL: String(parts[1])),
-      let claims = try? JSONDecoder().decode(JSONObject.self, from: payload)
+      let claims = try? JSONObject(foreign: payload, within: .answer)
     else { return nil }
     self.claims = claims
   }
