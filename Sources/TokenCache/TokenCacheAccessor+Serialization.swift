@@ -71,9 +71,10 @@ extension CacheDocument {
   package func split(in group: KeychainGroup) -> [(shard: ShardID, document: CacheDocument)] {
     var parts: [String: CacheDocument] = [:]
     for section in CredentialSection.allCases {
-      for (key, credential) in self[section] {
-        parts[(credential.homeAccountID ?? "").normalized, default: CacheDocument()][section][key] =
-          credential
+      let byAccount = Dictionary(grouping: self[section]) { ($0.value.homeAccountID ?? "").normalized }
+      for (account, credentials) in byAccount {
+        parts[account, default: CacheDocument()][section] = Dictionary(
+          uniqueKeysWithValues: credentials.map { ($0.key, $0.value) })
       }
     }
     for (key, account) in accounts {
@@ -113,48 +114,35 @@ extension CacheDocument {
   package mutating func merge(_ other: CacheDocument, in clouds: CloudInstances) -> ImportSummary {
     var summary = ImportSummary()
     for section in CredentialSection.allCases {
-      let mine = self[section]
-      for (key, theirs) in other[section].sorted(by: { $0.key < $1.key }) {
-        let identity = RecordIdentity(theirs, in: clouds)
-        let scopes = ScopeSet(section == .accessToken ? theirs.target ?? "" : "")
-        self[section].merge(theirs, key: key, of: other[section], with: mine, counting: &summary) {
-          RecordIdentity($0, in: clouds) == identity
-            && (section != .accessToken
-              || ScopeSet($0.target ?? "") == scopes && $0.requestedClaims == theirs.requestedClaims)
-        } isNewer: {
-          $0.age <= $1.age
-        }
-      }
-    }
-    let (accounts, metadata, accountMetadata) = (accounts, appMetadata, accountMetadata)
-    for (key, theirs) in other.accounts.sorted(by: { $0.key < $1.key }) {
-      let identity = RecordIdentity(theirs, in: clouds)
-      self.accounts.merge(theirs, key: key, of: other.accounts, with: accounts, counting: &summary) {
-        RecordIdentity($0, in: clouds) == identity
+      self[section].merge(other[section], counting: &summary) { credential in
+        CredentialIdentity(
+          record: RecordIdentity(credential, in: clouds),
+          scopes: section == .accessToken ? ScopeSet(credential.target ?? "") : nil,
+          requestedClaims: section == .accessToken ? credential.requestedClaims : nil)
       } isNewer: {
-        ($0.lastModified ?? .distantPast) <= ($1.lastModified ?? .distantPast)
+        $0.age <= $1.age
       }
     }
-    for (key, theirs) in other.appMetadata.sorted(by: { $0.key < $1.key }) {
-      let identity = RecordIdentity(theirs, in: clouds)
-      self.appMetadata.merge(theirs, key: key, of: other.appMetadata, with: metadata, counting: &summary) {
-        RecordIdentity($0, in: clouds) == identity
-      } isNewer: { mine, theirs in
-        theirs.familyID != nil
-      }
+    accounts.merge(other.accounts, counting: &summary) {
+      RecordIdentity($0, in: clouds)
+    } isNewer: {
+      ($0.lastModified ?? .distantPast) <= ($1.lastModified ?? .distantPast)
     }
-    for (key, theirs) in other.accountMetadata.sorted(by: { $0.key < $1.key }) {
-      let mine = accountMetadata.sorted { $0.key < $1.key }.first {
-        theirs.clientID.matches($0.value.clientID)
-      }
-      let theirs = mine.map { theirs.merged(with: $0.value) } ?? theirs
-      self.accountMetadata.merge(
-        theirs, key: key, of: other.accountMetadata, with: accountMetadata, counting: &summary
-      ) {
-        theirs.clientID.matches($0.clientID)
-      } isNewer: { _, _ in
-        true
-      }
+    appMetadata.merge(other.appMetadata, counting: &summary) {
+      RecordIdentity($0, in: clouds)
+    } isNewer: { mine, theirs in
+      theirs.familyID != nil
+    }
+    let known = Dictionary(grouping: accountMetadata.sorted { $0.key < $1.key }.map(\.value)) {
+      $0.clientID?.normalized
+    }
+    let completed = other.accountMetadata.mapValues { theirs in
+      known[theirs.clientID?.normalized]?.first.map { theirs.merged(with: $0) } ?? theirs
+    }
+    accountMetadata.merge(completed, counting: &summary) {
+      $0.clientID?.normalized
+    } isNewer: { _, _ in
+      true
     }
     otherSections.merge(other.otherSections) { $1.merged(with: $0) }
     misfits.merge(other.misfits) { mine, theirs in theirs.merging(mine) { theirs, _ in theirs } }
@@ -162,28 +150,41 @@ extension CacheDocument {
   }
 }
 
+/// What makes two credentials one in an import: there is one access token for each set of scopes and claims.
+private struct CredentialIdentity: Hashable {
+  let record: RecordIdentity
+  let scopes: ScopeSet?
+  let requestedClaims: String?
+}
+
 extension Dictionary where Key == String, Value: CacheRecord {
-  /// Takes in one record of a cache: under its own key if nothing stood for the same thing before, else under
-  /// the key of that.
+  /// Takes in the records of a cache: each under its own key if nothing stood for the same thing before, else
+  /// under the key of that.
   ///
   /// MSAL for Python keeps a refresh token for each set of scopes. What such a cache keeps apart stays apart:
   /// a record of ours that has a counterpart under its own key in theirs is matched with that alone.
-  fileprivate mutating func merge(
-    _ theirs: Value, key: String, of other: [String: Value], with mine: [String: Value],
-    counting summary: inout ImportSummary, isSame: (Value) -> Bool,
+  fileprivate mutating func merge<Identity: Hashable>(
+    _ other: [String: Value], counting summary: inout ImportSummary, identity: (Value) -> Identity,
     isNewer: (_ mine: Value, _ theirs: Value) -> Bool
   ) {
-    let same = mine.filter { candidate, record in
-      isSame(record) && (candidate == key || !(other[candidate].map(isSame) ?? false))
+    // By identity, since a file from elsewhere may hold a hundred thousand records of one account.
+    let mine = mapValues(identity)
+    let identities = other.mapValues(identity)
+    var unpaired: [Identity: String] = [:]
+    for (key, identity) in mine where identities[key] != identity {
+      unpaired[identity] = unpaired[identity].map { Swift.min($0, key) } ?? key
     }
-    guard let kept = same[key] != nil ? key : same.keys.min(), let older = self[kept] else {
-      put(theirs, at: key)
-      summary.saved += 1
-      return
+    for (key, theirs) in other.sorted(by: { $0.key < $1.key }) {
+      guard let identity = identities[key] else { continue }
+      guard let kept = mine[key] == identity ? key : unpaired[identity], let older = self[kept] else {
+        put(theirs, at: key)
+        summary.saved += 1
+        continue
+      }
+      let merged = isNewer(older, theirs) ? theirs.replacing(older) : older.replacing(theirs)
+      if merged == older { summary.kept += 1 } else { summary.saved += 1 }
+      self[kept] = merged
     }
-    let merged = isNewer(older, theirs) ? theirs.replacing(older) : older.replacing(theirs)
-    if merged == older { summary.kept += 1 } else { summary.saved += 1 }
-    self[kept] = merged
   }
 }
 

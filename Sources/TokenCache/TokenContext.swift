@@ -23,7 +23,7 @@ public enum AuthenticationScheme: Sendable, Hashable {
       return
     }
     let confirmation = parameters["req_cnf"].flatMap(Data.init(base64URL:))
-      .flatMap { try? JSONObject(json: $0) }
+      .flatMap { try? JSONObject(foreign: $0, within: .answer) }
     let keyID = parameters["key_id"].nonBlank ?? confirmation?["kid"]?.stringValue
     self = .bound(tokenType: tokenType, keyID: keyID ?? "")
   }

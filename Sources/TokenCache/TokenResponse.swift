@@ -7,12 +7,13 @@ public struct TokenResponse: Sendable {
 
   /// Reads the body of a successful answer.
   ///
-  /// - Throws: ``CacheError/Code/invalidResponse`` when it is no JSON object.
+  /// - Throws: ``CacheError/Code/invalidResponse`` when it is no JSON object; also when it is larger than 1 MiB,
+  ///   nested deeper than 64 levels or holds more than 20,000 values.
   public init(json: Data) throws(CacheError) {
     do {
-      fields = try JSONObject(json: json)
+      fields = try JSONObject(foreign: json, within: .answer)
     } catch {
-      throw CacheError(.invalidResponse, "The token response is no JSON object.")
+      throw CacheError(.invalidResponse, "The token response cannot be read: \(error).")
     }
   }
 

@@ -157,7 +157,8 @@ private struct Address {
     guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
       parts.scheme?.lowercased() == "https"
     else { throw .invalidAuthority("authority must use HTTPS.") }
-    guard let host = parts.host?.lowercased(), !host.isEmpty, parts.user == nil, parts.password == nil else {
+    guard let host = parts.encodedHost?.lowercased(), !host.isEmpty, parts.user == nil, parts.password == nil
+    else {
       throw .invalidAuthority("authority must have a host and no user name.")
     }
     self.host = parts.port.map { "\(host):\($0)" } ?? host

@@ -79,10 +79,13 @@ struct AuthorityMetadata: Sendable {
 }
 
 extension URL {
-  /// The host in lower case, with the port where there is one; `nil` with a user name before it.
+  /// The host as it goes over the wire, in lower case and with the port where there is one; `nil` with a user
+  /// name before it.
   var authorityHost: String? {
-    guard user == nil, password == nil, let host = host()?.lowercased(), !host.isEmpty else { return nil }
-    return port.map { "\(host):\($0)" } ?? host
+    guard let parts = URLComponents(url: self, resolvingAgainstBaseURL: true), parts.user == nil,
+      parts.password == nil, let host = parts.encodedHost?.lowercased(), !host.isEmpty
+    else { return nil }
+    return parts.port.map { "\(host):\($0)" } ?? host
   }
 }
 

@@ -5,7 +5,7 @@ extension HTTPRequest {
   /// A request for an https address; `nil` for any other.
   package init?(_ method: Method, https url: URL) {
     guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
-      parts.scheme?.lowercased() == "https", let host = parts.host, !host.isEmpty
+      parts.scheme?.lowercased() == "https", let host = parts.encodedHost, !host.isEmpty
     else { return nil }
     let port = parts.port.flatMap { $0 == 443 ? nil : ":\($0)" }
     let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath

@@ -83,18 +83,22 @@ struct TokenEndpoint: Sendable {
   /// The members of an answer, whatever its status says, when they are no refusal.
   static func fields(of response: HTTPTransportResponse) throws(IdentityError) -> JSONObject {
     let status = response.head.status.code
-    let fields = try? JSONObject(json: response.body)
+    let answer = Result { () throws(ForeignJSONError) in
+      try JSONObject(foreign: response.body, within: .answer)
+    }
+    let fields = try? answer.get()
     if var error = failure(status: status, fields: fields) {
       error.httpStatus = status
       error.httpHeaders = response.head.headerFields.withoutSecrets
       throw error
     }
-    guard let fields else {
-      var error = IdentityError(.invalidResponse, "The server's answer is no JSON object.")
-      error.httpStatus = status
-      throw error
+    do throws(ForeignJSONError) {
+      return try answer.get().merging(response.head.clientTelemetry) { theirs, _ in theirs }
+    } catch {
+      var failure = IdentityError(.invalidResponse, "The server's answer cannot be read: \(error).")
+      failure.httpStatus = status
+      throw failure
     }
-    return fields.merging(response.head.clientTelemetry) { theirs, _ in theirs }
   }
 
   private static func failure(status: Int, fields: JSONObject?) -> IdentityError? {

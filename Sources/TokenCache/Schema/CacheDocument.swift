@@ -63,15 +63,14 @@ extension CacheDocument {
   /// Reads a serialized cache: UTF-8 JSON as any MSAL library writes it, with or without a byte-order mark
   /// and trailing commas.
   ///
-  /// - Throws: ``CacheError/Code/damaged`` when it is no JSON object, nested deeper than 512 levels, or has a
-  ///   known section that is no object.
+  /// - Throws: ``CacheError/Code/damaged`` when it is no JSON object, or has a known section that is no object;
+  ///   also when it is larger than 256 MiB, nested deeper than 128 levels or holds more than a million values.
   public init(json: Data) throws(CacheError) {
     let sections: JSONObject
     do {
-      sections = try JSONObject(json: json)
+      sections = try JSONObject(foreign: json, within: .cache)
     } catch {
-      // The decoder's own text is left out: it may quote what it stumbled over.
-      throw CacheError.damaged("the text is no JSON object")
+      throw CacheError.damaged(error.description)
     }
     try self.init(sections: sections)
   }

@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that nobody builds it who only uses the library. `Tests/fuzz` builds and runs it.
+let package = Package(
+  name: "Fuzzing",
+  dependencies: [
+    .package(name: "llavero", path: ".."),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+  ],
+  targets: [
+    .executableTarget(
+      name: "Fuzz",
+      dependencies: [
+        .product(name: "BrowserSignIn", package: "llavero"),
+        .product(name: "IdentityClient", package: "llavero"),
+        .product(name: "TokenCache", package: "llavero"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      // The toolchain's own: gold fails on the sanitizers' debug information.
+      linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
+  ],
+  swiftLanguageModes: [.v6]
+)
