@@ -141,7 +141,9 @@ let package = Package(
     .testTarget(name: "TokenCacheTests", dependencies: ["TestSupport", "TokenCache"], swiftSettings: common),
     .executableTarget(
       name: "CacheWorker",
-      dependencies: ["EncryptedFileStore", "GLibSupport", "KeyringStore", "MSALExtensionsStore", "TokenCache"],
+      dependencies: [
+        "EncryptedFileStore", "GLibSupport", "KeyringStore", "MSALExtensionsStore", "TokenCache",
+      ],
       path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",

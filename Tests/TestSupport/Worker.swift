@@ -21,8 +21,8 @@ public final class Worker: @unchecked Sendable {
     output = try Pipe()
     // Errors go where the tests' own do.
     child = try Child(
-        command[0], Array(command.dropFirst()), environment: environment,
-        streams: (input.reading, output.writing, 2))
+      command[0], Array(command.dropFirst()), environment: environment,
+      streams: (input.reading, output.writing, 2))
     input.closeReading()
     output.closeWriting()
   }
