@@ -25,8 +25,8 @@ package struct GetOptions: CommandOptions {
     commandName: "get",
     abstract: "Get anything from Microsoft Graph, and print it as it comes.",
     discussion: """
-      The token goes to Graph's own host only; LLAVERO_GRAPH_URL names another. What could drive a terminal is \
-      not printed on one.
+      The token goes to Graph's own host only; LLAVERO_GRAPH_URL names another. What could drive a terminal \
+      is not printed on one.
 
       Examples:
         llavero get /me/messages --scope Mail.Read --select subject,from

@@ -229,9 +229,11 @@ struct TokenTests {
       }
       let login = try tool.logIn()
       outputs += [login.standardOutput, login.standardError]
-      let secrets = before + (try tool.secrets()) + tool.lab.log.flatMap { entry in
-        ["code", "code_verifier", "refresh_token"].compactMap { entry.form[$0] }
-      }
+      let secrets =
+        before + (try tool.secrets())
+        + tool.lab.log.flatMap { entry in
+          ["code", "code_verifier", "refresh_token"].compactMap { entry.form[$0] }
+        }
       for secret in secrets where outputs.contains(where: { $0.contains(secret) }) {
         Issue.record("a secret is shown")
       }
