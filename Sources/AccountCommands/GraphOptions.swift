@@ -30,7 +30,7 @@ package struct GetOptions: CommandOptions {
 
       Examples:
         llavero get /me/messages --scope Mail.Read --select subject,from
-        llavero get '/me/drive/root:/plan.pdf:/content' --scope Files.Read > plan.pdf
+        llavero get '/me/photo/$value' > me.jpg
       """)
 
   @Argument(help: "A path after Graph's version, such as /me/messages, or a whole address.")
