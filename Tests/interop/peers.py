@@ -74,7 +74,8 @@ class Lab:
 def log_in(lab, user="alice"):
     """Signs in with the tool, for it and for what it is asked by later."""
     os.environ.update(
-        LLAVERO_AUTHORITY=lab.authority, LLAVERO_CLIENT_ID=PLAIN, LLAVERO_GROUP=GROUP, BROWSER_USER=user,
+        LLAVERO_AUTHORITY=lab.authority, LLAVERO_GRAPH_URL=lab.base + "/v1.0", LLAVERO_CLIENT_ID=PLAIN,
+        LLAVERO_GROUP=GROUP, BROWSER_USER=user,
         BROWSER=f"{sys.executable} {DIRECTORY}/scripted_browser.py")
     return llavero("login")
 
