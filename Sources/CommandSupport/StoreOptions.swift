@@ -14,7 +14,8 @@ package enum StoreKind: String, CaseIterable, ExpressibleByArgument, Sendable {
 
 /// Where the cache is.
 package struct StoreOptions: ParsableArguments {
-  @Option(name: .customLong("store"), help: "Where the tokens are kept; in the keyring unless told otherwise.")
+  @Option(
+    name: .customLong("store"), help: "Where the tokens are kept; in the keyring unless told otherwise.")
   package var kind: StoreKind?
 
   @Option(help: "Where the key of the file store comes from: \(KeyChoice.forms).")

@@ -12,11 +12,12 @@ struct Llavero: AsyncParsableCommand {
       A keychain group is a set of apps that share one token cache. Without --group, commands are about \
       MSAL's default group, \(KeychainGroup.default.name).
 
-      Tokens are shown only by "token" and with --reveal. Nothing asks for the keyring's password unless --unlock \
-      is given. With --store file the cache is in encrypted files instead, for machines without a keyring.
+      Tokens are shown only by "token" and with --reveal. Nothing asks for the keyring's password unless \
+      --unlock is given. With --store file the cache is in encrypted files instead, for machines without a \
+      keyring.
 
-      Options such as --client and --tenant can be given once for all, as lines such as "client = <id>" under \
-      [llavero] in ~/.config/llavero/config, or in the environment.
+      Options such as --client and --tenant can be given once for all, as lines such as "client = <id>" \
+      under [llavero] in ~/.config/llavero/config, or in the environment.
 
       EXIT CODES
         0  done
