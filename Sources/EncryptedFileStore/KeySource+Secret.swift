@@ -36,20 +36,16 @@ extension KeySource {
 
   /// The key for a new `keys` file. One that belongs into the keyring is made there.
   func newKey(_ header: KeysFile.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
-    let secret =
-      if let item = keyringItem(header, surroundings) { try item.create() } else {
-        try secret(.set, surroundings)
-      }
-    return try derive(secret, header)
+    let item = keyringItem(header, surroundings)
+    var secret = if let item { try item.create() } else { try secret(.set, surroundings) }
+    return try derive(&secret, header)
   }
 
   /// The key of a `keys` file.
   func key(_ header: KeysFile.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
-    let secret =
-      if let item = keyringItem(header, surroundings) { try item.find() } else {
-        try secret(.open, surroundings)
-      }
-    return try derive(secret, header)
+    let item = keyringItem(header, surroundings)
+    var secret = if let item { try item.find() } else { try secret(.open, surroundings) }
+    return try derive(&secret, header)
   }
 
   /// Removes the key of a `keys` file that is no longer in use from the keyring.
@@ -65,8 +61,10 @@ extension KeySource {
       cancellable: surroundings.cancellable)
   }
 
-  private func derive(_ secret: [UInt8], _ header: KeysFile.Header) throws(CacheError) -> SymmetricKey {
-    var secret = secret
+  /// Makes the key, and wipes what it is made of.
+  private func derive(
+    _ secret: inout [UInt8], _ header: KeysFile.Header
+  ) throws(CacheError) -> SymmetricKey {
     defer { wipe(&secret) }
     do {
       return try header.key(from: secret)

@@ -65,10 +65,11 @@ struct DiskTests {
   @Test func `A read-only disk can be read, and a write says why not`() async throws {
     let disk = try Disk(kilobytes: 256)
     let fixture = try Fixture(in: disk.path)
-    // By a store that is gone afterwards: while its lock file is mapped, the disk stays writable.
-    try await fixture.otherCache().save(old)
+    // By a process that is gone afterwards: while a lock file is mapped, the disk stays writable.
+    let saved = SampleToken("saved-0", account: 0)
+    #expect(try await fixture.worker("save", fixture.group.name, "saved", "1", "1").finish().status == 0)
     disk.remount(readOnly: true)
-    #expect(try await fixture.otherCache().finds(old))
+    #expect(try await fixture.otherCache().finds(saved))
     let error = await #expect(throws: CacheError(.unavailable, "")) {
       try await fixture.otherCache().save(new)
     }
