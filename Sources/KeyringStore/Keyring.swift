@@ -6,12 +6,14 @@ import TokenCache
 struct Keyring {
   private let client: SecretServiceConnection
   private let collection: CollectionProperties
+  private let mayPrompt: Bool
   private let cancellable: Cancellable
 
+  /// KeePassXC answers every new and every deleted item by a prompt, even where it asks nobody.
   init(
-    _ client: SecretServiceConnection, collection: String?, _ cancellable: Cancellable
+    _ client: SecretServiceConnection, collection: String?, mayPrompt: Bool, _ cancellable: Cancellable
   ) throws(CacheError) {
-    (self.client, self.cancellable) = (client, cancellable)
+    (self.client, self.mayPrompt, self.cancellable) = (client, mayPrompt, cancellable)
     self.collection = try Self.calling { () throws(SecretServiceError) in
       try client.collection(named: collection, cancellable)
     }
@@ -23,9 +25,9 @@ struct Keyring {
     if cancellable.isCancelled { throw CacheError(SecretServiceError.cancelled) }
   }
 
-  func unlock(prompt: Bool) throws(CacheError) {
+  func unlock() throws(CacheError) {
     try Self.calling { () throws(SecretServiceError) in
-      try client.unlock(collection.path, prompt: prompt, cancellable)
+      try client.unlock(collection.path, prompt: mayPrompt, cancellable)
     }
   }
 
@@ -173,7 +175,7 @@ struct Keyring {
       _ = try Self.calling { () throws(SecretServiceError) in
         try client.create(
           label: KeyringItem.label(shard, of: group), attributes: KeyringItem.attributes(shard, of: group),
-          secret: secret, in: collection.path, prompt: false, cancellable)
+          secret: secret, in: collection.path, prompt: mayPrompt, cancellable)
       }
     }
   }
@@ -182,7 +184,7 @@ struct Keyring {
   func delete(_ path: ObjectPath) throws(CacheError) {
     try Self.calling { () throws(SecretServiceError) in
       do throws(SecretServiceError) {
-        try client.delete(path, prompt: false, cancellable)
+        try client.delete(path, prompt: mayPrompt, cancellable)
       } catch .noSuchItem {}
     }
   }
