@@ -8,11 +8,15 @@ import TokenCache
 final class Keyring {
   private let client: SecretServiceConnection
   private let name: String?
+  private let mayPrompt: Bool
   private let cancellable: Cancellable
   private var path: ObjectPath?
 
-  init(_ client: SecretServiceConnection, collection name: String?, _ cancellable: Cancellable) {
-    (self.client, self.name, self.cancellable) = (client, name, cancellable)
+  /// KeePassXC answers every new and every deleted item by a prompt, even where it asks nobody.
+  init(
+    _ client: SecretServiceConnection, collection name: String?, mayPrompt: Bool, _ cancellable: Cancellable
+  ) {
+    (self.client, self.name, self.mayPrompt, self.cancellable) = (client, name, mayPrompt, cancellable)
   }
 
   /// Where the collection is, asked for when it is needed.
@@ -29,9 +33,9 @@ final class Keyring {
     if cancellable.isCancelled { throw CacheError(SecretServiceError.cancelled) }
   }
 
-  func unlock(prompt: Bool) throws(CacheError) {
+  func unlock() throws(CacheError) {
     try calling { () throws(SecretServiceError) in
-      try client.unlock(collection(), prompt: prompt, cancellable)
+      try client.unlock(collection(), prompt: mayPrompt, cancellable)
     }
   }
 
@@ -209,7 +213,7 @@ final class Keyring {
       return try calling { () throws(SecretServiceError) in
         try client.create(
           label: KeyringItem.label(shard, of: group), attributes: KeyringItem.attributes(shard, of: group),
-          secret: secret, in: collection(), prompt: false, cancellable)
+          secret: secret, in: collection(), prompt: mayPrompt, cancellable)
       }
     }
     // In place: one rewrite of the keyring's file, which a crash leaves either old or new.
@@ -222,7 +226,7 @@ final class Keyring {
   func delete(_ path: ObjectPath) throws(CacheError) {
     try calling { () throws(SecretServiceError) in
       do throws(SecretServiceError) {
-        try client.delete(path, prompt: false, cancellable)
+        try client.delete(path, prompt: mayPrompt, cancellable)
       } catch .noSuchItem {}
     }
   }

@@ -30,7 +30,8 @@ public final class KeyringStore: CacheStore {
 
   /// - Parameters:
   ///   - collection: The label or name of the collection; the default one unless another is named.
-  ///   - prompt: Whether the keyring may ask the person to unlock it.
+  ///   - prompt: Whether the keyring may ask the person to unlock it. KeePassXC needs the permission for every
+  ///     write, though it asks nobody unless it is told to.
   ///   - timeout: How long a call may take, prompts aside.
   public convenience init(
     collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25)
@@ -161,13 +162,13 @@ public final class KeyringStore: CacheStore {
   private func run<T: Sendable>(
     on queue: BlockingQueue, _ work: @escaping @Sendable (Keyring) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    let (client, collection) = (client, collection)
+    let (client, collection, mayPrompt) = (client, collection, prompt != .denied)
     return try await queue.run(
       timeout: timeout, onCancel: CacheError(SecretServiceError.cancelled),
       onTimeout: CacheError(SecretServiceError.timedOut)
     ) { (cancellable) throws(CacheError) in
       func attempt() throws(CacheError) -> T {
-        try work(Keyring(client, collection: collection, cancellable))
+        try work(Keyring(client, collection: collection, mayPrompt: mayPrompt, cancellable))
       }
       do throws(CacheError) {
         return try attempt()
@@ -192,7 +193,7 @@ public final class KeyringStore: CacheStore {
         timeout: patience, onCancel: CacheError(SecretServiceError.cancelled),
         onTimeout: CacheError(SecretServiceError.timedOut)
       ) { (cancellable) throws(CacheError) in
-        try Keyring(client, collection: collection, cancellable).unlock(prompt: mayPrompt)
+        try Keyring(client, collection: collection, mayPrompt: mayPrompt, cancellable).unlock()
       }
       return try await body()
     }

@@ -35,7 +35,9 @@ extension SecretServiceError {
       "org.freedesktop.DBus.Error.ServiceUnknown",
       "org.freedesktop.DBus.Error.NameHasNoOwner",
       "org.freedesktop.DBus.Error.NoReply",
-      "org.freedesktop.DBus.Error.Disconnected":
+      "org.freedesktop.DBus.Error.Disconnected",
+      // KWallet's word for a session whose key does not open the secret; see ServiceSession.undecodable.
+      "org.qtproject.QtDBus.Error.InvalidObjectPath":
       self = .serviceGone
     case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut":
       self = .timedOut

@@ -62,8 +62,11 @@ struct MalformedAnswerTests {
     }
   }
 
-  @Test func `A lost session makes the client open another`() async throws {
-    let service = try FakeService(["SearchItems": .error("org.freedesktop.Secret.Error.NoSession")])
+  @Test(arguments: [
+    "org.freedesktop.Secret.Error.NoSession", "org.qtproject.QtDBus.Error.InvalidObjectPath",
+  ])
+  func `A lost session makes the client open another`(error: String) async throws {
+    let service = try FakeService(["SearchItems": .error(error)])
     let client = service.client()
     await #expect(throws: SecretServiceError.serviceGone) { try await client.search([:]) }
     service.setAnswer("SearchItems", .reply([.objectPaths([]), .objectPaths([])]))

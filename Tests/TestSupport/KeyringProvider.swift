@@ -1,9 +1,11 @@
+import GLibSupport
 import Glibc
 
 /// A program that offers the Secret Service.
 public enum KeyringProvider: Sendable {
   case gnomeKeyring
   case kwallet
+  case keepassxc
 
   public var isInstalled: Bool { access("/usr/bin/\(program)", X_OK) == 0 }
 
@@ -11,6 +13,7 @@ public enum KeyringProvider: Sendable {
     switch self {
     case .gnomeKeyring: "gnome-keyring-daemon"
     case .kwallet: "kwalletd5"
+    case .keepassxc: "keepassxc"
     }
   }
 
@@ -19,6 +22,7 @@ public enum KeyringProvider: Sendable {
     switch self {
     case .gnomeKeyring: "/org/freedesktop/secrets/collection/login"
     case .kwallet: "/org/freedesktop/secrets/collection/kdewallet"
+    case .keepassxc: "/org/freedesktop/secrets/collection/llavero"
     }
   }
 
@@ -52,6 +56,27 @@ public enum KeyringProvider: Sendable {
         first.wait()
       }
       return try startKWallet(in: directory, environment: environment, group: group, unlocked: unlocked)
+    case .keepassxc: return try startKeePassXC(in: directory, environment: environment, group: group)
+    }
+  }
+
+  /// Whether the program that has the name has also opened its collection.
+  func isReady(on bus: BusConnection, unlocked: Bool, _ cancellable: Cancellable) -> Bool {
+    func ask(_ path: String, _ interface: String, _ method: String, _ name: String, _ reply: String)
+      -> Variant?
+    {
+      let service = "org.freedesktop.secrets"
+      let answer = try? bus.call(service, path, interface, method, [.string(name)], reply: reply, cancellable)
+      return answer?.first
+    }
+    switch self {
+    case .gnomeKeyring: return true
+    case .kwallet:
+      let isOpen = ask("/modules/kwalletd5", "org.kde.KWallet", "isOpen", "kdewallet", "(b)")
+      return !unlocked || isOpen?.boolean == true
+    case .keepassxc:
+      let service = "org.freedesktop.Secret.Service"
+      return ask("/org/freedesktop/secrets", service, "ReadAlias", "default", "(o)")?.string == collection
     }
   }
 
@@ -91,5 +116,50 @@ public enum KeyringProvider: Sendable {
     return try Child(
       "sh", ["-c", "exec \(program) --pam-login 3 4 3<&0 4>&1 </dev/null >/dev/null"],
       environment: environment, group: group, streams: (key.reading, descriptors[0], nil))
+  }
+
+  /// Starts KeePassXC with a database that it shows on the bus.
+  private func startKeePassXC(
+    in directory: String, environment: [String: String], group: pid_t
+  ) throws -> Child {
+    var environment = environment
+    environment["QT_QPA_PLATFORM"] = "offscreen"
+    let database = directory + "/llavero.kdbx"
+    let configuration = directory + "/keepassxc.ini"
+    let password = PrivateKeyring.password + "\n"
+    if access(database, F_OK) != 0 {
+      try PrivateKeyring.write(
+        """
+        [General]
+        SingleInstance=false
+        UpdateCheckMessageShown=true
+        [GUI]
+        CheckForUpdates=false
+        [FdoSecrets]
+        Enabled=true
+        ShowNotification=false
+        ConfirmAccessItem=false
+        ConfirmDeleteItem=false
+        """, to: configuration)
+      // The group that is exposed is named by its number, once as text and once in Base64.
+      try PrivateKeyring.write(
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <KeePassFile><Meta><DatabaseName>llavero</DatabaseName><RecycleBinEnabled>False</RecycleBinEnabled>
+        <CustomData><Item><Key>FDO_SECRETS_EXPOSED_GROUP</Key>
+        <Value>{00000000-0000-0000-0000-000000000001}</Value></Item></CustomData></Meta>
+        <Root><Group><UUID>AAAAAAAAAAAAAAAAAAAAAQ==</UUID><Name>Root</Name></Group></Root></KeePassFile>
+        """, to: directory + "/llavero.xml")
+      let made = try Child.run(
+        "keepassxc-cli", ["import", "-p", directory + "/llavero.xml", database], environment: environment,
+        input: password + password)
+      if made.status != 0 { throw Child.Failure(description: "keepassxc-cli: \(made.standardError)") }
+    }
+    let input = try Pipe()
+    _ = write(input.writing, password, password.utf8.count)
+    return try Child(
+      program,
+      ["--config", configuration, "--localconfig", directory + "/local.ini", "--pw-stdin", database],
+      environment: environment, group: group, streams: (input.reading, nil, nil))
   }
 }

@@ -71,7 +71,8 @@ public final class PrivateKeyring: Sendable {
   /// Starts the keyring, or another one in its place, and waits until it offers the Secret Service. Unless
   /// `unlocked`, the default collection of an earlier run stays locked.
   public func startDaemon(_ other: KeyringProvider? = nil, unlocked: Bool = true) throws {
-    let child = try (other ?? provider).start(
+    let provider = other ?? provider
+    let child = try provider.start(
       in: directory, environment: environment, group: watchdog.pid, unlocked: unlocked)
     daemon.withLock { $0 = child }
 
@@ -81,7 +82,9 @@ public final class PrivateKeyring: Sendable {
       let answer = try connection.call(
         "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner",
         [.string("org.freedesktop.secrets")], reply: "(b)", cancellable)
-      if answer[0].boolean == true { return }
+      if answer[0].boolean == true, provider.isReady(on: connection, unlocked: unlocked, cancellable) {
+        return
+      }
       usleep(1000)
     }
     throw Child.Failure(description: "\(provider) did not offer the Secret Service")

@@ -18,8 +18,8 @@ struct Patient: Sendable {
   let store: any CacheStore
   /// The name of the keyring's collection; `nil` is the default one.
   let collection: String?
-  /// Whether the person allowed the keyring to ask for its password.
-  let mayUnlock: Bool
+  /// Whether the person allowed the keyring to ask.
+  let prompt: PromptPermission
   let client = SecretServiceClient(timeout: .seconds(10))
   let now = Date()
 }

@@ -26,8 +26,7 @@ struct CollectionCheck: Check {
     guard collection.isLocked else { return .ok("\(name) is unlocked.") }
     do throws(SecretServiceError) {
       // Also without a permission: an open wallet of KWallet is only called locked.
-      try await client.unlock(
-        collection.path, prompt: patient.mayUnlock ? .allowed(waitingUpTo: .seconds(120)) : .denied)
+      try await client.unlock(collection.path, prompt: patient.prompt)
       return .ok("\(name) is unlocked.")
     } catch  where error == .collectionLocked {
       let provider = try await Provider(client)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import FoundationEssentials
+import SecretService
 
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -52,7 +53,7 @@ struct Doctor: AsyncParsableCommand {
   func run() async throws {
     let patient = Patient(
       environment: ProcessInfo.processInfo.environment, store: store.store, collection: store.collection,
-      mayUnlock: store.unlock)
+      prompt: store.unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied)
     var lines: [Result.Line] = []
     for chain in Self.chains {
       for check in chain {

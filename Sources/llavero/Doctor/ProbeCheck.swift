@@ -9,27 +9,29 @@ struct ProbeCheck: Check {
       let collection = try await patient.client.collection(named: patient.collection)
       // What is locked has been reported.
       if collection.isLocked { return [] }
-      return [try await probe(patient.client, collection.path)]
+      return [try await probe(patient.client, collection.path, prompt: patient.prompt)]
     } catch {
-      return [.problem(error)]
+      let permitting =
+        "KeePassXC does so for every write. Permit it: llavero doctor --unlock, and --unlock for other commands"
+      return [.problem(error, advice: error == .promptRequired ? permitting : nil)]
     }
   }
 
   private func probe(
-    _ client: SecretServiceClient, _ collection: ObjectPath
+    _ client: SecretServiceClient, _ collection: ObjectPath, prompt: PromptPermission
   ) async throws(SecretServiceError) -> Finding {
     let number = UInt64.random(in: 0...UInt64.max)
     let attributes = ["xdg:schema": "org.llavero.Probe", "probe": String(number, radix: 16)]
     let path = try await client.create(
       label: "Llavero: probe", attributes: attributes, secret: SecretBytes(copying: Array("first".utf8)),
-      in: collection)
+      in: collection, prompt: prompt)
     let failure: Finding?
     do throws(SecretServiceError) {
       failure = try await use(path, client, attributes, collection)
     } catch {
       failure = .problem(error)
     }
-    try await client.delete(path)
+    try await client.delete(path, prompt: prompt)
     if let failure { return failure }
     guard try await client.search(attributes, in: collection).unlocked.isEmpty else {
       return .problem(

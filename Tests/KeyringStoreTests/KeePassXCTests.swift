@@ -1,0 +1,41 @@
+import CacheWorker
+import KeyringStore
+import SecretService
+import TestSupport
+import Testing
+import TokenCache
+
+/// The store on KeePassXC: one run of everything in one connection. KeePassXC 2.7 itself loses prompts and crashes
+/// when several clients write at once.
+@Suite(
+  .serialized, .timeLimit(.minutes(10)),
+  .enabled(if: KeyringProvider.keepassxc.isInstalled, "keepassxc is not installed"))
+struct KeePassXCTests {
+  @Test func `With the permission to prompt what is saved is found, changed and removed`() async throws {
+    let fixture = try Fixture(provider: .keepassxc)
+    let (one, two) = (SampleToken("one", account: 1), SampleToken("two", account: 1))
+    // KeePassXC answers a new item by a prompt, which shows nothing here.
+    let error = await #expect(throws: CacheError(.locked, "")) { try await fixture.cache.save(one) }
+    #expect(error?.advice?.contains("prompt") == true)
+
+    let store = KeyringStore(
+      prompt: .allowed(waitingUpTo: .seconds(60)), timeout: .seconds(60),
+      busAddress: fixture.keyring.busAddress, environment: fixture.keyring.environment)
+    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    #expect(try await store.groups().isEmpty)
+    for token in [one, two] {
+      try await cache.save(token)
+      #expect(try await cache.finds(token))
+    }
+    let again = TokenCacheAccessor(store: store, group: fixture.group)
+    for token in [one, two] { #expect(try await again.finds(token)) }
+    #expect(try await store.groups() == [fixture.group])
+    let (document, problems) = try await again.export()
+    #expect(problems.isEmpty)
+    #expect(document.accessTokens.count == 2)
+    try await cache.removeAccount(one.homeAccountID)
+    #expect(try await !again.finds(one))
+    _ = try await cache.clear()
+    #expect(try await store.groups().isEmpty)
+  }
+}
