@@ -104,7 +104,7 @@ let package = Package(
       dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"], swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TestSupport", "TokenCache"], swiftSettings: common),
     .executableTarget(
-      name: "CacheWorker", dependencies: ["GLibSupport", "KeyringStore", "TokenCache"],
+      name: "CacheWorker", dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache"],
       path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",
