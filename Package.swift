@@ -142,7 +142,8 @@ let package = Package(
     .executableTarget(
       name: "CacheWorker",
       dependencies: [
-        "EncryptedFileStore", "GLibSupport", "KeyringStore", "MSALExtensionsStore", "TokenCache",
+        "EncryptedFileStore", "GLibSupport", "KeyringStore", "MSALExtensionsStore", "SecretService",
+        "TokenCache",
       ],
       path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(

@@ -7,8 +7,9 @@ package enum CommandProgram {
 
   /// Runs the command that the command line names, and reports what it throws.
   package static func run(_ program: (some AsyncParsableCommand).Type) async {
-    // A core file would hold tokens.
-    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    // A core file would hold tokens. Not 0: a program that takes cores, such as apport, would still be given one.
+    // With 1 the kernel writes no file either.
+    var none = rlimit(rlim_cur: 1, rlim_max: 1)
     _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     do {
       var command = try program.parseAsRoot()

@@ -4,6 +4,7 @@ import GLibSupport
 import Glibc
 import KeyringStore
 import MSALExtensionsStore
+import SecretService
 import TokenCache
 
 /// A process that works on a token cache in the keyring, for tests that take several; in the file store when
@@ -12,8 +13,12 @@ import TokenCache
 /// - `CacheWorker save <group> <name> <count> <accounts>` saves tokens called `<name>-0`, `<name>-1`, … and
 ///   writes the name of each on a line as soon as it was saved.
 /// - `CacheWorker serve <group>` does what each line of its standard input says, and writes a line when done.
-/// - `CacheWorker share <location> <name> <count> <accounts>` does the same in a cache of msal-extensions for
-///   Python.
+/// - `CacheWorker share <location> <name> <count> <accounts>` does what `save` does in a cache of msal-extensions
+///   for Python.
+/// - `CacheWorker soak <group> <name> <accounts>` works until its standard input ends, and writes what it did
+///   as JSON; `CacheWorker verify <group>` reads such reports, one a line, and writes how many saves are lost.
+/// - `CacheWorker residue <group> <name>` finds a token, and writes how many copies of it as it stands in the
+///   serialized cache that left in memory; then how many a `SecretBytes` left.
 /// - `CacheWorker rounds <count>` saves and finds a token again and again, and writes how much memory it has.
 @main
 struct CacheWorker {
@@ -42,6 +47,13 @@ struct CacheWorker {
       try await CacheWorker(group: store.group.name, store: store)
         .save(arguments[2], count: count, accounts: accounts)
     case ("serve", 2): try await CacheWorker(group: arguments[1]).serve()
+    case ("soak", 4):
+      guard let accounts = Int(arguments[3]) else { exit(64) }
+      let writer = SoakWriter(cache: try CacheWorker(group: arguments[1]).cache)
+      let report = try await JSONEncoder().encode(writer.run(arguments[2], accounts: accounts))
+      writeLine(String(decoding: report, as: UTF8.self))
+    case ("verify", 2): try await CacheWorker(group: arguments[1]).verify()
+    case ("residue", 3): try await showResidue(of: arguments[2], in: arguments[1])
     case ("rounds", 2):
       guard let count = Int(arguments[1]) else { exit(64) }
       try await CacheWorker(group: "org.example.rounds").runRounds(count)
@@ -88,6 +100,35 @@ struct CacheWorker {
       default: exit(64)
       }
     }
+  }
+
+  private func verify() async throws {
+    let writer = SoakWriter(cache: cache)
+    var lost = 0
+    while let line = readLine() {
+      for place in try JSONDecoder().decode(SoakWriter.Report.self, from: Data(line.utf8)).places {
+        if try await !writer.holds(place) { lost += 1 }
+      }
+    }
+    writeLine("\(lost)")
+  }
+
+  private static func showResidue(of name: String, in group: String) async throws {
+    let token = SampleToken(name, account: 0)
+    let inCache = MemoryScan { #""secret":"\#(token.accessToken)""# }
+    let before = inCache.count()
+    guard try await CacheWorker(group: group).cache.finds(token) else { exit(70) }
+    writeLine("\(inCache.count() - before)")
+
+    var text = Array(name.utf8.reversed()) + Array(repeating: UInt8(ascii: "#"), count: 64)
+    let inSecret = MemoryScan { String(decoding: text, as: UTF8.self) }
+    var secret: SecretBytes? = text.withUnsafeMutableBytes { bytes in
+      defer { for index in bytes.indices { bytes[index] = 0 } }
+      return SecretBytes(copying: UnsafeRawBufferPointer(bytes))
+    }
+    let withSecret = withExtendedLifetime(secret) { inSecret.count() }
+    secret = nil
+    writeLine("\(inSecret.count() - (withSecret - 1))")
   }
 
   private func runRounds(_ count: Int) async throws {

@@ -15,7 +15,7 @@ import TokenCache
 @main
 struct SignInWorker: AsyncParsableCommand {
   enum Action: String, ExpressibleByArgument, CaseIterable {
-    case device, interactive, silent, force, accounts, signout
+    case device, interactive, silent, force, accounts, signout, soak
   }
 
   @Argument var action: Action
@@ -50,6 +50,9 @@ struct SignInWorker: AsyncParsableCommand {
 
   @Flag(help: "Write \"ready\" and begin when a line comes on standard input.")
   var wait = false
+
+  @Flag(help: "Sign out and in now and then in a soak.")
+  var signsOut = false
 
   @Flag(help: "Write the token instead of its hash.")
   var reveal = false
@@ -112,6 +115,8 @@ struct SignInWorker: AsyncParsableCommand {
       if lastError != nil { throw IdentityError(.unexpected, "Some of the calls failed.") }
     case .accounts:
       write(json: AccountsFound(accounts: try await client.accounts().map(\.homeAccountID)))
+    case .soak:
+      await SoakUser(client: client, scopes: scopeList, username: loginHint ?? "", signsOut: signsOut).run()
     case .signout:
       let account = try await account(of: client)
       try await client.signOut(account)

@@ -1,0 +1,89 @@
+import Dispatch
+import FoundationEssentials
+import Glibc
+import KeyringStore
+import Synchronization
+import TokenCache
+
+/// One writer of a soak: saves and finds tokens of its own in accounts that it shares with others.
+///
+/// Each token has a place, a scope that nobody else writes, and a number that only grows; so that a place which
+/// holds an older token than was acknowledged shows a lost write.
+struct SoakWriter {
+  /// What must be found in a place.
+  struct Place: Codable {
+    let account: Int
+    let scope: String
+    /// The last token whose save returned; `nil` before the first.
+    var acknowledged: String?
+    /// Those whose save failed after that; each may be there all the same.
+    var attempted: [String] = []
+
+    /// Whether a token may be there.
+    func allows(_ name: String?) -> Bool { name == acknowledged || name.map(attempted.contains) ?? false }
+  }
+
+  struct Report: Codable {
+    var writes = 0
+    var reads = 0
+    var lost = 0
+    /// By the code of the error.
+    var errors: [String: Int] = [:]
+    var places: [Place] = []
+  }
+
+  let cache: TokenCacheAccessor
+
+  /// Works until standard input ends, and reports.
+  func run(_ name: String, accounts: Int) async -> Report {
+    let isOver = EndOfInput()
+    var report = Report()
+    report.places = (0..<accounts).map { Place(account: $0, scope: "api://sample/\(name)-\($0)") }
+    var number = 0
+    while !isOver.value.load(ordering: .relaxed) {
+      let index = Int.random(in: 0..<accounts)
+      do throws(CacheError) {
+        if number.isMultiple(of: 3) {
+          let token = "\(name)-\(index)-\(number)"
+          report.places[index].attempted.append(token)
+          try await cache.save(report.places[index].sample(token))
+          report.places[index].acknowledged = token
+          report.places[index].attempted = []
+          report.writes += 1
+        } else {
+          if try await !holds(report.places[index]) { report.lost += 1 }
+          report.reads += 1
+        }
+      } catch {
+        report.errors[error.code.rawValue, default: 0] += 1
+        // Not to fill the report while the daemon is away.
+        try? await Task.sleep(for: .milliseconds(50))
+      }
+      number += 1
+    }
+    return report
+  }
+
+  /// Whether a place holds what it must.
+  func holds(_ place: Place) async throws(CacheError) -> Bool {
+    let found = try await cache.accessToken(for: place.sample("").request)?.token.secret
+    return place.allows(found.flatMap(SampleToken.name(ofAccessToken:)))
+  }
+}
+
+extension SoakWriter.Place {
+  fileprivate func sample(_ name: String) -> SampleToken { SampleToken(name, account: account, scope: scope) }
+}
+
+/// Whether standard input has ended.
+private final class EndOfInput: Sendable {
+  let value = Atomic(false)
+
+  init() {
+    // Not on the cooperative pool, which must not be blocked.
+    DispatchQueue.global().async { [self] in
+      while readLine() != nil {}
+      value.store(true, ordering: .relaxed)
+    }
+  }
+}

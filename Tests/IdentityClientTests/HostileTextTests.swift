@@ -1,0 +1,34 @@
+import Foundation
+import Logging
+import Testing
+
+@testable import IdentityClient
+
+/// What servers write drives no terminal, and names hosts in one way.
+struct HostileTextTests {
+  private static let hostile = "a\u{1B}[31m\u{9B}31m\u{202E}\u{2028}\r\n\u{0}z"
+
+  @Test func `Personal data in a log is one line of plain characters`() {
+    let log = ClientLog(logger: Logger(label: "test"), showsPersonalData: true)
+    #expect(log.personal(Self.hostile) == "a [31m 31m z")
+  }
+
+  @Test func `A refusal's texts are one line of plain characters`() throws {
+    let failure = try #require(
+      OAuthFailure(parameters: [
+        "error": Self.hostile, "error_subcode": Self.hostile, "error_description": Self.hostile,
+      ]))
+    for text in [failure.error, failure.subError, failure.description] { #expect(text == "a [31m 31m z") }
+  }
+
+  @Test(arguments: [
+    ("https://[::1]:8443/tenant", "[::1]:8443"), ("https://BÜCHER.example/tenant", "xn--bcher-kva.example"),
+  ])
+  func `A host is written as it goes over the wire`(address: String, host: String) throws {
+    let url = try #require(URL(string: address))
+    let authority = try Authority(url: url, kind: .oidc)
+    #expect(authority.host == host)
+    #expect(authority.url.authorityHost == host)
+    #expect(url.authorityHost == host)
+  }
+}

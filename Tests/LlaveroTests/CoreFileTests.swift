@@ -1,0 +1,29 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct CoreFileTests {
+  @Test(arguments: [SIGABRT, SIGSEGV])
+  func `A tool that crashes leaves no core file`(signal: Int32) throws {
+    let tool = try Tool()
+    let input = try Pipe()
+    // Not to be caught by Swift's own report of crashes.
+    let environment = tool.keyring.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+    let child = try Child(
+      Tool.path, tool.inGroup(["import", "-"]), environment: environment,
+      streams: (input.reading, nil, nil))
+    input.closeReading()
+    // More than a pipe holds: when it is written, the tool has begun to read.
+    let part = [UInt8](repeating: UInt8(ascii: " "), count: 4096)
+    for _ in 0..<40 { #expect(write(input.writing, part, part.count) == part.count) }
+    let limits = try String(
+      decoding: Data(contentsOf: URL(filePath: "/proc/\(child.pid)/limits")), as: UTF8.self)
+    let limit = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
+    // 1 keeps cores from files and from programs that collect them.
+    #expect(limit.split(separator: " ").suffix(3) == ["1", "1", "bytes"])
+    child.signal(signal)
+    #expect(child.wait() == 128 + signal)
+  }
+}

@@ -1,0 +1,107 @@
+import Dispatch
+import FoundationEssentials
+import IdentityClient
+import Synchronization
+import TokenCache
+
+/// One user's part in a soak: reads and renews, and signs in when told to or where nobody is signed in.
+struct SoakUser {
+  struct Report: Encodable {
+    /// How often what was done, by its name.
+    var done: [String: Int] = [:]
+    /// How often what failed, by its name and the error's.
+    var failed: [String: Int] = [:]
+  }
+
+  /// Something that the soak must know at once.
+  struct Event: Encodable {
+    /// `save_failed`: a token was given out that could not be saved. `interaction_required`: nobody is signed
+    /// in, or the server does not take the refresh token. `signed_in`: it is as at the beginning.
+    let event: String
+    let detail: String
+  }
+
+  let client: PublicClient
+  let scopes: [String]
+  let username: String
+  /// Whether it signs out now and then, which nobody can who shares the account.
+  let signsOut: Bool
+
+  /// Works until standard input ends, and reports.
+  func run() async {
+    let isOver = EndOfInput()
+    var report = Report()
+    while !isOver.value.load(ordering: .relaxed) {
+      let operation = next()
+      do throws(IdentityError) {
+        try await perform(operation)
+        report.done[operation, default: 0] += 1
+      } catch {
+        report.failed["\(operation) \(error.code.rawValue)", default: 0] += 1
+        if error.code == .interactionRequired {
+          write(
+            json: Event(event: "interaction_required", detail: "\(error.oauthError ?? "") \(error.message)"))
+          await signIn(&report)
+        }
+      }
+      try? await Task.sleep(for: .milliseconds(5))
+    }
+    write(json: report)
+  }
+
+  private func next() -> String {
+    switch Int.random(in: 0..<100) {
+    case 0..<15: "renew"
+    case 15..<18 where signsOut: "sign_out"
+    default: "read"
+    }
+  }
+
+  private func perform(_ operation: String) async throws(IdentityError) {
+    let account = try await client.accounts().first { $0.username == username }
+    guard let account else { throw IdentityError(.interactionRequired, "There is no account.") }
+    if operation == "sign_out" { return try await signOutAndIn(account) }
+    note(
+      try await client.acquireTokenSilent(
+        SilentRequest(scopes: scopes, account: account, forceRefresh: operation == "renew")))
+  }
+
+  private func signOutAndIn(_ account: Account) async throws(IdentityError) {
+    try await client.signOut(account)
+    note(try await client.acquireToken(deviceCodeRequest))
+  }
+
+  private func signIn(_ report: inout Report) async {
+    do throws(IdentityError) {
+      note(try await client.acquireToken(deviceCodeRequest))
+      report.done["sign_in", default: 0] += 1
+      write(json: Event(event: "signed_in", detail: username))
+    } catch {
+      report.failed["sign_in \(error.code.rawValue)", default: 0] += 1
+    }
+  }
+
+  private var deviceCodeRequest: DeviceCodeRequest {
+    DeviceCodeRequest(scopes: scopes) { code in
+      write(
+        json: DeviceCodeShown(userCode: code.userCode, verificationURI: code.verificationURI.absoluteString))
+    }
+  }
+
+  private func note(_ result: AuthenticationResult) {
+    if let error = result.cacheError { write(json: Event(event: "save_failed", detail: error.code.rawValue)) }
+  }
+}
+
+/// Whether standard input has ended.
+private final class EndOfInput: Sendable {
+  let value = Atomic(false)
+
+  init() {
+    // Not on the cooperative pool, which must not be blocked.
+    DispatchQueue.global().async { [self] in
+      while readLine() != nil {}
+      value.store(true, ordering: .relaxed)
+    }
+  }
+}
