@@ -144,7 +144,8 @@ struct Adopt: AsyncParsableCommand {
   }
 
   private func agreed(_ peer: PeerCache, _ path: String) throws -> Bool {
-    if let consequence = peer.afterRemoval { Terminal.error(consequence) }
+    // With --json, standard error is for an error alone.
+    if let consequence = peer.afterRemoval, !output.json { Terminal.error(consequence) }
     if yes { return true }
     let name = printable(path)
     if Terminal.confirm("Write over \(name) and \(peer.isSignalOfAnItem ? "empty" : "remove") it?") {

@@ -277,7 +277,7 @@ def rotate(lab, location):
         check(f"and renews with Swift's refresh token, round {number}",
               "access_token" in again and sent == [mine] and mine != before, again)
     out = worker("signout", lab.authority, *shared)
-    check("Swift signs out, and Python sees it", out.get("accounts") == [] and app.get_accounts() == [], out)
+    check("Swift signs out, and running Python sees it", out.get("accounts") == [] and app.get_accounts() == [], out)
     check("no refresh token is left", not secrets(cache, KINDS.REFRESH_TOKEN))
 
 
