@@ -1,4 +1,4 @@
-package import ArgumentParser
+import ArgumentParser
 package import EncryptedFileStore
 import FoundationEssentials
 import GLibSupport
