@@ -26,7 +26,8 @@ struct SoakWriter {
   struct Report: Codable {
     var writes = 0
     var reads = 0
-    var lost = 0
+    /// What was found in a place that should hold something else.
+    var misses: [String] = []
     /// By the code of the error.
     var errors: [String: Int] = [:]
     var places: [Place] = []
@@ -51,7 +52,10 @@ struct SoakWriter {
           report.places[index].attempted = []
           report.writes += 1
         } else {
-          if try await !holds(report.places[index]) { report.lost += 1 }
+          let (place, found) = (report.places[index], try await found(in: report.places[index]))
+          if !place.allows(found) {
+            report.misses.append("\(found ?? "nothing") instead of \(place.acknowledged ?? "nothing")")
+          }
           report.reads += 1
         }
       } catch {
@@ -66,8 +70,12 @@ struct SoakWriter {
 
   /// Whether a place holds what it must.
   func holds(_ place: Place) async throws(CacheError) -> Bool {
-    let found = try await cache.accessToken(for: place.sample("").request)?.token.secret
-    return place.allows(found.flatMap(SampleToken.name(ofAccessToken:)))
+    try await place.allows(found(in: place))
+  }
+
+  private func found(in place: Place) async throws(CacheError) -> String? {
+    try await cache.accessToken(for: place.sample("").request)
+      .flatMap { SampleToken.name(ofAccessToken: $0.token.secret) }
   }
 }
 

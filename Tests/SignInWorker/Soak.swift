@@ -16,7 +16,7 @@ struct SoakUser {
   /// Something that the soak must know at once.
   struct Event: Encodable {
     /// `save_failed`: a token was given out that could not be saved. `interaction_required`: nobody is signed
-    /// in, or the server does not take the refresh token. `signed_in`: it is as at the beginning.
+    /// in, or the server does not take the refresh token. `signing_out`: that is to be expected. `signed_in`: it is as at the beginning.
     let event: String
     let detail: String
   }
@@ -67,8 +67,10 @@ struct SoakUser {
   }
 
   private func signOutAndIn(_ account: Account) async throws(IdentityError) {
+    write(json: Event(event: "signing_out", detail: username))
     try await client.signOut(account)
     note(try await client.acquireToken(deviceCodeRequest))
+    write(json: Event(event: "signed_in", detail: username))
   }
 
   private func signIn(_ report: inout Report) async {
