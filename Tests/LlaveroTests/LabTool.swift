@@ -1,6 +1,7 @@
 import Dispatch
 import EntraLab
 import FoundationEssentials
+import Synchronization
 import TestSupport
 import Testing
 import TokenCache
@@ -61,25 +62,26 @@ struct LabTool: Sendable {
   func onDevice(
     _ arguments: [String], with changes: [String: String?] = [:],
     decide: @Sendable (EntraLab) throws -> Void = { try $0.approveDevice(as: "alice") }
-  ) async throws -> Child.Result {
+  ) throws -> Child.Result {
     let asked = lab.requests(to: .token).count
-    async let result = onThread { try run(arguments, with: changes) }
-    // With the first question the code is there.
-    _ = await lab.requests(to: .token, atLeast: asked + 1)
-    try decide(lab)
-    return try await result
+    let outcome = Mutex<Result<Child.Result, any Error>?>(nil)
+    let end = DispatchGroup()
+    DispatchQueue(label: "test.device").async(group: end) {
+      let result = Result { try run(arguments, with: changes) }
+      outcome.withLock { $0 = result }
+    }
+    // With the first question the code is there. Nobody awaits it: other tests may hold all threads of the
+    // pool until the tool has given up.
+    while lab.requests(to: .token).count == asked, end.wait(timeout: .now() + .milliseconds(20)) == .timedOut
+    {}
+    let decision = Result { try decide(lab) }
+    end.wait()
+    try decision.get()
+    return try #require(outcome.withLock { $0 }).get()
   }
 
   /// Every token in the group.
   func secrets() throws -> [String] { try tool.exported().secrets }
-}
-
-/// Waits for a blocking call on a thread of its own: the pool's few may all be needed by those who end the
-/// wait.
-private func onThread<T: Sendable>(_ call: @escaping @Sendable () throws -> T) async throws -> T {
-  try await withCheckedThrowingContinuation { continuation in
-    DispatchQueue(label: "test.child").async { continuation.resume(with: Result(catching: call)) }
-  }
 }
 
 /// Starts a lab for one test and ends it afterwards.

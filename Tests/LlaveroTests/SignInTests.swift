@@ -40,7 +40,7 @@ struct SignInTests {
   @Test func `A person signs in by a device code`() async throws {
     try await withLab { lab in
       let tool = try LabTool(lab)
-      let result = try await tool.onDevice(["login", "--device-code", "--scope", "Mail.Read"])
+      let result = try tool.onDevice(["login", "--device-code", "--scope", "Mail.Read"])
       #expect(result.status == 0)
       #expect(result.standardOutput == "Signed in as alice@contoso.test, for Mail.Read openid profile.\n")
       #expect(result.standardError.contains("enter the code"))
@@ -51,7 +51,7 @@ struct SignInTests {
   @Test func `Without a display the tool takes a device code and says so`() async throws {
     try await withLab { lab in
       let tool = try LabTool(lab)
-      let result = try await tool.onDevice(["login"], with: ["BROWSER": nil])
+      let result = try tool.onDevice(["login"], with: ["BROWSER": nil])
       #expect(result.status == 0)
       #expect(result.standardError.hasPrefix("There is no display"))
     }
@@ -60,7 +60,7 @@ struct SignInTests {
   @Test func `A sign-in that is declined is cancelled`() async throws {
     try await withLab { lab in
       let tool = try LabTool(lab)
-      let device = try await tool.onDevice(["login", "--device-code"]) { try $0.declineDevice() }
+      let device = try tool.onDevice(["login", "--device-code"]) { try $0.declineDevice() }
       #expect(device.status == 5)
       #expect(device.standardOutput.isEmpty)
       lab.configure { $0.authorize = .deny }
