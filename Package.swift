@@ -20,12 +20,14 @@ let package = Package(
     .library(name: "MSAL", targets: ["MSAL"]),
     .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
+    .library(name: "MicrosoftGraph", targets: ["MicrosoftGraph"]),
     .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
     .library(name: "SoupTransport", targets: ["SoupTransport"]),
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
     .library(name: "SecretService", targets: ["SecretService"]),
     .executable(name: "llavero", targets: ["llavero"]),
+    .executable(name: "llavero-network", targets: ["llavero-network"]),
     .executable(name: "entra-lab", targets: ["entra-lab"]),
   ],
   dependencies: [
@@ -64,6 +66,9 @@ let package = Package(
       name: "BrowserSignIn", dependencies: ["GLibSupport", "IdentityClient", "LoopbackListener"],
       swiftSettings: common),
     .target(
+      name: "MicrosoftGraph", dependencies: ["HTTPTransport", "IdentityClient", "TokenCache", httpTypes],
+      swiftSettings: safe),
+    .target(
       name: "MSAL",
       dependencies: [
         "BrowserSignIn", "HTTPTransport", "IdentityClient", "KeyringStore", "SecretService", "SoupTransport",
@@ -74,8 +79,24 @@ let package = Package(
       name: "CommandSupport",
       dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache", argumentParser],
       swiftSettings: safe),
+    .target(
+      name: "AccountCommands",
+      dependencies: ["CommandSupport", "HTTPTransport", "IdentityClient", "TokenCache", argumentParser],
+      swiftSettings: safe),
     .executableTarget(
-      name: "llavero", dependencies: ["CommandSupport", "GLibSupport", "TokenCache", argumentParser],
+      name: "llavero",
+      dependencies: [
+        "AccountCommands", "CommandSupport", "GLibSupport", "HTTPTransport", "IdentityClient", "TokenCache",
+        argumentParser,
+      ],
+      swiftSettings: safe),
+    // What of the tool needs the network. A program of its own, so that llavero loads no HTTP library.
+    .executableTarget(
+      name: "llavero-network",
+      dependencies: [
+        "AccountCommands", "BrowserSignIn", "CommandSupport", "HTTPTransport", "IdentityClient",
+        "SoupTransport", "TokenCache", argumentParser,
+      ],
       swiftSettings: safe),
     .target(
       name: "EntraLab",
@@ -153,7 +174,11 @@ let package = Package(
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
     .testTarget(name: "MSALConcurrencyTests", dependencies: ["MSAL"], swiftSettings: common),
     .testTarget(
-      name: "LlaveroTests", dependencies: ["llavero", "SecretService", "TestSupport", "TokenCache"],
+      name: "LlaveroTests",
+      dependencies: [
+        "AccountCommands", "EntraLab", "SecretService", "TestSupport", "TokenCache", "llavero",
+        "llavero-network",
+      ],
       swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]

@@ -11,6 +11,9 @@ package enum StoreKind: String, CaseIterable, ExpressibleByArgument, Sendable {
 
 /// Where the cache is.
 package struct StoreOptions: ParsableArguments {
+  @Option(name: .customLong("store"), help: "Where the tokens are kept; in the keyring unless told otherwise.")
+  package var kind: StoreKind?
+
   @Option(help: "The label or name of the keyring's collection; the default one unless another is named.")
   package var collection: String?
 
@@ -20,8 +23,13 @@ package struct StoreOptions: ParsableArguments {
   package init() {}
 
   package var store: any CacheStore {
-    // Long enough to find a password, short enough not to hang a forgotten terminal for ever.
-    KeyringStore(collection: collection, prompt: unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied)
+    switch kind ?? Settings.current.store ?? .keyring {
+    case .keyring:
+      // Long enough to find a password, short enough not to hang a forgotten terminal for ever.
+      KeyringStore(
+        collection: collection ?? Settings.current.collection,
+        prompt: unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied)
+    }
   }
 }
 

@@ -86,6 +86,18 @@ public final class PublicClient: Sendable {
     }
   }
 
+  /// Gets a token of an account that is signed in, without asking a server.
+  ///
+  /// - Returns: What ``acquireTokenSilent(_:)`` would return; `nil` where that would ask the server.
+  /// - Throws: ``IdentityError``.
+  package func acquireTokenFromCache(
+    _ request: SilentRequest
+  ) async throws(IdentityError) -> AuthenticationResult? {
+    try await named(request.correlationID) { () async throws(IdentityError) in
+      try await SilentSignIn(client: self, request: request).fromCache()
+    }
+  }
+
   /// Gets a token by having a person sign in on another device (RFC 8628).
   ///
   /// - Throws: ``IdentityError``.

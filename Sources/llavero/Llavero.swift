@@ -1,6 +1,6 @@
+import AccountCommands
 import ArgumentParser
 import CommandSupport
-import Glibc
 import TokenCache
 
 @main
@@ -25,24 +25,12 @@ struct Llavero: AsyncParsableCommand {
       what is not known is left out, and new members may come. Problems are [kind, shard, detail]. An error \
       is {"error": {"code", "message", "advice"}} on standard error.
       """,
-    version: "0.1.0",
+    version: CommandProgram.version,
     subcommands: [
-      Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
+      Networked<LoginOptions>.self, Logout.self, Token.self, Status.self, Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
     ])
 
   static func main() async {
-    // A core file would hold tokens.
-    var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    do {
-      var command = try parseAsRoot()
-      if var command = command as? any AsyncParsableCommand {
-        try await command.run()
-      } else {
-        try command.run()
-      }
-    } catch {
-      Failure.exit(with: error, of: Self.self)
-    }
+    await CommandProgram.run(Self.self)
   }
 }

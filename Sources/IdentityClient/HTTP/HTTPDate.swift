@@ -1,9 +1,9 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// The date format of HTTP header fields (RFC 9110 section 5.6.7), the preferred form.
-enum HTTPDate {
+package enum HTTPDate {
   /// Reads a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
-  static func parse(_ text: String) -> Date? {
+  package static func parse(_ text: String) -> Date? {
     let parts = text.split(whereSeparator: { $0 == " " || $0 == "," })
     guard parts.count == 6, parts[5] == "GMT", let day = Int(parts[1]), (1...31).contains(day),
       let month = months.firstIndex(of: String(parts[2])), let year = Int(parts[3]),
@@ -31,7 +31,7 @@ enum HTTPDate {
 }
 
 /// How long a server asks to be left alone, in its `Retry-After` field: seconds or a date.
-func retryAfter(_ field: String?, now: Date) -> Double? {
+package func retryAfter(_ field: String?, now: Date) -> Double? {
   guard let text = field.map({ $0.filter { $0 != "\t" } }) else { return nil }
   let trimmed = String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   if let seconds = Double(trimmed), seconds.isFinite { return max(0, seconds) }

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HTTPTransport
+package import HTTPTransport
 import HTTPTypes
 import Logging
 
@@ -44,19 +44,15 @@ struct HTTPSender: Sendable {
   private func head(
     _ method: HTTPRequest.Method, _ url: URL, _ headers: [String: String]
   ) throws(IdentityError) -> HTTPRequest {
-    guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
-      parts.scheme?.lowercased() == "https", let host = parts.host
-    else { throw IdentityError(.invalidParameter, "Only https addresses can be asked.") }
-    let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
-    var fields = HTTPFields()
-    fields[.accept] = "application/json"
+    guard var head = HTTPRequest(method, https: url) else {
+      throw IdentityError(.invalidParameter, "Only https addresses can be asked.")
+    }
+    head.headerFields[.accept] = "application/json"
     for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
       guard let name = HTTPField.Name(name) else { continue }
-      fields[name] = value
+      head.headerFields[name] = value
     }
-    return HTTPRequest(
-      method: method, scheme: "https", authority: parts.port.map { "\(host):\($0)" } ?? host,
-      path: parts.percentEncodedQuery.map { "\(path)?\($0)" } ?? path, headerFields: fields)
+    return head
   }
 
   private func send(
@@ -102,7 +98,7 @@ extension HTTPTransportError {
 
 extension IdentityError {
   /// Why no answer came.
-  init(transport error: HTTPTransportError) {
+  package init(transport error: HTTPTransportError) {
     switch error {
     case .cancelled: self = .cancelled
     case .invalidConfiguration(let reason):

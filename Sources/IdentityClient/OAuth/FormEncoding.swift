@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// `application/x-www-form-urlencoded`, for request bodies and for queries.
 enum FormEncoding {
@@ -59,7 +59,7 @@ enum FormEncoding {
 
 extension URL {
   /// The same address with these parameters added to its query.
-  func appending(query parameters: [String: String]) -> URL {
+  package func appending(query parameters: [String: String]) -> URL {
     guard !parameters.isEmpty, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
       return self
     }

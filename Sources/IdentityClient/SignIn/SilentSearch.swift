@@ -80,6 +80,12 @@ extension SilentSearch {
         && client.configuration.extendedLifetimeEnabled)
   }
 
+  /// The answer to the request, if that token does.
+  func result(ifFresh cached: CachedToken?) -> AuthenticationResult? {
+    guard !isForced, let cached, cached.isFresh else { return nil }
+    return result(cached)
+  }
+
   func result(_ cached: CachedToken, isExtendedLifetime: Bool = false) -> AuthenticationResult {
     client.telemetry.tokenCameFromCache()
     client.log.debug(

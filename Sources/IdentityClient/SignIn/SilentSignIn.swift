@@ -25,19 +25,25 @@ struct SilentSignIn: Sendable {
   static let longestLifetime = 90.0 * 86400
 
   func run() async throws(IdentityError) -> AuthenticationResult {
-    guard !request.account.homeAccountID.isEmpty else {
-      throw IdentityError(.accountRequired, "A silent request needs an account.")
-    }
     let search = try await search()
     let cached = try await search.cachedToken()
-    if !search.isForced, let cached, cached.isFresh { return search.result(cached) }
+    if let result = search.result(ifFresh: cached) { return result }
     return try await client.renewals.run(search.key) { () async throws(IdentityError) in
       try await search.renew(unless: cached)
     }
   }
 
+  /// The half of it that asks no server.
+  func fromCache() async throws(IdentityError) -> AuthenticationResult? {
+    let search = try await search()
+    return search.result(ifFresh: try await search.cachedToken())
+  }
+
   /// Finds out which tenant and cloud the request is about. No server is asked.
   private func search() async throws(IdentityError) -> SilentSearch {
+    guard !request.account.homeAccountID.isEmpty else {
+      throw IdentityError(.accountRequired, "A silent request needs an account.")
+    }
     let asked = request.authority ?? client.configuration.authority
     let metadata = try await cacheCall {
       () async throws(CacheError) in

@@ -1,7 +1,7 @@
 extension String {
   /// Without what could drive a terminal or turn the direction of writing: control and formatting characters
   /// become spaces, and no more than `limit` characters are kept.
-  func printable(limit: Int = 2000) -> String {
+  package func printable(limit: Int = 2000) -> String {
     var text = ""
     for scalar in unicodeScalars.prefix(limit) {
       switch scalar.properties.generalCategory {

@@ -1,0 +1,174 @@
+import FoundationEssentials
+import HTTPTypes
+import IdentityClient
+import TokenCache
+
+/// The requests of a batch on their way, in as many parts as it takes.
+struct BatchRun {
+  private static let maximumCount = 20
+
+  private let client: GraphClient
+  private let requests: [GraphBatchRequest]
+  /// What is sent of each, by id, but for the dependencies.
+  private let members: [String: JSONObject]
+  private var answers: [String: GraphBatchResponse] = [:]
+  private var budget: RetryBudget
+
+  init(client: GraphClient, requests: [GraphBatchRequest]) throws(GraphError) {
+    (self.client, self.requests, budget) = (client, requests, RetryBudget(client.retries))
+    var members: [String: JSONObject] = [:]
+    for item in requests {
+      guard !item.id.isEmpty, members[item.id] == nil else {
+        throw GraphError(.invalidRequest, "Every request of a batch needs an id of its own.")
+      }
+      guard item.dependsOn.allSatisfy({ members[$0] != nil }) else {
+        throw GraphError(
+          .invalidRequest, "A request of a batch can only depend on those that stand before it.")
+      }
+      members[item.id] = try Self.members(of: item, client)
+    }
+    self.members = members
+  }
+
+  mutating func run() async throws(GraphError) -> [GraphBatchResponse] {
+    while true {
+      let part = nextPart()
+      guard !part.isEmpty else { break }
+      do throws(GraphError) {
+        if let pause = try take(await send(part), to: part) { try await client.wait(pause) }
+      } catch {
+        guard !answers.isEmpty, error.code != .cancelled else { throw error }
+        for item in requests where answers[item.id] == nil {
+          answers[item.id] = GraphBatchResponse(
+            id: item.id, status: nil, headers: [:], body: nil, error: error)
+        }
+      }
+    }
+    return requests.compactMap { answers[$0.id] }
+  }
+
+  private static func members(
+    of item: GraphBatchRequest, _ client: GraphClient
+  ) throws(GraphError) -> JSONObject {
+    var members: JSONObject = [
+      "id": .string(item.id), "method": .string(item.request.method.rawValue),
+      "url": .string(try path(of: item.request, client)),
+    ]
+    var fields = item.request.headers
+    if let body = item.request.body {
+      let type = fields[.contentType] ?? "application/json"
+      fields[.contentType] = type
+      if type.lowercased().hasPrefix("application/json") {
+        guard let json = try? JSONDecoder().decode(JSONValue.self, from: body) else {
+          throw GraphError(.invalidRequest, "The body of the request \(item.id) is no JSON.")
+        }
+        members["body"] = json
+      } else {
+        members["body"] = .string(body.base64EncodedString())
+      }
+    }
+    let pairs = fields.map { ($0.name.rawName, $0.value) }
+    let headers = Dictionary(pairs) { "\($0), \($1)" }
+    if !headers.isEmpty { members["headers"] = .object(headers.mapValues(JSONValue.string)) }
+    return members
+  }
+
+  /// The path after the version, as it is sent.
+  private static func path(
+    of request: GraphRequest, _ client: GraphClient
+  ) throws(GraphError) -> String {
+    guard request.path.hasPrefix("/"), let path = HTTPRequest(.get, https: try client.url(of: request))?.path
+    else {
+      throw GraphError(.invalidRequest, "The paths in a batch begin with a slash, after the version.")
+    }
+    return String(path.dropFirst(client.cloud.baseURL.path(percentEncoded: true).count))
+  }
+
+  /// As many requests as go together. Whoever depends on one that failed is answered here.
+  private mutating func nextPart() -> [GraphBatchRequest] {
+    var part: [GraphBatchRequest] = []
+    for var item in requests where answers[item.id] == nil && part.count < Self.maximumCount {
+      let open = item.dependsOn.filter { answers[$0] == nil }
+      guard open.allSatisfy({ id in part.contains { $0.id == id } }) else { continue }
+      if item.dependsOn.contains(where: { answers[$0]?.error != nil }) {
+        answers[item.id] = Self.failedDependency(of: item)
+      } else {
+        item.dependsOn = open
+        part.append(item)
+      }
+    }
+    return part
+  }
+
+  private func send(_ part: [GraphBatchRequest]) async throws(GraphError) -> GraphResponse {
+    let items = part.compactMap { item in
+      members[item.id].map { members in
+        guard !item.dependsOn.isEmpty else { return members }
+        return members.merging(["dependsOn": .array(item.dependsOn.map(JSONValue.string))]) { $1 }
+      }
+    }
+    guard let body = try? JSONEncoder().encode(["requests": items]) else {
+      throw GraphError(.invalidRequest, "A number in the batch cannot be written as JSON.")
+    }
+    let request = GraphRequest("/$batch", method: .post, body: body)
+    return try await GraphCall(
+      client: client, request: request, url: client.url(of: request),
+      isRepeatable: part.allSatisfy { $0.request.isRepeatable }
+    ).run()
+  }
+
+  /// Keeps the answers that are final.
+  ///
+  /// - Returns: How long to wait before the others are sent again; `nil` if there are none.
+  private mutating func take(
+    _ response: GraphResponse, to part: [GraphBatchRequest]
+  ) throws(GraphError) -> Duration? {
+    guard let list = try response.json().objectValue?["responses"]?.arrayValue else {
+      throw GraphError(.invalidResponse, "Graph's answer is none to a batch.")
+    }
+    let pairs = list.compactMap { $0.objectValue }.compactMap { members in
+      members["id"]?.stringValue.map { ($0, members) }
+    }
+    let byID = Dictionary(pairs) { first, _ in first }
+    let received = part.map { Self.response(to: $0, byID[$0.id]) }
+
+    let throttled = zip(part, received).filter { item, answer in
+      RetryBudget.mayRepeat(status: answer.status ?? 0, isRepeatable: item.request.isRepeatable)
+    }
+    var pause: Duration?
+    if !throttled.isEmpty { pause = budget.pause(throttled.compactMap(\.1.headers.secondsToWait).max()) }
+    var again = Set(pause == nil ? [] : throttled.map(\.0.id))
+    for (item, answer) in zip(part, received) where !again.contains(item.id) {
+      if answer.status == 424, item.dependsOn.contains(where: again.contains) {
+        again.insert(item.id)
+      } else {
+        answers[item.id] = answer
+      }
+    }
+    return pause
+  }
+
+  private static func response(to item: GraphBatchRequest, _ members: JSONObject?) -> GraphBatchResponse {
+    guard let status = members?["status"]?.numberValue.flatMap({ Int(exactly: $0) }) else {
+      return GraphBatchResponse(
+        id: item.id, status: nil, headers: [:], body: nil,
+        error: GraphError(.invalidResponse, "Graph did not answer this request of the batch."))
+    }
+    var fields = HTTPFields()
+    for (name, value) in members?["headers"]?.objectValue ?? [:] {
+      fields.set(name, value.stringValue ?? value.numberValue.map { "\($0)" } ?? "")
+    }
+    let body = members?["body"]
+    let isSuccess = (200..<400).contains(status)
+    return GraphBatchResponse(
+      id: item.id, status: status, headers: fields, body: body,
+      error: isSuccess ? nil : GraphError(status: status, fields: fields, body: body))
+  }
+
+  private static func failedDependency(of item: GraphBatchRequest) -> GraphBatchResponse {
+    let error: JSONObject = [
+      "code": "FailedDependency", "message": "A request failed that this one depends on.",
+    ]
+    return response(to: item, ["status": .integer(424), "body": .object(["error": .object(error)])])
+  }
+}

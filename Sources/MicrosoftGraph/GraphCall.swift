@@ -1,0 +1,167 @@
+import FoundationEssentials
+import HTTPTransport
+import HTTPTypes
+import IdentityClient
+import TokenCache
+
+extension GraphClient {
+  /// The address that a request is for.
+  func url(of request: GraphRequest) throws(GraphError) -> URL {
+    guard !request.path.contains("#") else {
+      throw GraphError(
+        .invalidRequest, "The path has a number sign, which would end it.",
+        advice: "Write it as %23.")
+    }
+    let start = request.path.prefix(8).lowercased()
+    let isAbsolute = start.hasPrefix("https://") || start.hasPrefix("http://")
+    let separator = request.path.hasPrefix("/") ? "" : "/"
+    let address = isAbsolute ? request.path : cloud.baseURL.absoluteString + separator + request.path
+    guard let url = URL(string: address) else {
+      throw GraphError(.invalidRequest, "The path is none of an address.")
+    }
+    return url.appending(query: request.query)
+  }
+}
+
+/// One request with its repetitions and its claims challenge.
+struct GraphCall {
+  let client: GraphClient
+  let request: GraphRequest
+  let url: URL
+  /// Whether a second request does no harm, the kind of which ``GraphRequest/isRepeatable`` may not know.
+  var isRepeatable: Bool?
+  private let clientRequestID = UUID().uuidString.lowercased()
+
+  init(client: GraphClient, request: GraphRequest, url: URL, isRepeatable: Bool? = nil) {
+    (self.client, self.request, self.url, self.isRepeatable) = (client, request, url, isRepeatable)
+  }
+
+  func run() async throws(GraphError) -> GraphResponse {
+    do throws(GraphError) {
+      return try await exchange()
+    } catch {
+      var error = error
+      error.clientRequestID = clientRequestID
+      throw error
+    }
+  }
+
+  private func exchange() async throws(GraphError) -> GraphResponse {
+    var head = try head()
+    var budget = RetryBudget(client.retries)
+    var (wasChallenged, wasLost) = (false, false)
+    try await authorize(&head, claims: nil)
+    while true {
+      let answer: HTTPTransportResponse
+      do throws(HTTPTransportError) {
+        answer = try await client.transport.send(
+          HTTPTransportRequest(
+            head, body: request.body, timeout: request.timeout,
+            maximumBodySize: request.maximumResponseSize))
+      } catch {
+        guard case .connectionLost = error, mayRepeat, !wasLost, budget.pause(0) != nil else {
+          throw GraphError(error)
+        }
+        wasLost = true
+        head.headerFields.set("Retry-Attempt", "\(budget.repetitions)")
+        continue
+      }
+      let (status, fields) = (answer.head.status.code, answer.head.headerFields)
+      if (200..<300).contains(status) || status == 304 { return response(answer) }
+      var failure = GraphError(
+        status: status, fields: fields, body: try? JSONDecoder().decode(JSONValue.self, from: answer.body))
+      if let challenge = challenge(status, fields) {
+        guard !wasChallenged else {
+          (failure.code, failure.advice) = (.claimsChallenge, "Sign in again.")
+          throw failure
+        }
+        wasChallenged = true
+        try await answerChallenge(challenge, failure, &head)
+      } else {
+        guard RetryBudget.mayRepeat(status: status, isRepeatable: mayRepeat),
+          let pause = budget.pause(fields.secondsToWait)
+        else { throw failure }
+        try await client.wait(pause)
+        head.headerFields.set("Retry-Attempt", "\(budget.repetitions)")
+      }
+    }
+  }
+
+  private var mayRepeat: Bool { isRepeatable ?? request.isRepeatable }
+
+  private func head() throws(GraphError) -> HTTPRequest {
+    guard var head = HTTPRequest(request.method, https: url), url.user == nil else {
+      throw GraphError(.invalidRequest, "Only https addresses without a user name can be asked.")
+    }
+    guard let host = head.authority?.lowercased(), client.cloud.allowedHosts.contains(host) else {
+      throw GraphError(
+        .hostNotAllowed,
+        "\((head.authority ?? "").printable(limit: 200)) is no host of this Microsoft Graph, and gets no token.",
+        advice: "Hosts that do: \(client.cloud.allowedHosts.sorted().joined(separator: ", ")).")
+    }
+    guard request.headers[.authorization] == nil else {
+      throw GraphError(.invalidRequest, "The header field Authorization is the client's to set.")
+    }
+    head.headerFields = request.headers
+    head.headerFields.set("client-request-id", clientRequestID)
+    if request.body != nil, head.headerFields[.contentType] == nil {
+      head.headerFields[.contentType] = "application/json"
+    }
+    return head
+  }
+
+  private func authorize(_ head: inout HTTPRequest, claims: ClaimsRequest?) async throws(GraphError) {
+    let token: AuthenticationResult
+    do throws(IdentityError) {
+      token = try await client.tokens(claims)
+    } catch {
+      throw GraphError(error)
+    }
+    guard !token.accessToken.isEmpty else {
+      throw GraphError(
+        .authentication, "The sign-in gave no access token.",
+        advice: "Ask for a scope of Microsoft Graph, such as User.Read.")
+    }
+    try client.cloud.check(token)
+    head.headerFields[.authorization] = token.authorizationHeader
+  }
+
+  /// The claims that Graph asks for. They are documented for both statuses.
+  private func challenge(_ status: Int, _ fields: HTTPFields) -> ClaimsChallenge? {
+    guard status == 401 || status == 403 else { return nil }
+    return ClaimsChallenge(wwwAuthenticate: fields[values: .wwwAuthenticate])
+  }
+
+  private func answerChallenge(
+    _ challenge: ClaimsChallenge, _ failure: GraphError, _ head: inout HTTPRequest
+  ) async throws(GraphError) {
+    guard let claims = try? ClaimsRequest(json: challenge.claims) else {
+      throw failure
+    }
+    do throws(GraphError) {
+      try await authorize(&head, claims: claims)
+    } catch {
+      var error = error
+      (error.requestID, error.httpStatus) = (failure.requestID, failure.httpStatus)
+      if error.identityError?.claims == nil { error.identityError?.claims = challenge.claims }
+      throw error
+    }
+  }
+
+  private func response(_ answer: HTTPTransportResponse) -> GraphResponse {
+    let fields = answer.head.headerFields
+    return GraphResponse(
+      status: answer.head.status.code, headers: fields, body: answer.body,
+      requestID: fields.value(of: "request-id")?.printable(limit: 200), clientRequestID: clientRequestID)
+  }
+}
+
+extension GraphClient {
+  func wait(_ pause: Duration) async throws(GraphError) {
+    do {
+      try await timing.sleep(pause)
+    } catch {
+      throw .cancelled
+    }
+  }
+}

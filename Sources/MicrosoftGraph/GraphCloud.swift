@@ -1,0 +1,87 @@
+public import FoundationEssentials
+import HTTPTypes
+public import IdentityClient
+import TokenCache
+
+/// Where Microsoft Graph is, and which hosts get its tokens.
+public struct GraphCloud: Sendable, Hashable {
+  /// With the version, such as `https://graph.microsoft.com/v1.0`.
+  public let baseURL: URL
+  /// The hosts that tokens are sent to, in lower case, with the port where the address has one.
+  public let allowedHosts: Set<String>
+  /// The host by which the cache knows the cloud that issues the tokens; `nil` where anybody may.
+  private let issuer: String?
+  private let servesPersonalAccounts: Bool
+
+  /// Microsoft's public cloud, which alone serves personal accounts.
+  public static let global = GraphCloud(
+    host: "graph.microsoft.com", issuer: "login.windows.net", servesPersonalAccounts: true)
+  /// For the government of the United States: GCC High and the Department of Defense's level 4.
+  public static let usGovernment = GraphCloud(
+    host: "graph.microsoft.us", issuer: "login.microsoftonline.us")
+  /// For the Department of Defense's level 5, which no authority tells from ``usGovernment``.
+  public static let usDefense = GraphCloud(
+    host: "dod-graph.microsoft.us", issuer: "login.microsoftonline.us")
+  /// In China, operated by 21Vianet.
+  public static let china = GraphCloud(
+    host: "microsoftgraph.chinacloudapi.cn", issuer: "login.partner.microsoftonline.cn")
+
+  /// The cloud of those who sign in at an authority.
+  ///
+  /// - Returns: `nil` where no Graph is known: for authorities outside Microsoft's clouds, Azure AD B2C and
+  ///   AD FS, whose tokens Graph does not take, and for personal accounts in a national cloud.
+  public static func cloud(for authority: Authority) -> GraphCloud? {
+    switch authority.kind {
+    case .b2c, .adfs, .oidc: return nil
+    case .ciam: return authority.host.hasSuffix(".ciamlogin.com") ? global : nil
+    case .aad: break
+    }
+    let issuer = CloudInstances.known.canonical(authority.host)
+    guard let cloud = [global, usGovernment, china].first(where: { $0.issuer == issuer }) else { return nil }
+    let tenant = authority.tenant?.lowercased()
+    let isPersonal = tenant == "consumers" || tenant == Tenant.personalAccounts
+    return isPersonal && !cloud.servesPersonalAccounts ? nil : cloud
+  }
+
+  /// A Graph at an address that somebody who may decide that has named, such as in `LLAVERO_GRAPH_URL`.
+  ///
+  /// - Parameter baseURL: An https address with the version; without a path, `v1.0` is asked.
+  /// - Throws: ``GraphError/Code/invalidRequest`` for an address that cannot be one.
+  public init(baseURL: URL) throws(GraphError) {
+    guard let host = HTTPRequest(.get, https: baseURL)?.authority?.lowercased(), baseURL.user == nil,
+      baseURL.query == nil, baseURL.fragment == nil
+    else {
+      throw GraphError(
+        .invalidRequest, "The address of Microsoft Graph cannot be used.",
+        advice: "It begins with https:// and has no user name, query or fragment: "
+          + "https://graph.microsoft.com/v1.0")
+    }
+    let path = baseURL.path(percentEncoded: true).split(separator: "/")
+    let known = [Self.global, .usGovernment, .usDefense, .china].first { $0.allowedHosts.contains(host) }
+    self.init(
+      host: host, path: path.isEmpty ? "v1.0" : path.joined(separator: "/"), issuer: known?.issuer,
+      servesPersonalAccounts: known?.servesPersonalAccounts ?? true)
+  }
+
+  private init(host: String, path: String = "v1.0", issuer: String?, servesPersonalAccounts: Bool = false) {
+    // An address that was taken apart can be put together again; the fallback is never reached.
+    baseURL = URL(string: "https://\(host)/\(path)") ?? URL(filePath: "/")
+    allowedHosts = [host]
+    (self.issuer, self.servesPersonalAccounts) = (issuer, servesPersonalAccounts)
+  }
+
+  /// Throws if a token belongs to another cloud and must not be sent to this one.
+  func check(_ token: AuthenticationResult) throws(GraphError) {
+    let host = token.authority.host
+    if let issuer, CloudInstances.known.contains(host), CloudInstances.known.canonical(host) != issuer {
+      throw GraphError(
+        .cloudMismatch, "The token comes from \(host) and is not for \(baseURL.host ?? "")",
+        advice: "Make the client with GraphCloud.cloud(for:) and the authority of the token.")
+    }
+    if !servesPersonalAccounts, Tenant.home(of: token.account.homeAccountID) == Tenant.personalAccounts {
+      throw GraphError(
+        .cloudMismatch, "A personal account cannot be used with \(baseURL.host ?? "").",
+        advice: "Personal accounts are served by graph.microsoft.com only.")
+    }
+  }
+}

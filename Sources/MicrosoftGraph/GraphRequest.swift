@@ -1,0 +1,30 @@
+public import FoundationEssentials
+public import HTTPTypes
+
+/// A request to Microsoft Graph.
+public struct GraphRequest: Sendable {
+  /// What is asked for: a path after the version, such as `/me/messages?$top=3`, or an absolute https address
+  /// on a host that gets tokens, such as one of the beta version.
+  public var path: String
+  public var method: HTTPRequest.Method
+  /// Added to the query that ``path`` may have. Values are escaped.
+  public var query: [String: String]
+  /// Without `Authorization`, which is the client's. A body without `Content-Type` is JSON.
+  public var headers: HTTPFields
+  public var body: Data?
+  /// How many bytes of answer are taken, 16 MiB unless changed. A longer answer is an error.
+  public var maximumResponseSize = 16 << 20
+  /// How long one try may take.
+  public var timeout: Duration = .seconds(60)
+
+  public init(
+    _ path: String, method: HTTPRequest.Method = .get, query: [String: String] = [:],
+    headers: HTTPFields = [:], body: Data? = nil
+  ) {
+    (self.path, self.method, self.query) = (path, method, query)
+    (self.headers, self.body) = (headers, body)
+  }
+
+  /// Whether a second request has no effect that the first did not have (RFC 9110 section 9.2.2).
+  var isRepeatable: Bool { [.get, .head, .options, .put, .delete].contains(method) }
+}

@@ -1,0 +1,34 @@
+public import TokenCache
+
+/// A user, with the properties that were asked for.
+public struct GraphUser: Codable, Sendable, Hashable {
+  /// Everything that Graph sent but OData's annotations.
+  public let properties: JSONObject
+
+  public var id: String? { self["id"] }
+  public var displayName: String? { self["displayName"] }
+  public var mail: String? { self["mail"] }
+  public var userPrincipalName: String? { self["userPrincipalName"] }
+  public var givenName: String? { self["givenName"] }
+  public var surname: String? { self["surname"] }
+  public var jobTitle: String? { self["jobTitle"] }
+  public var mobilePhone: String? { self["mobilePhone"] }
+  public var officeLocation: String? { self["officeLocation"] }
+  public var preferredLanguage: String? { self["preferredLanguage"] }
+  public var businessPhones: [String] {
+    properties["businessPhones"]?.arrayValue?.compactMap(\.stringValue) ?? []
+  }
+
+  /// A property that is text; `nil` also where it was not asked for.
+  public subscript(name: String) -> String? { properties[name]?.stringValue }
+
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.singleValueContainer().decode(JSONObject.self)
+    properties = members.filter { !$0.key.hasPrefix("@odata.") }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(properties)
+  }
+}

@@ -1,0 +1,60 @@
+import AccountCommands
+import ArgumentParser
+import BrowserSignIn
+import CommandSupport
+import FoundationEssentials
+import IdentityClient
+import TokenCache
+
+struct Login: AsyncParsableCommand {
+  static let configuration = LoginOptions.configuration
+
+  private struct Result: Encodable {
+    let group: String
+    let clientId: String
+    let homeAccountId: String
+    let username: String?
+    let tenantId: String?
+    let scopes: [String]
+    let expiresOn: Date?
+  }
+
+  @OptionGroup var options: LoginOptions
+
+  func run() async throws {
+    let client = try options.client.networkClient()
+    // A keyring that is locked is told of before the person signs in, not after.
+    _ = try await client.accounts(named: nil)
+    let result = try await signIn(to: client)
+    if let error = result.cacheError { throw error }
+    if options.output.json {
+      let report = Result(
+        group: client.cache.group.name, clientId: client.configuration.clientID,
+        homeAccountId: result.account.homeAccountID, username: result.account.username,
+        tenantId: result.tenantID, scopes: result.scopes, expiresOn: result.expiresOn)
+      return Terminal.out(try json(report))
+    }
+    let name = result.account.username ?? result.account.homeAccountID
+    Terminal.out(printable("Signed in as \(name), for \(result.scopes.joined(separator: " "))."))
+  }
+
+  private func signIn(to client: PublicClient) async throws(Failure.Message) -> AuthenticationResult {
+    var usesDeviceCode = options.usesDeviceCode
+    if !usesDeviceCode && !SystemBrowser().isAvailable {
+      Terminal.error("There is no display to open a browser on, so you sign in on another device.")
+      usesDeviceCode = true
+    }
+    do throws(IdentityError) {
+      if usesDeviceCode {
+        return try await client.acquireToken(
+          DeviceCodeRequest(scopes: options.scope.scopes) { Terminal.error(printable($0.message)) })
+      }
+      return try await client.acquireToken(
+        InteractiveRequest(
+          scopes: options.scope.scopes, loginHint: options.account,
+          prompt: options.account == nil ? .selectAccount : .promptIfNecessary))
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+}

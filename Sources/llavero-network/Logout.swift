@@ -1,0 +1,12 @@
+import AccountCommands
+import ArgumentParser
+
+struct Logout: AsyncParsableCommand {
+  static let configuration = LogoutOptions.configuration
+
+  @OptionGroup var options: LogoutOptions
+
+  func run() async throws {
+    try await options.signOut(of: options.client.networkClient())
+  }
+}

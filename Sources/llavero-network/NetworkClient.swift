@@ -1,0 +1,39 @@
+import AccountCommands
+import BrowserSignIn
+import CommandSupport
+import FoundationEssentials
+import HTTPTransport
+import IdentityClient
+import SoupTransport
+
+extension ClientOptions {
+  /// The client that these options describe, with the network and the browser.
+  ///
+  /// - Throws: `Failure.Message`.
+  func networkClient(minimumValidity: Double? = nil) throws(Failure.Message) -> PublicClient {
+    let browser = BrowserAuthenticator { page throws(IdentityError) in
+      // The browser may be on another desktop.
+      Terminal.error("If no browser opens, open this page yourself: \(page.absoluteString)")
+      try await SystemBrowser().open(page)
+    }
+    return try publicClient(
+      transport: Network.transport(), authenticator: browser, minimumValidity: minimumValidity)
+  }
+}
+
+enum Network {
+  /// What sends requests, set up as the settings say.
+  static func transport() throws(Failure.Message) -> SoupTransport {
+    do throws(HTTPTransportError) {
+      return try SoupTransport(
+        caBundle: Settings.current.caBundle, environment: ProcessInfo.processInfo.environment)
+    } catch {
+      guard case .invalidConfiguration(let reason) = error else {
+        throw Failure.Message(name: "network", message: "The network cannot be used: \(error).")
+      }
+      throw Failure.Message(
+        code: .usage, name: "invalid_configuration", message: reason,
+        advice: "LLAVERO_CA_BUNDLE, SSL_CERT_FILE and https_proxy set up the connection.")
+    }
+  }
+}

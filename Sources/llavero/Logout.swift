@@ -1,0 +1,13 @@
+import AccountCommands
+import ArgumentParser
+
+struct Logout: AsyncParsableCommand {
+  static let configuration = LogoutOptions.configuration
+
+  @OptionGroup var options: LogoutOptions
+
+  func run() async throws {
+    if options.browser { try NetworkProgram.takeOver() }
+    try await options.signOut(of: options.client.publicClient())
+  }
+}

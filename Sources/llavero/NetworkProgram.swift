@@ -1,0 +1,45 @@
+import AccountCommands
+import ArgumentParser
+import CommandSupport
+import FoundationEssentials
+import Glibc
+
+/// A command that the program for the network does.
+struct Networked<Options: CommandOptions>: ParsableCommand {
+  static var configuration: CommandConfiguration { Options.configuration }
+
+  @OptionGroup var options: Options
+
+  func run() throws {
+    try NetworkProgram.takeOver()
+  }
+}
+
+/// `llavero-network`, which does what needs the network, so that `llavero` starts without an HTTP library.
+enum NetworkProgram {
+  private static let name = "llavero-network"
+
+  /// Lets it go on in place of this process, with the same arguments.
+  ///
+  /// - Throws: `Failure.Message` if it is not installed.
+  static func takeOver() throws(Failure.Message) -> Never {
+    // This thread may be one that takes no signals, which the next program would inherit.
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe pthread_sigmask(SIG_SETMASK, &signals, nil)
+    let paths = paths
+    for path in paths { unsafe execv(path, CommandLine.unsafeArgv) }
+    throw Failure.Message(
+      name: "not_installed", message: "\(name) cannot be started: \(unsafe String(cString: strerror(errno))).",
+      advice: "Install it as \(paths.joined(separator: " or ")).")
+  }
+
+  /// Where it may be: never where PATH says.
+  private static var paths: [String] {
+    let executable = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    let directory = executable.split(separator: "/").dropLast().map { "/" + $0 }
+    return [
+      directory.joined() + "/" + name, directory.dropLast().joined() + "/libexec/llavero/" + name,
+    ]
+  }
+}

@@ -1,0 +1,95 @@
+import AccountCommands
+import ArgumentParser
+import CommandSupport
+import FoundationEssentials
+import IdentityClient
+import TokenCache
+
+struct Status: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Say who is signed in to the client, and for how long.",
+    discussion: """
+      Shows the access tokens in the cache and when they end, never a token. An account that renews gets new ones \
+      by itself. When nobody is signed in, that is exit code 3.
+
+      Example:
+        llavero status || llavero login
+
+      JSON: group, client_id, accounts: [home_account_id, username, environment, renews, tokens: [tenant_id, \
+      scopes, expires_on, state (valid, expired or extended, as in "llavero list")]].
+      """)
+
+  private struct Result: Encodable {
+    struct Account: Encodable {
+      struct Token: Encodable {
+        let tenantId: String?
+        let scopes: [String]
+        let expiresOn: Date?
+        let state: RecordSummary.State?
+      }
+      let homeAccountId: String
+      let username: String?
+      let environment: String
+      let renews: Bool
+      let tokens: [Token]
+    }
+    let group: String
+    let clientId: String
+    let accounts: [Account]
+  }
+
+  @OptionGroup var client: ClientOptions
+  @OptionGroup var account: AccountOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let client = try client.publicClient()
+    let accounts = try await client.accounts(named: account.named)
+    guard !accounts.isEmpty else { throw Failure.Message.notSignedIn(account.named) }
+    let clientID = client.configuration.clientID
+    let now = Date()
+    let tokens = try await client.cache.export().document.listed(at: now).map(\.summary).filter {
+      $0.type == "AccessToken" && $0.clientId?.lowercased() == clientID.lowercased()
+    }
+    var summaries: [Result.Account] = []
+    for account in accounts {
+      let request = TokenRequest(
+        homeAccountID: account.homeAccountID, environment: account.environment, clientID: clientID)
+      summaries.append(
+        Result.Account(
+          homeAccountId: account.homeAccountID, username: account.username, environment: account.environment,
+          renews: try await !client.cache.refreshTokens(for: request).isEmpty,
+          tokens: tokens.filter { $0.homeAccountId?.lowercased() == account.homeAccountID.lowercased() }.map {
+            Result.Account.Token(
+              tenantId: $0.realm, scopes: ($0.target ?? "").split(separator: " ").map(String.init),
+              expiresOn: $0.expiresOn, state: $0.state)
+          }))
+    }
+    if output.json {
+      return Terminal.out(
+        try json(Result(group: client.cache.group.name, clientId: clientID, accounts: summaries)))
+    }
+    printTable(of: summaries, now: now)
+  }
+
+  private func printTable(of accounts: [Result.Account], now: Date) {
+    var table = Table([
+      .init(title: "USERNAME", minimum: 24), .init(title: "RENEWS"), .init(title: "TENANT", minimum: 9),
+      .init(title: "SCOPES", minimum: 16), .init(title: "EXPIRES"),
+    ])
+    for account in accounts {
+      let name = account.username ?? account.homeAccountId
+      let renews = account.renews ? "yes" : "no"
+      if account.tokens.isEmpty { table.add([name, renews, "-", "-", "-"]) }
+      for token in account.tokens {
+        table.add([
+          name, renews, token.tenantId ?? "-", token.scopes.joined(separator: " "),
+          token.expiresOn.map { timeLeft(until: $0, from: now) } ?? "-",
+        ])
+      }
+    }
+    table.print { column, cell in
+      column == 4 ? (cell.hasSuffix("left") ? .green : cell.hasSuffix("ago") ? .red : nil) : nil
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import EntraLab
+import FoundationEssentials
+import TestSupport
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(10)))
+struct SignInTests {
+  @Test func `A person signs in in the browser, and the tokens are in the keyring`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      let result = try tool.logIn("alice", "--json")
+      let login = try JSONValue(text: result.standardOutput)
+      #expect(login["username"]?.stringValue == LabTool.alice)
+      #expect(
+        login.keys == [
+          "client_id", "expires_on", "group", "home_account_id", "scopes", "tenant_id", "username",
+        ])
+      #expect(result.standardError.contains("open this page yourself: \(lab.baseURL)"))
+      #expect(lab.requests(to: .authorize).first?.query["prompt"] == "select_account")
+
+      let status = try tool.json("status")
+      #expect(status["accounts"]?[0]?["username"]?.stringValue == LabTool.alice)
+      #expect(status["accounts"]?[0]?["renews"] == true)
+      #expect(status["accounts"]?[0]?["tokens"]?[0]?["state"] == "valid")
+      #expect(try tool("status").standardOutput.contains("59 min left"))
+    }
+  }
+
+  @Test func `A named account is proposed to the browser`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn("alice", "--account", LabTool.alice)
+      let query = lab.requests(to: .authorize).first?.query
+      #expect(query?["login_hint"] == LabTool.alice)
+      #expect(query?["prompt"] == nil)
+    }
+  }
+
+  @Test func `A person signs in by a device code`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      let result = try await tool.onDevice(["login", "--device-code", "--scope", "Mail.Read"])
+      #expect(result.status == 0)
+      #expect(result.standardOutput == "Signed in as alice@contoso.test, for Mail.Read openid profile.\n")
+      #expect(result.standardError.contains("enter the code"))
+      #expect(!result.standardError.contains("no display"))
+    }
+  }
+
+  @Test func `Without a display the tool takes a device code and says so`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      let result = try await tool.onDevice(["login"], with: ["BROWSER": nil])
+      #expect(result.status == 0)
+      #expect(result.standardError.hasPrefix("There is no display"))
+    }
+  }
+
+  @Test func `A sign-in that is declined is cancelled`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      let device = try await tool.onDevice(["login", "--device-code"]) { try $0.declineDevice() }
+      #expect(device.status == 5)
+      #expect(device.standardOutput.isEmpty)
+      lab.configure { $0.authorize = .deny }
+      #expect(try tool("login").status == 5)
+      #expect(try tool("status").status == 3)
+    }
+  }
+
+  @Test func `Signing out forgets the account, and signing out twice is no error`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      try tool.logIn("bob")
+      let ambiguous = try tool("logout")
+      #expect(ambiguous.status == 2)
+      #expect(ambiguous.standardError.contains("bob@contoso.test"))
+      #expect(try tool("logout", "--account", "ALICE@contoso.test").standardOutput == "Signed out alice@contoso.test.\n")
+      #expect(try tool("token", "--account", LabTool.alice).status == 3)
+      #expect(try tool.json("logout")["signed_out"]?.strings("username") == ["bob@contoso.test"])
+      #expect(try tool.json("logout")["signed_out"] == [])
+      #expect(try tool("logout").standardError == "Nobody is signed in.\n")
+      #expect(lab.requests(to: .logout).isEmpty)
+    }
+  }
+
+  @Test func `Signing out of the browser too opens its page`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      try tool.logIn("bob")
+      let result = try tool("logout", "--all", "--browser")
+      #expect(result.status == 0, "\(result.standardError)")
+      #expect(lab.requests(to: .logout).count == 2)
+      #expect(try tool("status").status == 3)
+    }
+  }
+
+  @Test func `A locked keyring is told of before anybody signs in`() async throws {
+    try await withLab { lab in
+      let keyring = try PrivateKeyring()
+      let tool = try LabTool(lab, on: keyring)
+      try keyring.lockCollection()
+      for command in ["login", "logout", "token", "status"] { #expect(try tool(command).status == 3) }
+      #expect(lab.log.isEmpty)
+    }
+  }
+}
