@@ -109,11 +109,7 @@ let package = Package(
       swiftSettings: common),
     .executableTarget(name: "entra-lab", dependencies: ["EntraLab", argumentParser], swiftSettings: safe),
     .executableTarget(
-      name: "MailApp", dependencies: ["KeyringStore"], path: "Examples/MailApp", swiftSettings: safe),
-    .executableTarget(
       name: "SignInApp", dependencies: ["MSAL"], path: "Examples/SignInApp", swiftSettings: safe),
-    .executableTarget(
-      name: "CalendarApp", dependencies: ["KeyringStore"], path: "Examples/CalendarApp", swiftSettings: safe),
     .executableTarget(
       name: "GraphApp",
       dependencies: [

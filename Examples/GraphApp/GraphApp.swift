@@ -30,7 +30,7 @@ struct GraphApp {
         guard await app.obey(line) else { break }
       }
     } catch {
-      screen.show(text(of: error))
+      FileHandle.standardError.write(Data((text(of: error) + "\n").utf8))
       exit(1)
     }
   }
@@ -42,12 +42,15 @@ struct GraphApp {
   init(screen: Screen, environment: [String: String]) throws {
     let address = environment["LLAVERO_AUTHORITY"] ?? "https://login.microsoftonline.com/common"
     let graph = environment["LLAVERO_GRAPH_URL"] ?? "https://graph.microsoft.com/v1.0"
-    guard let authorityURL = URL(string: address), let graphURL = URL(string: graph) else {
-      throw URLError(.badURL)
+    guard let clientId = environment["LLAVERO_CLIENT_ID"], let authorityURL = URL(string: address),
+      let graphURL = URL(string: graph)
+    else {
+      let advice = "LLAVERO_CLIENT_ID is the id of your app; LLAVERO_AUTHORITY and LLAVERO_GRAPH_URL are addresses."
+      throw NSError(domain: "GraphApp", code: 2, userInfo: [NSLocalizedDescriptionKey: advice])
     }
     let authority = try MSALAADAuthority(url: authorityURL)
     let configuration = MSALPublicClientApplicationConfig(
-      clientId: environment["LLAVERO_CLIENT_ID"] ?? "", redirectUri: nil, authority: authority)
+      clientId: clientId, redirectUri: nil, authority: authority)
     configuration.cacheConfig.keychainSharingGroup = environment["LLAVERO_GROUP"] ?? "com.example.office"
     if environment["LLAVERO_AUTHORITY"] != nil {
       // An authority outside of Microsoft's clouds is trusted only when it is named.

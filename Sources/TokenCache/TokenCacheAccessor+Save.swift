@@ -5,6 +5,14 @@ extension TokenCacheAccessor {
   /// same thing are replaced under the keys they have; what did not change is not written. The account counts
   /// as signed in to the client from now on.
   ///
+  /// For example:
+  ///
+  /// ```swift
+  /// let context = TokenContext(environment: "login.microsoftonline.com", clientID: clientID)
+  /// let records = try await cache.save(try TokenResponse(json: body), for: context)
+  /// print(records.account?.username ?? "somebody")
+  /// ```
+  ///
   /// - Returns: The records that the response became.
   /// - Throws: ``CacheError/Code/invalidResponse`` when nobody says whose tokens these are, and what the
   ///   store throws.
