@@ -45,7 +45,7 @@ struct GraphApp {
     guard let clientId = environment["LLAVERO_CLIENT_ID"], let authorityURL = URL(string: address),
       let graphURL = URL(string: graph)
     else {
-      let advice = "LLAVERO_CLIENT_ID is the id of your app; LLAVERO_AUTHORITY and LLAVERO_GRAPH_URL are addresses."
+      let advice = "Set LLAVERO_CLIENT_ID; LLAVERO_AUTHORITY and LLAVERO_GRAPH_URL are addresses, if set."
       throw NSError(domain: "GraphApp", code: 2, userInfo: [NSLocalizedDescriptionKey: advice])
     }
     let authority = try MSALAADAuthority(url: authorityURL)
@@ -124,7 +124,9 @@ struct GraphApp {
   }
 
   func signOut() throws {
-    for account in try application.allAccounts() {
+    let accounts = try application.allAccounts()
+    if accounts.isEmpty { screen.show("Nobody is signed in.") }
+    for account in accounts {
       try application.remove(account)
       screen.show("Signed out \(account.username ?? "somebody").")
     }
