@@ -13,6 +13,39 @@ package enum Terminal {
   /// Prints a line to standard error.
   package static func error(_ line: String) { errors.write(line + "\n") }
 
+  /// The most that is read from standard input at once, in bytes: what a pipe holds.
+  private static let inputLimit = 65536
+
+  /// Reads standard input to its end.
+  ///
+  /// - Throws: `Failure.Message` when there is more than a program has to say.
+  package static func readInput() throws(Failure.Message) -> [UInt8] {
+    var input: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: inputLimit)
+    while true {
+      let count = unsafe buffer.withUnsafeMutableBytes {
+        unsafe read(STDIN_FILENO, $0.baseAddress, $0.count)
+      }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { return input }
+      input += buffer[..<count]
+      guard input.count <= inputLimit else {
+        throw Failure.Message(
+          code: .usage, name: "too_large", message: "Standard input holds more than \(inputLimit) bytes.")
+      }
+    }
+  }
+
+  /// Makes what was read from standard input readable there again, for the program that takes over.
+  package static func returnInput(_ input: [UInt8]) {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { return }
+    Stream(ends[1]).write(input)
+    close(ends[1])
+    dup2(ends[0], STDIN_FILENO)
+    close(ends[0])
+  }
+
   /// Shows how far something long has come: one line on a terminal, gone when it is done.
   package static func progress(_ text: String, isDone: Bool) {
     guard errors.isTerminal && !isDumb else { return }
@@ -61,8 +94,11 @@ package struct Stream: Sendable {
   }
 
   /// Ends the process when that fails: the rest of the output has no use.
-  package func write(_ text: String) {
-    var bytes = Array(text.utf8)[...]
+  package func write(_ text: String) { write(Array(text.utf8)) }
+
+  /// Ends the process when that fails: the rest of the output has no use.
+  package func write(_ bytes: [UInt8]) {
+    var bytes = bytes[...]
     while !bytes.isEmpty {
       let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0 && errno == EINTR { continue }

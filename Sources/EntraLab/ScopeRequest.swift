@@ -46,7 +46,8 @@ struct ScopeRequest: Sendable {
   }
 
   private mutating func add(_ scope: String) throws(OAuthFailure) {
-    let slash = scope.contains("://") ? scope.lastIndex(of: "/") : nil
+    // No scope of Graph's own has a slash; a resource may be an application's id.
+    let slash = scope.lastIndex(of: "/")
     let resource = slash.map { String(scope[..<$0]) } ?? Self.graph
     let name = slash.map { String(scope[scope.index(after: $0)...]) } ?? scope
     resources.insert(resource)

@@ -1,28 +1,27 @@
-import Dispatch
 import Glibc
 
 /// Ctrl-C, or a request to end.
 enum Interruption {
   /// Runs `body` in a task that an interruption cancels, so that it can clean up. The second one ends the process.
   ///
-  /// Signals that the process was started to ignore stay ignored.
-  @MainActor static func cancels(_ body: @escaping @Sendable () async -> Void) async {
-    let numbers = [SIGINT, SIGTERM].filter { !isIgnored($0) }
-    // Threads inherit this, so that a signal waits until it is taken here. Unlike with a handler, nothing of it is
-    // left in the programs that the process starts.
+  /// To be called on the main thread, which waits here: an asynchronous main function would lend it to Dispatch, where
+  /// it takes signals. Signals that the process was started to ignore stay ignored.
+  static func cancels(_ body: @escaping @Sendable () async -> Void) -> Never {
+    // All threads inherit this, so that a signal waits until it is taken here. Unlike with a handler, nothing of it
+    // is left in the programs that the process starts.
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
-    for number in numbers { unsafe sigaddset(&signals, number) }
+    for number in [SIGINT, SIGTERM] where !isIgnored(number) { unsafe sigaddset(&signals, number) }
     unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-    let task = Task.detached { await body() }
-    DispatchQueue(label: "llavero.interruption").async { [signals] in
-      var (signals, number) = (signals, Int32(0))
-      guard !numbers.isEmpty, unsafe sigwait(&signals, &number) == 0 else { return }
-      task.cancel()
-      unsafe sigwait(&signals, &number)
-      _exit(128 + number)
+    let task = Task.detached {
+      await body()
+      exit(EXIT_SUCCESS)
     }
-    await task.value
+    var number: Int32 = 0
+    unsafe sigwait(&signals, &number)
+    task.cancel()
+    unsafe sigwait(&signals, &number)
+    _exit(128 + number)
   }
 
   private static func isIgnored(_ number: Int32) -> Bool {

@@ -7,27 +7,46 @@ import TokenCache
 struct Llavero: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "llavero",
-    abstract: "Looks into MSAL token caches in the Secret Service keyring, fills and clears them.",
+    abstract: "Signs in, gives programs their tokens, and looks after MSAL token caches in the keyring.",
     discussion: """
       A keychain group is a set of apps that share one token cache. Without --group, commands are about \
       MSAL's default group, \(KeychainGroup.default.name).
 
-      Tokens are shown only with --reveal. Nothing asks for the keyring's password unless --unlock is given.
+      Tokens are shown only by "token" and with --reveal. Nothing asks for the keyring's password unless --unlock \
+      is given.
+
+      Options such as --client and --tenant can be given once for all, as lines such as "client = <id>" under \
+      [llavero] in ~/.config/llavero/config, or in the environment.
 
       EXIT CODES
         0  done
         1  error
         2  wrong usage
-        3  somebody has to act first: unlock the keyring, or confirm
+        3  somebody has to act first: sign in, unlock the keyring, or confirm
+        4  the network or the server failed
         5  cancelled
 
       With --json, commands print one JSON object; the help of each names its members. Times are ISO 8601, \
       what is not known is left out, and new members may come. Problems are [kind, shard, detail]. An error \
       is {"error": {"code", "message", "advice"}} on standard error.
+
+      ENVIRONMENT
+        LLAVERO_AUTHORITY, LLAVERO_CLIENT_ID, LLAVERO_TENANT, LLAVERO_SCOPE, LLAVERO_ACCOUNT, LLAVERO_GROUP,
+        LLAVERO_STORE, LLAVERO_COLLECTION, LLAVERO_CA_BUNDLE, LLAVERO_GRAPH_URL
       """,
     version: CommandProgram.version,
-    subcommands: [
-      Networked<LoginOptions>.self, Logout.self, Token.self, Status.self, Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Sign in",
+        subcommands: [
+          Networked<LoginOptions>.self, Logout.self, Status.self, Token.self, Networked<MeOptions>.self,
+          Networked<GetOptions>.self, GitCredential.self, Shim.self,
+        ]),
+      CommandGroup(
+        name: "Look after the cache",
+        subcommands: [
+          Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
+        ]),
     ])
 
   static func main() async {

@@ -21,8 +21,10 @@ enum NetworkProgram {
 
   /// Lets it go on in place of this process, with the same arguments.
   ///
+  /// - Parameter input: What was read from standard input, and is to be read again.
   /// - Throws: `Failure.Message` if it is not installed.
-  static func takeOver() throws(Failure.Message) -> Never {
+  static func takeOver(input: [UInt8] = []) throws(Failure.Message) -> Never {
+    if !input.isEmpty { Terminal.returnInput(input) }
     // This thread may be one that takes no signals, which the next program would inherit.
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
@@ -34,9 +36,12 @@ enum NetworkProgram {
       advice: "Install it as \(paths.joined(separator: " or ")).")
   }
 
+  /// The file that this process runs.
+  static let executable =
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "llavero"
+
   /// Where it may be: never where PATH says.
   private static var paths: [String] {
-    let executable = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     let directory = executable.split(separator: "/").dropLast().map { "/" + $0 }
     return [
       directory.joined() + "/" + name, directory.dropLast().joined() + "/libexec/llavero/" + name,

@@ -1,3 +1,4 @@
+import Dispatch
 import EntraLab
 import FoundationEssentials
 import TestSupport
@@ -62,7 +63,7 @@ struct LabTool: Sendable {
     decide: @Sendable (EntraLab) throws -> Void = { try $0.approveDevice(as: "alice") }
   ) async throws -> Child.Result {
     let asked = lab.requests(to: .token).count
-    async let result = Task.detached { try run(arguments, with: changes) }.value
+    async let result = onThread { try run(arguments, with: changes) }
     // With the first question the code is there.
     _ = await lab.requests(to: .token, atLeast: asked + 1)
     try decide(lab)
@@ -71,6 +72,13 @@ struct LabTool: Sendable {
 
   /// Every token in the group.
   func secrets() throws -> [String] { try tool.exported().secrets }
+}
+
+/// Waits for a blocking call on a thread of its own: the pool's few may all be needed by those who end the wait.
+private func onThread<T: Sendable>(_ call: @escaping @Sendable () throws -> T) async throws -> T {
+  try await withCheckedThrowingContinuation { continuation in
+    DispatchQueue(label: "test.child").async { continuation.resume(with: Result(catching: call)) }
+  }
 }
 
 /// Starts a lab for one test and ends it afterwards.

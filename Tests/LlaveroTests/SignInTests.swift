@@ -21,7 +21,7 @@ struct SignInTests {
 
       let status = try tool.json("status")
       #expect(status["accounts"]?[0]?["username"]?.stringValue == LabTool.alice)
-      #expect(status["accounts"]?[0]?["renews"] == true)
+      #expect(status["accounts"]?[0]?["renews"] == .bool(true))
       #expect(status["accounts"]?[0]?["tokens"]?[0]?["state"] == "valid")
       #expect(try tool("status").standardOutput.contains("59 min left"))
     }
@@ -80,7 +80,7 @@ struct SignInTests {
       #expect(try tool("logout", "--account", "ALICE@contoso.test").standardOutput == "Signed out alice@contoso.test.\n")
       #expect(try tool("token", "--account", LabTool.alice).status == 3)
       #expect(try tool.json("logout")["signed_out"]?.strings("username") == ["bob@contoso.test"])
-      #expect(try tool.json("logout")["signed_out"] == [])
+      #expect(try tool.json("logout")["signed_out"] == .array([]))
       #expect(try tool("logout").standardError == "Nobody is signed in.\n")
       #expect(lab.requests(to: .logout).isEmpty)
     }

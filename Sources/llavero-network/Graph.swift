@@ -1,0 +1,125 @@
+import AccountCommands
+import ArgumentParser
+import CommandSupport
+import FoundationEssentials
+import HTTPTypes
+import IdentityClient
+import MicrosoftGraph
+import TokenCache
+
+struct Me: AsyncParsableCommand {
+  static let configuration = MeOptions.configuration
+
+  @OptionGroup var options: MeOptions
+
+  func run() async throws {
+    let graph = try await options.client.graph(account: options.account, scopes: ["User.Read"])
+    let user: GraphUser
+    do throws(GraphError) {
+      user = try await graph.me(select: options.selection.names)
+    } catch {
+      throw Failure.Message(error)
+    }
+    if options.output.json { return Terminal.out(try json(user)) }
+    for (name, value) in user.properties.sorted(by: { $0.key < $1.key }) {
+      let texts = value.stringValue.map { [$0] } ?? value.arrayValue?.compactMap(\.stringValue) ?? []
+      guard !texts.isEmpty else { continue }
+      Terminal.out(name.padded(to: 18) + "  " + printable(texts.joined(separator: ", ")))
+    }
+  }
+}
+
+struct Get: AsyncParsableCommand {
+  static let configuration = GetOptions.configuration
+
+  /// How much of a file is taken, in bytes: more than Outlook's largest attachments.
+  private static let maximumSize = 256 << 20
+
+  @OptionGroup var options: GetOptions
+
+  func run() async throws {
+    let graph = try await options.client.graph(account: options.account, scopes: options.scope.scopes)
+    let names = options.selection.names
+    var request = GraphRequest(
+      options.path, query: names.isEmpty ? [:] : ["$select": names.joined(separator: ",")])
+    request.maximumResponseSize = Self.maximumSize
+    let response: GraphResponse
+    do throws(GraphError) {
+      response = try await graph.send(request)
+    } catch {
+      throw Failure.Message(error)
+    }
+    guard Terminal.output.isTerminal else { return Terminal.output.write(Array(response.body)) }
+    guard !response.body.isEmpty else { return }
+    guard let text = String(validating: response.body, as: UTF8.self) else {
+      throw Failure.Message(
+        name: "not_text", message: "The answer is no text, so it is not printed on a terminal.",
+        advice: "Send it to a file, such as with \"> answer\".")
+    }
+    let isJSON = response.headers[.contentType]?.contains("json") ?? false
+    Terminal.out(
+      isJSON ? printableJSON(text) : text.split(separator: "\n", omittingEmptySubsequences: false)
+        .map { printable(String($0)) }.joined(separator: "\n"))
+  }
+}
+
+extension ClientOptions {
+  /// Graph as the account sees it.
+  ///
+  /// - Throws: `Failure.Message`.
+  fileprivate func graph(
+    account: AccountOptions, scopes: [String]
+  ) async throws(Failure.Message) -> GraphClient {
+    let client = try networkClient()
+    let cloud = try graphCloud
+    let account = try await client.account(named: account.named)
+    return GraphClient(transport: try Network.transport(), cloud: cloud) { claims throws(IdentityError) in
+      try await client.acquireTokenSilent(SilentRequest(scopes: scopes, account: account, claims: claims))
+    }
+  }
+
+  private var graphCloud: GraphCloud {
+    get throws(Failure.Message) {
+      do throws(GraphError) {
+        if let address = Settings.current.graphURL {
+          guard let url = URL(string: address) else {
+            throw GraphError(.invalidRequest, "\(address) is no address.")
+          }
+          return try GraphCloud(baseURL: url)
+        }
+      } catch {
+        throw Failure.Message(error)
+      }
+      let authority = try namedAuthority
+      guard let cloud = GraphCloud.cloud(for: authority) else {
+        throw Failure.Message(
+          code: .usage, name: "no_graph", message: "There is no Microsoft Graph for \(authority).",
+          advice: "LLAVERO_GRAPH_URL names one, such as https://graph.microsoft.com/v1.0.")
+      }
+      return cloud
+    }
+  }
+}
+
+extension Failure.Message {
+  /// What a failure of Graph means for the tool.
+  fileprivate init(_ error: GraphError) {
+    if let identityError = error.identityError {
+      self.init(identityError)
+      return
+    }
+    let code: Failure.Code =
+      switch error.code {
+      case .invalidRequest, .hostNotAllowed: .usage
+      case .claimsChallenge, .unauthorized: .interactionRequired
+      case .network, .throttled, .serviceUnavailable: .network
+      case .cancelled: .cancelled
+      default: .error
+      }
+    let details = [error.graphCode, error.requestID.map { "request \($0)" }].compactMap { $0 }
+    let suffix = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
+    self.init(
+      code: code, name: error.code.rawValue, message: error.message + suffix,
+      advice: code == .interactionRequired ? "Sign in again with \"llavero login\"." : error.advice)
+  }
+}

@@ -1,0 +1,43 @@
+import AccountCommands
+import ArgumentParser
+import CommandSupport
+import IdentityClient
+import TokenCache
+
+/// Renews a token that `llavero` did not find, or not good enough.
+struct Token: AsyncParsableCommand {
+  static let configuration = TokenOptions.configuration
+
+  @OptionGroup var options: TokenOptions
+
+  func run() async throws {
+    let client = try options.client.networkClient(minimumValidity: options.minimumValidity?.seconds)
+    try options.print(try await client.renewed(try await options.request(to: client)))
+  }
+}
+
+struct GitCredential: AsyncParsableCommand {
+  static let configuration = GitCredentialOptions.configuration
+
+  @OptionGroup var options: GitCredentialOptions
+
+  func run() async throws {
+    let question = GitCredentialQuestion(String(decoding: try Terminal.readInput(), as: UTF8.self))
+    let client = try options.client.networkClient()
+    question.answer(try await client.renewed(try await options.request(to: client)))
+  }
+}
+
+extension PublicClient {
+  fileprivate func renewed(_ request: SilentRequest) async throws(Failure.Message) -> AuthenticationResult {
+    do throws(IdentityError) {
+      let result = try await acquireTokenSilent(request)
+      if let error = result.cacheError {
+        Terminal.error("warning: The new token could not be stored: " + printable(error.description))
+      }
+      return result
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import AccountCommands
+import ArgumentParser
+import CommandSupport
+import FoundationEssentials
+import IdentityClient
+
+struct GitCredential: AsyncParsableCommand {
+  static let configuration = GitCredentialOptions.configuration
+
+  @OptionGroup var options: GitCredentialOptions
+
+  func run() async throws {
+    guard options.operation == .get else { return }
+    let input = try Terminal.readInput()
+    let question = GitCredentialQuestion(String(decoding: input, as: UTF8.self))
+    guard question.isForAzureDevOps else { return }
+    let client = try options.client.publicClient()
+    guard let result = try await client.cached(try await options.request(to: client)) else {
+      try NetworkProgram.takeOver(input: input)
+    }
+    question.answer(result)
+  }
+}
+
+extension PublicClient {
+  /// What the cache has for a request that may need the network.
+  func cached(_ request: SilentRequest) async throws(Failure.Message) -> AuthenticationResult? {
+    do throws(IdentityError) {
+      return try await acquireTokenFromCache(request)
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import CommandSupport
+import FoundationEssentials
+
+struct Shim: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Stand-ins for az and azd, for programs that get their tokens there.",
+    subcommands: [Install.self])
+
+  struct Install: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Put a stand-in for az or azd into a directory.",
+      discussion: """
+        The Azure SDKs ask "az account get-access-token" and "azd auth token" for tokens. The stand-in is a small \
+        shell script that answers just that with "llavero token", and anything else with an error. A file that \
+        is there and not a stand-in is left alone. To be rid of it, remove the file.
+
+        Example:
+          llavero shim install az
+
+        JSON: path.
+        """)
+
+    private struct Result: Encodable {
+      let path: String
+    }
+
+    @Argument(help: "Which program to stand in for.")
+    var program: ShimProgram
+
+    @Option(help: "Where to; ~/.local/bin unless another directory is given.")
+    var directory: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+      let home = ProcessInfo.processInfo.environment["HOME"] ?? ""
+      let path = (directory ?? home + "/.local/bin") + "/" + program.rawValue
+      try program.install(at: path)
+      if output.json { return Terminal.out(try json(Result(path: path))) }
+      Terminal.out("Installed \(printable(path)).")
+    }
+  }
+}
+
+/// A program that the Azure SDKs get tokens from.
+enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
+  case az, azd
+
+  private static let mark = "# A stand-in made by \"llavero shim install\". To be rid of it, remove this file."
+
+  /// Writes the script.
+  ///
+  /// - Throws: `Failure.Message`, where another file is in the way, or none can be written.
+  func install(at path: String) throws(Failure.Message) {
+    guard FileManager.default.fileExists(atPath: path) else {
+      do {
+        try Data(script.utf8).write(to: URL(filePath: path), options: .withoutOverwriting)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+      } catch {
+        throw Failure.Message(
+          name: "not_writable", message: "\(path) cannot be written.",
+          advice: "Make the directory, or choose another with --directory.")
+      }
+      return
+    }
+    let present = (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    guard present.split(separator: "\n").contains(Substring(Self.mark)) else {
+      throw Failure.Message(
+        name: "exists", message: "\(path) is there already, and is no stand-in.",
+        advice: "Choose another directory with --directory.")
+    }
+  }
+
+  /// Takes the arguments one by one from the front, and puts those of llavero behind them.
+  private var script: String {
+    let llavero = NetworkProgram.executable.replacing("'", with: #"'\''"#)
+    return #"""
+      #!/bin/sh
+      \#(Self.mark)
+      refuse() {
+        echo "\#(rawValue): This is a stand-in by Llavero, which knows nothing but \"\#(rawValue) \#(call)\": $1" >&2
+        exit 2
+      }
+      [ "$1 $2" = "\#(call)" ] || refuse "$1 $2"
+      shift 2
+      left=$#
+      while [ "$left" -gt 0 ]; do
+        case $1 in
+      \#(options)
+          *) refuse "$1" ;;
+        esac
+        shift "$taken"
+        left=$((left - taken))
+      done
+      exec '\#(llavero)' token --output \#(rawValue) "$@"
+
+      """#
+  }
+
+  private var call: String {
+    switch self {
+    case .az: "account get-access-token"
+    case .azd: "auth token"
+    }
+  }
+
+  private var options: String {
+    switch self {
+    case .az:
+      #"""
+          --output | -o) [ "$2" = json ] || refuse "$1 $2"; taken=2 ;;
+          --resource) set -- "$@" --scope "$2/.default"; taken=2 ;;
+          --scope | --tenant) set -- "$@" "$1" "$2"; taken=2 ;;
+          -t) set -- "$@" --tenant "$2"; taken=2 ;;
+      """#
+    case .azd:
+      #"""
+          --output | -o) [ "$2" = json ] || refuse "$1 $2"; taken=2 ;;
+          --no-prompt) taken=1 ;;
+          --scope) set -- "$@" "$1" "$2"; taken=2 ;;
+          --tenant-id) set -- "$@" --tenant "$2"; taken=2 ;;
+      """#
+    }
+  }
+}

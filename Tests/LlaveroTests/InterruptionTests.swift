@@ -1,0 +1,46 @@
+import EntraLab
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct InterruptionTests {
+  /// Starts a sign-in, interrupts it once the lab was asked for `endpoint`, and waits for its end.
+  private func interrupt(
+    _ arguments: [String], at endpoint: LabEndpoint, by signal: Int32, of tool: LabTool,
+    environment changes: [String: String?] = [:]
+  ) async throws -> (status: Int32, error: String) {
+    let errors = try Pipe()
+    let child = try Child(
+      Tool.path, arguments,
+      environment: tool.tool.environment(with: tool.environment.merging(changes) { $1 }),
+      streams: (nil, nil, errors.writing))
+    errors.closeWriting()
+    _ = await tool.lab.requests(to: endpoint, atLeast: 1)
+    child.signal(signal)
+    let status = child.wait()
+    var text = ""
+    while case let line = errors.readLine(), !line.isEmpty { text += line + "\n" }
+    return (status, text)
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `Ctrl-C ends a sign-in by device code`(_ signal: Int32) async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      let end = try await interrupt(["login", "--device-code"], at: .token, by: signal, of: tool)
+      #expect(end.status == 5)
+      #expect(end.error.contains("cancelled"))
+    }
+  }
+
+  @Test func `Ctrl-C ends a sign-in in the browser, and nobody listens any more`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      lab.configure { $0.authorize = .page }
+      let end = try await interrupt(["login"], at: .authorize, by: SIGINT, of: tool)
+      #expect(end.status == 5)
+      #expect(try tool("status").status == 3)
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import EntraLab
+import FoundationEssentials
+import TestSupport
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(10)))
+struct TokenTests {
+  /// A lab at which Alice is signed in.
+  private func signedIn<T: Sendable>(
+    _ configure: @Sendable (inout LabSettings) -> Void = { _ in }, _ body: (LabTool) async throws -> T
+  ) async throws -> T {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      lab.configure(configure)
+      try tool.logIn()
+      lab.clearLog()
+      return try await body(tool)
+    }
+  }
+
+  private func accessToken(_ tool: LabTool) throws -> String {
+    let tokens = try #require(tool.tool.exported()["AccessToken"]?.objectValue)
+    return try #require(tokens.values.first?["secret"]?.stringValue)
+  }
+
+  @Test func `A token from the cache is all that is printed, and no server is asked`() async throws {
+    try await signedIn { tool in
+      let result = try tool("token")
+      #expect(result.status == 0)
+      #expect(result.standardOutput == (try accessToken(tool)) + "\n")
+      #expect(result.standardError.isEmpty)
+      #expect(tool.lab.log.isEmpty)
+      let home = try #require(tool.json("status")["accounts"]?[0]?["home_account_id"]?.stringValue)
+      for account in [LabTool.alice, "ALICE@contoso.test", home] {
+        #expect(try tool("token", "--account", account).standardOutput == result.standardOutput)
+      }
+    }
+  }
+
+  @Test func `A token that is missing, too old or not wanted is renewed`() async throws {
+    try await signedIn { tool in
+      let first = try accessToken(tool)
+      for (number, arguments) in [
+        ["--scope", "Mail.Read"], ["--min-validity", "2h"], ["--force-refresh"],
+      ].enumerated() {
+        let result = try tool.run(["token"] + arguments)
+        if arguments[0] == "--min-validity" {
+          // The lab's tokens are good for one hour.
+          #expect(result.status == 1)
+          #expect(result.standardOutput.isEmpty)
+          #expect(result.standardError.contains("--min-validity"))
+        } else {
+          #expect(result.status == 0, "\(result.standardError)")
+          #expect(result.standardError.isEmpty)
+          #expect(result.standardOutput != first + "\n")
+        }
+        #expect(tool.lab.requests(to: .token).count == number + 1)
+      }
+      #expect(try tool("token", "--min-validity", "59m").status == 0)
+      #expect(tool.lab.requests(to: .token).count == 3)
+    }
+  }
+
+  @Test func `A token whose renewal is due is renewed`() async throws {
+    try await signedIn({ $0.refreshIn = 1 }) { tool in
+      // Renewal is due a second after the sign-in; until then the token comes from the cache.
+      while tool.lab.requests(to: .token).isEmpty { try #require(tool("token").status == 0) }
+      #expect(tool.lab.requests(to: .token)[0].form["grant_type"] == "refresh_token")
+    }
+  }
+
+  @Test func `A token that is still good serves when the network is gone`() async throws {
+    try await signedIn { tool in
+      // Nobody listens there.
+      let gone = ["https_proxy": "http://127.0.0.1:1"]
+      #expect(try tool("token", with: gone).standardOutput == (try accessToken(tool)) + "\n")
+      let result = try tool("token", "--min-validity", "2h", with: gone)
+      #expect(result.status == 1)
+      #expect(result.standardOutput.isEmpty)
+    }
+  }
+
+  @Test func `Each form is what its readers expect`() async throws {
+    try await signedIn { tool in
+      let token = try accessToken(tool)
+      let json = try tool.json("token")
+      #expect(try JSONValue(text: tool("token", "--output", "json").standardOutput) == json)
+      #expect(json["access_token"]?.stringValue == token)
+      #expect(json["tenant_id"]?.stringValue == LabDirectory.contoso)
+      #expect(
+        json.keys == [
+          "access_token", "expires_on", "home_account_id", "scopes", "tenant_id", "token_type", "username",
+        ])
+      #expect(
+        try tool("token", "--output", "header").standardOutput == "Authorization: Bearer \(token)\n")
+
+      let azd = try JSONValue(text: tool("token", "--output", "azd").standardOutput)
+      #expect(azd == .object(["token": .string(token), "expiresOn": try #require(json["expires_on"])]))
+
+      let az = try tool("token", "--output", "az", with: ["TZ": "Etc/GMT-5"]).standardOutput
+      let parsed = try JSONValue(text: az)
+      #expect(parsed.keys == ["accessToken", "expiresOn", "expires_on", "tenant", "tokenType"])
+      #expect(parsed["accessToken"]?.stringValue == token)
+      let end = try #require(parsed["expires_on"]?.numberValue)
+      #expect(
+        try Date(try #require(json["expires_on"]?.stringValue), strategy: .iso8601).timeIntervalSince1970
+          == end)
+      let local = Date(timeIntervalSince1970: end + 5 * 3600).formatted(.iso8601)
+      #expect(
+        parsed["expiresOn"]?.stringValue
+          == local.replacing("T", with: " ").replacing("Z", with: "") + ".000000")
+
+      for (request, version) in [
+        (nil, "v1beta1"),
+        (#"{"apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false}}"#, "v1"),
+      ] {
+        let credential = try JSONValue(
+          text: tool("token", "--output", "exec-credential", with: ["KUBERNETES_EXEC_INFO": request])
+            .standardOutput)
+        #expect(credential["apiVersion"]?.stringValue == "client.authentication.k8s.io/" + version)
+        #expect(credential["kind"] == "ExecCredential")
+        #expect(credential["status"]?["token"]?.stringValue == token)
+        #expect(credential["status"]?["expirationTimestamp"] == json["expires_on"])
+      }
+      for request in ["nonsense", #"{"apiVersion":"client.authentication.k8s.io/v7"}"#] {
+        let refused = try tool(
+          "token", "--output", "exec-credential", with: ["KUBERNETES_EXEC_INFO": request])
+        #expect(refused.status == 2)
+        #expect(refused.standardOutput.isEmpty)
+      }
+    }
+  }
+
+  @Test func `Every way to fail has its exit code, and nothing on standard output`() async throws {
+    try await signedIn { tool in
+      func expect(
+        _ status: Int32, _ code: JSONValue, _ arguments: [String], _ changes: [String: String?] = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
+      ) throws {
+        let text = try tool.run(arguments, with: changes)
+        #expect(text.status == status, "\(arguments) \(text.standardError)", sourceLocation: sourceLocation)
+        #expect(text.standardOutput.isEmpty, sourceLocation: sourceLocation)
+        #expect(text.standardError.hasPrefix("llavero: "), sourceLocation: sourceLocation)
+        let json = try tool.run(arguments + ["--json"], with: changes)
+        #expect(json.status == status, sourceLocation: sourceLocation)
+        #expect(
+          try JSONValue(text: json.standardError)["error"]?["code"] == code, sourceLocation: sourceLocation)
+      }
+      let renewal = ["token", "--force-refresh"]
+      for command in ["login", "logout", "token", "status", "me"] {
+        try expect(2, "no_client", [command], ["LLAVERO_CLIENT_ID": nil])
+        try expect(2, "invalid_authority", [command], ["LLAVERO_AUTHORITY": "http://localhost/common"])
+      }
+      try expect(2, "invalid_configuration", renewal, ["LLAVERO_CA_BUNDLE": "/nonexistent"])
+      try expect(2, "invalid_parameter", renewal + ["--scope", "openid"])
+      try expect(3, "not_signed_in", ["token", "--account", "bob@contoso.test"])
+      try expect(3, "not_signed_in", ["me", "--account", "bob@contoso.test"])
+
+      tool.lab.inject(LabFault(.token, count: 8, status: 503))
+      try expect(4, "server_error", renewal + ["--scope", "Files.Read"])
+      tool.lab.clearFaults()
+      try expect(4, "network", renewal, ["LLAVERO_CA_BUNDLE": "/etc/ssl/certs/ca-certificates.crt"])
+      try expect(4, "network", ["token", "--scope", "Files.Read"], ["https_proxy": "http://127.0.0.1:1"])
+
+      try tool.lab.setCondition(.basicAction, of: "alice")
+      try expect(3, "interaction_required", renewal)
+      try tool.lab.setCondition(nil, of: "alice")
+
+      try tool.logIn("bob")
+      try expect(2, "ambiguous", ["token"])
+      try expect(2, "ambiguous", ["logout"])
+      #expect(try tool("token", with: ["LLAVERO_ACCOUNT": LabTool.alice]).status == 0)
+    }
+  }
+
+  @Test func `The configuration file says what the environment does`() async throws {
+    try await signedIn { tool in
+      let directory = try TemporaryDirectory()
+      try FileManager.default.createDirectory(
+        atPath: directory.path + "/llavero", withIntermediateDirectories: true)
+      _ = try directory.file(
+        "llavero/config",
+        """
+        [llavero]
+        client = \(LabTool.client)
+        authority = \(tool.lab.authority())
+        group = \(tool.tool.group)
+        scope = User.Read
+        store = keyring
+        """)
+      let changes: [String: String?] = [
+        "XDG_CONFIG_HOME": directory.path, "LLAVERO_CLIENT_ID": nil, "LLAVERO_AUTHORITY": nil,
+        "LLAVERO_GROUP": nil,
+      ]
+      #expect(try tool("token", with: changes).standardOutput == (try accessToken(tool)) + "\n")
+      #expect(try tool("token", "--tenant", LabDirectory.contoso, with: changes).status == 0)
+      #expect(try tool("token", "--group", "com.example.empty", with: changes).status == 3)
+    }
+  }
+
+  @Test(arguments: ["10", "m", "-5m", "5d", "1.5h", "99999999999s"])
+  func `A span of time has a number and a unit`(_ validity: String) throws {
+    let tool = try Tool()
+    #expect(try tool.run(["token", "--min-validity", validity]).status == 2)
+  }
+
+  @Test func `Without the program for the network the tool says where it belongs`() async throws {
+    try await signedIn { tool in
+      let directory = try TemporaryDirectory()
+      let copy = directory.path + "/llavero"
+      try FileManager.default.copyItem(atPath: Tool.path, toPath: copy)
+      // Not even one of that name in PATH.
+      var environment = tool.tool.environment(with: tool.environment)
+      environment["PATH"] = URL(filePath: Tool.path).deletingLastPathComponent().path + ":/usr/bin:/bin"
+      #expect(try Child.run(copy, ["token"], environment: environment).status == 0)
+      let result = try Child.run(copy, ["token", "--force-refresh"], environment: environment)
+      #expect(result.status == 1)
+      #expect(result.standardError.contains(directory.path + "/llavero-network"))
+    }
+  }
+
+  @Test func `No secret stands anywhere but in the output of token`() async throws {
+    try await signedIn { tool in
+      let before = try tool.secrets()
+      try #require(before.count >= 3)
+      var outputs = try [["status"], ["me"], ["get", "/me"], ["logout", "--browser"]].flatMap { command in
+        let result = try tool.run(command)
+        #expect(result.status == 0, "\(command) \(result.standardError)")
+        return [result.standardOutput, result.standardError]
+      }
+      let login = try tool.logIn()
+      outputs += [login.standardOutput, login.standardError]
+      let secrets = before + (try tool.secrets()) + tool.lab.log.flatMap { entry in
+        ["code", "code_verifier", "refresh_token"].compactMap { entry.form[$0] }
+      }
+      for secret in secrets where outputs.contains(where: { $0.contains(secret) }) {
+        Issue.record("a secret is shown")
+      }
+    }
+  }
+}
