@@ -95,7 +95,7 @@ let package = Package(
       name: "llavero-network",
       dependencies: [
         "AccountCommands", "BrowserSignIn", "CommandSupport", "HTTPTransport", "IdentityClient",
-        "SoupTransport", "TokenCache", argumentParser,
+        "MicrosoftGraph", "SoupTransport", "TokenCache", argumentParser, httpTypes,
       ],
       swiftSettings: safe),
     .target(
