@@ -3,7 +3,8 @@ package import IdentityClient
 package import TokenCache
 
 extension PublicClient {
-  /// The accounts that are signed in to this client, or those of them that go by a user name or home account id.
+  /// The accounts that are signed in to this client, or those of them that go by a user name or home account
+  /// id.
   ///
   /// - Throws: `Failure.Message`.
   package func accounts(named name: String?) async throws(Failure.Message) -> [Account] {
@@ -22,8 +23,8 @@ extension PublicClient {
 
   /// The account that a command is about.
   ///
-  /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when several
-  ///   are and none is named.
+  /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when
+  ///   several are and none is named.
   package func account(named name: String?) async throws(Failure.Message) -> Account {
     let accounts = try await accounts(named: name)
     guard let account = accounts.first else {

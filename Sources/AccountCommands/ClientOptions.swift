@@ -28,8 +28,8 @@ package struct ClientOptions: ParsableArguments {
       guard let id = client ?? Settings.current.clientID else {
         throw Failure.Message(
           code: .usage, name: "no_client", message: "No client is named.",
-          advice: "Give an app's client id with --client, in LLAVERO_CLIENT_ID, or as \"client = <id>\" under "
-            + "[llavero] in ~/.config/llavero/config.")
+          advice: "Give an app's client id with --client, in LLAVERO_CLIENT_ID, or as \"client = <id>\" "
+            + "under [llavero] in ~/.config/llavero/config.")
       }
       return id
     }
@@ -66,6 +66,8 @@ package struct ClientOptions: ParsableArguments {
   ///   - transport: Sends its requests; nothing is sent unless one is given.
   ///   - authenticator: Opens the browser.
   ///   - minimumValidity: For how many seconds a token from the cache must be good at least.
+  /// - Returns: The client.
+  /// - Throws: `Failure.Message` of code `usage`.
   package func publicClient(
     transport: any HTTPTransport = NoTransport(), authenticator: (any WebAuthenticator)? = nil,
     minimumValidity: Double? = nil
@@ -108,7 +110,7 @@ package struct AccountOptions: ParsableArguments {
 package struct ScopeOptions: ParsableArguments {
   @Option(
     name: .customLong("scope"),
-    help: "What the token is for, such as Mail.Read; may be given more than once. User.Read unless told otherwise.")
+    help: "What the token is for, such as Mail.Read; can be repeated. User.Read unless told otherwise.")
   package var named: [String] = []
 
   package init() {}

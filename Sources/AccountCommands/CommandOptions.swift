@@ -1,6 +1,7 @@
 package import ArgumentParser
 
-/// All there is to know of a command but its work, for commands that `llavero` describes and `llavero-network` does.
+/// All there is to know of a command but its work, for commands that `llavero` describes and `llavero-network`
+/// does.
 package protocol CommandOptions: ParsableArguments {
   static var configuration: CommandConfiguration { get }
 }

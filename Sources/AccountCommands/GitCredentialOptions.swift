@@ -9,9 +9,9 @@ package struct GitCredentialOptions: CommandOptions {
     commandName: "git-credential",
     abstract: "Give git a token for Azure DevOps.",
     discussion: """
-      A credential helper as gitcredentials(7) describes it. It answers for dev.azure.com and *.visualstudio.com, \
-      and is silent for any other host. Nothing is stored or erased for git: sign in with "llavero login --scope \
-      \(scope)".
+      A credential helper as gitcredentials(7) describes it. It answers for dev.azure.com and \
+      *.visualstudio.com, and is silent for any other host. Nothing is stored or erased for git: sign in with \
+      "llavero login --scope \(scope)".
 
       Example:
         git config --global credential.https://dev.azure.com.helper '!llavero git-credential'

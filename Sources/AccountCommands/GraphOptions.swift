@@ -25,12 +25,12 @@ package struct GetOptions: CommandOptions {
     commandName: "get",
     abstract: "Get anything from Microsoft Graph, and print it as it comes.",
     discussion: """
-      The token goes to Graph's own host only; LLAVERO_GRAPH_URL names another. What could drive a terminal is \
-      not printed on one.
+      The token goes to Graph's own host only; LLAVERO_GRAPH_URL names another. What could drive a terminal \
+      is not printed on one.
 
       Examples:
         llavero get /me/messages --scope Mail.Read --select subject,from
-        llavero get '/me/drive/root:/plan.pdf:/content' --scope Files.Read > plan.pdf
+        llavero get '/me/photo/$value' > me.jpg
       """)
 
   @Argument(help: "A path after Graph's version, such as /me/messages, or a whole address.")

@@ -7,8 +7,8 @@ package struct LoginOptions: CommandOptions {
     commandName: "login",
     abstract: "Sign in, in a browser or by a code on another device.",
     discussion: """
-      Opens the browser that BROWSER names, else the desktop's. Where there is no display, it shows a code to \
-      enter on another device instead, and says so. The tokens go into the keyring.
+      Opens the browser that BROWSER names, else the desktop's. Where there is no display, it shows a code \
+      to enter on another device instead, and says so. The tokens go into the keyring.
 
       Examples:
         llavero login --client 11111111-2222-4333-8444-555555555555

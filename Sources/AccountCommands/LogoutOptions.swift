@@ -63,7 +63,9 @@ package struct LogoutOptions: CommandOptions {
       return Terminal.out(try json(result))
     }
     if accounts.isEmpty { Terminal.error("Nobody is signed in.") }
-    for account in accounts { Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).") }
+    for account in accounts {
+      Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).")
+    }
   }
 
   private func accounts(of client: PublicClient) async throws(Failure.Message) -> [Account] {

@@ -21,7 +21,10 @@ package enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable 
 
   /// What is printed of a token.
   ///
-  /// - Parameter environment: The process's, where kubectl says which version it speaks.
+  /// - Parameters:
+  ///   - result: The token.
+  ///   - environment: The process's, where kubectl says which version it speaks.
+  /// - Returns: The text, without a line break at its end.
   /// - Throws: `Failure.Message` of code `usage` for a version that nobody knows.
   package func text(of result: AuthenticationResult, environment: [String: String]) throws -> String {
     switch self {
@@ -114,14 +117,18 @@ private struct ExecCredential: Encodable {
 
   private static let versions = ["v1beta1", "v1"].map { "client.authentication.k8s.io/" + $0 }
 
-  /// - Parameter request: What kubectl put into the environment; the answer must be of the same version.
+  /// - Parameters:
+  ///   - result: The token.
+  ///   - request: What kubectl put into the environment; the answer must be of the same version.
+  /// - Throws: `Failure.Message` of code `usage` for another version.
   init(_ result: AuthenticationResult, request: String) throws(Failure.Message) {
     let asked =
       request.isEmpty
       ? Self.versions.first : (try? JSONDecoder().decode(Request.self, from: Data(request.utf8)))?.apiVersion
     guard let asked, Self.versions.contains(asked) else {
       throw Failure.Message(
-        code: .usage, name: "invalid_exec_info", message: "KUBERNETES_EXEC_INFO asks for a version that is not known.",
+        code: .usage, name: "invalid_exec_info",
+        message: "KUBERNETES_EXEC_INFO asks for a version that is not known.",
         advice: "Known are \(Self.versions.joined(separator: " and ")).")
     }
     apiVersion = asked

@@ -11,8 +11,8 @@ package struct TokenOptions: CommandOptions {
       The token comes from the cache, without any connection, as long as it is good for five minutes; \
       otherwise it is renewed. Nobody is asked to sign in: that is exit code 3.
 
-      Output: bare (the token), json, header (Authorization: Bearer ...), az and azd (what the Azure SDKs read \
-      from these tools), exec-credential (for kubectl).
+      Output: bare (the token), json, header (Authorization: Bearer ...), az and azd (what the Azure SDKs \
+      read from these tools), exec-credential (for kubectl).
 
       Examples:
         curl --header @<(llavero token --output header) https://graph.microsoft.com/v1.0/me

@@ -11,7 +11,8 @@ package enum StoreKind: String, CaseIterable, ExpressibleByArgument, Sendable {
 
 /// Where the cache is.
 package struct StoreOptions: ParsableArguments {
-  @Option(name: .customLong("store"), help: "Where the tokens are kept; in the keyring unless told otherwise.")
+  @Option(
+    name: .customLong("store"), help: "Where the tokens are kept; in the keyring unless told otherwise.")
   package var kind: StoreKind?
 
   @Option(help: "The label or name of the keyring's collection; the default one unless another is named.")

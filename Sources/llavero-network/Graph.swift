@@ -58,8 +58,10 @@ struct Get: AsyncParsableCommand {
     }
     let isJSON = response.headers[.contentType]?.contains("json") ?? false
     Terminal.out(
-      isJSON ? printableJSON(text) : text.split(separator: "\n", omittingEmptySubsequences: false)
-        .map { printable(String($0)) }.joined(separator: "\n"))
+      isJSON
+        ? printableJSON(text)
+        : text.split(separator: "\n", omittingEmptySubsequences: false)
+          .map { printable(String($0)) }.joined(separator: "\n"))
   }
 }
 

@@ -12,11 +12,11 @@ struct Llavero: AsyncParsableCommand {
       A keychain group is a set of apps that share one token cache. Without --group, commands are about \
       MSAL's default group, \(KeychainGroup.default.name).
 
-      Tokens are shown only by "token" and with --reveal. Nothing asks for the keyring's password unless --unlock \
-      is given.
+      Tokens are shown only by "token" and with --reveal. Nothing asks for the keyring's password unless \
+      --unlock is given.
 
-      Options such as --client and --tenant can be given once for all, as lines such as "client = <id>" under \
-      [llavero] in ~/.config/llavero/config, or in the environment.
+      Options such as --client and --tenant can be given once for all, as lines such as "client = <id>" \
+      under [llavero] in ~/.config/llavero/config, or in the environment.
 
       EXIT CODES
         0  done

@@ -32,7 +32,8 @@ enum NetworkProgram {
     let paths = paths
     for path in paths { unsafe execv(path, CommandLine.unsafeArgv) }
     throw Failure.Message(
-      name: "not_installed", message: "\(name) cannot be started: \(unsafe String(cString: strerror(errno))).",
+      name: "not_installed",
+      message: "\(name) cannot be started: \(unsafe String(cString: strerror(errno))).",
       advice: "Install it as \(paths.joined(separator: " or ")).")
   }
 

@@ -11,9 +11,9 @@ struct Shim: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Put a stand-in for az or azd into a directory.",
       discussion: """
-        The Azure SDKs ask "az account get-access-token" and "azd auth token" for tokens. The stand-in is a small \
-        shell script that answers just that with "llavero token", and anything else with an error. A file that \
-        is there and not a stand-in is left alone. To be rid of it, remove the file.
+        The Azure SDKs ask "az account get-access-token" and "azd auth token" for tokens. The stand-in is a \
+        small shell script that answers just that with "llavero token", and anything else with an error. A \
+        file that is there and not a stand-in is left alone. To be rid of it, remove the file.
 
         Example:
           llavero shim install az
@@ -47,7 +47,7 @@ struct Shim: ParsableCommand {
 enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   case az, azd
 
-  private static let mark = "# A stand-in made by \"llavero shim install\". To be rid of it, remove this file."
+  private static let mark = #"# A stand-in made by "llavero shim install". Remove this file to be rid of it."#
 
   /// Writes the script.
   ///
@@ -64,7 +64,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
       }
       return
     }
-    let present = (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let present = String(decoding: (try? Data(contentsOf: URL(filePath: path))) ?? Data(), as: UTF8.self)
     guard present.split(separator: "\n").contains(Substring(Self.mark)) else {
       throw Failure.Message(
         name: "exists", message: "\(path) is there already, and is no stand-in.",
@@ -79,7 +79,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
       #!/bin/sh
       \#(Self.mark)
       refuse() {
-        echo "\#(rawValue): This is a stand-in by Llavero, which knows nothing but \"\#(rawValue) \#(call)\": $1" >&2
+        echo "\#(rawValue): This stand-in by Llavero answers \"\#(rawValue) \#(call)\" only, not: $1" >&2
         exit 2
       }
       [ "$1 $2" = "\#(call)" ] || refuse "$1 $2"

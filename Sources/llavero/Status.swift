@@ -9,8 +9,8 @@ struct Status: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Say who is signed in to the client, and for how long.",
     discussion: """
-      Shows the access tokens in the cache and when they end, never a token. An account that renews gets new ones \
-      by itself. When nobody is signed in, that is exit code 3.
+      Shows the access tokens in the cache and when they end, never a token. An account that renews gets new \
+      ones by itself. When nobody is signed in, that is exit code 3.
 
       Example:
         llavero status || llavero login

@@ -32,7 +32,8 @@ struct GraphTests {
       #expect(try JSONValue(text: result.standardOutput)["id"] != nil)
       let absolute = try tool("get", tool.lab.graphURL + "/me")
       #expect(absolute.status == 0)
-      tool.lab.inject(LabFault(.graph, headers: ["Content-Type": "application/octet-stream"], body: "\u{1B}[31m\0"))
+      tool.lab.inject(
+        LabFault(.graph, headers: ["Content-Type": "application/octet-stream"], body: "\u{1B}[31m\0"))
       #expect(try tool("get", "/me/file").standardOutput == "\u{1B}[31m\0")
     }
   }

@@ -74,7 +74,8 @@ struct LabTool: Sendable {
   func secrets() throws -> [String] { try tool.exported().secrets }
 }
 
-/// Waits for a blocking call on a thread of its own: the pool's few may all be needed by those who end the wait.
+/// Waits for a blocking call on a thread of its own: the pool's few may all be needed by those who end the
+/// wait.
 private func onThread<T: Sendable>(_ call: @escaping @Sendable () throws -> T) async throws -> T {
   try await withCheckedThrowingContinuation { continuation in
     DispatchQueue(label: "test.child").async { continuation.resume(with: Result(catching: call)) }

@@ -46,12 +46,14 @@ struct OtherToolsTests {
       let helper = "credential.https://dev.azure.com.helper=!'\(Tool.path)' git-credential"
       let result = try Child.run(
         "git", ["-c", helper, "credential", "fill"],
-        environment: tool.tool.environment(with: tool.environment.merging(["GIT_TERMINAL_PROMPT": "0"]) { $1 }),
+        environment: tool.tool.environment(
+          with: tool.environment.merging(["GIT_TERMINAL_PROMPT": "0"]) { $1 }),
         input: "protocol=https\nhost=dev.azure.com\n\n")
       #expect(result.status == 0, "\(result.standardError)")
       let token = try tool("token", "--scope", Self.devOps).standardOutput
-      #expect((values(result.standardOutput, "password") + values(result.standardOutput, "credential"))
-        .map { $0 + "\n" } == [token])
+      #expect(
+        (values(result.standardOutput, "password") + values(result.standardOutput, "credential"))
+          .map { $0 + "\n" } == [token])
     }
   }
 

@@ -77,7 +77,9 @@ struct SignInTests {
       let ambiguous = try tool("logout")
       #expect(ambiguous.status == 2)
       #expect(ambiguous.standardError.contains("bob@contoso.test"))
-      #expect(try tool("logout", "--account", "ALICE@contoso.test").standardOutput == "Signed out alice@contoso.test.\n")
+      #expect(
+        try tool("logout", "--account", "ALICE@contoso.test").standardOutput
+          == "Signed out alice@contoso.test.\n")
       #expect(try tool("token", "--account", LabTool.alice).status == 3)
       #expect(try tool.json("logout")["signed_out"]?.strings("username") == ["bob@contoso.test"])
       #expect(try tool.json("logout")["signed_out"] == .array([]))

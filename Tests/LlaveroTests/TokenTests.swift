@@ -70,10 +70,9 @@ struct TokenTests {
     }
   }
 
-  @Test func `A token that is still good serves when the network is gone`() async throws {
+  @Test func `A token that is still good serves when the server is out of reach`() async throws {
     try await signedIn { tool in
-      // Nobody listens there.
-      let gone = ["https_proxy": "http://127.0.0.1:1"]
+      let gone = ["LLAVERO_CA_BUNDLE": "/etc/ssl/certs/ca-certificates.crt"]
       #expect(try tool("token", with: gone).standardOutput == (try accessToken(tool)) + "\n")
       let result = try tool("token", "--min-validity", "2h", with: gone)
       #expect(result.status == 1)
@@ -161,7 +160,6 @@ struct TokenTests {
       try expect(4, "server_error", renewal + ["--scope", "Files.Read"])
       tool.lab.clearFaults()
       try expect(4, "network", renewal, ["LLAVERO_CA_BUNDLE": "/etc/ssl/certs/ca-certificates.crt"])
-      try expect(4, "network", ["token", "--scope", "Files.Read"], ["https_proxy": "http://127.0.0.1:1"])
 
       try tool.lab.setCondition(.basicAction, of: "alice")
       try expect(3, "interaction_required", renewal)
@@ -231,9 +229,11 @@ struct TokenTests {
       }
       let login = try tool.logIn()
       outputs += [login.standardOutput, login.standardError]
-      let secrets = before + (try tool.secrets()) + tool.lab.log.flatMap { entry in
-        ["code", "code_verifier", "refresh_token"].compactMap { entry.form[$0] }
-      }
+      let secrets =
+        before + (try tool.secrets())
+        + tool.lab.log.flatMap { entry in
+          ["code", "code_verifier", "refresh_token"].compactMap { entry.form[$0] }
+        }
       for secret in secrets where outputs.contains(where: { $0.contains(secret) }) {
         Issue.record("a secret is shown")
       }

@@ -9,6 +9,7 @@ import requests
 
 PLAIN = "c0000000-0000-4000-8000-000000000001"
 ALICE = "alice@contoso.test"
+CONTOSO = "22222222-2222-2222-2222-222222222222"
 GROUP = "org.example.interop"
 BIN = os.environ["BIN"]
 DIRECTORY = os.path.dirname(os.path.abspath(__file__))
@@ -35,8 +36,10 @@ def token_hash(token):
 
 
 def llavero(*arguments, stdin="", group=GROUP):
+    if group is not None:
+        arguments += ("--group", group)
     result = subprocess.run(
-        [f"{BIN}/llavero", *arguments, "--group", group], input=stdin, capture_output=True, text=True, timeout=60)
+        [f"{BIN}/llavero", *arguments], input=stdin, capture_output=True, text=True, timeout=60)
     if result.returncode != 0:
         sys.exit(f"llavero {' '.join(arguments)}: exit code {result.returncode}: {result.stderr}")
     return result.stdout
@@ -66,6 +69,15 @@ class Lab:
     def log(self, endpoint=None):
         entries = requests.get(self.base + "/__log").json()
         return [entry for entry in entries if endpoint in (None, entry["endpoint"])]
+
+
+def log_in(lab, user="alice"):
+    """Signs in with the tool, for it and for what it is asked by later."""
+    os.environ.update(
+        LLAVERO_AUTHORITY=lab.authority, LLAVERO_GRAPH_URL=lab.base + "/v1.0", LLAVERO_CLIENT_ID=PLAIN,
+        LLAVERO_GROUP=GROUP, BROWSER_USER=user,
+        BROWSER=f"{sys.executable} {DIRECTORY}/scripted_browser.py")
+    return llavero("login")
 
 
 class Worker:

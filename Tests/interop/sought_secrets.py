@@ -6,8 +6,9 @@ import re
 import sys
 import threading
 
-from peers import ALICE, BIN, DIRECTORY, PLAIN, Lab, Worker, check, device_sign_in, finish, llavero
+from peers import ALICE, BIN, DIRECTORY, PLAIN, Lab, Worker, check, device_sign_in, finish, llavero, log_in
 
+PROGRAMS = [f"{BIN}/{name}" for name in ("SignInWorker", "llavero", "llavero-network")]
 VERBOSE = {"G_MESSAGES_DEBUG": "all", "G_DBUS_DEBUG": "message,return,error"}
 # GIO's own log of D-Bus shows message headers and bodies alike; the bodies are encrypted where secrets travel.
 
@@ -30,7 +31,7 @@ class Watch(threading.Thread):
                         # $BROWSER is told the address, and with it the state, as RFC 8252 has it.
                         self.browsers.add(arguments)
                         continue
-                    if os.readlink(directory + "/exe") not in (f"{BIN}/SignInWorker", f"{BIN}/llavero"):
+                    if os.readlink(directory + "/exe") not in PROGRAMS:
                         continue
                     with open(directory + "/environ", "rb") as file:
                         self.seen.add(arguments + "\0" + file.read().decode(errors="replace"))
@@ -93,6 +94,9 @@ with Lab() as lab:
     check("silent, by the refresh token", listen(start("force", lab)).get("source") == "network")
     stored |= tokens()
     check("silent, from the cache", listen(start("silent", lab)).get("source") == "cache")
+    heard.append(log_in(lab) + llavero("status") + llavero("me"))
+    check("the tool signs in, renews and calls Graph", llavero("token", "--force-refresh").strip() in tokens())
+    stored |= tokens()
     check("device code", listen(device(lab)).get("username") == ALICE)
     stored |= tokens()
 
