@@ -1,4 +1,5 @@
 import CacheWorker
+import FoundationEssentials
 import KeyringStore
 import SecretService
 import TestSupport
@@ -6,10 +7,13 @@ import Testing
 import TokenCache
 
 /// The store on KeePassXC: one run of everything in one connection. KeePassXC 2.7 itself loses prompts and crashes
-/// when several clients write at once.
+/// when several clients write at once; without a display it hangs at its start every other time. So it runs only
+/// when `TEST_KEEPASSXC` is set.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
-  .enabled(if: KeyringProvider.keepassxc.isInstalled, "keepassxc is not installed"))
+  .enabled(
+    if: ProcessInfo.processInfo.environment["TEST_KEEPASSXC"] != nil && KeyringProvider.keepassxc.isInstalled,
+    "TEST_KEEPASSXC is not set, or keepassxc is not installed"))
 struct KeePassXCTests {
   @Test func `With the permission to prompt what is saved is found, changed and removed`() async throws {
     let fixture = try Fixture(provider: .keepassxc)
