@@ -53,7 +53,7 @@ struct DoctorTests {
     #expect(
       report.checks == [
         "session_bus", "secret_service", "encryption", "prompt", "collection", "probe", "groups", "clock",
-        "lock_directory", "plaintext_caches", "ca_bundle", "browser",
+        "lock_directory", "sources", "ca_bundle", "browser",
       ])
     for check in report.checks where check != "prompt" { #expect(report.states(check) == ["ok"], "\(check)") }
     #expect(report.text("secret_service").contains(/gnome-keyring-daemon \d+\.\d.* \(process \d+\)/))
@@ -97,7 +97,7 @@ struct DoctorTests {
     #expect(report.status == 1)
     #expect(report.state == "problem")
     #expect(
-      report.checks == ["session_bus", "lock_directory", "plaintext_caches", "ca_bundle", "browser"])
+      report.checks == ["session_bus", "lock_directory", "sources", "ca_bundle", "browser"])
     #expect(report.text("session_bus").contains("dbus-run-session"))
     #expect(report.text("session_bus").contains(address ?? "is not set"))
   }
@@ -275,35 +275,59 @@ struct DoctorTests {
   }
 
   @Test(arguments: [
-    ".azure/msal_token_cache.json", ".IdentityService/msal.cache", ".local/share/.IdentityService/a b",
-    ".local/.IdentityService/msal.cache", ".cache/.IdentityService/x", ".gcm/msal/app.cache",
-    ".azureauth/msal_t_cache.json",
+    (".azure/msal_token_cache.json", "azure-cli"),
+    (".IdentityService/msal.cache.nocae", "azure-identity-python-file"),
+    (".local/.IdentityService/msal.cache", "git-credential-manager-file"),
+    (".gcm/msal/app.cache", "git-credential-manager-apps-file"),
+    (".azureauth/msal_a b_cache.json", "'azureauth-file:a b'"),
   ])
-  func `A cache in clear is found, with the command that takes it in`(name: String) throws {
+  func `A cache in clear is found, with the command that takes it in`(name: String, command: String) throws {
     let tool = try Tool(on: PrivateKeyring())
     let path = "\(home.path)/\(name)"
-    let directory = String(path[..<path.lastIndex(of: "/")!])
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+      atPath: String(path[..<path.lastIndex(of: "/")!]), withIntermediateDirectories: true)
     try Data(Sample.cache.utf8).write(to: URL(filePath: path))
     chmod(path, 0o644)
-    // What holds no token is nobody's business.
-    try Data(#"{"Account": {}}"#.utf8).write(to: URL(filePath: directory + "/empty"))
-    try Data("not a cache".utf8).write(to: URL(filePath: directory + "/other"))
-    mkfifo(directory + "/fifo", 0o600)
 
     let report = try examine(tool)
     #expect(report.status == 1)
-    #expect(report.states("plaintext_caches") == ["problem", "warning"])
-    let quoted = path.contains(" ") ? "'\(path)'" : path
-    #expect(report.text("plaintext_caches").contains("\(path) holds 7 tokens in clear"))
-    #expect(report.text("plaintext_caches").contains("llavero import \(quoted)"))
+    #expect(report.states("sources") == ["warning", "problem"])
+    #expect(report.text("sources").contains("Tokens stand in clear in \(path)"))
+    #expect(report.text("sources").contains("llavero adopt \(command)"))
     let mended = try examine(tool, "--fix")
     #expect(mended.status == 0)
-    #expect(mended.states("plaintext_caches") == ["mended", "warning"])
-    #expect(try examine(tool).states("plaintext_caches") == ["warning"])
+    #expect(mended.states("sources") == ["warning", "mended"])
+    #expect(try examine(tool).states("sources") == ["warning"])
     var status = stat()
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
     #expect(try home.contents(name) == Sample.cache)
+  }
+
+  @Test func `What faults of other programs left is found, also where there is no keyring`() throws {
+    _ = try home.directory(".azure")
+    let stray = Sample.refreshToken("stray", "9.x", Sample.mail)
+    let twice = Sample.refreshToken("alices", Sample.alice, Sample.mail)
+    let cache = Sample.cache([
+      Sample.account(Sample.alice, "alice@contoso.example"), stray, twice,
+      twice.replacing("--\":", with: "\":"),
+    ])
+    let path = try home.file(".azure/msal_token_cache.json", cache)
+    chmod(path, 0o600)
+    let lock = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
+    let tool = try Tool(on: PrivateKeyring(startingDaemon: false))
+
+    let report = try examine(tool)
+    #expect(report.states("secret_service") == ["problem"])
+    #expect(report.states("sources") == ["warning", "warning", "warning", "warning"])
+    #expect(report.text("sources").contains("\(lock) was left behind"))
+    #expect(report.text("sources").contains("llavero import --from azure-cli --dry-run"))
+    #expect(!report.text("sources").contains("secret-"))
+    let mended = try examine(tool, "--fix")
+    #expect(mended.states("sources") == ["mended", "warning", "warning", "warning"])
+    #expect(access(lock, F_OK) != 0)
+    #expect(try home.contents(".azure/msal_token_cache.json") == cache)
+    _ = try home.file(".azure/msal_token_cache.json", "{")
+    #expect(try examine(tool).text("sources").contains("Sign in again with Azure CLI."))
   }
 
   @Test func `Certificates that cannot be read or are none are a problem`() throws {

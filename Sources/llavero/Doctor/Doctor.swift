@@ -7,10 +7,10 @@ struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Say what works here, what does not, and what to do about it.",
     discussion: """
-      Looks at the session bus, the keyring, the groups in it, the lock files, caches that other tools left \
-      in clear, the clock, the trusted certificates and the browser. It writes, reads and deletes an item of \
-      its own. Nothing else is changed, unless --fix is given: that merges duplicates and closes files and \
-      directories of yours that are open to others. It deletes no token.
+      Looks at the session bus, the keyring, the groups in it, the lock files, the caches of other programs, \
+      the clock, the trusted certificates and the browser. It writes, reads and deletes an item of its own. \
+      Nothing else is changed, unless --fix is given: that merges duplicates, closes files and directories of \
+      yours that are open to others, and removes lock files of dead programs. It deletes no token.
 
       The exit code is 0 when all is well or there are only warnings, and 1 when there are problems.
 
@@ -28,7 +28,7 @@ struct Doctor: AsyncParsableCommand {
       GroupsCheck(), ClockCheck(),
     ],
     [LockDirectoryCheck()],
-    [PlaintextCachesCheck()],
+    [SourcesCheck()],
     [CABundleCheck()],
     [BrowserCheck()],
   ]
