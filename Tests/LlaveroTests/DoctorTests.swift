@@ -274,6 +274,112 @@ struct DoctorTests {
     #expect(link.text("lock_directory").contains("is a link"))
   }
 
+  private static let storeChecks = [
+    "sealed_files", "store_key", "probe", "groups", "clock", "sources", "ca_bundle", "browser",
+  ]
+
+  /// The environment of a file store in the home directory, with a key file.
+  private func fileStore() throws -> [String: String?] {
+    let key = try home.file("key", String(repeating: "k", count: 32))
+    chmod(key, 0o600)
+    return [
+      "HOME": home.path, "XDG_DATA_HOME": home.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": "file:\(key)",
+      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+    ]
+  }
+
+  /// Such a store with a filled group, and the directory of that.
+  private func filledStore(_ tool: Tool) throws -> (environment: [String: String?], group: String) {
+    let environment = try fileStore()
+    let result = try tool.run(
+      tool.inGroup(["import", "-"]), input: Sample.cache, environment: environment)
+    try #require(result.status == 0, "\(result.standardError)")
+    return (environment, "\(home.path)/llavero/sealed/\(tool.group)")
+  }
+
+  @Test func `The file store is examined in the keyring's place, and nothing is left behind`() throws {
+    let tool = try Tool()
+    let empty = try examine(tool, environment: fileStore())
+    #expect(empty.checks == Self.storeChecks.filter { !["store_key", "probe"].contains($0) })
+    #expect(empty.text("sealed_files").contains("the first write makes it"))
+    #expect(!FileManager.default.fileExists(atPath: home.path + "/llavero"))
+
+    let (environment, group) = try filledStore(tool)
+    let before = try FileManager.default.subpathsOfDirectory(atPath: home.path).sorted()
+    let report = try examine(tool, environment: environment)
+    #expect(report.status == 0 && report.state == "ok")
+    #expect(report.checks == Self.storeChecks)
+    #expect(try FileManager.default.subpathsOfDirectory(atPath: home.path).sorted() == before)
+
+    for path in [group, group + "/lock", home.path + "/llavero/sealed"] {
+      chmod(path, 0o755)
+      let open = try examine(tool, environment: environment)
+      #expect(open.status == 1)
+      #expect(open.text("sealed_files").contains("\(path) is open to others"))
+      #expect(try examine(tool, "--fix", environment: environment).states("sealed_files") == ["mended"])
+      #expect(try examine(tool, environment: environment).state == "ok")
+    }
+  }
+
+  @Test func `What is wrong with files of the store is named`() throws {
+    let tool = try Tool()
+    let (environment, group) = try filledStore(tool)
+    let shards = try FileManager.default.contentsOfDirectory(atPath: group)
+      .filter { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") }.sorted().map { "\(group)/\($0)" }
+    let old = try Data(contentsOf: URL(filePath: shards[0]))
+    let clearing = try tool.run(
+      tool.inGroup(["import", "-"]),
+      input: Sample.cache.replacing("secret-rt", with: "secret-new")
+        .replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"1767229200\""),
+      environment: environment)
+    try #require(clearing.status == 0)
+    try old.write(to: URL(filePath: shards[0]))
+    var damaged = try Data(contentsOf: URL(filePath: shards[1]))
+    damaged[500] ^= 1
+    try damaged.write(to: URL(filePath: shards[1]))
+    try FileManager.default.removeItem(atPath: shards[2])
+    let report = try examine(tool, "--fix", environment: environment)
+    #expect(report.status == 1)
+    let text = report.text("groups")
+    for words in ["was damaged", "older version of itself", "was removed by something", "clear --damaged"] {
+      #expect(text.contains(words), "\(text)")
+    }
+    #expect(report.states("probe") == ["ok"])
+  }
+
+  @Test func `A key that is wrong, or that nobody is there to give, is told apart`() throws {
+    let tool = try Tool()
+    var (environment, _) = try filledStore(tool)
+    let other = try home.file("other", String(repeating: "x", count: 32))
+    chmod(other, 0o600)
+    let wrong = try examine(tool, "--key", "file:" + other, environment: environment)
+    #expect(wrong.states("store_key") == ["problem"])
+    #expect(wrong.findings("groups").isEmpty && wrong.states("sources") == ["ok"])
+    let missing = try examine(tool, "--key", "file:/nonexistent", environment: environment)
+    #expect(missing.text("store_key").contains("There is no key file /nonexistent"))
+
+    environment["XDG_DATA_HOME"] = try home.directory("asked")
+    environment["LLAVERO_KEY"] = "passphrase-fd:0"
+    let made = try tool.run(
+      tool.inGroup(["import", home.file("c", Sample.cache)]), input: "korrekt",
+      environment: environment)
+    try #require(made.status == 0, "\(made.standardError)")
+    let unasked = try examine(tool, "--key", "passphrase", environment: environment)
+    #expect(unasked.status == 0)
+    #expect(unasked.states("store_key") == ["warning"])
+    #expect(unasked.text("store_key").contains("passphrase-fd:3 3< FILE"))
+    #expect(unasked.findings("probe").isEmpty && unasked.findings("groups").isEmpty)
+  }
+
+  @Test func `Where the key is in the keyring, the keyring is looked at first`() throws {
+    var environment = try fileStore()
+    environment["LLAVERO_KEY"] = "keyring"
+    environment["DBUS_SESSION_BUS_ADDRESS"] = .none
+    let report = try examine(Tool(on: PrivateKeyring(startingDaemon: false)), environment: environment)
+    #expect(report.states("secret_service") == ["problem"])
+    #expect(report.findings("sealed_files").isEmpty)
+  }
+
   @Test(arguments: [
     (".azure/msal_token_cache.json", "azure-cli"),
     (".IdentityService/msal.cache.nocae", "azure-identity-python-file"),
