@@ -6,6 +6,7 @@ let package = Package(
   name: "Fuzzing",
   dependencies: [
     .package(name: "llavero", path: ".."),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
   ],
   targets: [
@@ -13,8 +14,10 @@ let package = Package(
       name: "Fuzz",
       dependencies: [
         .product(name: "BrowserSignIn", package: "llavero"),
+        .product(name: "EncryptedFileStore", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
         .product(name: "TokenCache", package: "llavero"),
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       // The toolchain's own: gold fails on the sanitizers' debug information.

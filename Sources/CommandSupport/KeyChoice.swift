@@ -46,7 +46,7 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
 
   private static func ask(_ use: PassphraseUse) throws(CacheError) -> SecretBytes {
     switch use {
-    case .open: return try ask("Passphrase of the file store: ")
+    case .open: return keep(try ask("Passphrase of the file store: "))
     case .set:
       let passphrase = try ask("New passphrase for the file store: ")
       let again = try ask("The same again: ")
@@ -95,9 +95,10 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
       count += part
     }
     guard count < limit else { throw CacheError(.tooLarge, "The passphrase has more than \(limit) bytes.") }
-    // Whoever comes next, in this process or after an exec, finds a file at its beginning again.
+    // Whoever comes next in this process finds a file at its beginning again; no other program needs it.
     lseek(descriptor, 0, SEEK_SET)
+    if descriptor > STDERR_FILENO { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     if count > 0, bytes[count - 1] == UInt8(ascii: "\n") { count -= 1 }
-    return unsafe bytes[..<count].withUnsafeBytes { unsafe SecretBytes(copying: $0) }
+    return keep(unsafe bytes[..<count].withUnsafeBytes { unsafe SecretBytes(copying: $0) })
   }
 }

@@ -38,7 +38,7 @@ package struct StoreOptions: ParsableArguments {
   /// The store of encrypted files, where that is the one that was chosen.
   package var fileStore: EncryptedFileStore? {
     guard kind ?? Settings.current.store == .file else { return nil }
-    guard let key = key ?? Settings.current.key else {
+    guard let key = chosenKey else {
       Failure.exit(
         with: Failure.Message(
           code: .usage, name: "key_required", message: "The file store was chosen, and no key for it.",
@@ -51,6 +51,9 @@ package struct StoreOptions: ParsableArguments {
   package func source(_ key: KeyChoice) -> KeySource {
     key.source(collection: chosenCollection, prompt: prompt)
   }
+
+  /// Where the key of the file store comes from, if that was said.
+  package var chosenKey: KeyChoice? { key ?? Settings.current.key }
 
   private var chosenCollection: String? { collection ?? Settings.current.collection }
 

@@ -39,12 +39,18 @@ package enum Terminal {
 
   /// Makes what was read from standard input readable there again, for the program that takes over.
   package static func returnInput(_ input: [UInt8]) {
+    guard let end = pipe(holding: input) else { return }
+    dup2(end, STDIN_FILENO)
+    close(end)
+  }
+
+  /// The reading end of a pipe with some bytes in it, ``inputLimit`` at most. An exec leaves it open.
+  static func pipe(holding bytes: [UInt8]) -> Int32? {
     var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { return }
-    Stream(ends[1]).write(input)
+    guard unsafe Glibc.pipe(&ends) == 0 else { return nil }
+    Stream(ends[1]).write(bytes)
     close(ends[1])
-    dup2(ends[0], STDIN_FILENO)
-    close(ends[0])
+    return ends[0]
   }
 
   /// Shows how far something long has come: one line on a terminal, gone when it is done.

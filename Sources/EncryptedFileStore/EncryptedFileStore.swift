@@ -43,6 +43,21 @@ public final class EncryptedFileStore: CacheStore {
       scrypt: KeysFile.Scrypt(logN: scryptLogN, r: 8, p: 1), timeout: timeout)
   }
 
+  /// The directory of the store.
+  ///
+  /// - Throws: ``CacheError/Code/unavailable`` when the environment names none.
+  package func directory() throws(CacheError) -> String { try keys.path() }
+
+  /// Unseals the keys, as every call does that needs them.
+  ///
+  /// - Returns: Whether there is a store.
+  /// - Throws: ``CacheError`` when the key is out of reach, or does not open the store.
+  package func open() async throws(CacheError) -> Bool {
+    try await keys.withKeys { () async throws(CacheError) in
+      try await self.run(on: self.reads) { [keys] _ throws(CacheError) in try keys.present() != nil }
+    }
+  }
+
   public func groups() async throws(CacheError) -> [KeychainGroup] {
     try await run(on: reads) { [keys] _ throws(CacheError) in
       var groups: [KeychainGroup] = []

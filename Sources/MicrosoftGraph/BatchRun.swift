@@ -59,7 +59,7 @@ struct BatchRun {
       let type = fields[.contentType] ?? "application/json"
       fields[.contentType] = type
       if type.lowercased().hasPrefix("application/json") {
-        guard let json = try? JSONDecoder().decode(JSONValue.self, from: body) else {
+        guard let json = try? decodeGraphJSON(JSONValue.self, from: body) else {
           throw GraphError(.invalidRequest, "The body of the request \(item.id) is no JSON.")
         }
         members["body"] = json

@@ -76,7 +76,7 @@ struct GraphCall {
       let (status, fields) = (answer.head.status.code, answer.head.headerFields)
       if (200..<300).contains(status) || status == 304 { return response(answer) }
       var failure = GraphError(
-        status: status, fields: fields, body: try? JSONDecoder().decode(JSONValue.self, from: answer.body))
+        status: status, fields: fields, body: try? decodeGraphJSON(JSONValue.self, from: answer.body))
       if let challenge = challenge(status, fields) {
         guard !wasChallenged else {
           (failure.code, failure.advice) = (.claimsChallenge, "Sign in again.")

@@ -17,18 +17,25 @@ public struct GraphResponse: Sendable {
 
   /// The body's JSON.
   ///
-  /// - Throws: ``GraphError/Code/invalidResponse`` if it is none.
+  /// - Throws: ``GraphError/Code/invalidResponse`` if it is none, or is nested deeper than 64 levels.
   public func json() throws(GraphError) -> JSONValue { try decode(JSONValue.self) }
 
   /// Reads a value from the body's JSON.
   ///
-  /// - Throws: ``GraphError/Code/invalidResponse`` if the body does not hold one.
+  /// - Throws: ``GraphError/Code/invalidResponse`` if the body does not hold one, or is nested deeper than 64 levels.
   public func decode<T: Decodable>(_ type: T.Type) throws(GraphError) -> T {
     do {
-      return try JSONDecoder().decode(type, from: body)
+      return try decodeGraphJSON(type, from: body)
     } catch {
       let expected = T.self == JSONValue.self ? "JSON" : "the JSON of a \(T.self)"
-      var failure = GraphError(.invalidResponse, "Graph's answer is not \(expected).")
+      var failure =
+        switch error as? ForeignJSONError {
+        case .none, .notAnObject: GraphError(.invalidResponse, "Graph's answer is not \(expected).")
+        case .some(let limit):
+          GraphError(
+            .invalidResponse, "Graph's answer was not taken: \(limit).",
+            advice: "Ask for less, such as with $select, $top or without $expand.")
+        }
       (failure.httpStatus, failure.requestID) = (status, requestID)
       failure.clientRequestID = clientRequestID
       throw failure

@@ -19,12 +19,13 @@ struct Networked<Options: CommandOptions>: ParsableCommand {
 enum NetworkProgram {
   private static let name = "llavero-network"
 
-  /// Lets it go on in place of this process, with the same arguments.
+  /// Lets it go on in place of this process, with the same arguments and the passphrase that was read.
   ///
   /// - Parameter input: What was read from standard input, and is to be read again.
   /// - Throws: `Failure.Message` if it is not installed.
   static func takeOver(input: [UInt8] = []) throws(Failure.Message) -> Never {
     if !input.isEmpty { Terminal.returnInput(input) }
+    KeyChoice.handOver()
     // This thread may be one that takes no signals, which the next program would inherit.
     var signals = sigset_t()
     unsafe sigemptyset(&signals)

@@ -53,7 +53,7 @@ struct DoctorTests {
     #expect(
       report.checks == [
         "session_bus", "secret_service", "encryption", "prompt", "collection", "probe", "groups", "clock",
-        "lock_directory", "plaintext_caches", "ca_bundle", "browser",
+        "lock_directory", "sources", "ca_bundle", "browser",
       ])
     for check in report.checks where check != "prompt" { #expect(report.states(check) == ["ok"], "\(check)") }
     #expect(report.text("secret_service").contains(/gnome-keyring-daemon \d+\.\d.* \(process \d+\)/))
@@ -97,7 +97,7 @@ struct DoctorTests {
     #expect(report.status == 1)
     #expect(report.state == "problem")
     #expect(
-      report.checks == ["session_bus", "lock_directory", "plaintext_caches", "ca_bundle", "browser"])
+      report.checks == ["session_bus", "lock_directory", "sources", "ca_bundle", "browser"])
     #expect(report.text("session_bus").contains("dbus-run-session"))
     #expect(report.text("session_bus").contains(address ?? "is not set"))
   }
@@ -274,36 +274,166 @@ struct DoctorTests {
     #expect(link.text("lock_directory").contains("is a link"))
   }
 
+  private static let storeChecks = [
+    "sealed_files", "store_key", "probe", "groups", "clock", "sources", "ca_bundle", "browser",
+  ]
+
+  /// The environment of a file store in the home directory, with a key file.
+  private func fileStore() throws -> [String: String?] {
+    let key = try home.file("key", String(repeating: "k", count: 32))
+    chmod(key, 0o600)
+    return [
+      "HOME": home.path, "XDG_DATA_HOME": home.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": "file:\(key)",
+      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+    ]
+  }
+
+  /// Such a store with a filled group, and the directory of that.
+  private func filledStore(_ tool: Tool) throws -> (environment: [String: String?], group: String) {
+    let environment = try fileStore()
+    let result = try tool.run(
+      tool.inGroup(["import", "-"]), input: Sample.cache, environment: environment)
+    try #require(result.status == 0, "\(result.standardError)")
+    return (environment, "\(home.path)/llavero/sealed/\(tool.group)")
+  }
+
+  @Test func `The file store is examined in the keyring's place, and nothing is left behind`() throws {
+    let tool = try Tool()
+    let empty = try examine(tool, environment: fileStore())
+    #expect(empty.checks == Self.storeChecks.filter { !["store_key", "probe"].contains($0) })
+    #expect(empty.text("sealed_files").contains("the first write makes it"))
+    #expect(!FileManager.default.fileExists(atPath: home.path + "/llavero"))
+
+    let (environment, group) = try filledStore(tool)
+    let before = try FileManager.default.subpathsOfDirectory(atPath: home.path).sorted()
+    let report = try examine(tool, environment: environment)
+    #expect(report.status == 0 && report.state == "ok")
+    #expect(report.checks == Self.storeChecks)
+    #expect(try FileManager.default.subpathsOfDirectory(atPath: home.path).sorted() == before)
+
+    for path in [group, group + "/lock", home.path + "/llavero/sealed"] {
+      chmod(path, 0o755)
+      let open = try examine(tool, environment: environment)
+      #expect(open.status == 1)
+      #expect(open.text("sealed_files").contains("\(path) is open to others"))
+      #expect(try examine(tool, "--fix", environment: environment).states("sealed_files") == ["mended"])
+      #expect(try examine(tool, environment: environment).state == "ok")
+    }
+  }
+
+  @Test func `What is wrong with files of the store is named`() throws {
+    let tool = try Tool()
+    let (environment, group) = try filledStore(tool)
+    let shards = try FileManager.default.contentsOfDirectory(atPath: group)
+      .filter { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") }.sorted().map { "\(group)/\($0)" }
+    let old = try Data(contentsOf: URL(filePath: shards[0]))
+    let clearing = try tool.run(
+      tool.inGroup(["import", "-"]),
+      input: Sample.cache.replacing("secret-rt", with: "secret-new")
+        .replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"1767229200\""),
+      environment: environment)
+    try #require(clearing.status == 0)
+    try old.write(to: URL(filePath: shards[0]))
+    var damaged = try Data(contentsOf: URL(filePath: shards[1]))
+    damaged[500] ^= 1
+    try damaged.write(to: URL(filePath: shards[1]))
+    try FileManager.default.removeItem(atPath: shards[2])
+    let report = try examine(tool, "--fix", environment: environment)
+    #expect(report.status == 1)
+    let text = report.text("groups")
+    for words in ["was damaged", "older version of itself", "was removed by something", "clear --damaged"] {
+      #expect(text.contains(words), "\(text)")
+    }
+    #expect(report.states("probe") == ["ok"])
+  }
+
+  @Test func `A key that is wrong, or that nobody is there to give, is told apart`() throws {
+    let tool = try Tool()
+    var (environment, _) = try filledStore(tool)
+    let other = try home.file("other", String(repeating: "x", count: 32))
+    chmod(other, 0o600)
+    let wrong = try examine(tool, "--key", "file:" + other, environment: environment)
+    #expect(wrong.states("store_key") == ["problem"])
+    #expect(wrong.findings("groups").isEmpty && wrong.states("sources") == ["ok"])
+    let missing = try examine(tool, "--key", "file:/nonexistent", environment: environment)
+    #expect(missing.text("store_key").contains("There is no key file /nonexistent"))
+
+    environment["XDG_DATA_HOME"] = try home.directory("asked")
+    environment["LLAVERO_KEY"] = "passphrase-fd:0"
+    let made = try tool.run(
+      tool.inGroup(["import", home.file("c", Sample.cache)]), input: "korrekt",
+      environment: environment)
+    try #require(made.status == 0, "\(made.standardError)")
+    let unasked = try examine(tool, "--key", "passphrase", environment: environment)
+    #expect(unasked.status == 0)
+    #expect(unasked.states("store_key") == ["warning"])
+    #expect(unasked.text("store_key").contains("passphrase-fd:3 3< FILE"))
+    #expect(unasked.findings("probe").isEmpty && unasked.findings("groups").isEmpty)
+  }
+
+  @Test func `Where the key is in the keyring, the keyring is looked at first`() throws {
+    var environment = try fileStore()
+    environment["LLAVERO_KEY"] = "keyring"
+    environment["DBUS_SESSION_BUS_ADDRESS"] = .none
+    let report = try examine(Tool(on: PrivateKeyring(startingDaemon: false)), environment: environment)
+    #expect(report.states("secret_service") == ["problem"])
+    #expect(report.findings("sealed_files").isEmpty)
+  }
+
   @Test(arguments: [
-    ".azure/msal_token_cache.json", ".IdentityService/msal.cache", ".local/share/.IdentityService/a b",
-    ".local/.IdentityService/msal.cache", ".cache/.IdentityService/x", ".gcm/msal/app.cache",
-    ".azureauth/msal_t_cache.json",
+    (".azure/msal_token_cache.json", "azure-cli"),
+    (".IdentityService/msal.cache.nocae", "azure-identity-python-file"),
+    (".local/.IdentityService/msal.cache", "git-credential-manager-file"),
+    (".gcm/msal/app.cache", "git-credential-manager-apps-file"),
+    (".azureauth/msal_a b_cache.json", "'azureauth-file:a b'"),
   ])
-  func `A cache in clear is found, with the command that takes it in`(name: String) throws {
+  func `A cache in clear is found, with the command that takes it in`(name: String, command: String) throws {
     let tool = try Tool(on: PrivateKeyring())
     let path = "\(home.path)/\(name)"
-    let directory = String(path[..<path.lastIndex(of: "/")!])
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+      atPath: String(path[..<path.lastIndex(of: "/")!]), withIntermediateDirectories: true)
     try Data(Sample.cache.utf8).write(to: URL(filePath: path))
     chmod(path, 0o644)
-    // What holds no token is nobody's business.
-    try Data(#"{"Account": {}}"#.utf8).write(to: URL(filePath: directory + "/empty"))
-    try Data("not a cache".utf8).write(to: URL(filePath: directory + "/other"))
-    mkfifo(directory + "/fifo", 0o600)
 
     let report = try examine(tool)
     #expect(report.status == 1)
-    #expect(report.states("plaintext_caches") == ["problem", "warning"])
-    let quoted = path.contains(" ") ? "'\(path)'" : path
-    #expect(report.text("plaintext_caches").contains("\(path) holds 7 tokens in clear"))
-    #expect(report.text("plaintext_caches").contains("llavero import \(quoted)"))
+    #expect(report.states("sources") == ["warning", "problem"])
+    #expect(report.text("sources").contains("Tokens stand in clear in \(path)"))
+    #expect(report.text("sources").contains("llavero adopt \(command)"))
     let mended = try examine(tool, "--fix")
     #expect(mended.status == 0)
-    #expect(mended.states("plaintext_caches") == ["mended", "warning"])
-    #expect(try examine(tool).states("plaintext_caches") == ["warning"])
+    #expect(mended.states("sources") == ["warning", "mended"])
+    #expect(try examine(tool).states("sources") == ["warning"])
     var status = stat()
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
     #expect(try home.contents(name) == Sample.cache)
+  }
+
+  @Test func `What faults of other programs left is found, also where there is no keyring`() throws {
+    _ = try home.directory(".azure")
+    let stray = Sample.refreshToken("stray", "9.x", Sample.mail)
+    let twice = Sample.refreshToken("alices", Sample.alice, Sample.mail)
+    let cache = Sample.cache([
+      Sample.account(Sample.alice, "alice@contoso.example"), stray, twice,
+      twice.replacing("--\":", with: "\":"),
+    ])
+    let path = try home.file(".azure/msal_token_cache.json", cache)
+    chmod(path, 0o600)
+    let lock = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
+    let tool = try Tool(on: PrivateKeyring(startingDaemon: false))
+
+    let report = try examine(tool)
+    #expect(report.states("secret_service") == ["problem"])
+    #expect(report.states("sources") == ["warning", "warning", "warning", "warning"])
+    #expect(report.text("sources").contains("\(lock) was left behind"))
+    #expect(report.text("sources").contains("llavero import --from azure-cli --dry-run"))
+    #expect(!report.text("sources").contains("secret-"))
+    let mended = try examine(tool, "--fix")
+    #expect(mended.states("sources") == ["mended", "warning", "warning", "warning"])
+    #expect(access(lock, F_OK) != 0)
+    #expect(try home.contents(".azure/msal_token_cache.json") == cache)
+    _ = try home.file(".azure/msal_token_cache.json", "{")
+    #expect(try examine(tool).text("sources").contains("Sign in again with Azure CLI."))
   }
 
   @Test func `Certificates that cannot be read or are none are a problem`() throws {

@@ -218,6 +218,31 @@ struct TokenTests {
     }
   }
 
+  @Test func `A passphrase that was read is handed to the program for the network`() async throws {
+    try await withLab { lab in
+      var tool = try LabTool(lab)
+      let files = try TemporaryDirectory()
+      tool.environment.merge(["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file"]) { $1 }
+      lab.configure { $0.authorize = .user(name: "alice") }
+      let key = "passphrase-fd:0"
+      let login = try tool("login", "--key", key, input: "korrekt\n")
+      try #require(login.status == 0, "\(login.standardError)")
+      for arguments in [["--key", key], ["--key=" + key], []] {
+        let result = try tool.run(
+          ["token", "--scope", "Mail.Read", "--force-refresh"] + arguments, input: "korrekt\n",
+          with: ["LLAVERO_KEY": arguments.isEmpty ? key : "keyring"])
+        #expect(result.status == 0, "\(result.standardError)")
+        #expect(result.standardOutput.hasPrefix("ey"))
+      }
+      // A second question would get no answer.
+      let shown = try tool.tool.onTerminal(
+        "token", "--scope", "Calendars.Read", "--key", "passphrase", answering: ["korrekt"],
+        environment: tool.environment)
+      #expect(shown.status == 0, "\(shown.text)")
+      #expect(shown.text.contains("ey") && !shown.text.contains("korrekt"))
+    }
+  }
+
   @Test func `No secret stands anywhere but in the output of token`() async throws {
     try await signedIn { tool in
       let before = try tool.secrets()

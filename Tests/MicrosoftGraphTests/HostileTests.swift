@@ -135,6 +135,27 @@ struct HostileTests {
     }
   }
 
+  @Test(
+    "JSON beyond the limits is told as such, and what is within them is read",
+    arguments: [(64, 1, nil), (65, 1, "deeper than 64 levels"), (1, 1_000_001, "more than 1000000 values")])
+  func limits(_ depth: Int, _ count: Int, _ reason: String?) async throws {
+    try await withLab { lab in
+      let test = try await GraphLab(lab)
+      let list = Array(repeating: "1", count: count).joined(separator: ",")
+      let body = String(repeating: "[", count: depth) + list + String(repeating: "]", count: depth)
+      lab.inject(LabFault(.graph, status: 200, body: body))
+      let response = try await test.graph().get("/x")
+      guard let reason else {
+        #expect(throws: Never.self) { try response.json() }
+        return
+      }
+      let error = try #require(#expect(throws: GraphError.self) { try response.json() })
+      #expect(error.code == .invalidResponse)
+      #expect(error.message.contains(reason) && error.advice != nil)
+      #expect(error.clientRequestID?.isEmpty == false)
+    }
+  }
+
   @Test("No error tells the token")
   func noToken() async throws {
     try await withLab { lab in

@@ -56,7 +56,7 @@ extension JSONObject {
 
 extension JSONLimits {
   /// Counts without reading: what is no JSON is left to the parser.
-  fileprivate func check(_ json: Data) throws(ForeignJSONError) {
+  package func check(_ json: Data) throws(ForeignJSONError) {
     guard json.count <= size else { throw .tooLarge(limit: size) }
     let bytes = json.span
     var (depth, values, isInString) = (0, 0, false)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import EncryptedFileStore
 import FoundationEssentials
 import SecretService
 
@@ -7,31 +8,37 @@ struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Say what works here, what does not, and what to do about it.",
     discussion: """
-      Looks at the session bus, the keyring, the groups in it, the lock files, caches that other tools left \
-      in clear, the clock, the trusted certificates and the browser. It writes, reads and deletes an item of \
-      its own. Nothing else is changed, unless --fix is given: that merges duplicates and closes files and \
-      directories of yours that are open to others. It deletes no token.
+      Looks at the session bus, the keyring, the groups in it, the lock files, the caches of other programs, \
+      the clock, the trusted certificates and the browser. It writes, reads and deletes an item of its own. \
+      Nothing else is changed, unless --fix is given: that merges duplicates, closes files and directories of \
+      yours that are open to others, and removes lock files of dead programs. It deletes no token.
+
+      With --store file it looks at the encrypted files instead of the keyring: whose they are, whether the \
+      key opens them, and what is damaged, missing or older than it should be.
 
       The exit code is 0 when all is well or there are only warnings, and 1 when there are problems.
 
-      Example:
+      Examples:
         llavero doctor
+        llavero doctor --store file --key file:/etc/example/cache.key
 
       JSON: state (of the worst finding), findings: [check, state (ok, mended, warning or problem), message, \
       advice].
       """)
 
   /// Each chain ends with its first problem: what comes after it could not work.
-  private static let chains: [[any Check]] = [
-    [
-      SessionBusCheck(), ServiceCheck(), EncryptionCheck(), PromptCheck(), CollectionCheck(), ProbeCheck(),
-      GroupsCheck(), ClockCheck(),
-    ],
-    [LockDirectoryCheck()],
-    [PlaintextCachesCheck()],
-    [CABundleCheck()],
-    [BrowserCheck()],
-  ]
+  private static func chains(_ files: EncryptedFileStore?, key: KeyChoice?) -> [[any Check]] {
+    let keyring: [any Check] = [
+      SessionBusCheck(), ServiceCheck(), EncryptionCheck(), PromptCheck(), CollectionCheck(),
+    ]
+    let groups: [any Check] = [GroupsCheck(), ClockCheck()]
+    let others: [[any Check]] = [[SourcesCheck()], [CABundleCheck()], [BrowserCheck()]]
+    guard let files else { return [keyring + [ProbeCheck()] + groups, [LockDirectoryCheck()]] + others }
+    let store: [any Check] = [
+      SealedFilesCheck(store: files), SealedKeyCheck(store: files), SealedProbeCheck(store: files),
+    ]
+    return [(key == .keyring ? keyring : []) + store + groups] + others
+  }
 
   private struct Result: Encodable {
     struct Line: Encodable {
@@ -51,11 +58,12 @@ struct Doctor: AsyncParsableCommand {
   var fix = false
 
   func run() async throws {
+    let files = store.fileStore
     let patient = Patient(
-      environment: ProcessInfo.processInfo.environment, store: store.store, collection: store.collection,
-      prompt: store.unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied)
+      environment: ProcessInfo.processInfo.environment, store: files ?? store.store,
+      collection: store.collection, prompt: store.unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied)
     var lines: [Result.Line] = []
-    for chain in Self.chains {
+    for chain in Self.chains(files, key: store.chosenKey) {
       for check in chain {
         var worst = Finding.State.ok
         for var finding in await check.examine(patient) {

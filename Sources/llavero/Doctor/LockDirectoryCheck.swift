@@ -49,14 +49,7 @@ struct LockDirectoryCheck: Check {
 
   /// What is wrong with the owner or the mode of the directory or a file in it.
   private static func finding(_ path: String) -> Finding? {
-    guard let status = FileStatus(path) else { return nil }
-    guard status.isOwn, status.isDirectory || status.isRegular else {
-      return .problem("\(path) is a link, or belongs to somebody else.", advice: "rm -r \(shellQuoted(path))")
-    }
-    guard status.isOpenToOthers else { return nil }
-    return .mendable(.problem, "\(path) is open to others, and not used for that reason.") {
-      try FileStatus.close(path)
-    }
+    .ofAccess(to: path, advice: "rm -r \(shellQuoted(path))")
   }
 
   /// Takes a lock, and tries to take it a second time.

@@ -1,0 +1,28 @@
+import EncryptedFileStore
+import FoundationEssentials
+import TokenCache
+
+/// The directories of the file store, and whose they are.
+struct SealedFilesCheck: Check {
+  static let name = "sealed_files"
+
+  let store: EncryptedFileStore
+
+  func examine(_ patient: Patient) async -> [Finding] {
+    do throws(CacheError) {
+      let root = try store.directory()
+      guard FileStatus(root) != nil else {
+        return [.ok("There is no file store in \(root) yet; the first write makes it.")]
+      }
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+      let groups = names.sorted().map { "\(root)/\($0)" }.filter { FileStatus($0)?.isDirectory == true }
+      let directories = [root] + groups
+      let findings = (directories + directories.map { "\($0)/lock" }).compactMap {
+        Finding.ofAccess(to: $0, advice: "Find out who did that. The store does not use it.")
+      }
+      return findings.isEmpty ? [.ok("The file store in \(root) is closed to others.")] : findings
+    } catch {
+      return [.problem(error)]
+    }
+  }
+}

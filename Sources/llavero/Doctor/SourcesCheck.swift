@@ -1,0 +1,62 @@
+import GLibSupport
+import MSALExtensionsStore
+import SecretService
+import TokenCache
+
+/// The token caches of other programs, and what their faults left behind: what `llavero sources` shows.
+struct SourcesCheck: Check {
+  static let name = "sources"
+
+  func examine(_ patient: Patient) async -> [Finding] {
+    let client = SecretServiceConnection()
+    var findings: [Finding] = []
+    // Several caches may share a lock file.
+    var known: Set<PeerFinding> = []
+    var isKeyringOutOfReach = false
+    for peer in PeerRegistry(environment: patient.environment).caches {
+      // What hinders one item hinders all.
+      if isKeyringOutOfReach && peer.file == nil { continue }
+      let store = MSALExtensionsStore(
+        peer, collection: patient.collection, prompt: patient.prompt, timeout: .seconds(10), client: client)
+      do throws(CacheError) {
+        findings += try await store.inspect().findings.filter { known.insert($0).inserted }
+          .map { Self.finding($0, of: peer) }
+      } catch {
+        if peer.file == nil {
+          // The checks of the keyring say why.
+          isKeyringOutOfReach = true
+        } else {
+          findings.append(.warning(error.message, advice: error.advice))
+        }
+      }
+    }
+    if !findings.isEmpty { return findings }
+    return [
+      isKeyringOutOfReach
+        ? .ok("No file has tokens in clear. What other programs keep in the keyring could not be seen.")
+        : .ok("No cache of another program has tokens in clear or other faults.")
+    ]
+  }
+
+  private static func finding(_ finding: PeerFinding, of peer: PeerCache) -> Finding {
+    let message = finding.path == nil ? "\(peer.name): \(finding.detail)" : finding.detail
+    switch finding.kind {
+    case .plaintext:
+      return .warning(message, advice: "Take them in: llavero adopt \(shellQuoted(peer.name))")
+    case .readableByOthers: return .mendable(.problem, message) { try await mend(finding) }
+    case .staleLock: return .mendable(.warning, message) { try await mend(finding) }
+    case .orphanedRefreshTokens:
+      return .warning(
+        message, advice: "See what they are: llavero import --from \(shellQuoted(peer.name)) --dry-run")
+    case .duplicates, .copies: return .warning(message, advice: "They do no harm; \(peer.users) wrote them.")
+    case .damaged: return .warning(message, advice: "Sign in again with \(peer.users).")
+    }
+  }
+
+  private static func mend(_ finding: PeerFinding) async throws(CacheError) {
+    try await BlockingQueue(label: "llavero.doctor").run(
+      timeout: .seconds(5), onCancel: CacheError(.cancelled, "It was cancelled."),
+      onTimeout: CacheError(.timedOut, "Another program holds the lock.")
+    ) { (cancellable) throws(CacheError) in try finding.mend(cancellable) }
+  }
+}
