@@ -50,7 +50,8 @@ extension SecretServiceError {
         case .item: .noSuchItem
         case .collection(let collection): .noSuchCollection(collection)
         case .prompt: .promptDismissed
-        case .service: .refused(name: name, message: message)
+        // It is not on the bus yet, or no more.
+        case .service: .serviceGone
         }
     default:
       self = .refused(name: name, message: message)

@@ -10,31 +10,20 @@ extension SecretServiceConnection {
     _ attributes: [String: String], in collection: ObjectPath?, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> FoundItems {
     try withSession(of: collection, cancellable) { (session) throws(SecretServiceError) in
-      let answer = try session.call(
-        ServiceInterface.service, "SearchItems", at: ServiceInterface.servicePath, on: .service,
-        [.dictionary(attributes)], reply: "(aoao)", cancellable)
-      guard let unlocked = answer[0].strings, let locked = answer[1].strings else {
-        throw .malformedAnswer("SearchItems")
+      let found = try session.search(attributes, in: collection, cancellable)
+      guard let collection, found.unlocked.isEmpty, found.locked.isEmpty else { return found }
+      // Some services show nothing of what is locked.
+      let target = CallTarget.collection(name: collection.lastElement)
+      if try session.isLocked(collection.path, ServiceInterface.collection, target, cancellable) {
+        throw .collectionLocked
       }
-      func wanted(_ paths: [String]) -> [ObjectPath] {
-        let all = paths.map { ObjectPath(path: $0, owner: session.owner) }
-        guard let collection else { return all }
-        return all.filter { $0.isInside(collection) }
-      }
-      let found = FoundItems(unlocked: wanted(unlocked), locked: wanted(locked))
-      if let collection, found.unlocked.isEmpty, found.locked.isEmpty {
-        // Some services show nothing of what is locked.
-        let target = CallTarget.collection(name: collection.lastElement)
-        if try session.isLocked(collection.path, ServiceInterface.collection, target, cancellable) {
-          throw .collectionLocked
-        }
-      }
-      return found
+      // Somebody may have unlocked it since it was searched.
+      return try session.search(attributes, in: collection, cancellable)
     }
   }
 
   /// The secrets of these items, in one call. An item that is gone is left out.
-  /// - Throws: `.collectionLocked` if one of the items is locked.
+  /// - Throws: `.collectionLocked` if one of the items is locked, or was.
   package func secrets(
     of paths: [ObjectPath], _ cancellable: Cancellable
   ) throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
@@ -57,15 +46,15 @@ extension SecretServiceConnection {
       for path in paths {
         if let secret = secrets[path.path] {
           result[path] = secret
-        } else {
-          // GetSecrets leaves out locked items without a word.
-          do throws(SecretServiceError) {
-            let isLocked = try session.isLocked(path.path, ServiceInterface.item, .item, cancellable)
-            if isLocked { throw SecretServiceError.collectionLocked }
-          } catch .noSuchItem {
-            continue
-          }
+          continue
         }
+        // GetSecrets leaves out locked items without a word. One that is there was locked then.
+        do throws(SecretServiceError) {
+          _ = try session.isLocked(path.path, ServiceInterface.item, .item, cancellable)
+        } catch .noSuchItem {
+          continue
+        }
+        throw .collectionLocked
       }
       return result
     }
@@ -156,6 +145,21 @@ extension ServiceSession {
     let value = try property("Locked", of: interface, at: path, on: target, cancellable)
     guard let isLocked = value.boolean else { throw .malformedAnswer("Locked") }
     return isLocked
+  }
+
+  fileprivate func search(
+    _ attributes: [String: String], in collection: ObjectPath?, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> FoundItems {
+    let answer = try call(
+      ServiceInterface.service, "SearchItems", at: ServiceInterface.servicePath, on: .service,
+      [.dictionary(attributes)], reply: "(aoao)", cancellable)
+    func wanted(_ paths: Variant) throws(SecretServiceError) -> [ObjectPath] {
+      guard let paths = paths.strings else { throw .malformedAnswer("SearchItems") }
+      let all = paths.map { ObjectPath(path: $0, owner: owner) }
+      guard let collection else { return all }
+      return all.filter { $0.isInside(collection) }
+    }
+    return FoundItems(unlocked: try wanted(answer[0]), locked: try wanted(answer[1]))
   }
 
   fileprivate func secrets(

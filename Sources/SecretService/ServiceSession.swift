@@ -52,8 +52,21 @@ final class ServiceSession: Sendable {
     do {
       return try bus.call(owner, path, interface, method, arguments, reply: reply, cancellable)
     } catch {
-      throw SecretServiceError(error, calling: method, on: target, cancellable)
+      let failure = SecretServiceError(error, calling: method, on: target, cancellable)
+      switch failure {
+      case .noSuchItem, .noSuchCollection, .promptDismissed: try checkService(cancellable)
+      default: break
+      }
+      throw failure
     }
+  }
+
+  /// Throws unless the service itself answers. gnome-keyring takes its objects off the bus, one by one, before
+  /// it ends; until then GDBus says in its place that they do not exist, though nobody deleted them.
+  private func checkService(_ cancellable: Cancellable) throws(SecretServiceError) {
+    _ = try property(
+      "Collections", of: ServiceInterface.service, at: ServiceInterface.servicePath, on: .service, cancellable
+    )
   }
 
   /// The secret in the form in which it travels in this session, of type `(oayays)`.

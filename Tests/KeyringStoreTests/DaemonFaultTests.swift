@@ -145,7 +145,7 @@ struct DaemonFaultTests {
     withExtendedLifetime(prompter) {}
   }
 
-  @Test(arguments: ["ReadAlias", "Label", "Locked", "SearchItems", "GetSecrets", "GetAll"])
+  @Test(arguments: ["ReadAlias", "SearchItems", "GetSecrets", "GetAll"])
   func `A service that talks nonsense is refused, and nothing is written`(method: String) async throws {
     let item = FakeService.collection + "/1"
     let group = try KeychainGroup("org.example.shared")
@@ -155,6 +155,7 @@ struct DaemonFaultTests {
     ]
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
+      "GetSecrets": .error("org.example.Error.Odd"),
       "GetAll": .reply([
         .properties([
           "Attributes": .dictionary(attributes), "Label": .string(""), "Locked": .boolean(false),
@@ -169,6 +170,22 @@ struct DaemonFaultTests {
     await #expect(throws: refused) { try await store.read(.all, in: group) }
     await #expect(throws: refused) { try await cache.finds(token) }
     await #expect(throws: refused) { try await cache.save(token) }
+    for method in ["CreateItem", "SetSecret", "Delete"] { #expect(!service.calls.contains(method)) }
+  }
+
+  @Test func `A service that took its items off the bus to end is out of reach, not empty`() async throws {
+    let service = try FakeService([
+      "SearchItems": .reply([.objectPaths([FakeService.collection + "/1"]), .objectPaths([])])
+    ])
+    let store = KeyringStore(
+      timeout: .seconds(60), busAddress: service.keyring.busAddress, environment: service.keyring.environment)
+    let group = try KeychainGroup("org.example.shared")
+    let cache = TokenCacheAccessor(store: store, group: group)
+    let gone = CacheError(.unavailable, "")
+    await #expect(throws: gone) { try await cache.finds(token) }
+    await #expect(throws: gone) { try await cache.save(token) }
+    await #expect(throws: gone) { try await cache.clear() }
+    await #expect(throws: gone) { try await store.groups() }
     for method in ["CreateItem", "SetSecret", "Delete"] { #expect(!service.calls.contains(method)) }
   }
 

@@ -10,6 +10,8 @@ package final class FakeService: Sendable {
     case reply([Variant])
     case error(String)
     case silence
+    /// One after the other; the last for ever.
+    indirect case inTurn(Answer, then: Answer)
   }
 
   package static let collection = "/org/freedesktop/secrets/collection/fake"
@@ -61,7 +63,12 @@ package final class FakeService: Sendable {
     if method == "Get" { method = arguments[1].string ?? "" }
     log.withLock { $0.append(method) }
 
-    var answer = answers.withLock { $0[method] } ?? .error("org.freedesktop.DBus.Error.UnknownMethod")
+    var answer =
+      answers.withLock { answers in
+        guard case .inTurn(let first, let then) = answers[method] else { return answers[method] }
+        answers[method] = then
+        return first
+      } ?? .error("org.freedesktop.DBus.Error.UnknownMethod")
     if method == "OpenSession", answers.withLock({ $0[method] }) == nil {
       answer =
         arguments[0].string == "plain"
@@ -76,7 +83,7 @@ package final class FakeService: Sendable {
       withExtendedLifetime(body) { g_dbus_message_set_body(reply, body.pointer) }
     case .error(let name):
       reply = g_dbus_message_new_method_error_literal(message, name, "fake")
-    case .silence:
+    case .silence, .inTurn:
       return
     }
     g_dbus_connection_send_message(bus.pointer, reply, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
