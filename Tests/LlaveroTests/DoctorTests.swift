@@ -374,7 +374,7 @@ struct DoctorTests {
   @Test func `Where the key is in the keyring, the keyring is looked at first`() throws {
     var environment = try fileStore()
     environment["LLAVERO_KEY"] = "keyring"
-    environment["DBUS_SESSION_BUS_ADDRESS"] = .none
+    environment.removeValue(forKey: "DBUS_SESSION_BUS_ADDRESS")
     let report = try examine(Tool(on: PrivateKeyring(startingDaemon: false)), environment: environment)
     #expect(report.states("secret_service") == ["problem"])
     #expect(report.findings("sealed_files").isEmpty)
