@@ -18,6 +18,7 @@ let package = Package(
       name: "BenchmarkWorker",
       dependencies: [
         "BareCalls",
+        .product(name: "EncryptedFileStore", package: "llavero"),
         .product(name: "HTTPTransport", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
         .product(name: "KeyringStore", package: "llavero"),

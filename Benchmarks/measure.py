@@ -56,8 +56,15 @@ class Session:
         self.process.stdin.close()
         self.process.wait(60)
 
-    def llavero(self):
-        return self.worker(BUILD / "BenchmarkWorker")
+    def llavero(self, *key):
+        return self.worker(BUILD / "BenchmarkWorker", *key)
+
+    def key(self):
+        """A file with a new key for encrypted files."""
+        path = pathlib.Path(self.directory) / "key"
+        path.touch(0o600)
+        path.write_bytes(os.urandom(32))
+        return path
 
     def msal(self):
         return self.worker(sys.executable, "-B", HERE / "msal_worker.py", "serve", self.directory)
@@ -148,6 +155,9 @@ def cold():
             "ours": f"{BUILD}/llavero token --group {GROUP} --client {sample.CLIENT} --scope {sample.scope(2)}",
             "secret-tool": "secret-tool lookup benchmark cold",
         }
+        key = session.key()
+        session.llavero(key)("import", cache_file(1))
+        commands["files"] = f"{commands['ours']} --store file --key file:{key}"
         if MSAL:
             session.msal()("import", cache_file(1))
             commands["MSAL"] = f"{sys.executable} -B {HERE}/msal_worker.py cold {session.directory}"
@@ -167,11 +177,15 @@ def cold():
         if MSAL:
             row("", "", "MSAL + msal-extensions", time_text(medians["MSAL"]), medians["MSAL"] / medians["ours"],
                 at_least=12)
-        row("cold: peak memory of the same, MiB", f"{memory['ours']:.1f}", "secret-tool lookup",
+        row("cold: the same from encrypted files", time_text(medians["files"]), "secret-tool lookup",
+            time_text(medians["secret-tool"]), medians["files"] / medians["secret-tool"], at_most=1.3)
+        row("cold: peak memory of the first, MiB", f"{memory['ours']:.1f}", "secret-tool lookup",
             f"{memory['secret-tool']:.1f}")
         row("", "", "a constant", "18", memory["ours"] / 18, at_most=1)
         if MSAL:
             row("", "", "MSAL + msal-extensions", f"{memory['MSAL']:.1f}", memory["MSAL"] / memory["ours"])
+        row("cold: peak memory with encrypted files, MiB", f"{memory['files']:.1f}", "a constant", "18",
+            memory["files"] / 18, at_most=1)
 
 
 def peak_memory(command, session):
@@ -194,6 +208,40 @@ def warm(accounts, ours, theirs):
         steps["exact"] = lambda _: theirs["exact"]("silent", 4000)
         steps["subset"] = lambda _: theirs["subset"]("silent", max(4000 // accounts, 20))
     return medians(7, **steps)
+
+
+def sealed(accounts):
+    """The rows of the keyring with encrypted files in its place."""
+    with Session() as session:
+        key = session.key()
+        ours = session.llavero(key)
+        found = {"import": ours("import", cache_file(accounts))}
+        found |= medians(20, save=lambda number: ours(
+            "save", json.dumps(sample.response(accounts // 2, 2, number))))
+        found |= warm(accounts, ours, None)
+        if accounts == 1:
+            seen(session, ours, key)
+        if accounts == max(COUNTS):
+            found |= medians(9, all=lambda _: ours("accounts"))
+        return found
+
+
+def report_sealed(found, saves, listed, imported):
+    """The keyring, measured in the same run, is what encrypted files are compared with."""
+    def compare(measure, files, keyring, text):
+        row(f"encrypted files: {measure}", text(files), "Llavero, keyring", text(keyring), files / keyring)
+
+    for accounts, times in found.items():
+        row(f"encrypted files: lookups, {accounts} accounts", rate_text(times["lookups"]), "a constant",
+            "1,000,000 /s", 1 / times["lookups"] / 1e6, at_least=1)
+    for accounts, times in found.items():
+        row(f"encrypted files: acquireTokenSilent, {accounts} accounts", rate_text(times["silent"]), "a constant",
+            "200,000 /s", 1 / times["silent"] / 2e5, at_least=1)
+    for accounts, times in found.items():
+        compare(f"save one token response, {accounts} accounts", times["save"], saves[accounts]["ours"], time_text)
+    times = found[max(COUNTS)]
+    compare(f"all accounts of {max(COUNTS)}, cold cache", times["all"], listed, time_text)
+    compare(f"import of {max(COUNTS)} accounts", times["import"], imported, time_text)
 
 
 def save(accounts, ours, theirs):
@@ -243,9 +291,10 @@ def list_accounts(ours):
     return medians(9, ours=lambda _: ours("accounts"), bare=lambda _: ours("bare-accounts"))
 
 
-def seen(session, ours):
+def seen(session, ours, *key):
     """Whether another process finds what was saved with its first lookup, and what the check costs."""
-    other = session.llavero()
+    other = session.llavero(*key)
+    place = "encrypted files: " if key else ""
     rounds = 100
     found = 0
     for number in range(rounds):
@@ -254,9 +303,9 @@ def seen(session, ours):
         ours("save", response)
         found += int(other("find", response))
     time = medians(9, check=lambda _: ours("check", 1_000_000))["check"]
-    row("a change in another process is seen", f"{found} of {rounds} first lookups", "", "", found / rounds,
+    row(f"{place}a change in another process is seen", f"{found} of {rounds} first lookups", "", "", found / rounds,
         at_least=1)
-    row("the check for it", time_text(time), "a constant", "100 ns", time / 1e-7, at_most=1)
+    row(f"{place}the check for it", time_text(time), "a constant", "100 ns", time / 1e-7, at_most=1)
 
 
 def documents(ours, theirs):
@@ -299,12 +348,14 @@ def main():
                 documents(ours, theirs)
             if bare:
                 listed = list_accounts(ours)
+    sealed_times = {accounts: sealed(accounts) for accounts in COUNTS}
     report_warm(warm_times)
     report_saves(saves)
     row(f"all accounts of {accounts}, cold cache", time_text(listed["ours"]), "bare SearchItems + GetSecrets",
         time_text(listed["bare"]), listed["ours"] / listed["bare"], at_most=1.2)
     row(f"import of {accounts} accounts with {sample.TOKENS} tokens each", time_text(imported),
         "bare CreateItem calls", time_text(bare), imported / bare, at_most=1.5)
+    report_sealed(sealed_times, saves, listed["ours"], imported)
     size = cache_file(accounts).stat().st_size
     row("peak memory of the import, MiB", f"{memory / 2**20:.0f}", "the file", f"{size / 2**20:.0f}", memory / size)
     print_table()

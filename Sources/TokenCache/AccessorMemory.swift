@@ -36,11 +36,17 @@ struct AccessorMemory {
     }
   }
 
+  /// A shard's document, empty where there is none; `nil` unless the shard is remembered.
+  func document(_ shard: ShardID) -> CacheDocument? {
+    guard isComplete || known.contains(shard) else { return nil }
+    return documents[shard] ?? CacheDocument()
+  }
+
   /// The answer to a request, found once; `nil` unless the account's shard is remembered.
   mutating func answer(_ request: TokenRequest, in group: KeychainGroup) -> TokenAnswer? {
     if let answer = answers[request] { return answer }
     let shard = ShardID(homeAccountID: request.homeAccountID, group: group)
-    guard let document = contents(.some([shard]))?[shard] else { return nil }
+    guard let document = document(shard) else { return nil }
     if answers.count >= Self.maximumAnswers { answers = [:] }
     let answer = TokenAnswer(to: request, in: document, clouds: clouds)
     answers[request] = answer

@@ -149,7 +149,13 @@ extension TokenCacheAccessor {
   ///
   /// - Throws: What the store throws.
   public func accountMetadata(clientID: String) async throws(CacheError) -> AccountMetadata? {
-    try await contents(.some([commonShard]))[commonShard].accountMetadata(clientID: clientID)
+    let document =
+      if let known = rememberedDocument(commonShard) {
+        known
+      } else {
+        try await contents(.some([commonShard]))[commonShard]
+      }
+    return document.accountMetadata(clientID: clientID)
   }
 }
 

@@ -68,7 +68,7 @@ extension TokenCacheAccessor {
 extension CacheDocument {
   /// What a client knows of its accounts, compared without regard to case.
   func accountMetadata(clientID: String) -> AccountMetadata? {
-    accountMetadata.sorted { $0.key < $1.key }.first { clientID.matches($0.value.clientID) }?.value
+    accountMetadata.lazy.filter { clientID.matches($0.value.clientID) }.min { $0.key < $1.key }?.value
   }
 
   mutating func updateAccountMetadata(clientID: String, _ change: (inout AccountMetadata) -> Void) {

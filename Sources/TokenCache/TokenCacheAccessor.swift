@@ -74,6 +74,11 @@ public final class TokenCacheAccessor: Sendable {
     remembered { $0.answer(request, in: group) }
   }
 
+  /// A shard's document, if the shard is in memory. Cheaper than ``contents(_:)``.
+  func rememberedDocument(_ shard: ShardID) -> CacheDocument? {
+    remembered { $0.document(shard) }
+  }
+
   /// What serves a request that memory has no answer to.
   ///
   /// - Throws: What ``contents(_:)`` throws.

@@ -4,6 +4,7 @@ import TokenCache
 
 struct Accounts: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "accounts",
     abstract: "List the accounts of a group.",
     discussion: """
       With --client, only the accounts that are signed in to that client.

@@ -5,6 +5,7 @@ import TokenCache
 
 struct Adopt: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "adopt",
     abstract: "Move tokens that other programs keep in clear into the keyring.",
     discussion: """
       Imports each plaintext cache, reads it back, and then, when you have agreed, writes over the file and \

@@ -5,6 +5,7 @@ import TokenCache
 
 struct Clear: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "clear",
     abstract: "Remove accounts and tokens from a group.",
     discussion: """
       Asks before it removes anything, unless --yes is given. Tokens are only forgotten here: the server \

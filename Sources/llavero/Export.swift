@@ -7,6 +7,7 @@ import TokenCache
 
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "export",
     abstract: "Write all of a group as one serialized token cache that any MSAL library reads.",
     discussion: """
       To standard output, to a file, or with --to into where another program keeps its cache: there records \

@@ -4,6 +4,7 @@ import TokenCache
 
 struct Groups: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "groups",
     abstract: "List the keychain groups in the store.",
     discussion: """
       Example:

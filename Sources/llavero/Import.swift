@@ -6,6 +6,7 @@ import TokenCache
 
 struct Import: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "import",
     abstract: "Take a token cache of any MSAL library into a group.",
     discussion: """
       From a file, or with --from from where another program keeps its cache; "llavero sources" shows which \

@@ -5,6 +5,7 @@ import TokenCache
 
 struct List: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "list",
     abstract: "List the records of a group: accounts, tokens and what is known of clients.",
     discussion: """
       No token is shown. The id of a record is what "llavero show" takes.

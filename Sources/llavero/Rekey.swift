@@ -4,6 +4,7 @@ import EncryptedFileStore
 
 struct Rekey: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "rekey",
     abstract: "Give the file store a new key.",
     discussion: """
       Every file of every group is sealed again with a new random key, and that is put under the passphrase or \

@@ -4,11 +4,13 @@ import FoundationEssentials
 
 struct Shim: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "shim",
     abstract: "Stand-ins for az and azd, for programs that get their tokens there.",
     subcommands: [Install.self])
 
   struct Install: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "install",
       abstract: "Put a stand-in for az or azd into a directory.",
       discussion: """
         The Azure SDKs ask "az account get-access-token" and "azd auth token" for tokens. The stand-in is a \

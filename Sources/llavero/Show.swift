@@ -5,6 +5,7 @@ import TokenCache
 
 struct Show: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "show",
     abstract: "Explain one record: its fields and, for a token, its claims, scopes and time left.",
     discussion: """
       The id is that of "llavero list", or its beginning. The token itself, and fields that the schema does \

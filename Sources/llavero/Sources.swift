@@ -7,6 +7,7 @@ import TokenCache
 
 struct Sources: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "sources",
     abstract: "List the token caches that other programs keep on this machine.",
     discussion: """
       Those of Azure CLI, the Azure SDKs, Git Credential Manager, azureauth and others, in the keyring or in \

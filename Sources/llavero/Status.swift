@@ -7,6 +7,7 @@ import TokenCache
 
 struct Status: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "status",
     abstract: "Say who is signed in to the client, and for how long.",
     discussion: """
       Shows the access tokens in the cache and when they end, never a token. An account that renews gets new \

@@ -1,4 +1,5 @@
 import BareCalls
+import EncryptedFileStore
 import FoundationEssentials
 import Glibc
 import HTTPTransport
@@ -7,7 +8,8 @@ import KeyringStore
 import TokenCache
 
 /// Does what each line of standard input says and answers with one line of numbers: how many seconds one
-/// operation took, unless said otherwise. `measure.py` decides what is done, how often and in which order.
+/// operation took, unless said otherwise. `measure.py` decides what is done, how often and in which order. The cache is in the
+/// keyring, or in encrypted files whose key is in the file that the command line names.
 ///
 /// - `import <file>`: takes a serialized cache into the group.
 /// - `save <response>`: saves a token response, given as JSON.
@@ -21,7 +23,7 @@ import TokenCache
 @main
 struct BenchmarkWorker {
   static let group = "org.llavero.benchmark"
-  let store = KeyringStore()
+  let store: any CacheStore
   let cache: TokenCacheAccessor
   private let bare = BareItems()
   private var lookups: Lookups?
@@ -39,6 +41,8 @@ struct BenchmarkWorker {
   }
 
   private init() throws {
+    let keyFile = CommandLine.arguments.dropFirst().first
+    store = keyFile.map { EncryptedFileStore(key: .keyFile(path: $0)) } ?? KeyringStore()
     cache = TokenCacheAccessor(store: store, group: try KeychainGroup(Self.group))
   }
 

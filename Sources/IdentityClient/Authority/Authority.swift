@@ -69,10 +69,11 @@ public struct Authority: Sendable, Hashable {
   /// - Throws: ``IdentityError/Code/invalidParameter`` for a tenant that cannot stand in an address, and for
   ///   an authority without tenants.
   public func replacingTenant(with tenant: String) throws(IdentityError) -> Authority {
+    if tenant == self.tenant, kind == .aad || kind == .ciam { return self }
     guard kind == .aad || kind == .ciam, Address.isSegment(tenant) else {
       throw .invalidAuthority("\(address) cannot have the tenant \(tenant).")
     }
-    return tenant == self.tenant ? self : Authority(kind: kind, host: host, path: [tenant], tenant: tenant)
+    return Authority(kind: kind, host: host, path: [tenant], tenant: tenant)
   }
 
   private init(_ address: Address, kind: Kind) throws(IdentityError) {

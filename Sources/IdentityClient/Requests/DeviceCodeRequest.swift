@@ -9,7 +9,7 @@ public struct DeviceCodeRequest: Sendable {
   public var extraQueryParameters: [String: String] = [:]
   /// The authority to ask in place of the configured one.
   public var authority: Authority?
-  public var correlationID = UUID()
+  public var correlationID = UUID.random()
   /// Shows the person where to go and what to enter. The wait begins when it returns.
   public var show: @Sendable (DeviceCode) async -> Void
 

@@ -32,7 +32,7 @@ public struct InteractiveRequest: Sendable {
   public var extraQueryParameters: [String: String] = [:]
   /// The authority to ask in place of the configured one.
   public var authority: Authority?
-  public var correlationID = UUID()
+  public var correlationID = UUID.random()
   /// How long to wait for the browser's answer.
   public var timeout: Duration = .seconds(300)
 

@@ -11,7 +11,7 @@ public struct SignOutOptions: Sendable {
   public var extraQueryParameters: [String: String] = [:]
   /// The authority whose session ends, in place of the configured one.
   public var authority: Authority?
-  public var correlationID = UUID()
+  public var correlationID = UUID.random()
   /// How long to wait for the browser.
   public var timeout: Duration = .seconds(300)
 

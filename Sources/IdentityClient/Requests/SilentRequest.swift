@@ -13,7 +13,7 @@ public struct SilentRequest: Sendable {
   public var extraQueryParameters: [String: String] = [:]
   /// The authority to ask in place of the configured one.
   public var authority: Authority?
-  public var correlationID = UUID()
+  public var correlationID = UUID.random()
 
   public init(
     scopes: [String], account: Account, forceRefresh: Bool = false, claims: ClaimsRequest? = nil,

@@ -15,8 +15,9 @@ struct RequestedScopes: Sendable {
       guard !scope.isEmpty, !scope.hasWhitespace else {
         throw IdentityError(.invalidParameter, "A scope must have characters and no white space.")
       }
-      let isClient = scope.normalized == client.clientID.normalized && authority.kind != .b2c
-      guard !Self.reserved.contains(scope.normalized), !isClient else {
+      let name = scope.normalized
+      let isClient = name == client.clientID.normalized && authority.kind != .b2c
+      guard !Self.reserved.contains(name), !isClient else {
         throw IdentityError(
           .invalidParameter, "The scope \(scope) is reserved.",
           advice: "openid, profile and offline_access are asked for in any case.")

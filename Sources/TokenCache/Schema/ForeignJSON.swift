@@ -62,6 +62,8 @@ extension JSONLimits {
     var (depth, values, isInString) = (0, 0, false)
     var index = 0
     while index < bytes.count {
+      if isInString { index = JSONString.endOfPlainText(in: bytes, from: index) }
+      guard index < bytes.count else { break }
       switch bytes[index] {
       // The parser would take UTF-16 and UTF-32 as well, in which nothing here could be told apart.
       case 0: throw .notAnObject

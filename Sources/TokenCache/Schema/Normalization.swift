@@ -21,6 +21,8 @@ extension String {
 
   /// Without white space and line ends on both sides.
   package var trimmed: String {
+    // Looking at characters takes long.
+    if let first = utf8.first, let last = utf8.last, 0x21..<0x7F ~= first, 0x21..<0x7F ~= last { return self }
     let start = firstIndex { !$0.isWhitespace } ?? endIndex
     let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? endIndex
     return start < end ? String(self[start..<end]) : ""

@@ -6,6 +6,7 @@ import SecretService
 
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "doctor",
     abstract: "Say what works here, what does not, and what to do about it.",
     discussion: """
       Looks at the session bus, the keyring, the groups in it, the lock files, the caches of other programs, \
