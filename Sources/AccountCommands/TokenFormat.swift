@@ -1,5 +1,5 @@
-package import ArgumentParser
-package import CommandSupport
+import ArgumentParser
+import CommandSupport
 import FoundationEssentials
 import Glibc
 package import IdentityClient
