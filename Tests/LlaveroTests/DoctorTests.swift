@@ -326,18 +326,22 @@ struct DoctorTests {
     let (environment, group) = try filledStore(tool)
     let shards = try FileManager.default.contentsOfDirectory(atPath: group)
       .filter { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") }.sorted().map { "\(group)/\($0)" }
-    let old = try Data(contentsOf: URL(filePath: shards[0]))
+    let before = try shards.map { try Data(contentsOf: URL(filePath: $0)) }
     let clearing = try tool.run(
       tool.inGroup(["import", "-"]),
       input: Sample.cache.replacing("secret-rt", with: "secret-new")
         .replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"1767229200\""),
       environment: environment)
     try #require(clearing.status == 0)
-    try old.write(to: URL(filePath: shards[0]))
-    var damaged = try Data(contentsOf: URL(filePath: shards[1]))
+    // Not every shard has changed, and their names are in no order.
+    let changed = try #require(
+      zip(shards, before).first { try Data(contentsOf: URL(filePath: $0)) != $1 })
+    try changed.1.write(to: URL(filePath: changed.0))
+    let others = shards.filter { $0 != changed.0 }
+    var damaged = try Data(contentsOf: URL(filePath: others[0]))
     damaged[500] ^= 1
-    try damaged.write(to: URL(filePath: shards[1]))
-    try FileManager.default.removeItem(atPath: shards[2])
+    try damaged.write(to: URL(filePath: others[0]))
+    try FileManager.default.removeItem(atPath: others[1])
     let report = try examine(tool, "--fix", environment: environment)
     #expect(report.status == 1)
     let text = report.text("groups")
