@@ -87,6 +87,25 @@ struct PeerCacheTests {
     #expect(try code(of: result) == "unavailable")
   }
 
+  @Test func `A locked keyring hides no plaintext, and has to be unlocked by somebody`() throws {
+    let keyring = try PrivateKeyring()
+    let tool = try Tool(on: keyring)
+    let environment = ["HOME": home.path]
+    try writeAzureCLI()
+    try tool.load(Sample.cache)
+    let filled = try tool.run(tool.inGroup(["export", "--to", "azure-identity-python"]), environment: environment)
+    try #require(filled.status == 0, "\(filled.standardError)")
+    try keyring.lockCollection()
+    let result = try tool.run(["sources", "--json"], environment: environment)
+    #expect(result.status == 3)
+    #expect(try JSONValue(text: result.standardOutput)["sources"]?.strings("name") == ["azure-cli"])
+    #expect(try code(of: result) == "locked")
+    let taken = try tool.run(
+      tool.inGroup(["import", "--from", "azure-identity-python", "--json"]), environment: environment)
+    #expect(taken.status == 3)
+    #expect(try code(of: taken) == "locked")
+  }
+
   @Test func `A preview changes nothing`() throws {
     try writeAzureCLI()
     let preview = try json("import", "--from", "azure-cli", "--dry-run")
@@ -139,7 +158,22 @@ struct PeerCacheTests {
     #expect(try code(of: again) == "not_found")
   }
 
-  @Test func `Without an answer nothing is adopted, and a no leaves the file`() throws {
+  @Test func `Asked on a terminal, a no leaves the file and a yes removes it`() throws {
+    try writeAzureCLI()
+    let environment = ["HOME": home.path]
+    let question = "Write over \(azure) and remove it? [y/N] "
+    let no = try tool.onTerminal("adopt", "azure-cli", columns: 200, typing: "n\n", environment: environment)
+    #expect(no.status == 0)
+    #expect(no.text.contains(question + "\(azure) is as it was."))
+    #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
+    let yes = try tool.onTerminal("adopt", "azure-cli", columns: 200, typing: "y\n", environment: environment)
+    #expect(yes.status == 0)
+    #expect(yes.text.contains(question + "\(azure) was written over and removed."))
+    #expect(access(azure, F_OK) != 0)
+    #expect(try tool.exported() == JSONValue(text: Sample.cache))
+  }
+
+  @Test func `Without anybody to ask nothing is adopted`() throws {
     try writeAzureCLI()
     let result = try run("adopt", "--all", "--json")
     #expect(result.status == 3)
