@@ -8,6 +8,7 @@ package final class BusConnection: @unchecked Sendable {
 
   /// Connects to the bus at `address`, or to the session bus.
   package init(address: String?, _ cancellable: Cancellable) throws(GLibError) {
+    GIOTypes.register()
     var sessionBus: UnsafeMutablePointer<CChar>?
     defer { g_free(sessionBus) }
     if address == nil {

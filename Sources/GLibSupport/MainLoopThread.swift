@@ -11,6 +11,7 @@ package final class MainLoopThread: @unchecked Sendable {
 
   /// Starts the thread.
   package init(name: String) {
+    GIOTypes.register()
     context = g_main_context_new()
     loop = g_main_loop_new(context, 0)
     let loop = g_main_loop_ref(self.loop)

@@ -8,7 +8,7 @@ import CLibsecret
 let connectedServiceType: GType = {
   var query = GTypeQuery()
   g_type_query(secret_service_get_type(), &query)
-  return g_type_register_static_simple(
+  let type = g_type_register_static_simple(
     secret_service_get_type(), "LlaveroConnectedSecretService", query.class_size,
     { classStructure, _ in
       guard let classStructure, let proxyClass = g_type_class_ref(g_dbus_proxy_get_type()) else { return }
@@ -17,4 +17,7 @@ let connectedServiceType: GType = {
       ours.pointee.constructor = proxy.pointee.constructor
     },
     query.instance_size, nil, GTypeFlags(rawValue: 0))
+  // Here, where one thread at a time comes by: two that initialize classes can block each other (GIOTypes).
+  g_type_class_ref(type)
+  return type
 }()
