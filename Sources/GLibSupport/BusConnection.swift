@@ -30,7 +30,8 @@ package final class BusConnection: @unchecked Sendable {
   }
 
   deinit {
-    g_dbus_connection_close(pointer, nil, nil, nil)
+    // Closes the socket as well. Closing in so many words would leave an answer for a main loop that may never run,
+    // and with it the connection.
     g_object_unref(UnsafeMutableRawPointer(pointer))
   }
 

@@ -1,0 +1,49 @@
+import FoundationEssentials
+import GLibSupport
+import SecretService
+import TestSupport
+import Testing
+
+/// What remains of connections that are made again and again, each in a process of its own.
+@Suite(.timeLimit(.minutes(5)))
+struct ReconnectionMemoryTests {
+  @Test func `Attempts that find no service leave nothing behind`() async {
+    await #expect(processExitsWith: .success) {
+      let keyring = try PrivateKeyring(startingDaemon: false)
+      let connection = SecretServiceConnection(busAddress: keyring.busAddress)
+      let growth = try growth(of: 1000) {
+        #expect(throws: SecretServiceError.noSecretService) {
+          try connection.sessionAlgorithms(Cancellable(timeout: .seconds(60)))
+        }
+      }
+      #expect(growth < 4 << 20)
+    }
+  }
+
+  @Test func `Sessions that ended leave nothing behind`() async {
+    await #expect(processExitsWith: .success) {
+      let keyring = try PrivateKeyring()
+      let growth = try growth(of: 1000) {
+        let connection = SecretServiceConnection(busAddress: keyring.busAddress)
+        _ = try connection.sessionAlgorithms(Cancellable(timeout: .seconds(60)))
+      }
+      #expect(growth < 4 << 20)
+    }
+  }
+}
+
+/// By how many bytes the process's resident memory grows in so many rounds, after as many to settle. Its open
+/// files must not grow in number.
+private func growth(of rounds: Int, _ round: () throws -> Void) throws -> Int {
+  func measure() throws -> (resident: Int, files: Int) {
+    let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+    let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    return (try #require(Int(pages[1])) * 4096, files)
+  }
+  for _ in 0..<rounds { try round() }
+  let before = try measure()
+  for _ in 0..<rounds { try round() }
+  let after = try measure()
+  #expect(after.files < before.files + 50)
+  return after.resident - before.resident
+}
