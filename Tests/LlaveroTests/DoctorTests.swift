@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SecretService
 import TestSupport
 import Testing
 import TokenCache
@@ -63,10 +64,8 @@ struct DoctorTests {
     #expect(report.text("prompt").contains("org.gnome.keyring.SystemPrompter"))
     #expect(report.text("groups").contains("1 group"))
     #expect(try tool.exported() == before)
-    let probes = try Child.run(
-      "secret-tool", ["search", "--all", "xdg:schema", "org.llavero.Probe"],
-      environment: tool.keyring.environment)
-    #expect(!(probes.standardOutput + probes.standardError).contains("probe"))
+    let client = SecretServiceClient(busAddress: tool.keyring.busAddress)
+    #expect(try await client.search(["xdg:schema": "org.llavero.Probe"]).unlocked.isEmpty)
     let runtime = try #require(tool.keyring.environment["XDG_RUNTIME_DIR"])
     #expect(!FileManager.default.fileExists(atPath: runtime + "/llavero/doctor.lock"))
   }
@@ -110,7 +109,8 @@ struct DoctorTests {
     #expect(report.findings("encryption").isEmpty)
   }
 
-  @Test func `A keyring that was never made can be made with the command that is named`() throws {
+  @Test func `A keyring that was never made can be made with the command that is named`() async throws
+  {
     let keyring = try PrivateKeyring(startingDaemon: false)
     try keyring.startDaemon(unlocked: false)
     let report = try examine(Tool(on: keyring))
@@ -122,6 +122,9 @@ struct DoctorTests {
       "gnome-keyring-daemon", ["--replace", "--unlock", "--components=secrets"],
       environment: keyring.environment, input: "secret")
     #expect(unlocking.status == 0)
+    // The command is done before the daemon that it leaves behind is on the bus.
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    while (try? await client.collection()) == nil {}
     #expect(try examine(Tool(on: keyring)).states("probe") == ["ok"])
     keyring.killBus()
   }
