@@ -3,6 +3,7 @@ import Glibc
 import HTTPTransport
 import HTTPTypes
 import SoupTransport
+import TestSupport
 import Testing
 
 extension TransportTests {
@@ -323,11 +324,4 @@ extension TransportTests {
       #expect(server.requests.count == 1)
     }
   }
-}
-
-/// The most memory the process ever had, in bytes.
-private func peakMemory() -> Int {
-  var usage = rusage()
-  getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-  return usage.ru_maxrss * 1024
 }
