@@ -22,14 +22,22 @@ struct SignInApp {
         let parameters = MSALSilentTokenParameters(scopes: scopes, account: account)
         result = try await application.acquireTokenSilent(with: parameters)
       } else {
-        let parameters = MSALDeviceCodeTokenParameters(scopes: scopes) { code in print(code.message) }
+        let parameters = MSALDeviceCodeTokenParameters(scopes: scopes) { code in
+          print(printable(code.message))
+        }
         result = try await application.acquireToken(with: parameters)
       }
       let granted = result.scopes.joined(separator: " ")
-      print("Signed in as \(result.account.username ?? "somebody"), for \(granted).")
+      print(printable("Signed in as \(result.account.username ?? "somebody"), for \(granted)."))
     } catch let error as NSError {
-      print(error.localizedDescription)
+      print(printable(error.localizedDescription))
       exit(1)
     }
+  }
+
+  /// Text from a server or a cache could hold characters that a terminal obeys.
+  private static func printable(_ text: String) -> String {
+    let unsafe = CharacterSet.controlCharacters.union(.newlines)
+    return text.components(separatedBy: unsafe).joined(separator: "\u{FFFD}")
   }
 }

@@ -58,11 +58,12 @@ package struct GitCredentialQuestion: Sendable {
     takesTokens = lines.contains("capability[]=authtype")
   }
 
-  /// Tells git a token.
+  /// Tells git a token, unless that is none.
   package func answer(_ result: AuthenticationResult) {
     // A line break would begin another line of the answer.
     let username = result.account.username.flatMap { $0 == printable($0) ? $0 : nil } ?? "llavero"
     let token = result.accessToken
+    guard [token, result.tokenType].allSatisfy({ $0 == printable($0) }) else { return }
     var lines =
       takesTokens
       ? ["capability[]=authtype", "authtype=\(result.tokenType)", "credential=\(token)", "ephemeral=1"]

@@ -67,7 +67,8 @@ package struct TokenOptions: CommandOptions {
     }
     let text = try (json ? .json : format ?? .bare).text(
       of: result, environment: ProcessInfo.processInfo.environment)
-    Terminal.out(text)
+    // A program gets the token as it is, whatever that may be.
+    Terminal.out(Terminal.output.isTerminal ? printableLines(text) : text)
   }
 }
 

@@ -32,6 +32,17 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     }
   }
 
+  /// How the person says it.
+  var argument: String {
+    switch self {
+    case .passphrase: "passphrase"
+    case .passphraseDescriptor(let descriptor): "passphrase-fd:\(descriptor)"
+    case .file(let path): "file:" + path
+    case .credential(let name): "credential:" + name
+    case .keyring: "keyring"
+    }
+  }
+
   /// The source for the store. `collection` and `prompt` are for a key in the keyring.
   package func source(collection: String?, prompt: PromptPermission) -> KeySource {
     switch self {

@@ -16,6 +16,12 @@ package func printable(_ text: String) -> String {
   String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isTreacherous ? "\u{FFFD}" : $0 }))
 }
 
+/// Text of several lines, each safe to print.
+package func printableLines(_ text: String) -> String {
+  text.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }
+    .joined(separator: "\n")
+}
+
 /// JSON that is safe to print, and still the same: only strings can hold what is escaped here.
 package func printableJSON(_ json: String) -> String {
   guard json.unicodeScalars.contains(where: { $0.isTreacherous && $0 != "\n" }) else { return json }

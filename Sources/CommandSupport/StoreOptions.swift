@@ -55,7 +55,20 @@ package struct StoreOptions: ParsableArguments {
   /// Where the key of the file store comes from, if that was said.
   package var chosenKey: KeyChoice? { key ?? Settings.current.key }
 
-  private var chosenCollection: String? { collection ?? Settings.current.collection }
+  /// The name of the keyring's collection, if that was said.
+  package var chosenCollection: String? { collection ?? Settings.current.collection }
+
+  /// The end of a command line that is to use the same store, as a shell takes it: what this one says of the store.
+  /// What the environment and the configuration say holds for that one too, but for an open file.
+  package var repeated: String {
+    var words: [String] = []
+    if let kind { words += ["--store", kind.rawValue] }
+    if let key { words += ["--key", key.argument] }
+    if let collection { words += ["--collection", collection] }
+    let text = words.map { " " + shellQuoted($0) }.joined()
+    guard fileStore != nil, case .passphraseDescriptor(let number)? = chosenKey else { return text }
+    return text + " \(number)< FILE"
+  }
 
   // Long enough to find a password, short enough not to hang a forgotten terminal for ever.
   private var prompt: PromptPermission { unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied }

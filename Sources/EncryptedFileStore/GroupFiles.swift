@@ -139,10 +139,10 @@ struct GroupFiles {
       else { continue }
       let identity = SealedFormat.Identity(group: group, name: shard?.bytes ?? Manifest.name)
       guard SealedFormat.keyID(of: file) != keys.current.id else { continue }
-      let opened = Result { () throws(SealedFileError) in
-        try SealedFormat.open(file, as: identity, with: keys)
-      }
-      guard case .success(var opened) = opened else {
+      var opened: SealedFormat.Opened
+      do throws(SealedFileError) {
+        opened = try SealedFormat.open(file, as: identity, with: keys)
+      } catch {
         summary.left += 1
         continue
       }
@@ -170,13 +170,12 @@ struct GroupFiles {
 
   private func readShard(_ id: ShardID) throws(PrivateFileError) -> GroupFindings.Shard {
     guard let name = id.bytes, let file = try file(Self.fileName(id)) else { return .absent }
-    let result = Result { () throws(SealedFileError) in
-      try SealedFormat.open(try file.get(), as: .init(group: group, name: name), with: keys)
-    }
+    // In this variable alone: what another holds too would be copied, and the copy wiped.
     var opened: SealedFormat.Opened
-    switch result {
-    case .success(let sound): opened = sound
-    case .failure(let error): return .unreadable(error)
+    do throws(SealedFileError) {
+      opened = try SealedFormat.open(try file.get(), as: .init(group: group, name: name), with: keys)
+    } catch {
+      return .unreadable(error)
     }
     defer { opened.wipe() }
     do {

@@ -44,15 +44,6 @@ struct ProxySettings: Sendable {
     exceptions = value("no_proxy") ?? ""
   }
 
-  /// Whether GIO may be asked for the desktop's proxy: without the schema of its settings GLib ends the process.
-  static var canAskDesktop: Bool {
-    guard let source = g_settings_schema_source_get_default(),
-      let schema = g_settings_schema_source_lookup(source, "org.gnome.system.proxy", 1)
-    else { return false }
-    g_settings_schema_unref(schema)
-    return true
-  }
-
   /// Makes the session use the proxy. To be called on its thread.
   func apply(to session: UnsafeMutablePointer<SoupSession>) {
     let hosts = exceptions.split { $0 == "," || $0 == " " }

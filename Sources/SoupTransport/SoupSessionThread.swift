@@ -10,13 +10,10 @@ final class SoupSessionThread: @unchecked Sendable {
 
   init(trustAnchors: GObjectReference<GTlsDatabase>?, proxy: ProxySettings?) {
     thread.invoke { [self] in
+      DesktopProxy.avoidMissingSettings
       guard let session = makeSession() else { return }
       if let trustAnchors { soup_session_set_tls_database(session, trustAnchors.pointer) }
-      if let proxy {
-        proxy.apply(to: session)
-      } else if !ProxySettings.canAskDesktop {
-        soup_session_set_proxy_resolver(session, nil)
-      }
+      proxy?.apply(to: session)
       self.session = session
     }
   }

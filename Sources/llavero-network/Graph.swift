@@ -57,11 +57,7 @@ struct Get: AsyncParsableCommand {
         advice: "Send it to a file, such as with \"> answer\".")
     }
     let isJSON = response.headers[.contentType]?.contains("json") ?? false
-    Terminal.out(
-      isJSON
-        ? printableJSON(text)
-        : text.split(separator: "\n", omittingEmptySubsequences: false)
-          .map { printable(String($0)) }.joined(separator: "\n"))
+    Terminal.out(isJSON ? printableJSON(text) : printableLines(text))
   }
 }
 

@@ -13,7 +13,7 @@ extension ClientOptions {
   func networkClient(minimumValidity: Double? = nil) throws(Failure.Message) -> PublicClient {
     let browser = BrowserAuthenticator { page throws(IdentityError) in
       // The browser may be on another desktop.
-      Terminal.error("If no browser opens, open this page yourself: \(page.absoluteString)")
+      Terminal.error("If no browser opens, open this page yourself: " + printable(page.absoluteString))
       try await SystemBrowser().open(page)
     }
     return try publicClient(

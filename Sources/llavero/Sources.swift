@@ -107,7 +107,7 @@ struct Sources: AsyncParsableCommand {
     for source in sources {
       for finding in source.findings {
         Terminal.out(
-          "\(source.name): \(printable(finding.detail))"
+          printable("\(source.name): \(finding.detail)")
             + (finding.fixed ? " Fixed." : Self.advice(finding.kind)))
       }
     }

@@ -71,7 +71,7 @@ struct CacheWorker {
     }
   }
 
-  /// `save <name>` and `find <name>` of account 0; `hold` takes the group's lock, and `begin` begins a write
+  /// `save <name>` and `find <name>` of account 0; `problems` reads the whole group; `hold` takes the group's lock, and `begin` begins a write
   /// besides, until the input ends.
   private func serve() async throws {
     writeLine("ready")
@@ -83,6 +83,7 @@ struct CacheWorker {
         try await cache.save(token)
         writeLine("saved")
       case "find": writeLine(try await cache.finds(token) ? "found" : "missing")
+      case "problems": writeLine("\(try await store.read(.all, in: group).problems.count)")
       case "hold":
         try await store.update([], in: group) { _ in
           writeLine("holding")

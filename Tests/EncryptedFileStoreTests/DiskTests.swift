@@ -40,7 +40,8 @@ struct DiskTests {
     try await fixture.cache.save(old)
     let before = try fixture.files()
     let filler = disk.path + "/filler"
-    let file = open(filler, O_WRONLY | O_CREAT, 0o600)
+    // A child of another test that kept it open would keep the disk full.
+    let file = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     let zeros = [UInt8](repeating: 0, count: 4096)
     while write(file, zeros, zeros.count) > 0 {}
     close(file)

@@ -2,6 +2,7 @@ import CacheWorker
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 import TokenCache
 
@@ -46,9 +47,14 @@ struct StoreTests {
 
   @Test func `Files are 0600, directories 0700, and nothing readable stands in them`() async throws {
     let fixture = try Fixture()
-    let mask = umask(0)
-    defer { umask(mask) }
-    try await fixture.cache.save(one)
+    // By another process: the mask counts for all threads of one.
+    let command = ["sh", "-c", #"umask 0; exec "$0" "$@""#, Worker.program]
+    let worker = try Worker(
+      command + ["save", fixture.group.name, "one", "1", "1"], environment: fixture.environment)
+    let (saved, status) = await worker.finish()
+    try #require(status == 0 && saved.count == 1)
+    let one = SampleToken(saved[0], account: 0)
+    #expect(try await fixture.cache.finds(one))
     let names = try FileManager.default.subpathsOfDirectory(atPath: fixture.directory + "/data")
     #expect(names.count == 9)
     for name in names {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct CommandOutputTests {
-  private let soon = Cancellable(timeout: .seconds(30))
+  private let soon = Cancellable(timeout: .seconds(300))
 
   @Test func `What a command writes comes back, and variables reach it`() throws {
     let command = ["sh", "-c", #"echo "$ONE $0"; echo lost >&2"#, "two words"]

@@ -20,26 +20,29 @@ struct ForkTests {
     waitpid(child, nil, 0)
   }
 
-  @Test func `A lock is free again although a forked child lives on`() throws {
-    var template = Array("/tmp/llavero-test-XXXXXX".utf8CString)
-    try #require(mkdtemp(&template) != nil)
-    let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    defer { _ = try? Child.run("rm", ["-rf", directory], environment: ["PATH": "/usr/bin:/bin"]) }
-    func isFree(_ name: String) throws -> Bool {
-      try Child.run(
-        "flock", ["--nonblock", "\(directory)/\(name)", "true"], environment: ["PATH": "/usr/bin:/bin"]
-      ).status == 0
-    }
+  /// In a process of its own: the child would keep open what other tests have open meanwhile.
+  @Test func `A lock is free again although a forked child lives on`() async {
+    await #expect(processExitsWith: .success) {
+      var template = Array("/tmp/llavero-test-XXXXXX".utf8CString)
+      try #require(mkdtemp(&template) != nil)
+      let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+      defer { _ = try? Child.run("rm", ["-rf", directory], environment: ["PATH": "/usr/bin:/bin"]) }
+      func isFree(_ name: String) throws -> Bool {
+        try Child.run(
+          "flock", ["--nonblock", "\(directory)/\(name)", "true"], environment: ["PATH": "/usr/bin:/bin"]
+        ).status == 0
+      }
 
-    let held = try HeldLockFile(directory: directory, name: "held")
-    let shared = try SharedLockFile(directory: directory, name: "shared")
-    let child = try shared.withLock(orThrow: { $0 as any Error }) {
-      Result { try Self.forkedChild() }
-    }.get()
-    defer { Self.end(child) }
-    #expect(try !isFree("held"))
-    #expect(try isFree("shared"))
-    held.release()
-    #expect(try isFree("held"))
+      let held = try HeldLockFile(directory: directory, name: "held")
+      let shared = try SharedLockFile(directory: directory, name: "shared")
+      let child = try shared.withLock(orThrow: { $0 as any Error }) {
+        Result { try Self.forkedChild() }
+      }.get()
+      defer { Self.end(child) }
+      #expect(try !isFree("held"))
+      #expect(try isFree("shared"))
+      held.release()
+      #expect(try isFree("held"))
+    }
   }
 }

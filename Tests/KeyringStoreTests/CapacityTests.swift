@@ -9,8 +9,8 @@ import TokenCache
 /// Keyrings that hold much, and disks that take no more.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct CapacityTests {
-  private let token = SampleToken("one", account: 1)
-  private let next = SampleToken("next", account: 1)
+  private let token = SampleToken("one", account: 0)
+  private let next = SampleToken("next", account: 0)
 
   @Test func `An item of 10 MB is kept, read and changed like any other`() async throws {
     let fixture = try Fixture()
@@ -24,6 +24,13 @@ struct CapacityTests {
     for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
     let contents = try await fixture.otherStore().read(.some([shard]), in: fixture.group)
     #expect(contents[shard].otherSections["Large"] == .object(["text": .string(large)]))
+
+    let worker = try Worker(fixture.keyring, "serve", fixture.group.name)
+    #expect(await worker.nextLine() == "ready")
+    #expect(await worker.ask("save other") == "saved")
+    #expect(await worker.ask("find one") == "found")
+    #expect(worker.peakMemory < 400 << 20)
+    #expect(await worker.finish().status == 0)
   }
 
   @Test func `5,000 items of others hide nothing`() async throws {
@@ -40,6 +47,14 @@ struct CapacityTests {
     #expect(contents.problems.count == 2500)
     #expect(contents.problems.allSatisfy { $0.kind == .foreign })
     #expect(contents.documents.count == 2)
+
+    let worker = try Worker(fixture.keyring, "serve", fixture.group.name)
+    #expect(await worker.nextLine() == "ready")
+    #expect(await worker.ask("problems") == "2500")
+    #expect(await worker.ask("save other") == "saved")
+    #expect(await worker.ask("find one") == "found")
+    #expect(worker.peakMemory < 100 << 20)
+    #expect(await worker.finish().status == 0)
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))

@@ -173,6 +173,22 @@ struct DaemonFaultTests {
     for method in ["CreateItem", "SetSecret", "Delete"] { #expect(!service.calls.contains(method)) }
   }
 
+  @Test func `A miss is not believed where the service does not say whether it is locked`() async throws {
+    let service = try FakeService([
+      "SearchItems": .reply([.objectPaths([]), .objectPaths([])]),
+      "Locked": .reply([.variant(.string("false"))]),
+    ])
+    let store = KeyringStore(
+      timeout: .seconds(60), busAddress: service.keyring.busAddress, environment: service.keyring.environment)
+    let cache = TokenCacheAccessor(store: store, group: try KeychainGroup("org.example.shared"))
+    let refused = CacheError(.refused, "")
+    await #expect(throws: refused) { try await store.groups() }
+    await #expect(throws: refused) { try await cache.finds(token) }
+    await #expect(throws: refused) { try await cache.save(token) }
+    await #expect(throws: refused) { try await cache.clear() }
+    for method in ["CreateItem", "SetSecret", "Delete"] { #expect(!service.calls.contains(method)) }
+  }
+
   @Test func `A service that took its items off the bus to end is out of reach, not empty`() async throws {
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([FakeService.collection + "/1"]), .objectPaths([])])

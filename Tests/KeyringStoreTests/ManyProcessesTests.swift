@@ -37,9 +37,11 @@ struct ManyProcessesTests {
     var acknowledged: [String] = []
     let rounds = 80
     for round in 0..<rounds {
-      try await Task.sleep(for: .milliseconds(100))
       let slot = round % Self.processes
       let victim = workers[slot]
+      // It has begun to save, and is killed at one moment or another of what it does then.
+      acknowledged.append(await victim.nextLine())
+      try await Task.sleep(for: .milliseconds(round))
       victim.kill()
       workers[slot] = try worker("r\(round)")
       acknowledged += await victim.finish().lines
@@ -51,7 +53,6 @@ struct ManyProcessesTests {
     #expect(found.names.isSuperset(of: acknowledged))
     // Of each victim one save at most was under way.
     #expect(found.names.count <= acknowledged.count + rounds + Self.processes)
-    #expect(acknowledged.count > Self.processes)
     print("\(rounds + Self.processes) processes killed, " + found.summary(of: acknowledged))
     // The lock is free, and who comes next finds and saves.
     let token = SampleToken("last", account: 0)

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import TokenCache
 
+/// `EncryptedFileStoreTests` has the same of the file store.
 @Suite(.timeLimit(.minutes(5)))
 struct MemoryTests {
   /// In a process of its own: others' memory would count too.

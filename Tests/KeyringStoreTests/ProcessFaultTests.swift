@@ -49,7 +49,11 @@ struct ProcessFaultTests {
     // The keyring's directory opened as far as it goes without its files: the bus itself must refuse.
     for path in ["", "/run"] { chmod(fixture.keyring.directory + path, 0o755) }
     chmod(fixture.keyring.directory + "/run/bus", 0o777)
-    let tool = Worker.program.replacing("CacheWorker", with: "llavero")
+    // Nor need the directory of the build be open to others.
+    let tool = fixture.keyring.directory + "/llavero"
+    let built = Worker.program.replacing("CacheWorker", with: "llavero")
+    let copied = try Child.run("cp", [built, tool], environment: fixture.keyring.environment)
+    try #require(copied.status == 0, "\(copied.standardError)")
     func run(_ arguments: [String], _ changes: [String: String] = [:]) throws -> Child.Result {
       try Child.run(
         "setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", tool] + arguments,

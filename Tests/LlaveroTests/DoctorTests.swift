@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SecretService
 import TestSupport
 import Testing
 import TokenCache
@@ -63,10 +64,8 @@ struct DoctorTests {
     #expect(report.text("prompt").contains("org.gnome.keyring.SystemPrompter"))
     #expect(report.text("groups").contains("1 group"))
     #expect(try tool.exported() == before)
-    let probes = try Child.run(
-      "secret-tool", ["search", "--all", "xdg:schema", "org.llavero.Probe"],
-      environment: tool.keyring.environment)
-    #expect(!(probes.standardOutput + probes.standardError).contains("probe"))
+    let client = SecretServiceClient(busAddress: tool.keyring.busAddress)
+    #expect(try await client.search(["xdg:schema": "org.llavero.Probe"]).unlocked.isEmpty)
     let runtime = try #require(tool.keyring.environment["XDG_RUNTIME_DIR"])
     #expect(!FileManager.default.fileExists(atPath: runtime + "/llavero/doctor.lock"))
   }
@@ -110,7 +109,7 @@ struct DoctorTests {
     #expect(report.findings("encryption").isEmpty)
   }
 
-  @Test func `A keyring that was never made can be made with the command that is named`() throws {
+  @Test func `A keyring that was never made can be made with the command that is named`() async throws {
     let keyring = try PrivateKeyring(startingDaemon: false)
     try keyring.startDaemon(unlocked: false)
     let report = try examine(Tool(on: keyring))
@@ -122,6 +121,9 @@ struct DoctorTests {
       "gnome-keyring-daemon", ["--replace", "--unlock", "--components=secrets"],
       environment: keyring.environment, input: "secret")
     #expect(unlocking.status == 0)
+    // The command is done before the daemon that it leaves behind is on the bus.
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    while (try? await client.collection()) == nil {}
     #expect(try examine(Tool(on: keyring)).states("probe") == ["ok"])
     keyring.killBus()
   }
@@ -172,6 +174,8 @@ struct DoctorTests {
     #expect(report.status == 1)
     #expect(report.states("collection") == ["problem"])
     #expect(report.text("collection").contains("no collection named nope"))
+    let configured = try examine(Tool(on: PrivateKeyring()), environment: ["LLAVERO_COLLECTION": "nope"])
+    #expect(configured.states("collection") == ["problem"])
   }
 
   @Test func `What should not be in a group is named by kind`() async throws {
@@ -349,6 +353,38 @@ struct DoctorTests {
       #expect(text.contains(words), "\(text)")
     }
     #expect(report.states("probe") == ["ok"])
+  }
+
+  @Test(arguments: [true, false])
+  func `The command that is named works as it stands, on the same store`(byDescriptor: Bool) throws {
+    let tool = try Tool()
+    let secret = try home.file("the key", String(repeating: "k", count: 32))
+    chmod(secret, 0o600)
+    let key = byDescriptor ? "passphrase-fd:0" : "file:" + secret
+    let environment = ["XDG_DATA_HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"]
+    /// Runs a line of a shell in which `llavero` is the tool.
+    func shell(_ line: String) throws -> Child.Result {
+      let path = "\(Tool.path.dropLast("/llavero".count)):/usr/bin:/bin"
+      return try Child.run(
+        "sh", ["-c", line], environment: tool.environment(with: environment.merging(["PATH": path]) { $1 }))
+    }
+    let store = "--store file --key '\(key)'" + (byDescriptor ? " < '\(secret)'" : "")
+    let cache = try home.file("cache", Sample.cache)
+    try #require(try shell("llavero import '\(cache)' --group \(tool.group) \(store)").status == 0)
+    let group = "\(home.path)/llavero/sealed/\(tool.group)"
+    let names = try FileManager.default.contentsOfDirectory(atPath: group)
+    let shard = try #require(names.first { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") })
+    var damaged = try Data(contentsOf: URL(filePath: "\(group)/\(shard)"))
+    damaged[500] ^= 1
+    try damaged.write(to: URL(filePath: "\(group)/\(shard)"))
+
+    let report = try shell("llavero doctor \(store)")
+    #expect(report.status == 1)
+    let command = try #require(report.standardOutput.firstMatch(of: /llavero clear .*/)).output
+    #expect(command.contains("--store file --key"))
+    let clearing = try shell(command.replacing("FILE", with: "'\(secret)'") + " --yes")
+    #expect(clearing.status == 0, "\(clearing.standardError)")
+    #expect(try shell("llavero doctor \(store)").status == 0)
   }
 
   @Test func `A key that is wrong, or that nobody is there to give, is told apart`() throws {

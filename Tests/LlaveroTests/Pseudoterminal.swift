@@ -51,10 +51,10 @@ extension Tool {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
       var event = pollfd(fd: main, events: Int16(POLLIN), revents: 0)
-      guard poll(&event, 1, 30_000) > 0 else {
+      guard poll(&event, 1, 300_000) > 0 else {
         child.signal(SIGKILL)
         child.wait()
-        throw Failure(description: "the tool was silent for 30 s")
+        throw Failure(description: "the tool was silent for 300 s")
       }
       // EIO: nobody has the terminal open any more.
       let count = read(main, &buffer, buffer.count)

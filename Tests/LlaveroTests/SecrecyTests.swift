@@ -80,6 +80,15 @@ struct SecrecyTests {
     }
   }
 
+  @Test func `A cache's names are no control characters either`() throws {
+    let home = try TemporaryDirectory()
+    _ = try home.directory(".azureauth")
+    _ = try home.file(".azureauth/msal_\u{1B}[31m\u{202E}_cache.json", Sample.cache)
+    let result = try tool.run(["sources"], environment: ["HOME": home.path])
+    #expect(result.standardOutput.contains("IN CLEAR"))
+    #expect(!result.standardOutput.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
+  }
+
   @Test func `JSON keeps what it escapes`() throws {
     try tool.load(Sample.cache([Sample.account(Sample.alice, "alice\(Self.hostile)")]))
     let name = try JSONValue(text: "\"alice\(Self.hostile)\"")

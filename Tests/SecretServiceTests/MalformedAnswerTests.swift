@@ -21,6 +21,43 @@ struct MalformedAnswerTests {
     }
   }
 
+  @Test(arguments: [
+    Named("a text", [Variant.variant(.string("false"))]), Named("no variant", [.boolean(false)]),
+    Named("nothing", []),
+  ])
+  func `Whoever does not say whether it is locked is taken for neither`(
+    _ answer: Named<[Variant]>
+  ) async throws {
+    let service = try FakeService([
+      "GetSecrets": .reply([.array(of: "{o(oayays)}", [])]),
+      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
+    ])
+    let client = service.client()
+    let collection = try await client.collection().path
+    let found = try await client.search([:], in: collection).unlocked
+    service.setAnswer("Locked", .reply(answer.value))
+    service.setAnswer("SearchItems", .reply([.objectPaths([]), .objectPaths([])]))
+    // GDBus sees that the answer to the method Get is none, this project that its value is no boolean.
+    let malformed = SecretServiceError.malformedAnswer(answer.name == "a text" ? "Locked" : "Get")
+    await #expect(throws: malformed) { try await client.isLocked(collection) }
+    await #expect(throws: malformed) { try await client.collection() }
+    await #expect(throws: malformed) { try await client.search([:], in: collection) }
+    await #expect(throws: malformed) { try await client.secrets(of: found) }
+  }
+
+  @Test func `An item that does not say whether it is locked is malformed`() async throws {
+    let service = try FakeService([
+      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])])
+    ])
+    let client = service.client()
+    let found = try #require(try await client.search([:]).unlocked.first)
+    for locked in [["Locked": Variant.string("false")], [:]] {
+      let others: [String: Variant] = ["Attributes": .dictionary([:]), "Label": .string("")]
+      service.setAnswer("GetAll", .reply([.properties(others.merging(locked) { $1 })]))
+      await #expect(throws: SecretServiceError.malformedAnswer("GetAll")) { try await client.item(found) }
+    }
+  }
+
   @Test func `A secret that cannot be decoded is malformed`() async throws {
     let foreign = Variant.tuple([
       .objectPath("/another/session"), .bytes([]), .bytes([1]), .string("text/plain"),

@@ -17,7 +17,7 @@ struct PromptTests {
     let service = try FakeService(["Unlock": unlockWithPrompt])
     let client = service.client()
     let collection = try await client.collection().path
-    async let unlocked: Void = client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(30)))
+    async let unlocked: Void = client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(300)))
     await shown(service)
     // Other calls do not wait for the user.
     #expect(try await !client.isLocked(collection))
@@ -29,7 +29,7 @@ struct PromptTests {
     let service = try FakeService(["Unlock": unlockWithPrompt])
     let client = service.client()
     let collection = try await client.collection().path
-    let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(30))) }
+    let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(300))) }
     await shown(service)
     service.completePrompt(dismissed: true, .objectPaths([]))
     await #expect(throws: SecretServiceError.promptDismissed) { try await unlocking.value }
@@ -78,7 +78,7 @@ struct PromptTests {
     let collection = try await client.collection().path
     async let created = client.create(
       label: "", attributes: [:], secret: SecretBytes(copying: [1]), in: collection,
-      prompt: .allowed(waitingUpTo: .seconds(30)))
+      prompt: .allowed(waitingUpTo: .seconds(300)))
     await shown(service)
     service.completePrompt(dismissed: false, .objectPath(item))
     #expect(try await created.description == item)

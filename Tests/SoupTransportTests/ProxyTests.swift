@@ -1,3 +1,4 @@
+import Glibc
 import HTTPTransport
 import HTTPTypes
 import SoupTransport
@@ -129,6 +130,22 @@ extension TransportTests {
       defer { proxy.stop() }
       let transport = try makeTransport(["https_proxy": "http://127.0.0.1:\(proxy.port)"])
       #expect(await failure(transport, get(443, timeout: .milliseconds(300))) == .timedOut)
+    }
+
+    /// In a process of its own, where GLib finds no schema of settings.
+    @Test(arguments: [true, false])
+    func nothingEndsTheProcessWithoutTheDesktopsSettings(_ hasProxy: Bool) async throws {
+      await #expect(processExitsWith: .success) { [hasProxy = hasProxy as Bool] in
+        setenv("XDG_DATA_DIRS", "/nonexistent", 1)
+        setenv("XDG_DATA_HOME", "/nonexistent", 1)
+        for name in ["GSETTINGS_SCHEMA_DIR", "GIO_USE_PROXY_RESOLVER"] { unsetenv(name) }
+        let proxy = TestProxy()
+        let server = TestServer { _ in .init(body: [65]) }
+        defer { proxy.stop(); server.stop() }
+        let transport = try makeTransport(hasProxy ? ["https_proxy": "http://127.0.0.1:\(proxy.port)"] : [:])
+        #expect(try await transport.send(get(server.port)).text == "A")
+        #expect(proxy.requests.count == (hasProxy ? 1 : 0))
+      }
     }
 
     @Test(arguments: ["ftp://user:secret@host:1", "http://", "://x", "http://user:secret@host:port"])

@@ -70,10 +70,10 @@ public final class Child: @unchecked Sendable {
     if status == nil { kill(pid, number) }
   }
 
-  /// Runs a program to its end; kills it when `deadline` passes.
+  /// Runs a program to its end; kills it when `deadline` passes, which is for what hangs, not for what is slow.
   public static func run(
     _ program: String, _ arguments: [String], environment: [String: String], input: String = "",
-    deadline: Duration = .seconds(30)
+    deadline: Duration = .seconds(300)
   ) throws -> Result {
     let stdin = try Pipe()
     let stdout = try Pipe()

@@ -63,6 +63,9 @@ public final class Worker: @unchecked Sendable {
     }
   }
 
+  /// The most memory that the process had at a time, in bytes.
+  public var peakMemory: Int { TestSupport.peakMemory(of: child.pid) }
+
   /// Halts the process.
   public func stop() { child.signal(SIGSTOP) }
 

@@ -18,10 +18,17 @@ struct Patient: Sendable {
   let store: any CacheStore
   /// The name of the keyring's collection; `nil` is the default one.
   let collection: String?
+  /// The end of a command line that is to use the same store.
+  let sameStore: String
   /// Whether the person allowed the keyring to ask.
   let prompt: PromptPermission
   let client = SecretServiceClient(timeout: .seconds(10))
   let now = Date()
+
+  /// A command of the tool on the same store, as a shell takes it.
+  func command(_ words: String...) -> String {
+    "llavero " + words.map(shellQuoted).joined(separator: " ") + sameStore
+  }
 }
 
 /// What a check found.
@@ -45,6 +52,8 @@ struct Finding: Sendable {
   private(set) var advice: String?
   private let remedy: (@Sendable () async throws -> Void)?
 
+  var canBeMended: Bool { remedy != nil }
+
   private init(
     _ state: State, _ message: String, advice: String?, remedy: (@Sendable () async throws -> Void)? = nil
   ) {
@@ -65,7 +74,7 @@ struct Finding: Sendable {
   static func mendable(
     _ state: State, _ message: String, by remedy: @escaping @Sendable () async throws -> Void
   ) -> Finding {
-    Finding(state, message, advice: "llavero doctor --fix", remedy: remedy)
+    Finding(state, message, advice: nil, remedy: remedy)
   }
 
   static func problem(_ error: SecretServiceError, advice: String? = nil) -> Finding {
@@ -85,10 +94,4 @@ struct Finding: Sendable {
       return Finding(state, message, advice: "It could not be mended: \(reason)")
     }
   }
-}
-
-/// A word as a shell takes it.
-func shellQuoted(_ word: String) -> String {
-  let isPlain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+:@%,".contains($0)) }
-  return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
 }

@@ -36,6 +36,6 @@ struct CollectionCheck: Check {
     }
     return .warning(
       "\(name) is locked: nothing in it could be looked at.",
-      advice: "Let it ask for its password: llavero doctor --unlock")
+      advice: "Let it ask for its password: " + patient.command("doctor", "--unlock"))
   }
 }

@@ -62,7 +62,8 @@ struct Doctor: AsyncParsableCommand {
     let files = store.fileStore
     let patient = Patient(
       environment: ProcessInfo.processInfo.environment, store: files ?? store.store,
-      collection: store.collection, prompt: store.unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied)
+      collection: store.chosenCollection, sameStore: store.repeated,
+      prompt: store.unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied)
     var lines: [Result.Line] = []
     for chain in Self.chains(files, key: store.chosenKey) {
       for check in chain {
@@ -71,7 +72,7 @@ struct Doctor: AsyncParsableCommand {
           if fix { finding = await finding.mended() }
           let line = Result.Line(
             check: type(of: check).name, state: finding.state, message: finding.message,
-            advice: finding.advice)
+            advice: finding.advice ?? (finding.canBeMended ? patient.command("doctor", "--fix") : nil))
           if !output.json { Self.print(line) }
           lines.append(line)
           worst = max(worst, finding.state)

@@ -12,7 +12,7 @@ struct GroupsCheck: Check {
         let problems = try await patient.store.read(.all, in: group).problems
         for kind in StoreProblem.Kind.allCases {
           let ofKind = problems.filter { $0.kind == kind }
-          if !ofKind.isEmpty { findings.append(Self.finding(kind, ofKind, in: group, patient.store)) }
+          if !ofKind.isEmpty { findings.append(Self.finding(kind, ofKind, in: group, patient)) }
         }
       }
       if !findings.isEmpty { return findings }
@@ -24,20 +24,20 @@ struct GroupsCheck: Check {
   }
 
   private static func finding(
-    _ kind: StoreProblem.Kind, _ problems: [StoreProblem], in group: KeychainGroup, _ store: any CacheStore
+    _ kind: StoreProblem.Kind, _ problems: [StoreProblem], in group: KeychainGroup, _ patient: Patient
   ) -> Finding {
+    let clearing = patient.command("clear", "--damaged", "--group", group.name)
     let items = "\(group.name) has \(counted(problems.count, "item"))"
     switch kind {
     case .damaged:
       return .problem(
         "\(items) that cannot be read: \(problems[0].detail)",
-        advice: "Their accounts have to sign in again after: "
-          + "llavero clear --damaged --group \(shellQuoted(group.name))")
+        advice: "Their accounts have to sign in again after: \(clearing)")
     case .duplicate:
       let shards = Set(problems.compactMap(\.shard)).sorted { $0.rawValue < $1.rawValue }
       return .mendable(
         .warning, "\(group.name) has \(counted(shards.count, "account")) in more than one item."
-      ) { try await store.update(shards, in: group) { _ in } }
+      ) { [store = patient.store] in try await store.update(shards, in: group) { _ in } }
     case .foreign:
       return .warning(
         "\(items) of another program under its name; nobody reads them.",
@@ -45,8 +45,7 @@ struct GroupsCheck: Check {
     case .rolledBack, .missing:
       return .problem(
         "\(items) that an older copy replaced, or that were taken away: \(problems[0].detail)",
-        advice: "If nobody restored a backup, somebody else writes there. Put it right with: "
-          + "llavero clear --damaged --group \(shellQuoted(group.name))")
+        advice: "If nobody restored a backup, somebody else writes there. Put it right with: \(clearing)")
     case .wrongKey:
       return .problem(
         "\(items) that the key does not open: \(problems[0].detail)",

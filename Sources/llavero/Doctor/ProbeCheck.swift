@@ -12,7 +12,8 @@ struct ProbeCheck: Check {
       return [try await probe(patient.client, collection.path, prompt: patient.prompt)]
     } catch {
       let permitting =
-        "KeePassXC does so for every write. Permit it: llavero doctor --unlock, and --unlock for other commands"
+        "KeePassXC does so for every write. Permit it, with --unlock for other commands too: "
+        + patient.command("doctor", "--unlock")
       return [.problem(error, advice: error == .promptRequired ? permitting : nil)]
     }
   }

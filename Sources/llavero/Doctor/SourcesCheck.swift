@@ -20,7 +20,7 @@ struct SourcesCheck: Check {
         peer, collection: patient.collection, prompt: patient.prompt, timeout: .seconds(10), client: client)
       do throws(CacheError) {
         findings += try await store.inspect().findings.filter { known.insert($0).inserted }
-          .map { Self.finding($0, of: peer) }
+          .map { Self.finding($0, of: peer, patient) }
       } catch {
         if peer.file == nil {
           // The checks of the keyring say why.
@@ -38,16 +38,17 @@ struct SourcesCheck: Check {
     ]
   }
 
-  private static func finding(_ finding: PeerFinding, of peer: PeerCache) -> Finding {
+  private static func finding(_ finding: PeerFinding, of peer: PeerCache, _ patient: Patient) -> Finding {
     let message = finding.path == nil ? "\(peer.name): \(finding.detail)" : finding.detail
     switch finding.kind {
     case .plaintext:
-      return .warning(message, advice: "Take them in: llavero adopt \(shellQuoted(peer.name))")
+      return .warning(message, advice: "Take them in: " + patient.command("adopt", peer.name))
     case .readableByOthers: return .mendable(.problem, message) { try await mend(finding) }
     case .staleLock: return .mendable(.warning, message) { try await mend(finding) }
     case .orphanedRefreshTokens:
       return .warning(
-        message, advice: "See what they are: llavero import --from \(shellQuoted(peer.name)) --dry-run")
+        message,
+        advice: "See what they are: " + patient.command("import", "--from", peer.name, "--dry-run"))
     case .duplicates, .copies: return .warning(message, advice: "They do no harm; \(peer.users) wrote them.")
     case .damaged: return .warning(message, advice: "Sign in again with \(peer.users).")
     }

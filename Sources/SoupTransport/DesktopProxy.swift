@@ -1,0 +1,32 @@
+import CLibsoup
+
+/// GIO's proxy resolver for where the desktop's settings have no schema.
+///
+/// glib-networking's resolver for GNOME ends the process there as soon as it is made, and GIO makes it for each
+/// connection that may go through a proxy, even where it is told to use another one (GProxyAddressEnumerator).
+enum DesktopProxy {
+  /// Keeps GIO from making that resolver: one that knows no proxy goes before it.
+  static let avoidMissingSettings: Void = {
+    if hasSchema { return }
+    // Loads GIO's modules, and with them the resolvers.
+    _ = g_tls_backend_get_default()
+    guard let resolvers = g_io_extension_point_lookup("gio-proxy-resolver"),
+      let direct = g_io_extension_point_get_extension_by_name(resolvers, "dummy")
+    else { return }
+    // A type of its own, since GIO knows each type by one name.
+    var query = GTypeQuery()
+    g_type_query(g_io_extension_get_type(direct), &query)
+    let type = g_type_register_static_simple(
+      query.type, "LlaveroDirectProxyResolver", query.class_size, nil, query.instance_size, nil,
+      GTypeFlags(rawValue: 0))
+    g_io_extension_point_implement("gio-proxy-resolver", type, "llavero-direct", 1000)
+  }()
+
+  private static var hasSchema: Bool {
+    guard let source = g_settings_schema_source_get_default(),
+      let schema = g_settings_schema_source_lookup(source, "org.gnome.system.proxy", 1)
+    else { return false }
+    g_settings_schema_unref(schema)
+    return true
+  }
+}

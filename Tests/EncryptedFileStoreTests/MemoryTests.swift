@@ -1,0 +1,17 @@
+import CacheWorker
+import TestSupport
+import Testing
+import TokenCache
+
+/// `KeyringStoreTests` has the same of the keyring.
+@Suite(.timeLimit(.minutes(5)))
+struct MemoryTests {
+  /// In a process of its own: others' memory would count too.
+  @Test func `Reading leaves no serialized token in memory`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(SampleToken("residue", account: 0))
+    let (lines, status) = try await fixture.worker("residue", fixture.group.name, "residue").finish()
+    #expect(status == 0)
+    #expect(lines == ["0", "0"])
+  }
+}
