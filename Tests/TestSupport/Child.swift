@@ -44,6 +44,7 @@ public final class Child: @unchecked Sendable {
     posix_spawnattr_setpgroup(&attributes, group)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
 
+    let environment = environment.merging(Self.sanitizerOptions) { own, _ in own }
     var pid: pid_t = 0
     let code = withCStrings([program] + arguments) { argv in
       withCStrings(environment.map { "\($0.key)=\($0.value)" }) { envp in
@@ -53,6 +54,12 @@ public final class Child: @unchecked Sendable {
     if code != 0 { throw Failure(description: "\(program): \(String(cString: strerror(code)))") }
     self.pid = pid
   }
+
+  /// What a sanitizer of this process was told holds for its children, too.
+  private static let sanitizerOptions: [String: String] = ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"]
+    .reduce(into: [:]) { options, name in
+      if let value = getenv(name) { options[name] = String(cString: value) }
+    }
 
   /// Waits for the end of the process.
   @discardableResult
