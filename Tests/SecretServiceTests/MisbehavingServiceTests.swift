@@ -50,17 +50,22 @@ struct MisbehavingServiceTests {
   }
 
   @Test func `A stopped service times out and is of use again when it goes on`() async throws {
-    let fixture = try await KeyringWithItem(timeout: .milliseconds(300))
-    fixture.keyring.stopDaemon()
-    await #expect(throws: SecretServiceError.timedOut) {
-      try await fixture.client.secrets(of: [fixture.item])
+    let fixture = try await KeyringWithItem()
+    func impatient() -> SecretServiceClient {
+      SecretServiceClient(busAddress: fixture.keyring.busAddress, timeout: .milliseconds(300))
     }
-    let other = SecretServiceClient(busAddress: fixture.keyring.busAddress, timeout: .milliseconds(300))
-    await #expect(throws: SecretServiceError.timedOut) { try await other.collections() }
+    // On a busy machine a service that goes on is slow, too.
+    func succeeds(_ client: SecretServiceClient) async -> Bool {
+      await (try? client.secrets(of: [fixture.item]))?.count == 1
+    }
+    let connected = impatient()
+    while await !succeeds(connected) {}
+    fixture.keyring.stopDaemon()
+    await #expect(throws: SecretServiceError.timedOut) { try await connected.secrets(of: [fixture.item]) }
+    await #expect(throws: SecretServiceError.timedOut) { try await impatient().collections() }
     fixture.keyring.continueDaemon()
-    let patient = SecretServiceClient(busAddress: fixture.keyring.busAddress)
-    #expect(try await patient.collection().label == "Login")
-    #expect(try await fixture.client.secrets(of: [fixture.item]).count == 1)
+    #expect(try await fixture.client.collection().label == "Login")
+    while await !succeeds(connected) {}
   }
 
   @Test func `A service that dies while a call waits for it is gone`() async throws {

@@ -27,7 +27,7 @@ extension TransportTests {
         server.wait()
       }
       let transport = try makeTransport()
-      let deadline = ContinuousClock.now + .seconds(10)
+      let deadline = ContinuousClock.now + .seconds(120)
       while case .cannotConnect = await failure(transport, get(free.port, "/file")),
         ContinuousClock.now < deadline
       {}

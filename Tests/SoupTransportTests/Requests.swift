@@ -10,7 +10,7 @@ func makeTransport(_ environment: [String: String] = [:]) throws -> SoupTranspor
 
 func get(
   _ port: UInt16, _ path: String = "/", host: String = "localhost", fields: HTTPFields = [:],
-  timeout: Duration = .seconds(20), maximumBodySize: Int = 1 << 20
+  timeout: Duration = .seconds(120), maximumBodySize: Int = 1 << 20
 ) -> HTTPTransportRequest {
   HTTPTransportRequest(
     HTTPRequest(
@@ -19,7 +19,7 @@ func get(
 }
 
 func post(
-  _ port: UInt16, _ body: String, method: HTTPRequest.Method = .post, timeout: Duration = .seconds(20)
+  _ port: UInt16, _ body: String, method: HTTPRequest.Method = .post, timeout: Duration = .seconds(120)
 ) -> HTTPTransportRequest {
   HTTPTransportRequest(
     HTTPRequest(
