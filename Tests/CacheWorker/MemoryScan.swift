@@ -65,6 +65,8 @@ struct MemoryScan {
       let words = text.split(separator: " ")
       let ends = words.first.map { $0.split(separator: "-").compactMap { UInt($0, radix: 16) } } ?? []
       guard words.count > 1, words[1].hasPrefix("rw"), ends.count == 2 else { continue }
+      // A sanitizer's own memory, mapped by the terabyte.
+      if ends[1] - ends[0] > 1 << 36 { continue }
       regions.append(ends[0]..<ends[1])
     }
     return regions

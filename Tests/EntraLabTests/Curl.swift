@@ -36,7 +36,7 @@ extension EntraLab {
       DispatchQueue.global().async {
         continuation.resume(
           with: Result {
-            try Child.run("curl", arguments, environment: ["PATH": "/usr/bin:/bin"], deadline: .seconds(60))
+            try Child.run("curl", arguments, environment: ["PATH": "/usr/bin:/bin"])
           })
       }
     }

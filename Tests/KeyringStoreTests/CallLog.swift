@@ -23,7 +23,7 @@ extension Fixture {
       if line.isEmpty { throw MonitorEnded() }
     }
     try await body()
-    let cancellable = Cancellable(timeout: .seconds(20))
+    let cancellable = Cancellable(timeout: .seconds(120))
     _ = try BusConnection(address: keyring.busAddress, cancellable).call(
       "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetId", [], reply: "(s)", cancellable)
     var methods: [String] = []

@@ -61,7 +61,7 @@ struct DaemonFaultTests {
   @Test func `A deleted collection is out of reach, not empty, and a new one is used`() async throws {
     let fixture = try Fixture()
     try await fixture.cache.save(token)
-    let cancellable = Cancellable(timeout: .seconds(20))
+    let cancellable = Cancellable(timeout: .seconds(120))
     let bus = try BusConnection(address: fixture.keyring.busAddress, cancellable)
     let path = try await fixture.client.collection().path.description
     _ = try bus.call(

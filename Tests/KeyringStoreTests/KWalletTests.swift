@@ -193,7 +193,7 @@ extension Fixture {
 
   /// Has KWallet write and close the wallet, as it does at logout, and then ends it.
   fileprivate func logOut() throws {
-    let cancellable = Cancellable(timeout: .seconds(20))
+    let cancellable = Cancellable(timeout: .seconds(120))
     let bus = try BusConnection(address: keyring.busAddress, cancellable)
     _ = try bus.call(
       "org.freedesktop.secrets", "/modules/kwalletd5", "org.kde.KWallet", "close",

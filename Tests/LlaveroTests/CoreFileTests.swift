@@ -9,8 +9,10 @@ struct CoreFileTests {
   func `A tool that crashes leaves no core file`(signal: Int32) throws {
     let tool = try Tool()
     let input = try Pipe()
-    // Not to be caught by Swift's own report of crashes.
-    let environment = tool.keyring.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+    // Not to be caught by Swift's own report of crashes, nor by a sanitizer.
+    let environment = tool.keyring.environment.merging([
+      "SWIFT_BACKTRACE": "enable=no", "ASAN_OPTIONS": "handle_segv=0", "TSAN_OPTIONS": "handle_segv=0",
+    ]) { $1 }
     let child = try Child(
       Tool.path, tool.inGroup(["import", "-"]), environment: environment,
       streams: (input.reading, nil, nil))

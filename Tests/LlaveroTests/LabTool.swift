@@ -76,8 +76,9 @@ struct LabTool: Sendable {
     {}
     let decision = Result { try decide(lab) }
     end.wait()
+    let result = try #require(outcome.withLock { $0 }).get()
     try decision.get()
-    return try #require(outcome.withLock { $0 }).get()
+    return result
   }
 
   /// Every token in the group.

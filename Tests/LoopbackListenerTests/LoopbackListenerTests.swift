@@ -220,8 +220,8 @@ struct LoopbackListenerTests {
   @Test("15: so many that no more are taken are closed after a while")
   func connectionsBeyondTheLimitWaitUntilOthersEnd() async throws {
     let listener = try makeListener()
-    let idle = (0..<16).compactMap { _ in RawClient(listener.port) }
     let start = ContinuousClock.now
+    let idle = (0..<16).compactMap { _ in RawClient(listener.port) }
     #expect(status(await send(answerForm, to: listener.port)) == 200)
     // The idle ones were closed after ten seconds.
     #expect(ContinuousClock.now - start > .seconds(5))

@@ -14,7 +14,7 @@ final class RawClient: Sendable {
     guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let address = found else { return nil }
     defer { freeaddrinfo(found) }
     descriptor = socket(address.pointee.ai_family, address.pointee.ai_socktype, 0)
-    var limit = timeval(tv_sec: 30, tv_usec: 0)
+    var limit = timeval(tv_sec: 120, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     if connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) != 0 { return nil }
   }

@@ -20,21 +20,24 @@ final class RawServer: @unchecked Sendable {
   ) {
     let socket = existing(
       g_socket_new(G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, nil))
-    let address = g_inet_socket_address_new_from_string("127.0.0.1", 0)
+    let address = existing(g_inet_socket_address_new_from_string("127.0.0.1", 0))
     g_socket_bind(socket, address, 1, nil)
+    g_object_unref(UnsafeMutableRawPointer(address))
     g_socket_listen(socket, nil)
     let local = UnsafeMutableRawPointer(existing(g_socket_get_local_address(socket, nil)))
     port = g_inet_socket_address_get_port(local.assumingMemoryBound(to: GInetSocketAddress.self))
+    g_object_unref(local)
     self.socket = GObjectReference(taking: socket)
-    let certificate = files.map { g_tls_certificate_new_from_files($0.certificate, $0.key, nil) }
-    nonisolated(unsafe) let identity = certificate ?? nil
+    let identity = files.map {
+      GObjectReference(taking: existing(g_tls_certificate_new_from_files($0.certificate, $0.key, nil)))
+    }
     DispatchQueue(label: "raw-accept").async { [self] in
       while let client = g_socket_accept(self.socket.pointer, cancellable.pointer, nil) {
         let number = counter.withLock { count in
           count += 1
           return count
         }
-        nonisolated(unsafe) let client = client
+        let client = GObjectReference(taking: client)
         DispatchQueue(label: "raw-connection").async {
           if let connection = RawConnection(client, identity, number: number) {
             serve(connection)
@@ -55,22 +58,24 @@ final class RawServer: @unchecked Sendable {
 final class RawConnection: @unchecked Sendable {
   /// 1 for the server's first connection.
   let number: Int
-  private let socket: UnsafeMutablePointer<GSocket>
-  private let stream: UnsafeMutablePointer<GIOStream>
+  private let socket: GObjectReference<GSocket>
+  private let stream: GObjectReference<GIOStream>
 
   fileprivate init?(
-    _ socket: UnsafeMutablePointer<GSocket>, _ identity: UnsafeMutablePointer<GTlsCertificate>?, number: Int
+    _ socket: GObjectReference<GSocket>, _ identity: GObjectReference<GTlsCertificate>?, number: Int
   ) {
     self.number = number
     self.socket = socket
-    let plain = UnsafeMutableRawPointer(existing(g_socket_connection_factory_create_connection(socket)))
-      .assumingMemoryBound(to: GIOStream.self)
+    let plain = existing(g_socket_connection_factory_create_connection(socket.pointer))
+    let plainStream = UnsafeMutableRawPointer(plain).assumingMemoryBound(to: GIOStream.self)
     guard let identity else {
-      stream = plain
+      stream = GObjectReference(taking: plainStream)
       return
     }
-    let tls = UnsafeMutableRawPointer(existing(g_tls_server_connection_new(plain, identity, nil)))
-    stream = tls.assumingMemoryBound(to: GIOStream.self)
+    defer { g_object_unref(plain) }
+    let tls = UnsafeMutableRawPointer(
+      existing(g_tls_server_connection_new(plainStream, identity.pointer, nil)))
+    stream = GObjectReference(taking: tls.assumingMemoryBound(to: GIOStream.self))
     if g_tls_connection_handshake(tls.assumingMemoryBound(to: GTlsConnection.self), nil, nil) == 0 {
       return nil
     }
@@ -93,7 +98,7 @@ final class RawConnection: @unchecked Sendable {
   func read() -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 65536)
     let count = g_input_stream_read(
-      g_io_stream_get_input_stream(stream), &buffer, gsize(buffer.count), nil, nil)
+      g_io_stream_get_input_stream(stream.pointer), &buffer, gsize(buffer.count), nil, nil)
     return count > 0 ? Array(buffer[..<count]) : nil
   }
 
@@ -103,32 +108,34 @@ final class RawConnection: @unchecked Sendable {
 
   @discardableResult
   func write(_ bytes: [UInt8]) -> Bool {
-    let output = g_io_stream_get_output_stream(stream)
+    let output = g_io_stream_get_output_stream(stream.pointer)
     return g_output_stream_write_all(output, bytes, gsize(bytes.count), nil, nil, nil) != 0
   }
 
-  func close() { g_io_stream_close(stream, nil, nil) }
+  func close() { g_io_stream_close(stream.pointer, nil, nil) }
 
   /// Ends the connection as a process that dies does: without TLS's farewell.
-  func drop() { g_socket_close(socket, nil) }
+  func drop() { g_socket_close(socket.pointer, nil) }
 
   /// Closes with a RST.
   func reset() {
     var option = linger(l_onoff: 1, l_linger: 0)
-    setsockopt(g_socket_get_fd(socket), SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-    g_socket_close(socket, nil)
+    setsockopt(
+      g_socket_get_fd(socket.pointer), SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    g_socket_close(socket.pointer, nil)
   }
 
   /// Joins this connection with one to `host` until either ends.
   func tunnel(to host: String, port: UInt16) {
-    guard let connection = g_socket_client_connect_to_host(g_socket_client_new(), host, port, nil, nil) else {
-      return
-    }
+    let client = existing(g_socket_client_new())
+    defer { g_object_unref(client) }
+    guard let connection = g_socket_client_connect_to_host(client, host, port, nil, nil) else { return }
+    defer { g_object_unref(connection) }
     let other = UnsafeMutableRawPointer(connection).assumingMemoryBound(to: GIOStream.self)
     write("HTTP/1.1 200 Connected\r\n\r\n")
     let flags = GOutputStreamSpliceFlags(rawValue: G_OUTPUT_STREAM_SPLICE_CLOSE_TARGET.rawValue)
     let group = DispatchGroup()
-    for (from, to) in [(stream, other), (other, stream)] {
+    for (from, to) in [(stream.pointer, other), (other, stream.pointer)] {
       nonisolated(unsafe) let (from, to) = (from, to)
       DispatchQueue(label: "raw-tunnel").async(group: group) {
         g_output_stream_splice(

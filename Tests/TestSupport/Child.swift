@@ -44,6 +44,7 @@ public final class Child: @unchecked Sendable {
     posix_spawnattr_setpgroup(&attributes, group)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
 
+    let environment = environment.merging(Self.sanitizing) { own, _ in own }
     var pid: pid_t = 0
     let code = withCStrings([program] + arguments) { argv in
       withCStrings(environment.map { "\($0.key)=\($0.value)" }) { envp in
@@ -52,6 +53,13 @@ public final class Child: @unchecked Sendable {
     }
     if code != 0 { throw Failure(description: "\(program): \(String(cString: strerror(code)))") }
     self.pid = pid
+  }
+
+  /// What makes a run one under a sanitizer (Tests/sanitize) holds for the children, too.
+  private static let sanitizing: [String: String] = [
+    "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "G_SLICE", "LD_PRELOAD",
+  ].reduce(into: [:]) { variables, name in
+    if let value = getenv(name) { variables[name] = String(cString: value) }
   }
 
   /// Waits for the end of the process.

@@ -28,7 +28,7 @@ package final class FakeService: Sendable {
 
   package init(_ answers: [String: Answer] = [:]) throws {
     keyring = try PrivateKeyring(startingDaemon: false)
-    let cancellable = Cancellable(timeout: .seconds(20))
+    let cancellable = Cancellable(timeout: .seconds(120))
     bus = try BusConnection(address: keyring.busAddress, cancellable)
     let standard: [String: Answer] = [
       "ReadAlias": .reply([.objectPath(Self.collection)]),

@@ -76,7 +76,7 @@ public final class PrivateKeyring: Sendable {
       in: directory, environment: environment, group: watchdog.pid, unlocked: unlocked)
     daemon.withLock { $0 = child }
 
-    let cancellable = Cancellable(timeout: .seconds(20))
+    let cancellable = Cancellable(timeout: .seconds(120))
     let connection = try BusConnection(address: busAddress, cancellable)
     while !cancellable.isPastDeadline {
       let answer = try connection.call(
@@ -111,7 +111,7 @@ public final class PrivateKeyring: Sendable {
   }
 
   public func lockCollection() throws {
-    let cancellable = Cancellable(timeout: .seconds(20))
+    let cancellable = Cancellable(timeout: .seconds(120))
     let connection = try BusConnection(address: busAddress, cancellable)
     _ = try connection.call(
       Self.serviceName, Self.servicePath, Self.serviceInterface, "Lock",
@@ -120,7 +120,7 @@ public final class PrivateKeyring: Sendable {
 
   /// Unlocks with the password and without a prompt, through an interface that only gnome-keyring has.
   public func unlockCollection() throws {
-    let cancellable = Cancellable(timeout: .seconds(20))
+    let cancellable = Cancellable(timeout: .seconds(120))
     let connection = try BusConnection(address: busAddress, cancellable)
     let session = try connection.call(
       Self.serviceName, Self.servicePath, Self.serviceInterface, "OpenSession",

@@ -6,7 +6,7 @@ package final class SilentPeer: Sendable {
   private let bus: BusConnection
 
   package init(_ name: String, on keyring: PrivateKeyring) throws {
-    let cancellable = Cancellable(timeout: .seconds(20))
+    let cancellable = Cancellable(timeout: .seconds(120))
     bus = try BusConnection(address: keyring.busAddress, cancellable)
     let swallowCalls: GDBusMessageFilterFunction = { _, message, isIncoming, _ in
       guard let message, isIncoming != 0,

@@ -1,0 +1,40 @@
+// Tells the thread sanitizer what it does not see: how a Synchronization.Mutex that several threads want at once goes
+// from one to the next. The compiler puts the quick way into the program, where the sanitizer watches it; the slow way
+// lies in a library of Swift's that was built without the sanitizer, and would make what is done under the lock look
+// like a race. Preloaded by Tests/sanitize; in programs without the sanitizer it does nothing but pass the calls on.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SWIFT __attribute__((swiftcall))
+#define SELF __attribute__((swift_context)) void *mutex
+#define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define TRY_LOCK "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
+#define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
+
+extern void __tsan_acquire(void *) __attribute__((weak));
+extern void __tsan_release(void *) __attribute__((weak));
+
+SWIFT void lock(uint32_t thread, SELF) __asm__(LOCK);
+SWIFT bool try_lock(SELF) __asm__(TRY_LOCK);
+SWIFT void unlock(SELF) __asm__(UNLOCK);
+
+SWIFT void lock(uint32_t thread, SELF) {
+  SWIFT void (*next)(uint32_t, SELF) = dlsym(RTLD_NEXT, LOCK);
+  next(thread, mutex);
+  if (__tsan_acquire) __tsan_acquire(mutex);
+}
+
+SWIFT bool try_lock(SELF) {
+  SWIFT bool (*next)(SELF) = dlsym(RTLD_NEXT, TRY_LOCK);
+  bool is_locked = next(mutex);
+  if (is_locked && __tsan_acquire) __tsan_acquire(mutex);
+  return is_locked;
+}
+
+SWIFT void unlock(SELF) {
+  SWIFT void (*next)(SELF) = dlsym(RTLD_NEXT, UNLOCK);
+  if (__tsan_release) __tsan_release(mutex);
+  next(mutex);
+}
