@@ -10,7 +10,7 @@ final class ServiceSession: Sendable {
   /// The service's unique name on the bus.
   let owner: String
   let bus: BusConnection
-  private let service: GObjectReference<CLibsecret.SecretService>
+  private let service: ConnectedService
 
   /// Connects to the bus and opens the session.
   init(busAddress: String?, _ cancellable: Cancellable) throws(SecretServiceError) {
@@ -112,9 +112,9 @@ final class ServiceSession: Sendable {
 
   private static func openSession(
     _ bus: BusConnection, _ owner: String, _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> GObjectReference<CLibsecret.SecretService> {
+  ) throws(SecretServiceError) -> ConnectedService {
     do {
-      return try makeService(bus, owner, cancellable)
+      return try bus.withContext { () throws(GLibError) in try makeService(bus, owner, cancellable) }
     } catch {
       throw SecretServiceError(error, calling: "OpenSession", on: .service, cancellable)
     }
@@ -122,7 +122,7 @@ final class ServiceSession: Sendable {
 
   private static func makeService(
     _ bus: BusConnection, _ owner: String, _ cancellable: Cancellable
-  ) throws(GLibError) -> GObjectReference<CLibsecret.SecretService> {
+  ) throws(GLibError) -> ConnectedService {
     let flags =
       G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES.rawValue
       | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS.rawValue
@@ -143,7 +143,8 @@ final class ServiceSession: Sendable {
     guard let object else { throw .unexplained }
 
     let raw = UnsafeMutableRawPointer(object)
-    let service = GObjectReference(taking: raw.assumingMemoryBound(to: CLibsecret.SecretService.self))
+    let service = ConnectedService(
+      taking: raw.assumingMemoryBound(to: CLibsecret.SecretService.self), on: bus)
     // libsecret's calls have no timeout of their own.
     try cancellable.enforcingDeadline { () throws(GLibError) in
       _ = try withGError { g_initable_init(OpaquePointer(raw), cancellable.pointer, $0) }
@@ -154,6 +155,20 @@ final class ServiceSession: Sendable {
     }
     return service
   }
+}
+
+/// libsecret's object. It keeps the connection, which is not let go of before it has stopped listening.
+///
+/// `@unchecked Sendable`: the object is only read once its session is open.
+private final class ConnectedService: @unchecked Sendable {
+  let pointer: UnsafeMutablePointer<CLibsecret.SecretService>
+  private let bus: BusConnection
+
+  init(taking pointer: UnsafeMutablePointer<CLibsecret.SecretService>, on bus: BusConnection) {
+    (self.pointer, self.bus) = (pointer, bus)
+  }
+
+  deinit { g_object_unref(pointer) }
 }
 
 extension GValue {

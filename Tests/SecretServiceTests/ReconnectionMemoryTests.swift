@@ -30,6 +30,27 @@ struct ReconnectionMemoryTests {
       #expect(growth < 4 << 20)
     }
   }
+
+  @Test func `A service that dies takes its connection along`() async {
+    await #expect(processExitsWith: .success) {
+      let keyring = try PrivateKeyring(startingDaemon: false)
+      let connection = SecretServiceConnection(busAddress: keyring.busAddress)
+      func round() throws {
+        try keyring.startDaemon()
+        _ = try connection.sessionAlgorithms(Cancellable(timeout: .seconds(60)))
+        keyring.killDaemon()
+        while (try? connection.collections(Cancellable(timeout: .seconds(60)))) != nil {}
+      }
+      try round()
+      let before = try openFiles()
+      for _ in 0..<10 { try round() }
+      #expect(try openFiles() < before + 5)
+    }
+  }
+}
+
+private func openFiles() throws -> Int {
+  try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
 }
 
 /// By how many bytes the process's resident memory grows in so many rounds, after as many to settle. Its open
@@ -37,8 +58,7 @@ struct ReconnectionMemoryTests {
 private func growth(of rounds: Int, _ round: () throws -> Void) throws -> Int {
   func measure() throws -> (resident: Int, files: Int) {
     let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-    let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-    return (try #require(Int(pages[1])) * 4096, files)
+    return (try #require(Int(pages[1])) * 4096, try openFiles())
   }
   for _ in 0..<rounds { try round() }
   let before = try measure()
