@@ -1,17 +1,20 @@
 """Measures Llavero and its peers side by side and prints the table of BENCHMARKS.md.
 
 Called by `run`, which builds what is measured. Whole processes are timed by hyperfine, in several rounds so that
-what is compared runs in turn; the rest is timed inside of worker processes that do one step at a time.
+what is compared runs in turn; the rest is timed inside of worker processes that do one step at a time. What goes on,
+and each row as soon as it is known, is said on standard error.
 """
 import json
 import os
 import pathlib
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import sample
 
@@ -20,6 +23,13 @@ BUILD = pathlib.Path(sys.argv[1])
 SESSION = HERE.parent / "Tests/interop/private-session"
 COUNTS = (1, 10, 100, 1000)
 """How many accounts are in the cache."""
+IMPORTED = (100, 1000)
+"""How many accounts are imported for the rows of that name."""
+PARTS = ("cold", "seen", "json", "warm", "save", "list", "import", "files")
+"""What can be measured alone, in the order of the table."""
+CHOSEN = sys.argv[2:] or PARTS
+if unknown := set(CHOSEN) - set(PARTS):
+    sys.exit(f"There is no part {', '.join(sorted(unknown))}. The parts: {' '.join(PARTS)}.")
 GROUP = "org.llavero.benchmark"
 
 try:
@@ -104,17 +114,21 @@ def medians(rounds, **steps):
     return {name: statistics.median(values) for name, values in samples.items()}
 
 
-rows = []
+rows = {}
 
 
-def row(measure, ours, peer="", theirs="", ratio=None, at_least=None, at_most=None):
-    """Adds a line of the table. A reach is the lowest or the highest ratio that will do."""
+def say(text):
+    print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr)
+
+
+def row(section, measure, ours, peer="", theirs="", ratio=None, at_least=None, at_most=None):
+    """Adds a line to a section of the table. A reach is the lowest or the highest ratio that will do."""
     reach = f"≥ {at_least:g}" if at_least else f"≤ {at_most:g}" if at_most else ""
     is_met = "" if not reach else "yes" if (
         ratio >= at_least * 0.9995 if at_least else ratio <= at_most * 1.0005) else "**no**"
     line = [measure, ours, peer, theirs, "" if ratio is None else f"{ratio:,.3g}", reach, is_met]
-    rows.append(line)
-    print(" | ".join(line), file=sys.stderr)
+    rows.setdefault(section, []).append(line)
+    print("   " + " | ".join(line), file=sys.stderr)
 
 
 def time_text(seconds):
@@ -122,6 +136,10 @@ def time_text(seconds):
         if seconds * factor >= 1:
             return f"{seconds * factor:,.3g} {unit}"
     return f"{seconds * 1e9:,.3g} ns"
+
+
+def people(accounts):
+    return f"{accounts:,} account{'' if accounts == 1 else 's'}"
 
 
 def rate_text(seconds):
@@ -170,21 +188,21 @@ def cold():
             for name, result in zip(commands, json.loads(report.read_text())["results"]):
                 times[name] += result["times"]
         medians = {name: statistics.median(values) for name, values in times.items()}
-        row("cold: llavero token, whole process", time_text(medians["ours"]), "secret-tool lookup",
+        row("cold", "cold: llavero token, whole process", time_text(medians["ours"]), "secret-tool lookup",
             time_text(medians["secret-tool"]), medians["ours"] / medians["secret-tool"], at_most=1.3)
         memory = {name: statistics.median(peak_memory(command, session) for _ in range(5))
                   for name, command in commands.items()}
         if MSAL:
-            row("", "", "MSAL + msal-extensions", time_text(medians["MSAL"]), medians["MSAL"] / medians["ours"],
-                at_least=12)
-        row("cold: the same from encrypted files", time_text(medians["files"]), "secret-tool lookup",
+            row("cold", "", "", "MSAL + msal-extensions", time_text(medians["MSAL"]),
+                medians["MSAL"] / medians["ours"], at_least=12)
+        row("cold", "cold: the same from encrypted files", time_text(medians["files"]), "secret-tool lookup",
             time_text(medians["secret-tool"]), medians["files"] / medians["secret-tool"], at_most=1.3)
-        row("cold: peak memory of the first, MiB", f"{memory['ours']:.1f}", "secret-tool lookup",
+        row("cold", "cold: peak memory of the first, MiB", f"{memory['ours']:.1f}", "secret-tool lookup",
             f"{memory['secret-tool']:.1f}")
-        row("", "", "a constant", "18", memory["ours"] / 18, at_most=1)
+        row("cold", "", "", "a constant", "18", memory["ours"] / 18, at_most=1)
         if MSAL:
-            row("", "", "MSAL + msal-extensions", f"{memory['MSAL']:.1f}", memory["MSAL"] / memory["ours"])
-        row("cold: peak memory with encrypted files, MiB", f"{memory['files']:.1f}", "a constant", "18",
+            row("cold", "", "", "MSAL + msal-extensions", f"{memory['MSAL']:.1f}", memory["MSAL"] / memory["ours"])
+        row("cold", "cold: peak memory with encrypted files, MiB", f"{memory['files']:.1f}", "a constant", "18",
             memory["files"] / 18, at_most=1)
 
 
@@ -210,40 +228,6 @@ def warm(accounts, ours, theirs):
     return medians(7, **steps)
 
 
-def sealed(accounts):
-    """The rows of the keyring with encrypted files in its place."""
-    with Session() as session:
-        key = session.key()
-        ours = session.llavero(key)
-        found = {"import": ours("import", cache_file(accounts))}
-        found |= medians(20, save=lambda number: ours(
-            "save", json.dumps(sample.response(accounts // 2, 2, number))))
-        found |= warm(accounts, ours, None)
-        if accounts == 1:
-            seen(session, ours, key)
-        if accounts == max(COUNTS):
-            found |= medians(9, all=lambda _: ours("accounts"))
-        return found
-
-
-def report_sealed(found, saves, listed, imported):
-    """The keyring, measured in the same run, is what encrypted files are compared with."""
-    def compare(measure, files, keyring, text):
-        row(f"encrypted files: {measure}", text(files), "Llavero, keyring", text(keyring), files / keyring)
-
-    for accounts, times in found.items():
-        row(f"encrypted files: lookups, {accounts} accounts", rate_text(times["lookups"]), "a constant",
-            "1,000,000 /s", 1 / times["lookups"] / 1e6, at_least=1)
-    for accounts, times in found.items():
-        row(f"encrypted files: acquireTokenSilent, {accounts} accounts", rate_text(times["silent"]), "a constant",
-            "200,000 /s", 1 / times["silent"] / 2e5, at_least=1)
-    for accounts, times in found.items():
-        compare(f"save one token response, {accounts} accounts", times["save"], saves[accounts]["ours"], time_text)
-    times = found[max(COUNTS)]
-    compare(f"all accounts of {max(COUNTS)}, cold cache", times["all"], listed, time_text)
-    compare(f"import of {max(COUNTS)} accounts", times["import"], imported, time_text)
-
-
 def save(accounts, ours, theirs):
     """Saves of one token response, each with new tokens."""
     ours("bare-create", shard_lines(1))
@@ -263,38 +247,49 @@ def save(accounts, ours, theirs):
     return result
 
 
-def report_warm(found):
-    for key, measure, reach in (("lookups", "warm: lookups, scopes a subset of the stored", 1e6),
-                                ("silent", "warm: acquireTokenSilent", 2e5)):
-        for accounts, times in found.items():
-            row(f"{measure}, {accounts} accounts", rate_text(times[key]), "a constant", f"{reach:,.0f} /s",
-                1 / times[key] / reach, at_least=1)
-            if MSAL and key == "lookups":
-                row("", "", "MSAL, same scopes", rate_text(times["exact"]), times["exact"] / times[key], at_least=20)
-                row("", "", "MSAL, a subset", rate_text(times["subset"]), times["subset"] / times[key])
-        every = [times[key] for times in found.values()]
-        row(f"{measure}: slowest by fastest", "", "", "", max(every) / min(every),
-            at_most=1.2 if key == "lookups" else None)
+def report_warm(accounts, times):
+    row("lookups", f"warm: lookups, scopes a subset of the stored, {people(accounts)}", rate_text(times["lookups"]),
+        "a constant", "1,000,000 /s", 1 / times["lookups"] / 1e6, at_least=1)
+    if MSAL:
+        row("lookups", "", "", "MSAL, same scopes", rate_text(times["exact"]), times["exact"] / times["lookups"],
+            at_least=20)
+        row("lookups", "", "", "MSAL, a subset", rate_text(times["subset"]), times["subset"] / times["lookups"])
+    row("silent", f"warm: acquireTokenSilent, {people(accounts)}", rate_text(times["silent"]), "a constant",
+        "200,000 /s", 1 / times["silent"] / 2e5, at_least=1)
 
 
-def report_saves(found):
-    for accounts, times in found.items():
-        row(f"save one token response, {accounts} accounts", time_text(times["ours"]), "bare GetSecret + SetSecret",
-            time_text(times["bare"]), times["ours"] / times["bare"], at_most=1.2)
-        if "msal" in times:
-            row("", "", "msal-extensions", time_text(times["msal"]), times["msal"] / times["ours"],
-                at_least={1: 6, 100: 25, 1000: 35}.get(accounts))
+def report_spread(section, measure, found, at_most=None):
+    every = [times[section] for times in found.values()]
+    row(section, f"{measure}: slowest by fastest", "", "", "", max(every) / min(every), at_most=at_most)
 
 
-def list_accounts(ours):
-    """All accounts of a large cache with nothing in memory."""
-    return medians(9, ours=lambda _: ours("accounts"), bare=lambda _: ours("bare-accounts"))
+def report_save(accounts, times):
+    row("save", f"save one token response, {people(accounts)}", time_text(times["ours"]),
+        "bare GetSecret + SetSecret", time_text(times["bare"]), times["ours"] / times["bare"], at_most=1.2)
+    if "msal" in times:
+        row("save", "", "", "msal-extensions", time_text(times["msal"]), times["msal"] / times["ours"],
+            at_least={1: 6, 100: 25, 1000: 35}.get(accounts))
+        row("save", f"the bare calls alone, {people(accounts)}", time_text(times["bare"]), "msal-extensions",
+            time_text(times["msal"]), times["msal"] / times["bare"])
+
+
+def report_list(accounts, times):
+    row("list", f"all accounts of {accounts}, cold cache", time_text(times["ours"]),
+        "bare SearchItems + GetSecrets", time_text(times["bare"]), times["ours"] / times["bare"], at_most=1.2)
+
+
+def report_import(accounts, times):
+    row("import", f"import of {accounts} accounts with {sample.TOKENS} tokens each", time_text(times["ours"]),
+        "bare CreateItem calls", time_text(times["bare"]), times["ours"] / times["bare"], at_most=1.5)
+    size = cache_file(accounts).stat().st_size
+    row("import", f"peak memory of that import of {accounts}, MiB", f"{times['memory'] / 2**20:.0f}", "the file",
+        f"{size / 2**20:.1f}", times["memory"] / size)
 
 
 def seen(session, ours, *key):
     """Whether another process finds what was saved with its first lookup, and what the check costs."""
     other = session.llavero(*key)
-    place = "encrypted files: " if key else ""
+    section, place = ("files", "encrypted files: ") if key else ("seen", "")
     rounds = 100
     found = 0
     for number in range(rounds):
@@ -302,10 +297,10 @@ def seen(session, ours, *key):
         other("find", response)
         ours("save", response)
         found += int(other("find", response))
-    time = medians(9, check=lambda _: ours("check", 1_000_000))["check"]
-    row(f"{place}a change in another process is seen", f"{found} of {rounds} first lookups", "", "", found / rounds,
-        at_least=1)
-    row(f"{place}the check for it", time_text(time), "a constant", "100 ns", time / 1e-7, at_most=1)
+    duration = medians(9, check=lambda _: ours("check", 1_000_000))["check"]
+    row(section, f"{place}a change in another process is seen", f"{found} of {rounds} first lookups", "", "",
+        found / rounds, at_least=1)
+    row(section, f"{place}the check for it", time_text(duration), "a constant", "100 ns", duration / 1e-7, at_most=1)
 
 
 def documents(ours, theirs):
@@ -318,57 +313,127 @@ def documents(ours, theirs):
             if theirs:
                 steps["msal"] = lambda _, path=path: theirs(command, path)
             found[records] = times = medians(31, **steps)
-            row(f"JSON: {command} {records} records", time_text(times["ours"]), *(
+            row("json", f"JSON: {command} {records} records", time_text(times["ours"]), *(
                 ("MSAL", time_text(times["msal"]), times["msal"] / times["ours"], 1) if theirs else ()))
         # Ten times as many records are ten times the time, and a little more where they leave the processor's caches.
-        row(f"JSON: {command}, 1,000 records by 100", time_text(found[1000]["ours"]), "Llavero, 100 records",
+        row("json", f"JSON: {command}, 1,000 records by 100", time_text(found[1000]["ours"]), "Llavero, 100 records",
             time_text(found[100]["ours"]), found[1000]["ours"] / found[100]["ours"], at_most=20)
 
 
-def main():
-    cold()
-    warm_times, saves = {}, {}
-    for accounts in COUNTS:
-        bare = None
-        if accounts == max(COUNTS):
-            with Session() as session:
-                bare = session.llavero()("bare-create", shard_lines(accounts))
-        with Session() as session, Session() as theirs_session:
-            ours = session.llavero()
+def one_account():
+    """What needs a keyring with one account only."""
+    with Session() as session:
+        ours = session.llavero()
+        ours("import", cache_file(1))
+        if "seen" in CHOSEN:
+            say("seen: changes in another process")
+            seen(session, ours)
+        if "json" in CHOSEN:
+            say("json: shards of 10, 100 and 1,000 records")
+            documents(ours, session.msal() if MSAL else None)
+
+
+def keyring(accounts):
+    """The rows of a keyring with so many accounts; also what encrypted files are compared with."""
+    found = {}
+    times = {}
+    if "import" in CHOSEN and accounts in IMPORTED:
+        say(f"import: {accounts} bare CreateItem calls")
+        with Session() as session:
+            times["bare"] = session.llavero()("bare-create", shard_lines(accounts))
+        say(f"   took {time_text(times['bare'])}")
+    with Session() as session, Session() as theirs_session:
+        ours = session.llavero()
+        say(f"keyring with {accounts} accounts: filling it")
+        found["import"] = times["ours"] = ours("import", cache_file(accounts))
+        times["memory"] = ours("memory")
+        say(f"   took {time_text(times['ours'])}")
+        if "bare" in times:
+            report_import(accounts, times)
+        if "save" in CHOSEN:
+            say(f"save: {accounts} accounts")
             theirs = theirs_session.msal() if MSAL else None
-            imported = ours("import", cache_file(accounts))
-            memory = ours("memory")
             if theirs:
                 theirs("import", cache_file(accounts))
-            saves[accounts] = save(accounts, ours, theirs)
-            workers = MSAL and {"exact": theirs_session.msal(), "subset": theirs_session.msal()}
-            warm_times[accounts] = warm(accounts, ours, workers)
-            if accounts == 1:
-                seen(session, ours)
-                documents(ours, theirs)
-            if bare:
-                listed = list_accounts(ours)
-    sealed_times = {accounts: sealed(accounts) for accounts in COUNTS}
-    report_warm(warm_times)
-    report_saves(saves)
-    row(f"all accounts of {accounts}, cold cache", time_text(listed["ours"]), "bare SearchItems + GetSecrets",
-        time_text(listed["bare"]), listed["ours"] / listed["bare"], at_most=1.2)
-    row(f"import of {accounts} accounts with {sample.TOKENS} tokens each", time_text(imported),
-        "bare CreateItem calls", time_text(bare), imported / bare, at_most=1.5)
-    report_sealed(sealed_times, saves, listed["ours"], imported)
-    size = cache_file(accounts).stat().st_size
-    row("peak memory of the import, MiB", f"{memory / 2**20:.0f}", "the file", f"{size / 2**20:.0f}", memory / size)
-    print_table()
+            saved = save(accounts, ours, theirs)
+            found["save"] = saved["ours"]
+            report_save(accounts, saved)
+        if "warm" in CHOSEN:
+            say(f"warm: {accounts} accounts")
+            found["warm"] = warm(
+                accounts, ours, MSAL and {"exact": theirs_session.msal(), "subset": theirs_session.msal()})
+            report_warm(accounts, found["warm"])
+        if "list" in CHOSEN and accounts == max(COUNTS):
+            say(f"list: {accounts} accounts")
+            listed = medians(9, ours=lambda _: ours("accounts"), bare=lambda _: ours("bare-accounts"))
+            found["list"] = listed["ours"]
+            report_list(accounts, listed)
+    return found
+
+
+def files(accounts, keyring_times):
+    """The rows of the keyring with encrypted files in its place, compared with the keyring of the same run."""
+    def compare(measure, step, duration):
+        other = keyring_times.get(step)
+        row("files", f"encrypted files: {measure}", time_text(duration), *(
+            ("Llavero, keyring", time_text(other), duration / other) if other else ()))
+
+    with Session() as session:
+        say(f"files: {accounts} accounts")
+        key = session.key()
+        ours = session.llavero(key)
+        imported = ours("import", cache_file(accounts))
+        if accounts == 1:
+            seen(session, ours, key)
+        times = warm(accounts, ours, None)
+        row("files", f"encrypted files: lookups, {people(accounts)}", rate_text(times["lookups"]), "a constant",
+            "1,000,000 /s", 1 / times["lookups"] / 1e6, at_least=1)
+        row("files", f"encrypted files: acquireTokenSilent, {people(accounts)}", rate_text(times["silent"]),
+            "a constant", "200,000 /s", 1 / times["silent"] / 2e5, at_least=1)
+        saved = medians(20, save=lambda number: ours("save", json.dumps(sample.response(accounts // 2, 2, number))))
+        compare(f"save one token response, {people(accounts)}", "save", saved["save"])
+        if accounts == max(COUNTS):
+            compare(f"all accounts of {accounts}, cold cache", "list",
+                    medians(9, all=lambda _: ours("accounts"))["all"])
+            compare(f"import of {people(accounts)}", "import", imported)
+
+
+def main():
+    start = time.monotonic()
+    if "cold" in CHOSEN:
+        say("cold: whole processes")
+        cold()
+    if {"seen", "json"} & set(CHOSEN):
+        one_account()
+    found = {}
+    if {"warm", "save", "list", "import"} & set(CHOSEN):
+        counts = COUNTS if {"warm", "save"} & set(CHOSEN) else IMPORTED if "import" in CHOSEN else COUNTS[-1:]
+        found = {accounts: keyring(accounts) for accounts in counts}
+    if "warm" in CHOSEN:
+        warm_times = {accounts: times["warm"] for accounts, times in found.items()}
+        report_spread("lookups", "warm: lookups, scopes a subset of the stored", warm_times, at_most=1.2)
+        report_spread("silent", "warm: acquireTokenSilent", warm_times)
+    if "files" in CHOSEN:
+        for accounts in COUNTS:
+            files(accounts, found.get(accounts, {}))
+    say(f"The whole took {(time.monotonic() - start) / 60:.1f} minutes.")
 
 
 def print_table():
     header = ["measure", "Llavero", "compared with", "that", "ratio", "reach", "met"]
     print("\n| " + " | ".join(header) + " |\n|" + "---|" * len(header))
-    for line in rows:
-        print("| " + " | ".join(line) + " |")
+    for section in ("cold", "seen", "json", "lookups", "silent", "save", "list", "import", "files"):
+        for line in rows.get(section, []):
+            print("| " + " | ".join(line) + " |")
     model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
     print(f"\n{model}, {os.cpu_count()} cores, Linux {platform.release()}; {MSAL or 'no MSAL for Python'}.")
 
 
+# The sessions end with the program, however that ends.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended early."))
 with tempfile.TemporaryDirectory(prefix="llavero-benchmark-") as FILES:
-    main()
+    try:
+        main()
+    finally:
+        # What was measured before something went wrong is worth having.
+        print_table()

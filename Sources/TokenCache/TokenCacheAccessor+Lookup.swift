@@ -47,11 +47,18 @@ public struct FoundAccessToken: Sendable {
     let lifetime: TokenLifetime
     let idToken: IDToken?
     let account: Account?
+    let tokenType: String
+    let tenant: String
+    let tenantProfile: TenantProfile?
 
     init(_ token: AccessToken, idToken: IDToken?, account: Account?) {
       (self.token, self.idToken, self.account) = (token, idToken, account)
       grantedScopes = token.target.split(separator: " ").map(String.init)
       lifetime = token.credential.lifetime
+      tokenType = token.tokenType
+      let tenant = Tenant.resolve(realm: token.realm, homeAccountID: token.homeAccountID)
+      self.tenant = tenant
+      tenantProfile = account?.tenantProfiles.first { $0.tenantID == tenant }
     }
   }
 
@@ -65,13 +72,17 @@ public struct FoundAccessToken: Sendable {
   /// The scopes in the server's words.
   package var grantedScopes: [String] { record.grantedScopes }
   package var lifetime: TokenLifetime { record.lifetime }
+  package var tokenType: String { record.tokenType }
+  /// The tenant that issued the token.
+  package var tenant: String { record.tenant }
+  /// The account in that tenant.
+  package var tenantProfile: TenantProfile? { record.tenantProfile }
 }
 
 extension TokenRequest {
   /// By what tells most requests of one program apart.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(homeAccountID)
-    hasher.combine(clientID)
     hasher.combine(scopes)
   }
 }

@@ -21,7 +21,7 @@ struct JSONTests {
   ]
 
   private func agree(_ json: Data) -> Bool {
-    let ours = try? JSONObject(json: json)
+    let ours = try? JSONObject(foreign: json, within: JSONLimits(size: .max, depth: .max, values: .max))
     return ours == (try? JSONDecoder().decode(JSONObject.self, from: json))
   }
 

@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// A shard's document survives any number of rewrites, and is what Foundation reads in it.
 @Sendable func fuzzShard(_ input: Data) {
-  if let object = try? JSONObject(json: input) {
+  if let object = try? JSONObject(foreign: input, within: .cache) {
     let expected = try? JSONDecoder().decode(JSONObject.self, from: input)
     require(object == expected, "JSONDecoder reads something else.")
   }

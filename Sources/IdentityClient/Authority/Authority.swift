@@ -114,7 +114,7 @@ public struct Authority: Sendable, Hashable {
 
   private init(kind: Kind, host: String, path: [String], tenant: String?) {
     (self.kind, self.host, self.tenant) = (kind, host, tenant)
-    address = "https://" + ([host] + path).joined(separator: "/")
+    address = path.reduce("https://" + host) { $0 + "/" + $1 }
   }
 }
 
@@ -180,9 +180,10 @@ private struct Address {
   }
 
   static func isSegment(_ text: String) -> Bool {
-    !text.isEmpty && text != "." && text != ".."
-      && text.utf8.allSatisfy { byte in
-        switch byte {
+    let bytes = text.utf8.span
+    return !text.isEmpty && text != "." && text != ".."
+      && bytes.indices.allSatisfy { index in
+        switch bytes[index] {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
           UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
           true

@@ -6,6 +6,7 @@ extension ClientConfiguration {
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter``.
   func claimsParameter(_ claims: ClaimsRequest?) throws(IdentityError) -> String? {
+    if claims == nil, capabilities.isEmpty { return nil }
     var claims = claims ?? ClaimsRequest()
     claims.requestCapabilities(capabilities)
     guard !claims.isEmpty else { return nil }
@@ -20,6 +21,7 @@ extension ClientConfiguration {
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter`` for a parameter that is the protocol's.
   func extraParameters(_ ofRequest: [String: String]) throws(IdentityError) -> [String: String] {
+    if extraQueryParameters.isEmpty, ofRequest.isEmpty { return [:] }
     let extra = extraQueryParameters.merging(ofRequest) { _, request in request }
     for name in extra.keys where Self.protocolParameters.contains(name.lowercased()) {
       throw IdentityError(.invalidParameter, "The parameter \(name) cannot be set by the application.")
@@ -37,10 +39,12 @@ extension ClientConfiguration {
 extension Account {
   /// The object id and the tenant of the account's home.
   var homeIdentity: (uid: String, utid: String)? {
-    let bytes = homeAccountID.utf8
-    guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > bytes.startIndex else { return nil }
-    let utid = homeAccountID[bytes.index(after: dot)...]
-    return utid.isEmpty ? nil : (String(homeAccountID[..<dot]), String(utid))
+    let bytes = homeAccountID.utf8.span
+    guard let dot = bytes.indices.last(where: { bytes[$0] == UInt8(ascii: ".") }), dot > 0,
+      dot + 1 < bytes.count
+    else { return nil }
+    let utid = homeAccountID.utf8.dropFirst(dot + 1)
+    return (String(homeAccountID.utf8.prefix(dot)) ?? "", String(utid) ?? "")
   }
 
   /// What lets Microsoft's services find the account's data center.

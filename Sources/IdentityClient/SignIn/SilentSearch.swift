@@ -91,17 +91,13 @@ extension SilentSearch {
     client.log.debug(
       "The token came from the cache.",
       ["account": client.log.personal(home), "correlation": "\(request.correlationID)"])
-    let token = cached.found.token
-    let tenant = Tenant.resolve(realm: token.realm, homeAccountID: home)
-    let issued = authority.kind == .aad ? try? authority.replacingTenant(with: tenant) : nil
+    let found = cached.found
+    let issued = authority.kind == .aad ? try? authority.replacingTenant(with: found.tenant) : nil
     return AuthenticationResult(
-      accessToken: token.secret, tokenType: token.tokenType,
-      expiresOn: isExtendedLifetime
-        ? cached.found.lifetime.extendedExpiresOn : cached.found.lifetime.expiresOn,
-      scopes: cached.found.grantedScopes,
-      idToken: cached.found.idToken?.secret,
-      claims: cached.found.idToken?.claims, account: cached.account,
-      tenantProfile: cached.account.tenantProfiles.first { $0.tenantID == tenant },
+      accessToken: found.token.secret, tokenType: found.tokenType,
+      expiresOn: isExtendedLifetime ? found.lifetime.extendedExpiresOn : found.lifetime.expiresOn,
+      scopes: found.grantedScopes, idToken: found.idToken?.secret, claims: found.idToken?.claims,
+      account: cached.account, tenantProfile: found.tenantProfile,
       authority: issued ?? authority, correlationID: request.correlationID,
       isExtendedLifetime: isExtendedLifetime, source: .cache)
   }

@@ -89,7 +89,7 @@ public struct AccountMetadata: CacheRecord {
 
   private func account(_ homeAccountID: String) -> JSONObject? {
     guard let accounts = fields[Self.accountMap]?.objectValue else { return nil }
-    return accounts[name(of: homeAccountID, in: accounts)]?.objectValue
+    return (accounts[homeAccountID] ?? accounts[name(of: homeAccountID, in: accounts)])?.objectValue
   }
 
   private mutating func update(_ homeAccountID: String, _ change: (inout JSONObject) -> Void) {

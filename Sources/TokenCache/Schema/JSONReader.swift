@@ -1,45 +1,33 @@
-package import FoundationEssentials
-
-extension JSONObject {
-  /// Reads UTF-8 JSON whose outermost value is an object, nested 512 levels deep at most.
-  ///
-  /// `JSONDecoder` accepts what is to be accepted; it takes ten times as long, though, most of it for finding out
-  /// by trial what each value is. So it is asked only about what MSAL libraries do not write.
-  ///
-  /// - Throws: What `JSONDecoder` throws.
-  package init(json: Data) throws {
-    if let object = JSONReader.read(json) {
-      self = object
-    } else {
-      self = try JSONDecoder().decode(JSONObject.self, from: json)
-    }
-  }
-}
+import FoundationEssentials
 
 /// Reads JSON of the usual kind. Two members of one name, trailing commas, numbers beyond 64 bits, byte-order
-/// marks, deep nesting and everything malformed are not.
-private struct JSONReader {
+/// marks, deep nesting, more than the limits allow and everything malformed are not.
+struct JSONReader {
   private struct Unusual: Error {}
 
   private static let maximumDepth = 64
 
   private let json: Data
+  private let limits: JSONLimits
   private var position = 0
+  /// Counted as ``JSONLimits`` counts them.
+  private var values = 0
   private var depth = 0
   /// The members of the objects that are being read, the innermost one's last.
   private var members: [(name: String, value: JSONValue)] = []
 
   /// `nil` when the JSON is unusual or none.
-  static func read(_ json: Data) -> JSONObject? {
-    var reader = JSONReader(json: json)
+  static func read(_ json: Data, within limits: JSONLimits) -> JSONObject? {
+    guard json.count <= limits.size else { return nil }
+    var reader = JSONReader(json: json, limits: limits)
     let bytes = json.span
     guard case .object(let object)? = try? reader.value(bytes) else { return nil }
     reader.skipSpace(bytes)
     return reader.position == bytes.count ? object : nil
   }
 
-  private init(json: Data) {
-    self.json = json
+  private init(json: Data, limits: JSONLimits) {
+    (self.json, self.limits) = (json, limits)
   }
 
   private mutating func value(_ bytes: Span<UInt8>) throws(Unusual) -> JSONValue {
@@ -70,12 +58,10 @@ private struct JSONReader {
     }
     depth -= 1
     var object = JSONObject(minimumCapacity: members.count - start)
-    for index in start..<members.count {
-      guard object.updateValue(members[index].value, forKey: members[index].name) == nil else {
-        throw Unusual()
-      }
+    while members.count > start {
+      let (name, value) = members.removeLast()
+      guard object.updateValue(value, forKey: name) == nil else { throw Unusual() }
     }
-    members.removeSubrange(start...)
     return object
   }
 
@@ -94,7 +80,13 @@ private struct JSONReader {
   private mutating func enter() throws(Unusual) {
     position += 1
     depth += 1
-    if depth > Self.maximumDepth { throw Unusual() }
+    if depth > min(Self.maximumDepth, limits.depth) { throw Unusual() }
+    try countValue()
+  }
+
+  private mutating func countValue() throws(Unusual) {
+    values += 1
+    if values > limits.values { throw Unusual() }
   }
 
   /// Passes a comma or the end of an object or array.
@@ -103,6 +95,7 @@ private struct JSONReader {
     position += 1
     if byte == end { return false }
     guard byte == UInt8(ascii: ",") else { throw Unusual() }
+    try countValue()
     return true
   }
 

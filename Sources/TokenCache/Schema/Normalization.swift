@@ -16,7 +16,8 @@ extension String {
   }
 
   package var hasWhitespace: Bool {
-    !utf8.allSatisfy { 0x21..<0x7F ~= $0 } && contains(where: \.isWhitespace)
+    let bytes = utf8.span
+    return bytes.indices.contains { !(0x21..<0x7F ~= bytes[$0]) } && contains(where: \.isWhitespace)
   }
 
   /// Without white space and line ends on both sides.

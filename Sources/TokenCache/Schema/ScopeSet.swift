@@ -10,7 +10,9 @@ public struct ScopeSet: Sendable, Hashable {
 
   /// Takes scopes one by one.
   public init(_ scopes: some Sequence<String>) {
-    self.scopes = Set(scopes.map(\.normalized).filter { !$0.isEmpty })
+    var names: Set<String> = []
+    for name in scopes.lazy.map(\.normalized) where !name.isEmpty { names.insert(name) }
+    self.scopes = names
   }
 
   /// Whether a token for these scopes serves a request for `requested`.
