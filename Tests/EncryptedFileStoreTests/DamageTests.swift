@@ -1,4 +1,3 @@
-import CacheWorker
 import Crypto
 import EncryptedFileStore
 import FoundationEssentials
@@ -6,6 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// What happens to files, and what it is taken for.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,10 +1,10 @@
-import CacheWorker
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// Disks that are full or read-only.
 @Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: geteuid() == 0, "only root can mount a small disk"))

@@ -1,4 +1,3 @@
-import CacheWorker
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
@@ -6,9 +5,10 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// A file store in a directory of its own, a group in it, and ways to meddle with the files.
-final class Fixture: Sendable {
+final class Fixture: StoreFixture, Sendable {
   /// What a passphrase costs in tests: 2 MiB.
   static let scryptLogN: UInt32 = 11
 
@@ -77,7 +77,7 @@ final class Fixture: Sendable {
     try write(bytes, to: path)
   }
 
-  func worker(_ arguments: String...) throws -> Worker {
+  func worker(_ arguments: [String]) throws -> Worker {
     try Worker([Worker.program] + arguments, environment: environment)
   }
 

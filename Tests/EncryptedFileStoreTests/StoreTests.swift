@@ -1,9 +1,9 @@
-import CacheWorker
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
 import Testing
 import TokenCache
+import WorkerSupport
 
 @Suite(.timeLimit(.minutes(5)))
 struct StoreTests {

@@ -1,7 +1,7 @@
-import CacheWorker
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 @Suite(.timeLimit(.minutes(5)))
 struct MemoryTests {
