@@ -122,9 +122,7 @@ struct Show: AsyncParsableCommand {
 
   private static func text(_ value: JSONValue) throws -> String {
     if let text = value.stringValue { return printable(text) }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return printable(String(decoding: try encoder.encode(value), as: UTF8.self))
+    return try json(value, names: .useDefaultKeys, layout: [])
   }
 
   private static let timeFields: Set<String> = [
