@@ -36,8 +36,10 @@ package final class PrivateDirectory: Sendable {
     var parent = ""
     for name in path.split(separator: "/") {
       parent += "/" + name
-      if mkdir(parent, 0o700) != 0, errno != EEXIST, access(parent, F_OK) != 0 {
-        throw .system(call: "mkdir", path: parent, code: errno)
+      if mkdir(parent, 0o700) == 0 { continue }
+      let code = errno
+      if code != EEXIST, access(parent, F_OK) != 0 {
+        throw .system(call: "mkdir", path: parent, code: code)
       }
     }
     guard let directory = try existing(at: path) else {

@@ -62,4 +62,13 @@ struct PrivateDirectoryTests {
       _ = try PrivateDirectory.existing(at: directory.path)
     }
   }
+
+  @Test func `A directory that cannot be made says why`() {
+    let error = #expect(throws: PrivateFileError.self) { try PrivateDirectory.made(at: "/sys/llavero/data") }
+    guard case .system("mkdir", "/sys/llavero", let code) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect([EPERM, EACCES, EROFS].contains(code))
+  }
 }
