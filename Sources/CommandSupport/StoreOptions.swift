@@ -1,7 +1,7 @@
 package import ArgumentParser
 package import EncryptedFileStore
 import KeyringStore
-import SecretService
+package import SecretService
 package import TokenCache
 
 /// The kinds of store that the tool can use.
@@ -55,10 +55,12 @@ package struct StoreOptions: ParsableArguments {
   /// Where the key of the file store comes from, if that was said.
   package var chosenKey: KeyChoice? { key ?? Settings.current.key }
 
-  private var chosenCollection: String? { collection ?? Settings.current.collection }
+  /// The keyring's collection in which the tokens are kept; `nil` is the default one.
+  package var chosenCollection: String? { collection ?? Settings.current.collection }
 
-  // Long enough to find a password, short enough not to hang a forgotten terminal for ever.
-  private var prompt: PromptPermission { unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied }
+  /// Whether the keyring may ask: long enough to find a password, short enough not to hang a forgotten terminal for
+  /// ever.
+  package var prompt: PromptPermission { unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied }
 }
 
 /// Where the cache is, and which group in it is meant.
