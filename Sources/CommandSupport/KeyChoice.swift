@@ -79,7 +79,9 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     let limit = 1 << 16
     guard var bytes = readAll(descriptor, limit: limit) else {
       guard errno != EFBIG else {
-        throw CacheError(.tooLarge, "The passphrase has more than \(limit) bytes.")
+        throw CacheError(
+          .tooLarge, "The passphrase has more than \(limit) bytes.",
+          advice: "Give the file that holds the passphrase and nothing else.")
       }
       let reason = unsafe String(cString: strerror(errno))
       throw CacheError(

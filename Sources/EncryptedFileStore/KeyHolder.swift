@@ -183,7 +183,7 @@ final class KeyHolder: Sendable {
   ) async throws(CacheError) -> T {
     try await queue.run(
       timeout: patience, onCancel: CacheError(.cancelled, "Waiting for the file store's key was cancelled."),
-      onTimeout: CacheError(.timedOut, "The file store's key did not come in time.")
+      onTimeout: CacheError(.timedOut, "The file store's key did not come in time.", advice: "Try again.")
     ) { [self] (cancellable) throws(CacheError) in try work(self, cancellable) }
   }
 

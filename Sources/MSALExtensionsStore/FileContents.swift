@@ -20,7 +20,8 @@ enum FileContents {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw CacheError(.unavailable, "\(path) is no regular file.")
+      throw CacheError(
+        .unavailable, "\(path) is no regular file.", advice: "See what it is with \"ls -l \(path)\".")
     }
     guard var bytes = readAll(descriptor, limit: limit) else {
       guard errno == EFBIG else { throw failure("read", path) }

@@ -78,7 +78,8 @@ struct Export: AsyncParsableCommand {
   private func checkComplete(_ problems: [StoreProblem]) throws {
     guard !problems.contains(where: \.hidesRecords) else {
       throw Failure.Message(
-        name: "incomplete", message: "The export lacks what could not be read of \(options.group.name).")
+        name: "incomplete", message: "The export lacks what could not be read of \(options.group.name).",
+        advice: "\"llavero doctor\" says what to do about that.")
     }
   }
 
