@@ -130,10 +130,14 @@ let package = Package(
       ],
       path: "Examples/GraphApp", swiftSettings: safe),
     .target(
-      name: "TestSupport", dependencies: ["CLibsecret", "GLibSupport"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["CLibsecret", "GLibSupport", "TokenCache", "WorkerSupport"],
+      path: "Tests/TestSupport", swiftSettings: common),
+    // What the programs of the tests share, with each other and with the tests.
+    .target(
+      name: "WorkerSupport", dependencies: ["GLibSupport", "TokenCache"], path: "Tests/WorkerSupport",
       swiftSettings: common),
     .testTarget(
-      name: "GLibSupportTests", dependencies: ["CLibsecret", "GLibSupport", "TestSupport"],
+      name: "GLibSupportTests", dependencies: ["CLibsecret", "GLibSupport", "TestSupport", "WorkerSupport"],
       swiftSettings: common),
     .testTarget(
       name: "SecretServiceTests",
@@ -143,18 +147,20 @@ let package = Package(
       name: "CacheWorker",
       dependencies: [
         "EncryptedFileStore", "GLibSupport", "KeyringStore", "MSALExtensionsStore", "SecretService",
-        "TokenCache",
+        "TokenCache", "WorkerSupport",
       ],
       path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",
-      dependencies: ["CacheWorker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport"],
+      dependencies: [
+        "CacheWorker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport", "WorkerSupport",
+      ],
       swiftSettings: common),
     .testTarget(
       name: "EncryptedFileStoreTests",
       dependencies: [
         "CacheWorker", "EncryptedFileStore", "GLibSupport", "SecretService", "TestSupport", "TokenCache",
-        crypto,
+        "WorkerSupport", crypto,
       ],
       swiftSettings: common),
     .testTarget(
@@ -186,7 +192,7 @@ let package = Package(
       name: "SignInWorker",
       dependencies: [
         "BrowserSignIn", "GLibSupport", "IdentityClient", "KeyringStore", "MSALExtensionsStore",
-        "SoupTransport", "TokenCache", argumentParser, logging,
+        "SoupTransport", "TokenCache", "WorkerSupport", argumentParser, logging,
       ],
       path: "Tests/SignInWorker", swiftSettings: common),
     .testTarget(

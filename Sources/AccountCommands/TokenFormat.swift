@@ -31,19 +31,12 @@ package enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable 
     case .bare: result.accessToken
     case .header: "Authorization: " + result.authorizationHeader
     case .json: try CommandSupport.json(TokenReport(result))
-    case .az: try encoded(AzureCLIToken(result))
-    case .azd: try encoded(AzureDeveloperCLIToken(result))
+    case .az: try CommandSupport.json(AzureCLIToken(result), names: .useDefaultKeys)
+    case .azd: try CommandSupport.json(AzureDeveloperCLIToken(result), names: .useDefaultKeys)
     case .execCredential:
-      try encoded(ExecCredential(result, request: environment["KUBERNETES_EXEC_INFO"] ?? ""))
+      try CommandSupport.json(
+        ExecCredential(result, request: environment["KUBERNETES_EXEC_INFO"] ?? ""), names: .useDefaultKeys)
     }
-  }
-
-  /// JSON with the names as they stand, for the programs of others.
-  private func encoded(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    encoder.dateEncodingStrategy = .iso8601
-    return printableJSON(String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 }
 

@@ -88,28 +88,22 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
   /// Reads a passphrase up to the end, without the line's end.
   private static func read(_ descriptor: Int32) throws(CacheError) -> SecretBytes {
     let limit = 1 << 16
-    var bytes = [UInt8](repeating: 0, count: limit)
-    defer { wipe(&bytes) }
-    var count = 0
-    while count < limit {
-      let part = unsafe bytes[count...].withUnsafeMutableBytes {
-        unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
-      }
-      if part < 0 && errno == EINTR { continue }
-      guard part >= 0 else {
-        let reason = unsafe String(cString: strerror(errno))
+    guard var bytes = readAll(descriptor, limit: limit) else {
+      guard errno != EFBIG else {
         throw CacheError(
-          .unavailable, "The passphrase cannot be read from file descriptor \(descriptor): \(reason).",
-          advice: "Open it for the command, for example with \(descriptor)< FILE.")
+          .tooLarge, "The passphrase has more than \(limit) bytes.",
+          advice: "Give the file that holds the passphrase and nothing else.")
       }
-      if part == 0 { break }
-      count += part
+      let reason = unsafe String(cString: strerror(errno))
+      throw CacheError(
+        .unavailable, "The passphrase cannot be read from file descriptor \(descriptor): \(reason).",
+        advice: "Open it for the command, for example with \(descriptor)< FILE.")
     }
-    guard count < limit else { throw CacheError(.tooLarge, "The passphrase has more than \(limit) bytes.") }
+    defer { wipe(&bytes) }
     // Whoever comes next in this process finds a file at its beginning again; no other program needs it.
     lseek(descriptor, 0, SEEK_SET)
     if descriptor > STDERR_FILENO { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    if count > 0, bytes[count - 1] == UInt8(ascii: "\n") { count -= 1 }
-    return keep(unsafe bytes[..<count].withUnsafeBytes { unsafe SecretBytes(copying: $0) })
+    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    return keep(unsafe bytes.withUnsafeBytes { unsafe SecretBytes(copying: $0) })
   }
 }

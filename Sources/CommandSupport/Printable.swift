@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 import GLibSupport
 
 extension Unicode.Scalar {
@@ -39,11 +39,15 @@ package func printableJSON(_ json: String) -> String {
   return safe
 }
 
-/// Pretty JSON with sorted keys and ISO 8601 times, the form of every `--json`.
-package func json(_ value: some Encodable) throws -> String {
+/// Printable JSON with sorted keys and ISO 8601 times; unless told otherwise, on several lines and with names in
+/// snake case, the form of every `--json`.
+package func json(
+  _ value: some Encodable, names: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase,
+  layout: JSONEncoder.OutputFormatting = .prettyPrinted
+) throws -> String {
   let encoder = JSONEncoder()
-  encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-  encoder.keyEncodingStrategy = .convertToSnakeCase
+  encoder.outputFormatting = layout.union([.sortedKeys, .withoutEscapingSlashes])
+  encoder.keyEncodingStrategy = names
   encoder.dateEncodingStrategy = .iso8601
   return printableJSON(String(decoding: try encoder.encode(value), as: UTF8.self))
 }

@@ -1,7 +1,7 @@
 package import ArgumentParser
 package import EncryptedFileStore
 import KeyringStore
-import SecretService
+package import SecretService
 package import TokenCache
 
 /// The kinds of store that the tool can use.
@@ -70,8 +70,9 @@ package struct StoreOptions: ParsableArguments {
     return text + " \(number)< FILE"
   }
 
-  // Long enough to find a password, short enough not to hang a forgotten terminal for ever.
-  private var prompt: PromptPermission { unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied }
+  /// Whether the keyring may ask: long enough to find a password, short enough not to hang a forgotten terminal for
+  /// ever.
+  package var prompt: PromptPermission { unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied }
 }
 
 /// Where the cache is, and which group in it is meant.

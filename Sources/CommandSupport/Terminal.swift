@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import Glibc
 package import SecretService
 
@@ -19,22 +20,15 @@ package enum Terminal {
 
   /// Reads standard input to its end.
   ///
-  /// - Throws: `Failure.Message` when there is more than a program has to say.
+  /// - Throws: `Failure.Message` when there is more than a program has to say, or that cannot be read.
   package static func readInput() throws(Failure.Message) -> [UInt8] {
-    var input: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: inputLimit)
-    while true {
-      let count = unsafe buffer.withUnsafeMutableBytes {
-        unsafe read(STDIN_FILENO, $0.baseAddress, $0.count)
-      }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { return input }
-      input += buffer[..<count]
-      guard input.count <= inputLimit else {
-        throw Failure.Message(
-          code: .usage, name: "too_large", message: "Standard input holds more than \(inputLimit) bytes.")
-      }
+    if let input = readAll(STDIN_FILENO, limit: inputLimit) { return input }
+    guard errno == EFBIG else {
+      let reason = unsafe String(cString: strerror(errno))
+      throw Failure.Message(name: "unreadable", message: "Standard input cannot be read: \(reason).")
     }
+    throw Failure.Message(
+      code: .usage, name: "too_large", message: "Standard input holds more than \(inputLimit) bytes.")
   }
 
   /// Makes what was read from standard input readable there again, for the program that takes over.
@@ -118,20 +112,13 @@ package struct Stream: Sendable {
 
   /// Ends the process when that fails: the rest of the output has no use.
   package func write(_ bytes: [UInt8]) {
-    var bytes = bytes[...]
-    while !bytes.isEmpty {
-      let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else {
-        // A reader that has seen enough, such as head, is no reason to complain.
-        if errno != EPIPE && descriptor == STDOUT_FILENO {
-          let reason = unsafe String(cString: strerror(errno))
-          Terminal.error("llavero: Standard output cannot be written: \(reason).")
-        }
-        exit(Failure.Code.error.rawValue)
-      }
-      bytes = bytes.dropFirst(count)
+    if writeAll(bytes.span, to: descriptor) { return }
+    // A reader that has seen enough, such as head, is no reason to complain.
+    if errno != EPIPE && descriptor == STDOUT_FILENO {
+      let reason = unsafe String(cString: strerror(errno))
+      Terminal.error("llavero: Standard output cannot be written: \(reason).")
     }
+    exit(Failure.Code.error.rawValue)
   }
 }
 

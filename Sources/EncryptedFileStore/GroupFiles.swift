@@ -207,7 +207,9 @@ struct GroupFiles {
         json, as: .init(group: group, name: name), sequence: sequence, with: keys.current)
     }
     guard let file else {
-      throw CacheError(.tooLarge, "A shard of more than \(limit) bytes is too large.")
+      throw CacheError(
+        .tooLarge, "A shard of more than \(limit) bytes is too large.",
+        advice: "\"llavero clear --expired\" removes what is of no use any more.")
     }
     return file
   }

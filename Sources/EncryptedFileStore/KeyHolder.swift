@@ -140,31 +140,36 @@ final class KeyHolder: Sendable {
       try await run(patience: patience) { (holder, cancellable) throws(CacheError) in
         guard try holder.present() != nil else { return RekeySummary() }
         return try holder.locking { (root) throws(CacheError) in
-          guard let old = try holder.present(), let oldFile = try holder.file() else { return RekeySummary() }
-          let surroundings = holder.surroundings(cancellable)
-          let header = KeysFile.Header(newSource.lock, scrypt: holder.scrypt)
-          let key = try newSource.newKey(header, surroundings)
-          var keys = DataKeys(current: DataKeys.Key(), older: old.all)
-          func write() throws(CacheError) {
-            let file = KeysFile.seal(keys, header, with: key)
-            try holder.write(file, in: root)
-            holder.state.withLock { $0 = State(source: newSource, unsealed: (file, keys)) }
-          }
-          try write()
-          var summary = RekeySummary()
-          for group in try holder.groups() {
-            summary += try reseal(group, keys)
-          }
-          if summary.left == 0 {
-            keys = DataKeys(current: keys.current, older: [])
-            try write()
-          }
-          // An item that stays opens nothing any more.
-          if let header = try? KeysFile.Header(oldFile) { try? source.forgetKey(header, surroundings) }
-          return summary
+          try holder.change(from: source, to: newSource, in: root, resealing: reseal, cancellable)
         }
       }
     }
+  }
+
+  private func change(
+    from source: KeySource, to newSource: KeySource, in root: PrivateDirectory,
+    resealing reseal: (KeychainGroup, DataKeys) throws(CacheError) -> RekeySummary, _ cancellable: Cancellable
+  ) throws(CacheError) -> RekeySummary {
+    guard let old = try present(), let oldFile = try file() else { return RekeySummary() }
+    let surroundings = surroundings(cancellable)
+    let header = KeysFile.Header(newSource.lock, scrypt: scrypt)
+    let key = try newSource.newKey(header, surroundings)
+    var keys = DataKeys(current: DataKeys.Key(), older: old.all)
+    func write() throws(CacheError) {
+      let file = KeysFile.seal(keys, header, with: key)
+      try self.write(file, in: root)
+      state.withLock { $0 = State(source: newSource, unsealed: (file, keys)) }
+    }
+    try write()
+    var summary = RekeySummary()
+    for group in try groups() { summary += try reseal(group, keys) }
+    if summary.left == 0 {
+      keys = DataKeys(current: keys.current, older: [])
+      try write()
+    }
+    // An item that stays opens nothing any more.
+    if let header = try? KeysFile.Header(oldFile) { try? source.forgetKey(header, surroundings) }
+    return summary
   }
 
   private var patience: Duration { state.withLock(\.source).patience(timeout) }
@@ -178,7 +183,7 @@ final class KeyHolder: Sendable {
   ) async throws(CacheError) -> T {
     try await queue.run(
       timeout: patience, onCancel: CacheError(.cancelled, "Waiting for the file store's key was cancelled."),
-      onTimeout: CacheError(.timedOut, "The file store's key did not come in time.")
+      onTimeout: CacheError(.timedOut, "The file store's key did not come in time.", advice: "Try again.")
     ) { [self] (cancellable) throws(CacheError) in try work(self, cancellable) }
   }
 

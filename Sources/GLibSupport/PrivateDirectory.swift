@@ -36,8 +36,10 @@ package final class PrivateDirectory: Sendable {
     var parent = ""
     for name in path.split(separator: "/") {
       parent += "/" + name
-      if mkdir(parent, 0o700) != 0, errno != EEXIST, access(parent, F_OK) != 0 {
-        throw .system(call: "mkdir", path: parent, code: errno)
+      if mkdir(parent, 0o700) == 0 { continue }
+      let code = errno
+      if code != EEXIST, access(parent, F_OK) != 0 {
+        throw .system(call: "mkdir", path: parent, code: code)
       }
     }
     guard let directory = try existing(at: path) else {
@@ -87,13 +89,7 @@ package final class PrivateDirectory: Sendable {
     if file < 0 { throw failure("open", name) }
     defer { close(file) }
     do throws(PrivateFileError) {
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-        if count < 0 && errno == EINTR { continue }
-        guard count > 0 else { throw failure("write", name) }
-        rest = rest.dropFirst(count)
-      }
+      guard writeAll(bytes.span, to: file) else { throw failure("write", name) }
       if fsync(file) != 0 { throw failure("fsync", name) }
     } catch {
       unlinkat(descriptor, name, 0)
@@ -145,19 +141,9 @@ private func readRegularFile(
   var status = stat()
   if fstat(file, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
   guard status.st_mode & S_IFMT == S_IFREG, isAcceptable(status) else { throw .notPrivate(path: path) }
-  guard status.st_size <= limit else { throw .system(call: "read", path: path, code: EFBIG) }
-  var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-  var filled = 0
-  while filled < bytes.count {
-    let count = bytes[filled...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
-    if count < 0 {
-      if errno == EINTR { continue }
-      throw .system(call: "read", path: path, code: errno)
-    }
-    if count == 0 { break }
-    filled += count
+  guard let bytes = readAll(file, limit: limit) else {
+    throw .system(call: "read", path: path, code: errno)
   }
-  bytes.removeSubrange(filled...)
   return bytes
 }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import Glibc
 import TokenCache
 
@@ -19,28 +20,15 @@ enum FileContents {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw CacheError(.unavailable, "\(path) is no regular file.")
+      throw CacheError(
+        .unavailable, "\(path) is no regular file.", advice: "See what it is with \"ls -l \(path)\".")
     }
-    guard status.st_size <= limit else {
+    guard var bytes = readAll(descriptor, limit: limit) else {
+      guard errno == EFBIG else { throw failure("read", path) }
       throw CacheError(.tooLarge, "\(path) is larger than \(limit >> 20) MiB, which no token cache is.")
     }
-    var data = Data(capacity: Int(status.st_size))
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    defer {
-      unsafe buffer.withUnsafeMutableBytes { bytes in
-        if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
-      }
-    }
-    while true {
-      let count = unsafe buffer.withUnsafeMutableBytes {
-        unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
-      }
-      if count == 0 { return data }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw failure("read", path) }
-      data.append(contentsOf: buffer[..<count])
-      guard data.count <= limit else { throw failure("read", path) }
-    }
+    defer { wipe(&bytes) }
+    return Data(bytes)
   }
 
   /// What an open file says from its beginning, empty when it cannot be read.
@@ -61,7 +49,7 @@ enum FileContents {
     unsafe unlink(new)
     let descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("written", path) }
-    guard writeAll(contents, to: descriptor), fsync(descriptor) == 0 else {
+    guard writeAll(contents.span, to: descriptor), fsync(descriptor) == 0 else {
       let error = failure("written", path)
       close(descriptor)
       unsafe unlink(new)
@@ -82,9 +70,9 @@ enum FileContents {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      writeAll(Data(repeating: 0, count: Int(status.st_size)), to: descriptor), fsync(descriptor) == 0,
+      writeAll(Data(repeating: 0, count: Int(status.st_size)).span, to: descriptor), fsync(descriptor) == 0,
       ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0,
-      writeAll(Data(rest.utf8), to: descriptor), fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0
+      writeAll(Data(rest.utf8).span, to: descriptor), fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0
     else { throw failure("overwritten", path) }
   }
 
@@ -121,7 +109,7 @@ enum FileContents {
     if !isNew && errno == EEXIST { descriptor = unsafe open(signal.path, flags) }
     guard descriptor >= 0 else { throw failure("touched", signal.path) }
     defer { close(descriptor) }
-    if isNew { _ = writeAll(Data(signal.contents.utf8), to: descriptor) }
+    if isNew { _ = writeAll(Data(signal.contents.utf8).span, to: descriptor) }
     var status = stat()
     var now = timespec()
     unsafe fstat(descriptor, &status)
@@ -144,17 +132,6 @@ enum FileContents {
     return CacheError(
       .unavailable, "\(path) cannot be \(done): \(reason).",
       advice: "See who owns it and its directory, and whether the disk is full.")
-  }
-
-  private static func writeAll(_ contents: Data, to descriptor: Int32) -> Bool {
-    var rest = contents[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { return false }
-      rest = rest.dropFirst(count)
-    }
-    return true
   }
 
   private static func resolved(_ path: String) -> String {

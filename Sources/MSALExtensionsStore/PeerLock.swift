@@ -198,7 +198,9 @@ private struct HeldFile: Sendable {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
-      throw CacheError(.unavailable, "\(path) is no regular file, so it cannot be locked.")
+      throw CacheError(
+        .unavailable, "\(path) is no regular file, so it cannot be locked.",
+        advice: "See what it is with \"ls -l \(path)\", and move it away if no program needs it.")
     }
     let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

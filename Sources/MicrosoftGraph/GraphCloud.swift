@@ -75,7 +75,7 @@ public struct GraphCloud: Sendable, Hashable {
     let host = token.authority.host
     if let issuer, CloudInstances.known.contains(host), CloudInstances.known.canonical(host) != issuer {
       throw GraphError(
-        .cloudMismatch, "The token comes from \(host) and is not for \(baseURL.host ?? "")",
+        .cloudMismatch, "The token comes from \(host) and is not for \(baseURL.host ?? "").",
         advice: "Make the client with GraphCloud.cloud(for:) and the authority of the token.")
     }
     if !servesPersonalAccounts, Tenant.home(of: token.account.homeAccountID) == Tenant.personalAccounts {

@@ -103,7 +103,9 @@ struct Adopt: AsyncParsableCommand {
     for _ in 0..<3 {
       let document = try await store.settledContents().document
       guard document.recordCount > 0 else {
-        if all || total != ImportSummary() { return nil }
+        // The program has emptied its file in the meantime.
+        if total != ImportSummary() { return result(peer, path, total, removed: false) }
+        if all { return nil }
         throw Failure.Message(
           name: "not_found", message: "There are no tokens in \(path).",
           advice: "\"llavero sources\" shows what there is.")

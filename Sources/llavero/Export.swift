@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import FoundationEssentials
+import GLibSupport
 import Glibc
 import MSALExtensionsStore
 import TokenCache
@@ -77,7 +78,8 @@ struct Export: AsyncParsableCommand {
   private func checkComplete(_ problems: [StoreProblem]) throws {
     guard !problems.contains(where: \.hidesRecords) else {
       throw Failure.Message(
-        name: "incomplete", message: "The export lacks what could not be read of \(options.group.name).")
+        name: "incomplete", message: "The export lacks what could not be read of \(options.group.name).",
+        advice: "\"llavero doctor\" says what to do about that.")
     }
   }
 
@@ -110,19 +112,12 @@ struct Export: AsyncParsableCommand {
   private static func create(_ path: String, _ contents: Data) throws {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure(path) }
-    var rest = contents[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else {
-        let error = failure(path)
-        close(descriptor)
-        unsafe unlink(path)
-        throw error
-      }
-      rest = rest.dropFirst(count)
+    defer { close(descriptor) }
+    guard writeAll(contents.span, to: descriptor), fsync(descriptor) == 0 else {
+      let error = failure(path)
+      unsafe unlink(path)
+      throw error
     }
-    guard fsync(descriptor) == 0, close(descriptor) == 0 else { throw failure(path) }
   }
 
   private static func failure(_ path: String) -> Failure.Message {

@@ -1,5 +1,6 @@
 import CommandSupport
 import FoundationEssentials
+import GLibSupport
 import Glibc
 
 /// Reads what a person names on the command line.
@@ -15,35 +16,18 @@ enum InputFile {
     let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(path) }
     defer { if path != "-" { close(descriptor) } }
-    var data = Data()
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    defer { buffer.resetBytes() }
-    while true {
-      let count = unsafe buffer.withUnsafeMutableBytes {
-        unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
-      }
-      if count == 0 { return data }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw failure(path) }
-      data.append(contentsOf: buffer[..<count])
-      guard data.count <= limit else {
-        throw Failure.Message(
-          name: "too_large",
-          message: "\(name(of: path)) is larger than \(limit >> 20) MiB, which no token cache is.")
-      }
+    guard var bytes = readAll(descriptor, limit: limit) else {
+      guard errno == EFBIG else { throw failure(path) }
+      throw Failure.Message(
+        name: "too_large",
+        message: "\(name(of: path)) is larger than \(limit >> 20) MiB, which no token cache is.")
     }
+    defer { wipe(&bytes) }
+    return Data(bytes)
   }
 
   private static func failure(_ path: String) -> Failure.Message {
     let reason = unsafe String(cString: strerror(errno))
     return Failure.Message(name: "unreadable", message: "\(name(of: path)) cannot be read: \(reason).")
-  }
-}
-
-extension [UInt8] {
-  fileprivate mutating func resetBytes() {
-    unsafe withUnsafeMutableBytes { bytes in
-      if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
-    }
   }
 }

@@ -76,12 +76,11 @@ struct PeerOptions: ParsableArguments {
 }
 
 extension StoreOptions {
-  /// Another program's cache, in the collection and with the permission to prompt that the options say.
+  /// Another program's cache, with the permission to prompt that the options say. Its collection is the default one
+  /// unless the command line names another: the settings are about Llavero's own.
   func store(
     of peer: PeerCache, group: KeychainGroup, client: SecretServiceConnection = SecretServiceConnection()
   ) -> MSALExtensionsStore {
-    MSALExtensionsStore(
-      peer, group: group, collection: collection,
-      prompt: unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied, client: client)
+    MSALExtensionsStore(peer, group: group, collection: collection, prompt: prompt, client: client)
   }
 }

@@ -14,8 +14,9 @@ struct Shim: ParsableCommand {
       abstract: "Put a stand-in for az or azd into a directory.",
       discussion: """
         The Azure SDKs ask "az account get-access-token" and "azd auth token" for tokens. The stand-in is a \
-        small shell script that answers just that with "llavero token", and anything else with an error. A \
-        file that is there and not a stand-in is left alone. To be rid of it, remove the file.
+        small shell script that answers just that with "llavero token", and anything else with an error. It \
+        runs this llavero: install it again when that moves. A file that is there and not a stand-in is left \
+        alone. To be rid of it, remove the file.
 
         Example:
           llavero shim install az
@@ -51,27 +52,29 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
 
   private static let mark = #"# A stand-in made by "llavero shim install". Remove this file to be rid of it."#
 
-  /// Writes the script.
+  /// Writes the script, in place of one that was written before.
   ///
   /// - Throws: `Failure.Message`, where another file is in the way, or none can be written.
   func install(at path: String) throws(Failure.Message) {
-    guard FileManager.default.fileExists(atPath: path) else {
-      do {
-        try Data(script.utf8).write(to: URL(filePath: path), options: .withoutOverwriting)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-      } catch {
-        throw Failure.Message(
-          name: "not_writable", message: "\(path) cannot be written.",
-          advice: "Make the directory, or choose another with --directory.")
-      }
-      return
-    }
-    let present = String(decoding: (try? Data(contentsOf: URL(filePath: path))) ?? Data(), as: UTF8.self)
-    guard present.split(separator: "\n").contains(Substring(Self.mark)) else {
+    let isThere = FileManager.default.fileExists(atPath: path)
+    guard !isThere || isStandIn(path) else {
       throw Failure.Message(
         name: "exists", message: "\(path) is there already, and is no stand-in.",
         advice: "Choose another directory with --directory.")
     }
+    do {
+      try Data(script.utf8).write(to: URL(filePath: path), options: isThere ? .atomic : .withoutOverwriting)
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    } catch {
+      throw Failure.Message(
+        name: "not_writable", message: "\(path) cannot be written.",
+        advice: "Make the directory, or choose another with --directory.")
+    }
+  }
+
+  private func isStandIn(_ path: String) -> Bool {
+    let contents = (try? Data(contentsOf: URL(filePath: path))) ?? Data()
+    return String(decoding: contents, as: UTF8.self).split(separator: "\n").contains(Substring(Self.mark))
   }
 
   /// Takes the arguments one by one from the front, and puts those of llavero behind them.

@@ -52,34 +52,34 @@ struct Show: AsyncParsableCommand {
     let token = record.fields["secret"]?.stringValue
     let claims = token.flatMap(IDTokenClaims.init(token:))?.claims
     let shown = record.fields.filter { reveal || Self.openFields.contains($0.key) }
-    let hidden = record.fields.keys.filter { shown[$0] == nil }.sorted()
-    let scopes = record.summary.target.map { $0.split(separator: " ").map(String.init) }
-    if output.json {
-      return Terminal.out(
-        try json(
-          Result(
-            group: options.group.name, record: record.summary, fields: shown, hiddenFields: hidden,
-            claims: claims, scopes: scopes,
-            secondsLeft: record.summary.expiresOn.map { Int($0.timeIntervalSince(now)) })))
-    }
+    let result = Result(
+      group: options.group.name, record: record.summary, fields: shown,
+      hiddenFields: record.fields.keys.filter { shown[$0] == nil }.sorted(), claims: claims,
+      scopes: record.summary.target.map { $0.split(separator: " ").map(String.init) },
+      secondsLeft: record.summary.expiresOn.map { Int($0.timeIntervalSince(now)) })
+    if output.json { return Terminal.out(try json(result)) }
+    try Self.print(result, of: record, now: now)
+  }
+
+  private static func print(_ result: Result, of record: ListedRecord, now: Date) throws {
     let title = "\(record.summary.type) \(record.summary.id)"
     let left = record.summary.expiresOn.map { timeLeft(until: $0, from: now) }
     Terminal.out(Terminal.output.styled(title, .bold) + (left.map { ", \($0)" } ?? ""))
-    var lines: [(String, String)] = []
-    for (name, value) in shown.sorted(by: { $0.key < $1.key }) {
-      lines.append((name, try Self.text(value) + Self.moment(name, value, among: Self.timeFields)))
-    }
-    for name in hidden {
+    var lines = try described(result.fields, times: timeFields)
+    for name in result.hiddenFields {
       let size = record.fields[name]?.stringValue.map { ", \($0.count) characters" } ?? ""
       lines.append((name, Terminal.output.styled("hidden" + size, .dim)))
     }
-    Self.print(lines)
-    if let scopes { Self.print(scopes.map { ("", printable($0)) }, under: "Scopes") }
-    if let claims {
-      let lines = try claims.sorted { $0.key < $1.key }.map { name, value in
-        (name, try Self.text(value) + Self.moment(name, value, among: Self.timeClaims))
-      }
-      Self.print(lines, under: "Claims")
+    print(lines)
+    if let scopes = result.scopes { print(scopes.map { ("", printable($0)) }, under: "Scopes") }
+    if let claims = result.claims { print(try described(claims, times: timeClaims), under: "Claims") }
+  }
+
+  private static func described(
+    _ members: JSONObject, times: Set<String>
+  ) throws -> [(name: String, value: String)] {
+    try members.sorted { $0.key < $1.key }.map { name, value in
+      (name, try text(value) + moment(name, value, among: times))
     }
   }
 
@@ -122,9 +122,7 @@ struct Show: AsyncParsableCommand {
 
   private static func text(_ value: JSONValue) throws -> String {
     if let text = value.stringValue { return printable(text) }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return printable(String(decoding: try encoder.encode(value), as: UTF8.self))
+    return try json(value, names: .useDefaultKeys, layout: [])
   }
 
   private static let timeFields: Set<String> = [

@@ -59,7 +59,7 @@ struct Sources: AsyncParsableCommand {
       do throws(CacheError) {
         let report = try await store.store(of: peer, group: .default, client: client).inspect()
         guard report.isPresent else { continue }
-        let findings = try report.findings.filter { known.insert($0).inserted }.map(finding)
+        let findings = report.findings.filter { known.insert($0).inserted }.map(finding)
         if report.contents?.copies == 0 && findings.isEmpty { continue }
         sources.append(Self.source(report, findings))
       } catch {
@@ -74,11 +74,16 @@ struct Sources: AsyncParsableCommand {
     if let failure { throw failure }
   }
 
-  private func finding(_ finding: PeerFinding) throws(CacheError) -> Result.Finding {
-    if fix && finding.isMendable { try finding.mend(Cancellable(timeout: .seconds(5))) }
+  private func finding(_ finding: PeerFinding) -> Result.Finding {
+    var isFixed = fix && finding.isMendable
+    do throws(CacheError) {
+      if isFixed { try finding.mend(Cancellable(timeout: .seconds(5))) }
+    } catch {
+      isFixed = false
+      Terminal.error("warning: " + printable(error.message))
+    }
     return Result.Finding(
-      kind: finding.kind.rawValue, path: finding.path, detail: finding.detail,
-      fixed: fix && finding.isMendable)
+      kind: finding.kind.rawValue, path: finding.path, detail: finding.detail, fixed: isFixed)
   }
 
   private static func source(_ report: PeerReport, _ findings: [Result.Finding]) -> Result.Source {

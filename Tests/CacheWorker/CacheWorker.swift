@@ -6,6 +6,7 @@ import KeyringStore
 import MSALExtensionsStore
 import SecretService
 import TokenCache
+import WorkerSupport
 
 /// A process that works on a token cache in the keyring, for tests that take several; in the file store when
 /// `CACHE_WORKER_KEY_FILE` names its key.
@@ -142,12 +143,6 @@ struct CacheWorker {
       }
     }
   }
-}
-
-/// Writes a line at once: what was written is out even if the process is killed right after.
-private func writeLine(_ text: String) {
-  let bytes = Array((text + "\n").utf8)
-  if write(1, bytes, bytes.count) != bytes.count { exit(74) }
 }
 
 /// The process's resident memory in kilobytes.

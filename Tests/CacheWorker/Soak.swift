@@ -1,9 +1,8 @@
-import Dispatch
 import FoundationEssentials
 import Glibc
 import KeyringStore
-import Synchronization
 import TokenCache
+import WorkerSupport
 
 /// One writer of a soak: saves and finds tokens of its own in accounts that it shares with others.
 ///
@@ -41,7 +40,7 @@ struct SoakWriter {
     var report = Report()
     report.places = (0..<accounts).map { Place(account: $0, scope: "api://sample/\(name)-\($0)") }
     var number = 0
-    while !isOver.value.load(ordering: .relaxed) {
+    while !isOver.isReached {
       let index = Int.random(in: 0..<accounts)
       do throws(CacheError) {
         if number.isMultiple(of: 3) {
@@ -81,17 +80,4 @@ struct SoakWriter {
 
 extension SoakWriter.Place {
   fileprivate func sample(_ name: String) -> SampleToken { SampleToken(name, account: account, scope: scope) }
-}
-
-/// Whether standard input has ended.
-private final class EndOfInput: Sendable {
-  let value = Atomic(false)
-
-  init() {
-    // Not on the cooperative pool, which must not be blocked.
-    DispatchQueue.global().async { [self] in
-      while readLine() != nil {}
-      value.store(true, ordering: .relaxed)
-    }
-  }
 }

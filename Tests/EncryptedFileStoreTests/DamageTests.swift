@@ -1,4 +1,3 @@
-import CacheWorker
 import Crypto
 import EncryptedFileStore
 import FoundationEssentials
@@ -6,6 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// What happens to files, and what it is taken for.
 @Suite(.timeLimit(.minutes(5)))
@@ -30,88 +30,63 @@ struct DamageTests {
     let change: @Sendable (Fixture, _ path: String, _ older: [UInt8]) throws -> Void
   }
 
-  static let faults: [Named<Fault>] = [
-    Named(
-      "emptied",
-      Fault(expected: .wrongLength(size: 0, expected: 116), code: .damaged, kind: .damaged) {
-        fixture, path, _ in try fixture.write([], to: path)
-      }),
-    Named(
-      "cut off",
-      Fault(expected: .wrongLength(size: 4000, expected: 4212), code: .damaged, kind: .damaged) {
-        fixture, path, _ in try fixture.change(path) { $0.removeLast($0.count - 4000) }
-      }),
-    Named(
-      "longer",
-      Fault(expected: .wrongLength(size: 4213, expected: 4212), code: .damaged, kind: .damaged) {
-        fixture, path, _ in try fixture.change(path) { $0.append(0) }
-      }),
-    Named(
-      "overwritten",
-      Fault(expected: .notSealed, code: .damaged, kind: .damaged) {
-        fixture, path, _ in try fixture.write(Array("{}".utf8) + .init(repeating: 0, count: 200), to: path)
-      }),
-    Named(
-      "bit flipped",
-      Fault(expected: .corrupt, code: .damaged, kind: .damaged) {
-        fixture, path, _ in try fixture.change(path) { $0[2000] ^= 1 }
-      }),
-    Named(
-      "bit flipped in the version",
-      Fault(expected: .corrupt, code: .damaged, kind: .damaged) {
-        fixture, path, _ in try fixture.change(path) { $0[11] ^= 2 }
-      }),
-    Named(
-      "bit flipped in the key's id",
-      Fault(expected: .corrupt, code: .damaged, kind: .damaged) {
-        fixture, path, _ in try fixture.change(path) { $0[20] ^= 1 }
-      }),
-    Named(
-      "changed on purpose",
-      Fault(expected: .forged, code: .damaged, kind: .damaged) {
-        fixture, path, _ in try fixture.forge(path) { $0[2000] ^= 1 }
-      }),
-    Named(
-      "sequence changed on purpose",
-      Fault(expected: .forged, code: .damaged, kind: .damaged) {
-        fixture, path, _ in try fixture.forge(path) { $0[71] += 1 }
-      }),
-    Named(
-      "another shard's",
-      Fault(expected: .misplaced, code: .damaged, kind: .damaged) {
-        fixture, path, _ in
-        try fixture.write(try fixture.bytes(fixture.path(SampleToken("", account: 2))), to: path)
-      }),
-    Named(
-      "another shard's, renamed inside",
-      Fault(expected: .forged, code: .damaged, kind: .damaged) {
-        fixture, path, _ in
-        let name = try fixture.bytes(path)[32..<48]
-        try fixture.write(try fixture.bytes(fixture.path(SampleToken("", account: 2))), to: path)
-        try fixture.forge(path) { $0.replaceSubrange(32..<48, with: name) }
-      }),
-    Named(
-      "a directory",
-      Fault(expected: .notSealed, code: .damaged, kind: .damaged) {
-        fixture, path, _ in
-        try fixture.remove(path)
-        #expect(symlink("/etc/hostname", path) == 0)
-      }),
-    Named(
-      "another key's",
-      Fault(expected: .unknownKey, code: .wrongKey, kind: .wrongKey) {
-        fixture, path, _ in try fixture.forge(path) { $0[20] ^= 1 }
-      }),
-    Named(
-      "a later version's",
-      Fault(expected: .newerVersion(2), code: .newerVersion, kind: .newerVersion) {
-        fixture, path, _ in try fixture.forge(path) { $0[11] = 2 }
-      }),
-    Named(
-      "an older version of itself",
-      Fault(expected: .rolledBack, code: .rolledBack, kind: .rolledBack) {
-        fixture, path, older in try fixture.write(older, to: path)
-      }),
+  private static func fault(
+    _ name: String, _ expected: SealedFileError, code: CacheError.Code = .damaged,
+    kind: StoreProblem.Kind = .damaged,
+    change: @escaping @Sendable (Fixture, _ path: String, _ older: [UInt8]) throws -> Void
+  ) -> Named<Fault> {
+    Named(name, Fault(expected: expected, code: code, kind: kind, change: change))
+  }
+
+  static let faults = [
+    fault("emptied", .wrongLength(size: 0, expected: 116)) { fixture, path, _ in
+      try fixture.write([], to: path)
+    },
+    fault("cut off", .wrongLength(size: 4000, expected: 4212)) { fixture, path, _ in
+      try fixture.change(path) { $0.removeLast($0.count - 4000) }
+    },
+    fault("longer", .wrongLength(size: 4213, expected: 4212)) { fixture, path, _ in
+      try fixture.change(path) { $0.append(0) }
+    },
+    fault("overwritten", .notSealed) { fixture, path, _ in
+      try fixture.write(Array("{}".utf8) + .init(repeating: 0, count: 200), to: path)
+    },
+    fault("bit flipped", .corrupt) { fixture, path, _ in
+      try fixture.change(path) { $0[2000] ^= 1 }
+    },
+    fault("bit flipped in the version", .corrupt) { fixture, path, _ in
+      try fixture.change(path) { $0[11] ^= 2 }
+    },
+    fault("bit flipped in the key's id", .corrupt) { fixture, path, _ in
+      try fixture.change(path) { $0[20] ^= 1 }
+    },
+    fault("changed on purpose", .forged) { fixture, path, _ in
+      try fixture.forge(path) { $0[2000] ^= 1 }
+    },
+    fault("sequence changed on purpose", .forged) { fixture, path, _ in
+      try fixture.forge(path) { $0[71] += 1 }
+    },
+    fault("another shard's", .misplaced) { fixture, path, _ in
+      try fixture.write(try fixture.bytes(fixture.path(SampleToken("", account: 2))), to: path)
+    },
+    fault("another shard's, renamed inside", .forged) { fixture, path, _ in
+      let name = try fixture.bytes(path)[32..<48]
+      try fixture.write(try fixture.bytes(fixture.path(SampleToken("", account: 2))), to: path)
+      try fixture.forge(path) { $0.replaceSubrange(32..<48, with: name) }
+    },
+    fault("a symbolic link", .notSealed) { fixture, path, _ in
+      try fixture.remove(path)
+      #expect(symlink("/etc/hostname", path) == 0)
+    },
+    fault("another key's", .unknownKey, code: .wrongKey, kind: .wrongKey) { fixture, path, _ in
+      try fixture.forge(path) { $0[20] ^= 1 }
+    },
+    fault("a later version's", .newerVersion(2), code: .newerVersion, kind: .newerVersion) {
+      fixture, path, _ in try fixture.forge(path) { $0[11] = 2 }
+    },
+    fault("an older version of itself", .rolledBack, code: .rolledBack, kind: .rolledBack) {
+      fixture, path, older in try fixture.write(older, to: path)
+    },
   ]
 
   @Test(arguments: faults)

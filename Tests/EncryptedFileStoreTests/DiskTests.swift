@@ -1,10 +1,10 @@
-import CacheWorker
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// Disks that are full or read-only.
 @Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: geteuid() == 0, "only root can mount a small disk"))
@@ -14,12 +14,12 @@ struct DiskTests {
 
   /// A small disk in memory.
   private final class Disk {
-    let path: String
+    private let directory: TemporaryDirectory
+
+    var path: String { directory.path }
 
     init(kilobytes: Int) throws {
-      var template = Array("/tmp/llavero-disk-XXXXXX".utf8CString)
-      try #require(mkdtemp(&template) != nil)
-      path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+      directory = try TemporaryDirectory()
       try #require(mount("tmpfs", path, "tmpfs", 0, "size=\(kilobytes)k,mode=0700") == 0)
     }
 
@@ -28,10 +28,7 @@ struct DiskTests {
       #expect(mount("tmpfs", path, "tmpfs", flags, nil) == 0)
     }
 
-    deinit {
-      umount2(path, Int32(MNT_DETACH))
-      rmdir(path)
-    }
+    deinit { umount2(path, Int32(MNT_DETACH)) }
   }
 
   @Test func `A full disk is named, and the old file stays`() async throws {

@@ -1,4 +1,3 @@
-import CacheWorker
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
@@ -6,22 +5,22 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// A file store in a directory of its own, a group in it, and ways to meddle with the files.
-final class Fixture: Sendable {
+final class Fixture: StoreFixture, Sendable {
   /// What a passphrase costs in tests: 2 MiB.
   static let scryptLogN: UInt32 = 11
 
-  let directory: String
+  private let scratch: TemporaryDirectory
   let environment: [String: String]
   let group: KeychainGroup
   let store: EncryptedFileStore
   let cache: TokenCacheAccessor
 
   init(in parent: String = "/tmp") throws {
-    var template = Array("\(parent)/llavero-sealed-XXXXXX".utf8CString)
-    try #require(mkdtemp(&template) != nil)
-    directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    scratch = try TemporaryDirectory(in: parent)
+    let directory = scratch.path
     environment = [
       "PATH": "/usr/bin:/bin", "HOME": directory, "XDG_DATA_HOME": directory + "/data",
       "CACHE_WORKER_KEY_FILE": directory + "/key",
@@ -33,7 +32,7 @@ final class Fixture: Sendable {
     cache = TokenCacheAccessor(store: store, group: group)
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: directory) }
+  var directory: String { scratch.path }
 
   /// Another store, as another process would have it.
   func otherStore(
@@ -78,7 +77,7 @@ final class Fixture: Sendable {
     try write(bytes, to: path)
   }
 
-  func worker(_ arguments: String...) throws -> Worker {
+  func worker(_ arguments: [String]) throws -> Worker {
     try Worker([Worker.program] + arguments, environment: environment)
   }
 

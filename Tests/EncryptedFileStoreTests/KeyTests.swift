@@ -1,4 +1,3 @@
-import CacheWorker
 import FoundationEssentials
 import Glibc
 import SecretService
@@ -6,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 @testable import EncryptedFileStore
 

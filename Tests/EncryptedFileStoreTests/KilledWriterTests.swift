@@ -1,8 +1,8 @@
-import CacheWorker
 import FoundationEssentials
 import GLibSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 @testable import EncryptedFileStore
 

@@ -1,7 +1,7 @@
-import CacheWorker
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// `KeyringStoreTests` has the same of the keyring.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,10 +1,10 @@
-import CacheWorker
 import Crypto
 import FoundationEssentials
 import SecretService
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 @testable import EncryptedFileStore
 

@@ -1,10 +1,10 @@
-import CacheWorker
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 @Suite(.timeLimit(.minutes(5)))
 struct StoreTests {

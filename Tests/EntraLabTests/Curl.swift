@@ -53,15 +53,3 @@ extension EntraLab {
     return Answer(exit: result.status, status: status ?? 0, headers: headers, body: body)
   }
 }
-
-/// Runs a test with a lab of its own.
-func withLab(_ body: (EntraLab) async throws -> Void) async throws {
-  let lab = try await EntraLab.start()
-  do {
-    try await body(lab)
-  } catch {
-    await lab.stop()
-    throw error
-  }
-  await lab.stop()
-}

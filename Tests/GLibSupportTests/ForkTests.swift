@@ -23,10 +23,8 @@ struct ForkTests {
   /// In a process of its own: the child would keep open what other tests have open meanwhile.
   @Test func `A lock is free again although a forked child lives on`() async {
     await #expect(processExitsWith: .success) {
-      var template = Array("/tmp/llavero-test-XXXXXX".utf8CString)
-      try #require(mkdtemp(&template) != nil)
-      let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-      defer { _ = try? Child.run("rm", ["-rf", directory], environment: ["PATH": "/usr/bin:/bin"]) }
+      let scratch = try TemporaryDirectory()
+      let directory = scratch.path
       func isFree(_ name: String) throws -> Bool {
         try Child.run(
           "flock", ["--nonblock", "\(directory)/\(name)", "true"], environment: ["PATH": "/usr/bin:/bin"]

@@ -7,27 +7,17 @@ import Testing
 
 private let plainEnvironment = ["PATH": "/usr/bin:/bin"]
 
-/// A directory that is removed with this object.
-private final class ScratchDirectory: Sendable {
-  let path: String
+/// A lock file in a directory of its own.
+extension TemporaryDirectory {
+  fileprivate var locks: String { path + "/llavero" }
+  fileprivate var lockFile: String { locks + "/group" }
 
-  init() {
-    var template = Array("/tmp/llavero-test-XXXXXX".utf8CString)
-    mkdtemp(&template)
-    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }
-
-  deinit { _ = try? Child.run("rm", ["-rf", path], environment: plainEnvironment) }
-
-  var locks: String { path + "/llavero" }
-  var file: String { locks + "/group" }
-
-  func open() throws(SharedLockFileError) -> SharedLockFile {
+  fileprivate func open() throws(SharedLockFileError) -> SharedLockFile {
     try SharedLockFile(directory: locks, name: "group")
   }
 
-  func write(_ text: String) {
-    let file = fopen(self.file, "w")
+  fileprivate func write(_ text: String) {
+    let file = fopen(lockFile, "w")
     fputs(text, file)
     fclose(file)
   }
@@ -41,14 +31,16 @@ extension SharedLockFile {
 
 @Suite(.timeLimit(.minutes(10)))
 struct SharedLockFileTests {
-  private let scratch = ScratchDirectory()
+  private let scratch: TemporaryDirectory
+
+  init() throws { scratch = try TemporaryDirectory() }
 
   @Test func `A new file is private and starts with a completed write`() throws {
     let file = try scratch.open()
     #expect(file.generation % 2 == 0)
     var status = stat()
     #expect(stat(scratch.locks, &status) == 0 && status.st_mode & 0o777 == 0o700)
-    #expect(stat(scratch.file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(stat(scratch.lockFile, &status) == 0 && status.st_mode & 0o777 == 0o600)
     #expect(status.st_size == 4096)
   }
 
@@ -131,7 +123,7 @@ struct SharedLockFileTests {
 
   @Test func `A lock held here keeps another process out`() throws {
     let file = try scratch.open()
-    let tryIt = ["--nonblock", scratch.file, "true"]
+    let tryIt = ["--nonblock", scratch.lockFile, "true"]
     let held = try file.locked { try? Child.run("flock", tryIt, environment: plainEnvironment).status }
     #expect(held == 1)
     #expect(try Child.run("flock", tryIt, environment: plainEnvironment).status == 0)
@@ -141,7 +133,7 @@ struct SharedLockFileTests {
     let file = try scratch.open()
     let output = try Pipe()
     let holder = try Child(
-      "flock", ["--no-fork", scratch.file, "sh", "-c", "echo held; exec sleep 60 >/dev/null"],
+      "flock", ["--no-fork", scratch.lockFile, "sh", "-c", "echo held; exec sleep 60 >/dev/null"],
       environment: plainEnvironment, streams: (nil, output.writing, nil))
     output.closeWriting()
     #expect(output.readLine() == "held")
@@ -175,12 +167,12 @@ struct SharedLockFileTests {
       chown(scratch.locks, 0, 0)
     }
 
-    symlink("/dev/null", scratch.file)
-    #expect(throws: SharedLockFileError.notPrivate(path: scratch.file)) { try scratch.open() }
-    unlink(scratch.file)
+    symlink("/dev/null", scratch.lockFile)
+    #expect(throws: SharedLockFileError.notPrivate(path: scratch.lockFile)) { try scratch.open() }
+    unlink(scratch.lockFile)
     _ = try scratch.open()
-    chmod(scratch.file, 0o644)
-    #expect(throws: SharedLockFileError.notPrivate(path: scratch.file)) { try scratch.open() }
+    chmod(scratch.lockFile, 0o644)
+    #expect(throws: SharedLockFileError.notPrivate(path: scratch.lockFile)) { try scratch.open() }
   }
 
   @Test(arguments: [
@@ -193,7 +185,7 @@ struct SharedLockFileTests {
     let file = try scratch.open()
     #expect(file.generation % 2 == 0)
     var status = stat()
-    #expect(stat(scratch.file, &status) == 0 && status.st_size == 4096)
+    #expect(stat(scratch.lockFile, &status) == 0 && status.st_size == 4096)
     file.beginWrite()
     #expect(try scratch.open().generation == file.generation)
   }
@@ -214,7 +206,7 @@ struct SharedLockFileTests {
     let file = try scratch.open()
     let other = try scratch.open()
     let before = file.generation
-    unlink(scratch.file)
+    unlink(scratch.lockFile)
     rmdir(scratch.locks)
     try file.locked {}
     #expect(file.generation != before)

@@ -1,9 +1,9 @@
-import CacheWorker
 import KeyringStore
 import SecretService
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// How many calls an operation takes, and what a writer may take from its memory.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,10 +1,10 @@
-import CacheWorker
 import Glibc
 import KeyringStore
 import SecretService
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// Keyrings that hold much, and disks that take no more.
 @Suite(.serialized, .timeLimit(.minutes(10)))

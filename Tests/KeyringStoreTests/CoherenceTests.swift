@@ -1,4 +1,3 @@
-import CacheWorker
 import GLibSupport
 import Glibc
 import KeyringStore
@@ -6,6 +5,7 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// What a process remembers, and when it must not rely on it.
 @Suite(.timeLimit(.minutes(10)))
@@ -43,21 +43,7 @@ struct CoherenceTests {
   }
 
   @Test func `Two processes see each other's changes with their first lookup`() async throws {
-    let fixture = try Fixture()
-    let worker = try Worker(fixture.keyring, "serve", fixture.group.name)
-    #expect(await worker.nextLine() == "ready")
-    for number in 0..<20 {
-      let theirs = SampleToken("theirs-\(number)", account: 0)
-      #expect(try await !fixture.cache.finds(theirs))
-      #expect(await worker.ask("save \(theirs.name)") == "saved")
-      #expect(try await fixture.cache.finds(theirs))
-
-      let ours = SampleToken("ours-\(number)", account: 0)
-      #expect(await worker.ask("find \(ours.name)") == "missing")
-      try await fixture.cache.save(ours)
-      #expect(await worker.ask("find \(ours.name)") == "found")
-    }
-    #expect(await worker.finish().status == 0)
+    try await Fixture().saveInTurnsWithAnotherProcess()
   }
 
   @Test func `A writer waits for another process, and goes on when that is killed`() async throws {
@@ -161,24 +147,6 @@ struct CoherenceTests {
   }
 
   @Test func `A thousand tasks save and read through one store`() async throws {
-    let fixture = try Fixture(timeout: .seconds(600))
-    let cache = fixture.cache
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<1000 {
-        group.addTask {
-          if number.isMultiple(of: 5) {
-            let token = SampleToken("t\(number)", account: number % 7)
-            try await cache.save(token)
-            #expect(try await cache.finds(token))
-          } else {
-            _ = try await cache.finds(SampleToken("t\(number - number % 5)", account: number % 7))
-          }
-        }
-      }
-      try await group.waitForAll()
-    }
-    for number in stride(from: 0, to: 1000, by: 5) {
-      #expect(try await cache.finds(SampleToken("t\(number)", account: number % 7)))
-    }
+    try await Fixture(timeout: .seconds(600)).saveByAThousandTasks()
   }
 }

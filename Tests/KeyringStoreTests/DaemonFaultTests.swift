@@ -1,10 +1,10 @@
-import CacheWorker
 import GLibSupport
 import KeyringStore
 import SecretService
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// Daemons that die, are replaced, lose their data, dawdle or talk nonsense while the store is in use.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,12 +1,12 @@
-import CacheWorker
 import FoundationEssentials
 import KeyringStore
 import SecretService
 import TestSupport
 import TokenCache
+import WorkerSupport
 
 /// A keyring of its own, a group in it, and ways to see what is really there.
-struct Fixture {
+struct Fixture: StoreFixture {
   let keyring: PrivateKeyring
   let group: KeychainGroup
   let store: KeyringStore
@@ -43,6 +43,10 @@ struct Fixture {
     KeyringStore(
       timeout: timeout, busAddress: keyring.busAddress,
       environment: keyring.environment.merging(environment) { $1 })
+  }
+
+  func worker(_ arguments: [String]) throws -> Worker {
+    try Worker([Worker.program] + arguments, environment: keyring.environment)
   }
 
   func shard(_ token: SampleToken) -> ShardID {

@@ -1,9 +1,9 @@
-import CacheWorker
 import GLibSupport
 import KeyringStore
 import SecretService
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// How a group lies in the keyring, and that nothing is written without need.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,4 +1,3 @@
-import CacheWorker
 import GLibSupport
 import Glibc
 import KeyringStore
@@ -6,6 +5,7 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// The store on KWallet, which differs from gnome-keyring in much of what the specification leaves open.
 @Suite(

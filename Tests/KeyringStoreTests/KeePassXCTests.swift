@@ -1,10 +1,10 @@
-import CacheWorker
 import FoundationEssentials
 import KeyringStore
 import SecretService
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// The store on KeePassXC: one run of everything in one connection. KeePassXC 2.7 itself loses prompts and crashes
 /// when several clients write at once; without a display it hangs at its start every other time. So it runs only

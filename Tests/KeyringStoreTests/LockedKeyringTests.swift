@@ -1,8 +1,8 @@
-import CacheWorker
 import KeyringStore
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// A locked keyring is never taken for an empty one.
 @Suite(.timeLimit(.minutes(10)))

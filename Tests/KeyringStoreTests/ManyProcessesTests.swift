@@ -1,28 +1,15 @@
-import CacheWorker
 import SecretService
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// What many processes that save into one group at once leave behind.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct ManyProcessesTests {
-  private static let processes = 8
-  private static let accounts = 20
-
   @Test func `Eight processes that save 200 responses each lose none`() async throws {
     let fixture = try Fixture()
-    let saves = 200
-    let workers = try (0..<Self.processes).map {
-      try Worker(fixture.keyring, "save", fixture.group.name, "w\($0)", "\(saves)", "\(Self.accounts)")
-    }
-    var acknowledged: [String] = []
-    for worker in workers {
-      let (lines, status) = await worker.finish()
-      #expect(status == 0)
-      acknowledged += lines
-    }
-    #expect(acknowledged.count == Self.processes * saves)
+    let acknowledged = try await fixture.saveByEightProcesses()
     let found = try await fixture.check()
     #expect(found.names == Set(acknowledged))
     print(found.summary(of: acknowledged))
@@ -30,30 +17,12 @@ struct ManyProcessesTests {
 
   @Test func `What was acknowledged stays although writers are killed all the time`() async throws {
     let fixture = try Fixture()
-    func worker(_ name: String) throws -> Worker {
-      try Worker(fixture.keyring, "save", fixture.group.name, name, "1000", "\(Self.accounts)")
-    }
-    var workers = try (0..<Self.processes).map { try worker("w\($0)") }
-    var acknowledged: [String] = []
-    let rounds = 80
-    for round in 0..<rounds {
-      let slot = round % Self.processes
-      let victim = workers[slot]
-      // It has begun to save, and is killed at one moment or another of what it does then.
-      acknowledged.append(await victim.nextLine())
-      try await Task.sleep(for: .milliseconds(round))
-      victim.kill()
-      workers[slot] = try worker("r\(round)")
-      acknowledged += await victim.finish().lines
-    }
-    for worker in workers { worker.kill() }
-    for worker in workers { acknowledged += await worker.finish().lines }
-
+    let (acknowledged, killed) = try await fixture.saveByProcessesThatAreKilled()
     let found = try await fixture.check()
     #expect(found.names.isSuperset(of: acknowledged))
     // Of each victim one save at most was under way.
-    #expect(found.names.count <= acknowledged.count + rounds + Self.processes)
-    print("\(rounds + Self.processes) processes killed, " + found.summary(of: acknowledged))
+    #expect(found.names.count <= acknowledged.count + killed)
+    print("\(killed) processes killed, " + found.summary(of: acknowledged))
     // The lock is free, and who comes next finds and saves.
     let token = SampleToken("last", account: 0)
     try await fixture.cache.save(token)

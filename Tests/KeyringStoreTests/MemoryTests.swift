@@ -1,7 +1,7 @@
-import CacheWorker
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// `EncryptedFileStoreTests` has the same of the file store.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,9 +1,9 @@
-import CacheWorker
 import Glibc
 import KeyringStore
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// Processes that are stopped, belong to somebody else, or run in a poor environment.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,8 +1,8 @@
-import CacheWorker
 import KeyringStore
 import SecretService
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// Items that no store of this version would leave behind.
 @Suite(.timeLimit(.minutes(10)))

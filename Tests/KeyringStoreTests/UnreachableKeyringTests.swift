@@ -1,9 +1,9 @@
-import CacheWorker
 import KeyringStore
 import SecretService
 import TestSupport
 import Testing
 import TokenCache
+import WorkerSupport
 
 /// A keyring that is absent, ends, or does not answer.
 @Suite(.timeLimit(.minutes(10)))

@@ -178,6 +178,13 @@ struct DoctorTests {
     #expect(configured.states("collection") == ["problem"])
   }
 
+  @Test func `The settings' collection is looked at, and other programs' caches in the default one`() throws {
+    let keyring = try PrivateKeyring()
+    let report = try examine(Tool(on: keyring), environment: ["LLAVERO_COLLECTION": "nope"])
+    #expect(report.text("collection").contains("no collection named nope"))
+    #expect(report.text("sources").contains("No cache of another program"))
+  }
+
   @Test func `What should not be in a group is named by kind`() async throws {
     let tool = try Tool(on: PrivateKeyring())
     try tool.load(Sample.cache)

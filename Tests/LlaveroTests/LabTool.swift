@@ -84,16 +84,3 @@ struct LabTool: Sendable {
   /// Every token in the group.
   func secrets() throws -> [String] { try tool.exported().secrets }
 }
-
-/// Starts a lab for one test and ends it afterwards.
-func withLab<T: Sendable>(_ body: (EntraLab) async throws -> T) async throws -> T {
-  let lab = try await EntraLab.start()
-  do {
-    let result = try await body(lab)
-    await lab.stop()
-    return result
-  } catch {
-    await lab.stop()
-    throw error
-  }
-}

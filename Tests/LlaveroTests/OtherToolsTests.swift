@@ -81,6 +81,9 @@ struct OtherToolsTests {
       try tool.logIn()
       let directory = try TemporaryDirectory()
       #expect(try tool("shim", "install", "az", "--directory", directory.path).status == 0)
+      // One for a tool that has been moved since.
+      _ = try directory.file(
+        "az", try directory.contents("az").replacing("exec '", with: "exec '/nowhere"))
       #expect(try tool("shim", "install", "az", "--directory", directory.path).status == 0)
       let environment = tool.tool.environment(with: tool.environment)
       let call = ["account", "get-access-token", "--output", "json"]

@@ -63,6 +63,27 @@ struct PeerCacheTests {
     #expect(access(azure + ".lockfile", F_OK) != 0)
   }
 
+  @Test func `What cannot be mended is said, and hides nothing else`() throws {
+    try writeAzureCLI(mode: 0o644)
+    let lock = home.path + "/.azure/msal_token_cache.bin.lockfile"
+    _ = try home.file(".azure/msal_token_cache.bin.lockfile", "999999 python")
+    // As somebody who reads.
+    let descriptor = open(lock, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    try #require(flock(descriptor, LOCK_SH) == 0)
+    let result = try run("sources", "--fix", "--json")
+    #expect(result.status == 0)
+    #expect(result.standardError.contains("warning: The cache of another program is in use"))
+    let sources = try JSONValue(text: result.standardOutput)["sources"]?.arrayValue ?? []
+    let fixed = sources.map { source in
+      [source["name"]] + (source["findings"]?.arrayValue ?? []).map { $0["fixed"] }
+    }
+    #expect(
+      fixed == [
+        ["azure-cli", .bool(false), .bool(true)], ["azure-cli-encrypted", .bool(false)],
+      ])
+  }
+
   @Test func `Refresh tokens without an account and records with two keys are found`() throws {
     let stray = Sample.refreshToken("stray", "9.x", Sample.mail)
     let twice = Sample.refreshToken("alices", Sample.alice, Sample.mail)

@@ -159,26 +159,3 @@ struct PeerLockTests {
     #expect(try directory.contents("counter").utf8.count == 100)
   }
 }
-
-/// A directory for a test's files.
-final class TemporaryDirectory: Sendable {
-  let path: String
-
-  init() throws {
-    var template = Array("/tmp/llavero-files-XXXXXX".utf8CString)
-    try #require(mkdtemp(&template) != nil)
-    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  /// Makes a file and returns its path.
-  func file(_ name: String, _ contents: String = "") throws -> String {
-    try Data(contents.utf8).write(to: URL(filePath: path + "/" + name))
-    return path + "/" + name
-  }
-
-  func contents(_ name: String) throws -> String {
-    String(decoding: try Data(contentsOf: URL(filePath: path + "/" + name)), as: UTF8.self)
-  }
-}

@@ -12,42 +12,42 @@ extension ApplicationTests {
 
     @Test("54: a program signs in by device code at a server with a certificate of its own")
     func aProgramSignsInByDeviceCodeAtAServerWithACertificateOfItsOwn() async throws {
-      let lab = try await EntraLab.start()
-      lab.configure { $0.deviceInterval = 1 }
-      MSALGlobalConfig.httpConfig.certificateAuthorities = URL(fileURLWithPath: lab.caBundlePath)
-      defer { MSALGlobalConfig.httpConfig.certificateAuthorities = nil }
-      let application = try Self.application(lab)
+      try await withLab { lab async throws in
+        lab.configure { $0.deviceInterval = 1 }
+        MSALGlobalConfig.httpConfig.certificateAuthorities = URL(fileURLWithPath: lab.caBundlePath)
+        defer { MSALGlobalConfig.httpConfig.certificateAuthorities = nil }
+        let application = try Self.application(lab)
 
-      let parameters = MSALDeviceCodeTokenParameters(scopes: ["User.Read"]) { code in
-        #expect(throws: Never.self) { try lab.approveDevice(userCode: code.userCode, as: "alice") }
+        let parameters = MSALDeviceCodeTokenParameters(scopes: ["User.Read"]) { code in
+          #expect(throws: Never.self) { try lab.approveDevice(userCode: code.userCode, as: "alice") }
+        }
+        let result = try await application.acquireToken(with: parameters)
+        #expect(result.account.username?.hasPrefix("alice") == true)
+        #expect(try application.allAccounts() == [result.account])
+
+        let silent = MSALSilentTokenParameters(scopes: ["User.Read"], account: result.account)
+        silent.forceRefresh = true
+        let refreshed = try await application.acquireTokenSilent(with: silent)
+        #expect(refreshed.accessToken != result.accessToken)
+
+        try application.remove(result.account)
+        #expect(try application.allAccounts().isEmpty)
       }
-      let result = try await application.acquireToken(with: parameters)
-      #expect(result.account.username?.hasPrefix("alice") == true)
-      #expect(try application.allAccounts() == [result.account])
-
-      let silent = MSALSilentTokenParameters(scopes: ["User.Read"], account: result.account)
-      silent.forceRefresh = true
-      let refreshed = try await application.acquireTokenSilent(with: silent)
-      #expect(refreshed.accessToken != result.accessToken)
-
-      try application.remove(result.account)
-      #expect(try application.allAccounts().isEmpty)
-      await lab.stop()
     }
 
     @Test("61: a server whose certificate nobody trusts is an error of the network")
     func aServerWhoseCertificateNobodyTrustsIsAnErrorOfTheNetwork() async throws {
-      let lab = try await EntraLab.start()
-      let application = try Self.application(lab)
-      let parameters = MSALDeviceCodeTokenParameters(scopes: ["User.Read"]) { _ in }
-      do {
-        try await application.acquireToken(with: parameters)
-        Issue.record("The certificate should not be trusted.")
-      } catch let error as NSError {
-        #expect(error.domain == NSURLErrorDomain)
-        #expect(error.code == NSURLErrorServerCertificateUntrusted)
+      try await withLab { lab async throws in
+        let application = try Self.application(lab)
+        let parameters = MSALDeviceCodeTokenParameters(scopes: ["User.Read"]) { _ in }
+        do {
+          try await application.acquireToken(with: parameters)
+          Issue.record("The certificate should not be trusted.")
+        } catch let error as NSError {
+          #expect(error.domain == NSURLErrorDomain)
+          #expect(error.code == NSURLErrorServerCertificateUntrusted)
+        }
       }
-      await lab.stop()
     }
 
     private static func application(_ lab: EntraLab) throws -> MSALPublicClientApplication {

@@ -154,16 +154,3 @@ private func isListening(_ port: Int) -> Bool {
     }
   }
 }
-
-/// Starts a lab for one test and ends it afterwards.
-func withLab<T: Sendable>(_ body: (EntraLab) async throws -> T) async throws -> T {
-  let lab = try await EntraLab.start()
-  do {
-    let result = try await body(lab)
-    await lab.stop()
-    return result
-  } catch {
-    await lab.stop()
-    throw error
-  }
-}

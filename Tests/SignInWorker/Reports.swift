@@ -1,8 +1,8 @@
 import FoundationEssentials
 import GLibSupport
-import Glibc
 import IdentityClient
 import TokenCache
+import WorkerSupport
 
 /// What a person would be shown.
 struct DeviceCodeShown: Encodable {
@@ -48,12 +48,5 @@ func write(json value: some Encodable) {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   // The reports are made of nothing that JSON could not take.
-  write(((try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }) ?? "{}")
-}
-
-/// Writes a line at once, since whoever started the process waits for it.
-func write(_ line: String) {
-  // Not by stdio, whose lock on standard input a task that reads it may hold.
-  let bytes = Array((line + "\n").utf8)
-  if Glibc.write(STDOUT_FILENO, bytes, bytes.count) != bytes.count { exit(74) }
+  writeLine(((try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }) ?? "{}")
 }

@@ -8,6 +8,7 @@ import Logging
 import MSALExtensionsStore
 import SoupTransport
 import TokenCache
+import WorkerSupport
 
 /// A process that signs people in with their tokens in the keyring, for tests with peers from elsewhere.
 ///
@@ -63,7 +64,7 @@ struct SignInWorker: AsyncParsableCommand {
   func run() async throws {
     let client = try makeClient()
     if wait {
-      write("ready")
+      writeLine("ready")
       _ = readLine()
     }
     do throws(IdentityError) {

@@ -1,8 +1,7 @@
-import Dispatch
 import FoundationEssentials
 import IdentityClient
-import Synchronization
 import TokenCache
+import WorkerSupport
 
 /// One user's part in a soak: reads and renews, and signs in when told to or where nobody is signed in.
 struct SoakUser {
@@ -31,7 +30,7 @@ struct SoakUser {
   func run() async {
     let isOver = EndOfInput()
     var report = Report()
-    while !isOver.value.load(ordering: .relaxed) {
+    while !isOver.isReached {
       let operation = next()
       do throws(IdentityError) {
         try await perform(operation)
@@ -92,18 +91,5 @@ struct SoakUser {
 
   private func note(_ result: AuthenticationResult) {
     if let error = result.cacheError { write(json: Event(event: "save_failed", detail: error.code.rawValue)) }
-  }
-}
-
-/// Whether standard input has ended.
-private final class EndOfInput: Sendable {
-  let value = Atomic(false)
-
-  init() {
-    // Not on the cooperative pool, which must not be blocked.
-    DispatchQueue.global().async { [self] in
-      while readLine() != nil {}
-      value.store(true, ordering: .relaxed)
-    }
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import TestSupport
 
 /// A throw-away certificate authority, and certificates it signed.
@@ -27,13 +28,11 @@ struct TestCertificates: Sendable {
   }()
 
   private init() throws {
-    var template = Array("/tmp/llavero-tls-XXXXXX".utf8CString)
-    mkdtemp(&template)
-    let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let files = try TemporaryDirectory()
+    let directory = files.path
     self.directory = directory
-    nonisolated(unsafe) let path = strdup(directory)
-    toRemove = path
-    atexit { if let path = toRemove { removeDirectory(String(cString: path)) } }
+    toRemove.withLock { $0 = files }
+    atexit { toRemove.withLock { $0 = nil } }
 
     try write(
       """
@@ -88,7 +87,7 @@ private struct OpenSSLFailure: Error, CustomStringConvertible {
   let description: String
 }
 
-private nonisolated(unsafe) var toRemove: UnsafeMutablePointer<CChar>?
+private let toRemove = Mutex<TemporaryDirectory?>(nil)
 private let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
 private func openssl(_ arguments: [String]) throws {
@@ -100,8 +99,4 @@ func write(_ text: String, to path: String) throws {
   guard let file = fopen(path, "w") else { throw OpenSSLFailure(description: path) }
   fputs(text, file)
   fclose(file)
-}
-
-private func removeDirectory(_ path: String) {
-  _ = try? Child.run("rm", ["-r", path], environment: ["PATH": "/usr/bin:/bin"])
 }

@@ -15,11 +15,12 @@ public final class PrivateKeyring: Sendable {
   /// For tests that leave the daemon running and unlocked.
   public static let shared = Swift.Result { try PrivateKeyring() }
 
-  public let directory: String
+  public var directory: String { files.path }
   public let busAddress: String
   /// What a child process needs to use this keyring, and nothing else.
   public let environment: [String: String]
 
+  private let files: TemporaryDirectory
   private let lifeline: Pipe
   private let watchdog: Child
   private let bus: Child
@@ -29,7 +30,8 @@ public final class PrivateKeyring: Sendable {
   /// Without `startingDaemon` it is a bus on which nobody offers the Secret Service.
   public init(startingDaemon: Bool = true, provider: KeyringProvider = .gnomeKeyring) throws {
     self.provider = provider
-    directory = try Self.makeDirectory()
+    files = try TemporaryDirectory()
+    let directory = files.path
     var environment = [
       "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": directory,
       "XDG_DATA_HOME": directory + "/data", "XDG_CONFIG_HOME": directory + "/config",
@@ -136,12 +138,6 @@ public final class PrivateKeyring: Sendable {
   private static let serviceName = "org.freedesktop.secrets"
   private static let servicePath = "/org/freedesktop/secrets"
   private static let serviceInterface = "org.freedesktop.Secret.Service"
-
-  private static func makeDirectory() throws -> String {
-    var template = Array("/tmp/llavero-test-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw Child.Failure(description: "mkdtemp: \(errno)") }
-    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }
 
   static func write(_ text: String, to path: String) throws {
     guard let file = fopen(path, "w") else { throw Child.Failure(description: "\(path): \(errno)") }

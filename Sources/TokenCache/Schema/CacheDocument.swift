@@ -1,5 +1,5 @@
 public import FoundationEssentials
-import Glibc
+import GLibSupport
 
 /// MSAL's unified token cache as a JSON document: sections of records, each under a key.
 ///
@@ -133,11 +133,7 @@ extension CacheDocument {
   /// Calls `body` with the serialized document and wipes it afterwards.
   package func withJSON<T>(_ body: (UnsafeRawBufferPointer) -> T) throws(CacheError) -> T {
     var json = try jsonBytes()
-    defer {
-      unsafe json.withUnsafeMutableBytes { bytes in
-        if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
-      }
-    }
+    defer { wipe(&json) }
     return unsafe json.withUnsafeBytes(body)
   }
 

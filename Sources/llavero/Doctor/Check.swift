@@ -16,7 +16,7 @@ protocol Check: Sendable {
 struct Patient: Sendable {
   let environment: [String: String]
   let store: any CacheStore
-  /// The name of the keyring's collection; `nil` is the default one.
+  /// The name of the collection that Llavero uses; `nil` is the default one.
   let collection: String?
   /// The end of a command line that is to use the same store.
   let sameStore: String

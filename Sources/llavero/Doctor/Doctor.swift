@@ -28,17 +28,19 @@ struct Doctor: AsyncParsableCommand {
       """)
 
   /// Each chain ends with its first problem: what comes after it could not work.
-  private static func chains(_ files: EncryptedFileStore?, key: KeyChoice?) -> [[any Check]] {
+  private func chains(_ files: EncryptedFileStore?) -> [[any Check]] {
     let keyring: [any Check] = [
       SessionBusCheck(), ServiceCheck(), EncryptionCheck(), PromptCheck(), CollectionCheck(),
     ]
     let groups: [any Check] = [GroupsCheck(), ClockCheck()]
-    let others: [[any Check]] = [[SourcesCheck()], [CABundleCheck()], [BrowserCheck()]]
+    let others: [[any Check]] = [
+      [SourcesCheck(collection: store.collection)], [CABundleCheck()], [BrowserCheck()],
+    ]
     guard let files else { return [keyring + [ProbeCheck()] + groups, [LockDirectoryCheck()]] + others }
-    let store: [any Check] = [
+    let sealed: [any Check] = [
       SealedFilesCheck(store: files), SealedKeyCheck(store: files), SealedProbeCheck(store: files),
     ]
-    return [(key == .keyring ? keyring : []) + store + groups] + others
+    return [(store.chosenKey == .keyring ? keyring : []) + sealed + groups] + others
   }
 
   private struct Result: Encodable {
@@ -62,10 +64,9 @@ struct Doctor: AsyncParsableCommand {
     let files = store.fileStore
     let patient = Patient(
       environment: ProcessInfo.processInfo.environment, store: files ?? store.store,
-      collection: store.chosenCollection, sameStore: store.repeated,
-      prompt: store.unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied)
+      collection: store.chosenCollection, sameStore: store.repeated, prompt: store.prompt)
     var lines: [Result.Line] = []
-    for chain in Self.chains(files, key: store.chosenKey) {
+    for chain in chains(files) {
       for check in chain {
         var worst = Finding.State.ok
         for var finding in await check.examine(patient) {

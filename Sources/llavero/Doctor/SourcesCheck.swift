@@ -7,6 +7,9 @@ import TokenCache
 struct SourcesCheck: Check {
   static let name = "sources"
 
+  /// The collection that other programs use; `nil` is the default one.
+  let collection: String?
+
   func examine(_ patient: Patient) async -> [Finding] {
     let client = SecretServiceConnection()
     var findings: [Finding] = []
@@ -17,7 +20,7 @@ struct SourcesCheck: Check {
       // What hinders one item hinders all.
       if isKeyringOutOfReach && peer.file == nil { continue }
       let store = MSALExtensionsStore(
-        peer, collection: patient.collection, prompt: patient.prompt, timeout: .seconds(10), client: client)
+        peer, collection: collection, prompt: patient.prompt, timeout: .seconds(10), client: client)
       do throws(CacheError) {
         findings += try await store.inspect().findings.filter { known.insert($0).inserted }
           .map { Self.finding($0, of: peer, patient) }

@@ -3,16 +3,16 @@ import Glibc
 /// Looks for a text in this process's own memory.
 ///
 /// The text is kept with every bit flipped, so that the search does not find itself.
-struct MemoryScan {
+package struct MemoryScan {
   private let flipped: [UInt8]
 
   /// - Parameter text: Makes what to look for. What that leaves in memory is found, too: count before and after.
-  init(_ text: () -> String) {
+  package init(_ text: () -> String) {
     flipped = text().utf8.map { ~$0 }
   }
 
   /// How often the text stands in memory that the process can write to.
-  func count() -> Int {
+  package func count() -> Int {
     // By way of the kernel, since other threads may give memory back meanwhile.
     let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
     defer { close(memory) }

@@ -1,0 +1,56 @@
+import Glibc
+
+/// Reads a file, a pipe or a terminal to its end, and leaves no other copy of that in memory.
+///
+/// - Returns: `nil` when that fails; `errno` says why, `EFBIG` that there are more than `limit` bytes.
+package func readAll(_ descriptor: Int32, limit: Int) -> [UInt8]? {
+  var status = stat()
+  let size = fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+  guard size <= limit else {
+    errno = EFBIG
+    return nil
+  }
+  // One more than is expected, so that the end shows without another buffer.
+  var bytes = [UInt8](repeating: 0, count: max(size, 4096) + 1)
+  var filled = 0
+  while true {
+    let count = bytes.withUnsafeMutableBytes { buffer in
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+      return read(descriptor, rest.baseAddress, rest.count)
+    }
+    if count < 0 && errno == EINTR { continue }
+    if count < 0 || filled + count > limit {
+      let code = count < 0 ? errno : EFBIG
+      wipe(&bytes)
+      errno = code
+      return nil
+    }
+    filled += count
+    if count == 0 {
+      bytes.removeSubrange(filled...)
+      return bytes
+    }
+    if filled == bytes.count {
+      var larger = [UInt8](repeating: 0, count: 2 * filled)
+      larger.replaceSubrange(..<filled, with: bytes)
+      swap(&bytes, &larger)
+      wipe(&larger)
+    }
+  }
+}
+
+/// Writes all of some bytes, in as many steps as it takes.
+///
+/// - Returns: Whether that succeeded; `errno` says why not.
+package func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) -> Bool {
+  bytes.withUnsafeBytes { bytes in
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+}

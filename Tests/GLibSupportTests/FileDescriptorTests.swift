@@ -1,0 +1,73 @@
+import GLibSupport
+import Glibc
+import TestSupport
+import Testing
+import WorkerSupport
+
+/// Files and pipes that are read and written as a whole.
+struct FileDescriptorTests {
+  private let files: TemporaryDirectory
+
+  init() throws { files = try TemporaryDirectory() }
+
+  // A span cannot stand in an expectation.
+  private func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool { writeAll(bytes.span, to: descriptor) }
+
+  @Test(arguments: [0, 1, 4096, 4097, 50_000])
+  func `A pipe is read to its end, however much is in it`(size: Int) throws {
+    let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
+    let pipe = try Pipe()
+    #expect(write(bytes, to: pipe.writing))
+    pipe.closeWriting()
+    #expect(readAll(pipe.reading, limit: 50_000) == bytes)
+  }
+
+  @Test(arguments: [10, 5000])
+  func `More than the limit is refused, in a file and in a pipe`(limit: Int) throws {
+    let text = String(repeating: "x", count: limit + 1)
+    let file = open(try files.file("long", text), O_RDONLY | O_CLOEXEC)
+    defer { close(file) }
+    let pipe = try Pipe()
+    #expect(write(Array(text.utf8), to: pipe.writing))
+    pipe.closeWriting()
+    for descriptor in [file, pipe.reading] {
+      let bytes = readAll(descriptor, limit: limit)
+      let code = errno
+      #expect(bytes == nil)
+      #expect(code == EFBIG)
+    }
+    lseek(file, 0, SEEK_SET)
+    #expect(readAll(file, limit: limit + 1)?.count == limit + 1)
+  }
+
+  @Test func `What cannot be read or written says why`() {
+    let bytes = readAll(-1, limit: 10)
+    #expect((bytes, errno) == (nil, EBADF))
+    let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+    defer { close(full) }
+    let isWritten = write([1], to: full)
+    #expect((isWritten, errno) == (false, ENOSPC))
+  }
+
+  @Test(arguments: [100, 20_000])
+  func `What was read and wiped leaves no copy`(size: Int) throws {
+    let secret = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined()
+    let path = try files.file("secret", secret + String(repeating: ".", count: size))
+    let scan = MemoryScan { secret }
+    let before = scan.count()
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    defer { close(file) }
+    let pipe = try Pipe()
+    let child = try Child(
+      "cat", [path], environment: ["PATH": "/usr/bin:/bin"], streams: (nil, pipe.writing, nil))
+    pipe.closeWriting()
+    for descriptor in [file, pipe.reading] {
+      var bytes = readAll(descriptor, limit: 1 << 20) ?? []
+      let count = bytes.count
+      wipe(&bytes)
+      #expect(count == secret.utf8.count + size)
+      #expect(scan.count() <= before)
+    }
+    child.wait()
+  }
+}

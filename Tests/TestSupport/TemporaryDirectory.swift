@@ -1,0 +1,31 @@
+import FoundationEssentials
+import Glibc
+
+/// A new directory for a test's files, of this user alone, that is removed with this object.
+public final class TemporaryDirectory: Sendable {
+  public let path: String
+
+  public init(in parent: String = "/tmp") throws {
+    var template = Array("\(parent)/llavero-test-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Child.Failure(description: "mkdtemp: \(errno)") }
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// Makes a file and returns its path.
+  public func file(_ name: String, _ contents: String = "") throws -> String {
+    try Data(contents.utf8).write(to: URL(filePath: path + "/" + name))
+    return path + "/" + name
+  }
+
+  /// Makes a directory inside and returns its path.
+  public func directory(_ name: String) throws -> String {
+    try FileManager.default.createDirectory(atPath: path + "/" + name, withIntermediateDirectories: true)
+    return path + "/" + name
+  }
+
+  public func contents(_ name: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: path + "/" + name)), as: UTF8.self)
+  }
+}
