@@ -6,13 +6,13 @@ enum JSONString {
     // Many at a time: tokens are long, and this is what reading and writing them takes.
     while index + 32 <= bytes.count {
       let found =
-        special(bytes.bytes, at: index) | special(bytes.bytes, at: index + 8)
-        | special(bytes.bytes, at: index + 16) | special(bytes.bytes, at: index + 24)
+        special(bytes, at: index) | special(bytes, at: index + 8)
+        | special(bytes, at: index + 16) | special(bytes, at: index + 24)
       if found != 0 { break }
       index += 32
     }
     while index + 8 <= bytes.count {
-      let found = special(bytes.bytes, at: index)
+      let found = special(bytes, at: index)
       if found != 0 { return index + found.trailingZeroBitCount / 8 }
       index += 8
     }
@@ -22,9 +22,9 @@ enum JSONString {
 
   /// Has the highest bit set of the first of eight bytes that is special; what is above that does not count.
   /// All eight must be there.
-  private static func special(_ bytes: RawSpan, at index: Int) -> UInt64 {
+  private static func special(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
     let word = UInt64(
-      littleEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self))
+      littleEndian: unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self))
     return
       (zeroes(word ^ 0x2222_2222_2222_2222) | zeroes(word ^ 0x5C5C_5C5C_5C5C_5C5C)
       | (word &- 0x2020_2020_2020_2020) & ~word) & 0x8080_8080_8080_8080
