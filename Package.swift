@@ -137,7 +137,7 @@ let package = Package(
       name: "WorkerSupport", dependencies: ["GLibSupport", "TokenCache"], path: "Tests/WorkerSupport",
       swiftSettings: common),
     .testTarget(
-      name: "GLibSupportTests", dependencies: ["CLibsecret", "GLibSupport", "TestSupport", "WorkerSupport"],
+      name: "GLibSupportTests", dependencies: ["CLibsecret", "GLibSupport", "TestSupport"],
       swiftSettings: common),
     .testTarget(
       name: "SecretServiceTests",

@@ -2,7 +2,6 @@ import GLibSupport
 import Glibc
 import TestSupport
 import Testing
-import WorkerSupport
 
 /// Files and pipes that are read and written as a whole.
 struct FileDescriptorTests {
@@ -47,27 +46,5 @@ struct FileDescriptorTests {
     defer { close(full) }
     let isWritten = write([1], to: full)
     #expect((isWritten, errno) == (false, ENOSPC))
-  }
-
-  @Test(arguments: [100, 20_000])
-  func `What was read and wiped leaves no copy`(size: Int) throws {
-    let secret = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined()
-    let path = try files.file("secret", secret + String(repeating: ".", count: size))
-    let scan = MemoryScan { secret }
-    let before = scan.count()
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    defer { close(file) }
-    let pipe = try Pipe()
-    let child = try Child(
-      "cat", [path], environment: ["PATH": "/usr/bin:/bin"], streams: (nil, pipe.writing, nil))
-    pipe.closeWriting()
-    for descriptor in [file, pipe.reading] {
-      var bytes = readAll(descriptor, limit: 1 << 20) ?? []
-      let count = bytes.count
-      wipe(&bytes)
-      #expect(count == secret.utf8.count + size)
-      #expect(scan.count() <= before)
-    }
-    child.wait()
   }
 }
