@@ -1,4 +1,4 @@
-import FoundationEssentials
+import GLibSupport
 import Glibc
 package import SecretService
 
@@ -82,7 +82,7 @@ package enum Terminal {
     return unsafe SecretBytes(copying: UnsafeRawBufferPointer(bytes))
   }
 
-  fileprivate static let isDumb = ProcessInfo.processInfo.environment["TERM"] == "dumb"
+  fileprivate static let isDumb = processEnvironment()["TERM"] == "dumb"
 }
 
 /// Standard output or standard error.
@@ -95,7 +95,7 @@ package struct Stream: Sendable {
     self.descriptor = descriptor
     isTerminal = isatty(descriptor) == 1
     // https://no-color.org
-    let isPlain = ProcessInfo.processInfo.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+    let isPlain = processEnvironment()["NO_COLOR"].map { !$0.isEmpty } ?? false
     takesColor = isTerminal && !isPlain && !Terminal.isDumb
   }
 
