@@ -95,7 +95,9 @@ let package = Package(
       swiftSettings: safe),
     .target(
       name: "AccountCommands",
-      dependencies: ["CommandSupport", "HTTPTransport", "IdentityClient", "TokenCache", argumentParser],
+      dependencies: [
+        "CommandSupport", "GLibSupport", "HTTPTransport", "IdentityClient", "TokenCache", argumentParser,
+      ],
       swiftSettings: safe),
     .executableTarget(
       name: "llavero",

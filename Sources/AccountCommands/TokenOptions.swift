@@ -1,6 +1,7 @@
 package import ArgumentParser
 package import CommandSupport
 import FoundationEssentials
+import GLibSupport
 package import IdentityClient
 
 package struct TokenOptions: CommandOptions {
@@ -66,7 +67,7 @@ package struct TokenOptions: CommandOptions {
         advice: "Ask for less with --min-validity, or try again later.")
     }
     let text = try (json ? .json : format ?? .bare).text(
-      of: result, environment: ProcessInfo.processInfo.environment)
+      of: result, environment: processEnvironment())
     // A program gets the token as it is, whatever that may be.
     Terminal.out(Terminal.output.isTerminal ? printableLines(text) : text)
   }

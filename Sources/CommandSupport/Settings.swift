@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GLibSupport
 package import TokenCache
 
@@ -24,7 +23,7 @@ package struct Settings: Sendable {
   /// Those of this process. A configuration that makes no sense ends it.
   package static let current: Settings = {
     do throws(Failure.Message) {
-      return try Settings(environment: ProcessInfo.processInfo.environment)
+      return try Settings(environment: processEnvironment())
     } catch {
       Failure.exit(with: error)
     }

@@ -76,7 +76,7 @@ package enum Terminal {
     return unsafe SecretBytes(copying: UnsafeRawBufferPointer(bytes))
   }
 
-  fileprivate static let isDumb = ProcessInfo.processInfo.environment["TERM"] == "dumb"
+  fileprivate static let isDumb = processEnvironment()["TERM"] == "dumb"
 }
 
 /// Standard output or standard error.
@@ -89,7 +89,7 @@ package struct Stream: Sendable {
     self.descriptor = descriptor
     isTerminal = isatty(descriptor) == 1
     // https://no-color.org
-    let isPlain = ProcessInfo.processInfo.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+    let isPlain = processEnvironment()["NO_COLOR"].map { !$0.isEmpty } ?? false
     takesColor = isTerminal && !isPlain && !Terminal.isDumb
   }
 

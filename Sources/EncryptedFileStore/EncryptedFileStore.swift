@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GLibSupport
 import Synchronization
 public import TokenCache
@@ -28,7 +27,7 @@ public final class EncryptedFileStore: CacheStore {
   ///   - key: Where the key comes from, or is to come from.
   ///   - timeout: How long a call may take, waiting for a person aside.
   public convenience init(key: KeySource, timeout: Duration = .seconds(25)) {
-    self.init(key: key, timeout: timeout, environment: ProcessInfo.processInfo.environment)
+    self.init(key: key, timeout: timeout, environment: processEnvironment())
   }
 
   /// The same in another environment, on another bus, and with passphrases that are cheaper to try (by the binary

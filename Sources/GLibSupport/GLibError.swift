@@ -35,10 +35,6 @@ package struct GLibError: Error, Equatable, Sendable {
   package func isIO(_ code: GIOErrorEnum) -> Bool {
     domain == "g-io-error-quark" && self.code == Int32(bitPattern: code.rawValue)
   }
-
-  package func isFile(_ code: GFileError) -> Bool {
-    domain == "g-file-error-quark" && self.code == Int32(bitPattern: code.rawValue)
-  }
 }
 
 extension GLibError: CustomStringConvertible {

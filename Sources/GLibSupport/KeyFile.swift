@@ -1,4 +1,5 @@
 import CLibsecret
+import Glibc
 
 /// A file of groups with keys and values, as the Desktop Entry Specification has them.
 package struct KeyFile: Sendable {
@@ -7,14 +8,11 @@ package struct KeyFile: Sendable {
   /// - Returns: `nil` where there is no such file.
   /// - Throws: ``GLibError`` when the file cannot be read or is in another format.
   package init?(path: String) throws(GLibError) {
+    // Most people have none, and an error of GLib's takes long to make.
+    if access(path, F_OK) != 0, errno == ENOENT { return nil }
     let file = g_key_file_new()
     defer { g_key_file_unref(file) }
-    do {
-      _ = try withGError { g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, $0) }
-    } catch {
-      if error.isFile(G_FILE_ERROR_NOENT) { return nil }
-      throw error
-    }
+    _ = try withGError { g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, $0) }
     for group in strings(g_key_file_get_groups(file, nil)) {
       for key in strings(try withGError({ g_key_file_get_keys(file, group, nil, $0) })) {
         guard let value = try withGError({ g_key_file_get_string(file, group, key, $0) }) else { continue }
@@ -29,7 +27,7 @@ package struct KeyFile: Sendable {
 }
 
 /// Takes over a `NULL`-terminated array of strings.
-private func strings(_ array: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?) -> [String] {
+func strings(_ array: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?) -> [String] {
   defer { g_strfreev(array) }
   var strings: [String] = []
   while let string = array?[strings.count] { strings.append(String(cString: string)) }

@@ -43,7 +43,7 @@ public final class PublicClient: Sendable {
     logger: Logger = Logger(label: "llavero.identity", factory: { _ in SwiftLogNoOpLogHandler() }),
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
-    let directory = RuntimeDirectory(environment: ProcessInfo.processInfo.environment)
+    let directory = RuntimeDirectory(environment: processEnvironment())
     self.init(
       configuration: configuration, cache: cache, transport: transport, authenticator: authenticator,
       logger: logger, now: now, timing: .system, lockDirectory: directory.path)

@@ -159,17 +159,20 @@ final class Keyring {
     let step = 125
     let decoder = DispatchQueue(label: "llavero.keyring.decoder")
     let copies = Mutex<[ShardID?: [ShardCopy]]>([:])
-    for start in stride(from: 0, to: paths.count, by: step) {
-      let secrets = try secrets(Array(paths[start..<min(start + step, paths.count)]))
-      decoder.async {
-        for (path, secret) in secrets {
-          let copy = ShardCopy(path: path, secret: secret)
-          let shard = copy.document?.shard(in: group)
-          copies.withLock { $0[shard, default: []].append(copy) }
-        }
+    @Sendable func decode(_ secrets: [ObjectPath: SecretBytes]) {
+      for (path, secret) in secrets {
+        let copy = ShardCopy(path: path, secret: secret)
+        let shard = copy.document?.shard(in: group)
+        copies.withLock { $0[shard, default: []].append(copy) }
       }
     }
-    return decoder.sync { copies.withLock { $0 } }
+    for start in stride(from: 0, to: paths.count, by: step) {
+      let end = min(start + step, paths.count)
+      let secrets = try secrets(Array(paths[start..<end]))
+      // The last, which for most groups is all, on this thread.
+      if end < paths.count { decoder.async { decode(secrets) } } else { decoder.sync { decode(secrets) } }
+    }
+    return copies.withLock { $0 }
   }
 
   /// Some of the items that a removal is about: all of them, or `limit`.

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GLibSupport
 public import SecretService
 import Synchronization
@@ -38,7 +37,7 @@ public final class KeyringStore: CacheStore {
   ) {
     self.init(
       collection: collection, prompt: prompt, timeout: timeout, busAddress: nil,
-      environment: ProcessInfo.processInfo.environment)
+      environment: processEnvironment())
   }
 
   /// The same, on a bus other than the environment's and with another runtime directory, both of which only
