@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GLibSupport
 import Glibc
 package import SecretService
