@@ -34,7 +34,7 @@ package final class BlockingQueue: Sendable {
     timer.resume()
     defer { timer.cancel() }
 
-    let result = await withTaskCancellationHandler {
+    await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         guard job.suspend(continuation) else { return }
         queue.async {
@@ -46,58 +46,59 @@ package final class BlockingQueue: Sendable {
       job.finish(.failure(cancelled))
       cancellable.cancel()
     }
-    return try result.get()
+    return try job.result.get()
   }
 }
 
 /// One call of `run`: whoever finishes it first decides its result.
+///
+/// The result is handed over under the mutex and not by the continuation: the thread sanitizer does not see how one
+/// that was resumed early hands over something.
 private final class Job<T: Sendable, E: Error>: Sendable {
   private enum State {
     case fresh
-    case suspended(CheckedContinuation<Result<T, E>, Never>)
-    case finishedEarly(Result<T, E>)
-    case finished
+    case suspended(CheckedContinuation<Void, Never>)
+    case finished(Result<T, E>)
   }
 
   private let state = Mutex(State.fresh)
 
   var isFinished: Bool {
+    state.withLock { if case .finished = $0 { true } else { false } }
+  }
+
+  /// To be read when the continuation was resumed.
+  var result: Result<T, E> {
     state.withLock { state in
-      switch state {
-      case .fresh, .suspended: false
-      case .finishedEarly, .finished: true
-      }
+      guard case .finished(let result) = state else { preconditionFailure("resumed before the end") }
+      return result
     }
   }
 
   /// Keeps the continuation, or resumes it if the job is over already, and then returns false.
-  func suspend(_ continuation: CheckedContinuation<Result<T, E>, Never>) -> Bool {
-    let early: Result<T, E>? = state.withLock { state in
-      if case .finishedEarly(let result) = state {
-        state = .finished
-        return result
-      }
+  func suspend(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
+    let isOver = state.withLock { state in
+      if case .finished = state { return true }
       state = .suspended(continuation)
-      return nil
+      return false
     }
-    guard let early else { return true }
-    continuation.resume(returning: early)
-    return false
+    if isOver { continuation.resume() }
+    return !isOver
   }
 
   func finish(_ result: Result<T, E>) {
-    let waiting: CheckedContinuation<Result<T, E>, Never>? = state.withLock { state in
+    let waiting: CheckedContinuation<Void, Never>? = state.withLock { state in
       switch state {
       case .fresh:
-        state = .finishedEarly(result)
+        state = .finished(result)
         return nil
       case .suspended(let continuation):
-        state = .finished
+        state = .finished(result)
         return continuation
-      case .finishedEarly, .finished:
+      case .finished:
         return nil
       }
     }
-    waiting?.resume(returning: result)
+    waiting?.resume()
   }
 }

@@ -39,6 +39,20 @@ extension ApplicationTests {
       #expect(parameters.webviewParameters.webviewType == .default)
     }
 
+    @Test func webviewParametersKeepNobodyAlive() {
+      final class Controller {
+        var parameters: MSALWebviewParameters?
+      }
+      weak var gone: Controller?
+      do {
+        let controller = Controller()
+        controller.parameters = MSALWebviewParameters(authPresentationViewController: controller)
+        #expect(controller.parameters?.parentViewController === controller)
+        gone = controller
+      }
+      #expect(gone == nil)
+    }
+
     @Test func process() {
       #expect(MSALGlobalConfig.httpConfig.retryCount == 1)
       #expect(MSALGlobalConfig.httpConfig.retryInterval == 0.5)

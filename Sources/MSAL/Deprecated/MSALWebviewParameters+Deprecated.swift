@@ -1,6 +1,6 @@
 extension MSALWebviewParameters {
   @available(*, deprecated, renamed: "init(authPresentationViewController:)")
-  public convenience init(parentViewController: Any?) {
+  public convenience init(parentViewController: AnyObject?) {
     self.init(authPresentationViewController: parentViewController)
   }
 }

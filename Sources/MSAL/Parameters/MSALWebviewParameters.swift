@@ -19,8 +19,10 @@ open class MSALWebviewParameters: NSObject, NSCopying {
     case popover = 7
   }
 
-  /// What was given to the initializer. Without effect.
-  open var parentViewController: Any?
+  /// What was given to the initializer, as long as it lives. Without effect.
+  ///
+  /// Weak, since programs keep these parameters in the very view controller that they give.
+  open weak var parentViewController: AnyObject?
   /// Without effect.
   open var presentationStyle = PresentationStyle.fullScreen
   /// Without effect: the system's browser opens in the person's own session.
@@ -30,8 +32,8 @@ open class MSALWebviewParameters: NSObject, NSCopying {
   /// Without effect.
   open var customWebview: Any?
 
-  /// - Parameter parentViewController: Anything, such as the program's window; it is not used.
-  public init(authPresentationViewController parentViewController: Any? = nil) {
+  /// - Parameter parentViewController: Any object, such as the program's window; it is not used.
+  public init(authPresentationViewController parentViewController: AnyObject? = nil) {
     self.parentViewController = parentViewController
   }
 

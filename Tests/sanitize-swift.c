@@ -1,7 +1,7 @@
 // Tells the thread sanitizer what it does not see: how a Synchronization.Mutex that several threads want at once goes
-// from one to the next. The compiler puts the quick way into the program, where the sanitizer watches it; the slow way
-// lies in a library of Swift's that was built without the sanitizer, and would make what is done under the lock look
-// like a race. Preloaded by Tests/sanitize; in programs without the sanitizer it does nothing but pass the calls on.
+// from one to the next. The quick way is in the program, where the sanitizer watches it; the slow way lies in a library
+// of Swift's that was built without the sanitizer, and would make what is done under the lock look like a race.
+// Preloaded by Tests/sanitize; in programs without the sanitizer it does nothing but pass the calls on.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
