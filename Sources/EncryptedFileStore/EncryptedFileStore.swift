@@ -125,7 +125,10 @@ public final class EncryptedFileStore: CacheStore {
   }
 
   public func generation(of group: KeychainGroup) -> UInt64? {
-    guard (try? keys.directory(of: group)) != nil, let writer = try? writer(of: group) else { return nil }
+    var writer = writers.withLock { $0[group] }
+    // Asking makes no lock file where there is no group.
+    if writer == nil, (try? keys.directory(of: group)) != nil { writer = try? self.writer(of: group) }
+    guard let writer else { return nil }
     let generation = writer.file.generation
     // Odd: somebody is writing, or died while writing.
     return generation.isMultiple(of: 2) ? generation : nil
