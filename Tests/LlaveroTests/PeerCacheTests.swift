@@ -114,7 +114,8 @@ struct PeerCacheTests {
     let environment = ["HOME": home.path]
     try writeAzureCLI()
     try tool.load(Sample.cache)
-    let filled = try tool.run(tool.inGroup(["export", "--to", "azure-identity-python"]), environment: environment)
+    let filled = try tool.run(
+      tool.inGroup(["export", "--to", "azure-identity-python"]), environment: environment)
     try #require(filled.status == 0, "\(filled.standardError)")
     try keyring.lockCollection()
     let result = try tool.run(["sources", "--json"], environment: environment)
