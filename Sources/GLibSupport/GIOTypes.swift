@@ -5,8 +5,8 @@ import CLibsecret
 /// A thread that initializes a class holds GObject's one lock for that, and waits for the types of the class's
 /// properties; a thread that registers such a type just then waits for the lock in order to add an interface to
 /// it. A new `SoupSession` and a new D-Bus connection met like that in one of a hundred starts of a program
-/// (GLib 2.74). GDBus registers some types ahead for the same reason. So whatever starts a thread, or a
-/// connection that has one, calls ``register()`` first.
+/// (GLib 2.74). GDBus registers some types ahead for the same reason. So whatever may be the first to use GIO (a bus
+/// connection, a main loop's thread, a listener, a CA bundle) calls ``register()`` before.
 package enum GIOTypes {
   package static func register() { registered }
 

@@ -7,6 +7,7 @@ struct LoopbackSockets: Sendable {
   let sockets: [GObjectReference<GSocket>]
 
   init(port wanted: UInt16) throws(LoopbackError) {
+    GIOTypes.register()
     var attempts = wanted == 0 ? 10 : 1
     while true {
       attempts -= 1

@@ -108,12 +108,12 @@ public final class MSALExtensionsStore: CacheStore {
     try check(group)
     let peer = peer
     return try await locked { (job, lock) throws(CacheError) in
-      do throws(CacheError) {
-        if removal == .damaged {
+      if removal == .damaged {
+        do throws(CacheError) {
           _ = try job.read()
           return 0
-        }
-      } catch  where error.code == .damaged {}
+        } catch  where error.code == .damaged {}
+      }
       guard lock.isStillHeld else { throw .lockLost }
       let count = try job.remove()
       if count > 0 { try peer.touchSignals() }

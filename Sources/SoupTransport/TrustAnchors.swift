@@ -18,6 +18,7 @@ func trustAnchors(
 private func loadTrustAnchors(
   _ path: String, origin: String
 ) throws(HTTPTransportError) -> GObjectReference<GTlsDatabase>? {
+  GIOTypes.register()
   let absolute = g_canonicalize_filename(path, nil)
   defer { g_free(absolute) }
   do {
