@@ -143,7 +143,8 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "SecretServiceTests",
-      dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport"], swiftSettings: common),
+      dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport", "WorkerSupport"],
+      swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TestSupport", "TokenCache"], swiftSettings: common),
     .executableTarget(
       name: "CacheWorker",
@@ -171,7 +172,10 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "SoupTransportTests",
-      dependencies: ["CLibsoup", "GLibSupport", "HTTPTransport", "SoupTransport", "TestSupport", httpTypes],
+      dependencies: [
+        "CLibsoup", "GLibSupport", "HTTPTransport", "SoupTransport", "TestSupport", "WorkerSupport",
+        httpTypes,
+      ],
       swiftSettings: common),
     .testTarget(
       name: "LoopbackListenerTests", dependencies: ["LoopbackListener", "TestSupport"], swiftSettings: common),

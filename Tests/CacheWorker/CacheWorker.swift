@@ -72,8 +72,8 @@ struct CacheWorker {
     }
   }
 
-  /// `save <name>` and `find <name>` of account 0; `problems` reads the whole group; `hold` takes the group's lock, and `begin` begins a write
-  /// besides, until the input ends.
+  /// `save <name>` and `find <name>` of account 0; `problems` reads the whole group; `hold` takes the group's lock,
+  /// and `begin` begins a write besides, until the input ends.
   private func serve() async throws {
     writeLine("ready")
     while let line = readLine() {
@@ -139,18 +139,8 @@ struct CacheWorker {
       try await cache.save(token)
       guard try await cache.finds(token) else { exit(70) }
       if number == count || number.isMultiple(of: 1000) {
-        writeLine("round \(number): \(residentKilobytes()) KB resident")
+        writeLine("round \(number): \(residentMemory() / 1024) KB resident")
       }
     }
   }
-}
-
-/// The process's resident memory in kilobytes.
-private func residentKilobytes() -> Int {
-  guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-  defer { fclose(file) }
-  var line = [CChar](repeating: 0, count: 256)
-  guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
-  let fields = String(decoding: line.map(UInt8.init(bitPattern:)), as: UTF8.self).split(separator: " ")
-  return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * sysconf(Int32(_SC_PAGESIZE)) / 1024
 }

@@ -3,6 +3,7 @@ import GLibSupport
 import SecretService
 import TestSupport
 import Testing
+import WorkerSupport
 
 /// What remains of connections that are made again and again, each in a process of its own.
 @Suite(.timeLimit(.minutes(5)))
@@ -62,14 +63,9 @@ private func openFiles() throws -> Int {
 /// By how many bytes the process's resident memory grows in so many rounds, after as many to settle. Its open
 /// files must not grow in number.
 private func growth(of rounds: Int, _ round: () throws -> Void) throws -> Int {
-  func measure() throws -> (resident: Int, files: Int) {
-    let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-    return (try #require(Int(pages[1])) * 4096, try openFiles())
-  }
   for _ in 0..<rounds { try round() }
-  let before = try measure()
+  let before = (resident: residentMemory(), files: try openFiles())
   for _ in 0..<rounds { try round() }
-  let after = try measure()
-  #expect(after.files < before.files + 50)
-  return after.resident - before.resident
+  #expect(try openFiles() < before.files + 50)
+  return residentMemory() - before.resident
 }

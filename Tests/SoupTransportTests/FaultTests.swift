@@ -5,6 +5,7 @@ import HTTPTypes
 import SoupTransport
 import TestSupport
 import Testing
+import WorkerSupport
 
 extension TransportTests {
   @Suite struct FaultTests {

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import WorkerSupport
 
 /// A `CacheWorker` process and the lines it writes.
 ///
@@ -64,7 +65,7 @@ public final class Worker: @unchecked Sendable {
   }
 
   /// The most memory that the process had at a time, in bytes.
-  public var peakMemory: Int { TestSupport.peakMemory(of: child.pid) }
+  public var peakMemory: Int { WorkerSupport.peakMemory(of: child.pid) }
 
   /// Halts the process.
   public func stop() { child.signal(SIGSTOP) }

@@ -8,8 +8,8 @@ import KeyringStore
 import TokenCache
 
 /// Does what each line of standard input says and answers with one line of numbers: how many seconds one
-/// operation took, unless said otherwise. `measure.py` decides what is done, how often and in which order. The cache is in the
-/// keyring, or in encrypted files whose key is in the file that the command line names.
+/// operation took, unless said otherwise. `measure.py` decides what is done, how often and in which order. The
+/// cache is in the keyring, or in encrypted files whose key is in the file that the command line names.
 ///
 /// - `import <file>`: takes a serialized cache into the group.
 /// - `save <response>`: saves a token response, given as JSON.

@@ -1,16 +1,22 @@
-public import Glibc
+package import Glibc
 
 /// The most memory that a process had at a time, in bytes; 0 if it is gone.
 ///
 /// The kernel's own mark of the program that runs: `getrusage` begins with that of whoever started it.
-public func peakMemory(of process: pid_t = getpid()) -> Int {
+package func peakMemory(of process: pid_t = getpid()) -> Int { memory("VmHWM:", of: process) }
+
+/// The memory of this process that is not swapped out, in bytes.
+package func residentMemory() -> Int { memory("VmRSS:", of: getpid()) }
+
+/// A field of proc_pid_status(5) that is in kilobytes.
+private func memory(_ field: String, of process: pid_t) -> Int {
   guard let file = fopen("/proc/\(process)/status", "re") else { return 0 }
   defer { fclose(file) }
   var line = [CChar](repeating: 0, count: 256)
   while fgets(&line, Int32(line.count), file) != nil {
     let words = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
       .split(whereSeparator: \.isWhitespace)
-    if words.first == "VmHWM:", words.count > 1 { return (Int(words[1]) ?? 0) * 1024 }
+    if words.first == field[...], words.count > 1 { return (Int(words[1]) ?? 0) * 1024 }
   }
   return 0
 }
