@@ -18,8 +18,8 @@ import WorkerSupport
 ///   for Python.
 /// - `CacheWorker soak <group> <name> <accounts>` works until its standard input ends, and writes what it did
 ///   as JSON; `CacheWorker verify <group>` reads such reports, one a line, and writes how many saves are lost.
-/// - `CacheWorker residue <group> <name>` finds a token, and writes how many copies of it as it stands in the
-///   serialized cache that left in memory; then how many a `SecretBytes` left.
+/// - `CacheWorker residue <group> <name>` finds the token `<name>-0`, and writes how many tokens `<name>-…` as they
+///   stand in the serialized cache that left in memory; then how many copies a `SecretBytes` left.
 /// - `CacheWorker rounds <count>` saves and finds a token again and again, and writes how much memory it has.
 @main
 struct CacheWorker {
@@ -116,21 +116,20 @@ struct CacheWorker {
   }
 
   private static func showResidue(of name: String, in group: String) async throws {
-    let token = SampleToken(name, account: 0)
-    let inCache = MemoryScan { #""secret":"\#(token.accessToken)""# }
-    let before = inCache.count()
-    guard try await CacheWorker(group: group).cache.finds(token) else { exit(70) }
-    writeLine("\(inCache.count() - before)")
+    let inCache = MemoryScan(#""secret":"access."#, name, "-")
+    guard try await CacheWorker(group: group).cache.finds(SampleToken("\(name)-0", account: 0)) else { exit(70) }
+    writeLine("\(inCache.count())")
 
-    var text = Array(name.utf8.reversed()) + Array(repeating: UInt8(ascii: "#"), count: 64)
-    let inSecret = MemoryScan { String(decoding: text, as: UTF8.self) }
+    let end = String(repeating: "#", count: 64)
+    let inSecret = MemoryScan(name, end)
+    var text = Array(name.utf8) + Array(end.utf8)
     var secret: SecretBytes? = text.withUnsafeMutableBytes { bytes in
       defer { for index in bytes.indices { bytes[index] = 0 } }
       return SecretBytes(copying: UnsafeRawBufferPointer(bytes))
     }
-    let withSecret = withExtendedLifetime(secret) { inSecret.count() }
+    guard withExtendedLifetime(secret, inSecret.count) == 1 else { exit(70) }
     secret = nil
-    writeLine("\(inSecret.count() - (withSecret - 1))")
+    writeLine("\(inSecret.count())")
   }
 
   private func runRounds(_ count: Int) async throws {

@@ -57,13 +57,21 @@ struct MainLoopThreadTests {
 
   @Test(arguments: ["ends-elsewhere", "ends-on-itself"])
   func threadEndsWithItsLastReference(_ name: String) async {
+    var directories: [String] = []
     for _ in 0..<20 {
       let thread = MainLoopThread(name: name)
-      await withCheckedContinuation { continuation in thread.invoke { continuation.resume() } }
-      #expect(threads(named: name) > 0)
+      let directory = await withCheckedContinuation { continuation in
+        thread.invoke {
+          let path = realpath("/proc/thread-self", nil)
+          defer { free(path) }
+          continuation.resume(returning: path.map { String(cString: $0) } ?? "")
+        }
+      }
+      #expect(isThread(directory, named: name))
+      directories.append(directory)
       if name == "ends-on-itself" { thread.invoke { withExtendedLifetime(thread) {} } }
     }
-    await eventually { threads(named: name) == 0 }
+    await eventually { !directories.contains { isThread($0, named: name) } }
   }
 
   private func eventually(_ condition: () -> Bool) async {
@@ -77,20 +85,11 @@ struct MainLoopThreadTests {
     }
   }
 
-  private func threads(named name: String) -> Int {
-    guard let directory = opendir("/proc/self/task") else { return -1 }
-    defer { closedir(directory) }
-    var count = 0
-    while let entry = readdir(directory) {
-      let id = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      guard let file = fopen("/proc/self/task/\(id)/comm", "r") else { continue }
-      defer { fclose(file) }
-      var buffer = [UInt8](repeating: 0, count: 64)
-      let length = fread(&buffer, 1, buffer.count, file)
-      if String(decoding: buffer[..<length], as: UTF8.self) == "\(name)\n" { count += 1 }
-    }
-    return count
+  private func isThread(_ directory: String, named name: String) -> Bool {
+    guard let file = fopen("\(directory)/comm", "re") else { return false }
+    defer { fclose(file) }
+    var buffer = [UInt8](repeating: 0, count: 64)
+    let length = fread(&buffer, 1, buffer.count, file)
+    return String(decoding: buffer[..<length], as: UTF8.self) == "\(name)\n"
   }
 }

@@ -320,8 +320,8 @@ struct InteractiveTests {
   @Test("One sign-in at a time")
   func oneAtATime() async throws {
     let gate = Gate()
-    test.browser.person { [browser = test.browser] query in
-      if browser.pages.count == 1 { await gate.wait() }
+    test.browser.person { [weak browser = test.browser] query in
+      if browser?.pages.count == 1 { await gate.wait() }
       return ["code": "code-1", "state": query["state"] ?? ""]
     }
     let test = test

@@ -6,9 +6,9 @@ import Glibc
 package struct MemoryScan {
   private let flipped: [UInt8]
 
-  /// - Parameter text: Makes what to look for. What that leaves in memory is found, too: count before and after.
-  package init(_ text: () -> String) {
-    flipped = text().utf8.map { ~$0 }
+  /// - Parameter parts: What to look for, in parts, so that the whole stands nowhere because of this.
+  package init(_ parts: String...) {
+    flipped = parts.flatMap { $0.utf8.map { ~$0 } }
   }
 
   /// How often the text stands in memory that the process can write to.

@@ -89,9 +89,8 @@ struct TestClient: Sendable {
     idToken: JSONObject = [:], request: InteractiveRequest? = nil
   ) async throws(IdentityError) -> AuthenticationResult {
     let (browser, clock) = (browser, clock)
-    transport.script { [transport] seen in
+    transport.script { seen in
       guard seen.form["grant_type"] == "authorization_code" else { return nil }
-      _ = transport
       return .json(
         person.tokens(
           at: clock.now, scope: (scopes + ["openid", "profile", "offline_access"]).joined(separator: " "),
