@@ -1,6 +1,6 @@
-// Tells the thread sanitizer what it does not see: how a Synchronization.Mutex that several threads want at once goes
-// from one to the next. The quick way is in the program, where the sanitizer watches it; the slow way lies in a library
-// of Swift's that was built without the sanitizer, and would make what is done under the lock look like a race.
+// Tells the thread sanitizer what it does not see in libraries of Swift's, which were built without it, and what would
+// make things look like races: how a Synchronization.Mutex that several threads want at once goes from one to the next,
+// and that a task goes on after its continuation was resumed, where that came before the task waited for it.
 // Preloaded by Tests/sanitize; in programs without the sanitizer it does nothing but pass the calls on.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -37,4 +37,13 @@ SWIFT void unlock(SELF) {
   SWIFT void (*next)(SELF) = dlsym(RTLD_NEXT, UNLOCK);
   if (__tsan_release) __tsan_release(mutex);
   next(mutex);
+}
+
+extern SWIFT void *swift_task_getCurrent(void) __attribute__((weak));
+
+__attribute__((swiftasynccall)) void swift_continuation_await(void *continuation) {
+  __attribute__((swiftasynccall)) void (*next)(void *) = dlsym(RTLD_NEXT, "swift_continuation_await");
+  // Whoever resumes releases the task.
+  if (__tsan_acquire) __tsan_acquire(swift_task_getCurrent());
+  __attribute__((musttail)) return next(continuation);
 }

@@ -1,13 +1,18 @@
 import CLibsoup
 import GLibSupport
 public import HTTPTransport
+import Synchronization
 
 /// An `HTTPTransport` on libsoup 3.
 ///
 /// Connections are kept and reused; a POST or PATCH always gets a new one, so that a connection which the server
 /// has closed meanwhile costs no request that must not be sent twice.
 public final class SoupTransport: HTTPTransport {
-  private let thread: SoupSessionThread
+  private let trustAnchors: GObjectReference<GTlsDatabase>?
+  private let proxy: ProxySettings?
+  /// Begun by the first request. It loads GIO's modules, and a program that ends meanwhile would crash: the libraries
+  /// that `exit` has taken down are set up once more by `dlopen`. Who asks for nothing has no such thread.
+  private let thread = Mutex<SoupSessionThread?>(nil)
 
   /// - Parameters:
   ///   - caBundle: A file of PEM certificates to trust instead of the system's. Without it, the file that
@@ -19,16 +24,15 @@ public final class SoupTransport: HTTPTransport {
   public init(
     caBundle: String? = nil, environment: [String: String]
   ) throws(HTTPTransportError) {
-    thread = SoupSessionThread(
-      trustAnchors: try trustAnchors(caBundle: caBundle, environment: environment),
-      proxy: try ProxySettings(environment: environment))
+    trustAnchors = try loadTrustAnchors(caBundle: caBundle, environment: environment)
+    proxy = try ProxySettings(environment: environment)
   }
 
   public func send(
     _ request: HTTPTransportRequest
   ) async throws(HTTPTransportError) -> HTTPTransportResponse {
     let exchange = try Exchange(request)
-    let thread = thread
+    let thread = sessionThread()
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         thread.run { exchange.start(in: $0) { continuation.resume(returning: $0) } }
@@ -37,5 +41,13 @@ public final class SoupTransport: HTTPTransport {
       thread.run { _ in exchange.finish(.failure(.cancelled)) }
     }
     return try result.get()
+  }
+
+  private func sessionThread() -> SoupSessionThread {
+    thread.withLock {
+      let thread = $0 ?? SoupSessionThread(trustAnchors: trustAnchors, proxy: proxy)
+      $0 = thread
+      return thread
+    }
   }
 }

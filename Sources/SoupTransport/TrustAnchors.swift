@@ -3,20 +3,20 @@ import GLibSupport
 import HTTPTransport
 
 /// The certificates to trust instead of the system's, if any were named.
-func trustAnchors(
+func loadTrustAnchors(
   caBundle: String?, environment: [String: String]
 ) throws(HTTPTransportError) -> GObjectReference<GTlsDatabase>? {
-  if let caBundle { return try loadTrustAnchors(caBundle, origin: "") }
+  if let caBundle { return try trustAnchors(in: caBundle, origin: "") }
   for name in ["LLAVERO_CA_BUNDLE", "SSL_CERT_FILE"] {
     if let path = environment[name], !path.isEmpty {
-      return try loadTrustAnchors(path, origin: " named by \(name)")
+      return try trustAnchors(in: path, origin: " named by \(name)")
     }
   }
   return nil
 }
 
-private func loadTrustAnchors(
-  _ path: String, origin: String
+private func trustAnchors(
+  in path: String, origin: String
 ) throws(HTTPTransportError) -> GObjectReference<GTlsDatabase>? {
   GIOTypes.register()
   let absolute = g_canonicalize_filename(path, nil)

@@ -117,7 +117,8 @@ struct CacheWorker {
 
   private static func showResidue(of name: String, in group: String) async throws {
     let inCache = MemoryScan(#""secret":"access."#, name, "-")
-    guard try await CacheWorker(group: group).cache.finds(SampleToken("\(name)-0", account: 0)) else { exit(70) }
+    let token = SampleToken("\(name)-0", account: 0)
+    guard try await CacheWorker(group: group).cache.finds(token) else { exit(70) }
     writeLine("\(inCache.count())")
 
     let end = String(repeating: "#", count: 64)

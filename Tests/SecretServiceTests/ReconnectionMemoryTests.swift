@@ -17,7 +17,7 @@ struct ReconnectionMemoryTests {
           try connection.sessionAlgorithms(Cancellable(timeout: .seconds(60)))
         }
       }
-      #expect(growth < 3 << 19)
+      #expect(growth < 3 << 19 || !memoryIsMeasurable)
     }
   }
 
@@ -34,7 +34,7 @@ struct ReconnectionMemoryTests {
           try keyring.startDaemon()
         }
       }
-      #expect(growth < 3 << 19)
+      #expect(growth < 3 << 19 || !memoryIsMeasurable)
     }
   }
 

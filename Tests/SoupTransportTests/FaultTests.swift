@@ -230,7 +230,7 @@ extension TransportTests {
         let transport = try makeTransport()
         let before = peakMemory()
         #expect(await failure(transport, get(server.port)) == .responseTooLarge(limit: 1 << 20))
-        #expect(peakMemory() - before < 25 << 20)
+        #expect(peakMemory() - before < 25 << 20 || !memoryIsMeasurable)
       }
     }
 

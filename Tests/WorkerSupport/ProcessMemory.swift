@@ -8,6 +8,9 @@ package func peakMemory(of process: pid_t = getpid()) -> Int { memory("VmHWM:", 
 /// The memory of this process that is not swapped out, in bytes.
 package func residentMemory() -> Int { memory("VmRSS:", of: getpid()) }
 
+/// Whether the process's memory is the program's own, and not a sanitizer's for the most part.
+package let memoryIsMeasurable = dlsym(nil, "__tsan_init") == nil && dlsym(nil, "__asan_init") == nil
+
 /// A field of proc_pid_status(5) that is in kilobytes.
 private func memory(_ field: String, of process: pid_t) -> Int {
   guard let file = fopen("/proc/\(process)/status", "re") else { return 0 }
