@@ -41,9 +41,11 @@ SWIFT void unlock(SELF) {
 
 extern SWIFT void *swift_task_getCurrent(void) __attribute__((weak));
 
-__attribute__((swiftasynccall)) void swift_continuation_await(void *continuation) {
-  __attribute__((swiftasynccall)) void (*next)(void *) = dlsym(RTLD_NEXT, "swift_continuation_await");
-  // Whoever resumes releases the task.
+// What a task calls when the asynchronous function that it waited for has returned. Whoever resumes a continuation
+// releases its task.
+SWIFT void swift_task_dealloc(void *context) {
+  static SWIFT void (*next)(void *);
+  if (!next) next = dlsym(RTLD_NEXT, "swift_task_dealloc");
   if (__tsan_acquire) __tsan_acquire(swift_task_getCurrent());
-  __attribute__((musttail)) return next(continuation);
+  next(context);
 }

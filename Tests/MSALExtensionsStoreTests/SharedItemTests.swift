@@ -24,7 +24,8 @@ struct SharedItemTests {
     client = SecretServiceClient(busAddress: keyring.busAddress)
     store = MSALExtensionsStore(
       .msalExtensions(location: location, schema: "com.example.test", attributes: attributes),
-      patience: .milliseconds(200), client: SecretServiceConnection(busAddress: keyring.busAddress))
+      timeout: .seconds(120), patience: .milliseconds(200),
+      client: SecretServiceConnection(busAddress: keyring.busAddress))
     cache = TokenCacheAccessor(store: store)
   }
 
