@@ -66,7 +66,7 @@ struct Adopt: AsyncParsableCommand {
         advice: "Add --yes to remove them, or --keep to leave them.")
     }
     var adopted: [Result.Adopted] = []
-    var failure: CacheError?
+    var failure: (any Error)?
     for peer in all ? PeerRegistry().caches.filter({ $0.file != nil }) : try named() {
       do {
         if let result = try await adopt(peer) { adopted.append(result) }
@@ -74,11 +74,14 @@ struct Adopt: AsyncParsableCommand {
         // One that cannot be read keeps none of the others in clear.
         if failure != nil { Terminal.error("warning: " + printable(error.message)) }
         failure = failure ?? error
+      } catch {
+        failure = error
+        break
       }
     }
-    if output.json {
+    if output.json, failure == nil || !adopted.isEmpty {
       Terminal.out(try json(Result(group: options.group.name, adopted: adopted)))
-    } else if adopted.isEmpty && failure == nil {
+    } else if adopted.isEmpty, failure == nil {
       Terminal.error("There are no tokens in clear.")
     }
     if let failure { throw failure }

@@ -195,6 +195,17 @@ struct PeerCacheTests {
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
+  @Test func `A file that its program empties while the question stands is left, and no error`() throws {
+    try writeAzureCLI()
+    let screen = try tool.onTerminal(
+      "adopt", "azure-cli", columns: 200, answering: ["y"], environment: ["HOME": home.path],
+      asked: { try writeAzureCLI("{}") })
+    #expect(screen.status == 0)
+    #expect(screen.text.contains("imported"))
+    #expect(try home.contents(".azure/msal_token_cache.json") == "{}")
+    #expect(try tool.exported() == JSONValue(text: Sample.cache))
+  }
+
   @Test func `Without anybody to ask nothing is adopted`() throws {
     try writeAzureCLI()
     let result = try run("adopt", "--all", "--json")
@@ -214,6 +225,7 @@ struct PeerCacheTests {
     for command in [["adopt", "azure-cli", "--yes"], ["import", "--from", "azure-cli"]] {
       let result = try tool.run(tool.inGroup(command + ["--json"]), environment: ["HOME": home.path])
       #expect(result.status == 1)
+      #expect(result.standardOutput.isEmpty)
       #expect(try code(of: result) == "damaged")
       #expect(!result.standardError.contains("secret-"))
     }
@@ -233,6 +245,17 @@ struct PeerCacheTests {
     #expect(access(file, F_OK) != 0)
     #expect(try home.contents(".azure/msal_token_cache.json") == "secret-html")
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
+  }
+
+  @Test func `What was adopted before a failure is told`() throws {
+    try writeAzureCLI("secret-html")
+    mkdir(home.path + "/.azureauth", 0o700)
+    _ = try home.file(".azureauth/msal_tenant_cache.json", Sample.cache)
+    let result = try run("adopt", "azureauth-file:tenant", "azure-cli", "--yes", "--json")
+    #expect(result.status == 1)
+    #expect(try code(of: result) == "damaged")
+    let adopted = try JSONValue(text: result.standardOutput)["adopted"]
+    #expect(adopted?.strings("name") == ["azureauth-file:tenant"])
   }
 
   @Test func `A keyring that cannot be written leaves the file`() throws {

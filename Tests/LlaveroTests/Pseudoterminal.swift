@@ -19,10 +19,10 @@ extension Tool {
   }
 
   /// Runs a command in the tool's group on a terminal of its own, which echoes what the person types: something at
-  /// once, and answers to questions.
+  /// once, and answers to questions. `asked` is called before each answer.
   func onTerminal(
     _ arguments: String..., columns: Int = 80, typing: String = "", answering: [String] = [],
-    environment: [String: String?] = [:]
+    environment: [String: String?] = [:], asked: () throws -> Void = {}
   ) throws -> Screening {
     let main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     defer { close(main) }
@@ -61,7 +61,11 @@ extension Tool {
       guard count > 0 else { break }
       output += buffer[..<count]
       // What is typed before a question for a secret is thrown away.
-      if output.suffix(2).elementsEqual(": ".utf8), let answer = answers.popFirst() { type(answer + "\n") }
+      let question = String(decoding: output.suffix(2), as: UTF8.self)
+      if [": ", "] "].contains(question), let answer = answers.popFirst() {
+        try asked()
+        type(answer + "\n")
+      }
     }
     return Screening(status: child.wait(), text: String(decoding: output, as: UTF8.self))
   }
