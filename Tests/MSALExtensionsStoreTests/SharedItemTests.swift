@@ -152,7 +152,7 @@ struct SharedItemTests {
     Named(
       "sealed", "eyJhbGciOiJkaXIifQ..AxY8DCtDaGlsbGljb3RoZQ.KDlTtXchhZTGufMYmOYGS4HffxPSUrfmqCHXaI9wOGY.x"),
   ])
-  func `What cannot be read is an error and is left`(_ payload: Named<String>) async throws {
+  func `What cannot be read is an error, and left until it is to go`(_ payload: Named<String>) async throws {
     try await create(payload.value)
     do {
       try await save("mine")
@@ -163,6 +163,8 @@ struct SharedItemTests {
     }
     await #expect(throws: CacheError(.damaged, "")) { try await cache.accounts() }
     #expect(try await payloads() == [payload.value])
+    #expect(try await store.remove(.damaged, in: .default) == 1)
+    #expect(try await payloads().isEmpty)
   }
 
   @Test func `An empty item is an empty cache`() async throws {
