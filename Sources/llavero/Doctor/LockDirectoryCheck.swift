@@ -59,9 +59,10 @@ struct LockDirectoryCheck: Check {
     let path = "\(directory)/\(name)"
     let held = try HeldLockFile(directory: directory, name: name)
     defer { held.release() }
-    let second = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-    defer { close(second) }
     defer { unsafe unlink(path) }
+    let second = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    guard second >= 0 else { throw .system(call: "open", path: path, code: errno) }
+    defer { close(second) }
     return flock(second, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 }
