@@ -57,7 +57,7 @@ public final class Child: @unchecked Sendable {
 
   /// What makes a run one under a sanitizer (Tests/sanitize) holds for the children, too.
   private static let sanitizing: [String: String] = [
-    "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "G_SLICE", "LD_PRELOAD",
+    "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "G_SLICE", "LD_PRELOAD", "SWIFT_BACKTRACE",
   ].reduce(into: [:]) { variables, name in
     if let value = getenv(name) { variables[name] = String(cString: value) }
   }
