@@ -42,7 +42,7 @@ struct BlockingQueueTests {
         group.addTask { try await queue.run { (_) throws(QueueError) in gate.pass() } }
       }
       // These can only run if some thread of the pool is free.
-      for _ in 0..<1000 { await Task.yield() }
+      for _ in 0..<10 { await Task.yield() }
       await Task.detached { for _ in 0..<64 { gate.open() } }.value
       try await group.waitForAll()
     }
