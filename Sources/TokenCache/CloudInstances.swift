@@ -29,10 +29,11 @@ public struct CloudInstances: Sendable {
     }
   }
 
-  /// The hosts of one cloud, that of the cache first; the host alone when the cloud is not known.
+  /// The hosts of one cloud: that of the cache first, then the one asked about; the host alone when the cloud is
+  /// not known.
   public func aliases(of host: String) -> [String] {
     guard let instance = byHost[host.normalized] else { return [host.normalized] }
-    let others = instance.aliases + [instance.preferredNetwork]
+    let others = [host] + instance.aliases + [instance.preferredNetwork]
     return others.reduce(into: [instance.preferredCache.normalized]) { hosts, other in
       if !hosts.contains(other.normalized) { hosts.append(other.normalized) }
     }

@@ -49,10 +49,13 @@ struct NameTests {
     #expect(Tenant.resolve(realm: realm, homeAccountID: account) == tenant)
   }
 
-  @Test func theHostOfTheCacheComesFirstAmongAliases() {
+  @Test func theHostOfTheCacheComesFirstAmongAliasesAndThenTheOneAskedAbout() {
     #expect(
       CloudInstances.known.aliases(of: "LOGIN.microsoftonline.com")
         == ["login.windows.net", "login.microsoftonline.com", "login.microsoft.com", "sts.windows.net"])
+    #expect(
+      CloudInstances.known.aliases(of: "sts.windows.net")
+        == ["login.windows.net", "sts.windows.net", "login.microsoftonline.com", "login.microsoft.com"])
     #expect(CloudInstances.known.aliases(of: "contoso.b2clogin.com") == ["contoso.b2clogin.com"])
     #expect(CloudInstances([]).aliases(of: "login.windows.net") == ["login.windows.net"])
   }
