@@ -31,4 +31,10 @@ struct HostileTextTests {
     #expect(authority.url.authorityHost == host)
     #expect(url.authorityHost == host)
   }
+
+  @Test(arguments: ["%", "%4", "%zz", "%+a", "%-0", "a%ff"])
+  func `A percent sign without two digits is not read`(text: String) {
+    #expect(FormEncoding.decodeOne(text) == nil)
+    #expect(FormEncoding.decode("state=\(text)") == nil)
+  }
 }

@@ -46,7 +46,10 @@ enum FormEncoding {
       switch byte {
       case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
       case UInt8(ascii: "%"):
-        guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+        let digits = rest.prefix(2)
+        // A number may have a sign; these have none.
+        guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+          let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
         else { return nil }
         bytes.append(value)
         rest = rest.dropFirst(2)
