@@ -23,6 +23,7 @@ struct HostileTextTests {
 
   @Test(arguments: [
     ("https://[::1]:8443/tenant", "[::1]:8443"), ("https://BÜCHER.example/tenant", "xn--bcher-kva.example"),
+    ("https://login.microsoftonline.com:443/tenant", "login.microsoftonline.com"),
   ])
   func `A host is written as it goes over the wire`(address: String, host: String) throws {
     let url = try #require(URL(string: address))
@@ -30,6 +31,10 @@ struct HostileTextTests {
     #expect(authority.host == host)
     #expect(authority.url.authorityHost == host)
     #expect(url.authorityHost == host)
+  }
+
+  @Test func `The port of https is none to other schemes`() {
+    #expect(URL(string: "http://localhost:443/x")?.authorityHost == "localhost:443")
   }
 
   @Test(arguments: ["%", "%4", "%zz", "%+a", "%-0", "a%ff"])

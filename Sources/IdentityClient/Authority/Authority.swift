@@ -25,7 +25,7 @@ public struct Authority: Sendable, Hashable {
   }
   /// The same as text.
   let address: String
-  /// The host in lower case, with the port where the address has one.
+  /// The host in lower case, with the port where the address has one that is not that of https.
   public let host: String
   /// The tenant in the path, as it was written; `nil` for AD FS and OpenID Connect providers.
   public let tenant: String?
@@ -158,11 +158,10 @@ private struct Address {
     guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
       parts.scheme?.lowercased() == "https"
     else { throw .invalidAuthority("authority must use HTTPS.") }
-    guard let host = parts.encodedHost?.lowercased(), !host.isEmpty, parts.user == nil, parts.password == nil
-    else {
+    guard let host = url.authorityHost else {
       throw .invalidAuthority("authority must have a host and no user name.")
     }
-    self.host = parts.port.map { "\(host):\($0)" } ?? host
+    self.host = host
     path = parts.percentEncodedPath.split(separator: "/").map(String.init)
     guard !path.contains(".."), !path.contains(".") else {
       throw .invalidAuthority("authority must not have dots for directories in its path.")

@@ -79,13 +79,14 @@ struct AuthorityMetadata: Sendable {
 }
 
 extension URL {
-  /// The host as it goes over the wire, in lower case and with the port where there is one; `nil` with a user
-  /// name before it.
+  /// The host as it goes over the wire, in lower case and with the port where there is one that is not that of
+  /// https (RFC 3986 section 6.2.3); `nil` with a user name before it.
   var authorityHost: String? {
     guard let parts = URLComponents(url: self, resolvingAgainstBaseURL: true), parts.user == nil,
       parts.password == nil, let host = parts.encodedHost?.lowercased(), !host.isEmpty
     else { return nil }
-    return parts.port.map { "\(host):\($0)" } ?? host
+    guard let port = parts.port, port != 443 || parts.scheme?.lowercased() != "https" else { return host }
+    return "\(host):\(port)"
   }
 }
 
