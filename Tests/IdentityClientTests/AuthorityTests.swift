@@ -230,6 +230,25 @@ struct AuthorityTests {
     #expect(try await test.silent(account, ["https://api.test/read"]).accessToken == "access-2")
   }
 
+  @Test(
+    "A tenant takes the place of another where addresses have one",
+    arguments: [
+      ("https://login.microsoftonline.com/common", "https://login.microsoftonline.com/new"),
+      ("https://contoso.ciamlogin.com", "https://contoso.ciamlogin.com/new"),
+      ("https://contoso.b2clogin.com/tenant/policy", "https://contoso.b2clogin.com/new/policy"),
+      (
+        "https://login.microsoftonline.com:8080/tfp/tenant/policy",
+        "https://login.microsoftonline.com:8080/tfp/new/policy"
+      ), ("https://login.microsoftonline.com/adfs", nil),
+    ])
+  func replacedTenant(_ address: String, _ expected: String?) throws {
+    let authority = try Authority(url: #require(URL(string: address)))
+    let replaced = try? authority.replacingTenant(with: "new")
+    #expect(replaced?.url.absoluteString == expected)
+    #expect(replaced.map { $0.kind == authority.kind && $0.tenant == "new" } ?? true)
+    #expect(throws: IdentityError.self) { try authority.replacingTenant(with: "a/b") }
+  }
+
   @Test("80: AD FS sends no client info; the subject is the account")
   func adfs() async throws {
     let test = try TestClient("https://fs.contoso.test/adfs")

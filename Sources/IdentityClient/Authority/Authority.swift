@@ -64,16 +64,18 @@ public struct Authority: Sendable, Hashable {
     try self.init(Address(url), kind: kind)
   }
 
-  /// The same authority for another tenant.
+  /// The same authority for another tenant, of B2C with the same policy.
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter`` for a tenant that cannot stand in an address, and for
   ///   an authority without tenants.
   public func replacingTenant(with tenant: String) throws(IdentityError) -> Authority {
-    if tenant == self.tenant, kind == .aad || kind == .ciam { return self }
-    guard kind == .aad || kind == .ciam, Address.isSegment(tenant) else {
+    guard let current = self.tenant, tenant == current || Address.isSegment(tenant) else {
       throw .invalidAuthority("\(address) cannot have the tenant \(tenant).")
     }
-    return Authority(kind: kind, host: host, path: [tenant], tenant: tenant)
+    if tenant == current { return self }
+    var path = address.split(separator: "/").dropFirst(2).map(String.init)
+    path[kind == .b2c && path.first?.lowercased() == "tfp" ? 1 : 0] = tenant
+    return Authority(kind: kind, host: host, path: path, tenant: tenant)
   }
 
   private init(_ address: Address, kind: Kind) throws(IdentityError) {
