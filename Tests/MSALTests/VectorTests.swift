@@ -40,12 +40,17 @@ struct VectorTests {
     case "init(jsonString:)":
       let json = try #require(row.text("json"))
       let expected = try #require(row.object("expected"))
-      if let error = expected["error"] as? [String: Any] {
+      if var error = expected["error"] as? [String: Any] {
         let description = error["description"] as? String
+        // What is no JSON is Foundation's error there; here it is one of this library like all others.
+        if error["domain"] as? String == "NSCocoaErrorDomain" {
+          error["code"] = MSALError.internal.rawValue
+          error["internalCode"] = MSALInternalError.internalErrorInvalidParameter.rawValue
+        }
         expect(try MSALClaimsRequest(jsonString: json), failsAs: error, description: description)
         var failure: NSError?
         let request = MSALClaimsRequest(jsonString: json, error: &failure)
-        #expect(failure?.userInfo[MSALErrorDescriptionKey] as? String == description)
+        #expect(failure?.code == error["code"] as? Int)
         #expect(request.jsonString() == "{}")
       } else {
         let request = try MSALClaimsRequest(jsonString: json)
@@ -56,11 +61,14 @@ struct VectorTests {
     case "jsonString()":
       let request = MSALClaimsRequest()
       if let name = row.text("claim") {
-        let claim = MSALIndividualClaimRequest(name: name)
-        claim.additionalInfo = try additionalInfo(row.object("additionalInfo_objc") ?? [:])
-        try request.requestClaim(claim, for: .idToken)
+        let infos = row.fields["additionalInfo_objc"] as? [[String: Any]]
+        for info in infos ?? [row.object("additionalInfo_objc") ?? [:]] {
+          let claim = MSALIndividualClaimRequest(name: name)
+          claim.additionalInfo = try additionalInfo(info)
+          try request.requestClaim(claim, for: row.text("target") == "accessToken" ? .accessToken : .idToken)
+        }
       }
-      #expect(request.jsonString() == row.text("expected"))
+      #expect(try json(request.jsonString()) == json(row.text("expected")))
     default:
       // Capabilities are merged below the facade.
       #expect(row.text("op") == "mergeClientCapabilities")
@@ -77,6 +85,7 @@ struct VectorTests {
       #expect(error.domain == MSALErrorDomain)
       #expect(error.code == expected["code"] as? Int)
       #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == expected["internalCode"] as? Int)
+      guard let description else { return }
       #expect(error.userInfo[MSALErrorDescriptionKey] as? String == description)
     }
   }
@@ -86,15 +95,29 @@ struct VectorTests {
     guard !fields.isEmpty else { return nil }
     let info = MSALIndividualClaimRequestAdditionalInfo()
     for (name, literal) in fields {
-      let text = try #require(literal as? String).dropFirst()
-      let number: NSNumber? = text == "YES" ? 1 : Int(text).map { NSNumber(value: $0) }
+      let value = try value(of: #require(literal as? String))
       switch name {
-      case "essential": info.essential = number
-      case "value": info.value = number
-      default: info.values = text.split(separator: "\"").filter { $0.hasPrefix("urn") }.map(String.init)
+      case "essential": info.essential = value as? NSNumber
+      case "value": info.value = value
+      default: info.values = value as? [Any]
       }
     }
     return info
+  }
+
+  private func value(of literal: String) throws -> Any {
+    switch literal {
+    case "@YES": true as NSNumber
+    case "@NO": false as NSNumber
+    default:
+      try JSONSerialization.jsonObject(
+        with: Data(literal.replacing(#/@(?=["\[\d-])/#, with: "").utf8), options: .fragmentsAllowed)
+    }
+  }
+
+  /// The order of members says nothing.
+  private func json(_ text: String?) throws -> NSDictionary? {
+    try JSONSerialization.jsonObject(with: Data(#require(text).utf8)) as? NSDictionary
   }
 
   private static let clouds: [String: MSALAzureCloudInstance] = [

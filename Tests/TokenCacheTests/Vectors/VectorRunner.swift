@@ -70,14 +70,16 @@ enum VectorRunner {
 
   @Sendable static func checkAliases(_ row: VectorRow) throws -> VectorOutcome {
     guard let pairs = row.fields["sameEnvironment"]?.arrayValue else { return .elsewhere }
-    let record = try row.fields.object("record")
-      .understood(["cacheKey", "preferred_network", "preferred_cache", "aliases"])
-    let clouds = CloudInstances([
-      CloudInstance(
-        preferredNetwork: try record.string("preferred_network"),
-        preferredCache: try record.string("preferred_cache"),
-        aliases: try record.array("aliases").compactMap(\.stringValue))
-    ])
+    let records = try [row.fields["record"]].compactMap { $0 }.filter { $0 != .null }.map {
+      try $0.asObject("record").understood(["cacheKey", "preferred_network", "preferred_cache", "aliases"])
+    }
+    let clouds = CloudInstances(
+      try records.map { record in
+        CloudInstance(
+          preferredNetwork: try record.string("preferred_network"),
+          preferredCache: try record.string("preferred_cache"),
+          aliases: try record.array("aliases").compactMap(\.stringValue))
+      })
     for pair in pairs {
       guard let parts = pair.arrayValue, parts.count == 3,
         let one = parts[0].stringValue.flatMap(URL.init(string:))?.host,
