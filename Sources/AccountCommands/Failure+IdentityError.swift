@@ -19,12 +19,21 @@ extension Failure.Message {
       case .invalidParameter, .invalidRedirectURI: .usage
       default: .error
       }
-    self.init(code: code, name: error.code.rawValue, message: error.message, advice: Self.advice(on: error))
+    self.init(
+      code: code, name: error.code.rawValue, message: Self.message(of: error), advice: Self.advice(on: error))
+  }
+
+  /// Of a renewal that was refused, the error says no more than MSAL does; the server has said why.
+  private static func message(of error: IdentityError) -> String {
+    let reason = error.code == .interactionRequired ? error.oauthErrorDescription : nil
+    guard let reason, reason != error.message else { return error.message }
+    return "\(error.message): \(reason)"
   }
 
   private static func advice(on error: IdentityError) -> String? {
     switch error.code {
-    case .interactionRequired: "Sign in with \"llavero login\"."
+    case .interactionRequired:
+      [error.advice, "Sign in with \"llavero login\"."].compactMap(\.self).joined(separator: " ")
     case .serverDeclinedScopes:
       "Granted: \(error.grantedScopes.joined(separator: " ")). "
         + "Declined: \(error.declinedScopes.joined(separator: " "))."

@@ -198,6 +198,17 @@ struct TokenTests {
     }
   }
 
+  @Test func `A renewal that is refused says why`() async throws {
+    try await signedIn { tool in
+      try tool.lab.setCondition(.basicAction, of: "alice")
+      let result = try tool("token", "--force-refresh")
+      #expect(result.status == 3)
+      for text in ["AADSTS50079", "A second factor is needed", "\"llavero login\""] {
+        #expect(result.standardError.contains(text))
+      }
+    }
+  }
+
   @Test func `The configuration file says what the environment does`() async throws {
     try await signedIn { tool in
       let directory = try TemporaryDirectory()
