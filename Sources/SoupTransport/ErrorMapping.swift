@@ -26,7 +26,7 @@ extension SoupMessageReference {
     case G_TLS_ERROR_BAD_CERTIFICATE: .untrustedServer(certificateProblem)
     case G_TLS_ERROR_EOF: .connectionLost(text)
     case G_TLS_ERROR_UNAVAILABLE: .cannotConnect("\(text) (the package glib-networking is missing)")
-    default: .cannotConnect(text)
+    default: cameOverTLS ? .connectionLost(text) : .cannotConnect(text)
     }
   }
 

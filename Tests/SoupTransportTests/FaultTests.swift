@@ -76,6 +76,10 @@ extension TransportTests {
         connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n12345")
         connection.drop()
       },
+      Fault("cleartext in the body", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
+        connection.writeCleartext("12345, and no TLS")
+      },
       Fault("chunks aborted in the middle", .connectionLost) { connection in
         connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\n12345")
         connection.reset()

@@ -112,6 +112,11 @@ final class RawConnection: @unchecked Sendable {
     return g_output_stream_write_all(output, bytes, gsize(bytes.count), nil, nil, nil) != 0
   }
 
+  /// Writes past TLS.
+  func writeCleartext(_ text: String) {
+    g_socket_send(socket.pointer, text, gsize(text.utf8.count), nil, nil)
+  }
+
   func close() { g_io_stream_close(stream.pointer, nil, nil) }
 
   /// Ends the connection as a process that dies does: without TLS's farewell.
