@@ -141,12 +141,26 @@ extension ApplicationTests {
       #expect(
         provider.events.withLock { $0 } == ["update alice@contoso.example", "remove alice@contoso.example"])
     }
+
+    @Test func aLibraryThatCannotRemoveAnAccountKeepsNoOtherFromIt() async throws {
+      let (broken, provider) = (ExternalAccounts(), ExternalAccounts())
+      broken.failure = NSError(domain: "example", code: 7)
+      let application = try MSALPublicClientApplication.test(entra) {
+        for provider in [broken, provider] { $0.cacheConfig.addExternalAccountProvider(provider) }
+      }
+      let account = try await application.signIn().account
+      let error = #expect(throws: NSError.self) { try application.remove(account) }
+      #expect(error?.domain == "example")
+      #expect(provider.events.withLock { $0.last } == "remove alice@contoso.example")
+    }
   }
 }
 
 /// Another library, which knows one account.
 private final class ExternalAccounts: NSObject, MSALExternalAccountProviding {
   let events = Mutex<[String]>([])
+  /// Why nothing can be removed.
+  var failure: NSError?
 
   func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws {
     events.withLock { $0.append("update \(account.username ?? "")") }
@@ -155,6 +169,7 @@ private final class ExternalAccounts: NSObject, MSALExternalAccountProviding {
   func remove(
     _ account: any MSALAccountProtocol, wipeAccount: Bool, tenantProfiles: [MSALTenantProfile]?
   ) throws {
+    if let failure { throw failure }
     events.withLock { $0.append("remove \(account.username ?? "")") }
   }
 

@@ -118,10 +118,17 @@ extension MSALPublicClientApplication {
         try await client.signOut(account.account, options)
       }
     }
+    // One that fails is told of, and keeps the others from nothing.
+    var failure: (any Error)?
     for provider in config.cacheConfig.externalAccountProviders {
-      try provider.remove(
-        account, wipeAccount: options?.wipeAccount ?? false, tenantProfiles: account.tenantProfiles)
+      do {
+        try provider.remove(
+          account, wipeAccount: options?.wipeAccount ?? false, tenantProfiles: account.tenantProfiles)
+      } catch {
+        failure = failure ?? error
+      }
     }
+    if let failure { throw failure as NSError }
   }
 
   /// Another library's trouble is logged and stops nothing.
