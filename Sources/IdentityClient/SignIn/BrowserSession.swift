@@ -69,19 +69,19 @@ final class BrowserSession: Sendable {
   ///
   /// - Returns: Whether it is the answer that is waited for.
   func handle(_ url: URL) -> Bool {
-    let answer: Answer? = state.withLock { state in
+    let (answer, waiting) = state.withLock { state -> (Answer?, CheckedContinuation<Answer, Never>?) in
       guard let redirectURI = state.redirectURI, url.hasSamePlace(as: redirectURI),
         let query = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedQuery,
         let parameters = FormEncoding.decode(query), state.isExpected?(parameters) ?? false
-      else { return nil }
+      else { return (nil, nil) }
       // The answer counts once.
       state.redirectURI = nil
       let answer = Answer.success(parameters)
       state.early = answer
-      return answer
+      return (answer, state.waiting.take())
     }
     guard let answer else { return false }
-    state.withLock { $0.waiting.take() }?.resume(returning: answer)
+    waiting?.resume(returning: answer)
     return true
   }
 
