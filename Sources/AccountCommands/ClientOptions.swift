@@ -48,7 +48,8 @@ package struct ClientOptions: ParsableArguments {
           }
           authority = try Authority(url: url)
         }
-        if let tenant = tenant ?? Settings.current.tenant {
+        // A configured tenant is one of the configured authority, not of any that the command line names.
+        if let tenant = tenant ?? (self.authority == nil ? Settings.current.tenant : nil) {
           authority = try authority.replacingTenant(with: tenant)
         }
         return authority

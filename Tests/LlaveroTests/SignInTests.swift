@@ -37,6 +37,20 @@ struct SignInTests {
     }
   }
 
+  @Test func `An authority on the command line goes before a tenant in the environment`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      lab.configure { $0.authorize = .user(name: "alice") }
+      let authority = lab.authority(LabDirectory.contoso)
+      let result = try tool(
+        "login", "--authority", authority, with: ["LLAVERO_TENANT": LabDirectory.fabrikam])
+      #expect(result.status == 0, "\(result.standardError)")
+      #expect(lab.requests(to: .authorize).first?.path.contains(LabDirectory.contoso) == true)
+      _ = try tool("login", with: ["LLAVERO_TENANT": LabDirectory.contoso])
+      #expect(lab.requests(to: .authorize).last?.path.contains(LabDirectory.contoso) == true)
+    }
+  }
+
   @Test func `A person signs in by a device code`() async throws {
     try await withLab { lab in
       let tool = try LabTool(lab)
