@@ -10,12 +10,14 @@ extension PublicClient {
   package func accounts(named name: String?) async throws(Failure.Message) -> [Account] {
     do throws(IdentityError) {
       guard let name else { return try await accounts() }
-      // Ids have an @ only at authorities without tenants.
-      if name.contains("@") {
-        let accounts = try await accounts(AccountFilter(username: name))
+      var filters = [AccountFilter(homeAccountID: name), AccountFilter(username: name)]
+      // Ids have an @ only at authorities without tenants, and few user names have none.
+      if name.contains("@") { filters.reverse() }
+      for filter in filters {
+        let accounts = try await accounts(filter)
         if !accounts.isEmpty { return accounts }
       }
-      return try await accounts(AccountFilter(homeAccountID: name))
+      return []
     } catch {
       throw Failure.Message(error)
     }

@@ -102,6 +102,15 @@ struct SignInTests {
     }
   }
 
+  @Test func `A user name need not be like a mail address`() throws {
+    let tool = try Tool()
+    let (name, client) = ("+491701234567", Sample.mail)
+    try tool.load(
+      Sample.cache([Sample.account(Sample.alice, name), Sample.refreshToken("alices", Sample.alice, client)]))
+    let result = try tool("logout", "--account", name, "--client", client)
+    #expect(result.standardOutput == "Signed out \(name).\n", "\(result.standardError)")
+  }
+
   @Test func `Signing out of the browser too opens its page`() async throws {
     try await withLab { lab in
       let tool = try LabTool(lab)
