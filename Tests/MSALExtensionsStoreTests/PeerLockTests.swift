@@ -120,8 +120,9 @@ struct PeerLockTests {
     mkfifo(path, 0o600)
     #expect(throws: CacheError(.unavailable, "")) { try take() }
     unlink(path)
-    symlink("/etc/passwd", path)
+    symlink(try directory.file("theirs", "theirs"), path)
     #expect(throws: CacheError(.unavailable, "")) { try take() }
+    #expect(try directory.contents("theirs") == "theirs")
   }
 
   @Test func `A failure leaves no other lock`() throws {
