@@ -157,6 +157,6 @@ struct RekeyTests {
   @Test func `Where there is no store there is nothing to do`() async throws {
     let fixture = try Fixture()
     #expect(try await fixture.store.rekey(to: .passphrase("new")) == RekeySummary())
-    #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+    #expect(!FileManager.default.fileExists(atPath: fixture.root))
   }
 }

@@ -43,6 +43,14 @@ struct StoreTests {
     }
     #expect(!FileManager.default.fileExists(atPath: fixture.groupPath))
     #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+
+    // Nor where there is a store, with another group.
+    let other = try KeychainGroup("org.example.other")
+    try await TokenCacheAccessor(store: fixture.store, group: other).save(one)
+    #expect(try await fixture.store.read(.all, in: fixture.group).documents.isEmpty)
+    #expect(try await fixture.store.remove(.everything, in: fixture.group) == 0)
+    #expect(fixture.store.generation(of: fixture.group) == nil)
+    #expect(!FileManager.default.fileExists(atPath: fixture.groupPath))
   }
 
   @Test func `Files are 0600, directories 0700, and nothing readable stands in them`() async throws {
