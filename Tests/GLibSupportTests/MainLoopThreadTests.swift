@@ -1,5 +1,6 @@
 import CLibsecret
 import Dispatch
+import FoundationEssentials
 import GLibSupport
 import Glibc
 import Synchronization
@@ -72,6 +73,19 @@ struct MainLoopThreadTests {
       if name == "ends-on-itself" { thread.invoke { withExtendedLifetime(thread) {} } }
     }
     await eventually { !directories.contains { isThread($0, named: name) } }
+  }
+
+  @Test func threadEndsThatWasDroppedBeforeItsLoopBegan() async {
+    await #expect(processExitsWith: .success) {
+      func isEnded() -> Bool {
+        // The rest is the test library's.
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? .max < 100
+      }
+      for _ in 0..<200 { _ = MainLoopThread(name: "dropped") }
+      let deadline = ContinuousClock.now + .seconds(60)
+      while !isEnded(), .now < deadline { await Task.yield() }
+      #expect(isEnded())
+    }
   }
 
   private func eventually(_ condition: () -> Bool) async {
