@@ -1,3 +1,4 @@
+import Glibc
 import KeyringStore
 import SecretService
 import Testing
@@ -44,6 +45,28 @@ struct StrayItemsTests {
     #expect(try await fixture.items(shard).count == 1)
     #expect(try await fixture.cache.finds(one))
     #expect(try await fixture.cache.finds(two))
+  }
+
+  @Test func `Of two items of one shard the newer has the last word, and stays`() async throws {
+    let fixture = try Fixture()
+    let shard = fixture.shard(one)
+    let text = String(decoding: try await fixture.shardText(one), as: UTF8.self)
+    for number in 1...8 { try await fixture.create(["number": "\(number)"], "") }
+    let first = try await fixture.create(fixture.attributes(shard), text)
+    // Items have the time in seconds.
+    let time = try await fixture.client.item(first).modified
+    while Glibc.time(nil) <= time { await Task.yield() }
+    // A record of the same age.
+    let second = try await fixture.create(
+      fixture.attributes(shard), text.replacing(one.accessToken, with: "other"))
+    // Their paths do not say which is the newer.
+    #expect(first.description > second.description)
+    for selection in [ShardSelection.all, .some([shard])] {
+      let document = try await fixture.store.read(selection, in: fixture.group)[shard]
+      #expect(document.accessTokens.values.map(\.secret) == ["other"])
+    }
+    try await fixture.store.update([shard], in: fixture.group) { _ in }
+    #expect(try await fixture.items(shard).map(\.properties.path) == [second])
   }
 
   /// An item of somebody else that a search for the group or the shard finds.
