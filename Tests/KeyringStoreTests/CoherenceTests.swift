@@ -102,6 +102,26 @@ struct CoherenceTests {
     #expect(!quiet.contains("SearchItems"))
   }
 
+  @Test func `Nobody relies on what they remember during a write, and again after one that failed`()
+    async throws
+  {
+    let service = try FakeService([
+      "SearchItems": .reply([.objectPaths([]), .objectPaths([])]), "CreateItem": .silence,
+    ])
+    let store = KeyringStore(
+      timeout: .seconds(120), busAddress: service.keyring.busAddress,
+      environment: service.keyring.environment)
+    let group = try KeychainGroup("org.example.shared")
+    let cache = TokenCacheAccessor(store: store, group: group)
+    let saving = Task { try await cache.save(old) }
+    while !service.calls.contains("CreateItem") { await Task.yield() }
+    #expect(store.generation(of: group) == nil)
+    saving.cancel()
+    service.setAnswer("CreateItem", .error("org.example.Error.Odd"))
+    await #expect(throws: CacheError(.refused, "")) { try await cache.save(old) }
+    #expect(store.generation(of: group) != nil)
+  }
+
   @Test func `In a sandbox every answer comes from the keyring`() async throws {
     let fixture = try Fixture()
     let store = fixture.otherStore(environment: ["SNAP": "/snap/example/1"])
