@@ -244,7 +244,9 @@ struct TokenTests {
     try await signedIn { tool in
       let directory = try TemporaryDirectory()
       let copy = directory.path + "/llavero"
-      try FileManager.default.copyItem(atPath: Tool.path, toPath: copy)
+      // By a program of its own: a child that another test starts meanwhile would have a file open that is written
+      // here, and it could not be run.
+      #expect(try Child.run("/bin/cp", [Tool.path, copy], environment: [:]).status == 0)
       // Not even one of that name in PATH.
       var environment = tool.tool.environment(with: tool.environment)
       environment["PATH"] = URL(filePath: Tool.path).deletingLastPathComponent().path + ":/usr/bin:/bin"
