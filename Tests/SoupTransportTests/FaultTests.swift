@@ -238,6 +238,25 @@ extension TransportTests {
       }
     }
 
+    /// A program that ends at once must not meet the thread while that loads libraries.
+    @Test func threadBeginsWithTheFirstRequest() async throws {
+      await #expect(processExitsWith: .success) {
+        func hasThread() throws -> Bool {
+          let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+          return threads.contains {
+            (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)) == "llavero-http\n"
+          }
+        }
+        let transport = try makeTransport()
+        // A thread gives itself its name.
+        for _ in 0..<1000 { try #require(try !hasThread()) }
+        let server = RawServer { _ in }
+        server.stop()
+        _ = await failure(transport, get(server.port))
+        #expect(try hasThread())
+      }
+    }
+
     /// The server goes on with the body of an answer that nobody waits for any more.
     @Test func abandonedAnswerIsNotMistakenForTheNextOne() async throws {
       let (moment, abandoned) = AsyncStream.makeStream(of: RawConnection.self)
