@@ -73,8 +73,11 @@ public struct Authority: Sendable, Hashable {
       throw .invalidAuthority("\(address) cannot have the tenant \(tenant).")
     }
     if tenant == current { return self }
-    var path = address.split(separator: "/").dropFirst(2).map(String.init)
-    path[kind == .b2c && path.first?.lowercased() == "tfp" ? 1 : 0] = tenant
+    var path = [tenant]
+    if kind == .b2c {
+      path = address.split(separator: "/").dropFirst(2).map(String.init)
+      path[path.first?.lowercased() == "tfp" ? 1 : 0] = tenant
+    }
     return Authority(kind: kind, host: host, path: path, tenant: tenant)
   }
 
@@ -160,7 +163,7 @@ private struct Address {
     guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
       parts.scheme?.lowercased() == "https"
     else { throw .invalidAuthority("authority must use HTTPS.") }
-    guard let host = url.authorityHost else {
+    guard let host = parts.authorityHost else {
       throw .invalidAuthority("authority must have a host and no user name.")
     }
     self.host = host

@@ -78,16 +78,20 @@ struct AuthorityMetadata: Sendable {
   }
 }
 
-extension URL {
+extension URLComponents {
   /// The host as it goes over the wire, in lower case and with the port where there is one that is not that of
   /// https (RFC 3986 section 6.2.3); `nil` with a user name before it.
   var authorityHost: String? {
-    guard let parts = URLComponents(url: self, resolvingAgainstBaseURL: true), parts.user == nil,
-      parts.password == nil, let host = parts.encodedHost?.lowercased(), !host.isEmpty
+    guard user == nil, password == nil, let host = encodedHost?.lowercased(), !host.isEmpty
     else { return nil }
-    guard let port = parts.port, port != 443 || parts.scheme?.lowercased() != "https" else { return host }
+    guard let port, port != 443 || scheme?.lowercased() != "https" else { return host }
     return "\(host):\(port)"
   }
+}
+
+extension URL {
+  /// That of its components.
+  var authorityHost: String? { URLComponents(url: self, resolvingAgainstBaseURL: true)?.authorityHost }
 }
 
 extension IdentityError {
