@@ -100,10 +100,6 @@ struct MainLoopThreadTests {
   }
 
   private func isThread(_ directory: String, named name: String) -> Bool {
-    guard let file = fopen("\(directory)/comm", "re") else { return false }
-    defer { fclose(file) }
-    var buffer = [UInt8](repeating: 0, count: 64)
-    let length = fread(&buffer, 1, buffer.count, file)
-    return String(decoding: buffer[..<length], as: UTF8.self) == "\(name)\n"
+    (try? String(contentsOfFile: directory + "/comm", encoding: .utf8)) == "\(name)\n"
   }
 }

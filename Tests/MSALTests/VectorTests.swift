@@ -40,17 +40,12 @@ struct VectorTests {
     case "init(jsonString:)":
       let json = try #require(row.text("json"))
       let expected = try #require(row.object("expected"))
-      if var error = expected["error"] as? [String: Any] {
+      if let error = expected["error"] as? [String: Any] {
         let description = error["description"] as? String
-        // What is no JSON is Foundation's error there; here it is one of this library like all others.
-        if error["domain"] as? String == "NSCocoaErrorDomain" {
-          error["code"] = MSALError.internal.rawValue
-          error["internalCode"] = MSALInternalError.internalErrorInvalidParameter.rawValue
-        }
         expect(try MSALClaimsRequest(jsonString: json), failsAs: error, description: description)
         var failure: NSError?
         let request = MSALClaimsRequest(jsonString: json, error: &failure)
-        #expect(failure?.code == error["code"] as? Int)
+        #expect(failure?.userInfo[MSALErrorDescriptionKey] as? String == description)
         #expect(request.jsonString() == "{}")
       } else {
         let request = try MSALClaimsRequest(jsonString: json)
@@ -68,7 +63,7 @@ struct VectorTests {
           try request.requestClaim(claim, for: row.text("target") == "accessToken" ? .accessToken : .idToken)
         }
       }
-      #expect(try json(request.jsonString()) == json(row.text("expected")))
+      #expect(request.jsonString() == row.text("expected"))
     default:
       // Capabilities are merged below the facade.
       #expect(row.text("op") == "mergeClientCapabilities")
@@ -85,7 +80,6 @@ struct VectorTests {
       #expect(error.domain == MSALErrorDomain)
       #expect(error.code == expected["code"] as? Int)
       #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == expected["internalCode"] as? Int)
-      guard let description else { return }
       #expect(error.userInfo[MSALErrorDescriptionKey] as? String == description)
     }
   }
@@ -113,11 +107,6 @@ struct VectorTests {
       try JSONSerialization.jsonObject(
         with: Data(literal.replacing(#/@(?=["\[\d-])/#, with: "").utf8), options: .fragmentsAllowed)
     }
-  }
-
-  /// The order of members says nothing.
-  private func json(_ text: String?) throws -> NSDictionary? {
-    try JSONSerialization.jsonObject(with: Data(#require(text).utf8)) as? NSDictionary
   }
 
   private static let clouds: [String: MSALAzureCloudInstance] = [
