@@ -44,6 +44,11 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
   ],
   targets: [
+    // The two below include its header, so that GLib's declarations belong to one module.
+    .systemLibrary(
+      name: "CGLib",
+      pkgConfig: "gio-2.0",
+      providers: [.apt(["libglib2.0-dev"]), .yum(["glib2-devel"])]),
     .systemLibrary(
       name: "CLibsecret",
       pkgConfig: "libsecret-1",
@@ -52,8 +57,9 @@ let package = Package(
       name: "CLibsoup",
       pkgConfig: "libsoup-3.0",
       providers: [.apt(["libsoup-3.0-dev"]), .yum(["libsoup3-devel"])]),
-    .target(name: "GLibSupport", dependencies: ["CLibsecret"], swiftSettings: common),
-    .target(name: "SecretService", dependencies: ["CLibsecret", "GLibSupport"], swiftSettings: common),
+    .target(name: "GLibSupport", dependencies: ["CGLib"], swiftSettings: common),
+    .target(
+      name: "SecretService", dependencies: ["CGLib", "CLibsecret", "GLibSupport"], swiftSettings: common),
     .target(name: "TokenCache", dependencies: ["GLibSupport"], swiftSettings: safe),
     .target(
       name: "KeyringStore", dependencies: ["GLibSupport", "SecretService", "TokenCache"],
@@ -67,15 +73,14 @@ let package = Package(
       dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache"], swiftSettings: safe),
     .target(name: "HTTPTransport", dependencies: [httpTypes], swiftSettings: safe),
     .target(
-      name: "SoupTransport", dependencies: ["CLibsoup", "GLibSupport", "HTTPTransport", httpTypes],
+      name: "SoupTransport", dependencies: ["CGLib", "CLibsoup", "GLibSupport", "HTTPTransport", httpTypes],
       swiftSettings: common),
-    .target(name: "LoopbackListener", dependencies: ["CLibsoup", "GLibSupport"], swiftSettings: common),
     .target(
       name: "IdentityClient",
       dependencies: ["GLibSupport", "HTTPTransport", "TokenCache", httpTypes, logging],
       swiftSettings: safe),
     .target(
-      name: "BrowserSignIn", dependencies: ["GLibSupport", "IdentityClient", "LoopbackListener"],
+      name: "BrowserSignIn", dependencies: ["CGLib", "CLibsoup", "GLibSupport", "IdentityClient"],
       swiftSettings: common),
     .target(
       name: "MicrosoftGraph", dependencies: ["HTTPTransport", "IdentityClient", "TokenCache", httpTypes],
@@ -88,36 +93,31 @@ let package = Package(
       ],
       swiftSettings: safe),
     .target(
-      name: "CommandSupport",
+      name: "ToolSupport",
       dependencies: [
-        "EncryptedFileStore", "GLibSupport", "KeyringStore", "SecretService", "TokenCache", argumentParser,
-      ],
-      swiftSettings: safe),
-    .target(
-      name: "AccountCommands",
-      dependencies: [
-        "CommandSupport", "GLibSupport", "HTTPTransport", "IdentityClient", "TokenCache", argumentParser,
+        "EncryptedFileStore", "GLibSupport", "HTTPTransport", "IdentityClient", "KeyringStore",
+        "SecretService", "TokenCache", argumentParser,
       ],
       swiftSettings: safe),
     .executableTarget(
       name: "llavero",
       dependencies: [
-        "AccountCommands", "CommandSupport", "EncryptedFileStore", "GLibSupport", "HTTPTransport",
-        "IdentityClient", "MSALExtensionsStore", "SecretService", "TokenCache", argumentParser,
+        "EncryptedFileStore", "GLibSupport", "HTTPTransport", "IdentityClient", "MSALExtensionsStore",
+        "SecretService", "TokenCache", "ToolSupport", argumentParser,
       ],
       swiftSettings: safe),
     // What of the tool needs the network. A program of its own, so that llavero loads no HTTP library.
     .executableTarget(
       name: "llavero-network",
       dependencies: [
-        "AccountCommands", "BrowserSignIn", "CommandSupport", "HTTPTransport", "IdentityClient",
-        "MicrosoftGraph", "SoupTransport", "TokenCache", argumentParser, httpTypes,
+        "BrowserSignIn", "HTTPTransport", "IdentityClient", "MicrosoftGraph", "SoupTransport", "TokenCache",
+        "ToolSupport", argumentParser, httpTypes,
       ],
       swiftSettings: safe),
     .target(
       name: "EntraLab",
       dependencies: [
-        "CLibsecret", "CLibsoup", "GLibSupport", crypto, cryptoExtras,
+        "CGLib", "CLibsoup", "GLibSupport", crypto, cryptoExtras,
         .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
       swiftSettings: common),
@@ -132,18 +132,18 @@ let package = Package(
       ],
       path: "Examples/GraphApp", swiftSettings: safe),
     .target(
-      name: "TestSupport", dependencies: ["CLibsecret", "GLibSupport", "TokenCache", "WorkerSupport"],
+      name: "TestSupport", dependencies: ["CGLib", "GLibSupport", "TokenCache", "WorkerSupport"],
       path: "Tests/TestSupport", swiftSettings: common),
     // What the programs of the tests share, with each other and with the tests.
     .target(
       name: "WorkerSupport", dependencies: ["GLibSupport", "TokenCache"], path: "Tests/WorkerSupport",
       swiftSettings: common),
     .testTarget(
-      name: "GLibSupportTests", dependencies: ["CLibsecret", "GLibSupport", "TestSupport"],
+      name: "GLibSupportTests", dependencies: ["CGLib", "GLibSupport", "TestSupport"],
       swiftSettings: common),
     .testTarget(
       name: "SecretServiceTests",
-      dependencies: ["CLibsecret", "GLibSupport", "SecretService", "TestSupport", "WorkerSupport"],
+      dependencies: ["GLibSupport", "SecretService", "TestSupport", "WorkerSupport"],
       swiftSettings: common),
     .testTarget(name: "TokenCacheTests", dependencies: ["TestSupport", "TokenCache"], swiftSettings: common),
     .executableTarget(
@@ -178,7 +178,7 @@ let package = Package(
       ],
       swiftSettings: common),
     .testTarget(
-      name: "LoopbackListenerTests", dependencies: ["LoopbackListener", "TestSupport"], swiftSettings: common),
+      name: "BrowserSignInTests", dependencies: ["BrowserSignIn", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "EntraLabTests", dependencies: ["EntraLab", "TestSupport", "entra-lab"], swiftSettings: common),
     .testTarget(
@@ -218,7 +218,7 @@ let package = Package(
     .testTarget(
       name: "LlaveroTests",
       dependencies: [
-        "AccountCommands", "EntraLab", "GLibSupport", "SecretService", "TestSupport", "TokenCache", "llavero",
+        "EntraLab", "GLibSupport", "SecretService", "TestSupport", "TokenCache", "ToolSupport", "llavero",
         "llavero-network",
       ],
       swiftSettings: common),

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 public import IdentityClient
-import LoopbackListener
 
 /// Signs people in in the system's browser, and listens for its answer on the loopback interface (RFC 8252).
 public struct BrowserAuthenticator: WebAuthenticator {

@@ -1,1 +1,2 @@
+#include "../CGLib/shim.h"
 #include <libsoup/soup.h>

@@ -1,4 +1,4 @@
-import CLibsecret
+import CGLib
 import CLibsoup
 import Dispatch
 import GLibSupport

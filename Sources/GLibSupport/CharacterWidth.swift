@@ -1,4 +1,4 @@
-import CLibsecret
+import CGLib
 
 extension Unicode.Scalar {
   /// How many columns of a terminal the character takes: two when it is wide (UAX #11), none when it is a

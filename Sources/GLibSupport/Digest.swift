@@ -1,4 +1,4 @@
-import CLibsecret
+import CGLib
 
 /// The SHA-256 digest of the text's UTF-8 bytes, in lower-case hexadecimal.
 package func sha256Hex(_ text: String) -> String {

@@ -1,4 +1,4 @@
-import CLibsecret
+import CGLib
 import GLibSupport
 
 /// What a method call was made on, which decides what an unknown object means.

@@ -1,4 +1,4 @@
-import CLibsecret
+import CGLib
 import Dispatch
 import GLibSupport
 import Synchronization

@@ -1,4 +1,4 @@
-import CLibsoup
+import CGLib
 
 /// GIO's proxy resolver for where the desktop's settings have no schema.
 ///

@@ -1,11 +1,10 @@
-import AccountCommands
 import ArgumentParser
-import CommandSupport
 import FoundationEssentials
 import HTTPTypes
 import IdentityClient
 import MicrosoftGraph
 import TokenCache
+import ToolSupport
 
 struct Me: AsyncParsableCommand {
   static let configuration = MeOptions.configuration

@@ -1,6 +1,5 @@
-import AccountCommands
 import ArgumentParser
-import CommandSupport
+import ToolSupport
 
 /// What of `llavero` needs the network. It is not for people: `llavero` starts it, and documents it.
 struct LlaveroNetwork: AsyncParsableCommand {

@@ -1,10 +1,9 @@
-import AccountCommands
 import ArgumentParser
 import BrowserSignIn
-import CommandSupport
 import FoundationEssentials
 import IdentityClient
 import TokenCache
+import ToolSupport
 
 struct Login: AsyncParsableCommand {
   static let configuration = LoginOptions.configuration

@@ -1,5 +1,5 @@
-import AccountCommands
 import ArgumentParser
+import ToolSupport
 
 struct Logout: AsyncParsableCommand {
   static let configuration = LogoutOptions.configuration

@@ -1,10 +1,9 @@
-import AccountCommands
 import BrowserSignIn
-import CommandSupport
 import FoundationEssentials
 import HTTPTransport
 import IdentityClient
 import SoupTransport
+import ToolSupport
 
 extension ClientOptions {
   /// The client that these options describe, with the network and the browser.

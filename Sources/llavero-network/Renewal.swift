@@ -1,8 +1,7 @@
-import AccountCommands
 import ArgumentParser
-import CommandSupport
 import IdentityClient
 import TokenCache
+import ToolSupport
 
 /// Renews a token that `llavero` did not find, or not good enough.
 struct Token: AsyncParsableCommand {

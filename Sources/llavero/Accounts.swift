@@ -1,6 +1,6 @@
 import ArgumentParser
-import CommandSupport
 import TokenCache
+import ToolSupport
 
 struct Accounts: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

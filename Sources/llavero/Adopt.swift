@@ -1,7 +1,7 @@
 import ArgumentParser
-import CommandSupport
 import MSALExtensionsStore
 import TokenCache
+import ToolSupport
 
 struct Adopt: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
-import CommandSupport
 import FoundationEssentials
 import TokenCache
+import ToolSupport
 
 struct Clear: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,10 +1,10 @@
 import ArgumentParser
-import CommandSupport
 import FoundationEssentials
 import GLibSupport
 import Glibc
 import MSALExtensionsStore
 import TokenCache
+import ToolSupport
 
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,7 @@
-import AccountCommands
 import ArgumentParser
-import CommandSupport
 import FoundationEssentials
 import IdentityClient
+import ToolSupport
 
 struct GitCredential: AsyncParsableCommand {
   static let configuration = GitCredentialOptions.configuration

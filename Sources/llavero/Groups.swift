@@ -1,6 +1,6 @@
 import ArgumentParser
-import CommandSupport
 import TokenCache
+import ToolSupport
 
 struct Groups: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import ArgumentParser
-import CommandSupport
 import FoundationEssentials
 import MSALExtensionsStore
 import TokenCache
+import ToolSupport
 
 struct Import: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
-import CommandSupport
 import FoundationEssentials
 import GLibSupport
 import Glibc
+import ToolSupport
 
 /// Reads what a person names on the command line.
 enum InputFile {

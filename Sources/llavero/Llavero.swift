@@ -1,7 +1,6 @@
-import AccountCommands
 import ArgumentParser
-import CommandSupport
 import TokenCache
+import ToolSupport
 
 @main
 struct Llavero: AsyncParsableCommand {

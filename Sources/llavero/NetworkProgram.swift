@@ -1,8 +1,7 @@
-import AccountCommands
 import ArgumentParser
-import CommandSupport
 import FoundationEssentials
 import Glibc
+import ToolSupport
 
 /// A command that the program for the network does.
 struct Networked<Options: CommandOptions>: ParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
-import CommandSupport
 import MSALExtensionsStore
 import SecretService
 import TokenCache
+import ToolSupport
 
 /// What has to be said of a cache that is not in the registry.
 struct PeerOptions: ParsableArguments {

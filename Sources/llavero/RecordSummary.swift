@@ -1,7 +1,7 @@
-import CommandSupport
 import FoundationEssentials
 import GLibSupport
 import TokenCache
+import ToolSupport
 
 /// What `list` and `show` say of one record: never its secret.
 struct RecordSummary: Encodable {

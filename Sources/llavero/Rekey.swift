@@ -1,6 +1,6 @@
 import ArgumentParser
-import CommandSupport
 import EncryptedFileStore
+import ToolSupport
 
 struct Rekey: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
-import CommandSupport
 import FoundationEssentials
+import ToolSupport
 
 struct Shim: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 import ArgumentParser
-import CommandSupport
 import GLibSupport
 import MSALExtensionsStore
 import SecretService
 import TokenCache
+import ToolSupport
 
 struct Sources: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,9 +1,8 @@
-import AccountCommands
 import ArgumentParser
-import CommandSupport
 import FoundationEssentials
 import IdentityClient
 import TokenCache
+import ToolSupport
 
 struct Status: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

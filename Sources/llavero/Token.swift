@@ -1,6 +1,6 @@
-import AccountCommands
 import ArgumentParser
 import IdentityClient
+import ToolSupport
 
 struct Token: AsyncParsableCommand {
   static let configuration = TokenOptions.configuration

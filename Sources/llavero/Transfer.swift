@@ -1,6 +1,6 @@
-import CommandSupport
 import FoundationEssentials
 import TokenCache
+import ToolSupport
 
 /// What went, or would go, from one cache into another.
 struct Transfer: Encodable {

@@ -1,4 +1,4 @@
-import CLibsecret
+import CGLib
 import GLibSupport
 import TestSupport
 import Testing

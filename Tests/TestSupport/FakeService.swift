@@ -1,4 +1,4 @@
-import CLibsecret
+import CGLib
 package import GLibSupport
 import Synchronization
 

@@ -1,4 +1,4 @@
-import CLibsecret
+import CGLib
 import Glibc
 
 /// A pipe whose ends no child process inherits.

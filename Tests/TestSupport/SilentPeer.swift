@@ -1,4 +1,4 @@
-import CLibsecret
+import CGLib
 package import GLibSupport
 
 /// Somebody on a bus who has a name there and answers nothing.

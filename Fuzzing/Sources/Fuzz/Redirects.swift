@@ -1,6 +1,5 @@
-import BrowserSignIn
+@testable import BrowserSignIn
 import FoundationEssentials
-@testable import LoopbackListener
 
 /// A request to the listener is refused, or it is an answer with this sign-in's state and sent by a browser.
 ///

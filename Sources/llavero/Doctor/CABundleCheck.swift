@@ -1,5 +1,5 @@
-import CommandSupport
 import FoundationEssentials
+import ToolSupport
 
 /// Whether there are certificates to trust.
 struct CABundleCheck: Check {

@@ -1,7 +1,7 @@
-import CommandSupport
 import FoundationEssentials
 import SecretService
 import TokenCache
+import ToolSupport
 
 /// One thing that `llavero doctor` looks at. It prompts for nothing and changes nothing.
 protocol Check: Sendable {

@@ -1,8 +1,8 @@
 import ArgumentParser
-import CommandSupport
 import EncryptedFileStore
 import FoundationEssentials
 import SecretService
+import ToolSupport
 
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
-import CommandSupport
 import FoundationEssentials
 import GLibSupport
 import Glibc
+import ToolSupport
 
 /// The directory in which processes lock each other out while they write.
 struct LockDirectoryCheck: Check {

@@ -1,0 +1,72 @@
+import GLibSupport
+
+/// Receives the one redirect that ends a sign-in in the browser (RFC 8252 section 7.3).
+///
+/// It listens on 127.0.0.1 and, where there is one, on [::1], from its making until ``close()`` or its end. Whatever
+/// is not the expected answer, other programs' and other pages' requests among it, is refused and changes nothing.
+package final class LoopbackListener: Sendable {
+  /// How the authority hands over its answer (OAuth 2.0 Form Post Response Mode; OAuth 2.0 Multiple Response Types).
+  package enum Mode: Sendable {
+    /// In the body of a POST, so that the code enters neither the browser's history nor a log.
+    case formPost
+    /// In the URL of a GET. The browser is sent on to a path without the code at once.
+    case query
+  }
+
+  /// The port that is listened on.
+  package let port: UInt16
+  /// The redirect URI to ask for: `http://localhost:<port>` and the path, without a path that is only `/`.
+  package let redirectURI: String
+  private let thread: MainLoopThread
+  private let server: LoopbackServer
+
+  /// Starts to listen.
+  ///
+  /// - Parameters:
+  ///   - port: 0 for any free port.
+  ///   - path: The redirect URI's path; it begins with `/`.
+  ///   - mode: How the authority hands over its answer.
+  ///   - isExpected: Says whether these parameters answer this sign-in: compares `state`, in constant time. Called
+  ///     on another thread; must not block.
+  /// - Throws: ``LoopbackError/portInUse(_:)`` or ``LoopbackError/cannotListen(port:_:)``.
+  package init(
+    port: UInt16 = 0, path: String = "/", mode: Mode,
+    isExpected: @escaping @Sendable (_ parameters: [String: String]) -> Bool
+  ) throws(LoopbackError) {
+    let sockets = try LoopbackSockets(port: port)
+    self.port = sockets.port
+    redirectURI = "http://localhost:\(sockets.port)\(path == "/" ? "" : path)"
+    let server = LoopbackServer(sockets, path: path, mode: mode, isExpected: isExpected)
+    let thread = MainLoopThread(name: "llavero-loopback")
+    (self.thread, self.server) = (thread, server)
+    thread.invoke { server.start() }
+  }
+
+  deinit { close() }
+
+  /// Waits for the expected answer, and until the browser has got its page.
+  ///
+  /// - Returns: The parameters, also those of an error answer.
+  /// - Throws: ``LoopbackError/timedOut(refusedAnswers:)``, ``LoopbackError/cancelled``.
+  package func response(timeout: Duration) async throws(LoopbackError) -> [String: String] {
+    let waiter = LoopbackWaiter()
+    let (thread, server) = (thread, server)
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        thread.invoke { server.add(waiter, timeout: timeout) { continuation.resume(returning: $0) } }
+      }
+    } onCancel: {
+      thread.invoke { waiter.finish(.failure(.cancelled)) }
+    }
+    return try result.get()
+  }
+
+  /// Closes the port and all connections. Who still waits gets ``LoopbackError/cancelled``.
+  package func close() {
+    // The work holds the thread, which must not end before.
+    thread.invoke { [thread, server] in
+      server.close()
+      withExtendedLifetime(thread) {}
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import CGLib
+import GLibSupport
+
+/// Listening sockets on 127.0.0.1 and [::1], on one port.
+struct LoopbackSockets: Sendable {
+  let port: UInt16
+  let sockets: [GObjectReference<GSocket>]
+
+  init(port wanted: UInt16) throws(LoopbackError) {
+    GIOTypes.register()
+    var attempts = wanted == 0 ? 10 : 1
+    while true {
+      attempts -= 1
+      let first = try listen("127.0.0.1", wanted, wanted: wanted)
+      let port = try localPort(first)
+      do {
+        sockets = [first, try listen("::1", port, wanted: wanted)]
+      } catch .portInUse(let port) {
+        // A browser that resolves localhost to ::1 would give the code to the program that listens there.
+        if attempts == 0 { throw .portInUse(port) }
+        continue
+      } catch {
+        // There is no IPv6.
+        sockets = [first]
+      }
+      self.port = port
+      return
+    }
+  }
+}
+
+private func listen(
+  _ host: String, _ port: UInt16, wanted: UInt16
+) throws(LoopbackError) -> GObjectReference<GSocket> {
+  do {
+    guard let address = g_inet_socket_address_new_from_string(host, guint(port)) else {
+      throw GLibError.unexplained
+    }
+    defer { g_object_unref(UnsafeMutableRawPointer(address)) }
+    let new = try withGError {
+      g_socket_new(g_socket_address_get_family(address), G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, $0)
+    }
+    guard let new else { throw GLibError.unexplained }
+    let socket = GObjectReference(taking: new)
+    g_socket_set_blocking(socket.pointer, 0)
+    g_socket_set_listen_backlog(socket.pointer, 64)
+    // SO_REUSEADDR lets a fixed port be used again right after a sign-in, while its connections are in TIME_WAIT.
+    // Linux does not let two sockets listen on one address for that.
+    _ = try withGError { g_socket_bind(socket.pointer, address, wanted == 0 ? 0 : 1, $0) }
+    _ = try withGError { g_socket_listen(socket.pointer, $0) }
+    return socket
+  } catch let error as GLibError where error.isIO(G_IO_ERROR_ADDRESS_IN_USE) {
+    throw .portInUse(port)
+  } catch {
+    throw .cannotListen(port: port, "\(error)")
+  }
+}
+
+private func localPort(_ socket: GObjectReference<GSocket>) throws(LoopbackError) -> UInt16 {
+  guard let address = g_socket_get_local_address(socket.pointer, nil) else {
+    throw .cannotListen(port: 0, "\(GLibError.unexplained)")
+  }
+  let raw = UnsafeMutableRawPointer(address)
+  defer { g_object_unref(raw) }
+  return g_inet_socket_address_get_port(raw.assumingMemoryBound(to: GInetSocketAddress.self))
+}

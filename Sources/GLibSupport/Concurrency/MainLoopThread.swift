@@ -1,0 +1,69 @@
+import CGLib
+import Synchronization
+
+/// A thread with a GLib main loop and a main context of its own, for APIs that call back.
+///
+/// `@unchecked Sendable`: the pointers never change, and GLib lets any thread invoke on a context and quit a
+/// loop.
+package final class MainLoopThread: @unchecked Sendable {
+  package let context: OpaquePointer
+  private let loop: OpaquePointer
+
+  /// Starts the thread.
+  package init(name: String) {
+    GIOTypes.register()
+    context = g_main_context_new()
+    loop = g_main_loop_new(context, 0)
+    let loop = g_main_loop_ref(self.loop)
+    let thread = g_thread_new(
+      name,
+      { loop in
+        let loop = loop.map(OpaquePointer.init)
+        let context = g_main_loop_get_context(loop)
+        g_main_context_push_thread_default(context)
+        g_main_loop_run(loop)
+        g_main_context_pop_thread_default(context)
+        g_main_loop_unref(loop)
+        return nil
+      }, UnsafeMutableRawPointer(loop))
+    g_thread_unref(thread)
+  }
+
+  deinit {
+    // From inside the loop, so that one which has not begun to run yet is not missed. The pointer may go there:
+    // it never changes, and the thread holds a reference of its own to the loop.
+    nonisolated(unsafe) let loop = loop
+    invoke { g_main_loop_quit(loop) }
+    g_main_loop_unref(loop)
+    g_main_context_unref(context)
+  }
+
+  /// Runs `work` on the thread: at once if called there, else when the loop comes to it, in the order of the
+  /// calls. `work` must not block.
+  package func invoke(_ work: @escaping @Sendable () -> Void) {
+    let box = Unmanaged.passRetained(Work(work))
+    g_main_context_invoke_full(
+      context, G_PRIORITY_DEFAULT,
+      { data in
+        if let data { Unmanaged<Work>.fromOpaque(data).takeUnretainedValue().run() }
+        return 0
+      }, box.toOpaque(),
+      { data in
+        if let data { Unmanaged<Work>.fromOpaque(data).release() }
+      })
+  }
+
+  /// Goes from thread to thread through a lock of Swift's own, since the thread sanitizer does not see GLib's.
+  private final class Work: Sendable {
+    private let work = Mutex<(@Sendable () -> Void)?>(nil)
+
+    init(_ work: @escaping @Sendable () -> Void) {
+      self.work.withLock { $0 = work }
+    }
+
+    func run() {
+      let work = work.withLock { $0.take() }
+      work?()
+    }
+  }
+}

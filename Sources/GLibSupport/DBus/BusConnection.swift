@@ -1,0 +1,82 @@
+import CGLib
+
+/// A private connection to a D-Bus message bus.
+///
+/// `@unchecked Sendable`: the pointer never changes, and GDBusConnection is safe to use from any thread.
+package final class BusConnection: @unchecked Sendable {
+  package let pointer: OpaquePointer
+  /// Where GDBus leaves the signals of this connection and of what was made by ``withContext(_:)``. In the context of
+  /// a main loop that may never run each of them would keep the connection open for ever.
+  private let context: OpaquePointer
+
+  /// Connects to the bus at `address`, or to the session bus.
+  package init(address: String?, _ cancellable: Cancellable) throws(GLibError) {
+    GIOTypes.register()
+    var sessionBus: UnsafeMutablePointer<CChar>?
+    defer { g_free(sessionBus) }
+    if address == nil {
+      sessionBus = try withGError {
+        g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, cancellable.pointer, $0)
+      }
+    }
+    let flags = GDBusConnectionFlags(
+      rawValue: G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
+        | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
+    context = g_main_context_new()
+    do throws(GLibError) {
+      let pointer = try Self.with(context) { () throws(GLibError) in
+        try withGError { error in
+          g_dbus_connection_new_for_address_sync(
+            address ?? sessionBus.map { String(cString: $0) } ?? "", flags, nil, cancellable.pointer, error)
+        }
+      }
+      guard let pointer else { throw GLibError.unexplained }
+      self.pointer = pointer
+    } catch {
+      g_main_context_unref(context)
+      throw error
+    }
+    // Else GIO ends the process when the bus does, if a main loop runs.
+    g_dbus_connection_set_exit_on_close(pointer, 0)
+  }
+
+  deinit {
+    while g_main_context_iteration(context, 0) != 0 {}
+    // Closes the socket as well. Closing in so many words would leave one more signal in the context.
+    g_object_unref(UnsafeMutableRawPointer(pointer))
+    g_main_context_unref(context)
+  }
+
+  /// Runs `body`, which makes an object that listens on this connection. Not for two threads at once; the object must
+  /// be gone before the connection is.
+  package func withContext<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
+    try Self.with(context, body)
+  }
+
+  private static func with<T, E: Error>(_ context: OpaquePointer, _ body: () throws(E) -> T) throws(E) -> T {
+    g_main_context_push_thread_default(context)
+    defer { g_main_context_pop_thread_default(context) }
+    return try body()
+  }
+
+  package var isClosed: Bool { g_dbus_connection_is_closed(pointer) != 0 }
+
+  /// Calls a method, waits for the answer until the deadline, and returns the answer's arguments, which must
+  /// be of the type `reply`, a tuple.
+  package func call(
+    _ destination: String, _ path: String, _ interface: String, _ method: String,
+    _ arguments: [Variant], reply: String, _ cancellable: Cancellable
+  ) throws(GLibError) -> [Variant] {
+    let tuple = Variant.tuple(arguments)
+    defer { withExtendedLifetime(tuple) {} }
+    let answer = try withVariantType(reply) { (type) throws(GLibError) in
+      try withGError { error in
+        g_dbus_connection_call_sync(
+          pointer, destination, path, interface, method, tuple.pointer, type,
+          G_DBUS_CALL_FLAGS_NONE, cancellable.remainingMilliseconds, cancellable.pointer, error)
+      }
+    }
+    guard let answer else { throw .unexplained }
+    return Variant(taking: answer).children
+  }
+}

@@ -1,0 +1,52 @@
+package import CGLib
+
+/// What GLib reported through a `GError`.
+package struct GLibError: Error, Equatable, Sendable {
+  /// The name of the error domain's quark, for example `g-io-error-quark`.
+  package let domain: String
+  package let code: Int32
+  /// The text, without the D-Bus error name that GDBus puts in front of it.
+  package let message: String
+  /// The error name a D-Bus peer answered with, if the error came from one.
+  package let dbusName: String?
+
+  /// Takes ownership of `error` and frees it.
+  package init(taking error: UnsafeMutablePointer<GError>) {
+    domain = g_quark_to_string(error.pointee.domain).map { String(cString: $0) } ?? ""
+    code = error.pointee.code
+    let remoteName = g_dbus_error_get_remote_error(error)
+    dbusName = remoteName.map { String(cString: $0) }
+    g_free(remoteName)
+    g_dbus_error_strip_remote_error(error)
+    message = error.pointee.message.map { String(cString: $0) } ?? ""
+    g_error_free(error)
+  }
+
+  /// For a call that failed and did not say why.
+  package static let unexplained = GLibError(domain: "", code: 0, message: "unknown error", dbusName: nil)
+
+  private init(domain: String, code: Int32, message: String, dbusName: String?) {
+    self.domain = domain
+    self.code = code
+    self.message = message
+    self.dbusName = dbusName
+  }
+
+  package func isIO(_ code: GIOErrorEnum) -> Bool {
+    domain == "g-io-error-quark" && self.code == Int32(bitPattern: code.rawValue)
+  }
+}
+
+extension GLibError: CustomStringConvertible {
+  package var description: String { message }
+}
+
+/// Calls `body` with a place for a `GError` and throws what it left there.
+package func withGError<T>(
+  _ body: (UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> T
+) throws(GLibError) -> T {
+  var error: UnsafeMutablePointer<GError>?
+  let result = body(&error)
+  if let error { throw GLibError(taking: error) }
+  return result
+}

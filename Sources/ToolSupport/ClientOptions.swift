@@ -1,0 +1,122 @@
+package import ArgumentParser
+import FoundationEssentials
+package import HTTPTransport
+package import IdentityClient
+import TokenCache
+
+/// Which app signs people in, and where.
+package struct ClientOptions: ParsableArguments {
+  @OptionGroup package var cache: GroupOptions
+
+  @Option(help: "The client id of the app to sign in to.")
+  package var client: String?
+
+  @Option(help: "Who signs people in; \(Authority.default) unless another address is given.")
+  package var authority: String?
+
+  @Option(help: "The tenant: its id or a domain of it.")
+  package var tenant: String?
+
+  package init() {}
+
+  /// The client id.
+  ///
+  /// - Throws: `Failure.Message` of code `usage` when nothing names one.
+  package var clientID: String {
+    get throws(Failure.Message) {
+      guard let id = client ?? Settings.current.clientID else {
+        throw Failure.Message(
+          code: .usage, name: "no_client", message: "No client is named.",
+          advice: "Give an app's client id with --client, in LLAVERO_CLIENT_ID, or as \"client = <id>\" "
+            + "under [llavero] in ~/.config/llavero/config.")
+      }
+      return id
+    }
+  }
+
+  /// The authority to ask.
+  ///
+  /// - Throws: `Failure.Message` of code `usage` for an address that is none of an authority.
+  package var namedAuthority: Authority {
+    get throws(Failure.Message) {
+      var authority = Authority.default
+      do throws(IdentityError) {
+        if let address = self.authority ?? Settings.current.authority {
+          guard let url = URL(string: address) else {
+            throw IdentityError(.invalidParameter, "\(address) is no address.")
+          }
+          authority = try Authority(url: url)
+        }
+        // A configured tenant is one of the configured authority, not of any that the command line names.
+        if let tenant = tenant ?? (self.authority == nil ? Settings.current.tenant : nil) {
+          authority = try authority.replacingTenant(with: tenant)
+        }
+        return authority
+      } catch {
+        throw Failure.Message(
+          code: .usage, name: "invalid_authority", message: error.message,
+          advice: "An authority is an address such as https://login.microsoftonline.com/contoso.com.")
+      }
+    }
+  }
+
+  /// The client that these options describe.
+  ///
+  /// - Parameters:
+  ///   - transport: Sends its requests; nothing is sent unless one is given.
+  ///   - authenticator: Opens the browser.
+  ///   - minimumValidity: For how many seconds a token from the cache must be good at least.
+  /// - Returns: The client.
+  /// - Throws: `Failure.Message` of code `usage`.
+  package func publicClient(
+    transport: any HTTPTransport = NoTransport(), authenticator: (any WebAuthenticator)? = nil,
+    minimumValidity: Double? = nil
+  ) throws(Failure.Message) -> PublicClient {
+    let authority = try namedAuthority
+    var configuration = ClientConfiguration(clientID: try clientID, authority: authority)
+    // An authority outside of the known clouds is trusted only because the person named it.
+    configuration.knownAuthorities = [authority]
+    configuration.httpTimeout = .seconds(60)
+    configuration.applicationName = "llavero"
+    configuration.applicationVersion = CommandProgram.version
+    if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
+    return PublicClient(
+      configuration: configuration, cache: cache.cache, transport: transport, authenticator: authenticator)
+  }
+}
+
+/// Stands where nothing is to be sent.
+package struct NoTransport: HTTPTransport {
+  package init() {}
+
+  package func send(
+    _ request: HTTPTransportRequest
+  ) async throws(HTTPTransportError) -> HTTPTransportResponse {
+    throw .invalidConfiguration("This program does not use the network.")
+  }
+}
+
+/// Whose token it is.
+package struct AccountOptions: ParsableArguments {
+  @Option(help: "The account, by its user name or home account id.")
+  package var account: String?
+
+  package init() {}
+
+  package var named: String? { account ?? Settings.current.account }
+}
+
+/// What the token is for.
+package struct ScopeOptions: ParsableArguments {
+  @Option(
+    name: .customLong("scope"),
+    help: "What the token is for, such as Mail.Read; can be repeated. User.Read unless told otherwise.")
+  package var named: [String] = []
+
+  package init() {}
+
+  package var scopes: [String] {
+    let scopes = named.isEmpty ? Settings.current.scopes : named
+    return scopes.isEmpty ? ["User.Read"] : scopes
+  }
+}

@@ -1,0 +1,42 @@
+package import IdentityClient
+
+extension Failure.Message {
+  /// What a failure of the sign-in layer means for the tool.
+  package init(_ error: IdentityError) {
+    if let cacheError = error.cacheError {
+      self.init(cacheError)
+      return
+    }
+    let code: Failure.Code =
+      switch error.code {
+      case .interactionRequired, .serverDeclinedScopes, .serverProtectionPoliciesRequired,
+        .workplaceJoinRequired, .insufficientDeviceStrength, .resetPasswordRequired, .accountRequired,
+        .accountNotFound, .timedOut, .deviceCodeExpired:
+        .interactionRequired
+      case .userCanceled, .cancelled: .cancelled
+      case .network, .serverError: .network
+      case .invalidParameter, .invalidRedirectURI: .usage
+      default: .error
+      }
+    self.init(
+      code: code, name: error.code.rawValue, message: Self.message(of: error), advice: Self.advice(on: error))
+  }
+
+  /// Of a renewal that was refused, the error says no more than MSAL does; the server has said why.
+  private static func message(of error: IdentityError) -> String {
+    let reason = error.code == .interactionRequired ? error.oauthErrorDescription : nil
+    guard let reason, reason != error.message else { return error.message }
+    return "\(error.message): \(reason)"
+  }
+
+  private static func advice(on error: IdentityError) -> String? {
+    switch error.code {
+    case .interactionRequired:
+      [error.advice, "Sign in with \"llavero login\"."].compactMap(\.self).joined(separator: " ")
+    case .serverDeclinedScopes:
+      "Granted: \(error.grantedScopes.joined(separator: " ")). "
+        + "Declined: \(error.declinedScopes.joined(separator: " "))."
+    default: error.advice
+    }
+  }
+}

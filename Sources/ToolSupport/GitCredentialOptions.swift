@@ -1,0 +1,73 @@
+package import ArgumentParser
+import FoundationEssentials
+package import IdentityClient
+import TokenCache
+
+package struct GitCredentialOptions: CommandOptions {
+  package static let configuration = CommandConfiguration(
+    commandName: "git-credential",
+    abstract: "Give git a token for Azure DevOps.",
+    discussion: """
+      A credential helper as gitcredentials(7) describes it. It answers for dev.azure.com and \
+      *.visualstudio.com, and is silent for any other host. Nothing is stored or erased for git: sign in with \
+      "llavero login --scope \(scope)".
+
+      Example:
+        git config --global credential.https://dev.azure.com.helper '!llavero git-credential'
+      """)
+
+  package enum Operation: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case get, store, erase
+  }
+
+  /// Everything of Azure DevOps.
+  private static let scope = "499b84ac-1321-427f-aa17-267ca6975798/.default"
+
+  @Argument(help: "What git wants; only get does something.")
+  package var operation: Operation
+
+  @OptionGroup package var client: ClientOptions
+  @OptionGroup package var account: AccountOptions
+
+  package init() {}
+
+  /// What to ask a client for.
+  ///
+  /// - Throws: `Failure.Message`.
+  package func request(to client: PublicClient) async throws(Failure.Message) -> SilentRequest {
+    SilentRequest(scopes: [Self.scope], account: try await client.account(named: account.named))
+  }
+}
+
+/// A question of git: lines of `name=value`.
+package struct GitCredentialQuestion: Sendable {
+  /// Whether it is about a repository of Azure DevOps.
+  package let isForAzureDevOps: Bool
+  /// Whether git takes a token as such (git 2.46), and not only in a password's place.
+  private let takesTokens: Bool
+
+  package init(_ text: String) {
+    let lines = text.split(separator: "\n")
+    func value(_ name: String) -> String {
+      lines.last { $0.hasPrefix(name + "=") }.map { $0.dropFirst(name.count + 1).lowercased() } ?? ""
+    }
+    let host = value("host")
+    isForAzureDevOps =
+      value("protocol") == "https" && (host == "dev.azure.com" || host.hasSuffix(".visualstudio.com"))
+    takesTokens = lines.contains("capability[]=authtype")
+  }
+
+  /// Tells git a token, unless that is none.
+  package func answer(_ result: AuthenticationResult) {
+    // A line break would begin another line of the answer.
+    let username = result.account.username.flatMap { $0 == printable($0) ? $0 : nil } ?? "llavero"
+    let token = result.accessToken
+    guard [token, result.tokenType].allSatisfy({ $0 == printable($0) }) else { return }
+    var lines =
+      takesTokens
+      ? ["capability[]=authtype", "authtype=\(result.tokenType)", "credential=\(token)", "ephemeral=1"]
+      : ["username=\(username)", "password=\(token)"]
+    if let end = result.expiresOn { lines.append("password_expiry_utc=\(Int(end.timeIntervalSince1970))") }
+    Terminal.out(lines.joined(separator: "\n"))
+  }
+}

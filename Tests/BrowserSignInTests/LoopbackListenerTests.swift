@@ -1,0 +1,398 @@
+import Glibc
+import BrowserSignIn
+import TestSupport
+import Testing
+
+private func makeListener(
+  _ mode: LoopbackListener.Mode = .formPost, path: String = "/", port: UInt16 = 0
+) throws -> LoopbackListener {
+  try LoopbackListener(port: port, path: path, mode: mode) { $0["state"] == "right" }
+}
+
+private let answerForm = form("code=abc%2B1&state=right")
+
+@Suite(.timeLimit(.minutes(10)))
+struct LoopbackListenerTests {
+  @Test(
+    "1: the form that was expected is the answer", arguments: ["127.0.0.1", "::1"],
+    ["localhost", "LocalHost", "127.0.0.1", "[::1]"])
+  func expectedFormIsTheResponse(_ address: String, _ name: String) async throws {
+    let listener = try makeListener()
+    #expect(listener.redirectURI == "http://localhost:\(listener.port)")
+    async let response = listener.response(timeout: .seconds(200))
+    let answer = await send(
+      form("code=a%2Bb+c&state=right&empty=", host: "\(name):{port}"), to: listener.port, host: address)
+    #expect(status(answer) == 200)
+    #expect(answer.contains("return to the application"))
+    #expect(!answer.contains("a+b c"))
+    #expect(try await response == ["code": "a+b c", "state": "right", "empty": ""])
+  }
+
+  @Test func answerThatCameBeforeItWasAskedForIsKept() async throws {
+    let listener = try makeListener()
+    #expect(status(await send(answerForm, to: listener.port)) == 200)
+    #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
+    #expect(try await listener.response(timeout: .zero)["code"] == "abc+1")
+  }
+
+  @Test("5, 6: an answer with a wrong state or none is refused, an error too, and the wait goes on")
+  func wrongStateIsRefusedAndTheWaitGoesOn() async throws {
+    let listener = try makeListener()
+    async let response = listener.response(timeout: .seconds(200))
+    let refused = [
+      "code=evil&state=wrong", "code=evil", "error=access_denied&state=wrong", "error=access_denied",
+      "state=",
+    ]
+    for body in refused {
+      let answer = await send(form(body), to: listener.port)
+      #expect(status(answer) == 400)
+      #expect(!answer.contains("evil"))
+    }
+    _ = await send(answerForm, to: listener.port)
+    #expect(try await response["code"] == "abc+1")
+  }
+
+  @Test func refusedAnswersAreCountedInTheTimeout() async throws {
+    let listener = try makeListener()
+    for _ in 0..<3 { _ = await send(form("code=evil&state=wrong"), to: listener.port) }
+    await #expect(throws: LoopbackError.timedOut(refusedAnswers: 3)) {
+      try await listener.response(timeout: .milliseconds(50))
+    }
+  }
+
+  @Test func onlyOneAnswerWins() async throws {
+    let listener = try makeListener()
+    let answers = await withTaskGroup(of: Int?.self) { group in
+      for number in 0..<12 {
+        group.addTask { status(await send(form("code=\(number)&state=right"), to: listener.port)) }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(answers.count { $0 == 200 } == 1)
+    #expect(answers.count { $0 == 410 } == 11)
+    _ = try await listener.response(timeout: .seconds(200))
+    let late = await send(answerForm, to: listener.port)
+    #expect(status(late) == 410)
+    #expect(late.contains("sign-in is over"))
+  }
+
+  @Test("12, 17: an error is an answer, and the page escapes its text")
+  func errorAnswerIsAResponseAndItsTextIsEscaped() async throws {
+    let listener = try makeListener()
+    let answer = await send(
+      form("error=access_denied&error_description=%3Cscript%3E%26%22'%1b[31m&state=right"), to: listener.port)
+    #expect(status(answer) == 200)
+    #expect(answer.contains("access_denied: &lt;script&gt;&amp;&quot;&#39;[31m"))
+    #expect(!answer.contains("<script") && !answer.contains("\u{1b}"))
+    #expect(try await listener.response(timeout: .seconds(200))["error"] == "access_denied")
+  }
+
+  struct Refusal: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let status: Int
+    let request: String
+
+    init(_ name: String, _ status: Int, _ request: String) {
+      (testDescription, self.status, self.request) = (name, status, request)
+    }
+  }
+
+  private static let body = "code=1&state=right"
+
+  static let refusals = [
+    Refusal("a GET", 405, "GET /?\(body) HTTP/1.1\nHost: localhost:{port}\n\n"),
+    Refusal("a HEAD", 405, "HEAD / HTTP/1.1\nHost: localhost:{port}\n\n"),
+    Refusal("a preflight", 405, "OPTIONS / HTTP/1.1\nHost: localhost:{port}\n\n"),
+    Refusal("a PUT", 405, form(body).replacing("POST", with: "PUT")),
+    Refusal("the favicon", 404, "GET /favicon.ico HTTP/1.1\nHost: localhost:{port}\n\n"),
+    Refusal("another path", 404, form(body, path: "/other")),
+    Refusal("a path that begins the same", 404, form(body, path: "//")),
+    Refusal("another host", 400, form(body, host: "evil.example:{port}")),
+    Refusal("another port", 400, form(body, host: "localhost:1")),
+    Refusal("no port", 400, form(body, host: "localhost")),
+    Refusal("a host that begins the same", 400, form(body, host: "localhost.evil.example:{port}")),
+    Refusal("two hosts", 400, form(body, fields: "Host: localhost:{port}\n")),
+    Refusal("an empty host", 400, form(body, host: "")),
+    Refusal(
+      "HTTP/1.0 without a host", 400,
+      form(body).replacing("Host: localhost:{port}\n", with: "")
+        .replacing("HTTP/1.1", with: "HTTP/1.0")),
+    Refusal("no host", 400, form(body).replacing("Host: localhost:{port}\n", with: "")),
+    Refusal("an absolute target of another host", 400, form(body, path: "http://evil.example/")),
+    Refusal("a script's request", 403, form(body, fields: "Sec-Fetch-Mode: cors\n")),
+    Refusal("a script's opaque request", 403, form(body, fields: "Sec-Fetch-Mode: no-cors\n")),
+    Refusal("JSON", 415, form(body, type: "application/json")),
+    Refusal("plain text", 415, form(body, type: "text/plain")),
+    Refusal("another type that begins the same", 415, form(body, type: "application/x-www-form-urlencodedx")),
+    Refusal("a parameter twice", 400, form("code=1&state=right&code=2")),
+    Refusal("the state twice", 400, form("code=1&state=right&state=right")),
+    Refusal("a bad escape", 400, form("code=%4&state=right")),
+    Refusal("bytes that are no UTF-8", 400, form("code=%ff&state=right")),
+    Refusal("a parameter without a name", 400, form("=1&code=1&state=right")),
+    Refusal("no parameters", 400, form("")),
+    Refusal("a large body", 413, form(body + "&x=" + String(repeating: "x", count: 64 << 10))),
+    Refusal(
+      "a large header", 431, form(body, fields: "X: " + String(repeating: "x", count: 16 << 10) + "\n")),
+    Refusal("a long path", 404, form(body, path: "/" + String(repeating: "x", count: 10 << 10))),
+  ]
+
+  @Test(
+    "15, 16: any other request is refused, and the wait goes on", arguments: refusals)
+  func otherRequestIsRefusedAndTheWaitGoesOn(_ refusal: Refusal) async throws {
+    let listener = try makeListener()
+    async let response = listener.response(timeout: .seconds(200))
+    let answer = await send(refusal.request, to: listener.port)
+    #expect(status(answer) == refusal.status)
+    expectSafeFields(answer)
+    #expect(status(await send(answerForm, to: listener.port)) == 200)
+    #expect(try await response["code"] == "abc+1")
+  }
+
+  @Test(
+    "15: what is no request harms nothing",
+    arguments: [
+      "hello\n\n", "GET\n\n", "GET / HTTP/9.9\n\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\n\n",
+      "POST / HTTP/1.1\nHost\n\n",
+      "POST / HTTP/1.1\nHost: localhost:{port}\nContent-Length: x\n\n",
+      "POST / HTTP/1.1\nHost: localhost:{port}\nTransfer-Encoding: nonsense\n\n",
+      "POST / HTTP/1.1\nHost: localhost:{port}\nContent-Length: 99999999999999999999\n\n",
+      "POST / HTTP/1.1\nX: " + String(repeating: "x", count: 200_000) + "\n\n",
+    ])
+  func malformedRequestHarmsNothing(_ request: String) async throws {
+    let listener = try makeListener()
+    async let response = listener.response(timeout: .seconds(200))
+    let client = try #require(RawClient(listener.port))
+    client.write(request.replacing("{port}", with: "\(listener.port)").replacing("\n", with: "\r\n"))
+    _ = await send(answerForm, to: listener.port)
+    #expect(try await response["code"] == "abc+1")
+    let answer = listener
+    answer.close()
+    #expect(status(await client.readToEnd()) != 200)
+  }
+
+  @Test(arguments: [
+    "Sec-Fetch-Mode: navigate\nSec-Fetch-Site: cross-site\nSec-Fetch-Dest: document\nOrigin: null\n",
+    "Expect: 100-continue\n", "Cookie: a=b\nCookie: c=d\n",
+  ])
+  func browsersFieldsAreFine(_ fields: String) async throws {
+    let listener = try makeListener()
+    let answer = await send(
+      form("code=1&state=right", type: "application/x-www-form-urlencoded; charset=UTF-8", fields: fields),
+      to: listener.port)
+    #expect(answer.contains("HTTP/1.1 200 "))
+    #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
+  }
+
+  @Test func everyAnswerForbidsKeepingAndEmbedding() async throws {
+    let listener = try makeListener()
+    for request in [answerForm, answerForm, "GET / HTTP/1.1\nHost: localhost:{port}\n\n", "nonsense\n\n"] {
+      expectSafeFields(await send(request, to: listener.port))
+    }
+  }
+
+  private func expectSafeFields(_ answer: String) {
+    let expected = [
+      "Cache-Control: no-store",
+      "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; form-action 'none'",
+      "Referrer-Policy: no-referrer", "X-Content-Type-Options: nosniff", "Connection: close",
+    ]
+    for field in expected { #expect(answer.contains("\r\n\(field)\r\n")) }
+    #expect(!answer.lowercased().contains("access-control-"))
+  }
+
+  @Test func pathOfTheRedirectURIIsKept() async throws {
+    let listener = try makeListener(path: "/signed-in/here")
+    #expect(listener.redirectURI == "http://localhost:\(listener.port)/signed-in/here")
+    #expect(status(await send(form("code=1&state=right"), to: listener.port)) == 404)
+    #expect(status(await send(form("code=1&state=right", path: "/signed-in/here"), to: listener.port)) == 200)
+    #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
+  }
+
+  @Test("15: connections that stay empty do not keep the answer out")
+  func emptyConnectionsDoNotKeepTheAnswerOut() async throws {
+    let listener = try makeListener()
+    let speculative = (0..<8).compactMap { _ in RawClient(listener.port) }
+    #expect(status(await send(answerForm, to: listener.port)) == 200)
+    #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
+    #expect(speculative.count == 8)
+  }
+
+  @Test("15: so many that no more are taken are closed after a while")
+  func connectionsBeyondTheLimitWaitUntilOthersEnd() async throws {
+    let listener = try makeListener()
+    let start = ContinuousClock.now
+    let idle = (0..<16).compactMap { _ in RawClient(listener.port) }
+    #expect(status(await send(answerForm, to: listener.port)) == 200)
+    // The idle ones were closed after ten seconds.
+    #expect(ContinuousClock.now - start > .seconds(5))
+    #expect(status(await idle[0].readToEnd()) != 200)
+  }
+
+  @Test("15: a request that does not end is cut off")
+  func requestThatDripsIsCutOff() async throws {
+    let listener = try makeListener()
+    let client = try #require(RawClient(listener.port))
+    client.write("POST / HTTP/1.1\r\nHost: localhost:\(listener.port)\r\n")
+    #expect(status(await client.readToEnd()) != 200)
+  }
+
+  @Test("16: a body without an end is not kept")
+  func bodyWithoutAnEndIsNotKept() async throws {
+    let listener = try makeListener()
+    let client = try #require(RawClient(listener.port))
+    client.write(
+      "POST / HTTP/1.1\r\nHost: localhost:\(listener.port)\r\nTransfer-Encoding: chunked\r\n"
+        + "Content-Type: application/x-www-form-urlencoded\r\n\r\n")
+    let part = "10000\r\n" + String(repeating: "x", count: 1 << 16) + "\r\n"
+    for _ in 0..<10 { client.write(part) }
+    client.write("0\r\n\r\n")
+    #expect(status(await client.readToEnd()) == 413)
+  }
+
+  @Test("2: a query is answered with 303, to a path without the code")
+  func queryModeMovesTheBrowserToAPathWithoutTheCode() async throws {
+    let listener = try makeListener(.query, path: "/callback")
+    let page = "GET /callback/complete HTTP/1.1\nHost: localhost:{port}\n\n"
+    #expect(status(await send(page, to: listener.port)) == 404)
+    async let response = listener.response(timeout: .seconds(200))
+    let redirect = await send(
+      "GET /callback?code=abc&state=right HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
+    #expect(status(redirect) == 303)
+    #expect(redirect.contains("\r\nLocation: /callback/complete\r\n"))
+    #expect(!redirect.contains("abc"))
+    let landing = await send(page, to: listener.port)
+    #expect(status(landing) == 200)
+    #expect(landing.contains("return to the application"))
+    #expect(try await response == ["code": "abc", "state": "right"])
+    let again = await send(
+      "GET /callback?code=abc&state=right HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
+    #expect(status(again) == 410)
+  }
+
+  @Test("2, 16: where a query is expected nothing else is taken")
+  func queryModeRefusesFormsAndRepeatedOrWrongParameters() async throws {
+    let listener = try makeListener(.query)
+    #expect(status(await send(answerForm, to: listener.port)) == 405)
+    for query in ["", "?", "?code=1&state=wrong", "?code=1&state=right&state=right", "?code=%zz&state=right"]
+    {
+      let answer = await send("GET /\(query) HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
+      #expect(status(answer) == 400)
+    }
+  }
+
+  @Test func queryModeDoesNotWaitForABrowserThatDoesNotFollow() async throws {
+    let listener = try makeListener(.query)
+    _ = await send("GET /?code=1&state=right HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
+    #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
+  }
+
+  @Test(arguments: [LoopbackListener.Mode.formPost, .query]) func curlSeesThePage(
+    _ mode: LoopbackListener.Mode
+  ) async throws {
+    let listener = try makeListener(mode)
+    async let response = listener.response(timeout: .seconds(200))
+    let parameters = ["--data-urlencode", "code=a&b", "--data-urlencode", "state=right"]
+    let result = try Child.run(
+      "curl",
+      ["-sSL", "--noproxy", "*"] + (mode == .query ? ["-G"] : []) + parameters + [listener.redirectURI],
+      environment: ["PATH": "/usr/bin:/bin"])
+    #expect(result.status == 0)
+    #expect(result.standardOutput.hasSuffix("</html>\n"))
+    #expect(try await response == ["code": "a&b", "state": "right"])
+  }
+
+  @Test("13: the wait ends when its time is over")
+  func timeoutEndsTheWait() async throws {
+    let listener = try makeListener()
+    let start = ContinuousClock.now
+    await #expect(throws: LoopbackError.timedOut(refusedAnswers: 0)) {
+      try await listener.response(timeout: .milliseconds(100))
+    }
+    #expect(ContinuousClock.now - start >= .milliseconds(100))
+  }
+
+  @Test("14: the wait ends with its task")
+  func cancellationEndsTheWait() async throws {
+    let listener = try makeListener()
+    let task = Task { try await listener.response(timeout: .seconds(50)) }
+    _ = await send("GET / HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
+    task.cancel()
+    await #expect(throws: LoopbackError.cancelled) { try await task.value }
+  }
+
+  @Test("13, 14: closing ends the wait, all connections and the port")
+  func closingEndsTheWaitAndFreesThePort() async throws {
+    let listener = try makeListener()
+    let idle = try #require(RawClient(listener.port))
+    let task = Task { try await listener.response(timeout: .seconds(50)) }
+    _ = await send("GET / HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
+    listener.close()
+    listener.close()
+    await #expect(throws: LoopbackError.cancelled) { try await task.value }
+    #expect(status(await idle.readToEnd()) != 200)
+    #expect(RawClient(listener.port) == nil)
+    #expect(RawClient(listener.port, host: "::1") == nil)
+  }
+
+  @Test func endOfTheListenerFreesThePort() async throws {
+    var listener: LoopbackListener? = try makeListener()
+    let port = try #require(listener?.port)
+    let idle = try #require(RawClient(port))
+    listener = nil
+    _ = await idle.readToEnd()
+    #expect(RawClient(port) == nil)
+  }
+
+  @Test("19: a port that is taken is named")
+  func busyPortIsNamed() throws {
+    let listener = try makeListener()
+    let error = #expect(throws: LoopbackError.self) { try makeListener(port: listener.port) }
+    #expect(error == .portInUse(listener.port))
+    #expect("\(try #require(error))".contains("\(listener.port)"))
+  }
+
+  @Test("19: also one that is taken for IPv6 only")
+  func portThatIsBusyOnIPv6OnlyIsBusy() throws {
+    // A listener of the test's own on [::1], whose port is free on 127.0.0.1.
+    let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in6()
+    address.sin6_family = sa_family_t(AF_INET6)
+    address.sin6_addr = in6addr_loopback
+    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    let bound = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) == 0 && listen(descriptor, 1) == 0
+          && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    #expect(bound)
+    let port = UInt16(bigEndian: address.sin6_port)
+    let error = #expect(throws: LoopbackError.self) { try makeListener(port: port) }
+    #expect(error == .portInUse(port))
+  }
+
+  @Test func fixedPortCanBeUsedAgainAtOnce() async throws {
+    let port = try makeListener().port
+    for _ in 0..<3 {
+      let listener = try await eventually { try makeListener(port: port) }
+      let answer = await send(answerForm, to: port)
+      #expect(status(answer) == 200)
+      _ = try await listener.response(timeout: .seconds(200))
+      listener.close()
+    }
+  }
+
+  /// The port is given back on the listener's thread, soon after `close` or the listener's end.
+  private func eventually(_ make: () throws -> LoopbackListener) async throws -> LoopbackListener {
+    let deadline = ContinuousClock.now + .seconds(200)
+    while true {
+      do {
+        return try make()
+      } catch {
+        if ContinuousClock.now > deadline { throw error }
+        await Task.yield()
+      }
+    }
+  }
+}
