@@ -2,42 +2,85 @@ package import IdentityClient
 package import TokenCache
 
 extension PublicClient {
-  /// The accounts that are signed in to this client, or those of them that go by a user name or home account
-  /// id.
+  /// The account that a command is about.
+  ///
+  /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when
+  ///   several are and none is named.
+  package func account(named name: String?) async throws(Failure.Message) -> Account {
+    // Ids have an @ only at authorities without tenants. One needs a look at that account alone.
+    if let name, !name.contains("@"), let account = try await account(id: name) { return account }
+    return try await snapshot().account(named: name, of: configuration.clientID)
+  }
+
+  /// What the client's group holds.
   ///
   /// - Throws: `Failure.Message`.
-  package func accounts(named name: String?) async throws(Failure.Message) -> [Account] {
+  package func snapshot() async throws(Failure.Message) -> CacheSnapshot {
+    do throws(CacheError) {
+      return try await cache.snapshot()
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+
+  private func account(id: String) async throws(Failure.Message) -> Account? {
     do throws(IdentityError) {
-      guard let name else { return try await accounts() }
-      var filters = [AccountFilter(homeAccountID: name), AccountFilter(username: name)]
-      // Ids have an @ only at authorities without tenants, and few user names have none.
+      return try await accounts(AccountFilter(homeAccountID: id)).first
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+}
+
+extension CacheSnapshot {
+  /// The accounts that are signed in to a client, or those of them that go by a user name or home account id.
+  ///
+  /// - Throws: `Failure.Message` where there is none and something cannot be read.
+  package func accounts(named name: String?, of clientID: String) throws(Failure.Message) -> [Account] {
+    do throws(CacheError) {
+      guard let name else { return try accounts(AccountFilter(clientID: clientID)) }
+      var filters = [
+        AccountFilter(clientID: clientID, homeAccountID: name),
+        AccountFilter(clientID: clientID, username: name),
+      ]
+      // Few user names have no @.
       if name.contains("@") { filters.reverse() }
       for filter in filters {
-        let accounts = try await accounts(filter)
-        if !accounts.isEmpty { return accounts }
+        if let found = try? accounts(filter), !found.isEmpty { return found }
       }
+      try checkComplete()
       return []
     } catch {
       throw Failure.Message(error)
     }
   }
 
-  /// The account that a command is about.
+  /// The one account that goes by a name or, without one, is signed in to a client.
   ///
   /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when
-  ///   several are and none is named.
-  package func account(named name: String?) async throws(Failure.Message) -> Account {
-    let accounts = try await accounts(named: name)
-    guard let account = accounts.first else {
-      throw .notSignedIn(name)
-    }
+  ///   several are and none is named; also when none is named and something cannot be read, which may be another.
+  package func account(named name: String?, of clientID: String) throws(Failure.Message) -> Account {
+    let accounts = try accounts(named: name, of: clientID)
+    guard let account = accounts.first else { throw .notSignedIn(name) }
     guard accounts.count == 1 else {
       let names = accounts.map { ($0.username.map { "\($0), " } ?? "") + $0.homeAccountID }
       throw Failure.Message(
         code: .usage, name: "ambiguous", message: "\(accounts.count) accounts are signed in.",
         advice: "Choose one with --account: " + names.joined(separator: "; ") + ".")
     }
+    if name == nil { try checkAll() }
     return account
+  }
+
+  /// Passes only where nothing of the group is out of sight.
+  ///
+  /// - Throws: `Failure.Message`.
+  package func checkAll() throws(Failure.Message) {
+    do throws(CacheError) {
+      try checkComplete()
+    } catch {
+      throw Failure.Message(error)
+    }
   }
 }
 

@@ -84,7 +84,7 @@ extension Failure.Message {
   package init(_ error: CacheError) {
     let code: Failure.Code =
       switch error.code {
-      case .locked: .interactionRequired
+      case .locked, .signedOut: .interactionRequired
       case .promptDismissed, .cancelled: .cancelled
       case .invalidGroup: .usage
       case .invalidResponse, .damaged, .newerVersion, .wrongKey, .rolledBack, .tooLarge, .unavailable,

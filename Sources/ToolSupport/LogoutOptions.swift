@@ -43,11 +43,12 @@ package struct LogoutOptions: CommandOptions {
     guard !all || account.account == nil else { throw ValidationError("Give --account or --all, not both.") }
   }
 
-  /// Does it.
+  /// Signs the accounts out that the command line names.
   ///
-  /// - Throws: `Failure.Message`.
+  /// - Throws: `Failure.Message`; with `--all` also when there may be more of them than could be read.
   package func signOut(of client: PublicClient) async throws {
-    let accounts = try await accounts(of: client)
+    let snapshot = try await client.snapshot()
+    let accounts = try accounts(in: snapshot, of: client.configuration.clientID)
     for account in accounts {
       do throws(IdentityError) {
         try await client.signOut(account, SignOutOptions(fromBrowser: browser))
@@ -59,17 +60,23 @@ package struct LogoutOptions: CommandOptions {
       let result = Result(
         group: client.cache.group.name, clientId: client.configuration.clientID,
         signedOut: accounts.map { Result.Account(homeAccountId: $0.homeAccountID, username: $0.username) })
+      if all { try snapshot.checkAll() }
       return Terminal.out(try json(result))
     }
     if accounts.isEmpty { Terminal.error("Nobody is signed in.") }
     for account in accounts {
       Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).")
     }
+    if all { try snapshot.checkAll() }
   }
 
-  private func accounts(of client: PublicClient) async throws(Failure.Message) -> [Account] {
-    if all { return try await client.accounts(named: nil) }
-    if account.named == nil, try await client.accounts(named: nil).isEmpty { return [] }
-    return [try await client.account(named: account.named)]
+  private func accounts(
+    in snapshot: CacheSnapshot, of clientID: String
+  ) throws(Failure.Message) -> [Account] {
+    if all || account.named == nil {
+      let accounts = try snapshot.accounts(named: nil, of: clientID)
+      if all || accounts.isEmpty { return accounts }
+    }
+    return [try snapshot.account(named: account.named, of: clientID)]
   }
 }

@@ -22,8 +22,10 @@ struct Login: AsyncParsableCommand {
 
   func run() async throws {
     let client = try options.client.networkClient()
-    // A keyring that is locked is told of before the person signs in, not after.
-    _ = try await client.accounts(named: nil)
+    // A store that is locked, or of which a part cannot be read, is told of before the person signs in, not after.
+    let snapshot = try await client.snapshot()
+    let known = try snapshot.accounts(named: options.account, of: client.configuration.clientID)
+    if options.account == nil || known.isEmpty { try snapshot.checkAll() }
     let result = try await signIn(to: client)
     if let error = result.cacheError { throw error }
     if options.output.json {

@@ -42,9 +42,9 @@ struct Accounts: AsyncParsableCommand {
   var client: String?
 
   func run() async throws {
-    let cache = options.cache
-    let accounts = try await cache.accounts(AccountFilter(clientID: client))
-    let problems = try await cache.store.read(.all, in: options.group).problems
+    let snapshot = try await options.cache.snapshot()
+    let accounts = try snapshot.accounts(AccountFilter(clientID: client))
+    let problems = snapshot.problems
     if output.json {
       let result = Result(
         group: options.group.name, accounts: accounts.map(Self.summary),

@@ -139,8 +139,8 @@ struct Adopt: AsyncParsableCommand {
   /// Reads back what was imported: nothing of the file may be missing.
   private func verify(_ document: CacheDocument, _ path: String) async throws {
     let cache = options.cache
-    var stored = try await cache.export().document
-    let missing = stored.merge(document, of: options.group, in: cache.clouds).saved
+    var stored = try await cache.snapshot().document
+    let missing = stored.merge(document, in: cache.clouds).saved
     guard missing == 0 else {
       throw Failure.Message(
         name: "not_stored",

@@ -62,7 +62,10 @@ struct Clear: AsyncParsableCommand {
 
   func run() async throws {
     let cache = options.cache
-    let (document, problems) = try await cache.export()
+    let snapshot = try await cache.snapshot()
+    let (document, problems) = (snapshot.document, snapshot.problems)
+    // What they hide is not about to go, whatever is named.
+    if !output.json, !all, !damaged { ProblemSummary.report(problems) }
     let now = Date()
     let records = document.listed(at: now)
     let account = try account.map { try homeAccountID(of: $0, in: records) }

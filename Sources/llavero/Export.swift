@@ -62,8 +62,9 @@ struct Export: AsyncParsableCommand {
         message: "The export holds every token in clear and would stand on the terminal.",
         advice: "Name a file, send it to a program, or add --reveal.")
     }
-    let (document, problems) = try await options.cache.export()
-    ProblemSummary.report(problems)
+    let snapshot = try await options.cache.snapshot()
+    let document = snapshot.document
+    ProblemSummary.report(snapshot.problems)
     let json = try document.json()
     if file == "-" {
       Terminal.out(printableJSON(String(decoding: json, as: UTF8.self)))
@@ -72,11 +73,11 @@ struct Export: AsyncParsableCommand {
       let count = counted(document.recordCount, "record")
       Terminal.error("\(count) of \(options.group.name) written to \(printable(file)), in clear.")
     }
-    try checkComplete(problems)
+    try checkComplete(snapshot)
   }
 
-  private func checkComplete(_ problems: [StoreProblem]) throws {
-    guard !problems.contains(where: \.hidesRecords) else {
+  private func checkComplete(_ snapshot: CacheSnapshot) throws {
+    guard !snapshot.problems.contains(where: \.hidesRecords) else {
       throw Failure.Message(
         name: "incomplete", message: "The export lacks what could not be read of \(options.group.name).",
         advice: "\"llavero doctor\" says what to do about that.")
@@ -85,28 +86,29 @@ struct Export: AsyncParsableCommand {
 
   private func export(to peer: PeerCache) async throws {
     let (group, cache) = (options.group, options.cache)
-    let (document, problems) = try await cache.export()
-    ProblemSummary.report(problems)
+    let snapshot = try await cache.snapshot()
+    let document = snapshot.document.shared
+    ProblemSummary.report(snapshot.problems)
     let store = options.store.store(of: peer, group: group)
     let target = "the cache of \(peer.users)"
     if isDryRun {
       let before = try await store.contents().document
       var after = before
-      let summary = after.merge(document, of: group, in: cache.clouds)
+      let summary = after.merge(document, in: cache.clouds)
       try Transfer(
         preview: summary, group: group, peer: peer.name, from: before, to: after, now: Date()
       ).print(output, verb: "exported", target: target)
     } else {
       let clouds = cache.clouds
       let summary = try await store.updateDocument { theirs in
-        theirs.merge(document, of: group, in: clouds)
+        theirs.merge(document, in: clouds)
       }
       try Transfer(summary, group: group, peer: peer.name).print(output, verb: "exported", target: target)
       if let file = peer.file, summary.saved > 0 {
         Terminal.error("warning: The tokens stand in clear in \(printable(file)).")
       }
     }
-    try checkComplete(problems)
+    try checkComplete(snapshot)
   }
 
   private static func create(_ path: String, _ contents: Data) throws {

@@ -31,7 +31,8 @@ struct Groups: AsyncParsableCommand {
     var groups: [Result.Group] = []
     for group in try await store.groups() {
       let cache = TokenCacheAccessor(store: store, group: group)
-      let (document, problems) = try await cache.export()
+      let snapshot = try await cache.snapshot()
+      let (document, problems) = (snapshot.document, snapshot.problems)
       groups.append(
         Result.Group(
           group: group.name, accounts: Set(document.accounts.values.compactMap(\.homeAccountID)).count,

@@ -52,9 +52,11 @@ struct Import: AsyncParsableCommand {
     let document = try await document()
     let cache = options.cache
     if isDryRun {
-      let before = try await cache.export().document
+      let snapshot = try await cache.snapshot()
+      if !output.json { ProblemSummary.report(snapshot.problems) }
+      let before = snapshot.document
       var after = before
-      let summary = after.merge(document, of: options.group, in: cache.clouds)
+      let summary = after.merge(document, in: cache.clouds)
       let preview = Transfer(
         preview: summary, group: options.group, peer: source, from: before, to: after, now: Date())
       return try preview.print(output, verb: "imported", target: options.group.name)

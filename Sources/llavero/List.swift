@@ -28,7 +28,8 @@ struct List: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let (document, problems) = try await options.cache.export()
+    let snapshot = try await options.cache.snapshot()
+    let (document, problems) = (snapshot.document, snapshot.problems)
     let now = Date()
     let records = document.listed(at: now).map(\.summary)
     if output.json {

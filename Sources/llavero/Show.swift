@@ -46,7 +46,8 @@ struct Show: AsyncParsableCommand {
 
   func run() async throws {
     let now = Date()
-    let (document, problems) = try await options.cache.export()
+    let snapshot = try await options.cache.snapshot()
+    let (document, problems) = (snapshot.document, snapshot.problems)
     if !output.json { ProblemSummary.report(problems) }
     let record = try find(in: document.listed(at: now))
     let token = record.fields["secret"]?.stringValue

@@ -15,7 +15,7 @@ struct Status: AsyncParsableCommand {
       Example:
         llavero status || llavero login
 
-      JSON: group, client_id, accounts: [home_account_id, username, environment, renews, tokens: [tenant_id, \
+      JSON: group, client_id, problems, accounts: [home_account_id, username, environment, renews, tokens: [tenant_id, \
       scopes, expires_on, state (valid, expired or extended, as in "llavero list")]].
       """)
 
@@ -36,6 +36,7 @@ struct Status: AsyncParsableCommand {
     let group: String
     let clientId: String
     let accounts: [Account]
+    let problems: [ProblemSummary]
   }
 
   @OptionGroup var client: ClientOptions
@@ -44,11 +45,12 @@ struct Status: AsyncParsableCommand {
 
   func run() async throws {
     let client = try client.publicClient()
-    let accounts = try await client.accounts(named: account.named)
-    guard !accounts.isEmpty else { throw Failure.Message.notSignedIn(account.named) }
+    let snapshot = try await client.snapshot()
     let clientID = client.configuration.clientID
+    let accounts = try snapshot.accounts(named: account.named, of: clientID)
+    guard !accounts.isEmpty else { throw Failure.Message.notSignedIn(account.named) }
     let now = Date()
-    let tokens = try await client.cache.export().document.listed(at: now).map(\.summary).filter {
+    let tokens = snapshot.document.listed(at: now).map(\.summary).filter {
       $0.type == "AccessToken" && $0.clientId?.lowercased() == clientID.lowercased()
     }
     var summaries: [Result.Account] = []
@@ -58,7 +60,7 @@ struct Status: AsyncParsableCommand {
       summaries.append(
         Result.Account(
           homeAccountId: account.homeAccountID, username: account.username, environment: account.environment,
-          renews: try await !client.cache.refreshTokens(for: request).isEmpty,
+          renews: !snapshot.refreshTokens(for: request).isEmpty,
           tokens: tokens.filter { $0.homeAccountId?.lowercased() == account.homeAccountID.lowercased() }.map {
             Result.Account.Token(
               tenantId: $0.realm, scopes: ($0.target ?? "").split(separator: " ").map(String.init),
@@ -66,9 +68,12 @@ struct Status: AsyncParsableCommand {
           }))
     }
     if output.json {
-      return Terminal.out(
-        try json(Result(group: client.cache.group.name, clientId: clientID, accounts: summaries)))
+      let result = Result(
+        group: client.cache.group.name, clientId: clientID, accounts: summaries,
+        problems: snapshot.problems.map(ProblemSummary.init))
+      return Terminal.out(try json(result))
     }
+    ProblemSummary.report(snapshot.problems)
     printTable(of: summaries, now: now)
   }
 

@@ -259,7 +259,7 @@ struct AuthorityTests {
     #expect(test.transport.discoveryRequests.first?.url.path == "/adfs/.well-known/openid-configuration")
     #expect(account.homeAccountID == "subject=")
     #expect(try await test.silent(account).source == .cache)
-    #expect(try await test.cache.export().document.accounts.values.map(\.accountType) == [.adfs])
+    #expect(try await test.cache.snapshot().document.accounts.values.map(\.accountType) == [.adfs])
     test.clock.advance(4000)
     test.transport.answerTokens(
       .json(

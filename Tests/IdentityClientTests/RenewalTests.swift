@@ -174,11 +174,12 @@ struct RenewalTests {
     let account = try await test.signIn().account
     test.transport.answerTokens(tokens(changing: ["id_token": .null, "client_info": .null]))
     let result = try await test.silent(account) { $0.forceRefresh = true }
-    #expect(result.account == account)
+    #expect(result.account.homeAccountID == account.homeAccountID)
+    #expect(result.account.username == account.username)
     #expect(result.claims?.username == "alice@contoso.test")
     #expect(try await test.silent(account).accessToken == "access-2")
     try await test.client.signOut(account, SignOutOptions(wipeAccount: true))
-    let document = try await test.cache.export().document
+    let document = try await test.cache.snapshot().document
     #expect(document.credentials.isEmpty)
     #expect(document.accounts.isEmpty)
   }
@@ -418,7 +419,7 @@ struct RenewalTests {
   }
 
   @Test(
-    "52, 53: claims skip the cache, go along with capabilities, and leave a token for plain requests"
+    "52, 53: claims skip the cache, go along with capabilities, and the token serves requests with them alone"
   )
   func claims() async throws {
     let own = try TestClient { $0.capabilities = ["CP1"] }
@@ -430,10 +431,16 @@ struct RenewalTests {
     #expect(
       own.transport.tokenRequests.last?.form["claims"]
         == #"{"access_token":{"nbf":{"essential":true,"value":"1700000000"},"xms_cc":{"values":["CP1"]}}}"#)
+    let json = #"{"access_token":{"nbf":{"essential":true,"value":"1700000000"}}}"#
+    let (key, kept) = try #require(try await own.cache.snapshot().document.accessTokens.first)
+    #expect(kept.requestedClaims == json)
+    #expect(key.hasSuffix("|cda6818"), "printf '%s' \(json) | sha256sum")
+    // A token that was asked without claims has to be got anew, and keeps the other.
+    own.transport.answerTokens(tokens("access-3"))
     let plain = try await own.silent(account)
-    #expect(plain.accessToken == "access-2")
-    #expect(plain.source == .cache)
-    #expect(try await own.secrets(.accessToken) == ["access-2"])
+    #expect(plain.accessToken == "access-3")
+    #expect(try await own.silent(account).source == .cache)
+    #expect(try await own.secrets(.accessToken) == ["access-2", "access-3"])
   }
 
   @Test("67: scopes that were not granted are reported with the result in hand")
@@ -485,6 +492,37 @@ struct RenewalTests {
     }
     #expect(try await test.secrets(.refreshToken).isEmpty)
     #expect(try await test.client.accounts().isEmpty)
+  }
+
+  @Test(
+    "70: a renewal of one account brings nothing back after all accounts were removed by another's sign-out")
+  func wipedMeanwhile() async throws {
+    let alice = try await test.signIn().account
+    let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob"]).account
+    let (client, answer) = (test.client, tokens("bobs", .bob))
+    test.transport.script { seen in
+      guard seen.form["refresh_token"] == "of bob" else { return nil }
+      try? await client.signOut(alice, SignOutOptions(wipeCacheForAllAccounts: true))
+      return answer
+    }
+    let error = await #expect(throws: IdentityError.self) {
+      try await test.silent(bob) { $0.forceRefresh = true }
+    }
+    #expect(error?.code == .interactionRequired)
+    #expect(try await test.recordCount() == 0)
+  }
+
+  @Test("The tokens, the account and the authority are stored by one write and no further read")
+  func oneWrite() async throws {
+    let account = try await test.signIn().account
+    test.transport.answerTokens(tokens())
+    let (reads, writes) = (test.store.reads.withLock { $0 }, test.store.writes.withLock { $0 })
+    let result = try await test.silent(account) { $0.forceRefresh = true }
+    #expect(result.account.homeAccountID == account.homeAccountID)
+    #expect(result.account.username == account.username)
+    #expect(test.store.writes.withLock { $0 } == writes + 1)
+    // The sign-in state and the account's tokens, before the server was asked.
+    #expect(test.store.reads.withLock { $0 } == reads + 2)
   }
 }
 

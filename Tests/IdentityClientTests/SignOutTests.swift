@@ -43,7 +43,7 @@ struct SignOutTests {
     await #expect(throws: IdentityError(code, "")) {
       try await test.client.signOut(account, SignOutOptions(fromBrowser: true))
     }
-    #expect(try await test.cache.export().document.credentials.isEmpty)
+    #expect(try await test.cache.snapshot().document.credentials.isEmpty)
     #expect(try await test.client.accounts().isEmpty)
   }
 
@@ -68,7 +68,7 @@ struct SignOutTests {
     #expect(error?.code == .interactionRequired)
     #expect(error?.message == "Account is signed out, user interaction is required.")
     #expect(try await test.secrets(.refreshToken) == ["of bob"])
-    #expect(try await test.cache.export().document.accounts.count == 2)
+    #expect(try await test.cache.snapshot().document.accounts.count == 2)
   }
 
   @Test(
@@ -82,7 +82,7 @@ struct SignOutTests {
     #expect(try await test.client.accounts().isEmpty)
     #expect(try await other.client.accounts().count == (wipes ? 0 : 1))
     #expect(try await test.secrets(.refreshToken) == (wipes ? [] : ["of the other", "of the other"]))
-    #expect(try await test.cache.export().document.accounts.count == (wipes ? 0 : 1))
+    #expect(try await test.cache.snapshot().document.accounts.count == (wipes ? 0 : 1))
   }
 
   @Test("Everything goes when that is asked for")

@@ -121,7 +121,7 @@ struct SilentCacheTests {
     ])
   func aliases(_ host: String) async throws {
     let (account, _) = try await signedIn()
-    let keys = try await test.cache.export().document.accessTokens.values.compactMap(\.environment)
+    let keys = try await test.cache.snapshot().document.accessTokens.values.compactMap(\.environment)
     #expect(keys == ["login.windows.net"])
     let other = try TestClient("https://\(host)/common", store: test.store, clock: test.clock)
     #expect(try await other.silent(account).source == .cache)

@@ -42,7 +42,7 @@ struct DaemonFaultTests {
       if call == .save, (try? result.get()) != nil { #expect(try await fixture.otherCache().finds(victim)) }
       try await call.run(fixture, victim)
       #expect(try await fixture.otherCache().finds(token))
-      #expect(try await fixture.otherCache().export().problems.isEmpty)
+      #expect(try await fixture.otherCache().snapshot().problems.isEmpty)
     }
   }
 

@@ -32,7 +32,7 @@ struct KWalletTests {
       #expect(try await !cache.finds(next))
       #expect(try await cache.accounts().count == 2)
       #expect(try await cache.store.groups() == [fixture.group])
-      #expect(try await cache.export().problems.isEmpty)
+      #expect(try await cache.snapshot().problems.isEmpty)
     }
   }
 
@@ -66,7 +66,7 @@ struct KWalletTests {
       #expect(try await cache.finds(other))
     }
     #expect(try await fixture.cache.clear() > 0)
-    #expect(try await fixture.otherCache().export().document.isEmpty)
+    #expect(try await fixture.otherCache().snapshot().document.isEmpty)
     #expect(try await second.finds(token))
   }
 
@@ -142,7 +142,7 @@ struct KWalletTests {
     #expect(try await cache.finds(token))
     // KWallet writes secrets five seconds later. An empty item is all that may be left.
     _ = try await cache.finds(other)
-    #expect(try await cache.export().problems.isEmpty)
+    #expect(try await cache.snapshot().problems.isEmpty)
     try await cache.save(other)
     #expect(try await fixture.otherCache().finds(other))
   }
@@ -160,7 +160,8 @@ struct KWalletTests {
       acknowledged += lines
     }
     #expect(acknowledged.count == 4 * saves)
-    let (document, problems) = try await fixture.otherCache().export()
+    let snapshot = try await fixture.otherCache().snapshot()
+    let (document, problems) = (snapshot.document, snapshot.problems)
     #expect(problems.isEmpty)
     let names = document.accessTokens.values.compactMap(\.secret).compactMap(SampleToken.name(ofAccessToken:))
     #expect(Set(names) == Set(acknowledged))

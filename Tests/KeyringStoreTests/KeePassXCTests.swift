@@ -34,7 +34,8 @@ struct KeePassXCTests {
     let again = TokenCacheAccessor(store: store, group: fixture.group)
     for token in [one, two] { #expect(try await again.finds(token)) }
     #expect(try await store.groups() == [fixture.group])
-    let (document, problems) = try await again.export()
+    let snapshot = try await again.snapshot()
+    let (document, problems) = (snapshot.document, snapshot.problems)
     #expect(problems.isEmpty)
     #expect(document.accessTokens.count == 2)
     try await cache.removeAccount(one.homeAccountID)

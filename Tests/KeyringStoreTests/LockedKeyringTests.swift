@@ -47,7 +47,7 @@ struct LockedKeyringTests {
       await #expect(throws: locked) { try await cache.finds(token) }
       await #expect(throws: locked) { try await cache.finds(unknown) }
       await #expect(throws: locked) { try await cache.accounts() }
-      await #expect(throws: locked) { try await cache.export() }
+      await #expect(throws: locked) { try await cache.snapshot() }
       let error = await #expect(throws: locked) { try await cache.save(unknown) }
       #expect(error?.advice != nil)
     }

@@ -69,7 +69,7 @@ extension Fixture {
     }
     #expect(findings.duplicates == 0)
     #expect(findings.damaged == 0)
-    #expect(try await cache.export().problems.isEmpty)
+    #expect(try await cache.snapshot().problems.isEmpty)
     return findings
   }
 }

@@ -169,7 +169,7 @@ struct StrayItemsTests {
     try await fixture.cache.save(one)
     try await fixture.create(fixture.attributes(shard), "garbage")
     let cache = fixture.otherCache()
-    let exported = try await cache.export()
+    let exported = try await cache.snapshot()
     #expect(exported.problems.map(\.kind) == [.damaged])
     #expect(exported.document.accessTokens.values.map(\.secret) == [one.accessToken])
     // The answer is the same whether or not the whole group was read before.

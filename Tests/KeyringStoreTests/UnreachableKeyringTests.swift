@@ -135,7 +135,8 @@ struct UnreachableKeyringTests {
       // Whether it succeeded the second time or failed: what was acknowledged is there.
       if (try? await call.value) != nil { saved.append(token) }
     }
-    let (document, problems) = try await fixture.otherCache().export()
+    let snapshot = try await fixture.otherCache().snapshot()
+    let (document, problems) = (snapshot.document, snapshot.problems)
     #expect(problems.isEmpty)
     let secrets = Set(document.accessTokens.values.compactMap(\.secret))
     #expect(secrets.isSuperset(of: saved.map(\.accessToken)))

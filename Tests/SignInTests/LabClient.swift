@@ -99,10 +99,10 @@ struct LabClient: Sendable {
     return try await transport.send(HTTPTransportRequest(head))
   }
 
-  func recordCount() async throws -> Int { try await cache.export().document.recordCount }
+  func recordCount() async throws -> Int { try await cache.snapshot().document.recordCount }
 
   func refreshTokens() async throws -> [String] {
-    try await cache.export().document.refreshTokens.values.compactMap(\.secret)
+    try await cache.snapshot().document.refreshTokens.values.compactMap(\.secret)
   }
 }
 

@@ -83,12 +83,12 @@ struct LabTests {
           return try await transport.send(request)
         })
       try await test.signIn("bob")
-      let before = try await test.cache.export().document
+      let before = try await test.cache.snapshot().document
       sendsTwice.withLock { $0 = true }
       let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
       #expect(error?.code == .invalidGrant)
       #expect(error?.stsErrorCodes == [54005])
-      #expect(try await test.cache.export().document == before)
+      #expect(try await test.cache.snapshot().document == before)
     }
   }
 
@@ -102,7 +102,7 @@ struct LabTests {
       let test = try LabClient(lab)
       lab.configure { $0.idTokenClaims = claims.mapValues { .string($0) } }
       await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn() }
-      #expect(try await test.cache.export().document.recordCount == 0)
+      #expect(try await test.cache.snapshot().document.recordCount == 0)
     }
   }
 

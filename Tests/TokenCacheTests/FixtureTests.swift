@@ -39,13 +39,13 @@ struct FixtureTests {
     let cache = TokenCacheAccessor(store: InMemoryStore())
     let summary = try await cache.import(document)
     #expect(summary == ImportSummary(saved: document.recordCount, kept: 0))
-    #expect(try plain(await cache.export().document) == original(fixture))
+    #expect(try plain(await cache.snapshot().document) == original(fixture))
     for _ in 1...3 {
       let generation = cache.store.generation(of: cache.group)
       let summary = try await cache.import(document)
       #expect(summary == ImportSummary(saved: 0, kept: document.recordCount))
       #expect(cache.store.generation(of: cache.group) == generation)
-      #expect(try plain(await cache.export().document) == original(fixture))
+      #expect(try plain(await cache.snapshot().document) == original(fixture))
     }
   }
 

@@ -85,7 +85,7 @@ struct HostileJSONTests {
     }
     #expect(try await cache.import(document) == ImportSummary(saved: 20_000))
     #expect(try await cache.import(document) == ImportSummary(kept: 20_000))
-    #expect(try await cache.export().document == document)
+    #expect(try await cache.snapshot().document == document)
   }
 
   private func expectDamage(_ text: String, _ reason: String) { expectDamage(Data(text.utf8), reason) }

@@ -97,6 +97,147 @@ struct ImportTests {
     #expect(try await test.document.appMetadata.values.map(\.familyID) == ["1"])
   }
 
+  /// Imports caches into a new group, one after the other, and each twice: the second time says that nothing is
+  /// new.
+  private func group(importing caches: String...) async throws -> CacheDocument {
+    let test = TestCache()
+    for json in caches {
+      try await test.load(json)
+      let document = try CacheDocument(json: Data(json.utf8))
+      let (generation, before) = (test.generation, try await test.document)
+      #expect(
+        try await test.cache.import(document) == ImportSummary(saved: 0, kept: document.recordCount),
+        "\(json)")
+      #expect(try await test.document == before)
+      #expect(test.generation == generation)
+    }
+    return try await test.document
+  }
+
+  private static func accessToken(
+    _ secret: String, key: String? = nil, scopes: String = "A B", realm: String = "t",
+    host: String = "login.windows.net", cachedAt: Int?, more: String = ""
+  ) -> String {
+    """
+    "\(key ?? secret)": {"credential_type": "AccessToken", "secret": "\(secret)", "home_account_id": "u.t",
+      "environment": "\(host)", "client_id": "c", "realm": "\(realm)", "target": "\(scopes)"\(more)
+      \(cachedAt.map { #", "cached_at": "\#($0)""# } ?? "")}
+    """
+  }
+
+  private static func accessTokens(_ tokens: String...) -> String {
+    #"{"AccessToken": {\#(tokens.joined(separator: ","))}}"#
+  }
+
+  @Test(arguments: [[nil, nil], [1, 2], [2, 1], [1, nil], [3, 3]] as [[Int?]])
+  func `Two tokens that meet one under a third key make one, and a second import changes nothing`(
+    _ times: [Int?]
+  ) async throws {
+    func token(_ name: String, _ time: Int?) -> String {
+      #""\#(name)": {"credential_type": "RefreshToken", "secret": "\#(name)", "home_account_id": "u.t", "#
+        + #""environment": "e", "client_id": "c""#
+        + (time.map { #", "last_modification_time": "\#($0)""# } ?? "") + "}"
+    }
+    let (one, two) = (token("k1", times[0]), token("k2", times[1]))
+    let document = try await group(
+      importing: #"{"RefreshToken": {\#(token("k3", nil))}}"#, #"{"RefreshToken": {\#(one), \#(two)}}"#)
+    #expect(Array(document.refreshTokens.keys) == ["k3"])
+    let newest = (times[0] ?? 0) > (times[1] ?? 0) ? "k1" : "k2"
+    #expect(document.refreshTokens["k3"]?.secret == newest)
+  }
+
+  @Test func `An older record leaves every field of a newer one as it is`() async throws {
+    let newer = Self.accessTokens(Self.accessToken("new", realm: "common", cachedAt: 2))
+    let older = Self.accessTokens(
+      Self.accessToken(
+        "old", scopes: "b a", realm: "T", host: "login.microsoftonline.com", cachedAt: 1, more: #", "x": 1"#))
+    let document = try await group(importing: newer, older)
+    #expect(try document == CacheDocument(json: Data(newer.utf8)))
+  }
+
+  @Test func `A newer record is spelled as the key is that it comes under`() async throws {
+    let older = Self.accessTokens(Self.accessToken("old", realm: "common", cachedAt: 1, more: #", "x": 1"#))
+    let newer = Self.accessTokens(
+      Self.accessToken("new", scopes: "b a", realm: "T", host: "login.microsoftonline.com", cachedAt: 2))
+    let token = try #require(try await group(importing: older, newer).accessTokens["old"])
+    #expect(token.secret == "new")
+    #expect([token.realm, token.target, token.environment] == ["common", "A B", "login.windows.net"])
+    #expect(token.fields["x"] == .integer(1))
+  }
+
+  @Test func `A refresh token under a key without scopes gets none from a newer one`() async throws {
+    func token(_ key: String, _ time: Int, _ more: String) -> String {
+      """
+      {"RefreshToken": {"\(key)": {"credential_type": "RefreshToken", "secret": "\(time)", "client_id": "c",
+        "home_account_id": "u.t", "environment": "e", "last_modification_time": "\(time)"\(more)}}}
+      """
+    }
+    let document = try await group(
+      importing: token("u.t-e-refreshtoken-c--", 1, ""),
+      token("u.t-e-refreshtoken-c--a b", 2, #", "target": "A B""#))
+    #expect(document.refreshTokens.mapValues(\.secret) == ["u.t-e-refreshtoken-c--": "2"])
+    #expect(document.refreshTokens.values.first?.target == nil)
+  }
+
+  @Test func `A family's token takes the place of the family's older one, whichever client stored it`()
+    async throws
+  {
+    func token(_ client: String, _ time: Int) -> String {
+      """
+      {"RefreshToken": {"u.t-login.windows.net-refreshtoken-1--": {"credential_type": "RefreshToken",
+        "secret": "\(client)", "home_account_id": "u.t", "environment": "login.windows.net", "family_id": "1",
+        "client_id": "\(client)", "last_modification_time": "\(time)"}}}
+      """
+    }
+    for caches in [[token("a", 1), token("b", 2)], [token("b", 2), token("a", 1)]] {
+      let document = try await group(importing: caches[0], caches[1])
+      #expect(document.refreshTokens.values.map(\.secret) == ["b"])
+    }
+  }
+
+  @Test func `Of tokens that share a scope the newer stays, in whichever order they come`() async throws {
+    let older = Self.accessTokens(Self.accessToken("old", scopes: "A B openid", cachedAt: 1))
+    let newer = Self.accessTokens(Self.accessToken("new", scopes: "B C openid", cachedAt: 2))
+    for caches in [[older, newer], [newer, older]] {
+      #expect(try await group(importing: caches[0], caches[1]).accessTokens.values.map(\.secret) == ["new"])
+    }
+  }
+
+  @Test func `Tokens that one cache keeps apart stay apart`() async throws {
+    let both = [
+      Self.accessToken("1", scopes: "A B", cachedAt: 1), Self.accessToken("2", scopes: "B C", cachedAt: 2),
+    ]
+    let document = try await group(
+      importing: Self.accessTokens(both[0], both[1]), Self.accessTokens(both[1]), Self.accessTokens(both[0]))
+    #expect(document.accessTokens.count == 2)
+  }
+
+  @Test(arguments: [#", "requested_claims": "{}""#, #", "ext_cache_key": "x""#])
+  func `Tokens with claims or further parameters share nothing with plain ones`(_ more: String) async throws {
+    let plain = Self.accessTokens(Self.accessToken("plain", scopes: "A B", cachedAt: 1))
+    let other = Self.accessTokens(Self.accessToken("other", scopes: "B C", cachedAt: 2, more: more))
+    #expect(try await group(importing: plain, other).accessTokens.count == 2)
+    #expect(try await group(importing: other, plain).accessTokens.count == 2)
+  }
+
+  /// A merge that compared each token with each would take an hour.
+  @Test(.timeLimit(.minutes(5)))
+  func `Twenty thousand tokens meet as many others`() async throws {
+    func cache(_ name: String) -> CacheDocument {
+      var document = CacheDocument()
+      for number in 0..<20_000 {
+        var token = Credential(
+          type: .accessToken, homeAccountID: "u.t", environment: "e", clientID: "c", secret: "s")
+        token.target = "openid profile \(name)-\(number)"
+        document.accessTokens["\(name)-\(number)"] = token
+      }
+      return document
+    }
+    var document = cache("one")
+    #expect(document.merge(cache("two"), in: .known) == ImportSummary(saved: 20_000))
+    #expect(document.accessTokens.count == 40_000)
+  }
+
   @Test func everyAccountGetsAShardOfItsOwn() async throws {
     let (test, source) = (TestCache(), TestCache())
     for person in [TestPerson.alice, .bob] { try await source.save(TestAnswer(person: person)) }

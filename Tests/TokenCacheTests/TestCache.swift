@@ -29,7 +29,7 @@ struct TestCache: Sendable {
 
   /// Everything in the group.
   var document: CacheDocument {
-    get async throws { try await cache.export().document }
+    get async throws { try await cache.snapshot().document }
   }
 
   @discardableResult

@@ -141,7 +141,7 @@ struct UnknownDataTests {
         .damaged, shard: ShardID(homeAccountID: TestPerson.alice.homeAccountID, group: test.cache.group),
         detail: "torn"))
     await #expect(throws: CacheError(.damaged, "")) { try await test.token() }
-    #expect(try await test.cache.export().problems.map(\.kind) == [.damaged])
+    #expect(try await test.cache.snapshot().problems.map(\.kind) == [.damaged])
     #expect(try await test.token(of: .bob) == nil)
   }
 

@@ -28,10 +28,10 @@ import FoundationEssentials
   let failure = waitFor { () async throws in
     let cache = TokenCacheAccessor(store: InMemoryStore())
     _ = try await cache.import(document)
-    let first = try await cache.export().document
+    let first = try await cache.snapshot().document
     let repeated = try await cache.import(document)
     require(repeated.saved == 0, "A second import changed \(repeated.saved) records.")
-    require(try await cache.export().document == first, "A second import changed the cache.")
+    require(try await cache.snapshot().document == first, "A second import changed the cache.")
     for account in try await cache.accounts() { _ = account.homeAccountID }
   }
   if let failure { fatalError("An import failed: \(failure)") }

@@ -42,7 +42,7 @@ struct DeviceCodeSignIn: Sendable {
     let fields = try await poll(ask, answer, until: asked + answer.lifetime)
     let grant = TokenGrant(
       client: client, metadata: metadata, requestedAuthority: authority, scopes: scopes,
-      correlationID: request.correlationID)
+      correlationID: request.correlationID, requestedClaims: request.claims)
     let result = try await grant.result(of: fields)
     client.throttle.removeInteractionRequired()
     return result

@@ -52,7 +52,8 @@ struct InteractiveSignIn: Sendable {
         anchorMailbox: anchorMailbox))
     let grant = TokenGrant(
       client: client, metadata: issuer, requestedAuthority: authority, scopes: scopes,
-      correlationID: request.correlationID, account: request.account, nonce: nonce)
+      correlationID: request.correlationID, account: request.account, requestedClaims: request.claims,
+      nonce: nonce)
     let result = try await grant.result(of: fields)
     client.throttle.removeInteractionRequired()
     return result

@@ -9,7 +9,14 @@ extension ClientConfiguration {
     if claims == nil, capabilities.isEmpty { return nil }
     var claims = claims ?? ClaimsRequest()
     claims.requestCapabilities(capabilities)
-    guard !claims.isEmpty else { return nil }
+    return try json(of: claims)
+  }
+
+  /// A claims request as it is written; `nil` for one that asks for nothing.
+  ///
+  /// - Throws: ``IdentityError/Code/invalidParameter``.
+  func json(of claims: ClaimsRequest?) throws(IdentityError) -> String? {
+    guard let claims, !claims.isEmpty else { return nil }
     do throws(ClaimsRequestError) {
       return try claims.json()
     } catch {

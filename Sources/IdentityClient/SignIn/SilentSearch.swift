@@ -167,11 +167,12 @@ extension SilentSearch {
       await forget(token, because: error)
       throw error
     }
-    try await checkStillSignedIn()
     let grant = TokenGrant(
       client: client, metadata: metadata, requestedAuthority: requestedAuthority, scopes: scopes,
       correlationID: request.correlationID, account: request.account,
-      realm: authority.kind == .adfs || authority.kind == .oidc ? nil : realm, isRefresh: true)
+      realm: authority.kind == .adfs || authority.kind == .oidc ? nil : realm,
+      requestedClaims: request.claims,
+      isRefresh: true)
     return try await grant.result(of: fields)
   }
 
@@ -215,12 +216,6 @@ extension SilentSearch {
     } catch {
       client.log.warning("A useless token could not be removed.", ["reason": "\(error.code.rawValue)"])
     }
-  }
-
-  /// Nobody is signed in again by an answer that comes after the account was signed out.
-  private func checkStillSignedIn() async throws(IdentityError) {
-    let metadata = try? await client.cache.accountMetadata(clientID: client.configuration.clientID)
-    if metadata?.signInState(of: home) == .signedOut { throw .signedOut }
   }
 }
 

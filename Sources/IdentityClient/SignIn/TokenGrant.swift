@@ -14,6 +14,9 @@ struct TokenGrant: Sendable {
   var account: Account?
   /// The tenant that a silent request was for.
   var realm: String?
+  /// The claims that the application asked for, without what the client can deal with: the token is for requests with
+  /// the same claims alone.
+  var requestedClaims: ClaimsRequest?
   var nonce: String?
   /// Whether the answer may leave out whose tokens it holds, as some servers do on a refresh.
   var isRefresh = false
@@ -33,10 +36,31 @@ struct TokenGrant: Sendable {
     var context = TokenContext(
       environment: client.cache.clouds.preferredCache(of: metadata.authority.host),
       clientID: client.configuration.clientID, authority: metadata.authority.cacheKind,
-      scopes: scopes.parameter(), homeAccountID: account?.homeAccountID, realm: realm)
+      scopes: scopes.parameter(), requestedClaims: try client.configuration.json(of: requestedClaims),
+      homeAccountID: self.account?.homeAccountID, realm: self.realm)
     if context.authority == .adfs { context.realm = nil }
-    let (records, cacheError) = try await save(response, for: context)
-    let result = try await result(response, claims, records, granted: granted, cacheError)
+    context.isRenewal = isRefresh
+    let records: TokenRecords
+    do throws(CacheError) {
+      records = try TokenRecords(response, for: context, at: client.now())
+    } catch {
+      throw IdentityError(.invalidResponse, error.message)
+    }
+    let realm = (records.accessToken ?? records.idToken)?.realm
+    let authority = self.authority(of: realm)
+    let (stored, cacheError) = try await save(records, from: authority)
+    guard let account = stored ?? records.account(in: client.cache.clouds) ?? self.account else {
+      throw IdentityError(.invalidResponse, "The server's answer does not say whose tokens it holds.")
+    }
+    let profile =
+      account.tenantProfiles.first { $0.tenantID == realm?.normalized }
+      ?? (realm == nil ? account.tenantProfiles.first : nil)
+    let result = AuthenticationResult(
+      accessToken: response.accessToken ?? "", expiresOn: records.accessToken?.expiresOn,
+      scopes: (granted ?? scopes.scopes.joined(separator: " ")).split(separator: " ").map(String.init),
+      idToken: response.idToken, claims: claims ?? profile?.claims, account: account,
+      tenantProfile: profile, authority: authority, correlationID: correlationID, cacheError: cacheError,
+      source: .network)
     client.log.info(
       "The server gave tokens.",
       [
@@ -110,75 +134,27 @@ struct TokenGrant: Sendable {
     }
   }
 
-  /// Stores the answer. Where that fails the tokens are good all the same.
+  /// Stores the answer, and which tenant answered for an authority that names none, or names it by a domain. Where
+  /// that fails the tokens are good all the same.
   private func save(
-    _ response: TokenResponse, for context: TokenContext
-  ) async throws(IdentityError) -> (TokenRecords, CacheError?) {
-    let records: TokenRecords
+    _ records: TokenRecords, from answered: Authority
+  ) async throws(IdentityError) -> (Account?, CacheError?) {
+    let (asked, answered) = (requestedAuthority.url.absoluteString, answered.url.absoluteString)
+    let isKept = asked != answered && (!isRefresh || requestedAuthority.kind == .aad)
+    let authority = ResolvedAuthority(
+      asked: asked, answered: answered, isInstanceAware: client.configuration.multipleCloudsSupported)
     do throws(CacheError) {
-      records = try TokenRecords(response, for: context, at: client.now())
+      return (try await client.cache.save(records, resolving: isKept ? authority : nil), nil)
     } catch {
-      throw IdentityError(.invalidResponse, error.message)
-    }
-    do throws(CacheError) {
-      return (try await client.cache.save(response, for: context), nil)
-    } catch {
+      if error.code == .signedOut { throw .signedOut }
       client.log.warning("The tokens could not be stored.", ["reason": "\(error.code.rawValue)"])
-      return (records, error)
+      return (nil, error)
     }
-  }
-
-  private func result(
-    _ response: TokenResponse, _ claims: IDTokenClaims?, _ records: TokenRecords, granted: String?,
-    _ cacheError: CacheError?
-  ) async throws(IdentityError) -> AuthenticationResult {
-    let cached = cacheError == nil ? await storedAccount(records.homeAccountID) : nil
-    let described = records.account(clientID: client.configuration.clientID, in: client.cache.clouds)
-    guard let account = cached ?? described ?? account else {
-      throw IdentityError(.invalidResponse, "The server's answer does not say whose tokens it holds.")
-    }
-    let realm = (records.accessToken ?? records.idToken)?.realm
-    let authority = self.authority(of: realm)
-    if cacheError == nil { await remember(authority, for: records.homeAccountID) }
-    let profile =
-      account.tenantProfiles.first { $0.tenantID == realm?.normalized }
-      ?? (realm == nil ? account.tenantProfiles.first : nil)
-    return AuthenticationResult(
-      accessToken: response.accessToken ?? "", expiresOn: records.accessToken?.expiresOn,
-      scopes: (granted ?? scopes.scopes.joined(separator: " ")).split(separator: " ").map(String.init),
-      idToken: response.idToken, claims: claims ?? profile?.claims, account: account,
-      tenantProfile: profile, authority: authority, correlationID: correlationID, cacheError: cacheError,
-      source: .network)
-  }
-
-  private func storedAccount(_ homeAccountID: String) async -> Account? {
-    let filter = AccountFilter(
-      clientID: client.configuration.clientID, signedInOnly: false, homeAccountID: homeAccountID)
-    return try? await client.cache.accounts(filter).first
   }
 
   /// The authority for the tenant that issued the tokens.
   private func authority(of realm: String?) -> Authority {
     guard metadata.authority.kind == .aad, let realm else { return metadata.authority }
     return (try? metadata.authority.replacingTenant(with: realm)) ?? metadata.authority
-  }
-
-  /// Remembers which tenant answered for an authority that names none, or names it by a domain.
-  private func remember(_ resolved: Authority, for homeAccountID: String) async {
-    let (asked, answered) = (requestedAuthority.url.absoluteString, resolved.url.absoluteString)
-    let isAware = client.configuration.multipleCloudsSupported
-    guard asked != answered, !isRefresh || requestedAuthority.kind == .aad else { return }
-    let clientID = client.configuration.clientID
-    do throws(CacheError) {
-      let known = try await client.cache.accountMetadata(clientID: clientID)?
-        .resolvedAuthority(for: asked, homeAccountID: homeAccountID, instanceAware: isAware)
-      guard known != answered else { return }
-      try await client.cache.updateAccountMetadata(clientID: clientID) {
-        $0.setResolvedAuthority(
-          answered, for: asked, homeAccountID: homeAccountID, instanceAware: isAware)
-      }
-    } catch {
-      client.log.debug("The account's authority could not be stored.", ["reason": "\(error.code.rawValue)"])
-    }
   }
 }

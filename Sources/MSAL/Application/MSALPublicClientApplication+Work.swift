@@ -81,6 +81,12 @@ extension MSALPublicClientApplication {
   /// The one account that is signed in. When it is another than the last time, that is remembered in the cache.
   func currentAccount() async throws -> (current: MSALAccount?, previous: MSALAccount?) {
     let accounts = try await accounts(AccountsQuery())
+    // One that cannot be read may be a second one, or the one that was there before.
+    do {
+      try await client.cache.snapshot().checkComplete()
+    } catch {
+      throw NSError(error)
+    }
     guard accounts.count <= 1 else {
       throw NSError(
         .internalErrorAmbiguousAccount, "\(accounts.count) accounts are signed in where one was expected.",

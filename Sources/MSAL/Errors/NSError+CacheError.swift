@@ -11,6 +11,10 @@ extension NSError {
     case .cancelled:
       self.init(
         specific: MSALError.userCanceled.rawValue, error.message, advice: error.advice, userInfo: userInfo)
+    case .signedOut:
+      self.init(
+        specific: MSALError.interactionRequired.rawValue, error.message, advice: error.advice,
+        userInfo: userInfo)
     case .invalidGroup:
       self.init(
         specific: MSALInternalError.internalErrorInvalidParameter.rawValue, error.message,
@@ -54,7 +58,7 @@ extension CacheError.Code {
     case .damaged, .newerVersion, .rolledBack: .decode
     case .wrongKey: .authFailed
     case .tooLarge: .dataTooLarge
-    case .refused, .cancelled, .invalidGroup, .invalidResponse: .internalError
+    case .refused, .cancelled, .signedOut, .invalidGroup, .invalidResponse: .internalError
     }
   }
 }

@@ -1,32 +1,13 @@
 extension TokenCacheAccessor {
-  /// Lists accounts, in the order of their user names and ids.
+  /// Lists accounts, in the order of their user names and ids; ``snapshot()`` says besides what could not be read.
   ///
   /// An account is signed in to a client when it was said to be, or when nothing was said and it has a
   /// refresh token of that client or of its family.
   ///
-  /// - Throws: What the store throws.
+  /// - Throws: What the store throws; also the ``CacheError`` of what cannot be read, where it may hold all that was
+  ///   asked for, or says who is signed in.
   public func accounts(_ filter: AccountFilter = AccountFilter()) async throws(CacheError) -> [Account] {
-    let common = commonShard
-    let shards: ShardSelection =
-      if let id = filter.homeAccountID { .some([shard(id), common]) } else { .all }
-    let contents = try await contents(shards)
-    let signedIn =
-      filter.signedInOnly
-      ? filter.clientID.map { SignedInAccounts($0, in: contents[common], clouds: clouds) } : nil
-    var accounts = contents.documents.values.accounts(clientID: filter.clientID, in: clouds)
-    if let id = filter.homeAccountID { accounts.removeAll { !id.matches($0.homeAccountID) } }
-    if let name = filter.username {
-      accounts.removeAll { account in
-        !name.matches(account.username) && !account.tenantProfiles.contains { name.matches($0.username) }
-      }
-    }
-    if let signedIn {
-      accounts.removeAll { account in
-        let refreshTokens = contents[shard(account.homeAccountID)].refreshTokens.values
-        return !signedIn.contains(account.homeAccountID, refreshTokens: Array(refreshTokens))
-      }
-    }
-    return accounts
+    try await snapshot(filter.homeAccountID.map { .some([shard($0), commonShard]) } ?? .all).accounts(filter)
   }
 }
 
@@ -41,10 +22,10 @@ extension TokenRecords {
 }
 
 /// Which accounts are signed in to a client.
-private struct SignedInAccounts {
-  let clientID: String
-  let metadata: AccountMetadata?
-  let family: String?
+struct SignedInAccounts {
+  private let clientID: String
+  private let metadata: AccountMetadata?
+  private let family: String?
 
   init(_ clientID: String, in common: CacheDocument, clouds: CloudInstances) {
     self.clientID = clientID
@@ -52,7 +33,7 @@ private struct SignedInAccounts {
     family = common.family(of: clientID, environment: nil, in: clouds)
   }
 
-  func contains(_ homeAccountID: String, refreshTokens: [Credential]) -> Bool {
+  func contains(_ homeAccountID: String, refreshTokens: some Sequence<Credential>) -> Bool {
     switch metadata?.signInState(of: homeAccountID) ?? .unknown {
     case .signedIn: true
     case .signedOut: false

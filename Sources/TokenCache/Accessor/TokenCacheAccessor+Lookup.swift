@@ -117,33 +117,11 @@ extension TokenCacheAccessor {
     return try await contents(.some([shard]))[shard].idToken(for: request, in: clouds)
   }
 
-  /// Finds the refresh tokens that may serve a request, in the order in which to try them: the client's own,
-  /// then those of its family; in each the last stored first.
+  /// Finds the refresh tokens that may serve a request, as ``CacheSnapshot/refreshTokens(for:)`` does.
   ///
-  /// A client that is known to belong to no family gets none of a family's. One of which nothing is known may
-  /// belong to family `1`.
-  ///
-  /// - Returns: The tokens, each secret once.
   /// - Throws: What the store throws.
   public func refreshTokens(for request: TokenRequest) async throws(CacheError) -> [RefreshToken] {
-    let (account, common) = (shard(request.homeAccountID), commonShard)
-    let contents = try await contents(.some([account, common]))
-    let tokens = contents[account].refreshTokens.sorted { $0.key < $1.key }
-      .compactMap { RefreshToken($0.value) }
-      .filter {
-        clouds.canonical($0.environment) == clouds.canonical(request.environment)
-          && (request.homeAccountID ?? "").normalized == ($0.homeAccountID ?? "").normalized
-      }
-      .sorted { ($0.lastModified ?? .distantPast) > ($1.lastModified ?? .distantPast) }
-    let family = contents[common].family(of: request.clientID, environment: request.environment, in: clouds)
-    let own = tokens.filter { $0.familyID == nil && request.clientID.matches($0.clientID) }
-    let shared = tokens.filter { token in
-      token.familyID.map { id in family.map { $0.matches(id) } ?? false } ?? false
-    }
-    // A token of another library may name a family that this client is not known to be in; it is its own.
-    let labelled = tokens.filter { $0.familyID != nil && request.clientID.matches($0.clientID) }
-    var secrets: Set<String> = []
-    return (own + shared + labelled).filter { secrets.insert($0.secret).inserted }
+    try await snapshot(.some([shard(request.homeAccountID), commonShard])).refreshTokens(for: request)
   }
 
   /// What is known of a client, `nil` when nothing is.

@@ -13,17 +13,27 @@ extension TokenCacheAccessor {
     _ homeAccountID: String, clientID: String? = nil
   ) async throws(CacheError) -> [Credential] {
     let (account, common) = (shard(homeAccountID), commonShard)
+    // A program that does not keep to the format may have put records of the account into other shards.
+    let others = try await contents(.all).documents.filter {
+      ![account, common].contains($0.key) && $0.value.hasRecords(of: homeAccountID)
+    }.keys.sorted { $0.rawValue < $1.rawValue }
     // The sign-in state is written last: a failure in between leaves an account without tokens.
-    return try await store.update([account, common], in: group) { contents in
-      let removed = contents[account].removeCredentials { credential in
-        homeAccountID.matches(credential.homeAccountID) && clientID.matches(credential.clientID)
+    return try await store.update([account] + others + [common], in: group) { contents in
+      let removed = ([account] + others).flatMap { shard in
+        contents[shard].removeCredentials { credential in
+          homeAccountID.matches(credential.homeAccountID) && clientID.matches(credential.clientID)
+        }
       }
       if let clientID {
         contents[common].updateAccountMetadata(clientID: clientID) {
           $0.setSignInState(.signedOut, of: homeAccountID)
         }
       } else {
-        contents[account].removeAccounts { homeAccountID.matches($0.homeAccountID) }
+        for shard in [account] + others {
+          contents[shard].accounts = contents[shard].accounts.filter {
+            !homeAccountID.matches($0.value.homeAccountID)
+          }
+        }
         for key in contents[common].accountMetadata.keys {
           contents[common].accountMetadata[key]?.removeAccount(homeAccountID)
         }
@@ -35,16 +45,19 @@ extension TokenCacheAccessor {
   /// Removes the tokens of one client for every account. The accounts stay and count as signed out of it.
   ///
   /// - Returns: The credentials that went.
-  /// - Throws: What the store throws; what went before is gone.
+  /// - Throws: What the store throws, and the ``CacheError`` of what cannot be read and may hold more of them; what
+  ///   went before is gone.
   @discardableResult
   public func removeClient(_ clientID: String) async throws(CacheError) -> [Credential] {
-    let removed = try await removeCredentials { clientID.matches($0.clientID) }
+    let contents = try await store.read(.all, in: group)
+    let removed = try await removeCredentials(in: contents) { clientID.matches($0.clientID) }
     let accounts = Set(removed.compactMap(\.homeAccountID))
     if !accounts.isEmpty {
       try await updateAccountMetadata(clientID: clientID) { metadata in
         for account in accounts { metadata.setSignInState(.signedOut, of: account) }
       }
     }
+    try contents.checkComplete()
     return removed
   }
 
@@ -55,7 +68,7 @@ extension TokenCacheAccessor {
   @discardableResult
   public func removeExpired() async throws(CacheError) -> [Credential] {
     let now = now()
-    return try await removeCredentials { credential in
+    return try await removeCredentials(in: try await store.read(.all, in: group)) { credential in
       // Not a token from the future: its time comes when the clock is right again.
       credential.credentialType.section == .accessToken && !credential.isInExtendedLifetime(at: now)
         && credential.expiresOn.map { $0 < now } ?? true
@@ -64,9 +77,8 @@ extension TokenCacheAccessor {
 
   /// Removes credentials shard by shard, so that other writers need not wait for all of them.
   private func removeCredentials(
-    where isRemoved: @escaping @Sendable (Credential) -> Bool
+    in contents: GroupContents, where isRemoved: @escaping @Sendable (Credential) -> Bool
   ) async throws(CacheError) -> [Credential] {
-    let contents = try await store.read(.all, in: group)
     var removed: [Credential] = []
     for (shard, document) in contents.documents.sorted(by: { $0.key.rawValue < $1.key.rawValue })
     where document.credentials.contains(where: { isRemoved($0.credential) }) {
@@ -99,5 +111,12 @@ extension TokenCacheAccessor {
   @discardableResult
   public func clear() async throws(CacheError) -> Int {
     try await store.remove(.everything, in: group)
+  }
+}
+
+extension CacheDocument {
+  fileprivate func hasRecords(of homeAccountID: String) -> Bool {
+    accounts.values.contains { homeAccountID.matches($0.homeAccountID) }
+      || credentials.contains { homeAccountID.matches($0.credential.homeAccountID) }
   }
 }

@@ -14,32 +14,56 @@ extension TokenCacheAccessor {
   /// ```
   ///
   /// - Returns: The records that the response became.
-  /// - Throws: ``CacheError/Code/invalidResponse`` when nobody says whose tokens these are, and what the
-  ///   store throws.
+  /// - Throws: ``CacheError/Code/invalidResponse`` when nobody says whose tokens these are,
+  ///   ``CacheError/Code/signedOut`` for a renewal of an account that is not signed in any more, and what the store
+  ///   throws.
   @discardableResult
   public func save(
     _ response: TokenResponse, for context: TokenContext
   ) async throws(CacheError) -> TokenRecords {
-    let now = now()
-    let records = try TokenRecords(response, for: context, at: now)
-    let clouds = clouds
-    let account = shard(records.homeAccountID)
-    let common = commonShard
-    // The account's shard is written last: until then nothing of the response can be found.
-    try await store.update([common, account], in: group) { contents in
-      contents[common].saveAppMetadata(records.appMetadata, in: clouds)
-      contents[common].updateAccountMetadata(clientID: context.clientID) {
-        $0.setSignInState(.signedIn, of: records.homeAccountID)
-      }
-      if let token = records.accessToken { contents[account].saveAccessToken(token, in: clouds) }
-      if let token = records.idToken { contents[account].saveIDToken(token, in: clouds) }
-      for var token in records.refreshTokens {
-        token.lastModified = now
-        contents[account].saveRefreshToken(token, in: clouds)
-      }
-      if let record = records.account { contents[account].saveAccount(record, in: clouds) }
-    }
+    let records = try TokenRecords(response, for: context, at: now())
+    try await save(records)
     return records
+  }
+
+  /// Saves the records that a response became, as ``save(_:for:)`` does.
+  ///
+  /// - Parameters:
+  ///   - records: The records.
+  ///   - authority: The authority that answered, where it is another than the one that was asked.
+  /// - Returns: The account as the cache has it now; `nil` when nothing is known of it.
+  /// - Throws: ``CacheError/Code/signedOut`` for a renewal of an account that is not signed in any more, and what the
+  ///   store throws.
+  @discardableResult
+  package func save(
+    _ records: TokenRecords, resolving authority: ResolvedAuthority? = nil
+  ) async throws(CacheError) -> Account? {
+    let (account, common, clouds) = (shard(records.homeAccountID), commonShard, clouds)
+    let (id, clientID) = (records.homeAccountID, records.context.clientID)
+    // The account's shard is written last: until then nothing of the response can be found.
+    return try await store.update([common, account], in: group) { contents throws(CacheError) in
+      if records.context.isRenewal {
+        let document = contents[account]
+        let isSignedOut =
+          contents[common].accountMetadata(clientID: clientID)?.signInState(of: id) == .signedOut
+        guard !isSignedOut, !document.accounts.isEmpty || !document.refreshTokens.isEmpty else {
+          throw CacheError(.signedOut, "The account was signed out meanwhile; nothing was saved.")
+        }
+      }
+      contents[common].saveAppMetadata(records.appMetadata, in: clouds)
+      contents[common].updateAccountMetadata(clientID: clientID) {
+        $0.setSignInState(.signedIn, of: id)
+        if let authority {
+          $0.setResolvedAuthority(
+            authority.answered, for: authority.asked, homeAccountID: id,
+            instanceAware: authority.isInstanceAware)
+        }
+      }
+      contents[account].save(records, in: clouds)
+      return [contents[account]].accounts(clientID: clientID, in: clouds).first {
+        id.matches($0.homeAccountID)
+      }
+    }
   }
 
   /// Remembers what became known of a client, such as that it is no member of a family after all.
@@ -65,7 +89,39 @@ extension TokenCacheAccessor {
   }
 }
 
+/// The authority that answered for an account when another was asked, such as one that names no tenant.
+package struct ResolvedAuthority: Sendable {
+  let asked: String
+  let answered: String
+  let isInstanceAware: Bool
+
+  package init(asked: String, answered: String, isInstanceAware: Bool) {
+    self.asked = asked
+    self.answered = answered
+    self.isInstanceAware = isInstanceAware
+  }
+}
+
+extension TokenRecords {
+  /// The account that these records describe by themselves, `nil` when they describe none.
+  package func account(in clouds: CloudInstances) -> Account? {
+    var document = CacheDocument()
+    document.save(self, in: clouds)
+    return [document].accounts(clientID: context.clientID, in: clouds).first
+  }
+}
+
 extension CacheDocument {
+  fileprivate mutating func save(_ records: TokenRecords, in clouds: CloudInstances) {
+    if let token = records.accessToken { saveAccessToken(token, in: clouds) }
+    if let token = records.idToken { saveIDToken(token, in: clouds) }
+    for var token in records.refreshTokens {
+      token.lastModified = records.date
+      saveRefreshToken(token, in: clouds)
+    }
+    if let record = records.account { saveAccount(record, in: clouds) }
+  }
+
   /// What a client knows of its accounts, compared without regard to case.
   func accountMetadata(clientID: String) -> AccountMetadata? {
     accountMetadata.lazy.filter { clientID.matches($0.value.clientID) }.min { $0.key < $1.key }?.value

@@ -94,30 +94,3 @@ public final class TokenCacheAccessor: Sendable {
     return memory.withLock { $0.isCurrent(generation, at: moment) ? ask(&$0) : nil }
   }
 }
-
-extension GroupContents {
-  /// Throws the problem that makes one of these shards unreadable.
-  package func checkReadable(_ shards: [ShardID]) throws(CacheError) {
-    for problem in problems where problem.shard.map(shards.contains) ?? false {
-      switch problem.kind {
-      case .damaged:
-        throw CacheError(
-          .damaged, "A part of the cache is damaged: \(problem.detail)",
-          advice: "It was left as it is. \"llavero clear --damaged\" removes it.")
-      case .newerVersion:
-        throw CacheError(
-          .newerVersion, "A part of the cache was written by a later version: \(problem.detail)",
-          advice: "It was left as it is. Update this program.")
-      case .wrongKey:
-        throw CacheError(
-          .wrongKey, "A part of the cache cannot be opened: \(problem.detail)",
-          advice: "It was left as it is. Restore the store's files from one backup.")
-      case .rolledBack:
-        throw CacheError(
-          .rolledBack, "A part of the cache is not the present one: \(problem.detail)",
-          advice: "It was left as it is. \"llavero clear --damaged\" puts that right.")
-      case .duplicate, .foreign, .missing: break
-      }
-    }
-  }
-}

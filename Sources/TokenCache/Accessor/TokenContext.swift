@@ -65,6 +65,8 @@ public struct TokenContext: Sendable {
   public var homeAccountID: String?
   /// The tenant that a silent request was for, taken where the response names none.
   public var realm: String?
+  /// Whether a refresh token was redeemed. Then nothing is saved for an account that was signed out meanwhile.
+  public var isRenewal = false
 
   public init(
     environment: String, clientID: String, authority: AuthorityKind = .aad, scopes: String = "",

@@ -2,6 +2,9 @@ public import FoundationEssentials
 
 /// The records that a token response becomes.
 public struct TokenRecords: Sendable {
+  let context: TokenContext
+  /// When the response came.
+  let date: Date
   public let homeAccountID: String
   public let accessToken: Credential?
   public let idToken: Credential?
@@ -36,6 +39,8 @@ public struct TokenRecords: Sendable {
         clientID: context.clientID, secret: secret)
     }
 
+    self.context = context
+    date = now
     self.homeAccountID = homeAccountID
     accessToken = response.accessToken.map { secret in
       var token = credential(context.scheme.credentialType, secret)

@@ -23,9 +23,10 @@ package struct JSONLimits: Sendable {
   package static let answer = JSONLimits(size: 1 << 20, depth: 64, values: 20_000)
 }
 
-/// Why a text was not taken.
+/// Why a text was not taken, or not written.
 package enum ForeignJSONError: Error, Sendable, Hashable, CustomStringConvertible {
   case notAnObject
+  case notANumber
   case tooLarge(limit: Int)
   case tooDeep(limit: Int)
   case tooManyValues(limit: Int)
@@ -34,6 +35,7 @@ package enum ForeignJSONError: Error, Sendable, Hashable, CustomStringConvertibl
   package var description: String {
     switch self {
     case .notAnObject: "the text is no JSON object"
+    case .notANumber: "JSON has no such number"
     case .tooLarge(let limit): "the text is larger than \(limit >> 20) MiB"
     case .tooDeep(let limit): "the JSON is nested deeper than \(limit) levels"
     case .tooManyValues(let limit): "the JSON holds more than \(limit) values"
@@ -42,8 +44,8 @@ package enum ForeignJSONError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension JSONObject {
-  /// Reads a JSON object that somebody else wrote: UTF-8 (RFC 8259), with or without a byte-order mark, nested
-  /// 512 levels deep at most.
+  /// Reads a JSON object that somebody else wrote: UTF-8 (RFC 8259), with or without a byte-order mark, and no more
+  /// of it than `limits` allow.
   ///
   /// `JSONDecoder` accepts what is to be accepted; it takes ten times as long, though, most of it for finding out
   /// by trial what each value is. So it is asked only about what MSAL libraries do not write.

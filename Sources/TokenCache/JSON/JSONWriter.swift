@@ -4,24 +4,45 @@ import FoundationEssentials
 ///
 /// `JSONEncoder` takes several times as long: it makes an intermediate copy of every value.
 struct JSONWriter {
-  private(set) var bytes: [UInt8] = []
+  private let limits: JSONLimits
+  private var bytes: [UInt8] = []
+  /// Both are counted as a reader counts them.
+  private var values = 0
+  private var depth = 0
 
-  /// - Throws: What `JSONEncoder` throws for a number that JSON does not have.
-  mutating func write(_ value: JSONValue) throws {
+  /// - Throws: What a reader with these limits would throw; ``ForeignJSONError/notANumber`` for a number that JSON does not
+  ///   have.
+  static func bytes(of value: JSONValue, within limits: JSONLimits) throws(ForeignJSONError) -> [UInt8] {
+    var writer = JSONWriter(limits: limits)
+    try writer.write(value)
+    guard writer.bytes.count <= limits.size else { throw .tooLarge(limit: limits.size) }
+    return writer.bytes
+  }
+
+  private init(limits: JSONLimits) {
+    self.limits = limits
+  }
+
+  private mutating func write(_ value: JSONValue) throws(ForeignJSONError) {
     switch value {
     case .null: bytes += "null".utf8
     case .bool(let truth): bytes += (truth ? "true" : "false").utf8
     case .integer(let number): bytes += number.description.utf8
-    case .decimal, .double: bytes += try JSONEncoder().encode(value)
+    case .decimal, .double:
+      guard let number = try? JSONEncoder().encode(value) else { throw .notANumber }
+      bytes += number
     case .string(let text): write(text)
     case .array(let elements):
+      try enter(elements.count)
       bytes.append(UInt8(ascii: "["))
       for (index, element) in elements.enumerated() {
         if index > 0 { bytes.append(UInt8(ascii: ",")) }
         try write(element)
       }
       bytes.append(UInt8(ascii: "]"))
+      depth -= 1
     case .object(let members):
+      try enter(members.count)
       bytes.append(UInt8(ascii: "{"))
       var isFirst = true
       for (name, value) in members.sorted(by: { $0.key < $1.key }) {
@@ -32,7 +53,15 @@ struct JSONWriter {
         try write(value)
       }
       bytes.append(UInt8(ascii: "}"))
+      depth -= 1
     }
+  }
+
+  private mutating func enter(_ count: Int) throws(ForeignJSONError) {
+    depth += 1
+    values += max(count, 1)
+    guard depth <= limits.depth else { throw .tooDeep(limit: limits.depth) }
+    guard values <= limits.values else { throw .tooManyValues(limit: limits.values) }
   }
 
   private mutating func write(_ text: String) {

@@ -47,7 +47,6 @@ extension CacheDocument {
     var removed: [Credential] = []
     for section in CredentialSection.allCases {
       let matching = self[section].filter { isRemoved($0.value) }
-      guard !matching.isEmpty else { continue }
       removed += matching.sorted { $0.key < $1.key }.map(\.value)
       for key in matching.keys { self[section][key] = nil }
     }
@@ -88,9 +87,16 @@ extension Dictionary where Key == String, Value: CacheRecord {
     }
     let isRightful = other.serializedKey == key && record.serializedKey != key
     let (stays, moves) = isRightful ? (other, record) : (record, other)
-    var free = moves.serializedKey
-    while free == key || self[free] != nil { free += "-" }
     self[key] = stays
-    self[free] = moves
+    self[freeKey(moves.serializedKey)] = moves
+  }
+}
+
+extension Dictionary where Key == String {
+  /// A key, with as many dashes at its end as it takes to be free.
+  func freeKey(_ key: String) -> String {
+    var free = key
+    while self[free] != nil { free += "-" }
+    return free
   }
 }

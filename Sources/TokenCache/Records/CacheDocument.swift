@@ -25,20 +25,8 @@ public struct CacheDocument: Sendable, Hashable {
 
   /// The credentials of one section.
   public subscript(section: CredentialSection) -> [String: Credential] {
-    get {
-      switch section {
-      case .accessToken: accessTokens
-      case .refreshToken: refreshTokens
-      case .idToken: idTokens
-      }
-    }
-    set {
-      switch section {
-      case .accessToken: accessTokens = newValue
-      case .refreshToken: refreshTokens = newValue
-      case .idToken: idTokens = newValue
-      }
-    }
+    get { self[keyPath: section.records] }
+    _modify { yield &self[keyPath: section.records] }
   }
 
   /// Every credential with its key, in the order of the sections and of the keys.
@@ -49,17 +37,12 @@ public struct CacheDocument: Sendable, Hashable {
   }
 
   /// How many records the document holds, unknown sections not counted.
-  public var recordCount: Int {
-    accessTokens.count + refreshTokens.count + idTokens.count + accounts.count + appMetadata.count
-      + accountMetadata.count
-  }
+  public var recordCount: Int { Self.sections.reduce(0) { $0 + count(of: $1) } }
+
+  private func count(of section: some CacheSection) -> Int { self[keyPath: section.records].count }
 }
 
 extension CacheDocument {
-  private static let accountSection = "Account"
-  private static let appMetadataSection = "AppMetadata"
-  private static let accountMetadataSection = "AccountMetadataMap"
-
   /// Reads a serialized cache: UTF-8 JSON as any MSAL library writes it, with or without a byte-order mark
   /// and trailing commas.
   ///
@@ -77,55 +60,61 @@ extension CacheDocument {
 
   init(sections: JSONObject) throws(CacheError) {
     otherSections = sections
-    for section in CredentialSection.allCases { self[section] = try take(section.rawValue) }
-    accounts = try take(Self.accountSection)
-    appMetadata = try take(Self.appMetadataSection)
-    accountMetadata = try take(Self.accountMetadataSection)
+    for section in Self.sections { try take(section) }
   }
 
-  private mutating func take<Record: CacheRecord>(_ name: String) throws(CacheError) -> [String: Record] {
-    switch otherSections.removeValue(forKey: name) {
-    case nil, .null: return [:]
+  private mutating func take<Record>(_ section: some CacheSection<Record>) throws(CacheError) {
+    switch otherSections.removeValue(forKey: section.name) {
+    case nil, .null: break
     case .object(let members):
       let odd = members.filter { $0.value.objectValue == nil }
-      if !odd.isEmpty { misfits[name] = odd }
+      if !odd.isEmpty { misfits[section.name] = odd }
       // The keys are not hashed again.
-      return (odd.isEmpty ? members : members.filter { odd[$0.key] == nil })
+      self[keyPath: section.records] = (odd.isEmpty ? members : members.filter { odd[$0.key] == nil })
         .mapValues { Record(fields: $0.objectValue ?? [:]) }
-    default: throw CacheError.damaged("the section \(name) is no object")
+    default: throw CacheError.damaged("the section \(section.name) is no object")
     }
   }
 
   /// The document as JSON values; sections without a record are left out.
   public var sections: JSONObject {
     var sections = otherSections
-    func put(_ name: String, _ records: [String: some CacheRecord]) {
-      let members = records.mapValues { JSONValue.object($0.fields) }
-        .merging(misfits[name] ?? [:]) { record, _ in record }
-      if !members.isEmpty { sections[name] = .object(members) }
+    for section in Self.sections {
+      let members = members(of: section)
+      if !members.isEmpty { sections[section.name] = .object(members) }
     }
-    for section in CredentialSection.allCases { put(section.rawValue, self[section]) }
-    put(Self.accountSection, accounts)
-    put(Self.appMetadataSection, appMetadata)
-    put(Self.accountMetadataSection, accountMetadata)
     return sections
+  }
+
+  /// A record goes before a misfit that has the same key; the misfit gets the next one that is free.
+  private func members(of section: some CacheSection) -> JSONObject {
+    var members = self[keyPath: section.records].mapValues { JSONValue.object($0.fields) }
+    for (key, misfit) in (misfits[section.name] ?? [:]).sorted(by: { $0.key < $1.key }) {
+      members[members.freeKey(key)] = misfit
+    }
+    return members
   }
 
   /// Serializes the document as compact UTF-8 JSON with sorted keys, which any MSAL library reads.
   ///
   /// The result holds every token in clear.
+  ///
+  /// - Throws: ``CacheError/Code/tooLarge`` for a document that ``init(json:)`` would not take;
+  ///   ``CacheError/Code/damaged`` for a number that JSON does not have.
   public func json() throws(CacheError) -> Data {
     Data(try jsonBytes())
   }
 
   private func jsonBytes() throws(CacheError) -> [UInt8] {
-    var writer = JSONWriter()
     do {
-      try writer.write(.object(sections))
-    } catch {
+      return try JSONWriter.bytes(of: .object(sections), within: .cache)
+    } catch .notANumber {
       throw CacheError.damaged("a number in it cannot be written as JSON")
+    } catch {
+      throw CacheError(
+        .tooLarge, "The cache would be one that nobody reads: \(error).",
+        advice: "Remove tokens that have expired, or accounts that nobody uses.")
     }
-    return writer.bytes
   }
 }
 

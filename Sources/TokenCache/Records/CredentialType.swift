@@ -47,10 +47,3 @@ public enum CredentialType: String, Sendable, Hashable, CaseIterable {
     }
   }
 }
-
-/// The sections of a cache document that hold credentials.
-public enum CredentialSection: String, Sendable, Hashable, CaseIterable {
-  case accessToken = "AccessToken"
-  case refreshToken = "RefreshToken"
-  case idToken = "IdToken"
-}

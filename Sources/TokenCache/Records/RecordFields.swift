@@ -12,6 +12,18 @@ package protocol CacheRecord: Sendable, Hashable {
 
   init(fields: JSONObject)
 
+  /// The account that the record belongs to; `nil` for what belongs to no account.
+  var owner: String? { get }
+
+  /// What the record stands for.
+  func identity(in clouds: CloudInstances) -> RecordIdentity
+
+  /// What the record stands for beyond its own client, under a key that names none; `nil` for all other keys.
+  func sharedIdentity(under key: String, in clouds: CloudInstances) -> RecordIdentity?
+
+  /// What stays of this record when an import brings another for the same thing.
+  func merged(with incoming: Self) -> Self
+
   /// The fields of the schema that describe this version of the record and go with it.
   static var replacedFields: Set<String> { get }
 
@@ -48,9 +60,27 @@ extension CacheRecord {
   /// This record as it is stored over an older one for the same thing: what this library does not know of the
   /// older one survives, and so does the spelling that the older one's key was computed from.
   func replacing(_ older: Self) -> Self {
-    var fields = older.fields.filter { !Self.replacedFields.contains($0.key) }
-    fields.merge(self.fields) { _, newer in newer }
-    for name in Self.spellings { fields[name] = older.fields[name] ?? fields[name] }
+    var fields = completed(by: older).fields
+    for name in Self.spellings { fields[name] = older.fields[name] }
     return Self(fields: fields)
+  }
+
+  /// This record with the fields of another that it does not have itself, as far as they do not describe that other's
+  /// version of the thing.
+  func completed(by other: Self) -> Self {
+    let more = other.fields.filter {
+      !Self.replacedFields.contains($0.key) && !Self.spellings.contains($0.key)
+    }
+    return Self(fields: fields.merging(more) { own, _ in own })
+  }
+
+  /// When the record was written, as far as it says.
+  var age: Date { date("last_modification_time") ?? date("cached_at") ?? .distantPast }
+
+  package func sharedIdentity(under key: String, in clouds: CloudInstances) -> RecordIdentity? { nil }
+
+  /// The newer one stays; on a tie, and where neither says how old it is, the one that comes in.
+  package func merged(with incoming: Self) -> Self {
+    age <= incoming.age ? incoming.replacing(self) : self
   }
 }

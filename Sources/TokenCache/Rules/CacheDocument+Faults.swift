@@ -10,26 +10,17 @@ extension CacheDocument {
 
   /// How many records there are more than there should be, as libraries with different keys leave them.
   package func duplicateCount(in clouds: CloudInstances) -> Int {
-    struct Named: Hashable {
-      let identity: RecordIdentity
-      let scopes: ScopeSet
-      let claims: String?
-    }
     func excess(_ identities: [some Hashable]) -> Int { identities.count - Set(identities).count }
-    let accessTokens = accessTokens.values.map { token in
-      Named(
-        identity: RecordIdentity(token, in: clouds), scopes: ScopeSet(token.target ?? ""),
-        claims: token.requestedClaims)
-    }
     // MSAL for Python keeps a refresh token for each set of scopes; the other libraries write no scopes.
-    let byOwner = Dictionary(grouping: refreshTokens.values) { RecordIdentity($0, in: clouds) }
+    let byOwner = Dictionary(grouping: refreshTokens.values) { $0.identity(in: clouds) }
     let refreshTokens = byOwner.values.map { tokens in
       tokens.allSatisfy { $0.target != nil }
         ? excess(tokens.map { ScopeSet($0.target ?? "") }) : tokens.count - 1
     }
-    return excess(accessTokens) + refreshTokens.reduce(0, +)
-      + excess(idTokens.values.map { RecordIdentity($0, in: clouds) })
-      + excess(accounts.values.map { RecordIdentity($0, in: clouds) })
-      + excess(appMetadata.values.map { RecordIdentity($0, in: clouds) })
+    return refreshTokens.reduce(0, +)
+      + excess(accessTokens.values.map { $0.identity(in: clouds) })
+      + excess(idTokens.values.map { $0.identity(in: clouds) })
+      + excess(accounts.values.map { $0.identity(in: clouds) })
+      + excess(appMetadata.values.map { $0.identity(in: clouds) })
   }
 }

@@ -17,16 +17,19 @@ extension String {
 
   package var hasWhitespace: Bool {
     let bytes = utf8.span
-    return bytes.indices.contains { !(0x21..<0x7F ~= bytes[$0]) } && contains(where: \.isWhitespace)
+    return bytes.indices.contains { !(0x21..<0x7F ~= bytes[$0]) }
+      && unicodeScalars.contains(where: \.properties.isWhitespace)
   }
 
   /// Without white space and line ends on both sides.
   package var trimmed: String {
-    // Looking at characters takes long.
+    // Looking at scalars takes long.
     if let first = utf8.first, let last = utf8.last, 0x21..<0x7F ~= first, 0x21..<0x7F ~= last { return self }
-    let start = firstIndex { !$0.isWhitespace } ?? endIndex
-    let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? endIndex
-    return start < end ? String(self[start..<end]) : ""
+    let scalars = unicodeScalars
+    guard let start = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+      let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+    else { return "" }
+    return String(scalars[start...last])
   }
 }
 
@@ -34,7 +37,9 @@ extension Optional where Wrapped == String {
   /// `nil` for nothing, for the empty string and for white space.
   package var nonBlank: String? {
     guard let self, let first = self.utf8.first else { return nil }
-    guard 0x21..<0x7F ~= first || self.contains(where: { !$0.isWhitespace }) else { return nil }
+    guard 0x21..<0x7F ~= first || self.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
+      return nil
+    }
     return self
   }
 }

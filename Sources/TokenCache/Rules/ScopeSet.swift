@@ -5,7 +5,8 @@ public struct ScopeSet: Sendable, Hashable {
 
   /// Reads scopes separated by white space.
   public init(_ target: String) {
-    scopes = Set(target.split(whereSeparator: \.isWhitespace).map { $0.lowercased() })
+    scopes = Set(
+      target.unicodeScalars.split(whereSeparator: \.properties.isWhitespace).map { String($0).lowercased() })
   }
 
   /// Takes scopes one by one.
@@ -30,6 +31,28 @@ public struct ScopeSet: Sendable, Hashable {
   private static let openID: Set<String> = [
     "openid", "profile", "email", "address", "phone", "offline_access",
   ]
+
+  /// By what sets that overlap are found without comparing each with each: two do if one has a mark that is among the
+  /// other's counterparts.
+  enum Mark: Hashable {
+    case any(String)
+    /// Of a set with more than the scopes of OpenID Connect, one that is none of these.
+    case significant(String)
+    /// Of a set with these alone.
+    case bare(String)
+  }
+
+  var marks: [Mark] {
+    let significant = scopes.subtracting(Self.openID)
+    return scopes.map(Mark.any)
+      + (significant.isEmpty ? scopes.map(Mark.bare) : significant.map(Mark.significant))
+  }
+
+  var counterparts: [Mark] {
+    let significant = scopes.subtracting(Self.openID)
+    return significant.isEmpty
+      ? scopes.map(Mark.any) : significant.map(Mark.significant) + scopes.map(Mark.bare)
+  }
 
   /// Whether one scope at least is in both.
   public func intersects(_ other: ScopeSet) -> Bool {

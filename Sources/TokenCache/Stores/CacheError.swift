@@ -6,6 +6,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     case invalidGroup = "invalid_group"
     /// A token response lacks what the cache must know to file it.
     case invalidResponse = "invalid_response"
+    /// The account was signed out while its tokens were renewed; nothing was saved.
+    case signedOut = "signed_out"
     /// What is stored cannot be read; it was left as it is.
     case damaged = "damaged"
     /// What is stored was written by a later version; it was left as it is.

@@ -48,7 +48,10 @@ public struct GroupContents: Sendable {
   /// A shard's document, empty where there is none. Setting an empty one removes the shard.
   public subscript(shard: ShardID) -> CacheDocument {
     get { documents[shard] ?? CacheDocument() }
-    set { documents[shard] = newValue.isEmpty ? nil : newValue }
+    _modify {
+      yield &documents[shard, default: CacheDocument()]
+      if documents[shard]?.isEmpty ?? false { documents[shard] = nil }
+    }
   }
 }
 

@@ -35,15 +35,19 @@ final class TestClock: Sendable {
 final class FailingStore: CacheStore {
   let base = InMemoryStore()
   let refusesWrites = Mutex(false)
+  let reads = Mutex(0)
+  let writes = Mutex(0)
 
   func groups() throws(CacheError) -> [KeychainGroup] { base.groups() }
   func read(_ shards: ShardSelection, in group: KeychainGroup) throws(CacheError) -> GroupContents {
-    base.read(shards, in: group)
+    reads.withLock { $0 += 1 }
+    return base.read(shards, in: group)
   }
   func update<Result: Sendable>(
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
+    writes.withLock { $0 += 1 }
     if refusesWrites.withLock({ $0 }) { throw CacheError(.locked, "The keyring is locked.") }
     return try base.update(shards, in: group, change)
   }
@@ -109,10 +113,10 @@ struct TestClient: Sendable {
 
   /// Every secret of one kind in the cache.
   func secrets(_ section: CredentialSection) async throws -> [String] {
-    try await cache.export().document[section].values.compactMap(\.secret).sorted()
+    try await cache.snapshot().document[section].values.compactMap(\.secret).sorted()
   }
 
-  func recordCount() async throws -> Int { try await cache.export().document.recordCount }
+  func recordCount() async throws -> Int { try await cache.snapshot().document.recordCount }
 }
 
 /// Directories that the tests use in place of the person's own.

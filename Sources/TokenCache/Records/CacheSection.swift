@@ -1,0 +1,36 @@
+/// A section of a cache that the schema names, whatever its records are.
+protocol CacheSection<Record>: Sendable {
+  associatedtype Record: CacheRecord
+  var name: String { get }
+  var records: any WritableKeyPath<CacheDocument, [String: Record]> & Sendable { get }
+}
+
+extension CacheDocument {
+  /// The sections that the schema names. Whatever is done to all of them goes through this list.
+  static let sections: [any CacheSection] =
+    CredentialSection.allCases.map { Section(name: $0.rawValue, records: $0.records) } + [
+      Section(name: "Account", records: \.accounts),
+      Section(name: "AppMetadata", records: \.appMetadata),
+      Section(name: "AccountMetadataMap", records: \.accountMetadata),
+    ]
+
+  private struct Section<Record: CacheRecord>: CacheSection {
+    let name: String
+    let records: any WritableKeyPath<CacheDocument, [String: Record]> & Sendable
+  }
+}
+
+/// The sections of a cache document that hold credentials.
+public enum CredentialSection: String, Sendable, Hashable, CaseIterable {
+  case accessToken = "AccessToken"
+  case refreshToken = "RefreshToken"
+  case idToken = "IdToken"
+
+  var records: any WritableKeyPath<CacheDocument, [String: Credential]> & Sendable {
+    switch self {
+    case .accessToken: \.accessTokens
+    case .refreshToken: \.refreshTokens
+    case .idToken: \.idTokens
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import FoundationEssentials
+
+extension CacheDocument {
+  /// Adds what another document of the same group holds. Nothing of either is lost: where both have something else
+  /// under one key, one of the two gets another.
+  package mutating func formUnion(_ other: CacheDocument) {
+    for section in Self.sections { formUnion(other, of: section) }
+    otherSections.merge(other.otherSections) { $0.union(with: $1) }
+    for (section, members) in other.misfits {
+      for (key, misfit) in members.sorted(by: { $0.key < $1.key }) where misfits[section]?[key] != misfit {
+        misfits[section, default: [:]][misfits[section, default: [:]].freeKey(key)] = misfit
+      }
+    }
+  }
+
+  private mutating func formUnion(_ other: CacheDocument, of section: some CacheSection) {
+    for (key, record) in other[keyPath: section.records] {
+      self[keyPath: section.records].put(record, at: key)
+    }
+  }
+
+  /// The parts that belong to each shard of a group, that of no account first.
+  package func split(in group: KeychainGroup) -> [(shard: ShardID, document: CacheDocument)] {
+    var parts: [String: CacheDocument] = [:]
+    for section in Self.sections { split(section, into: &parts) }
+    if !otherSections.isEmpty || !misfits.isEmpty {
+      parts["", default: CacheDocument()].otherSections = otherSections
+      parts["", default: CacheDocument()].misfits = misfits
+    }
+    return parts.sorted { $0.key < $1.key }.map { owner, document in
+      (ShardID(homeAccountID: owner, group: group), document)
+    }
+  }
+
+  private func split(_ section: some CacheSection, into parts: inout [String: CacheDocument]) {
+    for (owner, records) in Dictionary(
+      grouping: self[keyPath: section.records], by: { ($0.value.owner ?? "").normalized })
+    {
+      parts[owner, default: CacheDocument()][keyPath: section.records] = Dictionary(
+        uniqueKeysWithValues: records.map { ($0.key, $0.value) })
+    }
+  }
+
+  /// The shard that all records belong to, `nil` when there are none or they do not agree.
+  package func shard(in group: KeychainGroup) -> ShardID? {
+    var owners: Set<String> = otherSections.isEmpty && misfits.isEmpty ? [] : [""]
+    for section in Self.sections { owners.formUnion(self.owners(in: section)) }
+    return owners.count == 1 ? ShardID(homeAccountID: owners.first, group: group) : nil
+  }
+
+  private func owners(in section: some CacheSection) -> Set<String> {
+    Set(self[keyPath: section.records].values.map { ($0.owner ?? "").normalized })
+  }
+
+  /// Takes in the records of another cache.
+  ///
+  /// A record for something that was not here comes under its own key, and what `other` keeps apart stays apart. Of
+  /// two records for one thing the newer stays as a whole, under the key that is here. Of access tokens that
+  /// share a scope the newer stays as well, unless `other` has both.
+  @discardableResult
+  package mutating func merge(_ other: CacheDocument, in clouds: CloudInstances) -> ImportSummary {
+    var other = other
+    var summary = ImportSummary()
+    summary.kept += removeCoveredTokens(from: &other, in: clouds)
+    for section in Self.sections { merge(other, of: section, in: clouds, counting: &summary) }
+    otherSections.merge(other.otherSections) { $1.union(with: $0) }
+    misfits.merge(other.misfits) { mine, theirs in theirs.merging(mine) { theirs, _ in theirs } }
+    return summary
+  }
+
+  private mutating func merge(
+    _ other: CacheDocument, of section: some CacheSection, in clouds: CloudInstances,
+    counting summary: inout ImportSummary
+  ) {
+    self[keyPath: section.records].merge(other[keyPath: section.records], in: clouds, counting: &summary)
+  }
+
+  /// What of a cache is for the programs of others: neither the sign-in state, which they do not read, nor what
+  /// somebody else's program put into this one.
+  package var shared: CacheDocument {
+    var shared = self
+    (shared.accountMetadata, shared.otherSections, shared.misfits) = ([:], [:], [:])
+    return shared
+  }
+}
+
+extension CacheDocument {
+  /// Removes the older ones of access tokens that share a scope, as saving the newer one last would have done. What
+  /// both caches have stays out of this, and so do the tokens of one cache among themselves.
+  ///
+  /// - Returns: How many went from `other`.
+  private mutating func removeCoveredTokens(from other: inout CacheDocument, in clouds: CloudInstances) -> Int
+  {
+    let mine = plainAccessTokens(besides: other, in: clouds)
+    let theirs = other.plainAccessTokens(besides: self, in: clouds)
+    let newest = NewestByScope(theirs.values, in: clouds)
+    let (older, kept) = mine.reduce(into: ([String](), [Credential]())) { parts, entry in
+      let isOlder = newest.date(of: entry.value, in: clouds).map { $0 >= entry.value.age } ?? false
+      if isOlder { parts.0.append(entry.key) } else { parts.1.append(entry.value) }
+    }
+    for key in older { accessTokens[key] = nil }
+    // Whatever of these shares a scope with one of theirs is newer.
+    let remaining = NewestByScope(kept, in: clouds)
+    let covered = theirs.filter { remaining.date(of: $0.value, in: clouds) != nil }
+    for key in covered.keys { other.accessTokens[key] = nil }
+    return covered.count
+  }
+
+  /// The access tokens that were asked without claims and have no counterpart in another cache.
+  private func plainAccessTokens(
+    besides other: CacheDocument, in clouds: CloudInstances
+  ) -> [String: Credential] {
+    guard !accessTokens.isEmpty, !other.accessTokens.isEmpty else { return [:] }
+    let theirs = Set(other.accessTokens.values.map { $0.identity(in: clouds) })
+    return accessTokens.filter {
+      $0.value.requestedClaims == nil && !theirs.contains($0.value.identity(in: clouds))
+    }
+  }
+}
+
+/// When the newest of many access tokens was stored, by their scopes: comparing each with each takes hours.
+private struct NewestByScope {
+  private struct Mark: Hashable {
+    let siblings: RecordIdentity
+    let mark: ScopeSet.Mark
+  }
+
+  private var dates: [Mark: Date] = [:]
+
+  init(_ tokens: some Sequence<Credential>, in clouds: CloudInstances) {
+    for token in tokens {
+      let siblings = RecordIdentity(siblingsOf: token, in: clouds)
+      for mark in ScopeSet(token.target ?? "").marks {
+        let mark = Mark(siblings: siblings, mark: mark)
+        dates[mark] = max(dates[mark] ?? .distantPast, token.age)
+      }
+    }
+  }
+
+  /// Of those that share a scope with a token and are its siblings.
+  func date(of token: Credential, in clouds: CloudInstances) -> Date? {
+    if dates.isEmpty { return nil }
+    let siblings = RecordIdentity(siblingsOf: token, in: clouds)
+    return ScopeSet(token.target ?? "").counterparts.compactMap { dates[Mark(siblings: siblings, mark: $0)] }
+      .max()
+  }
+}
+
+extension Dictionary where Key == String, Value: CacheRecord {
+  /// Takes in the records of a cache: each under its own key if nothing stood for the same thing before, else
+  /// under the key of that.
+  ///
+  /// MSAL for Python keeps a refresh token for each set of scopes. What such a cache keeps apart stays apart:
+  /// a record of ours that has a counterpart under its own key in theirs is matched with that alone.
+  fileprivate mutating func merge(
+    _ other: [String: Value], in clouds: CloudInstances, counting summary: inout ImportSummary
+  ) {
+    // By identity, since a file from elsewhere may hold a hundred thousand records of one account.
+    var mine = mapValues { $0.identity(in: clouds) }
+    var theirs = other.mapValues { $0.identity(in: clouds) }
+    let (known, incoming) = (Set(mine.values), Set(theirs.values))
+    share(&mine, in: clouds, besides: incoming)
+    other.share(&theirs, in: clouds, besides: known)
+    var unpaired: [RecordIdentity: String] = [:]
+    for (key, identity) in mine where theirs[key] != identity {
+      unpaired[identity] = unpaired[identity].map { Swift.min($0, key) } ?? key
+    }
+    var matches: [String: [(key: String, record: Value)]] = [:]
+    var new: [(key: String, record: Value)] = []
+    for (key, record) in other {
+      guard let identity = theirs[key] else { continue }
+      if let match = mine[key] == identity ? key : unpaired[identity] {
+        matches[match, default: []].append((key, record))
+      } else {
+        new.append((key, record))
+      }
+    }
+    for (key, records) in matches {
+      guard let older = self[key] else { continue }
+      // The newest has the last word, so that a second import changes nothing.
+      let merged = records.sorted { ($0.record.age, $0.key) < ($1.record.age, $1.key) }
+        .reduce(older) { $0.merged(with: $1.record) }
+      summary.kept += records.count
+      guard merged != older else { continue }
+      self[key] = merged
+      summary.saved += 1
+      summary.kept -= 1
+    }
+    for (key, record) in new.sorted(by: { $0.key < $1.key }) { put(record, at: key) }
+    summary.saved += new.count
+  }
+
+  /// Takes records for what they share with other clients' unless the other cache has just them.
+  private func share(
+    _ identities: inout [String: RecordIdentity], in clouds: CloudInstances,
+    besides others: Set<RecordIdentity>
+  ) {
+    for (key, identity) in identities where !others.contains(identity) {
+      identities[key] = self[key]?.sharedIdentity(under: key, in: clouds) ?? identity
+    }
+  }
+}
+
+extension JSONValue {
+  /// The union of two objects; of anything else the first.
+  func union(with other: JSONValue) -> JSONValue {
+    guard case .object(let mine) = self, case .object(let theirs) = other else { return self }
+    return .object(mine.merging(theirs) { $0.union(with: $1) })
+  }
+}

@@ -1,0 +1,64 @@
+/// Saving what a token response became, each record as the only one for what it stands for.
+extension CacheDocument {
+  /// Stores an access token and removes those that its scopes make needless: the ones with a scope in common
+  /// and everything else but the scopes alike. Tokens that were asked with claims stay.
+  mutating func saveAccessToken(_ token: Credential, in clouds: CloudInstances) {
+    let identity = RecordIdentity(siblingsOf: token, in: clouds)
+    let scopes = ScopeSet(token.target ?? "")
+    let siblings = accessTokens.filter { RecordIdentity(siblingsOf: $0.value, in: clouds) == identity }
+    for (key, sibling) in siblings where sibling.requestedClaims == nil {
+      let theirs = ScopeSet(sibling.target ?? "")
+      let isReplacedInPlace = theirs == scopes && token.requestedClaims == nil
+      if theirs.overlaps(scopes) && !isReplacedInPlace { accessTokens[key] = nil }
+    }
+    accessTokens.saveAsOne(token, in: clouds)
+  }
+
+  /// Stores an ID token as the only one of its client, account and tenant.
+  mutating func saveIDToken(_ token: Credential, in clouds: CloudInstances) {
+    idTokens.saveAsOne(token, in: clouds)
+  }
+
+  /// Stores a refresh token as the only one of its client, or of its family for this client.
+  mutating func saveRefreshToken(_ token: Credential, in clouds: CloudInstances) {
+    let identity = token.identity(in: clouds)
+    let same = refreshTokens.filter { $0.value.identity(in: clouds) == identity }
+    if same.count == 1, let only = same.first?.value, only.secret == token.secret { return }
+    if same.isEmpty, let family = token.sharedIdentity(under: token.serializedKey, in: clouds),
+      let (key, older) = refreshTokens.filter({ $0.value.sharedIdentity(under: $0.key, in: clouds) == family }
+      )
+      .min(by: { $0.key < $1.key })
+    {
+      refreshTokens[key] = token.replacing(older)
+    } else {
+      refreshTokens.saveAsOne(token, in: clouds)
+    }
+  }
+
+  /// Stores what a response said of an account in one tenant, as the only such record.
+  mutating func saveAccount(_ account: AccountRecord, in clouds: CloudInstances) {
+    accounts.saveAsOne(account, in: clouds)
+  }
+
+  /// Stores what is known of a client in one cloud, as the only such record.
+  mutating func saveAppMetadata(_ metadata: AppMetadata, in clouds: CloudInstances) {
+    appMetadata.saveAsOne(metadata, in: clouds)
+  }
+}
+
+extension Dictionary where Key == String, Value: CacheRecord {
+  /// Stores a record in place of all that stand for the same thing, under the key of one of them: its own key, or
+  /// the first.
+  fileprivate mutating func saveAsOne(_ record: Value, in clouds: CloudInstances) {
+    let identity = record.identity(in: clouds)
+    var keys = filter { $0.value.identity(in: clouds) == identity }.keys.sorted()
+    guard let index = keys.firstIndex(of: record.serializedKey) ?? keys.indices.first else {
+      return put(record, at: record.serializedKey)
+    }
+    let kept = keys.remove(at: index)
+    guard let older = self[kept] else { return }
+    self[kept] = keys.compactMap { removeValue(forKey: $0) }.reduce(record.replacing(older)) {
+      $0.completed(by: $1)
+    }
+  }
+}

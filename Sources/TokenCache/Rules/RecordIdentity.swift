@@ -1,0 +1,101 @@
+/// What makes two records one, whatever key each stands under.
+///
+/// Hosts of one cloud are one environment, and `common` is the account's home tenant, so that a cache which
+/// several libraries fed is one cache.
+package struct RecordIdentity: Hashable, Sendable {
+  private var parts: [String]
+  private var extraParameters: JSONValue?
+  /// Of access tokens alone: there is one for each set of scopes and claims.
+  private var scopes: ScopeSet?
+  private var requestedClaims: String?
+
+  fileprivate init(_ parts: [String]) {
+    self.parts = parts
+  }
+
+  /// What an access token has in common with those for other scopes and claims.
+  init(siblingsOf credential: Credential, in clouds: CloudInstances) {
+    parts = [
+      (credential.string("credential_type") ?? "").normalized, (credential.homeAccountID ?? "").normalized,
+      clouds.canonical(credential.environment ?? ""),
+    ]
+    extraParameters = credential.extraParameters
+    switch credential.credentialType.section {
+    case .accessToken:
+      parts += [
+        (credential.clientID ?? "").normalized, Self.tenant(credential),
+        (credential.applicationIdentifier ?? "").normalized, credential.schemeName,
+      ]
+    case .idToken: parts += [(credential.clientID ?? "").normalized, Self.tenant(credential)]
+    // MSAL for Python keeps one token of a family for each client.
+    case .refreshToken:
+      parts += [(credential.familyID ?? "").normalized, (credential.clientID ?? "").normalized]
+    }
+  }
+
+  fileprivate init(_ credential: Credential, in clouds: CloudInstances) {
+    self.init(siblingsOf: credential, in: clouds)
+    guard credential.credentialType.section == .accessToken else { return }
+    scopes = ScopeSet(credential.target ?? "")
+    requestedClaims = credential.requestedClaims
+  }
+
+  fileprivate init(familyOf token: Credential, in clouds: CloudInstances) {
+    self.init(siblingsOf: token, in: clouds)
+    parts.removeLast()
+  }
+
+  private static func tenant(_ credential: Credential) -> String {
+    Tenant.resolve(realm: credential.realm, homeAccountID: credential.homeAccountID)
+  }
+}
+
+extension Credential {
+  package var owner: String? { homeAccountID }
+
+  package func identity(in clouds: CloudInstances) -> RecordIdentity { RecordIdentity(self, in: clouds) }
+
+  /// Apple's library and MSAL.NET file a family's token under the family, for whichever client stored it last.
+  package func sharedIdentity(under key: String, in clouds: CloudInstances) -> RecordIdentity? {
+    guard credentialType.section == .refreshToken, familyID != nil, key == serializedKey else { return nil }
+    return RecordIdentity(familyOf: self, in: clouds)
+  }
+}
+
+extension AccountRecord {
+  package var owner: String? { homeAccountID }
+
+  package func identity(in clouds: CloudInstances) -> RecordIdentity {
+    RecordIdentity([
+      (homeAccountID ?? "").normalized, clouds.canonical(environment ?? ""),
+      Tenant.resolve(realm: realm, homeAccountID: homeAccountID),
+    ])
+  }
+}
+
+extension AppMetadata {
+  package var owner: String? { nil }
+
+  package func identity(in clouds: CloudInstances) -> RecordIdentity {
+    RecordIdentity([clouds.canonical(environment ?? ""), (clientID ?? "").normalized])
+  }
+
+  /// What says whether the client has a family stays over what does not.
+  package func merged(with incoming: AppMetadata) -> AppMetadata {
+    incoming.familyID == nil ? self : incoming.replacing(self)
+  }
+}
+
+extension AccountMetadata {
+  package var owner: String? { nil }
+
+  package func identity(in clouds: CloudInstances) -> RecordIdentity {
+    RecordIdentity([(clientID ?? "").normalized])
+  }
+
+  /// The union of both, account by account; where both say something, what comes in counts.
+  package func merged(with incoming: AccountMetadata) -> AccountMetadata {
+    let union = JSONValue.object(incoming.fields).union(with: .object(fields)).objectValue ?? incoming.fields
+    return AccountMetadata(fields: union).replacing(self)
+  }
+}

@@ -1,0 +1,92 @@
+import TestSupport
+import Testing
+import TokenCache
+
+/// What commands make of a group of which a part cannot be read: nobody is taken for signed out because of it.
+struct UnreadablePartTests {
+  private let tool: Tool
+
+  init() throws { tool = try Tool() }
+
+  /// Makes the shard of an account one that cannot be read.
+  private func damage(_ account: String) async throws {
+    let shard = ShardID(homeAccountID: account, group: try KeychainGroup(tool.group))
+    try await tool.create(shard: shard.rawValue, secret: "{\"torn")
+  }
+
+  private func run(_ arguments: String...) throws -> Child.Result {
+    try tool.run(tool.inGroup(arguments) + ["--client", Sample.mail])
+  }
+
+  private let alices = Sample.cache([
+    Sample.account(Sample.alice, "alice@contoso.example"),
+    Sample.accessToken("valid", Sample.alice, Sample.mail, "User.Read", expiresOn: Sample.future),
+    Sample.refreshToken("alices", Sample.alice, Sample.mail), Sample.idToken(Sample.alice, Sample.mail),
+  ])
+
+  @Test(arguments: [
+    ["token"], ["status"], ["logout"], ["logout", "--all"], ["logout", "--browser"], ["login"],
+    ["login", "--device-code"], ["me"], ["token", "--account", "alice@contoso.example"],
+    ["token", "--account", Sample.alice], ["accounts"],
+  ])
+  func `Where all there is cannot be read, nobody is said to be signed out`(_ command: [String]) async throws
+  {
+    try await damage(Sample.alice)
+    let arguments = tool.inGroup(command) + ["--client", Sample.mail]
+    let text = try tool.run(arguments)
+    #expect(text.status == 1)
+    #expect(text.standardError.contains("clear --damaged"), "\(text.standardError)")
+    #expect(!text.standardError.contains("signed"))
+    let json = try tool.run(arguments + ["--json"])
+    #expect(json.status == 1)
+    #expect(try JSONValue(text: json.standardError)["error"]?["code"] == "damaged")
+  }
+
+  @Test func `Who can be read is shown, with what cannot be`() async throws {
+    try tool.load(alices)
+    try await damage(Sample.bob)
+    let text = try run("status")
+    #expect(text.status == 0)
+    #expect(text.standardOutput.contains("alice@contoso.example"))
+    #expect(text.standardError.contains("clear --damaged"))
+    let json = try JSONValue(text: try run("status", "--json").standardOutput)
+    #expect(json["problems"]?.strings("kind") == ["damaged"])
+    #expect(json["accounts"]?.strings("username") == ["alice@contoso.example"])
+  }
+
+  @Test func `The only account that can be read is not taken for the only one`() async throws {
+    try tool.load(alices)
+    try await damage(Sample.bob)
+    for command in ["token", "logout", "login"] {
+      let result = try run(command)
+      #expect(result.status == 1, "\(command)")
+      #expect(result.standardOutput.isEmpty)
+      #expect(result.standardError.contains("clear --damaged"))
+    }
+    for account in ["alice@contoso.example", Sample.alice] {
+      #expect(try run("token", "--account", account).standardOutput == "secret-at-valid\n")
+    }
+  }
+
+  @Test func `Signing everybody out says that somebody may be left`() async throws {
+    try tool.load(alices)
+    try await damage(Sample.bob)
+    let result = try run("logout", "--all")
+    #expect(result.standardOutput.contains("Signed out alice@contoso.example"))
+    #expect(result.status == 1)
+    #expect(result.standardError.contains("clear --damaged"))
+  }
+
+  @Test func `A record in another account's shard goes with its account`() async throws {
+    try tool.load(alices)
+    let shard = ShardID(homeAccountID: Sample.bob, group: try KeychainGroup(tool.group))
+    let stray = Sample.cache([
+      Sample.refreshToken("bobs", Sample.bob, Sample.mail),
+      Sample.refreshToken("stray", Sample.alice, Sample.calendar),
+    ])
+    try await tool.create(shard: shard.rawValue, secret: stray)
+    let removed = try tool.json("clear", "--account", Sample.alice, "--yes")["removed"]?.arrayValue
+    #expect(removed?.count == 5)
+    #expect(try tool.exported().secrets == ["secret-rt-bobs"])
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@testable import TokenCache
+
+/// What a part of a group that cannot be read means for who asks: it is never taken for absent.
+struct UnreadablePartTests {
+  private static let kinds: [StoreProblem.Kind] = [.damaged, .newerVersion, .wrongKey, .rolledBack]
+
+  /// Bob's shard is there, Alice's cannot be read.
+  private func cache(_ kind: StoreProblem.Kind, withBob: Bool) async throws -> TestCache {
+    let test = TestCache()
+    if withBob { try await test.save(TestAnswer(person: .bob)) }
+    test.store.report(StoreProblem(kind, shard: Self.alices, detail: "Torn."))
+    return test
+  }
+
+  private static let alices = ShardID(homeAccountID: TestPerson.alice.homeAccountID, group: .default)
+
+  @Test(arguments: kinds)
+  func `Nobody is said to be signed in only where everything could be read`(_ kind: StoreProblem.Kind)
+    async throws
+  {
+    let test = try await cache(kind, withBob: false)
+    let filters = [
+      AccountFilter(), AccountFilter(clientID: TestCache.client), AccountFilter(username: "alice"),
+      AccountFilter(homeAccountID: TestPerson.alice.homeAccountID),
+    ]
+    for filter in filters {
+      let error = await #expect(throws: CacheError.self) { try await test.cache.accounts(filter) }
+      #expect(error?.code.rawValue == kind.rawValue)
+    }
+    #expect(try await test.cache.accounts(AccountFilter(homeAccountID: TestPerson.bob.homeAccountID)).isEmpty)
+  }
+
+  @Test(arguments: kinds)
+  func `Who can be read is listed, and what cannot be is named`(_ kind: StoreProblem.Kind) async throws {
+    let test = try await cache(kind, withBob: true)
+    #expect(try await test.accounts().map(\.username) == [TestPerson.bob.username])
+    let snapshot = try await test.cache.snapshot()
+    #expect(try snapshot.accounts().map(\.username) == [TestPerson.bob.username])
+    #expect(snapshot.problems.map(\.kind) == [kind])
+    #expect(throws: CacheError.self) { try snapshot.checkComplete() }
+  }
+
+  @Test func `What is only odd hides nobody`() async throws {
+    for kind in [StoreProblem.Kind.duplicate, .foreign] {
+      let test = try await cache(kind, withBob: false)
+      #expect(try await test.accounts().isEmpty)
+      try await test.cache.snapshot().checkComplete()
+    }
+  }
+
+  @Test func `A problem of the group as a whole is one of every shard`() async throws {
+    let test = TestCache()
+    try await test.save()
+    test.store.report(StoreProblem(.rolledBack, shard: nil, detail: "Old."))
+    await #expect(throws: CacheError.self) { try await test.token() }
+    await #expect(throws: CacheError.self) {
+      try await test.cache.accounts(AccountFilter(homeAccountID: TestPerson.alice.homeAccountID))
+    }
+  }
+
+  @Test func `A client whose tokens cannot all be read is not said to be removed`() async throws {
+    let test = try await cache(.damaged, withBob: true)
+    await #expect(throws: CacheError.self) { try await test.cache.removeClient(TestCache.client) }
+    #expect(try await test.document.credentials.isEmpty)
+  }
+
+  @Test func `A record in another account's shard goes with its account`() async throws {
+    let test = TestCache()
+    try await test.save()
+    try await test.save(TestAnswer(person: .bob))
+    let bobs = ShardID(homeAccountID: TestPerson.bob.homeAccountID, group: test.cache.group)
+    let misfiled = Credential(
+      type: .refreshToken, homeAccountID: TestPerson.alice.homeAccountID, environment: "login.windows.net",
+      clientID: TestCache.client, secret: "misfiled")
+    try await test.cache.store.update([bobs], in: test.cache.group) { $0[bobs].save(misfiled) }
+    let removed = try await test.cache.removeAccount(TestPerson.alice.homeAccountID)
+    #expect(removed.contains { $0.secret == "misfiled" })
+    #expect(try await test.document.credentials.allSatisfy { $0.credential.secret != "misfiled" })
+    #expect(try await test.token(of: .bob) != nil)
+  }
+}
