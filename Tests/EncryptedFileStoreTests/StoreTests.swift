@@ -112,6 +112,19 @@ struct StoreTests {
     #expect(try fixture.bytes(fixture.manifest) == before)
   }
 
+  @Test func `An import that nobody could read again is refused, and what was there stays`() async throws {
+    let fixture = try Fixture()
+    func cache(_ name: String) -> CacheDocument {
+      var document = CacheDocument()
+      document.otherSections[name] = .array(Array(repeating: .null, count: 600_000))
+      return document
+    }
+    _ = try await fixture.cache.import(cache("one"))
+    let error = await #expect(throws: CacheError.self) { try await fixture.cache.import(cache("two")) }
+    #expect(error?.code == .tooLarge)
+    #expect(try await fixture.otherCache().snapshot().document == cache("one"))
+  }
+
   @Test(arguments: ["../escape", "", "8308B012827002C155F91EC7E7FDAC05", "8308b012"])
   func `A name that is no shard's id never becomes a file name`(_ name: String) async throws {
     let fixture = try Fixture()

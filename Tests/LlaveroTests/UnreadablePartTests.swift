@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TestSupport
 import Testing
 import TokenCache
@@ -20,7 +21,9 @@ struct UnreadablePartTests {
 
   private let alices = Sample.cache([
     Sample.account(Sample.alice, "alice@contoso.example"),
-    Sample.accessToken("valid", Sample.alice, Sample.mail, "User.Read", expiresOn: Sample.future),
+    Sample.accessToken(
+      "valid", Sample.alice, Sample.mail, "User.Read",
+      expiresOn: "\(Int(Date().timeIntervalSince1970) + 3600)"),
     Sample.refreshToken("alices", Sample.alice, Sample.mail), Sample.idToken(Sample.alice, Sample.mail),
   ])
 

@@ -213,6 +213,25 @@ extension ApplicationTests {
       }
     }
 
+    @Test func `What cannot be read is neither nobody nor the only account`() async throws {
+      let application = try MSALPublicClientApplication.test(entra, store: DamagedStore())
+      func expectDamage<T>(_ work: () async throws -> T) async {
+        do {
+          _ = try await work()
+          Issue.record("A part of the store is damaged.")
+        } catch let error as NSError {
+          #expect(error.domain == NSOSStatusErrorDomain && error.code == -26275)
+        }
+      }
+      await expectDamage { try application.allAccounts() }
+      await expectDamage { try application.account(forUsername: "alice@contoso.example") }
+      await expectDamage { try await application.accountsFromDevice(for: MSALAccountEnumerationParameters()) }
+      await expectDamage { try await application.currentAccount(with: nil) }
+      _ = try await application.signIn()
+      #expect(try application.allAccounts().count == 1)
+      await expectDamage { try await application.currentAccount(with: nil) }
+    }
+
     private func code<T>(_ work: () async throws -> T) async -> Int? {
       do {
         _ = try await work()

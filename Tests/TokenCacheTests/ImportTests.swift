@@ -203,6 +203,16 @@ struct ImportTests {
     }
   }
 
+  @Test func `What is displaced displaces nothing`() async throws {
+    let outer = Self.accessTokens(
+      Self.accessToken("1", scopes: "A B", cachedAt: 1), Self.accessToken("5", scopes: "C D", cachedAt: 5))
+    let middle = Self.accessTokens(Self.accessToken("3", scopes: "B C", cachedAt: 3))
+    for caches in [[outer, middle], [middle, outer]] {
+      let tokens = try await group(importing: caches[0], caches[1]).accessTokens
+      #expect(Set(tokens.keys) == ["1", "5"])
+    }
+  }
+
   @Test func `Tokens that one cache keeps apart stay apart`() async throws {
     let both = [
       Self.accessToken("1", scopes: "A B", cachedAt: 1), Self.accessToken("2", scopes: "B C", cachedAt: 2),

@@ -11,6 +11,8 @@ func testOneInput(start: UnsafePointer<UInt8>?, count: Int) -> Int32 {
 private let targets: [String: @Sendable (Data) -> Void] = [
   "shard": fuzzShard,
   "import": fuzzImport,
+  "merge": fuzzMerge,
+  "sizes": fuzzSizes,
   "sealed-file": fuzzSealedFile,
   "token-response": fuzzTokenResponse,
   "discovery": fuzzDiscovery,

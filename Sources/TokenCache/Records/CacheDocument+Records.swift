@@ -78,15 +78,15 @@ extension Dictionary where Key == String, Value: CacheRecord {
   }
 
   /// Puts a record under a key. If a record of something else is there, as a key of another library's making
-  /// may say something else than the fields, the one whose fields make the key gets it; the other goes
-  /// under its own key or the next that is free.
+  /// may say something else than the fields, the one whose fields make the key gets it, else the one that is
+  /// there; the other goes under its own key or the next that is free.
   mutating func put(_ record: Value, at key: String) {
     guard let other = self[key], other != record else {
       self[key] = record
       return
     }
-    let isRightful = other.serializedKey == key && record.serializedKey != key
-    let (stays, moves) = isRightful ? (other, record) : (record, other)
+    let isRightful = record.serializedKey == key && other.serializedKey != key
+    let (stays, moves) = isRightful ? (record, other) : (other, record)
     self[key] = stays
     self[freeKey(moves.serializedKey)] = moves
   }

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 extension CacheDocument {
   /// Adds what another document of the same group holds. Nothing of either is lost: where both have something else
   /// under one key, one of the two gets another.
@@ -85,25 +83,36 @@ extension CacheDocument {
 }
 
 extension CacheDocument {
-  /// Removes the older ones of access tokens that share a scope, as saving the newer one last would have done. What
-  /// both caches have stays out of this, and so do the tokens of one cache among themselves.
+  /// Removes the older ones of access tokens that share a scope. What both caches have stays out of this, and so do
+  /// the tokens of one cache among themselves.
   ///
   /// - Returns: How many went from `other`.
   private mutating func removeCoveredTokens(from other: inout CacheDocument, in clouds: CloudInstances) -> Int
   {
     let mine = plainAccessTokens(besides: other, in: clouds)
     let theirs = other.plainAccessTokens(besides: self, in: clouds)
-    let newest = NewestByScope(theirs.values, in: clouds)
-    let (older, kept) = mine.reduce(into: ([String](), [Credential]())) { parts, entry in
-      let isOlder = newest.date(of: entry.value, in: clouds).map { $0 >= entry.value.age } ?? false
-      if isOlder { parts.0.append(entry.key) } else { parts.1.append(entry.value) }
+    // The newest first: what goes takes nothing with it. By marks, since comparing each with each takes hours.
+    let tokens = (theirs.map { ($0, isMine: false) } + mine.map { ($0, isMine: true) }).sorted {
+      ($1.0.value.age, $0.isMine ? 1 : 0, $0.0.key) < ($0.0.value.age, $1.isMine ? 1 : 0, $1.0.key)
     }
-    for key in older { accessTokens[key] = nil }
-    // Whatever of these shares a scope with one of theirs is newer.
-    let remaining = NewestByScope(kept, in: clouds)
-    let covered = theirs.filter { remaining.date(of: $0.value, in: clouds) != nil }
-    for key in covered.keys { other.accessTokens[key] = nil }
-    return covered.count
+    var (myMarks, theirMarks, count) = (Set<SiblingMark>(), Set<SiblingMark>(), 0)
+    for (entry, isMine) in tokens {
+      let siblings = RecordIdentity(siblingsOf: entry.value, in: clouds)
+      let scopes = ScopeSet(entry.value.target ?? "")
+      let isCovered = scopes.counterparts.contains {
+        (isMine ? theirMarks : myMarks).contains(SiblingMark(siblings: siblings, mark: $0))
+      }
+      switch (isCovered, isMine) {
+      case (true, true): accessTokens[entry.key] = nil
+      case (true, false):
+        other.accessTokens[entry.key] = nil
+        count += 1
+      case (false, true): myMarks.formUnion(scopes.marks.map { SiblingMark(siblings: siblings, mark: $0) })
+      case (false, false):
+        theirMarks.formUnion(scopes.marks.map { SiblingMark(siblings: siblings, mark: $0) })
+      }
+    }
+    return count
   }
 
   /// The access tokens that were asked without claims and have no counterpart in another cache.
@@ -118,32 +127,10 @@ extension CacheDocument {
   }
 }
 
-/// When the newest of many access tokens was stored, by their scopes: comparing each with each takes hours.
-private struct NewestByScope {
-  private struct Mark: Hashable {
-    let siblings: RecordIdentity
-    let mark: ScopeSet.Mark
-  }
-
-  private var dates: [Mark: Date] = [:]
-
-  init(_ tokens: some Sequence<Credential>, in clouds: CloudInstances) {
-    for token in tokens {
-      let siblings = RecordIdentity(siblingsOf: token, in: clouds)
-      for mark in ScopeSet(token.target ?? "").marks {
-        let mark = Mark(siblings: siblings, mark: mark)
-        dates[mark] = max(dates[mark] ?? .distantPast, token.age)
-      }
-    }
-  }
-
-  /// Of those that share a scope with a token and are its siblings.
-  func date(of token: Credential, in clouds: CloudInstances) -> Date? {
-    if dates.isEmpty { return nil }
-    let siblings = RecordIdentity(siblingsOf: token, in: clouds)
-    return ScopeSet(token.target ?? "").counterparts.compactMap { dates[Mark(siblings: siblings, mark: $0)] }
-      .max()
-  }
+/// One of the marks of an access token's scopes.
+private struct SiblingMark: Hashable {
+  let siblings: RecordIdentity
+  let mark: ScopeSet.Mark
 }
 
 extension Dictionary where Key == String, Value: CacheRecord {

@@ -1,0 +1,163 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TokenCache
+
+/// What `CacheFormat.md` says exactly, where a second implementation would have to guess.
+struct FormatTests {
+  @Test(arguments: [
+    ("ΟΔΟΣ", "οδοσ"), ("İ", "i\u{307}"), ("\u{A0}\u{3000}\u{2028}\u{85}Ab\u{1680}\n", "ab"),
+    ("\u{200B}A", "\u{200B}a"),
+    (" \u{301}A", "\u{301}a"), ("\u{1D}\u{1F}A", "\u{1D}\u{1F}a"), ("STRASSE ẞ", "strasse ß"), (" \t ", ""),
+  ])
+  func `A text is normalized scalar by scalar`(_ text: String, _ normalized: String) {
+    #expect(Array(text.normalized.unicodeScalars) == Array(normalized.unicodeScalars))
+  }
+
+  @Test func `Scopes are separated by white space of any kind`() {
+    #expect(ScopeSet("A\u{A0}b \u{301}c\td").scopes == ["a", "b", "\u{301}c", "d"])
+  }
+
+  @Test(arguments: [
+    #"{"a":1e999}"#, #"{"a":-1e999}"#, #"{"a":"\ud800"}"#, #"{"a":"\udc00\ud800"}"#,
+  ])
+  func `Some JSON is refused that the grammar allows`(_ json: String) {
+    #expect(throws: CacheError.self) { try CacheDocument(json: Data(json.utf8)) }
+  }
+
+  @Test func `Of members with equal names the first counts`() throws {
+    let json = #"{"a":1,"a":2,"Account":{"k":{"x":1,"x":2},"k":{"x":3}},"é":1,"e\#u{301}":2}"#
+    let document = try CacheDocument(json: Data(json.utf8))
+    #expect(document.otherSections == ["a": .integer(1), "é": .integer(1)])
+    #expect(document.accounts["k"]?.fields == ["x": .integer(1)])
+  }
+
+  private static let formless = """
+    {"AccessToken": {"no type": {"secret": "1", "home_account_id": "u.t", "client_id": "c", "environment": "e"},
+                     "nothing": {}, "other": {"credential_type": "Novel", "home_account_id": "u.t"}},
+     "RefreshToken": {"no client": {"credential_type": "RefreshToken", "secret": "2", "home_account_id": "u.t"}},
+     "IdToken": {"not one": {"credential_type": "AccessToken", "secret": "3"}},
+     "Account": {"nobody": {"username": "x"}}, "AppMetadata": {"empty": {}}, "AccountMetadataMap": {"empty": {}}}
+    """
+
+  @Test func `Records without a type or an identity are kept and serve no request`() async throws {
+    let test = TestCache()
+    try await test.load(Self.formless)
+    #expect(try await PlainJSON(test.document.json()) == PlainJSON(Data(Self.formless.utf8)))
+    #expect(try await test.cache.accounts(AccountFilter(signedInOnly: false)).isEmpty)
+    for id in ["u.t", nil] {
+      let request = TokenRequest(homeAccountID: id, environment: "e", clientID: "c")
+      #expect(try await test.cache.accessToken(for: request) == nil)
+      #expect(try await test.cache.refreshTokens(for: request).isEmpty)
+      #expect(try await test.cache.idToken(for: request) == nil)
+    }
+    let document = try await test.document
+    #expect(document.accessTokens["no type"]?.serializedKey == "u.t-e-token-c--")
+    #expect(document.accessTokens["nothing"]?.serializedKey == "--token---")
+    #expect(try await test.cache.removeAccount("u.t").count == 3)
+  }
+
+  @Test func `A key that two things have is its whose fields make it`() throws {
+    func account(_ id: String) -> AccountRecord {
+      AccountRecord(homeAccountID: id, environment: "e", realm: "r")
+    }
+    for isFirst in [true, false] {
+      var (one, other) = (CacheDocument(), CacheDocument())
+      one.accounts["a.a-e-r"] = account(isFirst ? "a.a" : "b.b")
+      other.accounts["a.a-e-r"] = account(isFirst ? "b.b" : "a.a")
+      one.formUnion(other)
+      #expect(one.accounts == ["a.a-e-r": account("a.a"), "b.b-e-r": account("b.b")])
+    }
+    var (one, other) = (CacheDocument(), CacheDocument())
+    one.accounts = ["x": account("a.a"), "b.b-e-r": account("c.c"), "b.b-e-r-": account("d.d")]
+    other.accounts["x"] = account("b.b")
+    one.formUnion(other)
+    #expect(one.accounts["x"] == account("a.a"))
+    #expect(one.accounts["b.b-e-r--"] == account("b.b"))
+  }
+
+  @Test func `What is no object gives way to a record, and to another of its kind, and is not lost`() throws {
+    func document(_ json: String) throws -> CacheDocument { try CacheDocument(json: Data(json.utf8)) }
+    var all = try document(#"{"Account": {"k": 1}}"#)
+    for json in [
+      #"{"Account": {"k": {"username": "x"}}}"#, #"{"Account": {"k": "text"}}"#, #"{"Account": {"k": 1}}"#,
+    ] {
+      all.formUnion(try document(json))
+    }
+    #expect(try all.json() == Data(#"{"Account":{"k":{"username":"x"},"k-":1,"k--":"text"}}"#.utf8))
+  }
+
+  @Test(arguments: [true, false])
+  func `A family's token replaces that of the client, else the one under the family's key`(_ hasOwn: Bool)
+    async throws
+  {
+    let test = TestCache()
+    let familyKey = "\(TestPerson.alice.homeAccountID)-login.windows.net-refreshtoken-1--"
+    try await test.save(TestAnswer(refreshToken: "theirs", family: "1"), client: TestCache.otherClient)
+    if hasOwn {
+      try await test.load(
+        """
+        {"RefreshToken": {"pythons": {"credential_type": "RefreshToken", "secret": "old", "family_id": "1",
+          "home_account_id": "\(TestPerson.alice.homeAccountID)", "environment": "login.windows.net",
+          "client_id": "\(TestCache.client)"}}}
+        """)
+    }
+    try await test.save(TestAnswer(refreshToken: "ours", family: "1"))
+    let tokens = try await test.document.refreshTokens
+    #expect(tokens["pythons"]?.secret == (hasOwn ? "ours" : nil))
+    #expect(tokens[familyKey]?.secret == (hasOwn ? "theirs" : "ours"))
+  }
+
+  @Test
+  func `Of several records for one thing a save keeps the first's key and spelling and all that is unknown`()
+    async throws
+  {
+    let test = TestCache()
+    func record(_ host: String, _ more: String) -> String {
+      #"{"home_account_id": "\#(TestPerson.alice.homeAccountID)", "environment": "\#(host)", "#
+        + #""realm": "\#(TestPerson.alice.utid)", \#(more)}"#
+    }
+    try await test.load(
+      """
+      {"Account": {"a": \(record("sts.windows.net", #""x": 1, "y": 1"#)),
+                   "b": \(record("login.microsoftonline.com", #""y": 2, "z": 2"#))}}
+      """)
+    try await test.save()
+    let accounts = try await test.document.accounts
+    #expect(Array(accounts.keys) == ["a"])
+    #expect(accounts["a"]?.environment == "sts.windows.net")
+    #expect(accounts["a"]?.username == TestPerson.alice.username)
+    #expect(["x", "y", "z"].map { accounts["a"]?.fields[$0] } == [.integer(1), .integer(1), .integer(2)])
+  }
+
+  @Test func `Signing out of a client forgets its authorities, and removing the account forgets the rest`()
+    async throws
+  {
+    let test = TestCache()
+    let id = TestPerson.alice.homeAccountID
+    for client in [TestCache.client, TestCache.otherClient] {
+      try await test.save(client: client)
+      try await test.cache.updateAccountMetadata(clientID: client) {
+        $0.setResolvedAuthority("https://answered", for: "https://asked", homeAccountID: id)
+      }
+    }
+    try await test.cache.removeAccount(id, clientID: TestCache.client)
+    let entries = try await test.document.accountMetadata.mapValues {
+      $0.fields["account_metadata_map"]?.objectValue?[id]?.objectValue ?? [:]
+    }
+    let (ours, theirs) = (
+      entries["authority_map-\(TestCache.client)"], entries["authority_map-\(TestCache.otherClient)"]
+    )
+    #expect(ours?["sign_in_state"] == "signed_out")
+    #expect(ours?["athority_map"] == nil)
+    #expect(theirs?["sign_in_state"] == "signed_in")
+    #expect(theirs?["athority_map"] != nil)
+    try await test.cache.removeAccount(id)
+    #expect(try await !String(decoding: test.document.json(), as: UTF8.self).contains(id))
+    #expect(try await test.document.appMetadata.count == 2)
+    // A client that had met nobody notes that somebody signed out of it.
+    try await test.cache.removeAccount("u.t", clientID: "new")
+    #expect(try await test.cache.accountMetadata(clientID: "new")?.signInState(of: "u.t") == .signedOut)
+  }
+}
