@@ -1,5 +1,6 @@
 package import ArgumentParser
 package import EncryptedFileStore
+import GLibSupport
 import KeyringStore
 package import SecretService
 package import TokenCache

@@ -223,4 +223,18 @@ struct SharedLockFileTests {
     try other.locked {}
     #expect(other.generation == file.generation)
   }
+
+  @Test func `A new file that cannot be had leaves no lock on the old one`() throws {
+    let file = try scratch.open()
+    let old = Glibc.open(scratch.lockFile, O_RDWR | O_CLOEXEC)
+    defer { close(old) }
+    unlink(scratch.lockFile)
+    chmod(scratch.locks, 0o755)
+    #expect(throws: SharedLockFileError.notPrivate(path: scratch.locks)) { try file.locked {} }
+    #expect(flock(old, LOCK_EX | LOCK_NB) == 0)
+    flock(old, LOCK_UN)
+    chmod(scratch.locks, 0o700)
+    try file.locked {}
+    #expect(file.generation % 2 == 0)
+  }
 }

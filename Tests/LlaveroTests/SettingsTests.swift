@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 import TokenCache
@@ -58,6 +59,39 @@ struct SettingsTests {
     let result = try accounts(nil, variable: "no group")
     #expect(result.status == 2)
     #expect(result.standardError.contains("LLAVERO_GROUP"))
+  }
+
+  @Test func `Without a home directory there is no configuration, and no other harm`() throws {
+    func run(_ home: String, _ command: String...) throws -> Child.Result {
+      try tool.run(
+        command,
+        environment: ["HOME": home, "XDG_CONFIG_HOME": nil, "XDG_DATA_HOME": nil, "LLAVERO_KEY": "keyring"])
+    }
+    for home in ["/dev/null", "/nonexistent", ""] {
+      #expect(try run(home, "list").status == 0)
+      #expect(try run(home, "sources").status == 0)
+    }
+    #expect(try run("/dev/null", "list", "--store", "file").status == 0)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can be somebody else"))
+  func `A home directory that the user may not enter is as good as none`() throws {
+    let home = try directory.directory("home/.config/llavero")
+    _ = try directory.file("home/.config/llavero/config", "[llavero]\ngroup = com.example.file\n")
+    chmod(directory.path, 0o711)
+    for (mode, status): (mode_t, Int32) in [(0o700, 0), (0o755, 2)] {
+      chmod(directory.path + "/home", mode)
+      chmod(home + "/config", 0o600)
+      // Nobody has a bus; what the configuration says is told first.
+      let result = try Child.run(
+        "setpriv", ["--reuid=65534", "--clear-groups", Tool.path, "list", "--json"],
+        environment: [
+          "HOME": directory.path + "/home", "PATH": "/usr/bin:/bin",
+          "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+        ])
+      let code = try JSONValue(text: result.standardError)["error"]?["code"]?.stringValue
+      #expect(code == (status == 2 ? "invalid_configuration" : "unavailable"), "\(result.standardError)")
+    }
   }
 
   @Test func `Help needs no configuration`() throws {

@@ -5,11 +5,11 @@ import Glibc
 package struct KeyFile: Sendable {
   private var groups: [String: [String: String]] = [:]
 
-  /// - Returns: `nil` where there is no such file.
+  /// - Returns: `nil` where there is no such file, or none that this user may come near.
   /// - Throws: ``GLibError`` when the file cannot be read or is in another format.
   package init?(path: String) throws(GLibError) {
     // Most people have none, and an error of GLib's takes long to make.
-    if access(path, F_OK) != 0, errno == ENOENT { return nil }
+    if access(path, F_OK) != 0, [ENOENT, ENOTDIR, EACCES].contains(errno) { return nil }
     let file = g_key_file_new()
     defer { g_key_file_unref(file) }
     _ = try withGError { g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, $0) }

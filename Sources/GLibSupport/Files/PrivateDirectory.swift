@@ -18,7 +18,7 @@ package final class PrivateDirectory: Sendable {
   package static func existing(at path: String) throws(PrivateFileError) -> PrivateDirectory? {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     if descriptor < 0 {
-      if errno == ENOENT { return nil }
+      if isAbsent(path) { return nil }
       throw errno == ENOTDIR ? .notPrivate(path: path) : .system(call: "open", path: path, code: errno)
     }
     let directory = PrivateDirectory(path: path, descriptor: descriptor)
@@ -51,8 +51,11 @@ package final class PrivateDirectory: Sendable {
   /// The names in the directory, in no order.
   package func names() throws(PrivateFileError) -> [String] {
     let list = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard list >= 0, let stream = fdopendir(list) else {
-      throw .system(call: "opendir", path: path, code: errno)
+    guard list >= 0 else { throw .system(call: "opendir", path: path, code: errno) }
+    guard let stream = fdopendir(list) else {
+      let code = errno
+      close(list)
+      throw .system(call: "opendir", path: path, code: code)
     }
     defer { closedir(stream) }
     var names: [String] = []
@@ -126,13 +129,21 @@ package func readPrivateFile(
 ) throws(PrivateFileError) -> [UInt8]? {
   let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
   if file < 0 {
-    if errno == ENOENT { return nil }
+    if isAbsent(path) { return nil }
     throw .system(call: "open", path: path, code: errno)
   }
   defer { close(file) }
   return try readRegularFile(file, path: path, limit: limit) { status in
     [geteuid(), 0].contains(status.st_uid) && (others || status.st_mode & 0o077 == 0)
   }
+}
+
+/// Whether `errno`, of a call that could not open a path, says that nothing is there. That something on the way is no
+/// directory says so too, unless that is the path itself.
+private func isAbsent(_ path: String) -> Bool {
+  let code = errno
+  defer { errno = code }
+  return code == ENOENT || code == ENOTDIR && access(path, F_OK) != 0 && errno == ENOTDIR
 }
 
 private func readRegularFile(

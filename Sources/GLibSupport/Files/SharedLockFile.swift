@@ -89,7 +89,14 @@ package final class SharedLockFile: @unchecked Sendable {
     while true {
       try OpenedLockFile.lock(descriptor, path: path)
       if OpenedLockFile.isNamed(path, descriptor) { return }
-      let opened = try OpenedLockFile(directory: directory, name: name)
+      let opened: OpenedLockFile
+      do {
+        opened = try OpenedLockFile(directory: directory, name: name)
+      } catch {
+        // The file that nothing names is another writer's, perhaps, who opened it before.
+        flock(descriptor, LOCK_UN)
+        throw error
+      }
       currentMapping.store(opened.mapping, ordering: .releasing)
       currentDescriptor.store(opened.descriptor, ordering: .releasing)
       // The old page stays mapped: another thread may be reading its counter.
