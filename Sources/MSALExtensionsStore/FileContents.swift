@@ -21,11 +21,12 @@ enum FileContents {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw CacheError(
-        .unavailable, "\(path) is no regular file.", advice: "See what it is with \"ls -l \(path)\".")
+        .unavailable, "\(path) is no regular file.",
+        advice: "See what it is with \"ls -ld \(shellQuoted(path))\".")
     }
     guard var bytes = readAll(descriptor, limit: limit) else {
       guard errno == EFBIG else { throw failure("read", path) }
-      throw CacheError(.tooLarge, "\(path) is larger than \(limit >> 20) MiB, which no token cache is.")
+      throw tooLarge(path)
     }
     defer { wipe(&bytes) }
     return Data(bytes)
@@ -43,6 +44,7 @@ enum FileContents {
   /// Replaces a file, or the one that a symbolic link names, by one that is readable by the person alone; a
   /// crash leaves either the old or the new one.
   static func replace(_ path: String, with contents: Data) throws(CacheError) {
+    guard contents.count <= limit else { throw tooLarge(path) }
     try makeDirectory(of: path)
     let path = resolved(path)
     let new = "\(path).\(getpid()).new"
@@ -85,14 +87,18 @@ enum FileContents {
     return unsafe stat(path, &status) == 0 && status.st_mode & 0o044 != 0
   }
 
-  static func hasDirectory(_ path: String) -> Bool {
-    unsafe access(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]), F_OK) == 0
+  static func hasDirectory(_ path: String) -> Bool { unsafe access(directory(of: path), F_OK) == 0 }
+
+  /// The directory that a file goes into.
+  private static func directory(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   /// Makes the directory that a file goes into, closed to others, with those above it.
   static func makeDirectory(of path: String) throws(CacheError) {
-    let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-    if directory.isEmpty || hasDirectory(path) { return }
+    let directory = directory(of: path)
+    if hasDirectory(path) { return }
     try makeDirectory(of: directory)
     guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure("made", directory) }
   }
@@ -124,6 +130,10 @@ enum FileContents {
     guard unsafe times.withUnsafeBufferPointer({ unsafe futimens(descriptor, $0.baseAddress) }) == 0 else {
       throw failure("touched", signal.path)
     }
+  }
+
+  private static func tooLarge(_ path: String) -> CacheError {
+    CacheError(.tooLarge, "\(path) is larger than \(limit >> 20) MiB, which no token cache is.")
   }
 
   /// What the last system call's failure means; `done` is what was to be done with the file.

@@ -200,7 +200,8 @@ private struct HeldFile: Sendable {
       close(descriptor)
       throw CacheError(
         .unavailable, "\(path) is no regular file, so it cannot be locked.",
-        advice: "See what it is with \"ls -l \(path)\", and move it away if no program needs it.")
+        advice:
+          "See what it is with \"ls -ld \(shellQuoted(path))\", and move it away if no program needs it.")
     }
     let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

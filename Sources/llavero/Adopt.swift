@@ -11,7 +11,7 @@ struct Adopt: AsyncParsableCommand {
       Imports each plaintext cache, reads it back, and then, when you have agreed, writes over the file and \
       removes it. Until then the file is as it was, and so it is after any failure. With --keep it stays for \
       good. The programs that wrote the files will not find them any more; what they do then is said before \
-      the question.
+      the question. One that cannot be taken hinders none of the others; all such are told at the end.
 
       What was written over may live on: in snapshots and backups, and on solid-state disks and file systems \
       that copy on write in blocks that nothing reaches but a look at the bare disk. Sign out where that \
@@ -22,7 +22,8 @@ struct Adopt: AsyncParsableCommand {
         llavero adopt --all --yes
         llavero adopt --all --keep
 
-      JSON: group, adopted: [name, path, saved and kept (how many records), removed].
+      JSON: group, adopted: [name, path, saved and kept (how many records), removed], failed: [name, path, \
+      code, message, advice].
       """)
 
   private struct Result: Encodable {
@@ -33,8 +34,21 @@ struct Adopt: AsyncParsableCommand {
       let kept: Int
       let removed: Bool
     }
+    struct Failed: Encodable {
+      let name: String
+      let path: String
+      let code: String
+      let message: String
+      let advice: String?
+    }
     let group: String
     let adopted: [Adopted]
+    let failed: [Failed]
+  }
+
+  /// What hinders one cache hinders all: the group cannot be written.
+  private struct GroupFailure: Error {
+    let error: CacheError
   }
 
   @OptionGroup var options: GroupOptions
@@ -66,25 +80,34 @@ struct Adopt: AsyncParsableCommand {
         advice: "Add --yes to remove them, or --keep to leave them.")
     }
     var adopted: [Result.Adopted] = []
-    var failure: (any Error)?
+    var failures: [(peer: PeerCache, message: Failure.Message)] = []
     for peer in all ? PeerRegistry().caches.filter({ $0.file != nil }) : try named() {
       do {
         if let result = try await adopt(peer) { adopted.append(result) }
-      } catch let error as CacheError where all && error.code == .damaged {
-        // One that cannot be read keeps none of the others in clear.
-        if failure != nil { Terminal.error("warning: " + printable(error.message)) }
-        failure = failure ?? error
-      } catch {
-        failure = error
+      } catch let failure as GroupFailure {
+        failures.insert((peer, Failure.Message(failure.error)), at: 0)
         break
+      } catch let error as CacheError {
+        failures.append((peer, Failure.Message(error)))
+      } catch let message as Failure.Message {
+        failures.append((peer, message))
       }
     }
-    if output.json, failure == nil || !adopted.isEmpty {
-      Terminal.out(try json(Result(group: options.group.name, adopted: adopted)))
-    } else if adopted.isEmpty, failure == nil {
+    if output.json, failures.isEmpty || !adopted.isEmpty {
+      let failed = failures.map { peer, failure in
+        Result.Failed(
+          name: peer.name, path: peer.file ?? "", code: failure.name, message: failure.message,
+          advice: failure.advice)
+      }
+      Terminal.out(try json(Result(group: options.group.name, adopted: adopted, failed: failed)))
+    } else if adopted.isEmpty, failures.isEmpty {
       Terminal.error("There are no tokens in clear.")
     }
-    if let failure { throw failure }
+    // The first ends the process.
+    for (_, failure) in failures.dropFirst() where !output.json {
+      Terminal.error("warning: " + printable(failure.message))
+    }
+    if let failure = failures.first { throw failure.message }
   }
 
   private func named() throws -> [PeerCache] {
@@ -113,7 +136,7 @@ struct Adopt: AsyncParsableCommand {
           name: "not_found", message: "There are no tokens in \(path).",
           advice: "\"llavero sources\" shows what there is.")
       }
-      let summary = try await options.cache.import(document)
+      let summary = try await imported(document)
       total = ImportSummary(saved: total.saved + summary.saved, kept: summary.kept)
       try await verify(document, path)
       if !output.json {
@@ -134,6 +157,15 @@ struct Adopt: AsyncParsableCommand {
     throw Failure.Message(
       name: "in_use", message: "\(path) changes all the time, so it was left as it is.",
       advice: "End the program that writes to it, and try again.")
+  }
+
+  private func imported(_ document: CacheDocument) async throws -> ImportSummary {
+    do {
+      return try await options.cache.import(document)
+    } catch {
+      if [.damaged, .rolledBack, .tooLarge].contains(error.code) { throw error }
+      throw GroupFailure(error: error)
+    }
   }
 
   /// Reads back what was imported: nothing of the file may be missing.

@@ -247,6 +247,72 @@ struct PeerCacheTests {
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
+  typealias Obstacle = @Sendable (_ path: String) throws -> Void
+
+  static let obstacles: [(Named<Obstacle>, code: String)] = [
+    (Named("a pipe", { #expect(mkfifo($0, 0o600) == 0) }), "unavailable"),
+    (Named("a directory", { #expect(mkdir($0, 0o700) == 0) }), "unavailable"),
+    (Named("a link to itself", { #expect(symlink($0, $0) == 0) }), "unavailable"),
+    (
+      Named(
+        "a file of 1 GB",
+        {
+          let file = open($0, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+          #expect(ftruncate(file, 1 << 30) == 0)
+          close(file)
+        }), "too_large"
+    ),
+    (
+      Named(
+        "a lock that is no file",
+        {
+          try Data(Sample.cache.utf8).write(to: URL(filePath: $0))
+          #expect(mkdir($0 + ".lockfile", 0o700) == 0)
+        }), "unavailable"
+    ),
+  ]
+
+  @Test(arguments: obstacles)
+  func `What cannot be taken keeps none of the others in clear, and is told at the end`(
+    _ obstacle: Named<Obstacle>, code: String
+  ) throws {
+    try obstacle.value(azure)
+    mkdir(home.path + "/.azureauth", 0o700)
+    for tenant in ["one", "two"] {
+      _ = try home.file(
+        ".azureauth/msal_\(tenant)_cache.json", tenant == "one" ? Sample.cache : "secret-html")
+    }
+    let result = try run("adopt", "--all", "--yes", "--json")
+    #expect(result.status == 1)
+    #expect(try self.code(of: result) == code)
+    let report = try JSONValue(text: result.standardOutput)
+    #expect(report["adopted"]?.strings("name") == ["azureauth-file:one"])
+    #expect(report["failed"]?.strings("name") == ["azure-cli", "azureauth-file:two"])
+    #expect(report["failed"]?.strings("code") == [code, "damaged"])
+    #expect(access(home.path + "/.azureauth/msal_one_cache.json", F_OK) != 0)
+    var status = stat()
+    #expect(lstat(azure, &status) == 0)
+    let again = try run("adopt", "--all", "--yes")
+    #expect(again.status == 1)
+    #expect(again.standardError.contains(azure))
+    #expect(again.standardError.contains("msal_two_cache.json"))
+  }
+
+  @Test func `A cache that is named without a directory is locked as well`() throws {
+    _ = try home.file("cache.json", Sample.cache)
+    // Of somebody who is dead: whoever takes the lock removes it.
+    let lock = try home.file("cache.json.lockfile", "999999 python")
+    let result = try Child.run(
+      "/bin/sh",
+      [
+        "-c",
+        "cd \(home.path) && \(Tool.path) import --from file --location cache.json --group \(tool.group)",
+      ],
+      environment: tool.environment(with: ["HOME": home.path]))
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(access(lock, F_OK) != 0)
+  }
+
   @Test func `What was adopted before a failure is told`() throws {
     try writeAzureCLI("secret-html")
     mkdir(home.path + "/.azureauth", 0o700)

@@ -161,4 +161,13 @@ struct PeerLockTests {
     }
     #expect(try directory.contents("counter").utf8.count == 100)
   }
+
+  @Test func `What is larger than a reader takes is not written`() throws {
+    let path = directory.path + "/cache"
+    let error = #expect(throws: CacheError.self) {
+      try FileContents.replace(path, with: Data(count: (256 << 20) + 1))
+    }
+    #expect(error?.code == .tooLarge)
+    #expect(access(path, F_OK) != 0)
+  }
 }
