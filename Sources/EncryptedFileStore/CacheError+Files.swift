@@ -36,16 +36,23 @@ extension CacheError {
 extension PrivateFileError {
   /// The command that would help, where there is one.
   var advice: String? {
-    switch self {
-    case .notPrivate(let path):
+    let path = shellQuoted(path)
+    return switch self {
+    case .notPrivate:
       "See \"ls -ld \(path)\"; if it is yours and no symbolic link, \"chmod go= \(path)\" closes it to others."
-    case .system(_, let path, ENOSPC), .system(_, let path, EDQUOT):
+    case .system(_, _, ENOSPC), .system(_, _, EDQUOT):
       "Make room on that file system (\"df -h \(path)\"), then try again. What was stored before is unchanged."
-    case .system(_, let path, EROFS):
+    case .system(_, _, EROFS):
       "The file system is read-only (\"findmnt -T \(path)\"). Set XDG_DATA_HOME to a directory that is not."
-    case .system(_, let path, EACCES), .system(_, let path, EPERM):
+    case .system(_, _, EACCES), .system(_, _, EPERM):
       "See \"ls -ld \(path)\": it must belong to you. Or set XDG_DATA_HOME to a directory that does."
     case .system: nil
+    }
+  }
+
+  private var path: String {
+    switch self {
+    case .notPrivate(let path), .system(_, let path, _): path
     }
   }
 }

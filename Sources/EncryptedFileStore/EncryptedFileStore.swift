@@ -47,6 +47,11 @@ public final class EncryptedFileStore: CacheStore {
   /// - Throws: ``CacheError/Code/unavailable`` when the environment names none.
   package func directory() throws(CacheError) -> String { try keys.path() }
 
+  /// The directory of a group; of all groups for `nil`.
+  ///
+  /// - Throws: As ``directory()`` does.
+  package func directory(of group: KeychainGroup?) throws(CacheError) -> String { try keys.path(of: group) }
+
   /// Unseals the keys, as every call does that needs them.
   ///
   /// - Returns: Whether there is a store.
@@ -54,6 +59,15 @@ public final class EncryptedFileStore: CacheStore {
   package func open() async throws(CacheError) -> Bool {
     try await keys.withKeys { () async throws(CacheError) in
       try await self.run(on: self.reads) { [keys] _ throws(CacheError) in try keys.present() != nil }
+    }
+  }
+
+  /// Unseals the keys, and makes the store where there is none, as the first write would.
+  ///
+  /// - Throws: ``CacheError`` when the key is out of reach or does not open the store, or the store cannot be made.
+  package func prepare() async throws(CacheError) {
+    try await keys.withKeys(makingStore: true) { () async throws(CacheError) in
+      try await self.run(on: self.reads) { [keys] _ throws(CacheError) in _ = try keys.presentForWriting() }
     }
   }
 
@@ -117,6 +131,7 @@ public final class EncryptedFileStore: CacheStore {
       let repaired = findings.repaired
       let removed = isAll ? findings.shards.map(\.id) : repaired.removed
       let count = isAll ? removed.count : repaired.count
+      try writingFiles { () throws(PrivateFileError) in try files.removeUnfinished() }
       if count > 0 {
         try files.commit(removed.map { ($0, nil) }, to: repaired.manifest, announcing: lockFile)
       }
@@ -168,10 +183,15 @@ public final class EncryptedFileStore: CacheStore {
         _ = try keys.madeDirectory(of: group)
         return try self.writer(of: group)
       }
-      return try await self.run(on: writer.queue) { [keys] (cancellable) throws(CacheError) in
+      let lock = "\(try self.keys.path(of: group))/\(GroupFiles.lockName)"
+      let timedOut = CacheError(
+        .timedOut, "The file store did not answer in time.",
+        advice: "Another process may hold its lock; \"fuser -v \(shellQuoted(lock))\" says which.")
+      return try await self.run(on: writer.queue, onTimeout: timedOut) {
+        [keys] (cancellable) throws(CacheError) in
         try writer.file.withLock(orThrow: { CacheError(lockFile: $0) }) { () throws(CacheError) in
           // Others may have held the lock until nobody waited here any more.
-          if cancellable.isPastDeadline { throw Self.timedOut }
+          if cancellable.isPastDeadline { throw timedOut }
           if cancellable.isCancelled { throw Self.cancelled }
           // Only now: whoever changes the keys afterwards waits for the lock before it forgets the old ones.
           let present = try keys.presentForWriting()
@@ -184,15 +204,14 @@ public final class EncryptedFileStore: CacheStore {
   }
 
   private func run<T: Sendable>(
-    on queue: BlockingQueue, _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> T
+    on queue: BlockingQueue, onTimeout timedOut: CacheError = timedOut,
+    _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    try await queue.run(timeout: timeout, onCancel: Self.cancelled, onTimeout: Self.timedOut, work)
+    try await queue.run(timeout: timeout, onCancel: Self.cancelled, onTimeout: timedOut, work)
   }
 
   private static let cancelled = CacheError(.cancelled, "The call to the file store was cancelled.")
-  private static let timedOut = CacheError(
-    .timedOut, "The file store did not answer in time.",
-    advice: "Another process may hold its lock; \"fuser -v <the group's directory>/lock\" says which.")
+  private static let timedOut = CacheError(.timedOut, "The file store did not answer in time.")
 
   private func writer(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
     try writers.withLock { writers throws(CacheError) in

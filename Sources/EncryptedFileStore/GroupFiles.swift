@@ -11,6 +11,8 @@ struct GroupFiles {
   /// What a file is called until it is complete.
   private static let newSuffix = ".new"
   private static let newManifestName = manifestName + newSuffix
+  /// A manifest that is to take the place of that of a killed writer.
+  private static let recoveredName = "recovered" + newSuffix
 
   private let group: KeychainGroup
   private let directory: PrivateDirectory
@@ -31,30 +33,36 @@ struct GroupFiles {
     return shard.bytes == nil ? nil : shard
   }
 
+  /// Whether a file is one that is not complete yet.
+  private static func isUnfinished(_ name: String) -> Bool {
+    guard name.hasSuffix(newSuffix) else { return false }
+    return [newManifestName, recoveredName].contains(name)
+      || shard(ofFile: String(name.dropLast(newSuffix.count))) != nil
+  }
+
   /// Reads files. Without the group's lock a writer may be at work on them.
   func read(_ selection: ShardSelection) throws(PrivateFileError) -> GroupFindings {
     let manifest = try readManifest(Self.manifestName)
+    let names = manifest == nil || selection == .all ? try directory.names() : []
+    let present = names.compactMap(Self.shard(ofFile:))
     var strangers: [String] = []
     var ids: [ShardID]
     switch selection {
     case .some(let wanted): ids = wanted
     case .all:
-      var found = (try? manifest?.get().shards).map(Set.init) ?? []
-      for name in try directory.names() {
-        if let shard = Self.shard(ofFile: name) {
-          found.insert(shard)
-        } else if ![Self.manifestName, Self.lockName].contains(name), !name.hasSuffix(Self.newSuffix) {
-          strangers.append(name)
-        }
+      let expected = (try? manifest?.get().shards) ?? []
+      ids = Set(expected + present).sorted { $0.rawValue < $1.rawValue }
+      strangers = names.filter {
+        Self.shard(ofFile: $0) == nil && ![Self.manifestName, Self.lockName].contains($0)
+          && !Self.isUnfinished($0)
       }
-      ids = found.sorted { $0.rawValue < $1.rawValue }
     }
     var shards: [(id: ShardID, shard: GroupFindings.Shard)] = []
     for id in ids { shards.append((id, try readShard(id))) }
-    let isNew = manifest == nil && shards.allSatisfy(\.shard.isAbsent)
     return GroupFindings(
-      manifest: manifest ?? (isNew ? .success(Manifest()) : .failure(.missing)), shards: shards,
-      strangers: strangers.sorted())
+      manifest: manifest
+        ?? (present.isEmpty ? .success(Manifest(sequence: Manifest.newSequence)) : .failure(.missing)),
+      shards: shards, strangers: strangers.sorted())
   }
 
   /// Writes documents and, where there is none, removes the file, in this order and with the group's lock held.
@@ -67,13 +75,14 @@ struct GroupFiles {
     announcing lockFile: SharedLockFile
   ) throws(CacheError) {
     var next = manifest
-    next.sequence += 1
+    next.sequence &+= 1
     var files: [(name: String, bytes: [UInt8])] = []
     for (id, document) in changes {
       next[id] = document == nil ? nil : next.sequence
       guard let document else { continue }
       files.append((Self.fileName(id), try seal(document, of: id, next.sequence)))
     }
+    guard next.entries.count <= SealedFormat.maximumDocumentSize else { throw Self.tooLarge }
     files.append((Self.manifestName, seal(next)))
     do throws(CacheError) {
       try writingFiles { () throws(PrivateFileError) in
@@ -90,6 +99,7 @@ struct GroupFiles {
         let name = Self.fileName(id)
         if document == nil {
           try directory.remove(name)
+          try directory.remove(name + Self.newSuffix)
         } else {
           try directory.rename(name + Self.newSuffix, to: name)
         }
@@ -103,12 +113,16 @@ struct GroupFiles {
   /// Finishes what a writer left that was killed, with the group's lock held.
   func recover(announcing lockFile: SharedLockFile) throws(PrivateFileError) {
     guard let pending = try readManifest(Self.newManifestName) else { return }
-    let present = try readManifest(Self.manifestName) ?? .success(Manifest())
-    guard case .success(let manifest) = present else { return }
-    if case .success(let next) = pending, next.sequence == manifest.sequence + 1 {
-      var actual = manifest
+    let present = try readManifest(Self.manifestName)
+    // What takes the place of one that is damaged, the person says.
+    if case .failure? = present { return }
+    if case .success(let next) = pending {
+      let manifest: Manifest? = if case .success(let manifest)? = present { manifest } else { nil }
+      if manifest == nil, try !isFirst(next) { return }
+      if let manifest, next.sequence != manifest.sequence &+ 1 { return try removeUnfinished() }
+      var actual = manifest ?? Manifest(sequence: 0)
       actual.sequence = next.sequence
-      for id in Set(manifest.shards + next.shards) where manifest[id] != next[id] {
+      for id in Set(actual.shards + next.shards) where actual[id] != next[id] {
         switch try readShard(id) {
         case .sound(_, let sequence) where sequence == next[id]: actual[id] = sequence
         case .absent where next[id] == nil: actual[id] = nil
@@ -117,14 +131,26 @@ struct GroupFiles {
       }
       lockFile.beginWrite()
       defer { lockFile.endWrite() }
-      let name = "recovered" + Self.newSuffix
-      try directory.write(seal(actual), to: name)
-      try directory.rename(name, to: Self.manifestName)
+      try directory.write(seal(actual), to: Self.recoveredName)
+      try directory.rename(Self.recoveredName, to: Self.manifestName)
       try directory.sync()
     }
+    try removeUnfinished()
+  }
+
+  /// Removes what a killed writer, or a killed change of keys, left incomplete.
+  func removeUnfinished() throws(PrivateFileError) {
     // The manifest's first: without it the others mean nothing.
     try directory.remove(Self.newManifestName)
-    for name in try directory.names() where name.hasSuffix(Self.newSuffix) { try directory.remove(name) }
+    for name in try directory.names() where Self.isUnfinished(name) { try directory.remove(name) }
+  }
+
+  /// Whether a manifest may be that of the group's first write: it knows every file there is.
+  private func isFirst(_ manifest: Manifest) throws(PrivateFileError) -> Bool {
+    for id in try directory.names().compactMap(Self.shard(ofFile:)) {
+      guard case .sound(_, let sequence) = try readShard(id), sequence == manifest[id] else { return false }
+    }
+    return true
   }
 
   /// Seals every file again that was sealed with an older key, with the group's lock held.
@@ -206,13 +232,13 @@ struct GroupFiles {
       return unsafe SealedFormat.seal(
         json, as: .init(group: group, name: name), sequence: sequence, with: keys.current)
     }
-    guard let file else {
-      throw CacheError(
-        .tooLarge, "A shard of more than \(limit) bytes is too large.",
-        advice: "\"llavero clear --expired\" removes what is of no use any more.")
-    }
+    guard let file else { throw Self.tooLarge }
     return file
   }
+
+  private static let tooLarge = CacheError(
+    .tooLarge, "A shard or manifest of more than \(SealedFormat.maximumDocumentSize) bytes is too large.",
+    advice: "\"llavero clear --expired\" removes what is of no use any more.")
 
   private func seal(_ manifest: Manifest) -> [UInt8] {
     unsafe manifest.entries.withUnsafeBytes {

@@ -16,7 +16,7 @@ struct GroupFindings {
   /// Files that have no business there.
   var strangers: [String] = []
 
-  /// What is wrong with a shard's file.
+  /// What is wrong with a shard's file. Without a manifest nobody knows what is wrong with one that opens.
   func error(of id: ShardID, _ shard: Shard) -> SealedFileError? {
     if case .unreadable(let error) = shard { return error }
     guard case .success(let manifest) = manifest else { return nil }
@@ -47,12 +47,16 @@ struct GroupFindings {
   var contents: GroupContents {
     let problems = errors.map { id, error in
       let name = id.map(GroupFiles.fileName) ?? GroupFiles.manifestName
-      return StoreProblem(error.problem, shard: id, detail: "The file \(name) \(error.description)")
+      let (kind, remedy) = error.problem(isManifest: id == nil)
+      let detail = "The file \(name) \(error.description)"
+      return StoreProblem(
+        kind, shard: id, detail: id == nil ? "\(detail) \(Self.withoutManifest)" : detail, remedy: remedy)
     }
     let foreign = strangers.map {
       StoreProblem(.foreign, shard: nil, detail: "The file \($0) is none of Llavero's.")
     }
     var contents = GroupContents(problems: problems + foreign)
+    guard case .success = manifest else { return contents }
     for (id, shard) in shards {
       if case .sound(let document, _) = shard, error(of: id, shard) == nil { contents[id] = document }
     }
@@ -64,11 +68,16 @@ struct GroupFindings {
     switch manifest {
     case .success(let manifest): return manifest
     case .failure(let error):
-      let advice = "\"llavero clear --damaged\" makes a new one, and accepts the other files as they are."
+      let advice =
+        "\(Self.withoutManifest) Restore it from a backup of the whole group, or take the files that open for the "
+        + "present ones with \"llavero clear --damaged\"."
       throw error.cacheError(
-        of: "\(path)/\(GroupFiles.manifestName)", advice: error.isDamage ? advice : nil)
+        of: "\(path)/\(GroupFiles.manifestName)", advice: error.code == .damaged ? advice : nil)
     }
   }
+
+  private static let withoutManifest =
+    "Without it nobody can tell whether the group's other files are the present ones."
 
   /// Throws when one of the files is not as it should be. One that is gone may be written anew.
   func check(in path: String) throws(CacheError) {
@@ -79,13 +88,15 @@ struct GroupFindings {
 
   /// Throws when the manifest is one that must not be replaced: of a later version, or of another key.
   func checkRepairable(in path: String) throws(CacheError) {
-    if case .failure(let error) = manifest, !error.isDamage { _ = try soundManifest(in: path) }
+    if case .failure(let error) = manifest, error.code != .damaged { _ = try soundManifest(in: path) }
   }
 
   /// A manifest that takes the files that can be read for the present ones, the shards whose files are to go or are
   /// gone, and how many things were wrong. Files of a later version, or of a key that may turn up again, stay.
   var repaired: (manifest: Manifest, removed: [ShardID], count: Int) {
-    var repaired = (try? manifest.get()) ?? Manifest()
+    var repaired = (try? manifest.get()) ?? Manifest(sequence: 0)
+    // What was put back once may be put back again, and must not meet its number.
+    repaired.sequence = max(repaired.sequence, Manifest.newSequence)
     var removed: [ShardID] = []
     var count = if case .failure = manifest { 1 } else { 0 }
     for (id, shard) in shards {
@@ -94,7 +105,7 @@ struct GroupFindings {
         repaired.sequence = max(repaired.sequence, sequence)
         repaired[id] = sequence
         if error != nil { count += 1 }
-      } else if let error, error.isDamage || error == .rolledBack {
+      } else if let error, [.damaged, .rolledBack].contains(error.code) {
         removed.append(id)
       }
     }

@@ -89,26 +89,39 @@ final class KeyHolder: Sendable {
       underlyingError: SealedFileError.missing)
   }
 
+  /// Throws where there are files that keys which are gone would open.
+  private func checkNothingIsSealed() throws(CacheError) {
+    for group in try groups() where try hasFiles(group) { throw try keysAreGone() }
+  }
+
   /// The groups that have a directory, in alphabetical order.
   func groups() throws(CacheError) -> [KeychainGroup] {
-    let path = try path()
+    let path = try path(of: nil)
     let names = try readingFiles { () throws(PrivateFileError) in
       try PrivateDirectory.existing(at: path)?.names() ?? []
     }
     return names.compactMap { try? KeychainGroup($0) }.sorted { $0.name < $1.name }
   }
 
-  func path(of group: KeychainGroup) throws(CacheError) -> String { "\(try path())/\(group.name)" }
+  /// The directory of a group; of all groups for `nil`.
+  func path(of group: KeychainGroup?) throws(CacheError) -> String {
+    try "\(path())/groups" + (group.map { "/\($0.name)" } ?? "")
+  }
 
   /// A group's directory, `nil` where there is none.
   func directory(of group: KeychainGroup) throws(CacheError) -> PrivateDirectory? {
-    let path = try path(of: group)
-    return try readingFiles { () throws(PrivateFileError) in try PrivateDirectory.existing(at: path) }
+    let (all, path) = (try path(of: nil), try path(of: group))
+    return try readingFiles { () throws(PrivateFileError) in
+      try PrivateDirectory.existing(at: all) == nil ? nil : PrivateDirectory.existing(at: path)
+    }
   }
 
   func madeDirectory(of group: KeychainGroup) throws(CacheError) -> PrivateDirectory {
-    let path = try path(of: group)
-    return try writingFiles { () throws(PrivateFileError) in try PrivateDirectory.made(at: path) }
+    let (all, path) = (try path(of: nil), try path(of: group))
+    return try writingFiles { () throws(PrivateFileError) in
+      _ = try PrivateDirectory.made(at: all)
+      return try PrivateDirectory.made(at: path)
+    }
   }
 
   /// A group's files, `nil` where there are none.
@@ -138,7 +151,10 @@ final class KeyHolder: Sendable {
     let patience = source.patience(timeout) + newSource.patience(timeout) + .seconds(600)
     return try await withKeys { () async throws(CacheError) in
       try await run(patience: patience) { (holder, cancellable) throws(CacheError) in
-        guard try holder.present() != nil else { return RekeySummary() }
+        guard try holder.present() != nil else {
+          try holder.checkNothingIsSealed()
+          return RekeySummary()
+        }
         return try holder.locking { (root) throws(CacheError) in
           try holder.change(from: source, to: newSource, in: root, resealing: reseal, cancellable)
         }
@@ -151,6 +167,12 @@ final class KeyHolder: Sendable {
     resealing reseal: (KeychainGroup, DataKeys) throws(CacheError) -> RekeySummary, _ cancellable: Cancellable
   ) throws(CacheError) -> RekeySummary {
     guard let old = try present(), let oldFile = try file() else { return RekeySummary() }
+    guard old.all.count < KeysFile.maximumKeyCount else {
+      throw CacheError(
+        .tooLarge,
+        "\(try path())/\(KeysFile.name) holds as many keys as it may, those of files that cannot be opened.",
+        advice: "Put these files right first: \"llavero clear --damaged\" removes what cannot be read.")
+    }
     let surroundings = surroundings(cancellable)
     let header = KeysFile.Header(newSource.lock, scrypt: scrypt)
     let key = try newSource.newKey(header, surroundings)
@@ -194,7 +216,7 @@ final class KeyHolder: Sendable {
       return try locking { (root) throws(CacheError) in
         // Another process may have been faster.
         guard try self.file() == nil else { return }
-        for group in try groups() where try hasFiles(group) { throw try keysAreGone() }
+        try checkNothingIsSealed()
         let source = state.withLock(\.source)
         let header = KeysFile.Header(source.lock, scrypt: scrypt)
         let keys = DataKeys(current: DataKeys.Key(), older: [])
@@ -258,6 +280,9 @@ final class KeyHolder: Sendable {
   }
 
   private func giveUp(_ path: String) -> String {
-    "Restore it from a backup, or give the store up with \"rm -r \(path)\" and sign in again."
+    let old = shellQuoted(path + ".old")
+    return
+      "Restore it from a backup. Or move the store out of the way with \"mv \(shellQuoted(path)) \(old)\" "
+      + "and sign in again."
   }
 }

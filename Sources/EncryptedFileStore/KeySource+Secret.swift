@@ -88,7 +88,8 @@ extension KeySource {
   }
 
   private static func key(inFile path: String) throws(CacheError) -> [UInt8] {
-    let make = "\"(umask 077; head -c 32 /dev/urandom > \(path))\" makes one; keep a copy in a safe place."
+    let make =
+      "\"(umask 077; head -c 32 /dev/urandom > \(shellQuoted(path)))\" makes one; keep a copy in a safe place."
     let key: [UInt8]?
     do {
       key = try readPrivateFile(path, limit: maximumKeySize)
@@ -109,10 +110,10 @@ extension KeySource {
   private static func key(
     inCredential name: String, _ environment: [String: String]
   ) throws(CacheError) -> [UInt8] {
+    let file = "/etc/credstore.encrypted/\(name)"
     let advice =
-      "Put \"LoadCredentialEncrypted=\(name):/etc/credstore.encrypted/\(name)\" into the unit; "
-      + "\"head -c 32 /dev/urandom | systemd-creds encrypt --name=\(name) - /etc/credstore.encrypted/\(name)\" "
-      + "makes the credential."
+      "Put \"LoadCredentialEncrypted=\(name):\(file)\" into the unit; \"head -c 32 /dev/urandom | "
+      + "systemd-creds encrypt --name=\(shellQuoted(name)) - \(shellQuoted(file))\" makes the credential."
     guard let directory = environment["CREDENTIALS_DIRECTORY"], directory.hasPrefix("/") else {
       throw CacheError(
         .unavailable, "There are no systemd credentials: CREDENTIALS_DIRECTORY is not set.", advice: advice)

@@ -13,6 +13,8 @@ enum KeysFile {
   static let saltSize = 16
   private static let overhead = headerSize + 12 + 16 + SealedFormat.checkSumSize
   static let maximumSize = 1 << 16
+  /// So many that a reader takes the file.
+  static let maximumKeyCount = (maximumSize - overhead) / DataKeys.Key.size
 
   /// What kind of secret the file was sealed with.
   enum Lock: UInt32 {
@@ -48,6 +50,9 @@ enum KeysFile {
     /// 128 MiB, some tenths of a second.
     static let standard = Scrypt(logN: 17, r: 8, p: 1)
     static let none = Scrypt(logN: 0, r: 0, p: 0)
+
+    /// How many MiB trying takes.
+    var mebibytes: Int { max((128 * Int(r) << Int(logN)) >> 20, 1) }
 
     /// Whether trying takes no more than 2 GiB: the file is not to be trusted before it was opened.
     var isBearable: Bool { (1...21).contains(logN) && (1...8).contains(r) && (1...16).contains(p) }
@@ -88,7 +93,8 @@ enum KeysFile {
           from: Array(secret), salt: salt, outputByteCount: 32, rounds: rounds, blockSize: Int(scrypt.r),
           parallelism: Int(scrypt.p))
       } catch {
-        throw .unreadable("there is not enough memory to try the passphrase.")
+        // Its parameters were checked.
+        throw .outOfMemory(mebibytes: scrypt.mebibytes)
       }
     }
   }

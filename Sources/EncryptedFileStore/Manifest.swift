@@ -4,7 +4,7 @@ import TokenCache
 /// Which version of each of a group's files is the present one, so that an older one is noticed.
 struct Manifest: Equatable {
   /// The number of the group's last write.
-  var sequence: UInt64 = 0
+  var sequence: UInt64
   /// For each shard, in the order of their ids, the 16 bytes of its id and the 8 of its sequence number.
   private(set) var entries: [UInt8] = []
 
@@ -13,7 +13,8 @@ struct Manifest: Equatable {
   /// The bytes of the id of what is no shard.
   static let name = [UInt8](repeating: 0, count: SealedFormat.nameSize)
 
-  init() {}
+  /// One with no shard.
+  init(sequence: UInt64) { self.sequence = sequence }
 
   init(_ opened: SealedFormat.Opened) throws(SealedFileError) {
     guard opened.contents.count.isMultiple(of: Self.entrySize) else {
@@ -21,7 +22,20 @@ struct Manifest: Equatable {
     }
     sequence = opened.sequence
     entries = Array(opened.contents)
+    for start in stride(from: 0, to: entries.count, by: Self.entrySize) {
+      let isInOrder =
+        start == 0
+        || entries[(start - Self.entrySize)..<start - 8].lexicographicallyPrecedes(
+          entries[start..<start + 16])
+      guard isInOrder, entries.bigEndian(at: start + 16) <= sequence else {
+        throw .unreadable("its entries are in no order.")
+      }
+    }
   }
+
+  /// A number above all that the group has had: that of a manifest that nobody has any more is not known, and a file
+  /// from then must not be taken for one of now. In microseconds since 1970; no group is written that often.
+  static var newSequence: UInt64 { UInt64(max(Date().timeIntervalSince1970, 0) * 1_000_000) }
 
   /// The shards that are there.
   var shards: [ShardID] {

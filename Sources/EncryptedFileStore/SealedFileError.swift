@@ -31,6 +31,8 @@ public enum SealedFileError: Error, Equatable, Sendable {
   case wrongKey
   /// The `keys` file wants a key of another kind.
   case otherKeySource(String)
+  /// There is not enough memory to try a passphrase; the file is as it was.
+  case outOfMemory(mebibytes: Int)
 }
 
 extension SealedFileError: CustomStringConvertible {
@@ -43,16 +45,19 @@ extension SealedFileError: CustomStringConvertible {
     case .wrongLength(let size, let expected): "has \(size) bytes instead of \(expected)."
     case .corrupt: "was damaged: its check sum does not match its contents."
     case .forged: "was changed by something that does not have the key."
-    case .misplaced: "is the file of another shard or group, put in this place."
+    case .misplaced: "is the file of another shard or group, put in this place; it may open in its own."
     case .newerVersion(let version):
       "has version \(version); this program knows version \(SealedFormat.version)."
     case .unknownKey: "was sealed with a key that the store's file \"keys\" does not hold."
-    case .rolledBack: "is an older version of itself that was put back."
-    case .olderManifest: "is newer than the group's manifest, of which an older version was put back."
+    case .rolledBack: "is an older version of itself that was put back; it opens with the store's key."
+    case .olderManifest:
+      "is newer than the group's manifest, of which an older version was put back; it opens with the store's key."
     case .missing: "was removed by something other than Llavero."
-    case .unreadable(let reason): "holds no token cache: \(reason)"
+    case .unreadable(let reason): "opens with the store's key and holds nothing of use: \(reason)"
     case .wrongKey: "cannot be opened: the passphrase or key is not the one it was sealed with."
     case .otherKeySource(let source): "cannot be opened: its key is \(source)."
+    case .outOfMemory(let size):
+      "cannot be opened: a passphrase takes \(size) MiB of memory to try, and there is less."
     }
   }
 
@@ -62,25 +67,26 @@ extension SealedFileError: CustomStringConvertible {
     case .newerVersion: .newerVersion
     case .unknownKey, .wrongKey, .otherKeySource: .wrongKey
     case .rolledBack, .olderManifest: .rolledBack
+    case .outOfMemory: .unavailable
     }
   }
 
-  /// Whether the file can never be read again, or is gone.
-  var isDamage: Bool { code == .damaged }
-
-  var problem: StoreProblem.Kind {
-    switch self {
-    case .notSealed, .wrongLength, .corrupt, .forged, .misplaced, .unreadable: .damaged
-    case .newerVersion: .newerVersion
-    case .unknownKey, .wrongKey, .otherKeySource: .wrongKey
-    case .rolledBack, .olderManifest: .rolledBack
-    case .missing: .missing
+  /// What a file's being so is to the store's users; `isManifest` tells that of a shard from that of all.
+  func problem(isManifest: Bool) -> (StoreProblem.Kind, StoreProblem.Remedy) {
+    switch code {
+    case .newerVersion: (.newerVersion, .none)
+    case .rolledBack: (.rolledBack, self == .olderManifest ? .acceptance : .removal)
+    case .damaged where isManifest: (.damaged, .acceptance)
+    case .damaged: self == .missing ? (.missing, .acceptance) : (.damaged, .removal)
+    default: (.wrongKey, .none)
     }
   }
 
   private var advice: String? {
     switch self {
-    case .notSealed, .wrongLength, .corrupt, .forged, .misplaced, .unreadable, .missing:
+    case .misplaced:
+      "It was left as it is. Put it back where it was, or remove it with \"llavero clear --damaged\"."
+    case .notSealed, .wrongLength, .corrupt, .forged, .unreadable, .missing:
       "It was left as it is. Restore it from a backup of the whole store, or remove what cannot be read with "
         + "\"llavero clear --damaged\"."
     case .newerVersion: "It was left as it is. Update this program."
@@ -91,6 +97,8 @@ extension SealedFileError: CustomStringConvertible {
         + "\"llavero clear --damaged\" removes an older file, and accepts one that is newer than the manifest."
     case .wrongKey: "Give the passphrase or key that was used before."
     case .otherKeySource: nil
+    case .outOfMemory:
+      "Nothing was changed. Close other programs or raise the limit (\"ulimit -v\"), then try again."
     }
   }
 

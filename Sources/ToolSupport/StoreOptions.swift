@@ -93,6 +93,13 @@ package struct GroupOptions: ParsableArguments {
   package var cache: TokenCacheAccessor { TokenCacheAccessor(store: store.store, group: group) }
 }
 
+extension TokenCacheAccessor {
+  /// Throws now what would hinder a write: that a file store's key is out of reach, or the store cannot be made.
+  package func prepareStore() async throws(CacheError) {
+    try await (store as? EncryptedFileStore)?.prepare()
+  }
+}
+
 /// How the result is printed.
 package struct OutputOptions: ParsableArguments {
   @Flag(help: "Print JSON for programs.")

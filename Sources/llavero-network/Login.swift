@@ -26,6 +26,7 @@ struct Login: AsyncParsableCommand {
     let snapshot = try await client.snapshot()
     let known = try snapshot.accounts(named: options.account, of: client.configuration.clientID)
     if options.account == nil || known.isEmpty { try snapshot.checkAll() }
+    try await client.cache.prepareStore()
     let result = try await signIn(to: client)
     if let error = result.cacheError { throw error }
     if options.output.json {

@@ -12,13 +12,18 @@ struct Clear: AsyncParsableCommand {
       does not revoke them. It is an error when an account or client that is named has nothing in the \
       group; it is none when nothing is expired, damaged or there at all.
 
+      With --damaged, what cannot be read goes, and so do older versions that something put back in the file \
+      store; files that open where nothing tells any more which are the present ones stay and count as these. \
+      Each is named, with what becomes of it.
+
       Examples:
         llavero clear --expired --yes
         llavero clear --account alice@contoso.com --dry-run
         llavero clear --client 11111111-2222-4333-8444-555555555555
 
-      JSON: group, dry_run, removed (records as in "llavero list"), unreadable (how many items that could \
-      not be read).
+      JSON: group, dry_run, removed (records as in "llavero list"), unreadable (how many items went that could \
+      not be read or were older versions), problems (with --damaged those that were put right, as in "llavero \
+      list").
       """)
 
   private struct Result: Encodable {
@@ -26,6 +31,7 @@ struct Clear: AsyncParsableCommand {
     let dryRun: Bool
     let removed: [RecordSummary]
     let unreadable: Int
+    let problems: [ProblemSummary]
   }
 
   @OptionGroup var options: GroupOptions
@@ -70,15 +76,12 @@ struct Clear: AsyncParsableCommand {
     let records = document.listed(at: now)
     let account = try account.map { try homeAccountID(of: $0, in: records) }
     let affected = records.filter { isAffected($0, account: account) }.map(\.summary)
-    let unreadable =
-      all
-      ? problems.filter(\.hidesRecords).count
-      : damaged ? problems.count(where: \.isDamage) : 0
+    let unreadable = problems.filter { all ? $0.hidesRecords : damaged && $0.remedy != .none }
     if affected.isEmpty, let client { throw nothing(of: client) }
-    let isEmpty = affected.isEmpty && unreadable == 0 && (!all || document.isEmpty)
-    if isEmpty || isDryRun { return try report(affected, unreadable: unreadable, now: now) }
+    let isEmpty = affected.isEmpty && unreadable.isEmpty && (!all || document.isEmpty)
+    if isEmpty || isDryRun { return try report(affected, unreadable, now: now) }
 
-    try confirm(affected, unreadable: unreadable, now: now)
+    try confirm(affected, unreadable, now: now)
     if all {
       try await cache.clear()
     } else if damaged {
@@ -90,7 +93,7 @@ struct Clear: AsyncParsableCommand {
     } else if let client {
       try await cache.removeClient(client)
     }
-    try report(affected, unreadable: unreadable, now: now)
+    try report(affected, unreadable, now: now)
   }
 
   /// The home account id of the account that `--account` names.
@@ -134,7 +137,7 @@ struct Clear: AsyncParsableCommand {
     return account == nil || summary.homeAccountId?.lowercased() == account
   }
 
-  private func confirm(_ affected: [RecordSummary], unreadable: Int, now: Date) throws {
+  private func confirm(_ affected: [RecordSummary], _ unreadable: [StoreProblem], now: Date) throws {
     guard !yes else { return }
     guard Terminal.isInput else {
       throw Failure.Message(
@@ -143,32 +146,54 @@ struct Clear: AsyncParsableCommand {
         advice: "Add --yes to remove, or --dry-run to see what would go.")
     }
     if !affected.isEmpty { List.printTable(of: affected, now: now, to: Terminal.errors) }
-    let what = [
-      affected.isEmpty && unreadable > 0 ? nil : counted(affected.count, "record"),
-      unreadable > 0 ? counted(unreadable, "unreadable item") : nil,
-    ].compactMap { $0 }.joined(separator: " and ")
-    guard Terminal.confirm("Remove \(what) from \(options.group.name)?") else {
+    remedies(of: unreadable, "would be").forEach(Terminal.error)
+    let items = removals(among: unreadable)
+    var what: [String] = []
+    if !affected.isEmpty || unreadable.isEmpty { what.append(counted(affected.count, "record")) }
+    if items > 0 { what.append(counted(items, itemName)) }
+    let group = options.group.name
+    let removal = "Remove \(what.joined(separator: " and ")) from \(group)?"
+    guard Terminal.confirm(what.isEmpty ? "Accept that in \(group)?" : removal) else {
       throw Failure.Message(code: .cancelled, name: "cancelled", message: "Nothing was removed.")
     }
   }
 
-  private func report(_ removed: [RecordSummary], unreadable: Int, now: Date) throws {
+  /// How many of the problems go with what they are about.
+  private func removals(among problems: [StoreProblem]) -> Int {
+    all ? problems.count : problems.count { $0.remedy == .removal }
+  }
+
+  private var itemName: String { all ? "unreadable item" : "item" }
+
+  /// What becomes of each thing that is damaged: some of it opens.
+  private func remedies(of problems: [StoreProblem], _ verb: String) -> [String] {
+    guard damaged else { return [] }
+    return problems.map { problem in
+      let fate = problem.remedy == .removal ? "removed" : "accepted"
+      return printable("\(problem.detail) It \(verb) \(fate).")
+    }
+  }
+
+  private func report(_ removed: [RecordSummary], _ unreadable: [StoreProblem], now: Date) throws {
+    let items = removals(among: unreadable)
     if output.json {
       let result = Result(
-        group: options.group.name, dryRun: isDryRun, removed: removed, unreadable: unreadable)
+        group: options.group.name, dryRun: isDryRun, removed: removed, unreadable: items,
+        problems: damaged ? unreadable.map(ProblemSummary.init) : [])
       return Terminal.out(try json(result))
     }
     if isDryRun && !removed.isEmpty { List.printTable(of: removed, now: now, to: Terminal.output) }
     let verb = isDryRun ? "would be removed" : "removed"
     let kinds = Dictionary(grouping: removed, by: \.type).sorted { $0.key < $1.key }
       .map { "\($0.value.count) \($0.key)" }.joined(separator: ", ")
-    if !removed.isEmpty || unreadable == 0 {
+    remedies(of: unreadable, isDryRun ? "would be" : "was").forEach(Terminal.out)
+    if !removed.isEmpty || unreadable.isEmpty {
       Terminal.out(
         "\(counted(removed.count, "record")) \(verb) from \(options.group.name)"
           + (kinds.isEmpty ? "." : " (\(kinds))."))
     }
-    if unreadable > 0 {
-      Terminal.out("\(counted(unreadable, "unreadable item")) \(verb) from \(options.group.name).")
+    if items > 0 {
+      Terminal.out("\(counted(items, itemName)) \(verb) from \(options.group.name).")
     }
   }
 }

@@ -147,7 +147,7 @@ struct DamageTests {
     let other = try KeychainGroup("org.example.other")
     try await TokenCacheAccessor(store: fixture.store, group: other).save(hurt)
     let shard = ShardID(homeAccountID: nil, group: fixture.group)
-    let theirs = "\(fixture.root)/\(other)/\(ShardID(homeAccountID: nil, group: other)).sealed"
+    let theirs = "\(fixture.root)/groups/\(other)/\(ShardID(homeAccountID: nil, group: other)).sealed"
     try fixture.write(try fixture.bytes(theirs), to: fixture.path(shard))
     let problems = try await fixture.store.read(.all, in: fixture.group).problems
     #expect(problems.map(\.shard) == [shard])
@@ -194,30 +194,6 @@ struct DamageTests {
     // The person says that it is all right.
     #expect(try await cache.store.remove(.damaged, in: fixture.group) == 2)
     #expect(try await cache.finds(sound))
-  }
-
-  @Test(arguments: [true, false])
-  func `Without its manifest a group is read but not written until the person says so`(
-    isRemoved: Bool
-  ) async throws {
-    let (fixture, _) = try await fixture()
-    if isRemoved {
-      try fixture.remove(fixture.manifest)
-    } else {
-      try fixture.change(fixture.manifest) { $0[100] ^= 1 }
-    }
-    let cache = fixture.otherCache()
-    let problems = try await cache.store.read(.all, in: fixture.group).problems
-    #expect(problems.count == 1)
-    #expect(problems.first?.shard == nil)
-    #expect(problems.first?.detail.contains("manifest.sealed") == true)
-    #expect(try await cache.finds(hurt))
-    let error = await #expect(throws: CacheError(.damaged, "")) { try await cache.save(hurt) }
-    #expect(error?.advice?.contains("clear --damaged") == true)
-    #expect(try await cache.store.remove(.damaged, in: fixture.group) == 1)
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
-    try await cache.save(hurt)
-    #expect(try await fixture.otherCache().finds(sound))
   }
 
   @Test func `A file that is none of the store's is named and left`() async throws {

@@ -51,7 +51,7 @@ final class Fixture: StoreFixture, Sendable {
   }
 
   var root: String { directory + "/data/llavero/sealed" }
-  var groupPath: String { root + "/" + group.name }
+  var groupPath: String { "\(root)/groups/\(group)" }
   var manifest: String { groupPath + "/manifest.sealed" }
   var keys: String { root + "/keys" }
 

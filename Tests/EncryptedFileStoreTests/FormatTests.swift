@@ -73,7 +73,7 @@ struct FormatTests {
   }
 
   @Test func `A manifest finds, adds and removes entries in any order`() {
-    var manifest = Manifest()
+    var manifest = Manifest(sequence: 0)
     var expected: [ShardID: UInt64] = [:]
     let shards = (0..<200).map { ShardID(bytes: SHA256.hash(data: [UInt8($0)]).prefix(16)) }
     for (number, shard) in (shards + shards.prefix(80).reversed()).enumerated() {

@@ -147,11 +147,42 @@ struct KeyTests {
     }
     try fixture.remove(fixture.keys)
     let error = await #expect(throws: CacheError(.damaged, "")) { try await fixture.otherCache().save(token) }
-    #expect(error?.advice?.contains("rm -r \(fixture.root)") == true)
+    #expect(error?.advice?.contains("mv \(fixture.root) ") == true)
     await #expect(throws: CacheError(.damaged, "")) { try await fixture.otherCache().finds(token) }
     #expect(!FileManager.default.fileExists(atPath: fixture.keys))
     try fixture.write(keys, to: fixture.keys)
     #expect(try await fixture.otherCache().finds(token))
+  }
+
+  @Test func `A path in an advice can be given to a shell, and none deletes what may be intact`() async throws
+  {
+    let parent = try TemporaryDirectory()
+    let directory = try parent.directory("my 'data'; x")
+    chmod(directory, 0o700)
+    let fixture = try Fixture(in: directory)
+    let key = fixture.directory + "/no key"
+    /// What a shell makes of the words that follow another in a command that an advice names.
+    func words(after word: String, _ error: CacheError?) throws -> [String] {
+      let commands = (error?.advice ?? "").split(separator: "\"")
+      let command = try #require(commands.first { $0.contains(word) }, "\(error?.advice ?? "")")
+      let rest = command.split(separator: word, maxSplits: 1).last?.filter { $0 != ")" } ?? ""
+      let result = try Child.run(
+        "sh", ["-c", "printf '%s\\n' \(rest)"], environment: ["PATH": "/usr/bin:/bin"])
+      return result.standardOutput.split(separator: "\n").map(String.init)
+    }
+    let missing = await #expect(throws: CacheError.self) {
+      try await fixture.otherCache(key: .keyFile(path: key)).save(token)
+    }
+    #expect(try words(after: "> ", missing) == [key])
+    try await fixture.cache.save(token)
+    chmod(fixture.groupPath, 0o755)
+    let open = await #expect(throws: CacheError.self) { try await fixture.otherCache().finds(token) }
+    #expect(try words(after: "chmod go= ", open) == [fixture.groupPath])
+    chmod(fixture.groupPath, 0o700)
+    try fixture.remove(fixture.keys)
+    let lost = await #expect(throws: CacheError.self) { try await fixture.otherCache().finds(token) }
+    #expect(lost?.advice?.contains("rm ") == false)
+    #expect(try words(after: "mv ", lost).first == fixture.root)
   }
 
   @Test func `Keys that ask for too much memory, or are of a later version, are refused`() async throws {
@@ -172,6 +203,26 @@ struct KeyTests {
     try fixture.forge(fixture.keys) { $0[11] = 2 }
     await #expect(throws: CacheError(.newerVersion, "")) {
       try await fixture.otherCache(key: .passphrase("secret")).finds(token)
+    }
+  }
+
+  /// In a process of its own, whose memory it bounds.
+  @Test func `A shortage of memory is no damage`() async {
+    await #expect(processExitsWith: .success) {
+      let header = KeysFile.Header(.passphrase, scrypt: .standard)
+      let memory = try String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)
+      let limit = try #require(UInt(memory.prefix { $0 != " " })) * UInt(getpagesize()) + (64 << 20)
+      var bound = rlimit(rlim_cur: limit, rlim_max: .max)
+      setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &bound)
+      let error = #expect(throws: SealedFileError.outOfMemory(mebibytes: 128)) {
+        try header.key(from: Array("secret".utf8))
+      }
+      bound.rlim_cur = .max
+      setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &bound)
+      _ = try header.key(from: Array("secret".utf8))
+      let told = error?.cacheError(of: "The file keys")
+      #expect(told?.code == .unavailable)
+      #expect(told?.message.contains("128 MiB of memory") == true)
     }
   }
 

@@ -97,11 +97,13 @@ struct KilledWriterTests {
 
   @Test func `A new manifest that lies about from before is not believed`() async throws {
     let (fixture, before, _) = try await fixture()
-    try fixture.put(["manifest.sealed.new": try #require(before["manifest.sealed"])])
+    try fixture.put(["manifest.sealed.new": try #require(before["manifest.sealed"]), "notes.new": [1]])
     let cache = fixture.otherCache()
     try await cache.save(SampleToken("next", account: 2))
     #expect(try await cache.finds(new))
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    // What is of somebody else is left, whatever it is called.
+    #expect(try fixture.files()["notes.new"] == [1])
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.map(\.kind) == [.foreign])
   }
 
   @Test func `Memory is not trusted while a writer is at work or died, and is afterwards`() async throws {

@@ -154,6 +154,55 @@ struct RekeyTests {
     #expect(try await fixture.cache.finds(one))
   }
 
+  @Test func `Where the keys are gone it is an error, and nothing is changed`() async throws {
+    let fixture = try await filled()
+    try fixture.remove(fixture.keys)
+    let files = try fixture.files()
+    let error = await #expect(throws: CacheError(.damaged, "")) { _ = try await fixture.otherStore().rekey() }
+    #expect(error?.message.contains("\(fixture.keys) is gone") == true)
+    #expect(try fixture.files() == files)
+    #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+  }
+
+  @Test(arguments: ["keys.new", "lock.new", "manifest.sealed"])
+  func `A group called like a file of the store's is in no file's way`(name: String) async throws {
+    let fixture = try await filled()
+    let cache = TokenCacheAccessor(store: fixture.store, group: try KeychainGroup(name))
+    try await cache.save(one)
+    #expect(try await fixture.store.rekey(to: .passphrase("new")).left == 0)
+    #expect(try await cache.finds(one))
+    #expect(try await fixture.otherCache(key: .passphrase("new")).finds(two))
+  }
+
+  @Test func `More keys than a reader takes are not written`() async throws {
+    let fixture = try await filled()
+    let bytes = try fixture.bytes(fixture.keys)
+    let header = try KeysFile.Header(bytes)
+    let key = try header.key(from: fixture.bytes(fixture.directory + "/key"))
+    let keys = try KeysFile.open(bytes, with: key)
+    let many = DataKeys(current: keys.current, older: (0..<1362).map { _ in DataKeys.Key() })
+    try fixture.write(KeysFile.seal(many, header, with: key), to: fixture.keys)
+    let full = try fixture.bytes(fixture.keys)
+    try fixture.change(fixture.path(one)) { $0[300] ^= 1 }
+    let error = await #expect(throws: CacheError(.tooLarge, "")) {
+      _ = try await fixture.otherStore().rekey()
+    }
+    #expect(error?.advice?.isEmpty == false)
+    #expect(try fixture.bytes(fixture.keys) == full)
+    #expect(try await fixture.otherCache().finds(two))
+  }
+
+  @Test func `What a killed one left goes with the group`() async throws {
+    let fixture = try await filled()
+    for name in try fixture.files().keys { try fixture.put([name + ".new": [1, 2, 3]]) }
+    #expect(try await fixture.otherStore().remove(.everything, in: fixture.group) == 3)
+    #expect(try fixture.files().keys.sorted() == ["manifest.sealed"])
+    try await fixture.cache.save(one)
+    try fixture.put(["\(fixture.shard(one)).sealed.new": [1, 2, 3]])
+    try await fixture.cache.removeAccount(one.homeAccountID)
+    #expect(try fixture.files().keys.allSatisfy { !$0.hasSuffix(".new") })
+  }
+
   @Test func `Where there is no store there is nothing to do`() async throws {
     let fixture = try Fixture()
     #expect(try await fixture.store.rekey(to: .passphrase("new")) == RekeySummary())

@@ -64,7 +64,7 @@ struct StoreTests {
     let one = SampleToken(saved[0], account: 0)
     #expect(try await fixture.cache.finds(one))
     let names = try FileManager.default.subpathsOfDirectory(atPath: fixture.directory + "/data")
-    #expect(names.count == 9)
+    #expect(names.count == 10)
     for name in names {
       var status = stat()
       #expect(lstat("\(fixture.directory)/data/\(name)", &status) == 0)

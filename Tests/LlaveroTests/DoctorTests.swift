@@ -305,7 +305,7 @@ struct DoctorTests {
     let result = try tool.run(
       tool.inGroup(["import", "-"]), input: Sample.cache, environment: environment)
     try #require(result.status == 0, "\(result.standardError)")
-    return (environment, "\(home.path)/llavero/sealed/\(tool.group)")
+    return (environment, "\(home.path)/llavero/sealed/groups/\(tool.group)")
   }
 
   @Test func `The file store is examined in the keyring's place, and nothing is left behind`() throws {
@@ -378,7 +378,7 @@ struct DoctorTests {
     let store = "--store file --key '\(key)'" + (byDescriptor ? " < '\(secret)'" : "")
     let cache = try home.file("cache", Sample.cache)
     try #require(try shell("llavero import '\(cache)' --group \(tool.group) \(store)").status == 0)
-    let group = "\(home.path)/llavero/sealed/\(tool.group)"
+    let group = "\(home.path)/llavero/sealed/groups/\(tool.group)"
     let names = try FileManager.default.contentsOfDirectory(atPath: group)
     let shard = try #require(names.first { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") })
     var damaged = try Data(contentsOf: URL(filePath: "\(group)/\(shard)"))

@@ -34,11 +34,12 @@ struct FileStoreTests {
     try #require(result.status == 0, "\(result.standardError)")
   }
 
+  private var group: String { "\(files.path)/llavero/sealed/groups/\(tool.group)" }
+
   /// The files of the group's shards.
   private func shards() throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: "\(files.path)/llavero/sealed/\(tool.group)")
-      .filter { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") }.sorted()
-      .map { "\(files.path)/llavero/sealed/\(tool.group)/\($0)" }
+    try FileManager.default.contentsOfDirectory(atPath: group)
+      .filter { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") }.sorted().map { "\(group)/\($0)" }
   }
 
   @Test func `Every command works on it, and the keyring is left alone`() throws {
@@ -102,7 +103,7 @@ struct FileStoreTests {
     #expect(list.standardError.contains("clear --damaged"))
     #expect(try run("export").status == 1)
     let cleared = try run("clear", "--damaged", "--yes")
-    #expect(cleared.standardOutput.contains("1 unreadable item removed"))
+    #expect(cleared.standardOutput.contains("1 item removed"))
     #expect(try run("export").status == 0)
     try bytes.write(to: URL(filePath: path))
     let back = try run("list", "--json")
@@ -156,5 +157,58 @@ struct FileStoreTests {
     let list = try withPassphrase("accounts --key passphrase-fd:9 --group \(tool.group)")
     #expect(list.standardOutput.contains("bob@contoso.example"))
     #expect(try run("accounts", "--key", "passphrase-fd:9").status == 1)
+  }
+
+  @Test(arguments: [true, false])
+  func `Without the manifest no command takes what is there for present or for nothing`(
+    isEmptied: Bool
+  ) throws {
+    try load()
+    let manifest = "\(group)/manifest.sealed"
+    try FileManager.default.removeItem(atPath: manifest)
+    if isEmptied { chmod(try files.file("m"), 0o600) }
+    if isEmptied { try FileManager.default.moveItem(atPath: files.path + "/m", toPath: manifest) }
+    let client = ["--client", Sample.mail, "--authority", "https://localhost:1/tenant"]
+    for command in [["token"] + client, ["status"] + client, ["export"], ["logout"] + client] {
+      let result = try tool.run(tool.inGroup(command), environment: environment())
+      #expect(result.status == 1, "\(command): \(result.standardError)")
+      #expect(!result.standardOutput.contains("secret-"))
+      #expect(result.standardError.contains("manifest.sealed"), "\(command): \(result.standardError)")
+    }
+    for command in [["list"], ["accounts"]] {
+      let result = try tool.run(tool.inGroup(command), environment: environment())
+      #expect(result.standardError.contains("manifest.sealed"), "\(command): \(result.standardError)")
+    }
+    #expect(try run("import", "-", input: Sample.cache.replacing("0a0a0a0a", with: "0c0c0c0c")).status == 1)
+    let before = try shards()
+    let plan = try run("clear", "--damaged", "--dry-run")
+    #expect(plan.standardOutput.contains("manifest.sealed"))
+    #expect(plan.standardOutput.contains("would be accepted"))
+    let cleared = try run("clear", "--damaged", "--yes")
+    #expect(cleared.status == 0)
+    #expect(!cleared.standardOutput.contains("It was removed"), "\(cleared.standardOutput)")
+    #expect(try shards() == before)
+    #expect(try JSONValue(text: try run("export").standardOutput).secrets.contains("secret-at-valid"))
+  }
+
+  @Test func `What opens is not removed without a word`() throws {
+    try load()
+    let before = try shards().map { ($0, try Data(contentsOf: URL(filePath: $0))) }
+    let newer = Sample.cache.replacing("secret-rt", with: "secret-new")
+      .replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"1767229200\"")
+    #expect(try run("import", "-", input: newer).status == 0)
+    for (path, bytes) in before { try bytes.write(to: URL(filePath: path)) }
+    let names = before.map { $0.0.split(separator: "/").last.map(String.init) ?? "" }
+    let plan = try run("clear", "--damaged", "--dry-run")
+    let done = try run("clear", "--damaged", "--yes")
+    for (result, verb) in [(plan, "would be removed"), (done, "removed")] {
+      let lines = result.standardOutput.split(separator: "\n")
+      let older = lines.filter { $0.contains("older version of itself") }
+      #expect(older.count == 2)
+      #expect(older.allSatisfy { line in names.contains { line.contains($0) } })
+      #expect(older.allSatisfy { $0.contains("opens with the store's key") && $0.contains(verb) })
+    }
+    let json = try JSONValue(text: try run("clear", "--damaged", "--dry-run", "--json").standardOutput)
+    #expect(json["problems"] == .array([]))
   }
 }

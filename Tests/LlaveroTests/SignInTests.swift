@@ -1,5 +1,6 @@
 import EntraLab
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 import TokenCache
@@ -129,6 +130,28 @@ struct SignInTests {
       let tool = try LabTool(lab, on: keyring)
       try keyring.lockCollection()
       for command in ["login", "logout", "token", "status"] { #expect(try tool(command).status == 3) }
+      #expect(lab.log.isEmpty)
+    }
+  }
+
+  @Test func `A file store that could keep nothing is told of before anybody signs in`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      let files = try TemporaryDirectory()
+      lab.configure { $0.authorize = .user(name: "alice") }
+      let store: [String: String?] = ["LLAVERO_STORE": "file", "XDG_DATA_HOME": files.path]
+      func login(_ key: String) throws -> Child.Result {
+        try tool("login", "--json", with: store.merging(["LLAVERO_KEY": key]) { $1 })
+      }
+      let missing = try login("file:\(files.path)/none")
+      #expect(missing.status == 1)
+      #expect(missing.standardError.contains("There is no key file"))
+      #expect(lab.log.isEmpty)
+      chmod(try files.file("key", String(repeating: "k", count: 32)), 0o600)
+      #expect(try login("file:\(files.path)/key").status == 0)
+      lab.clearLog()
+      chmod(try files.file("other", String(repeating: "x", count: 32)), 0o600)
+      #expect(try login("file:\(files.path)/other").status == 1)
       #expect(lab.log.isEmpty)
     }
   }

@@ -76,15 +76,15 @@ def read_group(root, secret):
             return file.read()
 
     keys = open_keys(contents("keys"), secret)
-    last, manifest = open_file(contents(f"{GROUP}/manifest.sealed"), bytes(16), keys)
+    last, manifest = open_file(contents(f"groups/{GROUP}/manifest.sealed"), bytes(16), keys)
     entries = {manifest[at:at + 16]: struct.unpack_from(">Q", manifest, at + 16)[0]
                for at in range(0, len(manifest), 24)}
     assert list(entries) == sorted(entries)
-    names = {name for name in os.listdir(os.path.join(root, GROUP)) if name not in ("lock", "manifest.sealed")}
+    names = {name for name in os.listdir(os.path.join(root, "groups", GROUP)) if name not in ("lock", "manifest.sealed")}
     assert names == {f"{entry.hex()}.sealed" for entry in entries}
     union = {}
     for entry, expected in entries.items():
-        sequence, document = open_file(contents(f"{GROUP}/{entry.hex()}.sealed"), entry, keys)
+        sequence, document = open_file(contents(f"groups/{GROUP}/{entry.hex()}.sealed"), entry, keys)
         assert sequence == expected <= last
         for section, records in json.loads(document).items():
             union.setdefault(section, {}).update(records)

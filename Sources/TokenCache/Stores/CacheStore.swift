@@ -23,14 +23,33 @@ public struct StoreProblem: Sendable, Hashable {
     case missing
   }
 
+  /// What ``Removal/damaged`` does about it.
+  public enum Remedy: String, Sendable, Hashable, CaseIterable {
+    case none
+    /// What is there is removed.
+    case removal
+    /// What is there counts as the present version from then on.
+    case acceptance
+  }
+
   public let kind: Kind
-  /// The shard it stands for, where that is known.
+  /// The shard it stands for; `nil` where that is not known, or where it is about the whole group: what is damaged, of
+  /// a later version or of an unknown key then hides all shards.
   public let shard: ShardID?
   /// One sentence without secrets or personal data.
   public let detail: String
+  public let remedy: Remedy
 
-  public init(_ kind: Kind, shard: ShardID?, detail: String) {
-    (self.kind, self.shard, self.detail) = (kind, shard, detail)
+  /// - Parameters:
+  ///   - kind: What it is.
+  ///   - shard: The shard it stands for.
+  ///   - detail: One sentence without secrets or personal data.
+  ///   - remedy: Unless given, what is damaged is removed and nothing else.
+  public init(_ kind: Kind, shard: ShardID?, detail: String, remedy: Remedy? = nil) {
+    self.kind = kind
+    self.shard = shard
+    self.detail = detail
+    self.remedy = remedy ?? (kind == .damaged ? .removal : .none)
   }
 }
 
@@ -59,7 +78,7 @@ public struct GroupContents: Sendable {
 public enum Removal: Sendable, Hashable {
   /// Everything of this format, readable or not, whatever its version.
   case everything
-  /// What cannot be read.
+  /// What cannot be read, as ``StoreProblem/remedy`` says.
   case damaged
 }
 

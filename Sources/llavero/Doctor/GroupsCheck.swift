@@ -32,7 +32,9 @@ struct GroupsCheck: Check {
     case .damaged:
       return .problem(
         "\(items) that cannot be read: \(problems[0].detail)",
-        advice: "Their accounts have to sign in again after: \(clearing)")
+        advice: problems[0].remedy == .acceptance
+          ? "Restore a backup of the whole group, or accept the files that open: \(clearing)"
+          : "Their accounts have to sign in again after: \(clearing)")
     case .duplicate:
       let shards = Set(problems.compactMap(\.shard)).sorted { $0.rawValue < $1.rawValue }
       return .mendable(

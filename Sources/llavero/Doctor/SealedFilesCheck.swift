@@ -14,9 +14,9 @@ struct SealedFilesCheck: Check {
       guard FileStatus(root) != nil else {
         return [.ok("There is no file store in \(root) yet; the first write makes it.")]
       }
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-      let groups = names.sorted().map { "\(root)/\($0)" }.filter { FileStatus($0)?.isDirectory == true }
-      let directories = [root] + groups
+      let groups = try store.directory(of: nil)
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: groups)) ?? []
+      let directories = [root, groups] + names.sorted().map { "\(groups)/\($0)" }
       let findings = (directories + directories.map { "\($0)/lock" }).compactMap {
         Finding.ofAccess(to: $0, advice: "Find out who did that. The store does not use it.")
       }

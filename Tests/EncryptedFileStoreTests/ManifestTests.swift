@@ -1,0 +1,122 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import TokenCache
+import WorkerSupport
+
+@testable import EncryptedFileStore
+
+/// The file that says which version of each file is the present one: lost, damaged, old.
+@Suite(.timeLimit(.minutes(5)))
+struct ManifestTests {
+  private let one = SampleToken("one", account: 1)
+  private let two = SampleToken("two", account: 2)
+  private let new = SampleToken("new", account: 3)
+
+  /// Two accounts, of which the first was saved twice, and the file of the first save.
+  private func fixture() async throws -> (Fixture, older: [UInt8]) {
+    let fixture = try Fixture()
+    try await fixture.cache.save(SampleToken("before", account: 1))
+    let older = try fixture.bytes(fixture.path(one))
+    try await fixture.cache.save(one)
+    try await fixture.cache.save(two)
+    return (fixture, older)
+  }
+
+  typealias Change = @Sendable (Fixture) throws -> Void
+
+  static let losses: [Named<Change>] = [
+    Named("removed", { try $0.remove($0.manifest) }),
+    Named("emptied", { try $0.write([], to: $0.manifest) }),
+    Named("damaged", { try $0.change($0.manifest) { $0[100] ^= 1 } }),
+    Named("forged", { try $0.forge($0.manifest) { $0[100] ^= 1 } }),
+    Named(
+      "another file's", { try $0.write(try $0.bytes($0.path(SampleToken("", account: 1))), to: $0.manifest) }),
+    Named("cut entries", { try $0.resealManifest { $0.removeLast() } }),
+    Named("unsorted", { try $0.resealManifest { $0 = Array($0[24...] + $0[..<24]) } }),
+    Named("double entries", { try $0.resealManifest { $0 = $0[..<24] + $0 } }),
+  ]
+
+  @Test(arguments: losses)
+  func `Without a sound manifest nothing is taken for present or written until the person says so`(
+    _ loss: Named<Change>
+  ) async throws {
+    let (fixture, _) = try await fixture()
+    try loss.value(fixture)
+    let files = try fixture.files()
+    let cache = fixture.otherCache()
+    let contents = try await cache.store.read(.all, in: fixture.group)
+    #expect(contents.documents.isEmpty)
+    #expect(contents.problems.count == 1)
+    let problem = try #require(contents.problems.first)
+    #expect(problem.shard == nil)
+    #expect(problem.detail.contains("manifest.sealed"))
+    for token in [one, two, new] {
+      await #expect(throws: CacheError(.damaged, "")) { try await cache.finds(token) }
+      await #expect(throws: CacheError(.damaged, "")) { try await cache.save(token) }
+    }
+    #expect(try fixture.files() == files)
+
+    // What opens is kept.
+    #expect(try await cache.store.remove(.damaged, in: fixture.group) == 1)
+    #expect(Set(try fixture.files().keys) == Set(files.keys).union(["manifest.sealed"]))
+    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    try await cache.save(new)
+    for token in [one, two, new] { #expect(try await fixture.otherCache().finds(token)) }
+  }
+
+  @Test(arguments: [true, false])
+  func `An older file is no way round the manifest where that is gone`(isEmptied: Bool) async throws {
+    let (fixture, older) = try await fixture()
+    try fixture.write(older, to: fixture.path(one))
+    if isEmptied { try fixture.write([], to: fixture.manifest) } else { try fixture.remove(fixture.manifest) }
+    let cache = fixture.otherCache()
+    await #expect(throws: CacheError(.damaged, "")) {
+      try await cache.finds(SampleToken("before", account: 1))
+    }
+    #expect(try await !cache.store.read(.all, in: fixture.group).problems.isEmpty)
+  }
+
+  @Test func `A file from before the whole group was taken away is an older one afterwards`() async throws {
+    let fixture = try Fixture()
+    try await fixture.cache.save(one)
+    let older = try fixture.bytes(fixture.path(one))
+    try fixture.remove(fixture.groupPath)
+    let cache = fixture.otherCache()
+    try await cache.save(SampleToken("later", account: 1))
+    try fixture.write(older, to: fixture.path(one))
+    let problems = try await fixture.otherStore().read(.all, in: fixture.group).problems
+    #expect(problems.map(\.kind) == [.rolledBack])
+  }
+
+  @Test func `Killed in the group's first write with another's file beside, it leaves that to the person`()
+    async throws
+  {
+    let (fixture, _) = try await fixture()
+    let manifest = try fixture.bytes(fixture.manifest)
+    try await fixture.cache.save(new)
+    // Not the manifest of what is there.
+    try fixture.remove(fixture.manifest)
+    try fixture.put(["manifest.sealed.new": manifest])
+    let cache = fixture.otherCache()
+    await #expect(throws: CacheError(.damaged, "")) { try await cache.save(one) }
+    #expect(try await cache.store.remove(.damaged, in: fixture.group) == 1)
+    for token in [one, two, new] { #expect(try await cache.finds(token)) }
+  }
+}
+
+extension Fixture {
+  /// Seals the manifest again with other entries, as another program could that has the key.
+  func resealManifest(_ change: (inout [UInt8]) -> Void) throws {
+    let file = try bytes(keys)
+    let keys = try KeysFile.open(file, with: KeysFile.Header(file).key(from: bytes(directory + "/key")))
+    let identity = SealedFormat.Identity(group: group, name: Manifest.name)
+    let opened = try SealedFormat.open(bytes(manifest), as: identity, with: keys)
+    var entries = Array(opened.contents)
+    change(&entries)
+    try write(
+      entries.withUnsafeBytes {
+        SealedFormat.seal($0, as: identity, sequence: opened.sequence, with: keys.current)
+      }, to: manifest)
+  }
+}
