@@ -11,9 +11,6 @@ public struct SystemBrowser: Sendable {
   /// How long a command is watched. One that still runs then is the browser itself.
   private static let patience = Duration.seconds(3)
 
-  /// POSIX_SPAWN_SETSID of glibc's spawn.h, which Swift does not import.
-  private static let newSession: Int16 = 0x80
-
   /// - Parameter environment: The process's environment.
   public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
     self.environment = environment
@@ -65,17 +62,13 @@ public struct SystemBrowser: Sendable {
   ///
   /// - Returns: Whether it runs, or ended well.
   private func run(_ command: [String]) async -> Bool {
-    guard let process = spawn(command) else { return false }
+    guard let process = try? ChildProcess(command, environment: environment) else { return false }
     // Windows' own file manager says 1 when all is well.
     let goodStatus: Int32 = command[0] == "explorer.exe" ? 1 : 0
     let queue = BlockingQueue(label: "llavero.browser")
     do throws(Watch) {
       return try await queue.run(timeout: Self.patience, onCancel: .over, onTimeout: .over) {
-        _ throws(Watch) in
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0 && errno == EINTR {}
-        let isNormal = status & 0x7f == 0
-        return isNormal && [0, goodStatus].contains(status >> 8 & 0xff)
+        _ throws(Watch) in [0, goodStatus].contains(process.wait())
       }
     } catch {
       return true
@@ -84,29 +77,5 @@ public struct SystemBrowser: Sendable {
 
   private enum Watch: Error {
     case over
-  }
-
-  private func spawn(_ command: [String]) -> pid_t? {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    for stream in Int32(0)...2 {
-      posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", stream == 0 ? O_RDONLY : O_WRONLY, 0)
-    }
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // A terminal's Ctrl-C shall not end the browser. This thread may have blocked all other signals, too; the browser
-    // shall not inherit that, or nobody could end it.
-    var noSignals = sigset_t()
-    sigemptyset(&noSignals)
-    posix_spawnattr_setsigmask(&attributes, &noSignals)
-    posix_spawnattr_setflags(&attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGMASK))
-    var arguments = command.map { strdup($0) } + [nil]
-    var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-    defer { (arguments + variables).forEach { free($0) } }
-    var process: pid_t = 0
-    let code = posix_spawnp(&process, command[0], &actions, &attributes, &arguments, &variables)
-    return code == 0 ? process : nil
   }
 }

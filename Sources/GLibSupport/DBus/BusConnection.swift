@@ -11,6 +11,7 @@ package final class BusConnection: @unchecked Sendable {
 
   /// Connects to the bus at `address`, or to the session bus.
   package init(address: String?, _ cancellable: Cancellable) throws(GLibError) {
+    guard canOpen(16) else { throw .outOfDescriptors }
     GIOTypes.register()
     var sessionBus: UnsafeMutablePointer<CChar>?
     defer { g_free(sessionBus) }
@@ -67,6 +68,7 @@ package final class BusConnection: @unchecked Sendable {
     _ destination: String, _ path: String, _ interface: String, _ method: String,
     _ arguments: [Variant], reply: String, _ cancellable: Cancellable
   ) throws(GLibError) -> [Variant] {
+    guard canOpen(4) else { throw .outOfDescriptors }
     let tuple = Variant.tuple(arguments)
     defer { withExtendedLifetime(tuple) {} }
     let answer = try withVariantType(reply) { (type) throws(GLibError) in

@@ -54,3 +54,26 @@ package func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) -> Bool {
     return true
   }
 }
+
+/// Makes a new file with some bytes, of this mode under any umask, and waits until they are on the disk. When that fails
+/// there is no such file.
+///
+/// - Returns: Whether that succeeded; `errno` says why not, `EEXIST` that there is such a file already.
+package func writeNewFile(_ bytes: Span<UInt8>, to path: String, mode: UInt32 = 0o600) -> Bool {
+  let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+  guard file >= 0 else { return false }
+  let isWritten = fchmod(file, mode) == 0 && writeAll(bytes, to: file) && fsync(file) == 0
+  let code = errno
+  close(file)
+  if !isWritten { unlink(path) }
+  errno = code
+  return isWritten
+}
+
+/// Whether this process may open so many more descriptors at once. To be asked before GLib is used in a way that takes
+/// some: it ends the process that it cannot get one for.
+package func canOpen(_ count: Int) -> Bool {
+  let opened = (0..<count).map { _ in open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+  for descriptor in opened where descriptor >= 0 { close(descriptor) }
+  return !opened.contains(-1)
+}

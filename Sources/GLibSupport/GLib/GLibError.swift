@@ -25,6 +25,11 @@ package struct GLibError: Error, Equatable, Sendable {
   /// For a call that failed and did not say why.
   package static let unexplained = GLibError(domain: "", code: 0, message: "unknown error", dbusName: nil)
 
+  /// GLib is not asked, because it would end the process; see ``canOpen(_:)``.
+  package static let outOfDescriptors = GLibError(
+    domain: "g-io-error-quark", code: Int32(bitPattern: G_IO_ERROR_TOO_MANY_OPEN_FILES.rawValue),
+    message: "Too many open files", dbusName: nil)
+
   private init(domain: String, code: Int32, message: String, dbusName: String?) {
     self.domain = domain
     self.code = code

@@ -1,4 +1,4 @@
-import CGLib
+import Glibc
 
 /// Runs a program to its end and returns what it wrote to standard output.
 ///
@@ -8,34 +8,30 @@ import CGLib
 package func outputOfCommand(
   _ command: [String], variables: [String: String] = [:], _ cancellable: Cancellable
 ) throws(GLibError) -> String {
-  let flags = G_SUBPROCESS_FLAGS_STDOUT_PIPE.rawValue | G_SUBPROCESS_FLAGS_STDERR_SILENCE.rawValue
-  let launcher = g_subprocess_launcher_new(GSubprocessFlags(rawValue: flags))
-  defer { g_object_unref(launcher.map(UnsafeMutableRawPointer.init)) }
-  for (name, value) in variables { g_subprocess_launcher_setenv(launcher, name, value, 1) }
-  var arguments = command.map { g_strdup($0) } + [nil]
-  defer { for argument in arguments { g_free(argument) } }
-  let spawned = try arguments.withUnsafeMutableBufferPointer { (arguments) throws(GLibError) in
-    let pointer = arguments.baseAddress.map { UnsafeRawPointer($0) }
-    return try withGError {
-      g_subprocess_launcher_spawnv(launcher, pointer?.assumingMemoryBound(to: UnsafePointer<gchar>?.self), $0)
-    }
+  guard let pipe = openPipe() else { throw .outOfDescriptors }
+  defer { close(pipe.reading) }
+  let started = Result { () throws(GLibError) in
+    try ChildProcess(
+      command, environment: processEnvironment().merging(variables) { $1 }, output: pipe.writing)
   }
-  guard let process = spawned else { throw .unexplained }
-  defer { g_object_unref(UnsafeMutableRawPointer(process)) }
-
-  var output: UnsafeMutablePointer<CChar>?
-  defer { g_free(output) }
-  do throws(GLibError) {
-    try cancellable.enforcingDeadline { () throws(GLibError) in
-      _ = try withGError {
-        g_subprocess_communicate_utf8(process, nil, cancellable.pointer, &output, nil, $0)
-      }
+  close(pipe.writing)
+  let process = try started.get()
+  var output: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 4096)
+  var isOver = false
+  while !isOver {
+    var event = pollfd(fd: pipe.reading, events: Int16(POLLIN), revents: 0)
+    guard poll(&event, 1, cancellable.remainingMilliseconds) > 0 || errno == EINTR,
+      !cancellable.isPastDeadline
+    else {
+      process.kill()
+      _ = process.wait()
+      throw .unexplained
     }
-  } catch {
-    g_subprocess_force_exit(process)
-    g_subprocess_wait(process, nil, nil)
-    throw error
+    let count = event.revents == 0 ? -1 : read(pipe.reading, &buffer, buffer.count)
+    output += buffer.prefix(max(count, 0))
+    isOver = count == 0
   }
-  guard g_subprocess_get_successful(process) != 0 else { throw .unexplained }
-  return output.map { String(cString: $0) } ?? ""
+  guard process.wait() == 0 else { throw .unexplained }
+  return String(decoding: output, as: UTF8.self)
 }

@@ -1,0 +1,43 @@
+import GLibSupport
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct ChildProcessTests {
+  private let soon = Cancellable(timeout: .seconds(300))
+
+  @Test func `A child gets no descriptor but its standard streams`() throws {
+    let files = try TemporaryDirectory()
+    // As a shell leaves them, without close-on-exec.
+    let secrets = try (0..<3).map { open(try files.file("secret\($0)"), O_RDONLY) }
+    defer { secrets.forEach { close($0) } }
+    try #require(secrets.allSatisfy { $0 > 2 })
+    let script =
+      #"for n in $(seq 3 200); do [ ! -e /proc/$$/fd/$n ] || echo $n; done; readlink /proc/$$/fd/0 /proc/$$/fd/2"#
+    #expect(try outputOfCommand(["sh", "-c", script], soon) == "/dev/null\n/dev/null\n")
+  }
+
+  @Test func `A child is in a session of its own and takes signals that its parent's thread does not`() throws
+  {
+    var (all, before) = (sigset_t(), sigset_t())
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    let script = #"sed -n 's/^SigBlk:\s*//p' /proc/self/status; cut -d " " -f 1,6 /proc/$$/stat"#
+    let words = try outputOfCommand(["sh", "-c", script], soon).split(whereSeparator: \.isWhitespace)
+    try #require(words.count == 3)
+    #expect(words[0].allSatisfy { $0 == "0" })
+    #expect(words[1] == words[2])
+  }
+
+  @Test func `Without descriptors a bus is an error, and GLib does not end the process`() async {
+    await #expect(processExitsWith: .success) {
+      var few = rlimit(rlim_cur: 12, rlim_max: 12)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &few)
+      #expect(throws: GLibError.outOfDescriptors) {
+        try BusConnection(address: "unix:path=/nonexistent", Cancellable(timeout: .seconds(5)))
+      }
+    }
+  }
+}
