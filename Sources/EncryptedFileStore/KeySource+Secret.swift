@@ -29,7 +29,7 @@ extension KeySource {
   func patience(_ timeout: Duration) -> Duration {
     switch self {
     case .passphrase: .seconds(600)
-    case .keyring(_, .allowed(let patience)): patience
+    case .keyring(_, .allowed(let patience), _): patience
     case .keyring, .keyFile, .credential: timeout
     }
   }
@@ -54,10 +54,11 @@ extension KeySource {
   }
 
   private func keyringItem(_ header: KeysFile.Header, _ surroundings: Surroundings) -> KeyringKey? {
-    guard case .keyring(let collection, let prompt) = self else { return nil }
+    guard case .keyring(let collection, let prompt, let allowsPlain) = self else { return nil }
     return KeyringKey(
       salt: header.salt, collection: collection, mayPrompt: prompt != .denied,
-      connection: SecretServiceConnection(busAddress: surroundings.busAddress),
+      connection: SecretServiceConnection(
+        busAddress: surroundings.busAddress, allowsPlainSession: allowsPlain),
       cancellable: surroundings.cancellable)
   }
 

@@ -26,5 +26,7 @@ public enum KeySource: Sendable {
   /// - Parameters:
   ///   - collection: The label or name of the collection; the default one unless another is named.
   ///   - prompt: Whether the keyring may ask the person to unlock it.
-  case keyring(collection: String? = nil, prompt: PromptPermission = .denied)
+  ///   - allowsPlainSession: Whether the key may go over the bus in clear where the keyring refuses to encrypt it.
+  case keyring(
+    collection: String? = nil, prompt: PromptPermission = .denied, allowsPlainSession: Bool = false)
 }

@@ -13,7 +13,7 @@ extension CacheError {
       case .timedOut: .timedOut
       case .cancelled: .cancelled
       case .itemTooLarge: .tooLarge
-      case .noSuchItem, .refused, .malformedAnswer: .refused
+      case .encryptionRefused, .noSuchItem, .refused, .malformedAnswer: .refused
       }
     self.init(code, error.description, advice: error.advice, underlyingError: error)
   }

@@ -32,21 +32,23 @@ public final class KeyringStore: CacheStore {
   ///   - prompt: Whether the keyring may ask the person to unlock it. KeePassXC needs the permission for every
   ///     write, though it asks nobody unless it is told to.
   ///   - timeout: How long a call may take, prompts aside.
+  ///   - allowsPlainSession: Whether tokens may go over the bus in clear where the keyring refuses to encrypt them.
   public convenience init(
-    collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25)
+    collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),
+    allowsPlainSession: Bool = false
   ) {
     self.init(
-      collection: collection, prompt: prompt, timeout: timeout, busAddress: nil,
-      environment: processEnvironment())
+      collection: collection, prompt: prompt, timeout: timeout, allowsPlainSession: allowsPlainSession,
+      busAddress: nil, environment: processEnvironment())
   }
 
   /// The same, on a bus other than the environment's and with another runtime directory, both of which only
   /// tests need.
   package init(
     collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),
-    busAddress: String?, environment: [String: String]
+    allowsPlainSession: Bool = false, busAddress: String?, environment: [String: String]
   ) {
-    client = SecretServiceConnection(busAddress: busAddress)
+    client = SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlainSession)
     (self.collection, self.prompt, self.timeout) = (collection, prompt, timeout)
     runtimeDirectory = RuntimeDirectory(environment: environment)
   }

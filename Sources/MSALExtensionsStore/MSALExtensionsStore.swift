@@ -44,13 +44,15 @@ public final class MSALExtensionsStore: CacheStore {
   ///   - prompt: Whether the keyring may ask the person to unlock it.
   ///   - timeout: How long a call may take, prompts aside.
   ///   - patience: How long a call waits for other programs that hold the lock.
+  ///   - allowsPlainSession: Whether tokens may go over the bus in clear where the keyring refuses to encrypt them.
   public convenience init(
     _ peer: PeerCache, group: KeychainGroup = .default, collection: String? = nil,
-    prompt: PromptPermission = .denied, timeout: Duration = .seconds(25), patience: Duration = .seconds(15)
+    prompt: PromptPermission = .denied, timeout: Duration = .seconds(25), patience: Duration = .seconds(15),
+    allowsPlainSession: Bool = false
   ) {
     self.init(
       peer, group: group, collection: collection, prompt: prompt, timeout: timeout, patience: patience,
-      client: SecretServiceConnection())
+      client: SecretServiceConnection(allowsPlainSession: allowsPlainSession))
   }
 
   /// The same, with a connection that several stores share, or to a bus other than the environment's.

@@ -22,8 +22,12 @@ public final class SecretServiceClient: Sendable {
   /// - Parameters:
   ///   - busAddress: The D-Bus address of the bus to use; nil is the session bus.
   ///   - timeout: How long a call may take, connecting included.
-  public init(busAddress: String? = nil, timeout: Duration = .seconds(25)) {
-    connection = SecretServiceConnection(busAddress: busAddress)
+  ///   - allowsPlainSession: Whether secrets may go over the bus in clear where the service refuses to encrypt them.
+  ///     Otherwise every call fails with ``SecretServiceError/encryptionRefused`` there.
+  public init(
+    busAddress: String? = nil, timeout: Duration = .seconds(25), allowsPlainSession: Bool = false
+  ) {
+    connection = SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlainSession)
     self.timeout = timeout
   }
 

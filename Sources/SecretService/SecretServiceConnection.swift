@@ -9,15 +9,19 @@ import Synchronization
 /// connects to whoever offers the service then.
 package final class SecretServiceConnection: Sendable {
   private let busAddress: String?
+  private let allowsPlainSession: Bool
   private let current = Mutex<ServiceSession?>(nil)
   /// Held while connecting: a service must not be asked for two sessions at once; some versions of
   /// gnome-keyring abort then. Not the mutex, which is for moments: the thread sanitizer does not see how the
   /// kernel hands a contended one on.
   private let connecting = DispatchSemaphore(value: 1)
 
-  /// - Parameter busAddress: The D-Bus address of the bus; nil is the session bus.
-  package init(busAddress: String? = nil) {
+  /// - Parameters:
+  ///   - busAddress: The D-Bus address of the bus; nil is the session bus.
+  ///   - allowsPlainSession: Whether secrets may go over the bus in clear where the service refuses to encrypt them.
+  package init(busAddress: String? = nil, allowsPlainSession: Bool = false) {
     self.busAddress = busAddress
+    self.allowsPlainSession = allowsPlainSession
   }
 
   /// The algorithms of the session with the service.
@@ -60,7 +64,8 @@ package final class SecretServiceConnection: Sendable {
     defer { connecting.signal() }
     // Somebody else may have connected meanwhile.
     if let session = current.withLock({ $0 }) { return session }
-    let opened = try ServiceSession(busAddress: busAddress, cancellable)
+    let opened = try ServiceSession(
+      busAddress: busAddress, allowsPlain: allowsPlainSession, cancellable)
     current.withLock { $0 = opened }
     return opened
   }

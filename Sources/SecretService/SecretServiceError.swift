@@ -7,6 +7,8 @@ public enum SecretServiceError: Error, Equatable, Sendable {
   case noSessionBus
   /// Nobody on the bus offers the Secret Service, and it cannot be started.
   case noSecretService
+  /// The service refuses to encrypt secrets on their way over the bus, and a plain session was not allowed.
+  case encryptionRefused
   /// There is no collection of this name; for the default collection the name is `default`.
   case noSuchCollection(String)
   /// The collection or item is locked, and no prompt was allowed.
@@ -34,6 +36,7 @@ extension SecretServiceError: CustomStringConvertible {
     switch self {
     case .noSessionBus: "There is no D-Bus session bus."
     case .noSecretService: "No Secret Service (keyring) is running, and none could be started."
+    case .encryptionRefused: "The keyring refuses to encrypt secrets on their way over the bus."
     case .noSuchCollection(let name): "The keyring has no collection named \(name)."
     case .collectionLocked: "The keyring is locked."
     case .promptRequired: "The keyring wants to ask the user first."
@@ -55,6 +58,8 @@ extension SecretServiceError: CustomStringConvertible {
       "Run inside a desktop session, or start a bus with dbus-run-session, or set DBUS_SESSION_BUS_ADDRESS."
     case .noSecretService:
       "Install and start a keyring: gnome-keyring, KWallet, KeePassXC or oo7."
+    case .encryptionRefused:
+      "Use another keyring, such as gnome-keyring. Allow a plain session only where nobody can watch the bus."
     case .noSuchCollection("default"):
       "Log in to the desktop once, or create a login keyring with the keyring's own program."
     case .noSuchCollection:

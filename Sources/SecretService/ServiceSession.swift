@@ -12,14 +12,17 @@ final class ServiceSession: Sendable {
   let bus: BusConnection
   private let service: ConnectedService
 
-  /// Connects to the bus and opens the session.
-  init(busAddress: String?, _ cancellable: Cancellable) throws(SecretServiceError) {
+  /// Connects to the bus and opens the session, a plain one only where that is allowed.
+  init(
+    busAddress: String?, allowsPlain: Bool, _ cancellable: Cancellable
+  ) throws(SecretServiceError) {
     do {
       bus = try BusConnection(address: busAddress, cancellable)
     } catch {
       switch SecretServiceError(error, calling: "Hello", on: .service, cancellable) {
       case .timedOut: throw .timedOut
       case .cancelled: throw .cancelled
+      case let failure where error == .outOfDescriptors: throw failure
       default: throw .noSessionBus
       }
     }
@@ -31,6 +34,8 @@ final class ServiceSession: Sendable {
       guard case .refused = error else { throw error }
       service = try Self.openSession(bus, owner, cancellable)
     }
+    // libsecret asks for a plain session where an encrypted one is not supported. No secret has been sent yet.
+    guard allowsPlain || algorithms != "plain" else { throw .encryptionRefused }
   }
 
   /// The algorithms of the session; `plain` when the service refused an encrypted one.
@@ -105,6 +110,7 @@ final class ServiceSession: Sendable {
       switch SecretServiceError(error, calling: "GetNameOwner", on: .service, cancellable) {
       case .timedOut: throw .timedOut
       case .cancelled: throw .cancelled
+      case let failure where error == .outOfDescriptors: throw failure
       default: throw .noSecretService
       }
     }

@@ -109,7 +109,8 @@ struct CoherenceTests {
       "SearchItems": .reply([.objectPaths([]), .objectPaths([])]), "CreateItem": .silence,
     ])
     let store = KeyringStore(
-      timeout: .seconds(120), busAddress: service.keyring.busAddress,
+      timeout: .seconds(120), allowsPlainSession: true,
+      busAddress: service.keyring.busAddress,
       environment: service.keyring.environment)
     let group = try KeychainGroup("org.example.shared")
     let cache = TokenCacheAccessor(store: store, group: group)

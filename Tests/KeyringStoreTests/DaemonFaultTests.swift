@@ -164,7 +164,9 @@ struct DaemonFaultTests {
     ])
     service.setAnswer(method, .reply([.boolean(true), .uint32(7)]))
     let store = KeyringStore(
-      timeout: .seconds(60), busAddress: service.keyring.busAddress, environment: service.keyring.environment)
+      timeout: .seconds(60), allowsPlainSession: true,
+      busAddress: service.keyring.busAddress,
+      environment: service.keyring.environment)
     let cache = TokenCacheAccessor(store: store, group: group)
     let refused = CacheError(.refused, "")
     await #expect(throws: refused) { try await store.read(.all, in: group) }
@@ -179,7 +181,9 @@ struct DaemonFaultTests {
       "Locked": .reply([.variant(.string("false"))]),
     ])
     let store = KeyringStore(
-      timeout: .seconds(60), busAddress: service.keyring.busAddress, environment: service.keyring.environment)
+      timeout: .seconds(60), allowsPlainSession: true,
+      busAddress: service.keyring.busAddress,
+      environment: service.keyring.environment)
     let cache = TokenCacheAccessor(store: store, group: try KeychainGroup("org.example.shared"))
     let refused = CacheError(.refused, "")
     await #expect(throws: refused) { try await store.groups() }
@@ -194,7 +198,9 @@ struct DaemonFaultTests {
       "SearchItems": .reply([.objectPaths([FakeService.collection + "/1"]), .objectPaths([])])
     ])
     let store = KeyringStore(
-      timeout: .seconds(60), busAddress: service.keyring.busAddress, environment: service.keyring.environment)
+      timeout: .seconds(60), allowsPlainSession: true,
+      busAddress: service.keyring.busAddress,
+      environment: service.keyring.environment)
     let group = try KeychainGroup("org.example.shared")
     let cache = TokenCacheAccessor(store: store, group: group)
     let gone = CacheError(.unavailable, "")
@@ -208,7 +214,8 @@ struct DaemonFaultTests {
   @Test func `A service that is silent is given up at the deadline`() async throws {
     let service = try FakeService(["SearchItems": .silence])
     let store = KeyringStore(
-      timeout: .milliseconds(500), busAddress: service.keyring.busAddress,
+      timeout: .milliseconds(500), allowsPlainSession: true,
+      busAddress: service.keyring.busAddress,
       environment: service.keyring.environment)
     let group = try KeychainGroup("org.example.shared")
     await #expect(throws: CacheError(.timedOut, "")) { try await store.read(.all, in: group) }

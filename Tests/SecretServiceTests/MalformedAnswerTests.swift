@@ -76,6 +76,23 @@ struct MalformedAnswerTests {
     #expect(service.calls.count { $0 == "OpenSession" } == 4)
   }
 
+  @Test func `A service that refuses encryption gets and gives no secret, unless that is allowed`()
+    async throws
+  {
+    let service = try FakeService(["SearchItems": .reply([.objectPaths([item]), .objectPaths([])])])
+    let found = try #require(try await service.client().search([:]).unlocked.first)
+    let client = SecretServiceClient(busAddress: service.keyring.busAddress)
+    let secret = SecretBytes(copying: [7])
+    for _ in 0..<2 {
+      await #expect(throws: SecretServiceError.encryptionRefused) {
+        try await client.setSecret(secret, of: found)
+      }
+      await #expect(throws: SecretServiceError.encryptionRefused) { try await client.secrets(of: [found]) }
+      await #expect(throws: SecretServiceError.encryptionRefused) { try await client.collection() }
+    }
+    #expect(service.calls.filter { $0 != "OpenSession" } == ["SearchItems"])
+  }
+
   @Test func `A session that is refused is asked for once more, with another key`() async throws {
     let name = "org.freedesktop.DBus.Error.InvalidArgs"
     let service = try FakeService(["OpenSession": .error(name)])
