@@ -4,4 +4,5 @@ package import ArgumentParser
 /// does.
 package protocol CommandOptions: ParsableArguments {
   static var configuration: CommandConfiguration { get }
+  var client: ClientOptions { get }
 }

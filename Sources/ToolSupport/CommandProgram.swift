@@ -5,12 +5,24 @@ import Glibc
 package enum CommandProgram {
   package static let version = "0.1.0"
 
-  /// Runs the command that the command line names, and reports what it throws.
-  package static func run(_ program: (some AsyncParsableCommand).Type) async {
-    // A core file would hold tokens. Not 0: a program that takes cores, such as apport, would still be given one.
-    // With 1 the kernel writes no file either.
-    var none = rlimit(rlim_cur: 1, rlim_max: 1)
-    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+  /// Runs the command that the command line names, reports what it throws, and ends the process.
+  ///
+  /// To be called on the main thread, which `wait` keeps until then. It gets the task. An asynchronous main function
+  /// would lend that thread to Dispatch, which takes descriptors before there is a chance to see whether it can have
+  /// them, and signals.
+  package static func run(
+    _ program: (some AsyncParsableCommand).Type,
+    wait: (Task<Never, Never>) -> Never = { _ in while true { pause() } }
+  ) -> Never {
+    do {
+      try ProcessSetup.run()
+    } catch {
+      Failure.exit(with: error)
+    }
+    wait(Task.detached { await run(program) })
+  }
+
+  private static func run(_ program: (some AsyncParsableCommand).Type) async -> Never {
     do {
       var command = try parse(program)
       if var command = command as? any AsyncParsableCommand {
@@ -21,6 +33,7 @@ package enum CommandProgram {
     } catch {
       Failure.exit(with: error, of: program)
     }
+    exit(EXIT_SUCCESS)
   }
 
   /// The command that the command line names, with its arguments.

@@ -91,11 +91,17 @@ extension Failure.Message {
         .timedOut, .refused:
         .error
       }
-    let isKeyring = error.underlyingError is SecretServiceError
-    self.init(
-      code: code, name: error.code.rawValue, message: error.message,
-      advice: error.code == .locked && isKeyring ? Self.unlockAdvice : error.advice)
+    let keyringError = error.underlyingError as? SecretServiceError
+    let advice =
+      switch (error.code, keyringError) {
+      case (.locked, _?): "Unlock it, or run the command again with --unlock to be asked."
+      case (_, .encryptionRefused?): Self.encryptionAdvice
+      default: error.advice
+      }
+    self.init(code: code, name: error.code.rawValue, message: error.message, advice: advice)
   }
 
-  private static let unlockAdvice = "Unlock it, or run the command again with --unlock to be asked."
+  package static let encryptionAdvice =
+    "Use another keyring, such as gnome-keyring. Where nobody can watch the bus, --allow-plain-session sends secrets "
+    + "in clear."
 }

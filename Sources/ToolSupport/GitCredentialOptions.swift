@@ -62,7 +62,7 @@ package struct GitCredentialQuestion: Sendable {
     // A line break would begin another line of the answer.
     let username = result.account.username.flatMap { $0 == printable($0) ? $0 : nil } ?? "llavero"
     let token = result.accessToken
-    guard [token, result.tokenType].allSatisfy({ $0 == printable($0) }) else { return }
+    guard result.isWellFormed else { return }
     var lines =
       takesTokens
       ? ["capability[]=authtype", "authtype=\(result.tokenType)", "credential=\(token)", "ephemeral=1"]

@@ -15,11 +15,15 @@ extension KeyChoice {
   /// Hands the passphrase that this process was given to the program that takes over by an exec, which would have
   /// to ask the person again, or would find a pipe empty. It goes through a pipe; arguments and environment only
   /// get its number.
-  package static func handOver() {
-    guard let secret = given.withLock({ $0 }) else { return }
+  ///
+  /// - Returns: The descriptor that the program needs, if it needs one.
+  func handOver() -> Int32? {
+    guard let secret = Self.given.withLock({ $0 }) else {
+      return if case .passphraseDescriptor(let descriptor) = self { descriptor } else { nil }
+    }
     var bytes = unsafe secret.withUnsafeBytes { unsafe Array($0) }
     defer { wipe(&bytes) }
-    guard let end = Terminal.pipe(holding: bytes) else { return }
+    guard let end = Terminal.pipe(holding: bytes) else { return nil }
     let choice = "passphrase-fd:\(end)"
     unsafe setenv("LLAVERO_KEY", choice, 1)
     // The command line goes before the environment.
@@ -29,5 +33,6 @@ extension KeyChoice {
       if argument == "--key", index + 1 < count { unsafe arguments[index + 1] = strdup(choice) }
       if argument.hasPrefix("--key=") { unsafe arguments[index] = strdup("--key=" + choice) }
     }
+    return end
   }
 }

@@ -1,9 +1,9 @@
 import ArgumentParser
-package import EncryptedFileStore
+import EncryptedFileStore
 import FoundationEssentials
 import GLibSupport
 import Glibc
-package import SecretService
+import SecretService
 import TokenCache
 
 /// Where the key of the file store comes from, as the person says it. It never holds the secret itself.
@@ -43,15 +43,16 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     }
   }
 
-  /// The source for the store. `collection` and `prompt` are for a key in the keyring.
-  package func source(collection: String?, prompt: PromptPermission) -> KeySource {
+  /// The source for the store. The parameters are for a key in the keyring.
+  func source(collection: String?, prompt: PromptPermission, allowsPlainSession: Bool) -> KeySource {
     switch self {
     case .passphrase: .passphrase { (use) throws(CacheError) in try Self.ask(use) }
     case .passphraseDescriptor(let descriptor):
       .passphrase { _ throws(CacheError) in try Self.read(descriptor) }
     case .file(let path): .keyFile(path: path)
     case .credential(let name): .credential(name: name)
-    case .keyring: .keyring(collection: collection, prompt: prompt)
+    case .keyring:
+      .keyring(collection: collection, prompt: prompt, allowsPlainSession: allowsPlainSession)
     }
   }
 
@@ -72,17 +73,10 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
   }
 
   private static func ask(_ question: String) throws(CacheError) -> SecretBytes {
-    guard let answer = Terminal.askSecretly(question) else {
-      throw CacheError(
-        .locked, "There is no terminal to ask for the passphrase of the file store.",
-        advice: "Give it in a file descriptor: --key passphrase-fd:3 3< FILE. Or use another key: \(forms).")
-    }
-    // The terminal gives no signals while it does not show what is typed.
-    let isInterrupted = unsafe answer.withUnsafeBytes { unsafe $0.contains(3) }
-    guard !isInterrupted else {
-      throw CacheError(.promptDismissed, "The question for the passphrase was cancelled.")
-    }
-    return answer
+    if let answer = try Terminal.askSecretly(question) { return answer }
+    throw CacheError(
+      .locked, "There is no terminal to ask for the passphrase of the file store.",
+      advice: "Give it in a file descriptor: --key passphrase-fd:3 3< FILE. Or use another key: \(forms).")
   }
 
   /// Reads a passphrase up to the end, without the line's end.
@@ -100,9 +94,8 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
         advice: "Open it for the command, for example with \(descriptor)< FILE.")
     }
     defer { wipe(&bytes) }
-    // Whoever comes next in this process finds a file at its beginning again; no other program needs it.
+    // Whoever comes next in this process finds a file at its beginning again.
     lseek(descriptor, 0, SEEK_SET)
-    if descriptor > STDERR_FILENO { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     return keep(unsafe bytes.withUnsafeBytes { unsafe SecretBytes(copying: $0) })
   }

@@ -28,12 +28,18 @@ package struct StoreOptions: ParsableArguments {
   @Flag(help: "Let the keyring ask for its password when it is locked.")
   package var unlock = false
 
+  @Flag(
+    name: .customLong("allow-plain-session"),
+    help: "Let secrets go over the bus in clear where the keyring refuses to encrypt them.")
+  package var allowsPlainSession = false
+
   package init() {}
 
   /// A file store without a key ends the process.
   package var store: any CacheStore {
     if let fileStore { return fileStore }
-    return KeyringStore(collection: chosenCollection, prompt: prompt)
+    return KeyringStore(
+      collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
   }
 
   /// The store of encrypted files, where that is the one that was chosen.
@@ -48,9 +54,14 @@ package struct StoreOptions: ParsableArguments {
     return EncryptedFileStore(key: source(key))
   }
 
+  /// Hands the key to the program that takes over by an exec.
+  ///
+  /// - Returns: The descriptor that the program needs for that, if it needs one.
+  package func handOverKey() -> Int32? { fileStore == nil ? nil : chosenKey?.handOver() }
+
   /// Where a key comes from, in the keyring's collection that was chosen.
   package func source(_ key: KeyChoice) -> KeySource {
-    key.source(collection: chosenCollection, prompt: prompt)
+    key.source(collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
   }
 
   /// Where the key of the file store comes from, if that was said.
@@ -66,6 +77,7 @@ package struct StoreOptions: ParsableArguments {
     if let kind { words += ["--store", kind.rawValue] }
     if let key { words += ["--key", key.argument] }
     if let collection { words += ["--collection", collection] }
+    if allowsPlainSession { words.append("--allow-plain-session") }
     let text = words.map { " " + shellQuoted($0) }.joined()
     guard fileStore != nil, case .passphraseDescriptor(let number)? = chosenKey else { return text }
     return text + " \(number)< FILE"

@@ -1,6 +1,5 @@
 import GLibSupport
 import Glibc
-package import SecretService
 
 /// What the tool prints, and where.
 package enum Terminal {
@@ -37,13 +36,12 @@ package enum Terminal {
     close(end)
   }
 
-  /// The reading end of a pipe with some bytes in it, ``inputLimit`` at most. An exec leaves it open.
+  /// The reading end of a pipe with some bytes in it, ``inputLimit`` at most.
   static func pipe(holding bytes: [UInt8]) -> Int32? {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe Glibc.pipe(&ends) == 0 else { return nil }
-    Stream(ends[1]).write(bytes)
-    close(ends[1])
-    return ends[0]
+    guard let pipe = openPipe() else { return nil }
+    _ = writeAll(bytes.span, to: pipe.writing)
+    close(pipe.writing)
+    return pipe.reading
   }
 
   /// Shows how far something long has come: one line on a terminal, gone when it is done.
@@ -60,19 +58,6 @@ package enum Terminal {
       return false
     }
     return answer == "y" || answer == "yes"
-  }
-
-  /// Asks for a secret, which the terminal does not show.
-  ///
-  /// - Returns: What was typed, `nil` where there is no terminal.
-  package static func askSecretly(_ question: String) -> SecretBytes? {
-    let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    if terminal >= 0 { close(terminal) }
-    // Without a terminal of the session getpass takes standard input for one.
-    guard terminal >= 0 || isInput, let answer = unsafe getpass(question) else { return nil }
-    let bytes = unsafe UnsafeMutableRawBufferPointer(start: answer, count: strlen(answer))
-    defer { unsafe explicit_bzero(answer, bytes.count) }
-    return unsafe SecretBytes(copying: UnsafeRawBufferPointer(bytes))
   }
 
   fileprivate static let isDumb = processEnvironment()["TERM"] == "dumb"
@@ -106,14 +91,15 @@ package struct Stream: Sendable {
     return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
   }
 
-  /// Ends the process when that fails: the rest of the output has no use.
+  /// Writes text as ``write(_:)-([UInt8])`` does.
   package func write(_ text: String) { write(Array(text.utf8)) }
 
-  /// Ends the process when that fails: the rest of the output has no use.
+  /// Writes bytes. When that fails on standard output the process ends, since the rest has no use; a message on standard
+  /// error that nobody can read changes nothing.
   package func write(_ bytes: [UInt8]) {
-    if writeAll(bytes.span, to: descriptor) { return }
+    if writeAll(bytes.span, to: descriptor) || descriptor == STDERR_FILENO { return }
     // A reader that has seen enough, such as head, is no reason to complain.
-    if errno != EPIPE && descriptor == STDOUT_FILENO {
+    if errno != EPIPE {
       let reason = unsafe String(cString: strerror(errno))
       Terminal.error("llavero: Standard output cannot be written: \(reason).")
     }

@@ -24,9 +24,14 @@ package enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable 
   ///   - result: The token.
   ///   - environment: The process's, where kubectl says which version it speaks.
   /// - Returns: The text, without a line break at its end.
-  /// - Throws: `Failure.Message` of code `usage` for a version that nobody knows.
+  /// - Throws: `Failure.Message`: for what is no token, and of code `usage` for a version that nobody knows.
   package func text(of result: AuthenticationResult, environment: [String: String]) throws -> String {
-    switch self {
+    guard result.isWellFormed else {
+      throw Failure.Message(
+        name: "invalid_token", message: "The access token has characters that no token has.",
+        advice: "Get a new one with --force-refresh.")
+    }
+    return switch self {
     case .bare: result.accessToken
     case .header: "Authorization: " + result.authorizationHeader
     case .json: try ToolSupport.json(TokenReport(result))
@@ -129,6 +134,12 @@ private struct ExecCredential: Encodable {
 }
 
 extension AuthenticationResult {
+  /// Whether the token is what RFC 6749 calls one (appendix A.12). A line break, for one, would begin another header
+  /// field, or another line of an answer.
+  var isWellFormed: Bool {
+    !accessToken.isEmpty && (tokenType + accessToken).utf8.allSatisfy { (0x20...0x7E).contains($0) }
+  }
+
   /// The tenant that issued the token.
   package var tenantID: String? { tenantProfile?.tenantID ?? authority.tenant }
 }

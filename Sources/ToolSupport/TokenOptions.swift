@@ -67,8 +67,7 @@ package struct TokenOptions: CommandOptions {
     }
     let text = try (json ? .json : format ?? .bare).text(
       of: result, environment: processEnvironment())
-    // A program gets the token as it is, whatever that may be.
-    Terminal.out(Terminal.output.isTerminal ? printableLines(text) : text)
+    Terminal.out(text)
   }
 }
 

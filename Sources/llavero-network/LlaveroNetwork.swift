@@ -11,6 +11,7 @@ struct LlaveroNetwork: AsyncParsableCommand {
 @main
 enum Program {
   static func main() {
-    Interruption.cancels { await CommandProgram.run(LlaveroNetwork.self) }
+    let signals = Interruption.block()
+    CommandProgram.run(LlaveroNetwork.self) { Interruption.wait(for: signals, cancelling: $0) }
   }
 }

@@ -112,14 +112,7 @@ struct Export: AsyncParsableCommand {
   }
 
   private static func create(_ path: String, _ contents: Data) throws {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure(path) }
-    defer { close(descriptor) }
-    guard writeAll(contents.span, to: descriptor), fsync(descriptor) == 0 else {
-      let error = failure(path)
-      unsafe unlink(path)
-      throw error
-    }
+    guard writeNewFile(contents.span, to: path) else { throw failure(path) }
   }
 
   private static func failure(_ path: String) -> Failure.Message {

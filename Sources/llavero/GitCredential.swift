@@ -15,7 +15,7 @@ struct GitCredential: AsyncParsableCommand {
     guard question.isForAzureDevOps else { return }
     let client = try options.client.publicClient()
     guard let result = try await client.cached(try await options.request(to: client)) else {
-      try NetworkProgram.takeOver(input: input)
+      try NetworkProgram.takeOver(options, input: input)
     }
     question.answer(result)
   }

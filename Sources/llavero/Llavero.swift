@@ -2,7 +2,6 @@ import ArgumentParser
 import TokenCache
 import ToolSupport
 
-@main
 struct Llavero: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "llavero",
@@ -49,8 +48,9 @@ struct Llavero: AsyncParsableCommand {
           Sources.self, Adopt.self, Rekey.self, Doctor.self,
         ]),
     ])
+}
 
-  static func main() async {
-    await CommandProgram.run(Self.self)
-  }
+@main
+enum Program {
+  static func main() { CommandProgram.run(Llavero.self) }
 }

@@ -7,7 +7,7 @@ struct Logout: AsyncParsableCommand {
   @OptionGroup var options: LogoutOptions
 
   func run() async throws {
-    if options.browser { try NetworkProgram.takeOver() }
+    if options.browser { try NetworkProgram.takeOver(options) }
     try await options.signOut(of: options.client.publicClient())
   }
 }

@@ -10,7 +10,7 @@ struct Networked<Options: CommandOptions>: ParsableCommand {
   @OptionGroup var options: Options
 
   func run() throws {
-    try NetworkProgram.takeOver()
+    try NetworkProgram.takeOver(options)
   }
 }
 
@@ -18,13 +18,20 @@ struct Networked<Options: CommandOptions>: ParsableCommand {
 enum NetworkProgram {
   private static let name = "llavero-network"
 
-  /// Lets it go on in place of this process, with the same arguments and the passphrase that was read.
+  /// Runs it in place of this process, with the same arguments. It gets the standard streams and the descriptor that it
+  /// needs for the store's key, and no other that this process was started with.
   ///
-  /// - Parameter input: What was read from standard input, and is to be read again.
+  /// - Parameters:
+  ///   - options: Those of the command.
+  ///   - input: What was read from standard input, and is to be read again.
   /// - Throws: `Failure.Message` if it is not installed.
-  static func takeOver(input: [UInt8] = []) throws(Failure.Message) -> Never {
+  static func takeOver(_ options: some CommandOptions, input: [UInt8] = []) throws(Failure.Message) -> Never {
     if !input.isEmpty { Terminal.returnInput(input) }
-    KeyChoice.handOver()
+    let kept = options.client.cache.store.handOverKey()
+    let opened = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    for descriptor in opened.compactMap({ Int32($0) }) where descriptor > STDERR_FILENO {
+      _ = fcntl(descriptor, F_SETFD, descriptor == kept ? 0 : FD_CLOEXEC)
+    }
     // This thread may be one that takes no signals, which the next program would inherit.
     var signals = sigset_t()
     unsafe sigemptyset(&signals)

@@ -79,8 +79,14 @@ extension StoreOptions {
   /// Another program's cache, with the permission to prompt that the options say. Its collection is the default one
   /// unless the command line names another: the settings are about Llavero's own.
   func store(
-    of peer: PeerCache, group: KeychainGroup, client: SecretServiceConnection = SecretServiceConnection()
+    of peer: PeerCache, group: KeychainGroup, client: SecretServiceConnection? = nil
   ) -> MSALExtensionsStore {
-    MSALExtensionsStore(peer, group: group, collection: collection, prompt: prompt, client: client)
+    MSALExtensionsStore(
+      peer, group: group, collection: collection, prompt: prompt, client: client ?? connection)
+  }
+
+  /// A connection to the keyring, which several stores can share.
+  var connection: SecretServiceConnection {
+    SecretServiceConnection(allowsPlainSession: allowsPlainSession)
   }
 }

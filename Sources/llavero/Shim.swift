@@ -1,5 +1,6 @@
 import ArgumentParser
-import FoundationEssentials
+import GLibSupport
+import Glibc
 import ToolSupport
 
 struct Shim: ParsableCommand {
@@ -36,12 +37,23 @@ struct Shim: ParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+      guard directory != "" else { throw ValidationError("Name a directory with --directory.") }
+    }
+
     func run() throws {
-      let home = ProcessInfo.processInfo.environment["HOME"] ?? ""
-      let path = (directory ?? home + "/.local/bin") + "/" + program.rawValue
-      try program.install(at: path)
+      let path = try program.install(in: directory ?? (try Self.ownDirectory))
       if output.json { return Terminal.out(try json(Result(path: path))) }
       Terminal.out("Installed \(printable(path)).")
+    }
+
+    private static var ownDirectory: String {
+      get throws(Failure.Message) {
+        if let home = processEnvironment()["HOME"], !home.isEmpty { return home + "/.local/bin" }
+        throw Failure.Message(
+          code: .usage, name: "no_home", message: "HOME is not set.",
+          advice: "Name a directory with --directory.")
+      }
     }
   }
 }
@@ -54,26 +66,30 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
 
   /// Writes the script, in place of one that was written before.
   ///
+  /// - Returns: Where it is.
   /// - Throws: `Failure.Message`, where another file is in the way, or none can be written.
-  func install(at path: String) throws(Failure.Message) {
-    let isThere = FileManager.default.fileExists(atPath: path)
-    guard !isThere || isStandIn(path) else {
+  func install(in directory: String) throws(Failure.Message) -> String {
+    let path = "\(directory)/\(rawValue)"
+    guard FileStatus(path) == nil || isStandIn(path) else {
       throw Failure.Message(
         name: "exists", message: "\(path) is there already, and is no stand-in.",
         advice: "Choose another directory with --directory.")
     }
-    do {
-      try Data(script.utf8).write(to: URL(filePath: path), options: isThere ? .atomic : .withoutOverwriting)
-      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-    } catch {
+    // Under another name until it is whole. One that is there was left by an installation that was killed.
+    let new = "\(directory)/.\(rawValue).new-stand-in"
+    unsafe unlink(new)
+    guard writeNewFile(Array(script.utf8).span, to: new, mode: 0o755), unsafe rename(new, path) == 0 else {
+      let reason = unsafe String(cString: strerror(errno))
+      unsafe unlink(new)
       throw Failure.Message(
-        name: "not_writable", message: "\(path) cannot be written.",
+        name: "not_writable", message: "\(path) cannot be written: \(reason).",
         advice: "Make the directory, or choose another with --directory.")
     }
+    return path
   }
 
   private func isStandIn(_ path: String) -> Bool {
-    let contents = (try? Data(contentsOf: URL(filePath: path))) ?? Data()
+    let contents = (try? readPrivateFile(path, limit: 1 << 16, openToOthers: true)) ?? []
     return String(decoding: contents, as: UTF8.self).split(separator: "\n").contains(Substring(Self.mark))
   }
 

@@ -49,7 +49,7 @@ struct Sources: AsyncParsableCommand {
   var fix = false
 
   func run() async throws {
-    let client = SecretServiceConnection()
+    let client = store.connection
     var (sources, failure): ([Result.Source], CacheError?) = ([], nil)
     // Several caches may share a lock file.
     var known: Set<PeerFinding> = []

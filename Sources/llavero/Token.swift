@@ -10,7 +10,7 @@ struct Token: AsyncParsableCommand {
   func run() async throws {
     let client = try options.client.publicClient(minimumValidity: options.minimumValidity?.seconds)
     guard let result = try await client.cached(try await options.request(to: client)) else {
-      try NetworkProgram.takeOver()
+      try NetworkProgram.takeOver(options)
     }
     try options.print(result)
   }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import Glibc
 import SecretService
 import TestSupport
@@ -68,6 +69,34 @@ struct DoctorTests {
     #expect(try await client.search(["xdg:schema": "org.llavero.Probe"]).unlocked.isEmpty)
     let runtime = try #require(tool.keyring.environment["XDG_RUNTIME_DIR"])
     #expect(!FileManager.default.fileExists(atPath: runtime + "/llavero/doctor.lock"))
+  }
+
+  @Test func `The program that offers the service is not started to ask for its version`() throws {
+    let keyring = try PrivateKeyring(startingDaemon: false)
+    let program = home.path + "/gnome-keyring-daemon"
+    try FileManager.default.copyItem(atPath: "/usr/bin/gnome-keyring-daemon", toPath: program)
+    let daemon = try Child(
+      program, ["--foreground", "--components=secrets"], environment: keyring.environment)
+    defer {
+      daemon.signal(SIGKILL)
+      daemon.wait()
+    }
+    let tool = try Tool(on: keyring)
+    var report = try examine(tool)
+    while report.states("secret_service") != ["ok"] { report = try examine(tool) }
+    #expect(report.text("secret_service").contains("gnome-keyring-daemon offers the Secret Service"))
+  }
+
+  @Test func `A keyring that refuses encryption is a problem, unless that is allowed`() throws {
+    let service = try FakeService(["SearchItems": .reply([.objectPaths([]), .objectPaths([])])])
+    let tool = try Tool(on: service.keyring)
+    let report = try examine(tool)
+    #expect(report.states("encryption") == ["problem"])
+    #expect(report.text("encryption").contains("--allow-plain-session"))
+    #expect(report.findings("probe").isEmpty)
+    let calls = Set(service.calls)
+    #expect(calls.isDisjoint(with: ["SearchItems", "GetSecrets", "CreateItem"]), "\(calls)")
+    #expect(try examine(tool, "--allow-plain-session").states("encryption") == ["warning"])
   }
 
   @Test func `People get one finding a line, with a next step under it`() throws {

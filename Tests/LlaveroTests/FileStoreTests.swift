@@ -126,9 +126,39 @@ struct FileStoreTests {
     #expect(wrong.text.contains("is not the one it was sealed with"))
     let interrupted = try tool.onTerminal("accounts", answering: ["kor\u{3}"], environment: environment)
     #expect(interrupted.status == 5)
+    #expect(interrupted.text.contains("was cancelled") && interrupted.echoes)
+    let ended = try tool.onTerminal("accounts", answering: ["\u{4}"], environment: environment)
+    #expect(ended.status == 5)
     let nobody = try run("accounts", environment: ["LLAVERO_KEY": "passphrase"])
     #expect(nobody.status == 3)
     #expect(nobody.standardError.contains("--key passphrase-fd:3 3< FILE"))
+  }
+
+  @Test(arguments: ["accounts", "logout --browser"], [SIGINT, SIGTERM, SIGHUP])
+  func `A signal at the question for a passphrase leaves a terminal that shows what is typed`(
+    command: String, signal: Int32
+  ) throws {
+    // The second is done by llavero-network, which takes signals in its own way.
+    let environment = environment([
+      "LLAVERO_KEY": "passphrase", "LLAVERO_CLIENT_ID": LabTool.client,
+      "LLAVERO_AUTHORITY": "https://localhost:1/common",
+    ])
+    let secret = try files.file("passphrase", "korrekt")
+    let made = try Child.run(
+      "/bin/sh", ["-c", "\(Tool.path) import - --group \(tool.group) --key passphrase-fd:9 9< \(secret)"],
+      environment: tool.environment(with: environment), input: Sample.cache)
+    try #require(made.status == 0, "\(made.standardError)")
+    let words = command.split(separator: " ").map(String.init)
+    let end = try tool.onTerminal(words, answering: ["kor\u{1}"], environment: environment) {
+      kill($0, signal)
+    }
+    #expect(end.echoes)
+    if signal == SIGINT || signal == SIGTERM && command.hasPrefix("logout") {
+      #expect(end.status == 5, "\(end)")
+    } else {
+      // What setsid says of a program that a signal has ended.
+      #expect(end.text.contains("did not exit normally"), "\(end)")
+    }
   }
 
   @Test func `Two passphrases that differ make no store`() throws {

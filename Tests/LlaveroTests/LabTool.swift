@@ -11,6 +11,9 @@ struct LabTool: Sendable {
   static let client = "c0000000-0000-4000-8000-000000000001"
   static let alice = "alice@contoso.test"
 
+  static let browser = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "SignInTests/browser.py").path
+
   let lab: EntraLab
   let tool: Tool
   var environment: [String: String?]
@@ -18,12 +21,10 @@ struct LabTool: Sendable {
   init(_ lab: EntraLab, on keyring: PrivateKeyring? = nil) throws {
     self.lab = lab
     tool = try Tool(on: keyring)
-    let browser = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "SignInTests/browser.py").path
     environment = [
       "LLAVERO_AUTHORITY": lab.authority(), "LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.group,
       "LLAVERO_CA_BUNDLE": lab.caBundlePath, "LLAVERO_GRAPH_URL": lab.graphURL,
-      "LAB_CA_BUNDLE": lab.caBundlePath, "BROWSER": "python3 \(browser)",
+      "LAB_CA_BUNDLE": lab.caBundlePath, "BROWSER": "python3 \(Self.browser)",
     ]
     lab.configure { $0.deviceInterval = 1 }
   }

@@ -133,4 +133,31 @@ struct OtherToolsTests {
     try FileManager.default.removeItem(atPath: path)
     #expect(try Tool().run(["shim", "install", "az", "--directory", directory.path + "/none"]).status == 1)
   }
+
+  @Test func `A stand-in that could not be written leaves nothing, and is written the next time`() throws {
+    let directory = try TemporaryDirectory()
+    let tool = try Tool()
+    // As a full disk does, the limit lets the file be made and nothing be written to it.
+    let result = try Child.run(
+      "/bin/sh",
+      [
+        "-c", #"umask 0; trap "" XFSZ; ulimit -f 0; exec "$0" shim install az --directory "$1""#, Tool.path,
+        directory.path,
+      ],
+      environment: tool.environment(with: [:]))
+    #expect(result.status == 1)
+    #expect(result.standardError.contains("File too large"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+    #expect(try tool.run(["shim", "install", "az", "--directory", directory.path]).status == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["az"])
+  }
+
+  @Test func `A stand-in goes into a directory that is named`() throws {
+    let tool = try Tool()
+    #expect(try tool.run(["shim", "install", "az", "--directory", ""]).status == 2)
+    let homeless = try tool.run(["shim", "install", "az"], environment: ["HOME": nil])
+    #expect(homeless.status == 2)
+    #expect(homeless.standardError.contains("HOME is not set"))
+    #expect(!FileManager.default.fileExists(atPath: "/az"))
+  }
 }

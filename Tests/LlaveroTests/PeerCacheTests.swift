@@ -199,7 +199,7 @@ struct PeerCacheTests {
     try writeAzureCLI()
     let screen = try tool.onTerminal(
       "adopt", "azure-cli", columns: 200, answering: ["y"], environment: ["HOME": home.path],
-      asked: { try writeAzureCLI("{}") })
+      asked: { _ in try writeAzureCLI("{}") })
     #expect(screen.status == 0)
     #expect(screen.text.contains("imported"))
     #expect(try home.contents(".azure/msal_token_cache.json") == "{}")

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import TestSupport
 
@@ -5,6 +6,8 @@ import TestSupport
 struct Screening {
   let status: Int32
   let text: String
+  /// Whether the terminal shows afterwards what is typed.
+  let echoes: Bool
 
   /// The lines without control sequences for colours.
   var lines: [String] {
@@ -19,10 +22,20 @@ extension Tool {
   }
 
   /// Runs a command in the tool's group on a terminal of its own, which echoes what the person types: something at
-  /// once, and answers to questions. `asked` is called before each answer.
+  /// once, and answers to questions, a control character without the Enter. `asked` is called before each answer with the
+  /// tool's process.
   func onTerminal(
     _ arguments: String..., columns: Int = 80, typing: String = "", answering: [String] = [],
-    environment: [String: String?] = [:], asked: () throws -> Void = {}
+    environment: [String: String?] = [:], asked: (pid_t) throws -> Void = { _ in }
+  ) throws -> Screening {
+    try onTerminal(
+      arguments, columns: columns, typing: typing, answering: answering, environment: environment,
+      asked: asked)
+  }
+
+  func onTerminal(
+    _ arguments: [String], columns: Int = 80, typing: String = "", answering: [String] = [],
+    environment: [String: String?] = [:], asked: (pid_t) throws -> Void = { _ in }
   ) throws -> Screening {
     let main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     defer { close(main) }
@@ -63,10 +76,23 @@ extension Tool {
       // What is typed before a question for a secret is thrown away.
       let question = String(decoding: output.suffix(2), as: UTF8.self)
       if [": ", "] "].contains(question), let answer = answers.popFirst() {
-        try asked()
-        type(answer + "\n")
+        try asked(Self.child(of: child.pid))
+        type(answer.unicodeScalars.last.map { $0.value < 32 } == true ? answer : answer + "\n")
       }
     }
-    return Screening(status: child.wait(), text: String(decoding: output, as: UTF8.self))
+    var settings = termios()
+    let echoes = tcgetattr(main, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
+    return Screening(
+      status: child.wait(), text: String(decoding: output, as: UTF8.self), echoes: echoes)
+  }
+
+  /// The one process that another has started.
+  private static func child(of process: pid_t) throws -> pid_t {
+    let children = try String(
+      decoding: Data(contentsOf: URL(filePath: "/proc/\(process)/task/\(process)/children")), as: UTF8.self)
+    guard let child = children.split(separator: " ").first.flatMap({ pid_t($0) }) else {
+      throw Failure(description: "\(process) has no child")
+    }
+    return child
   }
 }

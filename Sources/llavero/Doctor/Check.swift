@@ -23,7 +23,10 @@ struct Patient: Sendable {
   let sameStore: String
   /// Whether the person allowed the keyring to ask.
   let prompt: PromptPermission
-  let client = SecretServiceClient(timeout: .seconds(10))
+  /// Whether the person allowed secrets to go over the bus in clear.
+  let allowsPlainSession: Bool
+  /// Looks at a service that refuses to encrypt, too; no secret is sent to that one.
+  let client = SecretServiceClient(timeout: .seconds(10), allowsPlainSession: true)
   let now = Date()
 
   /// A command of the tool on the same store, as a shell takes it.

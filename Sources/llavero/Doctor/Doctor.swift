@@ -64,7 +64,8 @@ struct Doctor: AsyncParsableCommand {
     let files = store.fileStore
     let patient = Patient(
       environment: ProcessInfo.processInfo.environment, store: files ?? store.store,
-      collection: store.chosenCollection, sameStore: store.repeated, prompt: store.prompt)
+      collection: store.chosenCollection, sameStore: store.repeated, prompt: store.prompt,
+      allowsPlainSession: store.allowsPlainSession)
     var lines: [Result.Line] = []
     for chain in chains(files) {
       for check in chain {

@@ -1,4 +1,5 @@
 import SecretService
+import ToolSupport
 
 /// Whether secrets are encrypted on their way over the bus.
 struct EncryptionCheck: Check {
@@ -12,6 +13,9 @@ struct EncryptionCheck: Check {
       }
       guard algorithms == "plain" else {
         return [.ok("Secrets are encrypted on the bus (\(algorithms)).")]
+      }
+      guard patient.allowsPlainSession else {
+        return [.problem(.encryptionRefused, advice: Failure.Message.encryptionAdvice)]
       }
       return [
         .warning(

@@ -55,16 +55,19 @@ struct Provider: Sendable {
     return #"(read -rsp "Password: " p; printf %s "$p") | gnome-keyring-daemon --replace --unlock"#
   }
 
-  /// What the program says its version is. Only those are asked of which it is known that they just answer.
+  /// What the system's own program of this kind says its version is. The program that has the service's name is never
+  /// started: it may be anybody's.
   func version() async -> String? {
-    guard let program, ["gnome-keyring-daemon", "keepassxc"].contains(name) else { return nil }
+    // Some programs hide their file, and say the name that they were started by.
+    let path = program.map { $0.contains("/") ? $0 : "/usr/bin/" + $0 }
+    guard let path, ["/usr/bin/gnome-keyring-daemon", "/usr/bin/keepassxc"].contains(path) else { return nil }
     let queue = BlockingQueue(label: "llavero.doctor")
     let answer = try? await queue.run(
       timeout: .seconds(5), onCancel: GLibError.unexplained, onTimeout: GLibError.unexplained
     ) { (cancellable) throws(GLibError) in
       // Qt programs want a display even for this.
       try outputOfCommand(
-        [program, "--version"], variables: ["QT_QPA_PLATFORM": "offscreen"], cancellable)
+        [path, "--version"], variables: ["QT_QPA_PLATFORM": "offscreen"], cancellable)
     }
     let words = answer?.split(whereSeparator: \.isWhitespace) ?? []
     return words.first { $0.first?.isNumber == true }.map(String.init)

@@ -11,7 +11,7 @@ struct SourcesCheck: Check {
   let collection: String?
 
   func examine(_ patient: Patient) async -> [Finding] {
-    let client = SecretServiceConnection()
+    let client = SecretServiceConnection(allowsPlainSession: patient.allowsPlainSession)
     var findings: [Finding] = []
     // Several caches may share a lock file.
     var known: Set<PeerFinding> = []

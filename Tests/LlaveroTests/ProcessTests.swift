@@ -1,0 +1,130 @@
+import EntraLab
+import FoundationEssentials
+import GLibSupport
+import TestSupport
+import Testing
+import TokenCache
+
+/// What the tool takes from the process that starts it, and gives to those that it starts.
+@Suite(.timeLimit(.minutes(10)))
+struct ProcessTests {
+  private let files: TemporaryDirectory
+
+  init() throws { files = try TemporaryDirectory() }
+
+  /// Runs a shell script whose `$0` is the tool.
+  private func shell(
+    _ script: String, _ arguments: String..., tool: Tool, environment: [String: String?] = [:]
+  ) throws -> Child.Result {
+    try Child.run(
+      "/bin/sh", ["-c", script, Tool.path] + arguments, environment: tool.environment(with: environment))
+  }
+
+  @Test func `The browser gets no descriptor, and llavero-network only that of the passphrase`() async throws
+  {
+    try await withLab { lab in
+      lab.configure { $0.authorize = .user(name: "alice") }
+      let tool = try LabTool(lab)
+      let secret = try files.file("passphrase", "correct horse battery staple\n")
+      let other = try files.file("other", "another secret")
+      let browser = try files.file(
+        "browser.py",
+        """
+        import json, os, runpy, sys
+        own = []
+        for number in range(3, 256):
+            try:
+                own.append(os.readlink(f"/proc/self/fd/{number}"))
+            except OSError:
+                pass
+        parents = []
+        for number in os.listdir(f"/proc/{os.getppid()}/fd"):
+            try:
+                parents.append(os.readlink(f"/proc/{os.getppid()}/fd/{number}"))
+            except OSError:
+                pass
+        with open("\(files.path)/seen", "w") as seen:
+            json.dump({"own": own, "parents": parents}, seen)
+        sys.argv = ["browser.py", sys.argv[1]]
+        runpy.run_path("\(LabTool.browser)", run_name="__main__")
+        """)
+      let environment = tool.environment.merging([
+        "XDG_DATA_HOME": files.path, "BROWSER": "python3 \(browser)",
+      ]) { $1 }
+      let result = try shell(
+        #"exec "$0" login --store file --key passphrase-fd:3 3<"$1" 5<"$2""#, secret, other,
+        tool: tool.tool, environment: environment)
+      #expect(result.status == 0, "\(result.standardError)")
+      let seen = try JSONValue(text: try files.contents("seen"))
+      #expect(seen["own"] == .array([]))
+      let parents = (seen["parents"]?.arrayValue ?? []).compactMap(\.stringValue)
+      #expect(parents.contains(secret) && !parents.contains(other))
+    }
+  }
+
+  @Test func `With few descriptors there is a sentence, not a crash`() throws {
+    let tool = try Tool()
+    let environment: [String: String?] = [
+      "LLAVERO_CLIENT_ID": LabTool.client, "LLAVERO_AUTHORITY": "https://localhost:1/common",
+      "HOME": files.path,
+    ]
+    let commands = [
+      "list", "groups", "accounts", "export", "import -", "clear --all --yes", "doctor", "sources",
+      "adopt --all --yes", "status", "token", "login --device-code", "logout", "me", "get /me",
+      "list --store file --key passphrase-fd:0",
+    ]
+    for limit in 3...60 {
+      for command in limit.isMultiple(of: 4) ? commands : ["list", "login --device-code"] {
+        let result = try shell(
+          #"ulimit -n "$1"; exec "$0" \#(command)"#, "\(limit)", tool: tool, environment: environment)
+        // Of 3 the dynamic linker says that it has no room for the libraries.
+        #expect(result.status < 6 || limit == 3, "\(command) with \(limit): \(result)")
+        if (4..<40).contains(limit) {
+          #expect(result.standardError.contains("ulimit -n 1024"), "\(command) with \(limit): \(result)")
+        }
+      }
+    }
+  }
+
+  @Test func `A standard stream that is closed gets nothing else, and a lost message changes nothing`() throws
+  {
+    let tool = try Tool()
+    try tool.load(Sample.cache)
+    for (number, errors) in ["&-", "/dev/full"].enumerated() {
+      let path = "\(files.path)/cache\(number).json"
+      let result = try shell(
+        #"exec "$0" export "$1" --group "$2" 2>"# + errors, path, tool.group, tool: tool)
+      #expect(result.status == 0)
+      #expect(try JSONValue(text: files.contents("cache\(number).json")) == JSONValue(text: Sample.cache))
+      #expect(try shell(#"exec "$0" list --group . 2>"# + errors, tool: tool).status == 2)
+    }
+    let silent = try shell(#"exec "$0" export --group "$1" >&-"#, tool.group, tool: tool)
+    #expect(silent.status == 1)
+    #expect(silent.standardError.contains("Standard output cannot be written"))
+    let mute = try shell(#"exec "$0" import - --group "$1" <&-"#, tool.group, tool: tool)
+    #expect(mute.status == 1)
+    #expect(mute.standardError.contains("Standard input cannot be read"))
+  }
+
+  @Test func `A keyring that refuses encryption gets no token, unless that is allowed by name`() throws {
+    let service = try FakeService(["SearchItems": .reply([.objectPaths([]), .objectPaths([])])])
+    let tool = try Tool(on: service.keyring)
+    let key = ["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": "keyring"]
+    for environment in [[:], key] {
+      let result = try tool.run(
+        tool.inGroup(["import", "-", "--json"]), input: Sample.cache, environment: environment)
+      #expect(result.status == 1)
+      let error = try JSONValue(text: result.standardError)["error"]
+      #expect(error?["code"]?.stringValue == "refused")
+      #expect(error?["message"]?.stringValue?.contains("refuses to encrypt") == true)
+      #expect(error?["advice"]?.stringValue?.contains("--allow-plain-session") == true)
+    }
+    let copy = try tool.run(["export", "--to", "azure-identity-python", "--json"])
+    #expect(copy.status == 1)
+    #expect(copy.standardError.contains("--allow-plain-session"))
+    #expect(Set(service.calls).isSubset(of: ["OpenSession", "Close"]), "\(service.calls)")
+    let allowed = try tool("import", "-", "--allow-plain-session", input: Sample.cache)
+    #expect(!allowed.standardError.contains("refuses to encrypt"))
+    #expect(service.calls.contains("CreateItem"))
+  }
+}
