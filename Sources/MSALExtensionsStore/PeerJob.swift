@@ -82,7 +82,8 @@ struct PeerJob {
       guard error.code == .damaged else { throw error }
       throw CacheError(
         .damaged, "What \(peer.users) keeps in \(peer.place.description) cannot be used. \(error.message)",
-        advice: error.advice ?? "It was left as it is. Let the program that wrote it mend or remove it.")
+        advice: error.advice ?? "It was left as it is. Let the program that wrote it mend or remove it.",
+        underlyingError: error)
     }
   }
 }

@@ -4,6 +4,9 @@ import Synchronization
 
 /// Blocking calls to the Secret Service, one D-Bus method each where the protocol allows.
 ///
+/// The stores use this and not ``SecretServiceClient``, which does each call as one of its own: what they do is many
+/// calls on one thread, within one deadline, while a lock is held.
+///
 /// Safe to use from any thread, but not from Swift's cooperative pool, where blocking is forbidden. Connects
 /// when it is first needed. When the service has gone the call fails with `.serviceGone`, and the next one
 /// connects to whoever offers the service then.

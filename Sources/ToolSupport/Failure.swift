@@ -91,14 +91,26 @@ extension Failure.Message {
         .timedOut, .refused:
         .error
       }
-    let keyringError = error.underlyingError as? SecretServiceError
-    let advice =
-      switch (error.code, keyringError) {
-      case (.locked, _?): "Unlock it, or run the command again with --unlock to be asked."
-      case (_, .encryptionRefused?): Self.encryptionAdvice
-      default: error.advice
-      }
-    self.init(code: code, name: error.code.rawValue, message: error.message, advice: advice)
+    self.init(code: code, name: error.code.rawValue, message: error.message, advice: Self.advice(on: error))
+  }
+
+  /// What a library advises, with the tool's commands, of which it knows nothing.
+  private static func advice(on error: CacheError) -> String? {
+    let commands: String?
+    switch (error.code, error.underlyingError) {
+    case (.locked, is SecretServiceError):
+      return "Unlock it, or run the command again with --unlock to be asked."
+    case (_, SecretServiceError.encryptionRefused as SecretServiceError): return encryptionAdvice
+    // Another program's cache.
+    case (_, is CacheError): commands = nil
+    case (.damaged, _), (.rolledBack, _):
+      commands = "\"llavero doctor\" says more, and \"llavero clear --damaged\" gives up what cannot be used."
+    case (.wrongKey, _): commands = "--key says where the key comes from: \(KeyChoice.forms)."
+    case (.tooLarge, _): commands = "\"llavero clear --expired\" removes what is of no use any more."
+    default: commands = nil
+    }
+    let sentences = [error.advice, commands].compactMap(\.self)
+    return sentences.isEmpty ? nil : sentences.joined(separator: " ")
   }
 
   package static let encryptionAdvice =

@@ -20,7 +20,7 @@ package struct Settings: Sendable {
   package var caBundle: String?
   package var graphURL: String?
 
-  /// Those of this process. A configuration that makes no sense ends it.
+  /// The settings of this process, which a configuration that makes no sense ends.
   package static let current: Settings = {
     do throws(Failure.Message) {
       return try Settings(environment: processEnvironment())

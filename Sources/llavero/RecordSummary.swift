@@ -72,7 +72,7 @@ struct RecordSummary: Encodable {
     (realm, target, cachedAt, expiresOn, state) = (nil, nil, nil, nil, nil)
   }
 
-  /// Enough of the id for tables and for typing.
+  /// The part of the id that is enough for tables and for typing.
   var shortID: String { String(id.prefix(8)) }
 
   private static func id(_ section: String, _ key: String) -> String {

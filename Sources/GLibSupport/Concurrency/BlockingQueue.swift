@@ -67,7 +67,7 @@ private final class Job<T: Sendable, E: Error>: Sendable {
     state.withLock { if case .finished = $0 { true } else { false } }
   }
 
-  /// To be read when the continuation was resumed.
+  /// What the caller gets. It reads this after the continuation was resumed.
   var result: Result<T, E> {
     state.withLock { state in
       guard case .finished(let result) = state else { preconditionFailure("resumed before the end") }
