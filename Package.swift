@@ -12,6 +12,7 @@ let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -38,10 +39,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    // Only the file store and the lab need this one,
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-    // and only the lab this.
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+    // Only the file store and the lab need this one.
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
   ],
   targets: [
     // The two below include its header, so that GLib's declarations belong to one module.
@@ -73,7 +73,8 @@ let package = Package(
       dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache"], swiftSettings: safe),
     .target(name: "HTTPTransport", dependencies: [httpTypes], swiftSettings: safe),
     .target(
-      name: "SoupTransport", dependencies: ["CGLib", "CLibsoup", "GLibSupport", "HTTPTransport", httpTypes],
+      name: "SoupTransport",
+      dependencies: ["CGLib", "CLibsoup", "GLibSupport", "HTTPTransport", asn1, httpTypes],
       swiftSettings: common),
     .target(
       name: "IdentityClient",
@@ -117,8 +118,7 @@ let package = Package(
     .target(
       name: "EntraLab",
       dependencies: [
-        "CGLib", "CLibsoup", "GLibSupport", crypto, cryptoExtras,
-        .product(name: "SwiftASN1", package: "swift-asn1"),
+        "CGLib", "CLibsoup", "GLibSupport", asn1, crypto, cryptoExtras,
       ],
       swiftSettings: common),
     .executableTarget(name: "entra-lab", dependencies: ["EntraLab", argumentParser], swiftSettings: safe),

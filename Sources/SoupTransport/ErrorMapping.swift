@@ -1,3 +1,4 @@
+import CGLib
 import CLibsoup
 import GLibSupport
 import HTTPTransport
@@ -16,8 +17,16 @@ extension SoupMessageReference {
     case "g-io-error-quark":
       return ioError(error, text)
     default:
-      // The content decoder passes on zlib's and brotli's errors.
       return .malformedResponse(text)
+    }
+  }
+
+  /// What a body that cannot be taken means for the caller.
+  func transportError(_ problem: AnswerBody.Problem, limit: Int) -> HTTPTransportError {
+    switch problem {
+    case .brokenOff: .connectionLost("\(host) closed the connection in the middle of its answer.")
+    case .tooLarge: .responseTooLarge(limit: limit)
+    case .malformed(let rule): .malformedResponse("\(host): \(rule)")
     }
   }
 

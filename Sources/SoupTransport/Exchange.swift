@@ -1,48 +1,46 @@
+import CGLib
 import CLibsoup
 import FoundationEssentials
 import GLibSupport
 import HTTPTransport
 import HTTPTypes
 
+typealias ExchangeCall = BoundedCall<HTTPTransportResponse, HTTPTransportError>
+
 /// One request and its answer.
+///
+/// Deadline and cancellation are the call's, which waits for no thread: libsoup reads as long as there is something
+/// to read, and a server that sees to that keeps it from its loop. The call's `GCancellable` ends that.
 ///
 /// `@unchecked Sendable`: after `init`, everything is touched on the session's thread alone.
 final class Exchange: @unchecked Sendable {
-  typealias Outcome = Result<HTTPTransportResponse, HTTPTransportError>
-
   private let message: SoupMessageReference
-  private let body: Data?
-  private let maximumBodySize: Int
-  private let cancellable: Cancellable
-  private var timer: UnsafeMutablePointer<GSource>?
+  private let request: HTTPTransportRequest
+  private let call: ExchangeCall
   private var stream: UnsafeMutablePointer<GInputStream>?
-  private var received = Data()
-  private var isFinished = false
-  /// The outcome of an exchange that was cancelled before it began.
-  private var early: Outcome?
-  private var completion: ((Outcome) -> Void)?
+  private var isChunked = false
+  private var body: AnswerBody?
 
-  init(_ request: HTTPTransportRequest) throws(HTTPTransportError) {
-    message = try SoupMessageReference(request)
-    body = request.body
-    maximumBodySize = request.maximumBodySize
-    cancellable = Cancellable(timeout: request.timeout)
+  init(_ message: SoupMessageReference, _ request: HTTPTransportRequest, _ call: ExchangeCall) {
+    self.message = message
+    self.request = request
+    self.call = call
   }
 
   deinit {
     if let stream { g_object_unref(stream) }
   }
 
-  /// Sends the request. `completion` is called once.
-  func start(in session: UnsafeMutablePointer<SoupSession>, completion: @escaping (Outcome) -> Void) {
-    if let early { return completion(early) }
-    if cancellable.isPastDeadline { return completion(.failure(.timedOut)) }
-    self.completion = completion
-    startTimer()
-    connect("restarted", unsafeBitCast(restarted, to: GCallback.self))
-    connect("network-event", unsafeBitCast(connectionAdvanced, to: GCallback.self))
+  /// Sends the request.
+  func start(in session: UnsafeMutablePointer<SoupSession>) {
+    if call.isFinished { return }
+    if call.cancellable.isPastDeadline { return call.finish(.failure(.timedOut)) }
+    connect("restarted", unsafeBitCast(restartedHandler, to: GCallback.self))
+    connect("network-event", unsafeBitCast(networkEventHandler, to: GCallback.self))
+    connect("starting", unsafeBitCast(startingHandler, to: GCallback.self))
+    connect("notify::status-code", unsafeBitCast(statusHandler, to: GCallback.self))
     soup_session_send_async(
-      session, message.pointer, G_PRIORITY_DEFAULT, cancellable.pointer,
+      session, message.pointer, G_PRIORITY_DEFAULT, call.cancellable.pointer,
       { session, result, data in
         guard let session, let data else { return }
         let exchange = Unmanaged<Exchange>.fromOpaque(data).takeRetainedValue()
@@ -52,21 +50,14 @@ final class Exchange: @unchecked Sendable {
   }
 
   /// Ends the exchange; only the first outcome counts.
-  func finish(_ outcome: Outcome) {
-    guard !isFinished else { return }
-    isFinished = true
-    received = Data()
-    stopTimer()
-    if case .failure = outcome { cancellable.cancel() }
+  private func finish(_ outcome: Result<HTTPTransportResponse, HTTPTransportError>) {
+    call.finish(outcome)
+    if case .failure = outcome { call.cancellable.cancel() }
+    body = nil
     g_signal_handlers_disconnect_matched(
       UnsafeMutableRawPointer(message.pointer), G_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
       Unmanaged.passUnretained(self).toOpaque())
-    guard let completion else {
-      early = outcome
-      return
-    }
-    self.completion = nil
-    completion(outcome)
+    closeStream()
   }
 
   /// Connects a handler, which holds this object.
@@ -76,44 +67,25 @@ final class Exchange: @unchecked Sendable {
       { data, _ in data.map { Unmanaged<Exchange>.fromOpaque($0).release() } }, GConnectFlags(rawValue: 0))
   }
 
-  private func startTimer() {
-    let timer = g_timeout_source_new(guint(cancellable.remainingMilliseconds))
-    g_source_set_callback(
-      timer,
-      { data in
-        if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().finish(.failure(.timedOut)) }
-        return 0
-      }, Unmanaged.passRetained(self).toOpaque(),
-      { data in data.map { Unmanaged<Exchange>.fromOpaque($0).release() } })
-    g_source_attach(timer, g_main_context_get_thread_default())
-    self.timer = timer
-  }
-
-  private func stopTimer() {
-    guard let timer else { return }
-    self.timer = nil
-    g_source_destroy(timer)
-    g_source_unref(timer)
-  }
-
   private func headArrived(_ session: UnsafeMutablePointer<SoupSession>, _ result: OpaquePointer?) {
     do {
       stream = try withGError { soup_session_send_finish(session, result, $0) }
     } catch {
       return finish(.failure(message.transportError(error)))
     }
-    guard !isFinished else { return closeStream() }
     guard message.cameOverTLS else {
-      finish(
+      return finish(
         .failure(.cannotConnect("The proxy refused the way to \(message.host): status \(message.status).")))
-      return closeStream()
     }
+    body = AnswerBody(
+      isChunked: isChunked, announced: message.announcedBodySize, encoding: message.contentEncoding,
+      limit: request.maximumBodySize)
     readMore()
   }
 
   private func readMore() {
     g_input_stream_read_bytes_async(
-      stream, 65536, G_PRIORITY_DEFAULT, cancellable.pointer,
+      stream, 65536, G_PRIORITY_DEFAULT, call.cancellable.pointer,
       { _, result, data in
         guard let data else { return }
         Unmanaged<Exchange>.fromOpaque(data).takeRetainedValue().partArrived(result)
@@ -125,28 +97,22 @@ final class Exchange: @unchecked Sendable {
     do {
       part = try withGError { g_input_stream_read_bytes_finish(stream, result, $0) }
     } catch {
-      finish(.failure(message.transportError(error)))
-      return closeStream()
+      return finish(.failure(message.transportError(error)))
     }
     defer { g_bytes_unref(part) }
-    guard !isFinished else { return closeStream() }
     var count: gsize = 0
-    guard let bytes = g_bytes_get_data(part, &count), count > 0 else { return bodyEnded() }
-    guard received.count + Int(count) <= maximumBodySize else {
-      finish(.failure(.responseTooLarge(limit: maximumBodySize)))
-      return closeStream()
+    let bytes = UnsafeRawBufferPointer(start: g_bytes_get_data(part, &count), count: Int(count))
+    do throws(AnswerBody.Problem) {
+      if bytes.isEmpty {
+        try body?.end()
+      } else {
+        try body?.append(bytes)
+      }
+    } catch {
+      return finish(.failure(message.transportError(error, limit: request.maximumBodySize)))
     }
-    received.append(bytes.assumingMemoryBound(to: UInt8.self), count: Int(count))
-    readMore()
-  }
-
-  private func bodyEnded() {
-    closeStream()
-    guard message.bodyIsComplete else {
-      return finish(
-        .failure(.connectionLost("\(message.host) closed the connection in the middle of its answer.")))
-    }
-    finish(.success(HTTPTransportResponse(message.responseHead, body: received)))
+    guard let body, body.isComplete else { return readMore() }
+    finish(.success(HTTPTransportResponse(message.responseHead, body: body.decoded)))
   }
 
   /// Gives the connection back, or closes it if the body was not read to its end.
@@ -165,14 +131,35 @@ final class Exchange: @unchecked Sendable {
           .connectionLost(
             "\(message.host) did not take the request, which is not sent a second time unasked.")))
     }
-    message.setBody(body)
+    message.setBody(request.body)
   }
+
+  /// GnuTLS does not look at what a certificate is for.
+  fileprivate func requestStarts() {
+    guard message.certificateIsForServers else {
+      return finish(.failure(.untrustedServer("The certificate of \(message.host) is not for a server.")))
+    }
+  }
+
+  /// Takes the chunks of the body over from libsoup, which takes those that break off for whole ones (to 3.4), while
+  /// the head is known and the reader of the body is not made yet.
+  fileprivate func headWasRead() { isChunked = message.takeOverChunks() }
 }
 
-private typealias RestartedHandler = @convention(c) (OpaquePointer?, gpointer?) -> Void
+private typealias MessageHandler = @convention(c) (OpaquePointer?, gpointer?) -> Void
 
-private let restarted: RestartedHandler = { _, data in
+private let restartedHandler: MessageHandler = { _, data in
   if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().messageRestarts() }
+}
+
+private let startingHandler: MessageHandler = { _, data in
+  if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().requestStarts() }
+}
+
+private typealias NotifyHandler = @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void
+
+private let statusHandler: NotifyHandler = { _, _, data in
+  if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().headWasRead() }
 }
 
 private typealias NetworkEventHandler =
@@ -182,7 +169,7 @@ private typealias NetworkEventHandler =
 
 /// Makes an end of the connection without TLS's own farewell an error; libsoup lets anybody on the way cut off an
 /// answer that carries no length (RFC 8446 section 6.1).
-private let connectionAdvanced: NetworkEventHandler = { _, event, stream, _ in
+private let networkEventHandler: NetworkEventHandler = { _, event, stream, _ in
   guard event == G_SOCKET_CLIENT_TLS_HANDSHAKING, let stream else { return }
   let connection = UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GTlsConnection.self)
   g_tls_connection_set_require_close_notify(connection, 1)

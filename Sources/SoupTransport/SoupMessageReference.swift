@@ -1,3 +1,4 @@
+import CGLib
 import CLibsoup
 import FoundationEssentials
 import GLibSupport
@@ -43,6 +44,9 @@ final class SoupMessageReference: @unchecked Sendable {
     setBody(request.body)
     let fields = soup_message_get_request_headers(message)
     for field in head.headerFields { soup_message_headers_append(fields, field.name.rawName, field.value) }
+    if head.headerFields[.acceptEncoding] == nil {
+      soup_message_headers_append(fields, "Accept-Encoding", "gzip")
+    }
   }
 
   deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
@@ -82,16 +86,34 @@ extension SoupMessageReference {
     return HTTPResponse(status: .init(code: min(max(status, 100), 999)), headerFields: fields)
   }
 
-  /// Whether as many bytes came as were announced. libsoup does not mind where the server closes the connection.
-  var bodyIsComplete: Bool {
-    guard soup_message_get_http_version(pointer) != SOUP_HTTP_2_0, status != 304,
-      soup_message_get_method(pointer).map({ String(cString: $0) }) != "HEAD",
-      let fields = soup_message_get_response_headers(pointer),
-      soup_message_headers_get_one(fields, "Transfer-Encoding") == nil,
-      let metrics = soup_message_get_metrics(pointer)
-    else { return true }
-    let announced = soup_message_headers_get_content_length(fields)
-    return announced <= 0 || soup_message_metrics_get_response_body_bytes_received(metrics) >= announced
+  /// What the header says of the body's compression.
+  var contentEncoding: ContentEncoding {
+    let field = soup_message_headers_get_list(soup_message_get_response_headers(pointer), "Content-Encoding")
+    return ContentEncoding(field.map { String(cString: $0) })
+  }
+
+  /// How many bytes of body the header promises. libsoup does not mind where the server closes the connection.
+  var announcedBodySize: Int? {
+    hasBody ? Int(soup_message_headers_get_content_length(soup_message_get_response_headers(pointer))) : nil
+  }
+
+  /// Makes libsoup hand out the body with its chunk sizes; to be called while the status is set. The connection is
+  /// not used again afterwards.
+  ///
+  /// - Returns: Whether the body comes in chunks.
+  func takeOverChunks() -> Bool {
+    let fields = soup_message_get_response_headers(pointer)
+    guard hasBody, soup_message_get_http_version(pointer) != SOUP_HTTP_2_0,
+      soup_message_headers_get_encoding(fields) == SOUP_ENCODING_CHUNKED
+    else { return false }
+    soup_message_headers_set_encoding(fields, SOUP_ENCODING_EOF)
+    return true
+  }
+
+  /// Whether an answer with this status, to a request of this method, has a body (RFC 9112 section 6.3).
+  private var hasBody: Bool {
+    status >= 200 && status != 204 && status != 304
+      && soup_message_get_method(pointer).map { String(cString: $0) } != "HEAD"
   }
 }
 

@@ -31,16 +31,24 @@ public final class SoupTransport: HTTPTransport {
   public func send(
     _ request: HTTPTransportRequest
   ) async throws(HTTPTransportError) -> HTTPTransportResponse {
-    let exchange = try Exchange(request)
+    let message = try SoupMessageReference(request)
+    let call = ExchangeCall(timeout: request.timeout, onCancel: .cancelled, onTimeout: .timedOut)
+    let exchange = Exchange(message, request, call)
     let thread = sessionThread()
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        thread.run { exchange.start(in: $0) { continuation.resume(returning: $0) } }
-      }
-    } onCancel: {
-      thread.run { _ in exchange.finish(.failure(.cancelled)) }
+    // The session's end ends its exchanges.
+    defer { withExtendedLifetime(thread) {} }
+    do throws(HTTPTransportError) {
+      return try await call.run { _ in thread.run { exchange.start(in: $0) } }
+    } catch {
+      if error == .timedOut { replace(thread) }
+      throw error
     }
-    return try result.get()
+  }
+
+  /// Gives the next request a thread of its own. A server that floods its HTTP/2 connection keeps libsoup reading, and
+  /// this one from its loop.
+  private func replace(_ held: SoupSessionThread) {
+    thread.withLock { if $0 === held { $0 = nil } }
   }
 
   private func sessionThread() -> SoupSessionThread {

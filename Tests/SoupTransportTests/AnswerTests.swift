@@ -89,15 +89,11 @@ extension TransportTests {
     }
 
     @Test func compressedBodyIsDecoded() async throws {
-      // The output of `printf 'hello hello hello' | gzip -n`.
-      let packed = Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA==")
-      let server = TestServer { _ in
-        .init(fields: [("Content-Encoding", "gzip")], body: Array(packed ?? Data()))
-      }
+      let server = TestServer { _ in .init(fields: [("Content-Encoding", "gzip")], body: packedHello) }
       defer { server.stop() }
       let response = try await makeTransport().send(get(server.port))
       #expect(response.text == "hello hello hello")
-      #expect(server.requests.first?.fields["accept-encoding"]?.contains("gzip") == true)
+      #expect(server.requests.first?.fields["accept-encoding"] == "gzip")
     }
 
     @Test func connectionIsReused() async throws {

@@ -91,12 +91,22 @@ extension TransportTests {
         let field = "X: " + String(repeating: "x", count: 1000) + "\r\n"
         while connection.write(field) {}
       },
+      Fault("chunks without the last one", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n")
+      },
+      Fault("chunks that end within a size", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n1")
+      },
+      Fault("chunks that end within the trailers", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\nX: y\r\n")
+      },
+      Fault("no chunk at all", .connectionLost) { connection in
+        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+      },
       Fault("a gzip body that breaks off", .connectionLost) { connection in
         connection.write(
           "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: 99\r\n\r\n")
-        // The beginning of `printf 'hello hello hello' | gzip -n`.
-        connection.write(
-          Array((Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA==") ?? Data()).prefix(20)))
+        connection.write(Array(packedHello.prefix(20)))
       },
     ]
 

@@ -15,7 +15,7 @@ final class RawServer: @unchecked Sendable {
 
   /// Starts to accept connections. `serve` runs on a thread of its own for each.
   init(
-    _ files: TestCertificates.Files? = TestCertificates.shared.good,
+    _ files: TestCertificates.Files? = TestCertificates.shared.good, http2: Bool = false,
     _ serve: @escaping @Sendable (RawConnection) -> Void
   ) {
     let socket = existing(
@@ -39,7 +39,7 @@ final class RawServer: @unchecked Sendable {
         }
         let client = GObjectReference(taking: client)
         DispatchQueue(label: "raw-connection").async {
-          if let connection = RawConnection(client, identity, number: number) {
+          if let connection = RawConnection(client, identity, http2: http2, number: number) {
             serve(connection)
             connection.close()
           }
@@ -62,7 +62,8 @@ final class RawConnection: @unchecked Sendable {
   private let stream: GObjectReference<GIOStream>
 
   fileprivate init?(
-    _ socket: GObjectReference<GSocket>, _ identity: GObjectReference<GTlsCertificate>?, number: Int
+    _ socket: GObjectReference<GSocket>, _ identity: GObjectReference<GTlsCertificate>?, http2: Bool,
+    number: Int
   ) {
     self.number = number
     self.socket = socket
@@ -76,6 +77,12 @@ final class RawConnection: @unchecked Sendable {
     let tls = UnsafeMutableRawPointer(
       existing(g_tls_server_connection_new(plainStream, identity.pointer, nil)))
     stream = GObjectReference(taking: tls.assumingMemoryBound(to: GIOStream.self))
+    if http2 {
+      "h2".withCString { name in
+        var names = [Optional(name), nil]
+        g_tls_connection_set_advertised_protocols(tls.assumingMemoryBound(to: GTlsConnection.self), &names)
+      }
+    }
     if g_tls_connection_handshake(tls.assumingMemoryBound(to: GTlsConnection.self), nil, nil) == 0 {
       return nil
     }

@@ -17,6 +17,8 @@ struct TestCertificates: Sendable {
   let good: Files
   let wrongHost: Files
   let expired: Files
+  /// Of those that say what they are for.
+  let forServers, forClients, forAnything: Files
 
   /// Made once; the directory is removed when the test process ends.
   static let shared: TestCertificates = {
@@ -64,17 +66,21 @@ struct TestCertificates: Sendable {
     good = try Self.sign("good", names: here, until: "20991231000000Z", in: directory)
     wrongHost = try Self.sign("wrong", names: "DNS:other.test", until: "20991231000000Z", in: directory)
     expired = try Self.sign("expired", names: here, until: "20200201000000Z", in: directory)
+    let end = "20991231000000Z"
+    forServers = try Self.sign("server", names: here, until: end, for: "clientAuth,serverAuth", in: directory)
+    forClients = try Self.sign("client", names: here, until: end, for: "clientAuth", in: directory)
+    forAnything = try Self.sign("any", names: here, until: end, for: "anyExtendedKeyUsage", in: directory)
   }
 
   private static func sign(
-    _ name: String, names: String, until end: String, in directory: String
+    _ name: String, names: String, until end: String, for purposes: String? = nil, in directory: String
   ) throws -> Files {
     let base = "\(directory)/\(name)"
     try openssl(
       [
         "req", "-subj", "/CN=\(name)", "-addext", "subjectAltName=\(names)", "-keyout", "\(base).key",
         "-out", "\(base).csr",
-      ] + newKey)
+      ] + (purposes.map { ["-addext", "extendedKeyUsage=\($0)"] } ?? []) + newKey)
     try openssl([
       "ca", "-batch", "-notext", "-config", "\(directory)/config", "-startdate", "20200101000000Z",
       "-enddate", end, "-in", "\(base).csr", "-out", "\(base).pem",

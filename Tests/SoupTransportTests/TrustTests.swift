@@ -45,6 +45,16 @@ extension TransportTests {
       #expect(text.contains("has expired"))
     }
 
+    @Test func certificateForClientsIsNoServers() async throws {
+      let text = try #require(try await problem(certificates.forClients, caBundle: certificates.caBundle))
+      #expect(text.contains("not for a server"))
+      for files in [certificates.forServers, certificates.forAnything] {
+        let server = TestServer(files) { _ in .init() }
+        defer { server.stop() }
+        #expect(await failure(try makeTransport(), get(server.port)) == nil)
+      }
+    }
+
     @Test func serverWithoutTLSIsNotConnectedTo() async throws {
       let server = RawServer(nil) { connection in
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")

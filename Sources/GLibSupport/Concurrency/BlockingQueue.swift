@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Runs blocking calls one after the other on a thread of its own, for callers that must not block.
 ///
@@ -22,83 +21,11 @@ package final class BlockingQueue: Sendable {
     onTimeout timedOut: E,
     _ work: @escaping @Sendable (Cancellable) throws(E) -> T
   ) async throws(E) -> T {
-    let cancellable = Cancellable(timeout: timeout)
-    let job = Job<T, E>()
-
-    let timer = DispatchSource.makeTimerSource(queue: .global())
-    timer.setEventHandler {
-      job.finish(.failure(timedOut))
-      cancellable.cancel()
-    }
-    timer.schedule(deadline: .now() + .milliseconds(Int(cancellable.remainingMilliseconds)))
-    timer.resume()
-    defer { timer.cancel() }
-
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        guard job.suspend(continuation) else { return }
-        queue.async {
-          guard !job.isFinished else { return }
-          job.finish(Result { () throws(E) in try work(cancellable) })
-        }
-      }
-    } onCancel: {
-      job.finish(.failure(cancelled))
-      cancellable.cancel()
-    }
-    return try job.result.get()
-  }
-}
-
-/// One call of `run`: whoever finishes it first decides its result.
-///
-/// The result is handed over under the mutex and not by the continuation: the thread sanitizer does not see how one
-/// that was resumed early hands over something.
-private final class Job<T: Sendable, E: Error>: Sendable {
-  private enum State {
-    case fresh
-    case suspended(CheckedContinuation<Void, Never>)
-    case finished(Result<T, E>)
-  }
-
-  private let state = Mutex(State.fresh)
-
-  var isFinished: Bool {
-    state.withLock { if case .finished = $0 { true } else { false } }
-  }
-
-  /// What the caller gets. It reads this after the continuation was resumed.
-  var result: Result<T, E> {
-    state.withLock { state in
-      guard case .finished(let result) = state else { preconditionFailure("resumed before the end") }
-      return result
-    }
-  }
-
-  /// Keeps the continuation, or resumes it if the job is over already, and then returns false.
-  func suspend(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
-    let isOver = state.withLock { state in
-      if case .finished = state { return true }
-      state = .suspended(continuation)
-      return false
-    }
-    if isOver { continuation.resume() }
-    return !isOver
-  }
-
-  func finish(_ result: Result<T, E>) {
-    let waiting: CheckedContinuation<Void, Never>? = state.withLock { state in
-      switch state {
-      case .fresh:
-        state = .finished(result)
-        return nil
-      case .suspended(let continuation):
-        state = .finished(result)
-        return continuation
-      case .finished:
-        return nil
+    try await BoundedCall(timeout: timeout, onCancel: cancelled, onTimeout: timedOut).run { call in
+      queue.async {
+        guard !call.isFinished else { return }
+        call.finish(Result { () throws(E) in try work(call.cancellable) })
       }
     }
-    waiting?.resume()
   }
 }

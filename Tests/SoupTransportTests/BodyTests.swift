@@ -1,0 +1,227 @@
+import FoundationEssentials
+import Glibc
+import HTTPTransport
+import HTTPTypes
+import SoupTransport
+import Testing
+
+/// The output of `printf 'hello hello hello' | gzip -n`.
+let packedHello = Array(Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA==") ?? Data())
+
+extension TransportTests {
+  /// How the body of an answer is framed and encoded.
+  @Suite struct BodyTests {
+    private func answer(
+      _ fields: String, _ body: [UInt8], maximumBodySize: Int = 1 << 20
+    ) async throws -> Result<String, HTTPTransportError> {
+      let server = RawServer { connection in
+        guard connection.readRequest() != nil else { return }
+        connection.write(Array("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n".utf8) + body)
+        // Whoever takes a body for complete does not wait for the end of the connection.
+        _ = connection.read()
+      }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      do {
+        return .success(try await transport.send(get(server.port, maximumBodySize: maximumBodySize)).text)
+      } catch {
+        return .failure(error)
+      }
+    }
+
+    @Test(arguments: [
+      "0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n", "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n",
+      "0005\r\nhello\r\n000\r\n\r\n", "5;name=\"value\"\r\nhello\r\n0;last\r\nX-Trailer: 1\r\nY: 2\r\n\r\n",
+    ])
+    func chunksArePutTogether(_ body: String) async throws {
+      let text = try await answer("Transfer-Encoding: chunked", Array(body.utf8)).get()
+      #expect(text == (body == "0\r\n\r\n" ? "" : "hello"))
+    }
+
+    @Test func chunksArriveByteByByte() async throws {
+      let server = RawServer { connection in
+        guard connection.readRequest() != nil else { return }
+        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nContent-Encoding: gzip\r\n\r\n")
+        let body = Array("A\r\n".utf8) + packedHello[..<10] + Array("\r\n12\r\n".utf8) + packedHello[10...]
+        for byte in body + Array("\r\n0\r\nX: y\r\n\r\n".utf8) { connection.write([byte]) }
+        _ = connection.read()
+      }
+      defer { server.stop() }
+      #expect(try await makeTransport().send(get(server.port)).text == "hello hello hello")
+    }
+
+    @Test func connectionOfChunksIsNotUsedAgain() async throws {
+      let server = RawServer { connection in
+        while connection.readRequest() != nil {
+          connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nA\r\n0\r\n\r\n")
+        }
+      }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      for _ in 0..<3 { #expect(try await transport.send(get(server.port)).text == "A") }
+      #expect(server.connectionCount == 3)
+    }
+
+    @Test(arguments: [
+      "\r\nhello\r\n0\r\n\r\n", "x\r\nhello\r\n0\r\n\r\n", "5x\r\nhello\r\n0\r\n\r\n",
+      "-5\r\nhello\r\n0\r\n\r\n",
+      "+5\r\nhello\r\n0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n", " 5\r\nhello\r\n0\r\n\r\n",
+      "10000000000000005\r\nhello\r\n0\r\n\r\n", "ffffffffffffffff\r\nhello\r\n0\r\n\r\n",
+      "5\nhello\n0\n\n", "5\r\nhello!\r\n0\r\n\r\n", "5\r\nhello0\r\n\r\n", "5\r\nhello\r\n;\r\n\r\n",
+    ])
+    func chunksThatAreNoneAreAnError(_ body: String) async throws {
+      guard
+        case .failure(.malformedResponse) = try await answer("Transfer-Encoding: chunked", Array(body.utf8))
+      else {
+        Issue.record("taken")
+        return
+      }
+    }
+
+    @Test(arguments: ["gzip", "GZIP", "x-gzip", "identity", ""])
+    func encodingIsUndone(_ encoding: String) async throws {
+      let isPacked = encoding.lowercased().hasSuffix("gzip")
+      let body = isPacked ? packedHello : Array("hello hello hello".utf8)
+      let fields = "Content-Length: \(body.count)\r\nContent-Encoding: \(encoding)"
+      #expect(try await answer(fields, body).get() == "hello hello hello")
+    }
+
+    @Test func emptyBodyNeedsNoEncoding() async throws {
+      #expect(try await answer("Content-Length: 0\r\nContent-Encoding: gzip", []).get() == "")
+    }
+
+    static let broken: [(encoding: String, body: [UInt8])] = [
+      // Every beginning of a whole body.
+      ("gzip", Array(packedHello.prefix(1))), ("gzip", Array(packedHello.prefix(10))),
+      ("gzip", Array(packedHello.prefix(20))), ("gzip", Array(packedHello.dropLast())),
+      // More than a whole body, and another check sum.
+      ("gzip", packedHello + [0]), ("gzip", packedHello + packedHello),
+      ("gzip", packedHello.dropLast(5) + [1, 17, 0, 0, 0]),
+      ("gzip", Array("hello".utf8)),
+      // Nobody asked for these.
+      ("gzip, gzip", packedHello), ("gzip\r\nContent-Encoding: gzip", packedHello), ("br", [0x06]),
+      ("deflate", [0x78, 0x9c, 0x03, 0, 0, 0, 0, 1]), ("secret", packedHello),
+    ]
+
+    @Test(arguments: broken.indices)
+    func bodyThatCannotBeDecodedWholeIsAnError(_ index: Int) async throws {
+      let (encoding, body) = Self.broken[index]
+      let fields = "Content-Length: \(body.count)\r\nContent-Encoding: \(encoding)"
+      guard case .failure(.malformedResponse(let text)) = try await answer(fields, body) else {
+        Issue.record("taken")
+        return
+      }
+      #expect(text.contains("localhost") && !text.contains("secret"))
+    }
+
+    @Test func decodedBodyCountsAgainstTheLimit() async throws {
+      let fields = "Content-Length: \(packedHello.count)\r\nContent-Encoding: gzip"
+      #expect(try await answer(fields, packedHello, maximumBodySize: 17).get() == "hello hello hello")
+      #expect(
+        try await answer(fields, packedHello, maximumBodySize: 16) == .failure(.responseTooLarge(limit: 16)))
+    }
+
+    /// What gives no byte of a body, however much of it is sent.
+    struct Endless: Sendable, CustomTestStringConvertible {
+      let testDescription: String
+      let start: [UInt8]
+      /// Repeated for ever.
+      let block: [UInt8]
+
+      init(_ name: String, _ head: String, _ start: [UInt8], _ block: [UInt8]) {
+        testDescription = name
+        self.start = Array("HTTP/1.1 200 OK\r\n\(head)".utf8) + start
+        self.block = Array(repeatElement(block, count: 4096).joined())
+      }
+    }
+
+    static let gzipHeader: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
+    static let endless = [
+      Endless("stored blocks", "Content-Encoding: gzip\r\n\r\n", gzipHeader, [0, 0, 0, 0xff, 0xff]),
+      Endless(
+        "blocks of fixed codes", "Content-Encoding: gzip\r\n\r\n", gzipHeader, [0x02, 0x08, 0x20, 0x80, 0]),
+      Endless("a file's name", "Content-Encoding: gzip\r\n\r\n", [0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3], [65]),
+      Endless(
+        "stored blocks in chunks", "Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n",
+        Array("a\r\n".utf8) + gzipHeader + Array("\r\n".utf8),
+        Array("5\r\n".utf8) + [0, 0, 0, 0xff, 0xff] + Array("\r\n".utf8)),
+      Endless("a chunk's extension", "Transfer-Encoding: chunked\r\n\r\n5;", [], [65]),
+      Endless("trailers", "Transfer-Encoding: chunked\r\n\r\n0\r\n", [], Array("X: y\r\n".utf8)),
+    ]
+
+    private func serve(_ endless: Endless) -> RawServer {
+      RawServer { connection in
+        guard connection.readRequest() != nil, connection.write(endless.start) else { return }
+        while connection.write(endless.block) {}
+      }
+    }
+
+    @Test(arguments: endless)
+    func bodyWithoutContentEndsAtALimit(_ endless: Endless) async throws {
+      let server = serve(endless)
+      defer { server.stop() }
+      switch await failure(try makeTransport(), get(server.port)) {
+      case .responseTooLarge(limit: 1 << 20), .malformedResponse: break
+      case let error: Issue.record("\(String(describing: error))")
+      }
+    }
+
+    @Test(arguments: endless)
+    func bodyWithoutContentEndsAtTheDeadline(_ endless: Endless) async throws {
+      let server = serve(endless)
+      defer { server.stop() }
+      let request = get(server.port, timeout: .milliseconds(300), maximumBodySize: 1 << 40)
+      switch await failure(try makeTransport(), request) {
+      case .timedOut, .malformedResponse: break
+      case let error: Issue.record("\(String(describing: error))")
+      }
+    }
+
+    @Test(arguments: endless)
+    func bodyWithoutContentEndsWhenTheTaskIsCancelled(_ endless: Endless) async throws {
+      let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
+      let server = RawServer { connection in
+        defer { arrival.finish() }
+        guard connection.readRequest() != nil, connection.write(endless.start) else { return }
+        var rounds = 0
+        while connection.write(endless.block) {
+          rounds += 1
+          if rounds == 100 { arrival.finish() }
+        }
+      }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      let task = Task { await failure(transport, get(server.port, maximumBodySize: 1 << 40)) }
+      for await _ in arrived {}
+      task.cancel()
+      switch await task.value {
+      case .cancelled, .malformedResponse: break
+      case let error: Issue.record("\(String(describing: error))")
+      }
+    }
+
+    @Test func timeRunsWhileACompressedBodyDrips() async throws {
+      let server = RawServer { connection in
+        _ = connection.readRequest()
+        connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
+        connection.write(Self.gzipHeader)
+        while connection.write([0, 0, 0, 0xff, 0xff]) { usleep(20_000) }
+      }
+      defer { server.stop() }
+      let error = await failure(try makeTransport(), get(server.port, timeout: .milliseconds(300)))
+      #expect(error == .timedOut)
+    }
+
+    /// The library reads on as long as there is something, and does not come back to its loop.
+    @Test func informationalAnswersEndAtTheDeadline() async throws {
+      let server = RawServer { connection in
+        _ = connection.readRequest()
+        let block = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1000)
+        while connection.write(block) {}
+      }
+      defer { server.stop() }
+      let error = await failure(try makeTransport(), get(server.port, timeout: .milliseconds(300)))
+      #expect(error == .timedOut)
+    }
+  }
+}

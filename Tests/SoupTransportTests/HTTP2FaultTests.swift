@@ -1,0 +1,127 @@
+import Glibc
+import HTTPTransport
+import SoupTransport
+import Testing
+import WorkerSupport
+
+extension TransportTests {
+  /// Servers that speak HTTP/2 as it suits them.
+  @Suite struct HTTP2FaultTests {
+    private struct Frame {
+      static let data: UInt8 = 0
+      static let headers: UInt8 = 1
+      static let reset: UInt8 = 3
+      static let settings: UInt8 = 4
+      static let goAway: UInt8 = 7
+
+      /// The bytes of a frame (RFC 9113 section 4.1).
+      static func bytes(_ type: UInt8, flags: UInt8 = 0, stream: UInt8 = 1, _ payload: [UInt8] = [])
+        -> [UInt8]
+      {
+        let length = payload.count
+        return [
+          UInt8(length >> 16), UInt8(length >> 8 & 0xff), UInt8(length & 0xff), type, flags, 0, 0, 0, stream,
+        ]
+          + payload
+      }
+
+      /// A head with status 200 (RFC 7541 appendix A), or with another text of three digits.
+      static func head(_ status: String = "200", flags: UInt8 = 4) -> [UInt8] {
+        bytes(headers, flags: flags, status == "200" ? [0x88] : [0x08, 3] + Array(status.utf8))
+      }
+    }
+
+    /// A server that takes a request and then does what `answer` says.
+    private func serve(_ answer: @escaping @Sendable (RawConnection) -> Void) -> RawServer {
+      RawServer(http2: true) { connection in
+        connection.write(Frame.bytes(Frame.settings, stream: 0))
+        var received: [UInt8] = []
+        // The preface of 24 bytes, then frames; the request is the frame of type 1.
+        var position = 24
+        while true {
+          if received.count >= position + 9 {
+            let head = received[position...].prefix(5).map(Int.init)
+            if head[3] == Int(Frame.headers) { break }
+            position += 9 + head[0] << 16 + head[1] << 8 + head[2]
+          } else if let part = connection.read() {
+            received += part
+          } else {
+            return
+          }
+        }
+        connection.write(Frame.bytes(Frame.settings, flags: 1, stream: 0))
+        answer(connection)
+      }
+    }
+
+    @Test func answerIsTaken() async throws {
+      let server = serve { connection in
+        connection.write(
+          Frame.head("103") + Frame.head() + Frame.bytes(Frame.data, flags: 1, Array("hello".utf8)))
+        _ = connection.read()
+      }
+      defer { server.stop() }
+      #expect(try await makeTransport().send(get(server.port)).text == "hello")
+    }
+
+    struct Fault: Sendable, CustomTestStringConvertible {
+      let testDescription: String
+      let end: [UInt8]
+    }
+
+    static let faults = [
+      Fault(testDescription: "closed", end: []),
+      Fault(testDescription: "reset without an error", end: Frame.bytes(Frame.reset, [0, 0, 0, 0])),
+      Fault(testDescription: "reset with an error", end: Frame.bytes(Frame.reset, [0, 0, 0, 2])),
+      Fault(
+        testDescription: "gone away", end: Frame.bytes(Frame.goAway, stream: 0, [0, 0, 0, 1, 0, 0, 0, 0])),
+      Fault(
+        testDescription: "gone away without the request",
+        end: Frame.bytes(Frame.goAway, stream: 0, [0, 0, 0, 0, 0, 0, 0, 0])),
+    ]
+
+    @Test(arguments: faults)
+    func answerThatBreaksOffIsAnError(_ fault: Fault) async throws {
+      let server = serve { connection in
+        connection.write(Frame.head() + Frame.bytes(Frame.data, Array("hello".utf8)) + fault.end)
+      }
+      defer { server.stop() }
+      switch await failure(try makeTransport(), get(server.port, timeout: .seconds(2))) {
+      // libsoup says nothing of a reset without an error.
+      case .connectionLost, .timedOut: break
+      case let error: Issue.record("\(String(describing: error))")
+      }
+    }
+
+    @Test func nextRequestIsAnsweredAfterAFlood() async throws {
+      let flood = serve { connection in
+        connection.write(Frame.head())
+        let block = Array(repeatElement(Frame.bytes(Frame.data), count: 500).joined())
+        while connection.write(block) {}
+      }
+      defer { flood.stop() }
+      let server = TestServer { _ in .init(body: Array("hello".utf8)) }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      _ = await failure(transport, get(flood.port, timeout: .milliseconds(300)))
+      #expect(try await transport.send(get(server.port, timeout: .seconds(60))).text == "hello")
+    }
+
+    @Test func endlessBodyIsNotKept() async throws {
+      await #expect(processExitsWith: .success) {
+        let server = HTTP2FaultTests().serve { connection in
+          connection.write(Frame.head())
+          let block = Frame.bytes(Frame.data, [UInt8](repeating: 65, count: 16384))
+          while connection.write(block) {}
+        }
+        defer { server.stop() }
+        let transport = try makeTransport()
+        let before = peakMemory()
+        let error = await failure(transport, get(server.port, timeout: .seconds(5)))
+        #expect(error == .responseTooLarge(limit: 1 << 20))
+        // libsoup allows the server 32 MiB beforehand.
+        #expect(peakMemory() - before < 100 << 20 || !memoryIsMeasurable)
+      }
+    }
+  }
+}
