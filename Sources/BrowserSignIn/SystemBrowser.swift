@@ -1,3 +1,4 @@
+import Dispatch
 public import FoundationEssentials
 import GLibSupport
 import Glibc
@@ -65,11 +66,13 @@ public struct SystemBrowser: Sendable {
     guard let process = try? ChildProcess(command, environment: environment) else { return false }
     // Windows' own file manager says 1 when all is well.
     let goodStatus: Int32 = command[0] == "explorer.exe" ? 1 : 0
-    let queue = BlockingQueue(label: "llavero.browser")
+    let watch = BoundedCall<Bool, Watch>(timeout: Self.patience, onCancel: .over, onTimeout: .over)
+    // To the end, whoever still wants to know it: a child that nobody waits for stays a zombie.
+    DispatchQueue(label: "llavero.browser").async {
+      watch.finish(.success([0, goodStatus].contains(process.wait())))
+    }
     do throws(Watch) {
-      return try await queue.run(timeout: Self.patience, onCancel: .over, onTimeout: .over) {
-        _ throws(Watch) in [0, goodStatus].contains(process.wait())
-      }
+      return try await watch.run { _ in }
     } catch {
       return true
     }

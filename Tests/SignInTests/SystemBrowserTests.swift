@@ -4,7 +4,7 @@ import Testing
 
 @testable import BrowserSignIn
 
-@Suite("The system's browser")
+@Suite("The system's browser", .timeLimit(.minutes(2)))
 struct SystemBrowserTests {
   @Test(
     "BROWSER names commands to try, with or without a place for the address",
@@ -48,6 +48,19 @@ struct SystemBrowserTests {
     let url = try #require(URL(string: address))
     await #expect(throws: IdentityError(.browserUnavailable, "")) {
       try await SystemBrowser(environment: ["BROWSER": "true", "PATH": "/usr/bin:/bin"]).open(url)
+    }
+  }
+
+  @Test func `A command is waited for also when nobody wants to know any more`() async {
+    await #expect(processExitsWith: .success) {
+      let url = try #require(URL(string: "https://localhost/"))
+      let opening = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        try await SystemBrowser(environment: ["BROWSER": "true", "PATH": "/usr/bin:/bin"]).open(url)
+      }
+      try await opening.value
+      var child = siginfo_t()
+      while waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0 { await Task.yield() }
     }
   }
 }

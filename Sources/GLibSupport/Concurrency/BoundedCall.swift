@@ -33,7 +33,7 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
     state.withLock { if case .finished = $0 { true } else { false } }
   }
 
-  /// Calls `start`, which sees to it that ``finish(_:)`` is called, and waits. To be called once.
+  /// Calls `start`, unless the call is over already, and waits for ``finish(_:)``. To be called once.
   package func run(_ start: (BoundedCall) -> Void) async throws(E) -> T {
     let timer = DispatchSource.makeTimerSource(queue: .global())
     timer.setEventHandler { [self] in giveUp(timedOut) }
