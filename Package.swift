@@ -132,7 +132,10 @@ let package = Package(
       ],
       path: "Examples/GraphApp", swiftSettings: safe),
     .target(
-      name: "TestSupport", dependencies: ["CGLib", "GLibSupport", "TokenCache", "WorkerSupport"],
+      name: "TestSupport",
+      dependencies: [
+        "CGLib", "GLibSupport", "IdentityClient", "MicrosoftGraph", "TokenCache", "WorkerSupport",
+      ],
       path: "Tests/TestSupport", swiftSettings: common),
     // What the programs of the tests share, with each other and with the tests.
     .target(
@@ -145,7 +148,8 @@ let package = Package(
       name: "SecretServiceTests",
       dependencies: ["GLibSupport", "SecretService", "TestSupport", "WorkerSupport"],
       swiftSettings: common),
-    .testTarget(name: "TokenCacheTests", dependencies: ["TestSupport", "TokenCache"], swiftSettings: common),
+    .testTarget(
+      name: "TokenCacheTests", dependencies: ["GLibSupport", "TestSupport", "TokenCache"], swiftSettings: common),
     .executableTarget(
       name: "CacheWorker",
       dependencies: [

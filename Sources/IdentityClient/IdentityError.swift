@@ -114,10 +114,3 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
 extension IdentityError {
   static let cancelled = IdentityError(.cancelled, "The request was cancelled.")
 }
-
-extension IdentityError: Equatable {
-  /// Errors of the same code are equal, so that a test need not know the wording.
-  public static func == (one: IdentityError, other: IdentityError) -> Bool {
-    one.code == other.code
-  }
-}

@@ -49,6 +49,23 @@ public final class PublicClient: Sendable {
       logger: logger, now: now, timing: .system, lockDirectory: directory.path)
   }
 
+  /// Makes a client for a program that only ever asks the cache: it finds tokens, lists accounts and signs them out, and
+  /// fails with ``IdentityError/Code/network`` where a server would have to be asked.
+  ///
+  /// For example:
+  ///
+  /// ```swift
+  /// let client = PublicClient(configuration: ClientConfiguration(clientID: "…"), cache: cache)
+  /// if let result = try await client.acquireTokenFromCache(request) { print(result.expiresOn ?? "") }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - configuration: What the application is.
+  ///   - cache: Where its tokens are kept.
+  public convenience init(configuration: ClientConfiguration, cache: TokenCacheAccessor) {
+    self.init(configuration: configuration, cache: cache, transport: NoTransport())
+  }
+
   package init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, transport: any HTTPTransport,
     authenticator: (any WebAuthenticator)?, logger: Logger, now: @escaping @Sendable () -> Date,
@@ -90,7 +107,7 @@ public final class PublicClient: Sendable {
   ///
   /// - Returns: What ``acquireTokenSilent(_:)`` would return; `nil` where that would ask the server.
   /// - Throws: ``IdentityError``.
-  package func acquireTokenFromCache(
+  public func acquireTokenFromCache(
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult? {
     try await named(request.correlationID) { () async throws(IdentityError) in
@@ -163,6 +180,13 @@ public final class PublicClient: Sendable {
         ])
       throw error
     }
+  }
+}
+
+/// Stands where nothing is to be sent.
+private struct NoTransport: HTTPTransport {
+  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
+    throw .invalidConfiguration("This client was made without a network.")
   }
 }
 

@@ -67,13 +67,6 @@ public struct GraphError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-extension GraphError: Equatable {
-  /// Errors of the same code are equal, so that a test need not know the wording.
-  public static func == (one: GraphError, other: GraphError) -> Bool {
-    one.code == other.code
-  }
-}
-
 extension GraphError {
   var allCodes: [String] { [graphCode].compactMap(\.self) + innerCodes }
 

@@ -1,6 +1,5 @@
 package import ArgumentParser
 import FoundationEssentials
-package import HTTPTransport
 package import IdentityClient
 import TokenCache
 
@@ -60,18 +59,19 @@ package struct ClientOptions: ParsableArguments {
     }
   }
 
-  /// The client that these options describe.
+  /// The client that these options describe, which asks the cache alone.
   ///
-  /// - Parameters:
-  ///   - transport: Sends its requests; nothing is sent unless one is given.
-  ///   - authenticator: Opens the browser.
-  ///   - minimumValidity: For how many seconds a token from the cache must be good at least.
-  /// - Returns: The client.
+  /// - Parameter minimumValidity: For how many seconds a token must be good at least.
   /// - Throws: `Failure.Message` of code `usage`.
-  package func publicClient(
-    transport: any HTTPTransport = NoTransport(), authenticator: (any WebAuthenticator)? = nil,
-    minimumValidity: Double? = nil
-  ) throws(Failure.Message) -> PublicClient {
+  package func publicClient(minimumValidity: Double? = nil) throws(Failure.Message) -> PublicClient {
+    PublicClient(configuration: try configuration(minimumValidity: minimumValidity), cache: cache.cache)
+  }
+
+  /// What the client is that these options describe.
+  ///
+  /// - Parameter minimumValidity: For how many seconds a token from the cache must be good at least.
+  /// - Throws: `Failure.Message` of code `usage`.
+  package func configuration(minimumValidity: Double? = nil) throws(Failure.Message) -> ClientConfiguration {
     let authority = try namedAuthority
     var configuration = ClientConfiguration(clientID: try clientID, authority: authority)
     // An authority outside of the known clouds is trusted only because the person named it.
@@ -80,19 +80,7 @@ package struct ClientOptions: ParsableArguments {
     configuration.applicationName = "llavero"
     configuration.applicationVersion = CommandProgram.version
     if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
-    return PublicClient(
-      configuration: configuration, cache: cache.cache, transport: transport, authenticator: authenticator)
-  }
-}
-
-/// Stands where nothing is to be sent.
-package struct NoTransport: HTTPTransport {
-  package init() {}
-
-  package func send(
-    _ request: HTTPTransportRequest
-  ) async throws(HTTPTransportError) -> HTTPTransportResponse {
-    throw .invalidConfiguration("This program does not use the network.")
+    return configuration
   }
 }
 

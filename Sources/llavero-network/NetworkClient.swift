@@ -15,8 +15,9 @@ extension ClientOptions {
       Terminal.error("If no browser opens, open this page yourself: " + printable(page.absoluteString))
       try await SystemBrowser().open(page)
     }
-    return try publicClient(
-      transport: Network.transport(), authenticator: browser, minimumValidity: minimumValidity)
+    return PublicClient(
+      configuration: try configuration(minimumValidity: minimumValidity), cache: cache.cache,
+      transport: try Network.transport(), authenticator: browser)
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GLibSupport
+import TestSupport
 import Testing
 import TokenCache
 
@@ -9,6 +10,9 @@ import TokenCache
 @Suite(
   .enabled(if: Vectors.sections != nil, "no vectors: MSAL_VECTORS names the file, else ../shared/vectors"))
 struct VectorTests {
+  @Test(arguments: VectorFile.rows("claims_requests"))
+  func claimsRequests(_ row: VectorRow) throws { try ClaimsVectors.check(row) }
+
   @Test(arguments: Vectors.rows("authority_init"))
   func authorities(_ row: Vectors.Row) throws {
     let kinds: [String: Authority.Kind] = ["AAD": .aad, "B2C": .b2c, "ADFS": .adfs, "CIAM": .ciam]
@@ -83,7 +87,7 @@ struct VectorTests {
       let records = try TokenRecords(
         TokenResponse(fields: person.tokens(at: now)),
         for: TokenContext(environment: "login.windows.net", clientID: "client"), at: now)
-      let account = try #require(records.account(clientID: "client", in: .known))
+      let account = try #require(records.account(in: .known))
       #expect(.bool(authority.needsHomeTenant(for: account)) == parts[2])
     }
     for rule in row.fields["isRecognizedMicrosoftIdentityHost"]?.arrayValue ?? [] {

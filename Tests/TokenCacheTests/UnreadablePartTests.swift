@@ -75,7 +75,9 @@ struct UnreadablePartTests {
     let misfiled = Credential(
       type: .refreshToken, homeAccountID: TestPerson.alice.homeAccountID, environment: "login.windows.net",
       clientID: TestCache.client, secret: "misfiled")
-    try await test.cache.store.update([bobs], in: test.cache.group) { $0[bobs].save(misfiled) }
+    try await test.cache.store.update([bobs], in: test.cache.group) {
+      $0[bobs].refreshTokens["misfiled"] = misfiled
+    }
     let removed = try await test.cache.removeAccount(TestPerson.alice.homeAccountID)
     #expect(removed.contains { $0.secret == "misfiled" })
     #expect(try await test.document.credentials.allSatisfy { $0.credential.secret != "misfiled" })

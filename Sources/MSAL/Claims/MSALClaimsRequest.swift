@@ -1,4 +1,5 @@
 public import Foundation
+import IdentityClient
 import TokenCache
 
 /// The claims that a program asks the server to put into tokens (OpenID Connect Core 5.5), or that a resource

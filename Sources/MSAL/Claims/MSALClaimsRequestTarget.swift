@@ -1,3 +1,4 @@
+import IdentityClient
 import TokenCache
 
 /// The token that a claim is asked for.

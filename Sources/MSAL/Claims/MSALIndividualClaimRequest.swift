@@ -1,4 +1,5 @@
 public import Foundation
+import IdentityClient
 import TokenCache
 
 /// One claim that is asked for.

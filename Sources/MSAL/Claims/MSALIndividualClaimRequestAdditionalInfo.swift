@@ -1,4 +1,5 @@
 public import Foundation
+import IdentityClient
 import TokenCache
 
 /// How a claim is asked for (OpenID Connect Core 5.5.1).

@@ -11,16 +11,6 @@ extension TokenCacheAccessor {
   }
 }
 
-extension TokenRecords {
-  /// The account that these records describe by themselves, `nil` when they describe none.
-  package func account(clientID: String, in clouds: CloudInstances) -> Account? {
-    var document = CacheDocument()
-    if let account { document.save(account) }
-    if let idToken { document.save(idToken) }
-    return [document].accounts(clientID: clientID, in: clouds).first
-  }
-}
-
 /// Which accounts are signed in to a client.
 struct SignedInAccounts {
   private let clientID: String

@@ -124,12 +124,21 @@ extension CacheDocument {
 
   /// What a client knows of its accounts, compared without regard to case.
   func accountMetadata(clientID: String) -> AccountMetadata? {
-    accountMetadata.lazy.filter { clientID.matches($0.value.clientID) }.min { $0.key < $1.key }?.value
+    accountMetadataKey(clientID).flatMap { accountMetadata[$0] }
   }
 
   mutating func updateAccountMetadata(clientID: String, _ change: (inout AccountMetadata) -> Void) {
-    var metadata = accountMetadata(clientID: clientID) ?? AccountMetadata(clientID: clientID)
-    change(&metadata)
-    save(metadata)
+    if let key = accountMetadataKey(clientID), var metadata = accountMetadata[key] {
+      change(&metadata)
+      accountMetadata[key] = metadata
+    } else {
+      var metadata = AccountMetadata(clientID: clientID)
+      change(&metadata)
+      accountMetadata.put(metadata, at: metadata.serializedKey)
+    }
+  }
+
+  private func accountMetadataKey(_ clientID: String) -> String? {
+    accountMetadata.lazy.filter { clientID.matches($0.value.clientID) }.map(\.key).min()
   }
 }

@@ -31,12 +31,8 @@ public struct AccountMetadata: CacheRecord {
     set { set("principal_account_environment", newValue) }
   }
 
-  public var serializedKey: String { key.serialized }
-
-  /// The record's name, composed from its fields. The client id keeps its case.
-  public var key: CacheKey {
-    CacheKey(account: "authority_map", service: clientID ?? "", generic: nil, itemType: 5001)
-  }
+  /// The client id keeps its case.
+  package var serializedKey: String { "authority_map-\(clientID ?? "")" }
 
   /// Whether an account is signed in to this client.
   public func signInState(of homeAccountID: String) -> SignInState {

@@ -77,20 +77,9 @@ public struct AccountRecord: CacheRecord {
     get { date("last_modification_time") }
     set { set("last_modification_time", newValue) }
   }
-  public var lastModificationApp: String? {
-    get { string("last_modification_app") }
-    set { set("last_modification_app", newValue) }
-  }
 
-  public var serializedKey: String { key.serialized }
-
-  /// The record's name, composed from its fields.
-  public var key: CacheKey {
-    CacheKey(
-      account: CacheKey.account(homeAccountID: homeAccountID ?? "", environment: environment ?? ""),
-      service: (realm ?? "").normalized,
-      generic: username?.normalized,
-      itemType: accountType?.itemType)
+  package var serializedKey: String {
+    [homeAccountID, environment, realm].map { ($0 ?? "").normalized }.joined(separator: "-")
   }
 }
 
@@ -110,16 +99,5 @@ public enum AccountType: String, Sendable, Hashable, CaseIterable {
       return nil
     }
     self = type
-  }
-
-  /// The keychain's item type of such an account in MSAL for iOS and macOS.
-  public var itemType: Int {
-    switch self {
-    case .other: 1000
-    case .aad: 1001
-    case .msa: 1002
-    case .msSTS: 1003
-    case .adfs: 1004
-    }
   }
 }

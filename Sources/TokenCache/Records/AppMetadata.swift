@@ -27,15 +27,8 @@ public struct AppMetadata: CacheRecord {
     set { set("family_id", newValue) }
   }
 
-  /// The record's name in the keychain, composed from its fields. The environment keeps its case.
-  public var key: CacheKey {
-    CacheKey(
-      account: environment ?? "", service: "appmetadata-" + (clientID ?? "").normalized,
-      generic: familyID, itemType: 3001)
-  }
-
   /// The record's key in a serialized cache, as MSAL for Python, .NET and Java compute it.
-  public var serializedKey: String {
+  package var serializedKey: String {
     "appmetadata-\(environment ?? "")-\(clientID ?? "")".normalized
   }
 }

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import GLibSupport
 
 /// A token in the cache, of whatever kind.
 ///
@@ -107,11 +108,6 @@ public struct Credential: CacheRecord {
     get { string("redirect_uri") }
     set { set("redirect_uri", newValue) }
   }
-  /// The device that a bound refresh token belongs to.
-  public var boundDeviceID: String? {
-    get { string("bound_device_id") }
-    set { set("bound_device_id", newValue) }
-  }
   public var expiresOn: Date? {
     get { date("expires_on") }
     set { set("expires_on", newValue) }
@@ -130,70 +126,26 @@ public struct Credential: CacheRecord {
     get { date("cached_at") }
     set { set("cached_at", newValue) }
   }
-  /// The lifetime in seconds that the server gave, as it gave it.
-  public var expiresIn: String? {
-    get { string("expires_in") }
-    set { set("expires_in", newValue) }
-  }
   public var lastModified: Date? {
     get { date("last_modification_time") }
     set { set("last_modification_time", newValue) }
   }
-  public var lastModificationApp: String? {
-    get { string("last_modification_app") }
-    set { set("last_modification_app", newValue) }
-  }
-  public var recoveryAttemptedAt: Date? {
-    get { date("recovery_attempted_at") }
-    set { set("recovery_attempted_at", newValue) }
-  }
-  public var recoveryAttemptCount: String? {
-    get { string("recovery_attempt_count") }
-    set { set("recovery_attempt_count", newValue) }
-  }
-  public var lastRecoveryAttemptFailed: String? {
-    get { string("last_recovery_attempt_failed") }
-    set { set("last_recovery_attempt_failed", newValue) }
-  }
-  /// The key of a session that a primary refresh token opened, base64url.
-  public var sessionKey: String? {
-    get { string("session_key") }
-    set { set("session_key", newValue) }
-  }
-  public var deviceID: String? {
-    get { string("device_id") }
-    set { set("device_id", newValue) }
-  }
-  public var prtProtocolVersion: String? {
-    get { string("prt_protocol_version") }
-    set { set("prt_protocol_version", newValue) }
-  }
-  public var externalKeyType: String? {
-    get { string("external_key_type") }
-    set { set("external_key_type", newValue) }
-  }
 
-  /// The record's name, composed from its fields.
-  public var key: CacheKey { key(appKey: nil) }
-
-  /// The record's name for an application that has a key of its own.
-  public func key(appKey: String?) -> CacheKey {
+  package var serializedKey: String {
     let type = credentialType
-    let clientID = familyID ?? clientID ?? ""
+    // A refresh token serves every tenant and scope, and only an access token's name has its scopes; other libraries
+    // write them into others too.
+    let realm = type.section == .refreshToken ? nil : realm
+    let target = type.section == .accessToken ? target : nil
+    let parts = [homeAccountID, environment, type.rawValue, familyID ?? clientID, realm].map { $0 ?? "" }
+    var key = (parts + [applicationIdentifier].compactMap(\.self) + [target ?? ""]).map(\.normalized)
+      .joined(separator: "-")
     // The schema gives a token type only to tokens with an authentication scheme; other libraries write
     // "Bearer" into plain ones, which is no part of their name.
-    let tokenType = type == .accessTokenWithAuthScheme ? tokenType : nil
-    return CacheKey(
-      account: CacheKey.account(homeAccountID: homeAccountID ?? "", environment: environment ?? ""),
-      service: CacheKey.service(
-        type: type, clientID: clientID, realm: realmOfKey, applicationIdentifier: applicationIdentifier,
-        target: targetOfKey, tokenType: tokenType, appKey: appKey, requestedClaims: requestedClaims),
-      generic: CacheKey.generic(
-        type: type, clientID: clientID, realm: realmOfKey, applicationIdentifier: applicationIdentifier),
-      itemType: type.itemType)
+    if type == .accessTokenWithAuthScheme, let tokenType { key += "-" + tokenType.normalized }
+    if let requestedClaims { key += "|" + sha256Hex(requestedClaims.normalized).prefix(7) }
+    return key
   }
-
-  public var serializedKey: String { key.serialized }
 
   package static let replacedFields: Set<String> = [
     "application_cache_identifier", "bound_device_id", "cached_at", "client_id", "credential_type",
@@ -206,16 +158,6 @@ public struct Credential: CacheRecord {
   ]
 
   package static let spellings: Set<String> = ["environment", "realm", "target"]
-
-  /// A refresh token serves every tenant and scope, so that neither is part of its name.
-  private var realmOfKey: String? {
-    credentialType.section == .refreshToken ? nil : realm
-  }
-
-  /// Only an access token's name has its scopes; MSAL for Python writes some into refresh tokens too.
-  private var targetOfKey: String? {
-    credentialType.section == .accessToken ? target : nil
-  }
 
   /// Whether the token is useless by now.
   ///

@@ -22,22 +22,6 @@ public enum CredentialType: String, Sendable, Hashable, CaseIterable {
   private static let byLowercasedName = Dictionary(
     uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
 
-  /// The keychain's item type of such a credential in MSAL for iOS and macOS.
-  public var itemType: Int {
-    switch self {
-    case .other: 2000
-    case .accessToken: 2001
-    case .refreshToken: 2002
-    case .idToken: 2003
-    case .legacySingleResourceToken: 2004
-    case .primaryRefreshToken: 2005
-    case .legacyIDToken: 2006
-    case .accessTokenWithAuthScheme: 2007
-    case .familyRefreshToken: 2008
-    case .boundRefreshToken: 2009
-    }
-  }
-
   /// The section of the cache document that holds such a credential.
   public var section: CredentialSection {
     switch self {

@@ -43,3 +43,18 @@ extension Optional where Wrapped == String {
     return self
   }
 }
+
+extension String {
+  /// Whether a field has this value, case and outer white space aside.
+  func matches(_ field: String?) -> Bool {
+    guard let field else { return false }
+    return self == field || normalized == field.normalized
+  }
+}
+
+extension Optional where Wrapped == String {
+  /// The same for a query's field, of which `nil` matches everything.
+  func matches(_ field: String?) -> Bool {
+    self?.matches(field) ?? true
+  }
+}

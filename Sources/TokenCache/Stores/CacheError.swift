@@ -59,10 +59,3 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
       advice: "A group is named in reverse-DNS form, such as com.example.shared.")
   }
 }
-
-extension CacheError: Equatable {
-  /// Errors of the same code are equal, so that a test need not know the wording.
-  public static func == (one: CacheError, other: CacheError) -> Bool {
-    one.code == other.code
-  }
-}

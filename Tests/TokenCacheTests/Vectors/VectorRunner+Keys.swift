@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import TokenCache
 
 extension VectorRunner {
@@ -27,13 +29,24 @@ extension VectorRunner {
     var input = try fields.object("input")
     let appKey = try input.optionalString("appKey")
     input["appKey"] = nil
-    try compare(try Credential(vector: input).key(appKey: appKey), with: try fields.object("expected"))
+    let (credential, expected) = (try Credential(vector: input), try fields.object("expected"))
+    try compare(credential.key(appKey: appKey), with: expected)
+    try compareSerialized(appKey == nil ? credential.serializedKey : nil, with: expected)
   }
 
   @Sendable static func checkAccountKey(_ row: VectorRow) throws {
     let fields = try row.understood(["expected", "input"])
     let record = try AccountRecord(vector: try fields.object("input"))
     try compare(record.key, with: try fields.object("expected"))
+    try compareSerialized(record.serializedKey, with: try fields.object("expected"))
+  }
+
+  /// The key under which the product files a record is the account and the service in one.
+  private static func compareSerialized(_ key: String?, with expected: JSONObject) throws {
+    guard let key, let account = try expected.optionalString("account"),
+      let service = try expected.optionalString("service")
+    else { return }
+    try expectEqual("the key", key, "\(account)-\(service)")
   }
 
   @Sendable static func checkAppMetadataKey(_ row: VectorRow) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 @testable import TokenCache
 
@@ -10,7 +11,7 @@ enum VectorOutcome: Sendable {
 }
 
 /// Runs the rows of one section against the module.
-typealias VectorCheck = @Sendable (VectorRow) throws -> VectorOutcome
+typealias VectorCheck = @Sendable (VectorRow) async throws -> VectorOutcome
 
 enum VectorRunner {
   static let sections: [String: VectorCheck] = [
@@ -25,9 +26,8 @@ enum VectorRunner {
     "account_metadata_items_json": passing(checkAccountMetadataJSON),
     "schema_compliance": passing(checkSchemaCompliance),
     "schema_signin_bundles": passing(checkSignInBundle),
-    "cache_scenarios": passing { try VectorScenario().run($0) },
+    "cache_scenarios": passing { try await VectorScenario().run($0) },
     "legacy_adal_keys": passing(checkLegacyKey),
-    "claims_requests": passing(checkClaimsRequest),
     "client_info": passing(checkClientInfo),
     "derived": checkDerived,
     "authority_aliases": checkAliases,
@@ -38,13 +38,14 @@ enum VectorRunner {
 
   /// Sections about the network, errors and the façade, and an index of names.
   static let elsewhere: Set<String> = [
-    "aad_authority_cloud_instances", "authority_init", "behaviour_test_index", "msid_to_msal_error_mapping",
+    "aad_authority_cloud_instances", "authority_init", "behaviour_test_index", "claims_requests",
+    "msid_to_msal_error_mapping",
     "oauth_error_mapping_source", "oauth_error_mapping_tests", "pkce", "strings", "telemetry_strings",
   ]
 
-  private static func passing(_ check: @escaping @Sendable (VectorRow) throws -> Void) -> VectorCheck {
+  private static func passing(_ check: @escaping @Sendable (VectorRow) async throws -> Void) -> VectorCheck {
     { row in
-      try check(row)
+      try await check(row)
       return .passed
     }
   }

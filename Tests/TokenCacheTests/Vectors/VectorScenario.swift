@@ -1,48 +1,62 @@
+import Foundation
+import TestSupport
+
 @testable import TokenCache
 
-/// A cache that goes through the steps of one scenario.
+/// A group that goes through the steps of one scenario.
 struct VectorScenario {
-  private var document = CacheDocument()
+  private let cache = TokenCacheAccessor(store: InMemoryStore(), clouds: CloudInstances([])) {
+    JSONValue.vectorNow
+  }
+  /// What was saved since the group was last asked: one cache, whose records are kept apart.
+  private var pending = CacheDocument()
   /// What the steps saved, by the names that they gave it.
   private var saved: [String: JSONObject] = [:]
 
   init() {}
 
-  func run(_ row: VectorRow) throws {
+  func run(_ row: VectorRow) async throws {
     var scenario = self
     for (index, step) in try row.understood(["steps"]).array("steps").enumerated() {
       do {
-        try scenario.perform(step.objectValue ?? [:])
+        try await scenario.perform(step.objectValue ?? [:])
       } catch let failure as VectorFailure {
         throw VectorFailure("step \(index): \(failure)")
       }
     }
   }
 
-  private mutating func perform(_ step: JSONObject) throws {
+  private mutating func perform(_ step: JSONObject) async throws {
     let step = try step.understood([
-      "accountType", "credentialType", "expect", "item", "items", "key", "name", "names", "op", "query",
-      "type",
+      "accountType", "credentialType", "expect", "item", "items", "key", "name", "names", "op", "properties",
+      "query", "type",
     ])
-    switch try step.string("op") {
+    let op = try step.string("op")
+    if !op.hasPrefix("save") {
+      _ = try await cache.import(pending)
+      pending = CacheDocument()
+    }
+    let document = try await cache.snapshot().document
+    switch op {
     case "saveCredential":
       let credential = try Credential(vector: try item(step))
       remember(credential, step)
-      document.save(credential)
+      pending.save(credential)
     case "saveAccount":
       let account = try AccountRecord(vector: try item(step))
       remember(account, step)
-      document.save(account)
+      pending.save(account)
     case "saveAppMetadata":
       let metadata = try AppMetadata(vector: try item(step))
       remember(metadata, step)
-      document.save(metadata)
+      pending.save(metadata)
     case "getCredential", "getCredentialWithKey":
       let key = try Credential(vector: try key(step)).key
       try expect(step, found: document.credentials.map(\.credential).filter { $0.key.names(key) })
     case "getCredentials":
-      try expect(
-        step, found: document.credentials(matching: try CredentialQuery(vector: try step.object("query"))))
+      let query = try CredentialQuery(vector: try step.object("query"))
+      try expect(step, found: document.credentials(matching: query))
+      try await VectorLookup(query, in: document).run()
     case "getAllCredentials", "getAllItems":
       try expect(step, found: document.credentials.map(\.credential))
     case "getAllCredentialsWithType":
@@ -58,42 +72,52 @@ struct VectorScenario {
       try expect(step, found: document.accounts(matching: try AccountQuery(vector: ["accountType": type])))
     case "getAppMetadata", "getAppMetadataEntries", "getAppMetadataEntriesWithQuery":
       let query = try AppMetadataQuery(vector: step["query"]?.objectValue ?? [:])
-      try expect(step, found: document.appMetadata(matching: query))
+      try expect(step, found: document.appMetadata.values.filter(query.matches))
     case "removeCredential", "removeAllCredentials":
       let keys = try items(step).map { try Credential(vector: $0).key }
-      document.removeCredentials { credential in keys.contains { credential.key.names($0) } }
+      try await change { $0.removeCredentials { credential in keys.contains { credential.key.names($0) } } }
     case "removeAccount", "removeAllAccounts":
       let keys = try items(step).map { try AccountRecord(vector: $0).key }
-      document.removeAccounts { account in keys.contains { account.key.names($0) } }
+      try await change { document in
+        document.accounts = document.accounts.filter { entry in !keys.contains { entry.value.key.names($0) } }
+      }
     case "removeAppMetadata":
       let keys = try items(step).map { try AppMetadata(vector: $0).key }
-      document.appMetadata = document.appMetadata.filter { entry in
-        !keys.contains { entry.value.key.names($0) }
+      try await change { document in
+        document.appMetadata = document.appMetadata.filter { entry in
+          !keys.contains { entry.value.key.names($0) }
+        }
       }
     case "removeCredentialsWithQuery":
       let query = try CredentialQuery(vector: try step.object("query"))
-      document.removeCredentials(where: query.matches)
+      try await change { $0.removeCredentials(where: query.matches) }
     case "removeAccountsWithQuery":
       let query = try AccountQuery(vector: try step.object("query"))
-      document.removeAccounts(where: query.matches)
-    case "removeExpiredAccessTokens":
-      let query = try CredentialQuery(vector: try step.object("query"))
-      document.removeCredentials {
-        $0.credentialType.section == .accessToken && query.matches($0)
-          && $0.isExpired(at: JSONValue.vectorNow, buffer: 0)
+      try await change { document in document.accounts = document.accounts.filter { !query.matches($0.value) }
       }
-    case "clear", "clearWithContext": document = CacheDocument()
-    case let op: throw VectorFailure.notUnderstood([op])
+    // Which tokens the query names is no matter: the accessor removes all that have expired.
+    case "removeExpiredAccessTokens": try await cache.removeExpired()
+    case "clear", "clearWithContext": _ = try await cache.clear()
+    default: throw VectorFailure.notUnderstood([op])
     }
-    // Every step leaves a cache that survives being written and read.
-    try expectEqual("the cache after a round trip", CacheDocument(json: document.json()), document)
+  }
+
+  /// Changes every shard of the group.
+  private func change(_ change: @escaping @Sendable (inout CacheDocument) -> Void) async throws {
+    let shards = try await cache.store.read(.all, in: cache.group).documents.keys
+    try await cache.store.update(Array(shards), in: cache.group) { contents in
+      for shard in contents.documents.keys { change(&contents[shard]) }
+    }
   }
 
   private mutating func remember(_ record: some CacheRecord, _ step: JSONObject) {
     if let name = step["name"]?.stringValue { saved[name] = record.fields }
   }
 
-  private func item(_ step: JSONObject) throws -> JSONObject { try step.object("item") }
+  /// An item is given as such, or by its properties.
+  private func item(_ step: JSONObject) throws -> JSONObject {
+    try step.object(step["item"] == nil ? "properties" : "item")
+  }
 
   /// The items that a step is about; none is a list of its own.
   private func items(_ step: JSONObject) throws -> [JSONObject] {

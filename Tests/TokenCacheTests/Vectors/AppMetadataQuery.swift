@@ -1,34 +1,36 @@
+@testable import TokenCache
+
 /// Which app metadata to find, with the matching rules of MSAL for iOS and macOS.
 ///
 /// A field that is `nil` matches everything.
-public struct AppMetadataQuery: Sendable, Hashable {
-  public var clientID: String?
-  public var environment: String?
+struct AppMetadataQuery: Sendable, Hashable {
+  var clientID: String?
+  var environment: String?
   /// Hosts of one cloud, any of which the record may have; empty for all.
-  public var environmentAliases: [String] = []
-  public var familyID: String?
+  var environmentAliases: [String] = []
+  var familyID: String?
 
-  public init(clientID: String? = nil, environment: String? = nil) {
+  init(clientID: String? = nil, environment: String? = nil) {
     (self.clientID, self.environment) = (clientID, environment)
   }
 
   /// The account part of the keys that match, where it is known. The environment keeps its case.
-  public var account: String? { environment }
+  var account: String? { environment }
 
   /// The service part of the keys that match, where it is known.
-  public var service: String? { clientID.map { "appmetadata-" + $0.normalized } }
+  var service: String? { clientID.map { "appmetadata-" + $0.normalized } }
 
   /// The generic part of the keys that match, where it is known.
-  public var generic: String? { familyID }
+  var generic: String? { familyID }
 
   /// The keychain's item type of the records that match.
-  public var itemType: Int? { clientID == nil ? nil : 3001 }
+  var itemType: Int? { clientID == nil ? nil : 3001 }
 
   /// Whether the query names a single record.
-  public var isExactMatch: Bool { account != nil && service != nil }
+  var isExactMatch: Bool { account != nil && service != nil }
 
   /// Whether a record is among those asked for.
-  public func matches(_ record: AppMetadata) -> Bool {
+  func matches(_ record: AppMetadata) -> Bool {
     clientID.matches(record.clientID) && environment.matches(record.environment)
       && (environmentAliases.isEmpty || environmentAliases.contains { $0.matches(record.environment) })
       && (familyID ?? record.familyID) == record.familyID

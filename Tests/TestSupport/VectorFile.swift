@@ -1,15 +1,13 @@
-import Foundation
-import Testing
-
-@testable import TokenCache
-import TestSupport
+package import Foundation
+public import Testing
+package import TokenCache
 
 /// Microsoft's own test values, in sections of rows.
-struct VectorFile: Sendable {
-  let sections: [String: [VectorRow]]
+package struct VectorFile: Sendable {
+  package let sections: [String: [VectorRow]]
 
   /// `nil` where the file is not there.
-  static let shared: VectorFile? = {
+  package static let shared: VectorFile? = {
     guard let data = try? Data(contentsOf: SharedFiles.vectors) else { return nil }
     return VectorFile(data)
   }()
@@ -24,63 +22,63 @@ struct VectorFile: Sendable {
       })
   }
 
-  static func rows(_ section: String) -> [VectorRow] { shared?.sections[section] ?? [] }
+  package static func rows(_ section: String) -> [VectorRow] { shared?.sections[section] ?? [] }
 }
 
 /// One row: the input of one of Microsoft's tests and what comes of it.
-struct VectorRow: Sendable, CustomTestStringConvertible {
-  let section: String
-  let id: String
-  let fields: JSONObject
+public struct VectorRow: Sendable, CustomTestStringConvertible {
+  package let section: String
+  package let id: String
+  package let fields: JSONObject
 
-  init(section: String, index: Int, fields: JSONValue) {
+  package init(section: String, index: Int, fields: JSONValue) {
     self.section = section
     self.fields = fields.objectValue ?? [:]
     let test = self.fields["source"]?.objectValue?["test"]?.stringValue
     id = self.fields["id"]?.stringValue ?? ["#\(index)", test].compactMap { $0 }.joined(separator: " ")
   }
 
-  var testDescription: String { id }
+  public var testDescription: String { id }
 
   /// The fields that say something of the test, when they are all among those that the runner knows.
-  func understood(_ names: Set<String>) throws -> JSONObject {
+  package func understood(_ names: Set<String>) throws -> JSONObject {
     let about: Set<String> = ["id", "source", "note", "derivedFrom", "kind", "class"]
     return try fields.filter { !about.contains($0.key) }.understood(names)
   }
 }
 
 /// What is wrong with a row.
-struct VectorFailure: Error, CustomStringConvertible {
-  let description: String
+package struct VectorFailure: Error, CustomStringConvertible {
+  package let description: String
 
-  init(_ description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 
-  static func notUnderstood(_ what: some Sequence<String>) -> VectorFailure {
+  package static func notUnderstood(_ what: some Sequence<String>) -> VectorFailure {
     VectorFailure("not understood: " + what.sorted().joined(separator: ", "))
   }
 }
 
 extension JSONObject {
   /// The same, when it has no other fields than those that the runner knows.
-  func understood(_ names: Set<String>) throws -> JSONObject {
+  package func understood(_ names: Set<String>) throws -> JSONObject {
     let others = Set(keys).subtracting(names)
     guard others.isEmpty else { throw VectorFailure.notUnderstood(others) }
     return self
   }
 
-  func object(_ name: String) throws -> JSONObject { try (self[name] ?? .null).asObject(name) }
+  package func object(_ name: String) throws -> JSONObject { try (self[name] ?? .null).asObject(name) }
 
-  func array(_ name: String) throws -> [JSONValue] {
+  package func array(_ name: String) throws -> [JSONValue] {
     guard let array = self[name]?.arrayValue else { throw VectorFailure("\(name) is no array") }
     return array
   }
 
-  func string(_ name: String) throws -> String { try (self[name] ?? .null).asString(name) }
+  package func string(_ name: String) throws -> String { try (self[name] ?? .null).asString(name) }
 
   /// A string, or nothing for nothing and for `null`.
-  func optionalString(_ name: String) throws -> String? { try self[name]?.asOptionalString(name) }
+  package func optionalString(_ name: String) throws -> String? { try self[name]?.asOptionalString(name) }
 
-  func flag(_ name: String) throws -> Bool {
+  package func flag(_ name: String) throws -> Bool {
     switch self[name] {
     case nil, .null: false
     case .bool(let flag): flag
@@ -90,32 +88,32 @@ extension JSONObject {
 }
 
 /// Compares what came out with what should have.
-func expectEqual<Value: Equatable>(_ what: String, _ actual: Value, _ expected: Value) throws {
+package func expectEqual<Value: Equatable>(_ what: String, _ actual: Value, _ expected: Value) throws {
   guard actual == expected else {
     throw VectorFailure("\(what) is \(actual), expected \(expected)")
   }
 }
 
 extension JSONValue {
-  func asObject(_ name: String) throws -> JSONObject {
+  package func asObject(_ name: String) throws -> JSONObject {
     guard let objectValue else { throw VectorFailure("\(name) is no object") }
     return objectValue
   }
 
-  func asString(_ name: String) throws -> String {
+  package func asString(_ name: String) throws -> String {
     guard let stringValue else { throw VectorFailure("\(name) is no string") }
     return stringValue
   }
 
-  func asOptionalString(_ name: String) throws -> String? {
+  package func asOptionalString(_ name: String) throws -> String? {
     self == .null ? nil : try asString(name)
   }
 
   /// The moment that stands for the present in every row.
-  static let vectorNow = Date(timeIntervalSince1970: 1_767_225_600)
+  package static let vectorNow = Date(timeIntervalSince1970: 1_767_225_600)
 
   /// The value with the symbols of the file's conventions replaced by what they stand for.
-  func resolved() throws -> JSONValue {
+  package func resolved() throws -> JSONValue {
     switch self {
     case .array(let elements): return .array(try elements.map { try $0.resolved() })
     case .object(let members):

@@ -1,25 +1,26 @@
 import FoundationEssentials
+@testable import TokenCache
 
 /// What names a token in the keychain of ADAL, the library before MSAL.
-public struct LegacyCacheKey: Sendable, Hashable {
+struct LegacyCacheKey: Sendable, Hashable {
   /// The system whose ADAL wrote the token; they spell the account differently.
-  public enum Platform: Sendable, Hashable, CaseIterable {
+  enum Platform: Sendable, Hashable, CaseIterable {
     case iOS
     case macOS
   }
 
   /// The URL of the authority.
-  public var authority: String
-  public var clientID: String
+  var authority: String
+  var clientID: String
   /// `nil` for a refresh token that serves every resource.
-  public var resource: String?
+  var resource: String?
   /// The user principal name.
-  public var legacyUserID: String
+  var legacyUserID: String
   /// The application's identifier in Intune.
-  public var applicationIdentifier: String?
-  public var appKey: String?
+  var applicationIdentifier: String?
+  var appKey: String?
 
-  public init(
+  init(
     authority: String, clientID: String, resource: String? = nil, legacyUserID: String,
     applicationIdentifier: String? = nil, appKey: String? = nil
   ) {
@@ -29,7 +30,7 @@ public struct LegacyCacheKey: Sendable, Hashable {
   }
 
   /// The record's name, composed from its parts. It has no item type.
-  public func key(on platform: Platform) -> CacheKey {
+  func key(on platform: Platform) -> CacheKey {
     let user = legacyUserID.normalized
     return CacheKey(
       account: platform == .iOS ? Self.encoded(user) : user, service: service, generic: Self.library,

@@ -1,29 +1,30 @@
 import GLibSupport
+@testable import TokenCache
 
 /// The name under which MSAL for iOS and macOS keeps one record in the keychain.
 ///
 /// `account` and `service` are the record's identity; joined by a dash they are its key in a serialized
 /// cache.
-public struct CacheKey: Sendable, Hashable {
-  public var account: String
-  public var service: String
+struct CacheKey: Sendable, Hashable {
+  var account: String
+  var service: String
   /// More of the record's identity, which the keychain does not count as such.
-  public var generic: String?
+  var generic: String?
   /// The keychain's item type: 1000 for accounts, 2000 for credentials, 3000 and 5000 for metadata, plus
   /// the kind.
-  public var itemType: Int?
+  var itemType: Int?
 
   /// The key of a record in a section of a serialized cache, `<account>-<service>`.
-  public var serialized: String { "\(account)-\(service)" }
+  var serialized: String { "\(account)-\(service)" }
 
   /// Composes the account part from a home account id and an environment.
-  package static func account(homeAccountID: String, environment: String) -> String {
+  static func account(homeAccountID: String, environment: String) -> String {
     "\(homeAccountID.normalized)-\(environment.normalized)"
   }
 
   /// Composes the generic part of a credential's key. Where there is a family id, it stands for the client
   /// id.
-  package static func generic(
+  static func generic(
     type: CredentialType, clientID: String, realm: String?, applicationIdentifier: String?
   ) -> String {
     ([type.rawValue, clientID, realm ?? ""] + (applicationIdentifier.map { [$0] } ?? []))
@@ -31,7 +32,7 @@ public struct CacheKey: Sendable, Hashable {
   }
 
   /// Composes the service part of a credential's key.
-  package static func service(
+  static func service(
     type: CredentialType, clientID: String, realm: String?, applicationIdentifier: String?,
     target: String?, tokenType: String?, appKey: String?, requestedClaims: String?
   ) -> String {

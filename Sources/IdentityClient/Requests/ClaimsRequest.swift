@@ -1,4 +1,5 @@
 import FoundationEssentials
+public import TokenCache
 
 /// Which claims a client asks the server to put into tokens: the `claims` parameter of OpenID Connect Core
 /// 5.5.

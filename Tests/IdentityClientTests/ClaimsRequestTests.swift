@@ -1,6 +1,8 @@
 import Testing
 
-@testable import TokenCache
+import TokenCache
+
+@testable import IdentityClient
 
 struct ClaimsRequestTests {
   @Test func aClaimThatIsAskedForAgainReplacesTheEarlierRequest() throws {
@@ -73,5 +75,14 @@ struct ClaimsRequestTests {
     let info = ClaimsRequest.AdditionalInfo(value: .double(.infinity))
     request.request(ClaimsRequest.Claim(name: "a", additionalInfo: info), for: .idToken)
     #expect(throws: ClaimsRequestError.self) { try request.json() }
+  }
+
+  @Test func `A hundred thousand levels are too deep`() {
+    for (open, close) in [(#"{"a":"#, "}"), ("[", "]")] {
+      let text =
+        #"{"id_token":"# + String(repeating: open, count: 100_000) + String(repeating: close, count: 100_000)
+        + "}"
+      #expect(throws: ClaimsRequestError.self) { try ClaimsRequest(json: text) }
+    }
   }
 }

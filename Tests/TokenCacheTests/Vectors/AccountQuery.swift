@@ -1,41 +1,43 @@
+@testable import TokenCache
+
 /// Which account records to find, with the matching rules of MSAL for iOS and macOS.
 ///
 /// A field that is `nil` matches everything.
-public struct AccountQuery: Sendable, Hashable {
-  public var accountType: AccountType?
-  public var homeAccountID: String?
+struct AccountQuery: Sendable, Hashable {
+  var accountType: AccountType?
+  var homeAccountID: String?
   /// Compared with its case, unlike ``environmentAliases``.
-  public var environment: String?
+  var environment: String?
   /// Hosts of one cloud, any of which the record may have; empty for all.
-  public var environmentAliases: [String] = []
-  public var realm: String?
-  public var username: String?
+  var environmentAliases: [String] = []
+  var realm: String?
+  var username: String?
 
   /// - Parameter accountType: The kind of account, `nil` for any.
-  public init(_ accountType: AccountType? = .msSTS) {
+  init(_ accountType: AccountType? = .msSTS) {
     self.accountType = accountType
   }
 
   /// The account part of the keys that match, where it is known.
-  public var account: String? {
+  var account: String? {
     guard let homeAccountID, let environment else { return nil }
     return CacheKey.account(homeAccountID: homeAccountID, environment: environment)
   }
 
   /// The service part of the keys that match, where it is known.
-  public var service: String? { realm?.normalized }
+  var service: String? { realm?.normalized }
 
   /// The generic part of the keys that match, where it is known.
-  public var generic: String? { username?.normalized }
+  var generic: String? { username?.normalized }
 
   /// The keychain's item type of the records that match.
-  public var itemType: Int? { accountType?.itemType }
+  var itemType: Int? { accountType?.itemType }
 
   /// Whether the query names a single record.
-  public var isExactMatch: Bool { homeAccountID != nil && environment != nil && realm != nil }
+  var isExactMatch: Bool { homeAccountID != nil && environment != nil && realm != nil }
 
   /// Whether a record is among those asked for.
-  public func matches(_ record: AccountRecord) -> Bool {
+  func matches(_ record: AccountRecord) -> Bool {
     let key = record.key
     guard
       (account ?? key.account) == key.account, (service ?? key.service) == key.service,

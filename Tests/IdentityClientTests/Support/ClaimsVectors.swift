@@ -1,9 +1,12 @@
 import Foundation
+import TestSupport
+import TokenCache
 
-@testable import TokenCache
+@testable import IdentityClient
 
-extension VectorRunner {
-  @Sendable static func checkClaimsRequest(_ row: VectorRow) throws {
+/// Checks Microsoft's test values for claims requests.
+enum ClaimsVectors {
+  static func check(_ row: VectorRow) throws {
     let fields = try row.understood([
       "additionalInfo_objc", "capabilities", "claim", "developerClaims", "expected", "json", "op", "target",
     ])

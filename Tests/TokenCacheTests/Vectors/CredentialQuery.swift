@@ -1,10 +1,12 @@
+@testable import TokenCache
+
 /// Which credentials to find, with the matching rules of MSAL for iOS and macOS.
 ///
 /// A field that is `nil` matches everything. Where the query names a single record, that record's key decides
 /// and nothing else is looked at.
-public struct CredentialQuery: Sendable, Hashable {
+struct CredentialQuery: Sendable, Hashable {
   /// How the scopes of a query and of a record are compared.
-  public enum TargetMatching: Sendable, Hashable {
+  enum TargetMatching: Sendable, Hashable {
     /// The same text, case and outer white space aside.
     case exactString
     /// The record has every scope asked for.
@@ -15,42 +17,42 @@ public struct CredentialQuery: Sendable, Hashable {
   }
 
   /// How client and family of a query and of a record are compared.
-  public enum ClientMatching: Sendable, Hashable {
+  enum ClientMatching: Sendable, Hashable {
     /// Each that the query names must be equal.
     case exact
     /// One that the query names must be equal.
     case superset
   }
 
-  public var credentialType: CredentialType?
-  public var homeAccountID: String?
-  public var environment: String?
+  var credentialType: CredentialType?
+  var homeAccountID: String?
+  var environment: String?
   /// Hosts of one cloud, any of which the record may have; empty for all.
-  public var environmentAliases: [String] = []
-  public var clientID: String?
-  public var familyID: String?
-  public var realm: String?
-  public var target: String?
-  public var applicationIdentifier: String?
-  public var tokenType: String?
-  public var requestedClaims: String?
-  public var appKey: String?
-  public var targetMatching = TargetMatching.exactString
-  public var clientMatching = ClientMatching.exact
+  var environmentAliases: [String] = []
+  var clientID: String?
+  var familyID: String?
+  var realm: String?
+  var target: String?
+  var applicationIdentifier: String?
+  var tokenType: String?
+  var requestedClaims: String?
+  var appKey: String?
+  var targetMatching = TargetMatching.exactString
+  var clientMatching = ClientMatching.exact
 
   /// - Parameter credentialType: The kind of credential, `nil` for any.
-  public init(_ credentialType: CredentialType?) {
+  init(_ credentialType: CredentialType?) {
     self.credentialType = credentialType
   }
 
   /// The account part of the keys that match, where it is known.
-  public var account: String? {
+  var account: String? {
     guard let homeAccountID, let environment else { return nil }
     return CacheKey.account(homeAccountID: homeAccountID, environment: environment)
   }
 
   /// The service part of the keys that match, where it is known.
-  public var service: String? {
+  var service: String? {
     switch credentialType {
     case .accessToken, .accessTokenWithAuthScheme:
       guard let keyClientID, let realm, let target, targetMatching == .exactString else { return nil }
@@ -66,7 +68,7 @@ public struct CredentialQuery: Sendable, Hashable {
   }
 
   /// The generic part of the keys that match, where it is known.
-  public var generic: String? {
+  var generic: String? {
     guard let credentialType, let keyClientID else { return nil }
     if credentialType == .refreshToken {
       return CacheKey.generic(
@@ -79,10 +81,10 @@ public struct CredentialQuery: Sendable, Hashable {
   }
 
   /// The keychain's item type of the records that match.
-  public var itemType: Int? { credentialType?.itemType }
+  var itemType: Int? { credentialType?.itemType }
 
   /// Whether the query names a single record.
-  public var isExactMatch: Bool { account != nil && service != nil }
+  var isExactMatch: Bool { account != nil && service != nil }
 
   private var keyClientID: String? {
     clientMatching == .exact ? familyID ?? clientID : nil
@@ -99,7 +101,7 @@ public struct CredentialQuery: Sendable, Hashable {
   }
 
   /// Whether a credential is among those asked for.
-  public func matches(_ credential: Credential) -> Bool {
+  func matches(_ credential: Credential) -> Bool {
     let key = credential.key(appKey: appKey)
     guard
       (account ?? key.account) == key.account, (service ?? key.service) == key.service,
@@ -138,17 +140,14 @@ public struct CredentialQuery: Sendable, Hashable {
   }
 }
 
-extension String {
-  /// Whether a field has this value, case and outer white space aside.
-  func matches(_ field: String?) -> Bool {
-    guard let field else { return false }
-    return self == field || normalized == field.normalized
+extension CacheDocument {
+  /// The credentials that a query asks for, in the order of their keys.
+  func credentials(matching query: CredentialQuery) -> [Credential] {
+    credentials.map(\.credential).filter(query.matches)
   }
-}
 
-extension Optional where Wrapped == String {
-  /// The same for a query's field, of which `nil` matches everything.
-  func matches(_ field: String?) -> Bool {
-    self?.matches(field) ?? true
+  /// The account records that a query asks for, in the order of their keys.
+  func accounts(matching query: AccountQuery) -> [AccountRecord] {
+    accounts.sorted { $0.key < $1.key }.map(\.value).filter(query.matches)
   }
 }
