@@ -149,7 +149,8 @@ let package = Package(
       dependencies: ["GLibSupport", "SecretService", "TestSupport", "WorkerSupport"],
       swiftSettings: common),
     .testTarget(
-      name: "TokenCacheTests", dependencies: ["GLibSupport", "TestSupport", "TokenCache"], swiftSettings: common),
+      name: "TokenCacheTests", dependencies: ["GLibSupport", "TestSupport", "TokenCache"],
+      swiftSettings: common),
     .executableTarget(
       name: "CacheWorker",
       dependencies: [

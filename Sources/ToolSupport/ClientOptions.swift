@@ -62,6 +62,7 @@ package struct ClientOptions: ParsableArguments {
   /// The client that these options describe, which asks the cache alone.
   ///
   /// - Parameter minimumValidity: For how many seconds a token must be good at least.
+  /// - Returns: The client.
   /// - Throws: `Failure.Message` of code `usage`.
   package func publicClient(minimumValidity: Double? = nil) throws(Failure.Message) -> PublicClient {
     PublicClient(configuration: try configuration(minimumValidity: minimumValidity), cache: cache.cache)
@@ -70,6 +71,7 @@ package struct ClientOptions: ParsableArguments {
   /// What the client is that these options describe.
   ///
   /// - Parameter minimumValidity: For how many seconds a token from the cache must be good at least.
+  /// - Returns: The configuration.
   /// - Throws: `Failure.Message` of code `usage`.
   package func configuration(minimumValidity: Double? = nil) throws(Failure.Message) -> ClientConfiguration {
     let authority = try namedAuthority

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// The kinds of authority, as far as they differ in what the cache keeps.
 public enum AuthorityKind: Sendable, Hashable {
   /// Entra ID and personal accounts.
@@ -14,19 +12,6 @@ public enum AuthenticationScheme: Sendable, Hashable {
   case bearer
   /// A token bound to a key, such as `Pop` or `ssh-cert`.
   case bound(tokenType: String, keyID: String)
-
-  /// The scheme that a token request named by its parameters: `token_type`, and `key_id` or the key id in
-  /// `req_cnf`.
-  public init(parameters: [String: String]) {
-    guard let tokenType = parameters["token_type"].nonBlank, tokenType.lowercased() != "bearer" else {
-      self = .bearer
-      return
-    }
-    let confirmation = parameters["req_cnf"].flatMap(Data.init(base64URL:))
-      .flatMap { try? JSONObject(foreign: $0, within: .answer) }
-    let keyID = parameters["key_id"].nonBlank ?? confirmation?["kid"]?.stringValue
-    self = .bound(tokenType: tokenType, keyID: keyID ?? "")
-  }
 
   var credentialType: CredentialType {
     self == .bearer ? .accessToken : .accessTokenWithAuthScheme

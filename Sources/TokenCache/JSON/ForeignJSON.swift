@@ -46,22 +46,8 @@ package enum ForeignJSONError: Error, Sendable, Hashable, CustomStringConvertibl
 extension JSONObject {
   /// Reads a JSON object that somebody else wrote: UTF-8 (RFC 8259), with or without a byte-order mark, and no more
   /// of it than `limits` allow.
-  ///
-  /// `JSONDecoder` accepts what is to be accepted; it takes ten times as long, though, most of it for finding out
-  /// by trial what each value is. So it is asked only about what MSAL libraries do not write.
   package init(foreign json: Data, within limits: JSONLimits) throws(ForeignJSONError) {
-    // The reader counts as it goes, and stops where there is too much.
-    if let object = JSONReader.read(json, within: limits) {
-      self = object
-      return
-    }
-    try limits.check(json)
-    do {
-      self = try JSONDecoder().decode(JSONObject.self, from: json)
-    } catch {
-      // The decoder's own text is left out: it may quote what it stumbled over.
-      throw .notAnObject
-    }
+    self = try JSONReader.object(in: json, within: limits)
   }
 }
 

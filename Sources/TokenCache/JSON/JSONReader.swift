@@ -1,36 +1,36 @@
 import FoundationEssentials
 
-/// Reads JSON of the usual kind. Two members of one name, trailing commas, numbers beyond 64 bits, byte-order
-/// marks, deep nesting, more than the limits allow and everything malformed are not.
+/// Reads JSON objects (RFC 8259), with or without a byte-order mark and commas after the last member or element.
+///
+/// `JSONDecoder` takes ten times as long, most of it for finding out by trial what each value is. It is asked only about
+/// texts with escapes and numbers that are no small integers, one by one.
 struct JSONReader {
-  private struct Unusual: Error {}
-
-  private static let maximumDepth = 64
-
   private let json: Data
   private let limits: JSONLimits
   private var position = 0
-  /// Counted as ``JSONLimits`` counts them.
   private var values = 0
   private var depth = 0
   /// The members of the objects that are being read, the innermost one's last.
   private var members: [(name: String, value: JSONValue)] = []
 
-  /// `nil` when the JSON is unusual or none.
-  static func read(_ json: Data, within limits: JSONLimits) -> JSONObject? {
-    guard json.count <= limits.size else { return nil }
+  static func object(in json: Data, within limits: JSONLimits) throws(ForeignJSONError) -> JSONObject {
+    guard json.count <= limits.size else { throw .tooLarge(limit: limits.size) }
     var reader = JSONReader(json: json, limits: limits)
     let bytes = json.span
-    guard case .object(let object)? = try? reader.value(bytes) else { return nil }
+    if json.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
+    guard try reader.nextByte(bytes) == UInt8(ascii: "{") else { throw .notAnObject }
+    let object = try reader.object(bytes)
     reader.skipSpace(bytes)
-    return reader.position == bytes.count ? object : nil
+    guard reader.position == bytes.count else { throw .notAnObject }
+    return object
   }
 
   private init(json: Data, limits: JSONLimits) {
-    (self.json, self.limits) = (json, limits)
+    self.json = json
+    self.limits = limits
   }
 
-  private mutating func value(_ bytes: Span<UInt8>) throws(Unusual) -> JSONValue {
+  private mutating func value(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> JSONValue {
     switch try nextByte(bytes) {
     case UInt8(ascii: "\""): return .string(try string(bytes))
     case UInt8(ascii: "{"): return .object(try object(bytes))
@@ -38,34 +38,35 @@ struct JSONReader {
     case UInt8(ascii: "t"): return try literal("true", .bool(true), bytes)
     case UInt8(ascii: "f"): return try literal("false", .bool(false), bytes)
     case UInt8(ascii: "n"): return try literal("null", .null, bytes)
-    default: return .integer(try integer(bytes))
+    default: return try number(bytes)
     }
   }
 
-  private mutating func object(_ bytes: Span<UInt8>) throws(Unusual) -> JSONObject {
+  private mutating func object(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> JSONObject {
     try enter()
     let start = members.count
     if try nextByte(bytes) == UInt8(ascii: "}") {
       position += 1
     } else {
       repeat {
-        guard try nextByte(bytes) == UInt8(ascii: "\"") else { throw Unusual() }
+        guard try nextByte(bytes) == UInt8(ascii: "\"") else { throw .notAnObject }
         let name = try string(bytes)
-        guard try nextByte(bytes) == UInt8(ascii: ":") else { throw Unusual() }
+        guard try nextByte(bytes) == UInt8(ascii: ":") else { throw .notAnObject }
         position += 1
         members.append((name, try value(bytes)))
       } while try hasMore(bytes, until: UInt8(ascii: "}"))
     }
     depth -= 1
     var object = JSONObject(minimumCapacity: members.count - start)
+    // Of several members of one name the first comes last, and stays.
     while members.count > start {
       let (name, value) = members.removeLast()
-      guard object.updateValue(value, forKey: name) == nil else { throw Unusual() }
+      object[name] = value
     }
     return object
   }
 
-  private mutating func array(_ bytes: Span<UInt8>) throws(Unusual) -> [JSONValue] {
+  private mutating func array(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> [JSONValue] {
     try enter()
     var elements: [JSONValue] = []
     if try nextByte(bytes) == UInt8(ascii: "]") {
@@ -77,48 +78,52 @@ struct JSONReader {
     return elements
   }
 
-  private mutating func enter() throws(Unusual) {
+  private mutating func enter() throws(ForeignJSONError) {
     position += 1
     depth += 1
-    if depth > min(Self.maximumDepth, limits.depth) { throw Unusual() }
+    if depth > limits.depth { throw .tooDeep(limit: limits.depth) }
     try countValue()
   }
 
-  private mutating func countValue() throws(Unusual) {
+  private mutating func countValue() throws(ForeignJSONError) {
     values += 1
-    if values > limits.values { throw Unusual() }
+    if values > limits.values { throw .tooManyValues(limit: limits.values) }
   }
 
-  /// Passes a comma or the end of an object or array.
-  private mutating func hasMore(_ bytes: Span<UInt8>, until end: UInt8) throws(Unusual) -> Bool {
-    let byte = try nextByte(bytes)
+  /// Passes a comma, the end of an object or array, or both.
+  private mutating func hasMore(
+    _ bytes: Span<UInt8>, until end: UInt8
+  ) throws(ForeignJSONError) -> Bool {
+    var byte = try nextByte(bytes)
     position += 1
     if byte == end { return false }
-    guard byte == UInt8(ascii: ",") else { throw Unusual() }
+    guard byte == UInt8(ascii: ",") else { throw .notAnObject }
+    byte = try nextByte(bytes)
+    if byte == end {
+      position += 1
+      return false
+    }
     try countValue()
     return true
   }
 
-  private mutating func string(_ bytes: Span<UInt8>) throws(Unusual) -> String {
+  private mutating func string(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> String {
     let start = position + 1
     var end = JSONString.endOfPlainText(in: bytes, from: start)
     let hasEscapes = end < bytes.count && bytes[end] == UInt8(ascii: "\\")
     while end < bytes.count, bytes[end] == UInt8(ascii: "\\") {
       end = JSONString.endOfPlainText(in: bytes, from: min(end + 2, bytes.count))
     }
-    guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { throw Unusual() }
+    guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { throw .notAnObject }
     position = end + 1
-    if hasEscapes {
-      let quoted = json[(json.startIndex + start - 1)...(json.startIndex + end)]
-      guard let text = try? JSONDecoder().decode(String.self, from: quoted) else { throw Unusual() }
-      return text
-    }
-    guard let text = try? UTF8Span(validating: bytes.extracting(start..<end)) else { throw Unusual() }
+    if hasEscapes { return try decode(String.self, start - 1...end) }
+    guard let text = try? UTF8Span(validating: bytes.extracting(start..<end)) else { throw .notAnObject }
     return String(copying: text)
   }
 
-  private mutating func integer(_ bytes: Span<UInt8>) throws(Unusual) -> Int64 {
-    let isNegative = try nextByte(bytes) == UInt8(ascii: "-")
+  private mutating func number(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> JSONValue {
+    let first = position
+    let isNegative = bytes[position] == UInt8(ascii: "-")
     if isNegative { position += 1 }
     let start = position
     var number: Int64 = 0
@@ -126,26 +131,46 @@ struct JSONReader {
       number = number &* 10 &+ Int64(digit)
       position += 1
     }
-    // 18 digits fit; a zero in front of others, a fraction and an exponent are not for this reader.
-    let count = position - start
-    guard 1...18 ~= count, count == 1 || bytes[start] != UInt8(ascii: "0"), !(isNegative && number == 0)
-    else { throw Unusual() }
-    return isNegative ? -number : number
+    let digits = position - start
+    while position < bytes.count, Self.isInNumber(bytes[position]) { position += 1 }
+    // 18 digits fit.
+    if position == start + digits, 1...18 ~= digits, digits == 1 || bytes[start] != UInt8(ascii: "0") {
+      return .integer(isNegative ? -number : number)
+    }
+    guard position > first else { throw .notAnObject }
+    return try decode(JSONValue.self, first...position - 1)
+  }
+
+  private static func isInNumber(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "e"), UInt8(ascii: "E"):
+      true
+    default: false
+    }
+  }
+
+  private func decode<Value: Decodable>(
+    _ type: Value.Type, _ range: ClosedRange<Int>
+  ) throws(ForeignJSONError) -> Value {
+    let part = json[(json.startIndex + range.lowerBound)...(json.startIndex + range.upperBound)]
+    guard let value = try? JSONDecoder().decode(type, from: part) else { throw .notAnObject }
+    return value
   }
 
   private mutating func literal(
     _ text: StaticString, _ value: JSONValue, _ bytes: Span<UInt8>
-  ) throws(Unusual) -> JSONValue {
+  ) throws(ForeignJSONError) -> JSONValue {
     for byte in text.description.utf8 {
-      guard position < bytes.count, bytes[position] == byte else { throw Unusual() }
+      guard position < bytes.count, bytes[position] == byte else { throw .notAnObject }
       position += 1
     }
     return value
   }
 
-  private mutating func nextByte(_ bytes: Span<UInt8>) throws(Unusual) -> UInt8 {
+  private mutating func nextByte(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> UInt8 {
     skipSpace(bytes)
-    guard position < bytes.count else { throw Unusual() }
+    guard position < bytes.count else { throw .notAnObject }
     return bytes[position]
   }
 

@@ -140,3 +140,18 @@ extension CacheDocument {
 
   mutating func save(_ metadata: AccountMetadata) { accountMetadata[metadata.serializedKey] = metadata }
 }
+
+extension AuthenticationScheme {
+  /// The scheme that a token request named by its parameters: `token_type`, and `key_id` or the key id in
+  /// `req_cnf`.
+  init(parameters: [String: String]) {
+    guard let tokenType = parameters["token_type"].nonBlank, tokenType.lowercased() != "bearer" else {
+      self = .bearer
+      return
+    }
+    let confirmation = parameters["req_cnf"].flatMap(Data.init(base64URL:))
+      .flatMap { try? JSONObject(foreign: $0, within: .answer) }
+    let keyID = parameters["key_id"].nonBlank ?? confirmation?["kid"]?.stringValue
+    self = .bound(tokenType: tokenType, keyID: keyID ?? "")
+  }
+}
