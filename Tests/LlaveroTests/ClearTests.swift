@@ -185,7 +185,7 @@ struct UnreadableItemTests {
 
     let problems = try #require(tool.json(command)["problems"])
     #expect(problems.strings("kind").sorted() == ["damaged", "newer_version"])
-    #expect(problems[0]?.keys == ["detail", "kind", "shard"])
+    #expect(problems[0]?.keys == ["detail", "kind", "remedy", "shard"])
   }
 
   @Test func `groups counts problems`() throws {
