@@ -47,22 +47,7 @@ enum FileContents {
     guard contents.count <= limit else { throw tooLarge(path) }
     try makeDirectory(of: path)
     let path = resolved(path)
-    let new = "\(path).\(getpid()).new"
-    unsafe unlink(new)
-    let descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure("written", path) }
-    guard writeAll(contents.span, to: descriptor), fsync(descriptor) == 0 else {
-      let error = failure("written", path)
-      close(descriptor)
-      unsafe unlink(new)
-      throw error
-    }
-    close(descriptor)
-    guard unsafe rename(new, path) == 0 else {
-      let error = failure("written", path)
-      unsafe unlink(new)
-      throw error
-    }
+    guard replaceFile(path, with: contents.span) else { throw failure("written", path) }
   }
 
   /// Writes over what is in a file, so far as the file system lets anybody, and leaves `rest` in it.

@@ -33,7 +33,9 @@ struct PeerOptions: ParsableArguments {
       let names = registry.caches.map(\.name) + Library.allCases.map(\.rawValue)
       throw ValidationError("There is no cache called \(name). There are \(names.joined(separator: ", ")).")
     }
-    guard let location else { throw ValidationError("Add --location: the file that the program names.") }
+    guard let location, !location.isEmpty else {
+      throw ValidationError("Add --location: the file that the program names.")
+    }
     let attributes = try pairs()
     switch library {
     case .python:

@@ -75,12 +75,8 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
         name: "exists", message: "\(path) is there already, and is no stand-in.",
         advice: "Choose another directory with --directory.")
     }
-    // Under another name until it is whole. One that is there was left by an installation that was killed.
-    let new = "\(directory)/.\(rawValue).new-stand-in"
-    unsafe unlink(new)
-    guard writeNewFile(Array(script.utf8).span, to: new, mode: 0o755), unsafe rename(new, path) == 0 else {
+    guard replaceFile(path, with: Array(script.utf8).span, mode: 0o755) else {
       let reason = unsafe String(cString: strerror(errno))
-      unsafe unlink(new)
       throw Failure.Message(
         name: "not_writable", message: "\(path) cannot be written: \(reason).",
         advice: "Make the directory, or choose another with --directory.")

@@ -347,7 +347,8 @@ struct PeerCacheTests {
   @Test(arguments: [
     ["import"], ["import", "x", "--from", "azure-cli"], ["import", "--from", "nonsense"],
     ["import", "--from", "msal-extensions"], ["import", "--from", "azure-cli", "--schema", "x"],
-    ["import", "--from", "msal-extensions-go", "--location", "/x"], ["export", "--dry-run"],
+    ["import", "--from", "msal-extensions-go", "--location", "/x"],
+    ["export", "--to", "file", "--location", ""], ["export", "--dry-run"],
     ["import", "--from", "file", "--location", "/x", "--attribute", "novalue"],
     ["export", "x", "--to", "azure-cli"], ["adopt"], ["adopt", "x"], ["adopt", "azure-cli", "--all"],
     ["adopt", "--all", "--keep", "--yes"], ["adopt", "azure-cli-encrypted"],

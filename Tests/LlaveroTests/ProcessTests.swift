@@ -86,6 +86,19 @@ struct ProcessTests {
     }
   }
 
+  @Test func `As few descriptors as the tool asks for are enough to sign in`() async throws {
+    try await withLab { lab in
+      lab.configure { $0.authorize = .user(name: "alice") }
+      let tool = try LabTool(lab)
+      // Swift's runtime opens one before the tool can look.
+      let result = try shell(
+        #"ulimit -n $(($(ls /proc/$$/fd | wc -l) + 41)); "$0" login && "$0" me && exec "$0" token --force-refresh"#,
+        tool: tool.tool,
+        environment: tool.environment)
+      #expect(result.status == 0, "\(result)")
+    }
+  }
+
   @Test func `A standard stream that is closed gets nothing else, and a lost message changes nothing`() throws
   {
     let tool = try Tool()

@@ -1,4 +1,4 @@
-import CGLib
+import GLibSupport
 import Glibc
 
 /// A pipe whose ends no child process inherits.
@@ -7,10 +7,9 @@ public final class Pipe: @unchecked Sendable {
   public private(set) var writing: Int32
 
   public init() throws {
-    var ends: [Int32] = [-1, -1]
-    if g_unix_open_pipe(&ends, FD_CLOEXEC, nil) == 0 { throw Child.Failure(description: "no pipe") }
-    reading = ends[0]
-    writing = ends[1]
+    guard let ends = openPipe() else { throw Child.Failure(description: "no pipe") }
+    reading = ends.reading
+    writing = ends.writing
   }
 
   deinit {

@@ -38,10 +38,6 @@ extension Variant {
     array(of: "o", paths.map(objectPath))
   }
 
-  package static func bytes(_ value: [UInt8]) -> Variant {
-    array(of: "y", value.map { Variant(taking: g_variant_new_byte($0)) })
-  }
-
   package static func variant(_ value: Variant) -> Variant {
     Variant(taking: g_variant_new_variant(value.pointer))
   }

@@ -59,15 +59,30 @@ package func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) -> Bool {
 /// there is no such file.
 ///
 /// - Returns: Whether that succeeded; `errno` says why not, `EEXIST` that there is such a file already.
-package func writeNewFile(_ bytes: Span<UInt8>, to path: String, mode: UInt32 = 0o600) -> Bool {
-  let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+package func writeNewFile(
+  _ bytes: Span<UInt8>, to path: String, in directory: Int32 = AT_FDCWD, mode: UInt32 = 0o600
+) -> Bool {
+  let file = openat(directory, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
   guard file >= 0 else { return false }
   let isWritten = fchmod(file, mode) == 0 && writeAll(bytes, to: file) && fsync(file) == 0
   let code = errno
   close(file)
-  if !isWritten { unlink(path) }
+  if !isWritten { unlinkat(directory, path, 0) }
   errno = code
   return isWritten
+}
+
+/// Puts a new file in the place of another, or of none: a crash leaves either the old or the new one.
+///
+/// - Returns: Whether that succeeded; `errno` says why not.
+package func replaceFile(_ path: String, with bytes: Span<UInt8>, mode: UInt32 = 0o600) -> Bool {
+  let new = "\(path).\(getpid()).new"
+  unlink(new)
+  if writeNewFile(bytes, to: new, mode: mode), rename(new, path) == 0 { return true }
+  let code = errno
+  unlink(new)
+  errno = code
+  return false
 }
 
 /// Whether this process may open so many more descriptors at once. To be asked before GLib is used in a way that takes

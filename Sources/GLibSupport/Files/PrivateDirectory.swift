@@ -88,16 +88,7 @@ package final class PrivateDirectory: Sendable {
   /// fails there is no file of this name.
   package func write(_ bytes: [UInt8], to name: String) throws(PrivateFileError) {
     try remove(name)
-    let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    if file < 0 { throw failure("open", name) }
-    defer { close(file) }
-    do throws(PrivateFileError) {
-      guard writeAll(bytes.span, to: file) else { throw failure("write", name) }
-      if fsync(file) != 0 { throw failure("fsync", name) }
-    } catch {
-      unlinkat(descriptor, name, 0)
-      throw error
-    }
+    guard writeNewFile(bytes.span, to: name, in: descriptor) else { throw failure("write", name) }
   }
 
   /// Gives a file another name, in place of the file that has it, in one step.
