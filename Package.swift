@@ -81,7 +81,8 @@ let package = Package(
       dependencies: ["GLibSupport", "HTTPTransport", "TokenCache", httpTypes, logging],
       swiftSettings: safe),
     .target(
-      name: "BrowserSignIn", dependencies: ["CGLib", "CLibsoup", "GLibSupport", "IdentityClient"],
+      name: "BrowserSignIn",
+      dependencies: ["CGLib", "CLibsoup", "GLibSupport", "HTTPTransport", "IdentityClient"],
       swiftSettings: common),
     .target(
       name: "MicrosoftGraph", dependencies: ["HTTPTransport", "IdentityClient", "TokenCache", httpTypes],

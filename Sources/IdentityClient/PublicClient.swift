@@ -103,6 +103,10 @@ public final class PublicClient: Sendable {
     }
   }
 
+  /// Waits for the renewals that go on although who asked for them was cancelled: a server may have put another
+  /// refresh token in the place of the one it took. For programs that end.
+  public func finishRenewals() async { await renewals.finish() }
+
   /// Gets a token of an account that is signed in, without asking a server.
   ///
   /// - Returns: What ``acquireTokenSilent(_:)`` would return; `nil` where that would ask the server.

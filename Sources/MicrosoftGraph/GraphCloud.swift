@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import HTTPTransport
 import HTTPTypes
 public import IdentityClient
 import TokenCache

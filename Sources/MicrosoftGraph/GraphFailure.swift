@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTransport
 import HTTPTypes
 import IdentityClient
 import TokenCache
@@ -66,6 +67,6 @@ extension HTTPFields {
   /// answer tells it.
   var secondsToWait: Double? {
     let now = self[.date].flatMap(HTTPDate.parse) ?? Date()
-    return IdentityClient.retryAfter(self[.retryAfter], now: now).map { Swift.min($0, 315_360_000) }
+    return HTTPDate.secondsToWait(self[.retryAfter], now: now).map { Swift.min($0, 315_360_000) }
   }
 }

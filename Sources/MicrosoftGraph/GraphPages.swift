@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTransport
 import HTTPTypes
 import IdentityClient
 public import TokenCache

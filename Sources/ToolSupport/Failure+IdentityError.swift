@@ -14,7 +14,7 @@ extension Failure.Message {
         .accountNotFound, .timedOut, .deviceCodeExpired:
         .interactionRequired
       case .userCanceled, .cancelled: .cancelled
-      case .network, .serverError: .network
+      case .network, .serverError, .unhandledResponse: .network
       case .invalidParameter, .invalidRedirectURI: .usage
       default: .error
       }

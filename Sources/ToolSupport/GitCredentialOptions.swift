@@ -31,6 +31,14 @@ package struct GitCredentialOptions: CommandOptions {
 
   package init() {}
 
+  /// What git asks on standard input; `nil` when that is not for this helper.
+  ///
+  /// - Throws: `Failure.Message`.
+  package func question() throws -> GitCredentialQuestion? {
+    guard operation == .get else { return nil }
+    return GitCredentialQuestion(try Terminal.readInput())
+  }
+
   /// What to ask a client for.
   ///
   /// - Throws: `Failure.Message`.
@@ -39,22 +47,33 @@ package struct GitCredentialOptions: CommandOptions {
   }
 }
 
-/// A question of git: lines of `name=value`.
+/// A question of git about a repository of Azure DevOps: lines of `name=value`.
 package struct GitCredentialQuestion: Sendable {
-  /// Whether it is about a repository of Azure DevOps.
-  package let isForAzureDevOps: Bool
+  /// The question as git asked it.
+  package let input: [UInt8]
   /// Whether git takes a token as such (git 2.46), and not only in a password's place.
   private let takesTokens: Bool
 
-  package init(_ text: String) {
-    let lines = text.split(separator: "\n")
+  /// - Returns: `nil` for a question about anything else.
+  init?(_ input: [UInt8]) {
+    self.input = input
+    let lines = String(decoding: input, as: UTF8.self).split(separator: "\n")
     func value(_ name: String) -> String {
       lines.last { $0.hasPrefix(name + "=") }.map { $0.dropFirst(name.count + 1).lowercased() } ?? ""
     }
-    let host = value("host")
-    isForAzureDevOps =
-      value("protocol") == "https" && (host == "dev.azure.com" || host.hasSuffix(".visualstudio.com"))
+    guard value("protocol") == "https", Self.isAzureDevOps(value("host")) else { return nil }
     takesTokens = lines.contains("capability[]=authtype")
+  }
+
+  /// Whether a host is one of Azure DevOps. Git passes on whatever stands in an address, also what ends the host for
+  /// others, such as in `evil.example/.visualstudio.com`.
+  private static func isAzureDevOps(_ host: String) -> Bool {
+    if host == "dev.azure.com" { return true }
+    guard host.hasSuffix(".visualstudio.com") else { return false }
+    return host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+      !label.isEmpty
+        && label.utf8.allSatisfy { $0 == 0x2d || (0x30...0x39).contains($0) || (0x61...0x7a).contains($0) }
+    }
   }
 
   /// Tells git a token, unless that is none.

@@ -1,4 +1,5 @@
 import GLibSupport
+import Glibc
 package import TokenCache
 
 /// What the environment and the configuration file say; the command line goes before both.
@@ -90,15 +91,27 @@ private struct SettingSource {
     let home = environment["HOME"].map { $0 + "/.config" }
     let configured = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     path = (configured ?? home).map { $0 + "/llavero/config" } ?? ""
-    do throws(GLibError) {
-      values = try path.isEmpty ? [:] : KeyFile(path: path)?["llavero"] ?? [:]
-    } catch {
-      throw Self.invalid("\(path) cannot be read: \(error.message)")
-    }
+    values = try path.isEmpty ? [:] : Self.settings(in: path)
     if let unknown = values.keys.sorted().first(where: { !Self.names.contains($0) }) {
       throw Self.invalid(
         "\(path) has a setting that nobody knows: \"\(unknown)\".",
         advice: "The settings are \(Self.names.sorted().joined(separator: ", ")).")
+    }
+  }
+
+  private static func settings(in path: String) throws(Failure.Message) -> [String: String] {
+    // Whoever has no home, or one that is out of reach, has no configuration either.
+    if unsafe access(path, F_OK) != 0, [ENOENT, ENOTDIR, EACCES].contains(errno) { return [:] }
+    let contents: [UInt8]?
+    do throws(PrivateFileError) {
+      contents = try readFile(path, limit: 1 << 20)
+    } catch {
+      throw invalid("The configuration cannot be read: \(error)")
+    }
+    do throws(GLibError) {
+      return try contents.map { contents throws(GLibError) in try KeyFile(contents)["llavero"] } ?? [:]
+    } catch {
+      throw invalid("\(path) cannot be read: \(error.message)")
     }
   }
 

@@ -71,7 +71,7 @@ extension ClientOptions {
     let cloud = try graphCloud
     let account = try await client.account(named: account.named)
     return GraphClient(transport: try Network.transport(), cloud: cloud) { claims throws(IdentityError) in
-      try await client.acquireTokenSilent(SilentRequest(scopes: scopes, account: account, claims: claims))
+      try await client.token(SilentRequest(scopes: scopes, account: account, claims: claims))
     }
   }
 

@@ -21,16 +21,26 @@ struct GitCredential: AsyncParsableCommand {
   @OptionGroup var options: GitCredentialOptions
 
   func run() async throws {
-    let question = GitCredentialQuestion(String(decoding: try Terminal.readInput(), as: UTF8.self))
+    guard let question = try options.question() else { return }
     let client = try options.client.networkClient()
     question.answer(try await client.renewed(try await options.request(to: client)))
   }
 }
 
 extension PublicClient {
+  /// Gets a token. An interruption leaves no renewal half done: the server may have replaced the refresh token.
+  func token(_ request: SilentRequest) async throws(IdentityError) -> AuthenticationResult {
+    do throws(IdentityError) {
+      return try await acquireTokenSilent(request)
+    } catch {
+      await finishRenewals()
+      throw error
+    }
+  }
+
   fileprivate func renewed(_ request: SilentRequest) async throws(Failure.Message) -> AuthenticationResult {
     do throws(IdentityError) {
-      let result = try await acquireTokenSilent(request)
+      let result = try await token(request)
       if let error = result.cacheError {
         Terminal.error("warning: The new token could not be stored: " + printable(error.description))
       }

@@ -9,13 +9,10 @@ struct GitCredential: AsyncParsableCommand {
   @OptionGroup var options: GitCredentialOptions
 
   func run() async throws {
-    guard options.operation == .get else { return }
-    let input = try Terminal.readInput()
-    let question = GitCredentialQuestion(String(decoding: input, as: UTF8.self))
-    guard question.isForAzureDevOps else { return }
+    guard let question = try options.question() else { return }
     let client = try options.client.publicClient()
     guard let result = try await client.cached(try await options.request(to: client)) else {
-      try NetworkProgram.takeOver(options, input: input)
+      try NetworkProgram.takeOver(options, input: question.input)
     }
     question.answer(result)
   }

@@ -232,6 +232,19 @@ struct FailureTests {
   }
 
   @Test(
+    "65: an answer without an access token is none, and changes nothing",
+    arguments: [nil, .string(""), .string(" "), .null, .integer(1), .string("a\r\nX: y")] as [JSONValue?])
+  func noAccessToken(_ token: JSONValue?) async throws {
+    let account = try await expired()
+    var answer: JSONObject = ["refresh_token": "refresh-2", "token_type": "Bearer"]
+    answer["access_token"] = token
+    test.transport.answerTokens(.json(answer), tokens([:]))
+    await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.silent(account) }
+    #expect(try await test.silent(account).accessToken == "access-2")
+    #expect(Set(test.transport.tokenRequests.suffix(2).map { $0.form["refresh_token"] }).count == 1)
+  }
+
+  @Test(
     "Refusals of the application itself are no matter for the person",
     arguments: [
       ("invalid_scope", nil as String?, IdentityError.Code.invalidScope),
@@ -324,6 +337,6 @@ struct RetryAfterTests {
     ("nan", nil),
   ])
   func isRead(_ text: String, _ seconds: Double?) {
-    #expect(retryAfter(text, now: now) == seconds)
+    #expect(HTTPDate.secondsToWait(text, now: now) == seconds)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTransport
 import Logging
 import Testing
 
@@ -39,7 +40,7 @@ struct HostileTextTests {
 
   @Test(arguments: ["%", "%4", "%zz", "%+a", "%-0", "a%ff"])
   func `A percent sign without two digits is not read`(text: String) {
-    #expect(FormEncoding.decodeOne(text) == nil)
-    #expect(FormEncoding.decode("state=\(text)") == nil)
+    #expect(FormEncoding.decodeOne(text.utf8) == nil)
+    #expect(FormEncoding.decode("state=\(text)".utf8) == nil)
   }
 }

@@ -170,6 +170,15 @@ struct InteractiveTests {
     #expect(test.transport.tokenRequests.count == count)
   }
 
+  @Test("63: a code that a failing server may have taken is not sent again", arguments: [500, 503])
+  func failedCode(_ status: Int) async throws {
+    test.transport.answerTokens(.json([:], status: status), .json([:], status: status))
+    await #expect(throws: IdentityError(.serverError, "")) {
+      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    }
+    #expect(test.transport.tokenRequests.count == 1)
+  }
+
   @Test("5: an answer with another state is none", arguments: ["", "other", nil as String?])
   func state(_ state: String?) async throws {
     test.browser.person { _ in
@@ -468,6 +477,7 @@ struct OwnSchemeTests {
     #expect(!test.client.handleRedirect(try url("msauth.com.example.files://auth?code=x&state=\(state)")))
     #expect(
       !test.client.handleRedirect(try url("msauth.com.example.mail://auth?code=x&code=y&state=\(state)")))
+    #expect(!test.client.handleRedirect(try url("msauth.com.example.mail://auth?=x&code=y&state=\(state)")))
     let answer = try url("msauth.com.example.mail://auth?code=own-code&state=\(state)")
     #expect(test.client.handleRedirect(answer))
     #expect(!test.client.handleRedirect(answer))
@@ -516,7 +526,7 @@ private final class PickyBrowser: WebAuthenticator {
     guard let redirectURI = URL(string: "http://localhost:1") else { return [:] }
     let page = try startURL(redirectURI)
     let state = URLComponents(url: page, resolvingAgainstBaseURL: true)?.percentEncodedQuery
-      .flatMap(FormEncoding.decode)?["state"]
+      .flatMap { FormEncoding.decode($0.utf8) }?["state"]
     let good = ["error": "access_denied", "state": state ?? ""]
     for answer in [["error": "access_denied"], ["code": "x", "state": "wrong"], [:], good] {
       verdicts.withLock { $0.append(isExpected(answer)) }

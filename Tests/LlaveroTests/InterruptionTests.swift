@@ -7,7 +7,7 @@ import Testing
 struct InterruptionTests {
   /// Starts a sign-in, interrupts it once the lab was asked for `endpoint`, and waits for its end.
   private func interrupt(
-    _ arguments: [String], at endpoint: LabEndpoint, by signal: Int32, of tool: LabTool,
+    _ arguments: [String], at endpoint: LabEndpoint, after seen: Int = 0, by signal: Int32, of tool: LabTool,
     environment changes: [String: String?] = [:]
   ) async throws -> (status: Int32, error: String) {
     let errors = try Pipe()
@@ -16,7 +16,7 @@ struct InterruptionTests {
       environment: tool.tool.environment(with: tool.environment.merging(changes) { $1 }),
       streams: (nil, nil, errors.writing))
     errors.closeWriting()
-    _ = await tool.lab.requests(to: endpoint, atLeast: 1)
+    _ = await tool.lab.requests(to: endpoint, atLeast: seen + 1)
     child.signal(signal)
     let status = child.wait()
     var text = ""
@@ -31,6 +31,22 @@ struct InterruptionTests {
       let end = try await interrupt(["login", "--device-code"], at: .token, by: signal, of: tool)
       #expect(end.status == 5)
       #expect(end.error.contains("cancelled"))
+    }
+  }
+
+  @Test(arguments: [["token", "--scope", "Mail.Read"], ["get", "/me/messages", "--scope", "Mail.Read"]])
+  func `Ctrl-C in the middle of a renewal waits for the new tokens and keeps them`(
+    _ arguments: [String]
+  ) async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let seen = lab.requests(to: .token).count
+      lab.inject(LabFault(.token, delay: 1))
+      let end = try await interrupt(arguments, at: .token, after: seen, by: SIGINT, of: tool)
+      #expect(end.status == 5)
+      #expect(try tool("token", "--scope", "Mail.Read").status == 0)
+      #expect(lab.requests(to: .token).count == seen + 1)
     }
   }
 

@@ -60,6 +60,11 @@ struct OtherToolsTests {
   @Test(arguments: [
     "protocol=https\nhost=github.com\n", "protocol=http\nhost=dev.azure.com\n",
     "protocol=https\nhost=dev.azure.com.evil.example\n", "protocol=https\nhost=evilvisualstudio.com\n", "",
+    "protocol=https\nhost=evil.example/.visualstudio.com\n",
+    "protocol=https\nhost=evil.example#.visualstudio.com\n",
+    "protocol=https\nhost=evil.example?.visualstudio.com\n",
+    "protocol=https\nhost=evil.example\\.visualstudio.com\n",
+    "protocol=https\nhost=evil.example:443@.visualstudio.com\n", "protocol=https\nhost=.visualstudio.com\n",
   ])
   func `The helper is silent about everything else`(_ question: String) throws {
     // Without a client: what is not for the helper is no business of its settings either.

@@ -55,6 +55,19 @@ struct SettingsTests {
     #expect(error?["message"]?.stringValue?.contains(directory.path + "/llavero/config") == true)
   }
 
+  @Test func `A file that is none is wrong usage`() throws {
+    try tool.configure("", in: directory)
+    let path = directory.path + "/llavero/config"
+    for make in [{ mkfifo(path, 0o600) }, { symlink("/dev/zero", path) }, { mkdir(path, 0o700) }] {
+      remove(path)
+      #expect(make() == 0)
+      let result = try tool.run(
+        ["accounts", "--json"], environment: ["XDG_CONFIG_HOME": directory.path, "LLAVERO_GROUP": nil])
+      #expect(result.status == 2)
+      #expect(result.standardError.contains(path))
+    }
+  }
+
   @Test func `A variable that makes no sense is named`() throws {
     let result = try accounts(nil, variable: "no group")
     #expect(result.status == 2)

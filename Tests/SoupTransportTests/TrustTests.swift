@@ -92,7 +92,9 @@ extension TransportTests {
       let garbage = certificates.directory + "/garbage.pem"
       try write("", to: empty)
       try write("-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n", to: garbage)
-      for path in [empty, garbage, "/nonexistent", certificates.directory, ""] {
+      let pipe = certificates.directory + "/pipe"
+      mkfifo(pipe, 0o600)
+      for path in [empty, garbage, pipe, "/dev/zero", "/nonexistent", certificates.directory, ""] {
         for fromEnvironment in [false, true] where !(fromEnvironment && path.isEmpty) {
           let error = #expect(throws: HTTPTransportError.self) {
             try fromEnvironment

@@ -1,3 +1,5 @@
+import HTTPTransport
+
 /// Decides what a request to the listener is. Knows no sockets and keeps no state.
 struct RedirectRules: Sendable {
   enum Verdict: Equatable, Sendable {
@@ -24,7 +26,7 @@ struct RedirectRules: Sendable {
     guard request.path == path else { return .refused(.refusal(404, "There is nothing here.")) }
     if let refusal = checkMethod(request) { return .refused(refusal) }
     let text = mode == .formPost ? request.body : Array((request.query ?? "").utf8)
-    guard let parameters = formParameters(text), !parameters.isEmpty else {
+    guard let parameters = FormEncoding.decode(text), !parameters.isEmpty else {
       return .refused(.refusal(400, "The answer of the sign-in cannot be read."))
     }
     return isExpected(parameters) ? .answer(parameters) : .unexpected

@@ -1,18 +1,19 @@
 import CGLib
-import Glibc
 
 /// A file of groups with keys and values, as the Desktop Entry Specification has them.
 package struct KeyFile: Sendable {
   private var groups: [String: [String: String]] = [:]
 
-  /// - Returns: `nil` where there is no such file, or none that this user may come near.
-  /// - Throws: ``GLibError`` when the file cannot be read or is in another format.
-  package init?(path: String) throws(GLibError) {
-    // Most people have none, and an error of GLib's takes long to make.
-    if access(path, F_OK) != 0, [ENOENT, ENOTDIR, EACCES].contains(errno) { return nil }
+  /// - Throws: ``GLibError`` for what is in another format.
+  package init(_ contents: [UInt8]) throws(GLibError) {
     let file = g_key_file_new()
     defer { g_key_file_unref(file) }
-    _ = try withGError { g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, $0) }
+    _ = try withGError { error in
+      contents.withUnsafeBytes { bytes in
+        let text = bytes.bindMemory(to: CChar.self)
+        return g_key_file_load_from_data(file, text.baseAddress, gsize(text.count), G_KEY_FILE_NONE, error)
+      }
+    }
     for group in strings(g_key_file_get_groups(file, nil)) {
       for key in strings(try withGError({ g_key_file_get_keys(file, group, nil, $0) })) {
         guard let value = try withGError({ g_key_file_get_string(file, group, key, $0) }) else { continue }

@@ -118,15 +118,30 @@ package final class PrivateDirectory: Sendable {
 package func readPrivateFile(
   _ path: String, limit: Int, openToOthers others: Bool = false
 ) throws(PrivateFileError) -> [UInt8]? {
+  try readFile(path, limit: limit) { status in
+    [geteuid(), 0].contains(status.st_uid) && (others || status.st_mode & 0o077 == 0)
+  }
+}
+
+/// Reads a regular file, whoever owns it. A named pipe or a device may have nothing to say, or never an end.
+///
+/// - Returns: `nil` where there is none.
+/// - Throws: ``PrivateFileError``: `notPrivate` for what is no regular file, `system` with `EFBIG` when it has more than
+///   `limit` bytes.
+package func readFile(_ path: String, limit: Int) throws(PrivateFileError) -> [UInt8]? {
+  try readFile(path, limit: limit) { _ in true }
+}
+
+private func readFile(
+  _ path: String, limit: Int, isAcceptable: (stat) -> Bool
+) throws(PrivateFileError) -> [UInt8]? {
   let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
   if file < 0 {
     if isAbsent(path) { return nil }
     throw .system(call: "open", path: path, code: errno)
   }
   defer { close(file) }
-  return try readRegularFile(file, path: path, limit: limit) { status in
-    [geteuid(), 0].contains(status.st_uid) && (others || status.st_mode & 0o077 == 0)
-  }
+  return try readRegularFile(file, path: path, limit: limit, isAcceptable: isAcceptable)
 }
 
 /// Whether `errno`, of a call that could not open a path, says that nothing is there. That something on the way is no

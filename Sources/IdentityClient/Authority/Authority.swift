@@ -45,7 +45,7 @@ public struct Authority: Sendable, Hashable {
     let address = try Address(url)
     let first = address.path.first?.lowercased()
     let kind: Kind =
-      if first == "tfp" || address.host.hasSuffix(".b2clogin.com") {
+      if address.isB2C {
         .b2c
       } else if first == "adfs" {
         .adfs
@@ -88,6 +88,9 @@ public struct Authority: Sendable, Hashable {
       guard let tenant = path.first else { throw .invalidAuthority("authority must have AAD tenant.") }
       guard tenant.lowercased() != "adfs" else {
         throw .invalidAuthority("Trying to initialize AAD authority with ADFS authority url.")
+      }
+      guard !address.isB2C else {
+        throw .invalidAuthority("Trying to initialize AAD authority with B2C authority url.")
       }
       self.init(kind: kind, host: address.host, path: [tenant], tenant: tenant)
     case .b2c:
@@ -174,6 +177,8 @@ private struct Address {
   }
 
   private static let ciamDomain = ".ciamlogin.com"
+
+  var isB2C: Bool { path.first?.lowercased() == "tfp" || host.hasSuffix(".b2clogin.com") }
 
   var isCIAM: Bool { ("." + host).hasSuffix(Self.ciamDomain) }
 

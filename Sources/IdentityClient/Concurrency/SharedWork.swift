@@ -12,6 +12,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Callers that were cancelled before they began to wait.
     var abandoned: Set<Int> = []
     var nextID = 0
+    /// Who waits for the end of all work.
+    var idlers: [CheckedContinuation<Void, Never>] = []
 
     mutating func join(
       _ key: Key, as id: Int, _ continuation: CheckedContinuation<Outcome, Never>
@@ -63,8 +65,25 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   private func finish(_ key: Key, _ outcome: Outcome) {
-    let waiting = state.withLock { $0.waiting.removeValue(forKey: key) } ?? [:]
+    let (waiting, idlers) = state.withLock { state in
+      let waiting = state.waiting.removeValue(forKey: key) ?? [:]
+      guard state.waiting.isEmpty else { return (waiting, [] as [CheckedContinuation<Void, Never>]) }
+      defer { state.idlers = [] }
+      return (waiting, state.idlers)
+    }
     for continuation in waiting.values { continuation.resume(returning: outcome) }
+    for continuation in idlers { continuation.resume() }
+  }
+
+  /// Waits until no work is under way, also when the task is cancelled.
+  func finish() async {
+    await withCheckedContinuation { continuation in
+      let isIdle = state.withLock { state in
+        if !state.waiting.isEmpty { state.idlers.append(continuation) }
+        return state.waiting.isEmpty
+      }
+      if isIdle { continuation.resume() }
+    }
   }
 }
 

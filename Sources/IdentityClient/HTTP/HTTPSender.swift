@@ -68,7 +68,8 @@ struct HTTPSender: Sendable {
         log.debug(
           "The server answered.",
           ["host": "\(head.authority ?? "")", "status": "\(status)"])
-        let isTransient = status >= 500 && response.head.headerFields[.retryAfter] == nil
+        let isTransient =
+          status >= 500 && effect == .repeatable && response.head.headerFields[.retryAfter] == nil
         guard isTransient, retriesLeft > 0 else { return response }
         failure = IdentityError(.serverError, "")
       } catch {
@@ -116,7 +117,7 @@ extension IdentityError {
     case .timedOut: self.init(.network, "The server did not answer in time.")
     case .responseTooLarge(let limit):
       self.init(.network, "The server's answer is larger than \(limit) bytes.")
-    case .malformedResponse(let reason): self.init(.network, "The answer is no HTTP: \(reason)")
+    case .malformedResponse(let reason): self.init(.network, "The answer cannot be read: \(reason)")
     }
     transportError = error
   }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTransport
 import Synchronization
 
 /// The one sign-in of a client that may wait for its browser, and the way in for an answer that comes to a
@@ -72,7 +73,7 @@ final class BrowserSession: Sendable {
     let (answer, waiting) = state.withLock { state -> (Answer?, CheckedContinuation<Answer, Never>?) in
       guard let redirectURI = state.redirectURI, url.hasSamePlace(as: redirectURI),
         let query = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedQuery,
-        let parameters = FormEncoding.decode(query), state.isExpected?(parameters) ?? false
+        let parameters = FormEncoding.decode(query.utf8), state.isExpected?(parameters) ?? false
       else { return (nil, nil) }
       // The answer counts once.
       state.redirectURI = nil

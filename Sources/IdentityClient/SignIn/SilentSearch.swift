@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTransport
 import GLibSupport
 import Logging
 import TokenCache
@@ -228,7 +229,7 @@ extension CachedToken {
 extension Throttle {
   /// Notes what a failure means for the next equal request.
   func note(_ error: IdentityError, server: String, person: String, at now: Date) {
-    let pause = retryAfter(error.header("Retry-After"), now: now)
+    let pause = HTTPDate.secondsToWait(error.header("Retry-After"), now: now)
     if pause != nil || error.httpStatus == 429 || (error.httpStatus ?? 0) >= 500 {
       add(error, for: server, seconds: pause ?? Self.pause, at: now)
     } else if error.forSilentRequest.code == .interactionRequired {

@@ -90,10 +90,13 @@ struct TokenGrant: Sendable {
   }
 
   private func check(_ response: TokenResponse) throws(IdentityError) -> IDTokenClaims? {
-    guard response.accessToken != nil || response.idToken != nil else {
-      throw IdentityError(.invalidResponse, "The server's answer has no token.")
+    // RFC 6749 section 5.1 and appendix A.12.
+    guard let token = response.accessToken, token.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+      throw IdentityError(
+        .invalidResponse, "The server's answer has no access token.",
+        advice: "Ask for a scope of the API that is to be called.")
     }
-    if response.accessToken != nil, let type = response.tokenType, type.lowercased() != "bearer" {
+    if let type = response.tokenType, type.lowercased() != "bearer" {
       throw IdentityError(.invalidResponse, "The server's answer has a token of another type than Bearer.")
     }
     if metadata.authority.isMicrosofts, !isRefresh, response.clientInfo == nil {

@@ -18,7 +18,8 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
 
   /// Reads the JSON of a `claims` parameter.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for what is no claims request.
+  /// - Throws: An error in ``MSALErrorDomain`` for what is no claims request, and one in `NSCocoaErrorDomain` for what
+  ///   is no JSON.
   public convenience init(jsonString: String) throws {
     self.init()
     request = try Self.read(jsonString)
@@ -42,6 +43,8 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
     do {
       return try ClaimsRequest(json: json)
     } catch {
+      // What is no JSON at all gets the JSON reader's own error (NSCocoaErrorDomain 3840), as in MSAL.
+      _ = try JSONSerialization.jsonObject(with: Data(json.utf8))
       throw NSError(error)
     }
   }

@@ -19,11 +19,13 @@ struct SeenRequest: Sendable {
     headers = Dictionary(
       request.head.headerFields.map { ($0.name.canonicalName, $0.value) },
       uniquingKeysWith: { $0 + ", " + $1 })
-    form = request.body.flatMap { FormEncoding.decode(String(decoding: $0, as: UTF8.self)) } ?? [:]
+    form = request.body.flatMap { FormEncoding.decode($0) } ?? [:]
   }
 
   var query: [String: String] {
-    URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedQuery.flatMap(FormEncoding.decode)
+    URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedQuery.flatMap {
+      FormEncoding.decode($0.utf8)
+    }
       ?? [:]
   }
 }

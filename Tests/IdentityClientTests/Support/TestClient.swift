@@ -147,7 +147,7 @@ final class ScriptedBrowser: WebAuthenticator {
   var modes: [ResponseMode] { state.withLock { $0.modes } }
   var lastQuery: [String: String] {
     pages.last.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true)?.percentEncodedQuery }
-      .flatMap(FormEncoding.decode) ?? [:]
+      .flatMap { FormEncoding.decode($0.utf8) } ?? [:]
   }
 
   func authorize(

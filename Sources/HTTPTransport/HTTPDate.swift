@@ -28,12 +28,12 @@ package enum HTTPDate {
     let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
     return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
   }
-}
 
-/// How long a server asks to be left alone, in its `Retry-After` field: seconds or a date.
-package func retryAfter(_ field: String?, now: Date) -> Double? {
-  guard let text = field.map({ $0.filter { $0 != "\t" } }) else { return nil }
-  let trimmed = String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-  if let seconds = Double(trimmed), seconds.isFinite { return max(0, seconds) }
-  return HTTPDate.parse(trimmed).map { max(0, $0.timeIntervalSince(now)) }
+  /// How long a server asks to be left alone, in its `Retry-After` field: seconds or a date.
+  package static func secondsToWait(_ field: String?, now: Date) -> Double? {
+    guard let text = field.map({ $0.filter { $0 != "\t" } }) else { return nil }
+    let trimmed = String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    if let seconds = Double(trimmed), seconds.isFinite { return max(0, seconds) }
+    return parse(trimmed).map { max(0, $0.timeIntervalSince(now)) }
+  }
 }

@@ -1,15 +1,15 @@
 package import FoundationEssentials
 
 /// `application/x-www-form-urlencoded`, for request bodies and for queries.
-enum FormEncoding {
+package enum FormEncoding {
   /// Encodes parameters in the order of their names, so that equal requests are equal.
-  static func encode(_ parameters: [String: String]) -> String {
+  package static func encode(_ parameters: [String: String]) -> String {
     parameters.sorted { $0.key < $1.key }
       .map { "\(encode($0.key))=\(encode($0.value))" }.joined(separator: "&")
   }
 
   /// Encodes one name or value: letters, digits and `-._~` stay, a space becomes `+`.
-  static func encode(_ text: String) -> String {
+  package static func encode(_ text: String) -> String {
     var encoded = ""
     for byte in text.utf8 {
       switch byte {
@@ -26,12 +26,13 @@ enum FormEncoding {
 
   private static let digits = "0123456789ABCDEF".map { String($0) }
 
-  /// Reads parameters; `nil` when one stands there twice or is no UTF-8.
-  static func decode(_ text: String) -> [String: String]? {
+  /// Reads parameters; `nil` when one stands there twice (RFC 6749 section 3.1), has no name or is no UTF-8.
+  package static func decode(_ text: some Collection<UInt8>) -> [String: String]? {
     var parameters: [String: String] = [:]
-    for pair in text.split(separator: "&") {
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = decodeOne(parts[0]), let value = decodeOne(parts.count > 1 ? parts[1] : ""),
+    for pair in text.split(separator: UInt8(ascii: "&")) {
+      let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = decodeOne(parts[0]), !name.isEmpty,
+        let value = parts.count > 1 ? decodeOne(parts[1]) : "",
         parameters.updateValue(value, forKey: name) == nil
       else { return nil }
     }
@@ -39,24 +40,25 @@ enum FormEncoding {
   }
 
   /// Reads one name or value; `nil` when it is no UTF-8 or has a stray percent sign.
-  static func decodeOne(_ text: some StringProtocol) -> String? {
+  package static func decodeOne(_ text: some Collection<UInt8>) -> String? {
     var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
+    var rest = text.makeIterator()
+    while let byte = rest.next() {
       switch byte {
       case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
       case UInt8(ascii: "%"):
-        let digits = rest.prefix(2)
-        // A number may have a sign; these have none.
-        guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-          let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { return nil }
-        bytes.append(value)
-        rest = rest.dropFirst(2)
+        guard let high = rest.next().flatMap(hexDigit), let low = rest.next().flatMap(hexDigit) else {
+          return nil
+        }
+        bytes.append(high << 4 | low)
       default: bytes.append(byte)
       }
     }
     return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func hexDigit(_ byte: UInt8) -> UInt8? {
+    Character(UnicodeScalar(byte)).hexDigitValue.map(UInt8.init)
   }
 }
 
