@@ -29,6 +29,7 @@ let package = Package(
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
     .library(name: "EncryptedFileStore", targets: ["EncryptedFileStore"]),
+    .library(name: "Sealing", targets: ["Sealing"]),
     .library(name: "MSALExtensionsStore", targets: ["MSALExtensionsStore"]),
     .library(name: "SecretService", targets: ["SecretService"]),
     .executable(name: "llavero", targets: ["llavero"]),
@@ -62,15 +63,20 @@ let package = Package(
       name: "SecretService", dependencies: ["CGLib", "CLibsecret", "GLibSupport"], swiftSettings: common),
     .target(name: "TokenCache", dependencies: ["GLibSupport"], swiftSettings: safe),
     .target(
-      name: "KeyringStore", dependencies: ["GLibSupport", "SecretService", "TokenCache"],
+      name: "StoreSupport", dependencies: ["GLibSupport", "SecretService", "TokenCache"], swiftSettings: safe),
+    .target(
+      name: "Sealing",
+      dependencies: ["GLibSupport", "SecretService", "StoreSupport", "TokenCache", crypto, cryptoExtras],
       swiftSettings: safe),
     .target(
-      name: "EncryptedFileStore",
-      dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache", crypto, cryptoExtras],
+      name: "KeyringStore", dependencies: ["GLibSupport", "SecretService", "StoreSupport", "TokenCache"],
+      swiftSettings: safe),
+    .target(
+      name: "EncryptedFileStore", dependencies: ["GLibSupport", "Sealing", "StoreSupport", "TokenCache"],
       swiftSettings: safe),
     .target(
       name: "MSALExtensionsStore",
-      dependencies: ["GLibSupport", "KeyringStore", "SecretService", "TokenCache"], swiftSettings: safe),
+      dependencies: ["GLibSupport", "SecretService", "StoreSupport", "TokenCache"], swiftSettings: safe),
     .target(name: "HTTPTransport", dependencies: [httpTypes], swiftSettings: safe),
     .target(
       name: "SoupTransport",
@@ -97,7 +103,7 @@ let package = Package(
     .target(
       name: "ToolSupport",
       dependencies: [
-        "EncryptedFileStore", "GLibSupport", "HTTPTransport", "IdentityClient", "KeyringStore",
+        "EncryptedFileStore", "GLibSupport", "HTTPTransport", "IdentityClient", "KeyringStore", "Sealing",
         "SecretService", "TokenCache", argumentParser,
       ],
       swiftSettings: safe),
@@ -155,8 +161,8 @@ let package = Package(
     .executableTarget(
       name: "CacheWorker",
       dependencies: [
-        "EncryptedFileStore", "GLibSupport", "KeyringStore", "MSALExtensionsStore", "SecretService",
-        "TokenCache", "WorkerSupport",
+        "EncryptedFileStore", "GLibSupport", "KeyringStore", "MSALExtensionsStore", "Sealing",
+        "SecretService", "TokenCache", "WorkerSupport",
       ],
       path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
@@ -168,8 +174,8 @@ let package = Package(
     .testTarget(
       name: "EncryptedFileStoreTests",
       dependencies: [
-        "CacheWorker", "EncryptedFileStore", "GLibSupport", "SecretService", "TestSupport", "TokenCache",
-        "WorkerSupport", crypto,
+        "CacheWorker", "EncryptedFileStore", "GLibSupport", "Sealing", "SecretService", "TestSupport",
+        "TokenCache", "WorkerSupport", crypto,
       ],
       swiftSettings: common),
     .testTarget(

@@ -22,6 +22,7 @@ let package = Package(
         .product(name: "HTTPTransport", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
         .product(name: "KeyringStore", package: "llavero"),
+        .product(name: "Sealing", package: "llavero"),
         .product(name: "TokenCache", package: "llavero"),
       ],
       swiftSettings: settings),

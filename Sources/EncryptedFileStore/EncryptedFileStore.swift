@@ -1,5 +1,6 @@
 import GLibSupport
-import Synchronization
+public import Sealing
+import StoreSupport
 public import TokenCache
 
 /// Keychain groups in encrypted files, for machines without a keyring and for large caches.
@@ -15,10 +16,10 @@ public import TokenCache
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
 public final class EncryptedFileStore: CacheStore {
-  let keys: KeyHolder
+  private let directory: StoreDirectory
   private let timeout: Duration
   private let reads = BlockingQueue(label: "llavero.files.reads")
-  private let writers = Mutex<[KeychainGroup: GroupWriter]>([:])
+  private let writers = GroupWriters<GroupWriter>()
 
   /// The files are in `llavero/sealed` in `$XDG_DATA_HOME`, or in `~/.local/share` where that is not set. The first
   /// write makes the store.
@@ -30,35 +31,35 @@ public final class EncryptedFileStore: CacheStore {
     self.init(key: key, timeout: timeout, environment: processEnvironment())
   }
 
-  /// The same in another environment, on another bus, and with passphrases that are cheaper to try (by the binary
-  /// logarithm of scrypt's N), all of which only tests need.
+  /// The same in another environment, on another bus, and with passphrases that are cheaper to try, all of which only
+  /// tests need.
   package init(
     key: KeySource, timeout: Duration = .seconds(25), environment: [String: String],
-    busAddress: String? = nil, scryptLogN: UInt32 = KeysFile.Scrypt.standard.logN
+    busAddress: String? = nil, scrypt: SealedKeys.Scrypt = .standard
   ) {
     self.timeout = timeout
-    keys = KeyHolder(
-      key, environment: environment, busAddress: busAddress,
-      scrypt: KeysFile.Scrypt(logN: scryptLogN, r: 8, p: 1), timeout: timeout)
+    let keys = StoreKeys(
+      key, environment: environment, busAddress: busAddress, scrypt: scrypt, timeout: timeout)
+    directory = StoreDirectory(keys, environment: environment)
   }
 
   /// The directory of the store.
   ///
   /// - Throws: ``CacheError/Code/unavailable`` when the environment names none.
-  package func directory() throws(CacheError) -> String { try keys.path() }
+  package func path() throws(CacheError) -> String { try directory.path() }
 
   /// The directory of a group; of all groups for `nil`.
   ///
-  /// - Throws: As ``directory()`` does.
-  package func directory(of group: KeychainGroup?) throws(CacheError) -> String { try keys.path(of: group) }
+  /// - Throws: As ``path()`` does.
+  package func path(of group: KeychainGroup?) throws(CacheError) -> String { try directory.path(of: group) }
 
   /// Unseals the keys, as every call does that needs them.
   ///
   /// - Returns: Whether there is a store.
   /// - Throws: ``CacheError`` when the key is out of reach, or does not open the store.
   package func open() async throws(CacheError) -> Bool {
-    try await keys.withKeys { () async throws(CacheError) in
-      try await self.run(on: self.reads) { [keys] _ throws(CacheError) in try keys.present() != nil }
+    try await directory.withKeys { () async throws(CacheError) in
+      try await self.run { [directory] () throws(CacheError) in try directory.present() != nil }
     }
   }
 
@@ -66,15 +67,15 @@ public final class EncryptedFileStore: CacheStore {
   ///
   /// - Throws: ``CacheError`` when the key is out of reach or does not open the store, or the store cannot be made.
   package func prepare() async throws(CacheError) {
-    try await keys.withKeys(makingStore: true) { () async throws(CacheError) in
-      try await self.run(on: self.reads) { [keys] _ throws(CacheError) in _ = try keys.presentForWriting() }
+    try await directory.withKeys(makingStore: true) { () async throws(CacheError) in
+      try await self.run { [directory] () throws(CacheError) in _ = try directory.presentForWriting() }
     }
   }
 
   public func groups() async throws(CacheError) -> [KeychainGroup] {
-    try await run(on: reads) { [keys] _ throws(CacheError) in
+    try await run { [directory] () throws(CacheError) in
       var groups: [KeychainGroup] = []
-      for group in try keys.groups() where try keys.hasFiles(group) { groups.append(group) }
+      for group in try directory.groups() where try directory.hasFiles(group) { groups.append(group) }
       return groups
     }
   }
@@ -82,12 +83,12 @@ public final class EncryptedFileStore: CacheStore {
   public func read(
     _ shards: ShardSelection, in group: KeychainGroup
   ) async throws(CacheError) -> GroupContents {
-    let findings = try await keys.withKeys { () async throws(CacheError) in
-      try await self.run(on: self.reads) { [keys] _ throws(CacheError) -> GroupFindings? in
-        guard let files = try keys.files(of: group) else { return nil }
+    let findings = try await directory.withKeys { () async throws(CacheError) in
+      try await self.run { [directory] () throws(CacheError) -> GroupFindings? in
+        guard let files = try directory.files(of: group) else { return nil }
         let findings = try readingFiles { () throws(PrivateFileError) in try files.read(shards) }
         // Perhaps the keys were changed meanwhile.
-        if findings.hasUnknownKey { _ = try keys.present() }
+        if findings.hasUnknownKey { _ = try directory.present() }
         return findings
       }
     }
@@ -120,8 +121,8 @@ public final class EncryptedFileStore: CacheStore {
   }
 
   public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
-    let isThere = try await run(on: reads) { [keys] _ throws(CacheError) in
-      try keys.directory(of: group) != nil
+    let isThere = try await run { [directory] () throws(CacheError) in
+      try directory.directory(of: group) != nil
     }
     guard isThere else { return 0 }
     return try await writing(in: group) { (files, lockFile) throws(CacheError) in
@@ -140,13 +141,10 @@ public final class EncryptedFileStore: CacheStore {
   }
 
   public func generation(of group: KeychainGroup) -> UInt64? {
-    var writer = writers.withLock { $0[group] }
+    var writer = writers[group]
     // Asking makes no lock file where there is no group.
-    if writer == nil, (try? keys.directory(of: group)) != nil { writer = try? self.writer(of: group) }
-    guard let writer else { return nil }
-    let generation = writer.file.generation
-    // Odd: somebody is writing, or died while writing.
-    return generation.isMultiple(of: 2) ? generation : nil
+    if writer == nil, (try? directory.directory(of: group)) != nil { writer = try? self.writer(of: group) }
+    return writer?.generation
   }
 
   /// Gives the store a new key, or the same in a new place, and seals every file of every group again.
@@ -158,13 +156,13 @@ public final class EncryptedFileStore: CacheStore {
   /// - Returns: How many files were sealed again and how many could not be.
   /// - Throws: ``CacheError`` when the store cannot be opened or written.
   public func rekey(to source: KeySource? = nil) async throws(CacheError) -> RekeySummary {
-    try await keys.change(to: source) { [self] (group, keys) throws(CacheError) in
-      guard let directory = try self.keys.directory(of: group) else { return RekeySummary() }
-      let lockFile = try writer(of: group).file
-      return try lockFile.withLock(orThrow: { CacheError(lockFile: $0) }) { () throws(CacheError) in
+    try await directory.change(to: source) { [self] (group, keys) throws(CacheError) in
+      guard let directory = try self.directory.directory(of: group) else { return RekeySummary() }
+      let writer = try writer(of: group)
+      return try writer.locked { () throws(CacheError) in
         try writingFiles { () throws(PrivateFileError) in
           let files = GroupFiles(group, in: directory, keys)
-          try files.recover(announcing: lockFile)
+          try files.recover(announcing: writer.file)
           return try files.reseal()
         }
       }
@@ -176,63 +174,45 @@ public final class EncryptedFileStore: CacheStore {
     in group: KeychainGroup,
     _ work: @escaping @Sendable (GroupFiles, SharedLockFile) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    try await keys.withKeys(makingStore: true) { () async throws(CacheError) in
-      let writer = try await self.run(on: self.reads) { [self] _ throws(CacheError) in
+    try await directory.withKeys(makingStore: true) { () async throws(CacheError) in
+      let writer = try await self.run { [self] () throws(CacheError) in
         // Before anything is made: the key may be wrong.
-        _ = try keys.presentForWriting()
-        _ = try keys.madeDirectory(of: group)
+        _ = try directory.presentForWriting()
+        _ = try directory.madeDirectory(of: group)
         return try self.writer(of: group)
       }
-      let lock = "\(try self.keys.path(of: group))/\(GroupFiles.lockName)"
-      let timedOut = CacheError(
-        .timedOut, "The file store did not answer in time.",
-        advice: "Another process may hold its lock; \"fuser -v \(shellQuoted(lock))\" says which.")
-      return try await self.run(on: writer.queue, onTimeout: timedOut) {
-        [keys] (cancellable) throws(CacheError) in
-        try writer.file.withLock(orThrow: { CacheError(lockFile: $0) }) { () throws(CacheError) in
-          // Others may have held the lock until nobody waited here any more.
-          if cancellable.isPastDeadline { throw timedOut }
-          if cancellable.isCancelled { throw Self.cancelled }
-          // Only now: whoever changes the keys afterwards waits for the lock before it forgets the old ones.
-          let present = try keys.presentForWriting()
-          let files = GroupFiles(group, in: try keys.madeDirectory(of: group), present)
-          try writingFiles { () throws(PrivateFileError) in try files.recover(announcing: writer.file) }
-          return try work(files, writer.file)
-        }
+      return try await writer.write(timeout: timeout) { [directory] _ throws(CacheError) in
+        // Only now: whoever changes the keys afterwards waits for the lock before it forgets the old ones.
+        let present = try directory.presentForWriting()
+        let files = GroupFiles(group, in: try directory.madeDirectory(of: group), present)
+        try writingFiles { () throws(PrivateFileError) in try files.recover(announcing: writer.file) }
+        return try work(files, writer.file)
       }
     }
   }
 
+  /// Runs blocking work that writes nothing.
   private func run<T: Sendable>(
-    on queue: BlockingQueue, onTimeout timedOut: CacheError = timedOut,
-    _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> T
+    _ work: @escaping @Sendable () throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    try await queue.run(timeout: timeout, onCancel: Self.cancelled, onTimeout: timedOut, work)
+    try await reads.run(
+      timeout: timeout, onCancel: Self.cancelled, onTimeout: CacheError(.timedOut, Self.late)
+    ) { _ throws(CacheError) in try work() }
   }
 
   private static let cancelled = CacheError(.cancelled, "The call to the file store was cancelled.")
-  private static let timedOut = CacheError(.timedOut, "The file store did not answer in time.")
+  private static let late = "The file store did not answer in time."
 
   private func writer(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
-    try writers.withLock { writers throws(CacheError) in
-      if let writer = writers[group] { return writer }
-      let writer = try GroupWriter(try keys.path(of: group))
-      writers[group] = writer
-      return writer
-    }
-  }
-}
-
-/// What a group's writers share: the thread they run on, one after the other, and the lock file.
-private final class GroupWriter: Sendable {
-  let queue = BlockingQueue(label: "llavero.files.writes")
-  let file: SharedLockFile
-
-  init(_ directory: String) throws(CacheError) {
-    do {
-      file = try SharedLockFile(directory: directory, name: GroupFiles.lockName)
-    } catch {
-      throw CacheError(lockFile: error)
+    try writers.writer(of: group) { () throws(CacheError) in
+      let path = try directory.path(of: group)
+      let lock = shellQuoted("\(path)/\(GroupFiles.lockName)")
+      return try GroupWriter(
+        directory: path, name: GroupFiles.lockName, variable: "XDG_DATA_HOME", label: "llavero.files.writes",
+        cancelled: Self.cancelled,
+        timedOut: CacheError(
+          .timedOut, Self.late, advice: "Another process may hold its lock; \"fuser -v \(lock)\" says which.")
+      )
     }
   }
 }

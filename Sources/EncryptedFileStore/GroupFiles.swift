@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GLibSupport
 import Glibc
+import Sealing
 import TokenCache
 
 /// The files of one group, while a blocking job runs.
@@ -166,7 +167,7 @@ struct GroupFiles {
       let identity = SealedFormat.Identity(group: group, name: shard?.bytes ?? Manifest.name)
       guard SealedFormat.keyID(of: file) != keys.current.id else { continue }
       var opened: SealedFormat.Opened
-      do throws(SealedFileError) {
+      do throws(SealError) {
         opened = try SealedFormat.open(file, as: identity, with: keys)
       } catch {
         summary.left += 1
@@ -186,9 +187,9 @@ struct GroupFiles {
 
   private func readManifest(
     _ name: String
-  ) throws(PrivateFileError) -> Result<Manifest, SealedFileError>? {
+  ) throws(PrivateFileError) -> Result<Manifest, SealError>? {
     guard let file = try file(name) else { return nil }
-    return Result { () throws(SealedFileError) in
+    return Result { () throws(SealError) in
       try Manifest(
         SealedFormat.open(try file.get(), as: .init(group: group, name: Manifest.name), with: keys))
     }
@@ -198,7 +199,7 @@ struct GroupFiles {
     guard let name = id.bytes, let file = try file(Self.fileName(id)) else { return .absent }
     // In this variable alone: what another holds too would be copied, and the copy wiped.
     var opened: SealedFormat.Opened
-    do throws(SealedFileError) {
+    do throws(SealError) {
       opened = try SealedFormat.open(try file.get(), as: .init(group: group, name: name), with: keys)
     } catch {
       return .unreadable(error)
@@ -212,7 +213,7 @@ struct GroupFiles {
   }
 
   /// The bytes of a file; `nil` where there is none.
-  private func file(_ name: String) throws(PrivateFileError) -> Result<[UInt8], SealedFileError>? {
+  private func file(_ name: String) throws(PrivateFileError) -> Result<[UInt8], SealError>? {
     do {
       return try directory.read(name, limit: SealedFormat.maximumFileSize).map(Result.success)
     } catch .notPrivate {
@@ -238,7 +239,7 @@ struct GroupFiles {
 
   private static let tooLarge = CacheError(
     .tooLarge, "A shard or manifest of more than \(SealedFormat.maximumDocumentSize) bytes is too large.",
-    advice: "\"llavero clear --expired\" removes what is of no use any more.")
+    advice: "Remove what is of no use any more, such as tokens that have expired.")
 
   private func seal(_ manifest: Manifest) -> [UInt8] {
     unsafe manifest.entries.withUnsafeBytes {

@@ -1,3 +1,4 @@
+import Sealing
 import TokenCache
 
 /// What was found of a group's files, and whether it is as the manifest says.
@@ -6,18 +7,18 @@ struct GroupFindings {
   enum Shard {
     case absent
     case sound(CacheDocument, sequence: UInt64)
-    case unreadable(SealedFileError)
+    case unreadable(SealError)
 
     var isAbsent: Bool { if case .absent = self { true } else { false } }
   }
 
-  var manifest: Result<Manifest, SealedFileError>
+  var manifest: Result<Manifest, SealError>
   var shards: [(id: ShardID, shard: Shard)]
   /// Files that have no business there.
   var strangers: [String] = []
 
   /// What is wrong with a shard's file. Without a manifest nobody knows what is wrong with one that opens.
-  func error(of id: ShardID, _ shard: Shard) -> SealedFileError? {
+  func error(of id: ShardID, _ shard: Shard) -> SealError? {
     if case .unreadable(let error) = shard { return error }
     guard case .success(let manifest) = manifest else { return nil }
     let expected = manifest[id]
@@ -27,8 +28,8 @@ struct GroupFindings {
   }
 
   /// What is wrong, with a file or, where there is no shard, with the manifest.
-  var errors: [(id: ShardID?, error: SealedFileError)] {
-    var errors: [(ShardID?, SealedFileError)] = []
+  var errors: [(id: ShardID?, error: SealError)] {
+    var errors: [(ShardID?, SealError)] = []
     if case .failure(let error) = manifest { errors.append((nil, error)) }
     for (id, shard) in shards {
       if let error = error(of: id, shard) { errors.append((id, error)) }
@@ -69,10 +70,11 @@ struct GroupFindings {
     case .success(let manifest): return manifest
     case .failure(let error):
       let advice =
-        "\(Self.withoutManifest) Restore it from a backup of the whole group, or take the files that open for the "
-        + "present ones with \"llavero clear --damaged\"."
+        "\(Self.withoutManifest) Restore it from a backup of the whole group, or have the files that open taken for "
+        + "the present ones."
       throw error.cacheError(
-        of: "\(path)/\(GroupFiles.manifestName)", advice: error.code == .damaged ? advice : nil)
+        of: "\(path)/\(GroupFiles.manifestName)", advice: error.code == .damaged ? advice : nil,
+        remedy: error.problem(isManifest: true).1)
     }
   }
 
@@ -82,7 +84,9 @@ struct GroupFindings {
   /// Throws when one of the files is not as it should be. One that is gone may be written anew.
   func check(in path: String) throws(CacheError) {
     for (id, error) in errors where error != .missing {
-      throw error.cacheError(of: "\(path)/\(id.map(GroupFiles.fileName) ?? GroupFiles.manifestName)")
+      throw error.cacheError(
+        of: "\(path)/\(id.map(GroupFiles.fileName) ?? GroupFiles.manifestName)",
+        remedy: error.problem(isManifest: id == nil).1)
     }
   }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Sealing
 import TokenCache
 
 /// Which version of each of a group's files is the present one, so that an older one is noticed.
@@ -16,7 +17,7 @@ struct Manifest: Equatable {
   /// One with no shard.
   init(sequence: UInt64) { self.sequence = sequence }
 
-  init(_ opened: SealedFormat.Opened) throws(SealedFileError) {
+  init(_ opened: SealedFormat.Opened) throws(SealError) {
     guard opened.contents.count.isMultiple(of: Self.entrySize) else {
       throw .unreadable("a part of the manifest is missing.")
     }

@@ -1,6 +1,7 @@
 import Dispatch
 import GLibSupport
 import SecretService
+import StoreSupport
 import Synchronization
 import TokenCache
 
@@ -8,15 +9,16 @@ import TokenCache
 final class Keyring {
   private let client: SecretServiceConnection
   private let name: String?
+  /// KeePassXC answers every new and every deleted item by a prompt, even where it asks nobody.
   private let mayPrompt: Bool
   private let cancellable: Cancellable
   private var path: ObjectPath?
 
-  /// KeePassXC answers every new and every deleted item by a prompt, even where it asks nobody.
-  init(
-    _ client: SecretServiceConnection, collection name: String?, mayPrompt: Bool, _ cancellable: Cancellable
-  ) {
-    (self.client, self.name, self.mayPrompt, self.cancellable) = (client, name, mayPrompt, cancellable)
+  init(_ access: KeyringAccess, _ cancellable: Cancellable) {
+    client = access.connection
+    name = access.collection
+    mayPrompt = access.mayPrompt
+    self.cancellable = cancellable
   }
 
   /// Where the collection is, asked for when it is needed.
@@ -25,18 +27,6 @@ final class Keyring {
     let found = try client.path(ofCollection: name, cancellable)
     path = found
     return found
-  }
-
-  /// Throws when nobody waits for the job any more.
-  func checkDeadline() throws(CacheError) {
-    if cancellable.isPastDeadline { throw CacheError(SecretServiceError.timedOut) }
-    if cancellable.isCancelled { throw CacheError(SecretServiceError.cancelled) }
-  }
-
-  func unlock() throws(CacheError) {
-    try calling { () throws(SecretServiceError) in
-      try client.unlock(collection(), prompt: mayPrompt, cancellable)
-    }
   }
 
   /// The groups that have an item, in alphabetical order.
@@ -72,7 +62,7 @@ final class Keyring {
       let name = [KeyringItem.Attribute.group: group.name, KeyringItem.Attribute.shard: shard.rawValue]
       for path in try search(name) {
         guard let item = try item(path) else { continue }
-        let kind = KeyringItem.kind(of: item.attributes, in: group)
+        let kind = KeyringItem.kind(of: item, in: group)
         if kind == .shard(shard) {
           found.append((item, shard))
           isThere = true
@@ -130,7 +120,7 @@ final class Keyring {
         items.note(.foreign)
         continue
       }
-      if let item = try item(path) { items.note(KeyringItem.kind(of: item.attributes, in: group)) }
+      if let item = try item(path) { items.note(KeyringItem.kind(of: item, in: group)) }
     }
     for (shard, copies) in try copies(at: paths, in: group) {
       if let shard, copies.count == 1 {
@@ -139,7 +129,7 @@ final class Keyring {
       }
       for var copy in copies {
         guard let item = try item(copy.path) else { continue }
-        let kind = KeyringItem.kind(of: item.attributes, in: group)
+        let kind = KeyringItem.kind(of: item, in: group)
         if case .shard(let shard) = kind {
           copy.modified = item.modified
           items.add(copy, to: shard)
@@ -192,7 +182,7 @@ final class Keyring {
     for path in candidates {
       if paths.count == limit { break }
       guard let item = try item(path) else { continue }
-      switch KeyringItem.kind(of: item.attributes, in: group) {
+      switch KeyringItem.kind(of: item, in: group) {
       case .shard: paths.append(path)
       case .otherVersion: if removal == .everything { paths.append(path) }
       case .foreign: break
@@ -213,21 +203,23 @@ final class Keyring {
       return nil
     }
     guard let path = paths.first else {
-      return try calling { () throws(SecretServiceError) in
+      return try calling(collection: name) { () throws(SecretServiceError) in
         try client.create(
           label: KeyringItem.label(shard, of: group), attributes: KeyringItem.attributes(shard, of: group),
           secret: secret, in: collection(), prompt: mayPrompt, cancellable)
       }
     }
     // In place: one rewrite of the keyring's file, which a crash leaves either old or new.
-    try calling { () throws(SecretServiceError) in try client.setSecret(path, secret, cancellable) }
+    try calling(collection: name) { () throws(SecretServiceError) in
+      try client.setSecret(path, secret, cancellable)
+    }
     for copy in paths.dropFirst() { try delete(copy) }
     return path
   }
 
   /// Deletes an item. One that is gone already is as good.
   func delete(_ path: ObjectPath) throws(CacheError) {
-    try calling { () throws(SecretServiceError) in
+    try calling(collection: name) { () throws(SecretServiceError) in
       do throws(SecretServiceError) {
         try client.delete(path, prompt: mayPrompt, cancellable)
       } catch .noSuchItem {}
@@ -236,7 +228,7 @@ final class Keyring {
 
   /// `nil` for an item that is gone.
   private func item(_ path: ObjectPath) throws(CacheError) -> ItemProperties? {
-    try calling { () throws(SecretServiceError) in
+    try calling(collection: name) { () throws(SecretServiceError) in
       do throws(SecretServiceError) {
         return try client.item(path, cancellable)
       } catch .noSuchItem {
@@ -246,7 +238,7 @@ final class Keyring {
   }
 
   private func search(_ attributes: [String: String]) throws(CacheError) -> [ObjectPath] {
-    try calling { () throws(SecretServiceError) in
+    try calling(collection: name) { () throws(SecretServiceError) in
       let found = try client.search(attributes, in: collection(), cancellable)
       guard found.locked.isEmpty else { throw .collectionLocked }
       return found.unlocked
@@ -255,16 +247,8 @@ final class Keyring {
 
   /// Reads items in one call. Items that are gone are left out.
   private func secrets(_ paths: [ObjectPath]) throws(CacheError) -> [ObjectPath: SecretBytes] {
-    try calling { () throws(SecretServiceError) in try client.secrets(of: paths, cancellable) }
-  }
-
-  private func calling<T>(_ body: () throws(SecretServiceError) -> T) throws(CacheError) -> T {
-    do throws(SecretServiceError) {
-      return try body()
-    } catch .noSuchCollection {
-      throw CacheError(SecretServiceError.noSuchCollection(name ?? "default"))
-    } catch {
-      throw CacheError(error)
+    try calling(collection: name) { () throws(SecretServiceError) in
+      try client.secrets(of: paths, cancellable)
     }
   }
 }

@@ -1,7 +1,9 @@
+import SecretService
+import StoreSupport
 import TokenCache
 
 /// How a shard is kept as an item of the Secret Service; `CacheFormat.md` is the specification.
-package enum KeyringItem {
+enum KeyringItem {
   /// The value of `xdg:schema`.
   static let schema = "org.llavero.TokenCache"
 
@@ -23,16 +25,6 @@ package enum KeyringItem {
     ]
   }
 
-  /// Attributes that providers add to every item: KeePassXC its entry's fields, oo7 the content type.
-  private static let providersOwn: Set<String> = [
-    "FDO_SECRETS_CONTENT_TYPE", "Notes", "Path", "Title", "URL", "UserName", "Uuid", "xdg:content-type",
-  ]
-
-  /// An item's attributes without those that its provider added.
-  package static func own(_ attributes: [String: String]) -> [String: String] {
-    attributes.filter { !providersOwn.contains($0.key) }
-  }
-
   /// What an item with a group's name is.
   enum Kind: Hashable {
     case shard(ShardID)
@@ -42,13 +34,14 @@ package enum KeyringItem {
   }
 
   /// What an item is by its attributes, which for a shard of this version are these and no others.
-  static func kind(of attributes: [String: String], in group: KeychainGroup) -> Kind {
+  static func kind(of item: ItemProperties, in group: KeychainGroup) -> Kind {
+    let attributes = item.attributes
     let shard = attributes[Attribute.shard].map(ShardID.init(rawValue:))
     guard attributes[Attribute.schema] == schema, attributes[Attribute.group] == group.name,
       let version = attributes[Attribute.version]
     else { return .foreign }
     guard version == self.version else { return .otherVersion(version, shard: shard) }
-    guard let shard, own(attributes) == self.attributes(shard, of: group) else { return .foreign }
+    guard let shard, item.ownAttributes == self.attributes(shard, of: group) else { return .foreign }
     return .shard(shard)
   }
 

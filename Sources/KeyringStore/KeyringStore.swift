@@ -1,6 +1,6 @@
 import GLibSupport
 public import SecretService
-import Synchronization
+import StoreSupport
 public import TokenCache
 
 /// Keychain groups in the Secret Service keyring: gnome-keyring, KWallet, KeePassXC and others.
@@ -16,16 +16,10 @@ public import TokenCache
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
 public final class KeyringStore: CacheStore {
-  private let client: SecretServiceConnection
-  private let collection: String?
-  private let prompt: PromptPermission
-  private let timeout: Duration
+  private let access: KeyringAccess
   private let runtimeDirectory: RuntimeDirectory
   private let reads = BlockingQueue(label: "llavero.keyring.reads")
-  /// A prompt may take minutes; nothing else waits for it.
-  private let prompts = BlockingQueue(label: "llavero.keyring.prompts")
-  /// A list, since programs work on one group or two.
-  private let writers = Mutex<[GroupWriter]>([])
+  private let writers = GroupWriters<KeyringWriter>()
 
   /// - Parameters:
   ///   - collection: The label or name of the collection; the default one unless another is named.
@@ -48,8 +42,9 @@ public final class KeyringStore: CacheStore {
     collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),
     allowsPlainSession: Bool = false, busAddress: String?, environment: [String: String]
   ) {
-    client = SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlainSession)
-    (self.collection, self.prompt, self.timeout) = (collection, prompt, timeout)
+    access = KeyringAccess(
+      SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlainSession),
+      collection: collection, prompt: prompt, timeout: timeout)
     runtimeDirectory = RuntimeDirectory(environment: environment)
   }
 
@@ -121,82 +116,29 @@ public final class KeyringStore: CacheStore {
   }
 
   public func generation(of group: KeychainGroup) -> UInt64? {
-    guard runtimeDirectory.isShared, let writer = try? writer(of: group) else { return nil }
-    let generation = writer.file.generation
-    // Odd: somebody is writing, or died while writing.
-    return generation.isMultiple(of: 2) ? generation : nil
+    runtimeDirectory.isShared ? (try? writer(of: group))?.lock.generation : nil
   }
 
-  private func writer(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
-    try writers.withLock { writers throws(CacheError) in
-      if let writer = writers.first(where: { $0.group == group }) { return writer }
-      let writer = try GroupWriter(group, in: runtimeDirectory)
-      writers.append(writer)
-      return writer
+  private func writer(of group: KeychainGroup) throws(CacheError) -> KeyringWriter {
+    try writers.writer(of: group) { () throws(CacheError) in
+      try KeyringWriter(group, in: runtimeDirectory)
     }
   }
 
   private func reading<T: Sendable>(
     _ work: @escaping @Sendable (Keyring) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    try await unlockingIfNeeded { () async throws(CacheError) in
-      try await self.run(on: self.reads, work)
+    try await access.run(on: reads) { [access] (cancellable) throws(CacheError) in
+      try work(Keyring(access, cancellable))
     }
   }
 
   private func writing<T: Sendable>(
-    in group: KeychainGroup, _ work: @escaping @Sendable (Keyring, GroupWriter) throws(CacheError) -> T
+    in group: KeychainGroup, _ work: @escaping @Sendable (Keyring, KeyringWriter) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
     let writer = try writer(of: group)
-    return try await unlockingIfNeeded { () async throws(CacheError) in
-      try await self.run(on: writer.queue) { (keyring) throws(CacheError) in
-        try writer.file.withLock(orThrow: { CacheError(lockFile: $0) }) { () throws(CacheError) in
-          // Others may have held the lock until nobody waited here any more.
-          try keyring.checkDeadline()
-          return try work(keyring, writer)
-        }
-      }
-    }
-  }
-
-  /// Runs blocking work with the collection, and once more if the keyring went away under it.
-  private func run<T: Sendable>(
-    on queue: BlockingQueue, _ work: @escaping @Sendable (Keyring) throws(CacheError) -> T
-  ) async throws(CacheError) -> T {
-    let (client, collection, mayPrompt) = (client, collection, prompt != .denied)
-    return try await queue.run(
-      timeout: timeout, onCancel: CacheError(SecretServiceError.cancelled),
-      onTimeout: CacheError(SecretServiceError.timedOut)
-    ) { (cancellable) throws(CacheError) in
-      func attempt() throws(CacheError) -> T {
-        try work(Keyring(client, collection: collection, mayPrompt: mayPrompt, cancellable))
-      }
-      do throws(CacheError) {
-        return try attempt()
-      } catch  where error.underlyingError as? SecretServiceError == .serviceGone {
-        return try attempt()
-      }
-    }
-  }
-
-  /// Runs `body`, and once more after unlocking the collection if it is locked. Without permission to prompt
-  /// only a provider that needs no prompt unlocks.
-  private func unlockingIfNeeded<T: Sendable>(
-    _ body: () async throws(CacheError) -> T
-  ) async throws(CacheError) -> T {
-    do {
-      return try await body()
-    } catch  where error.code == .locked {
-      let (client, collection, timeout) = (client, collection, timeout)
-      let mayPrompt = prompt != .denied
-      let patience: Duration = if case .allowed(let patience) = prompt { patience } else { timeout }
-      try await prompts.run(
-        timeout: patience, onCancel: CacheError(SecretServiceError.cancelled),
-        onTimeout: CacheError(SecretServiceError.timedOut)
-      ) { (cancellable) throws(CacheError) in
-        try Keyring(client, collection: collection, mayPrompt: mayPrompt, cancellable).unlock()
-      }
-      return try await body()
+    return try await access.run(as: writer.lock) { [access] (cancellable) throws(CacheError) in
+      try work(Keyring(access, cancellable), writer)
     }
   }
 }

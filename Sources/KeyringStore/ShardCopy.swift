@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SecretService
+import StoreSupport
 import TokenCache
 
 /// One item that holds a shard. There should be one for each, but two keyring daemons or a program that does

@@ -1,8 +1,7 @@
 import FoundationEssentials
 import GLibSupport
-import KeyringStore
 public import SecretService
-import Synchronization
+import StoreSupport
 public import TokenCache
 
 /// A token cache that programs in other languages keep, as the one group of a store: so a Swift program and
@@ -27,14 +26,9 @@ public final class MSALExtensionsStore: CacheStore {
   /// What the cache is called as a group; other groups are empty and cannot be written.
   public let group: KeychainGroup
 
-  private let client: SecretServiceConnection
-  private let collection: String?
-  private let prompt: PromptPermission
-  private let timeout: Duration
+  private let access: KeyringAccess
   private let patience: Duration
   private let queue = BlockingQueue(label: "llavero.peer")
-  /// A prompt may take minutes; nothing else waits for it.
-  private let prompts = BlockingQueue(label: "llavero.peer.prompts")
 
   /// - Parameters:
   ///   - peer: The cache to share.
@@ -61,9 +55,10 @@ public final class MSALExtensionsStore: CacheStore {
     prompt: PromptPermission = .denied, timeout: Duration = .seconds(25), patience: Duration = .seconds(15),
     client: SecretServiceConnection
   ) {
-    self.client = client
-    (self.peer, self.group, self.collection, self.prompt) = (peer, group, collection, prompt)
-    (self.timeout, self.patience) = (timeout, patience)
+    self.peer = peer
+    self.group = group
+    self.patience = patience
+    access = KeyringAccess(client, collection: collection, prompt: prompt, timeout: timeout)
   }
 
   /// The cache's group, where there is a cache.
@@ -210,40 +205,16 @@ extension MSALExtensionsStore {
       let lock = try PeerLock(peer.lockFiles, users: peer.users, patience: patience, cancellable)
       defer { lock.release() }
       // Nobody waits for it any more.
-      if cancellable.isCancelled { throw CacheError(SecretServiceError.cancelled) }
+      if cancellable.isCancelled { throw KeyringAccess.cancelled }
       return try work(job, lock)
     }
   }
 
-  /// Runs blocking work, once more if the keyring went away under it, and once more after unlocking.
   private func run<T: Sendable>(
     _ work: @escaping @Sendable (PeerJob, Cancellable) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    let (client, peer, collection) = (client, peer, collection)
-    let job: @Sendable (Cancellable) throws(CacheError) -> T = { (cancellable) throws(CacheError) in
-      let job = PeerJob(peer: peer, client: client, collection: collection, cancellable: cancellable)
-      do throws(CacheError) {
-        return try work(job, cancellable)
-      } catch  where error.underlyingError as? SecretServiceError == .serviceGone {
-        return try work(job, cancellable)
-      }
-    }
-    let (cancelled, timedOut) = (
-      CacheError(SecretServiceError.cancelled), CacheError(SecretServiceError.timedOut)
-    )
-    do {
-      return try await queue.run(timeout: timeout, onCancel: cancelled, onTimeout: timedOut, job)
-    } catch  where error.code == .locked {
-      let mayPrompt = prompt != .denied
-      let patience: Duration = if case .allowed(let patience) = prompt { patience } else { timeout }
-      try await prompts.run(timeout: patience, onCancel: cancelled, onTimeout: timedOut) {
-        (cancellable) throws(CacheError) in
-        try PeerJob.calling { () throws(SecretServiceError) in
-          let collection = try client.collection(named: collection, cancellable).path
-          try client.unlock(collection, prompt: mayPrompt, cancellable)
-        }
-      }
-      return try await queue.run(timeout: timeout, onCancel: cancelled, onTimeout: timedOut, job)
+    try await access.run(on: queue) { [access, peer] (cancellable) throws(CacheError) in
+      try work(PeerJob(peer, access, cancellable), cancellable)
     }
   }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import GLibSupport
-import KeyringStore
 import SecretService
+import StoreSupport
 import TokenCache
 
 /// The item of another program's cache while a blocking job runs.
@@ -16,11 +16,13 @@ struct PeerItem {
   private let cancellable: Cancellable
 
   init(
-    label: String, attributes: [String: String], collection: String?, _ client: SecretServiceConnection,
-    _ cancellable: Cancellable
+    label: String, attributes: [String: String], _ access: KeyringAccess, _ cancellable: Cancellable
   ) throws(SecretServiceError) {
-    (self.label, self.attributes, self.client, self.cancellable) = (label, attributes, client, cancellable)
-    self.collection = try client.collection(named: collection, cancellable).path
+    self.label = label
+    self.attributes = attributes
+    self.cancellable = cancellable
+    client = access.connection
+    collection = try client.collection(named: access.collection, cancellable).path
   }
 
   /// The items, the newest first: two programs that made one at the same time leave two.
@@ -33,7 +35,7 @@ struct PeerItem {
     for path in search.unlocked {
       do throws(SecretServiceError) {
         let item = try client.item(path, cancellable)
-        if KeyringItem.own(item.attributes) == attributes { items.append(item) }
+        if item.ownAttributes == attributes { items.append(item) }
       } catch .noSuchItem {}
     }
     items.sort { ($0.modified, $0.path.description) > ($1.modified, $1.path.description) }

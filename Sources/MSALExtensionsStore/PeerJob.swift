@@ -1,15 +1,20 @@
 import FoundationEssentials
 import GLibSupport
-import KeyringStore
 import SecretService
+import StoreSupport
 import TokenCache
 
 /// Reads and writes another program's cache, on a thread that may block.
 struct PeerJob {
-  let peer: PeerCache
-  let client: SecretServiceConnection
-  let collection: String?
-  let cancellable: Cancellable
+  private let peer: PeerCache
+  private let access: KeyringAccess
+  private let cancellable: Cancellable
+
+  init(_ peer: PeerCache, _ access: KeyringAccess, _ cancellable: Cancellable) {
+    self.peer = peer
+    self.access = access
+    self.cancellable = cancellable
+  }
 
   /// - Throws: ``CacheError/Code/damaged`` when what is there is no cache.
   func read() throws(CacheError) -> PeerContents {
@@ -19,7 +24,9 @@ struct PeerJob {
       defer { payload.resetBytes(in: payload.startIndex..<payload.endIndex) }
       return try explaining { () throws(CacheError) in try PeerContents(file: payload) }
     case .item:
-      let items = try Self.calling { () throws(SecretServiceError) in try item().found() }
+      let items = try calling(collection: access.collection) { () throws(SecretServiceError) in
+        try item().found()
+      }
       return try explaining { () throws(CacheError) in try PeerContents(items: items) }
     }
   }
@@ -39,7 +46,7 @@ struct PeerJob {
       try FileContents.replace(path, with: data)
       try FileContents.touch(.init(path))
     case .item:
-      try Self.calling { () throws(SecretServiceError) in
+      try calling(collection: access.collection) { () throws(SecretServiceError) in
         try item().write(payload, over: contents.paths)
       }
     }
@@ -53,7 +60,7 @@ struct PeerJob {
       try FileContents.remove(path)
       return 1
     case .item:
-      return try Self.calling { () throws(SecretServiceError) in
+      return try calling(collection: access.collection) { () throws(SecretServiceError) in
         let paths = try item().found().map(\.path)
         try item().delete(paths)
         return paths.count
@@ -61,18 +68,9 @@ struct PeerJob {
     }
   }
 
-  static func calling<T>(_ body: () throws(SecretServiceError) -> T) throws(CacheError) -> T {
-    do {
-      return try body()
-    } catch {
-      throw CacheError(error)
-    }
-  }
-
   private func item() throws(SecretServiceError) -> PeerItem {
     guard case .item(let label, let attributes) = peer.place else { throw .noSuchItem }
-    return try PeerItem(
-      label: label, attributes: attributes, collection: collection, client, cancellable)
+    return try PeerItem(label: label, attributes: attributes, access, cancellable)
   }
 
   private func explaining<T>(_ body: () throws(CacheError) -> T) throws(CacheError) -> T {

@@ -1,6 +1,7 @@
 package import ArgumentParser
 import FoundationEssentials
 import Glibc
+import Sealing
 import SecretService
 package import TokenCache
 
@@ -91,29 +92,41 @@ extension Failure.Message {
         .timedOut, .refused:
         .error
       }
-    self.init(code: code, name: error.code.rawValue, message: error.message, advice: Self.advice(on: error))
-  }
-
-  /// What a library advises, with the tool's commands, of which it knows nothing.
-  private static func advice(on error: CacheError) -> String? {
-    let commands: String?
-    switch (error.code, error.underlyingError) {
-    case (.locked, is SecretServiceError):
-      return "Unlock it, or run the command again with --unlock to be asked."
-    case (_, SecretServiceError.encryptionRefused as SecretServiceError): return encryptionAdvice
-    // Another program's cache.
-    case (_, is CacheError): commands = nil
-    case (.damaged, _), (.rolledBack, _):
-      commands = "\"llavero doctor\" says more, and \"llavero clear --damaged\" gives up what cannot be used."
-    case (.wrongKey, _): commands = "--key says where the key comes from: \(KeyChoice.forms)."
-    case (.tooLarge, _): commands = "\"llavero clear --expired\" removes what is of no use any more."
-    default: commands = nil
-    }
-    let sentences = [error.advice, commands].compactMap(\.self)
-    return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    self.init(code: code, name: error.code.rawValue, message: error.message, advice: error.toolAdvice)
   }
 
   package static let encryptionAdvice =
     "Use another keyring, such as gnome-keyring. Where nobody can watch the bus, --allow-plain-session sends secrets "
     + "in clear."
+}
+
+extension CacheError {
+  /// What a library advises, with the tool's commands, of which it knows nothing.
+  package var toolAdvice: String? {
+    let command: String?
+    switch (code, underlyingError) {
+    case (.locked, is SecretServiceError):
+      return "Unlock it, or run the command again with --unlock to be asked."
+    case (_, SecretServiceError.encryptionRefused as SecretServiceError): return Failure.Message.encryptionAdvice
+    case (_, SealError.otherKeySource(let kind) as SealError): return "Use that: \(KeyChoice.forms(of: kind))."
+    // Another program's cache.
+    case (_, is CacheError): command = nil
+    case (.wrongKey, _): command = "--key says where the key comes from: \(KeyChoice.forms)."
+    case (.tooLarge, _): command = "\"llavero clear --expired\" removes what is of no use any more."
+    default: command = remedy.command
+    }
+    let sentences = [advice, command].compactMap(\.self)
+    return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+  }
+}
+
+extension StoreProblem.Remedy {
+  /// The command that applies it, in a sentence.
+  var command: String? {
+    switch self {
+    case .none: nil
+    case .removal: "\"llavero clear --damaged\" removes it."
+    case .acceptance: "\"llavero clear --damaged\" accepts what there is."
+    }
+  }
 }

@@ -1,9 +1,9 @@
 import ArgumentParser
-import EncryptedFileStore
 import FoundationEssentials
 import GLibSupport
 import Glibc
-import SecretService
+package import Sealing
+package import SecretService
 import TokenCache
 
 /// Where the key of the file store comes from, as the person says it. It never holds the secret itself.
@@ -15,6 +15,15 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
   case keyring
 
   package static let forms = "passphrase, passphrase-fd:N, file:PATH, credential:NAME or keyring"
+
+  /// How the person names a key of a kind.
+  static func forms(of kind: KeySource.Kind) -> String {
+    switch kind {
+    case .passphrase: "--key passphrase"
+    case .key: "--key file:PATH or --key credential:NAME"
+    case .keyring: "--key keyring"
+    }
+  }
 
   package init?(argument: String) {
     let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(

@@ -19,15 +19,14 @@ package struct ProblemSummary: Encodable, Sendable {
   package static func report(_ problems: [StoreProblem]) {
     for problem in problems {
       let advice =
-        switch (problem.kind, problem.remedy) {
-        case (_, .removal): " It was left as it is; \"llavero clear --damaged\" removes it."
-        case (_, .acceptance): " \"llavero clear --damaged\" accepts what there is."
-        case (.newerVersion, _): " It was left as it is; update llavero to read it."
-        case (.wrongKey, _): " It was left as it is; restore the store's files from one backup."
-        case (.duplicate, _): " The next write makes them one."
-        case (.foreign, _), (.damaged, _), (.rolledBack, _), (.missing, _): " It was left as it is."
+        switch problem.kind {
+        case .duplicate: "The next write makes them one."
+        case .newerVersion: "It was left as it is; update llavero to read it."
+        case .wrongKey: "It was left as it is; restore the store's files from one backup."
+        case .foreign, .damaged, .rolledBack, .missing: "It was left as it is."
         }
-      Terminal.error("warning: " + printable(problem.detail) + advice)
+      let sentences = [printable(problem.detail), advice, problem.remedy.command].compactMap { $0 }
+      Terminal.error("warning: " + sentences.joined(separator: " "))
     }
   }
 }

@@ -2,6 +2,7 @@ package import ArgumentParser
 package import EncryptedFileStore
 import GLibSupport
 import KeyringStore
+package import Sealing
 package import SecretService
 package import TokenCache
 

@@ -4,6 +4,7 @@ import GLibSupport
 import Glibc
 import KeyringStore
 import MSALExtensionsStore
+import Sealing
 import SecretService
 import TokenCache
 import WorkerSupport

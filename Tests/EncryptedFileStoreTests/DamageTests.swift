@@ -2,6 +2,7 @@ import Crypto
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
+import Sealing
 import TestSupport
 import Testing
 import TokenCache
@@ -24,14 +25,14 @@ struct DamageTests {
   }
 
   struct Fault: Sendable {
-    let expected: SealedFileError
+    let expected: SealError
     let code: CacheError.Code
     let kind: StoreProblem.Kind
     let change: @Sendable (Fixture, _ path: String, _ older: [UInt8]) throws -> Void
   }
 
   private static func fault(
-    _ name: String, _ expected: SealedFileError, code: CacheError.Code = .damaged,
+    _ name: String, _ expected: SealError, code: CacheError.Code = .damaged,
     kind: StoreProblem.Kind = .damaged,
     change: @escaping @Sendable (Fixture, _ path: String, _ older: [UInt8]) throws -> Void
   ) -> Named<Fault> {
@@ -107,7 +108,7 @@ struct DamageTests {
     #expect(try await cache.finds(sound))
     await #expect(throws: CacheError(fault.value.code, "")) { try await cache.finds(hurt) }
     let error = await #expect(throws: CacheError(fault.value.code, "")) { try await cache.save(hurt) }
-    #expect(error?.underlyingError as? SealedFileError == fault.value.expected)
+    #expect(error?.underlyingError as? SealError == fault.value.expected)
     #expect(error?.advice?.isEmpty == false)
     #expect(fixture.contents(path) == changed)
     try await cache.save(SampleToken("new", account: 2))
@@ -151,7 +152,7 @@ struct DamageTests {
     try fixture.write(try fixture.bytes(theirs), to: fixture.path(shard))
     let problems = try await fixture.store.read(.all, in: fixture.group).problems
     #expect(problems.map(\.shard) == [shard])
-    #expect(problems.first?.detail.contains(SealedFileError.misplaced.description) == true)
+    #expect(problems.first?.detail.contains(SealError.misplaced.description) == true)
   }
 
   @Test func `A file that somebody removed is noticed, and may be written anew`() async throws {

@@ -1,6 +1,7 @@
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
+import Sealing
 import SecretService
 import TestSupport
 import Testing
@@ -8,9 +9,10 @@ import TokenCache
 import WorkerSupport
 
 /// A file store in a directory of its own, a group in it, and ways to meddle with the files.
-final class Fixture: StoreFixture, Sendable {
+final class Fixture: SharedStoreFixture {
+  static let abilities: StoreAbilities = [.groups, .shards, .damage, .counter, .limit, .waiting]
   /// What a passphrase costs in tests: 2 MiB.
-  static let scryptLogN: UInt32 = 11
+  static let scrypt = SealedKeys.Scrypt(logN: 11, r: 8, p: 1)
 
   private let scratch: TemporaryDirectory
   let environment: [String: String]
@@ -42,8 +44,12 @@ final class Fixture: StoreFixture, Sendable {
     EncryptedFileStore(
       key: key ?? .keyFile(path: directory + "/key"), timeout: timeout,
       environment: self.environment.merging(environment) { $1 }, busAddress: busAddress,
-      scryptLogN: Self.scryptLogN)
+      scrypt: Self.scrypt)
   }
+
+  func newStore(timeout: Duration) -> any CacheStore { otherStore(timeout: timeout) }
+
+  func damage(_ shard: ShardID) throws { try change(path(shard)) { $0[300] ^= 1 } }
 
   /// Another accessor on another store.
   func otherCache(key: KeySource? = nil) -> TokenCacheAccessor {

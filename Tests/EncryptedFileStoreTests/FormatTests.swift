@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import Sealing
 import SecretService
 import TestSupport
 import Testing
@@ -61,15 +62,15 @@ struct FormatTests {
     let file = stride(from: 0, to: text.count, by: 2).compactMap {
       UInt8(text.dropFirst($0).prefix(2), radix: 16)
     }
-    let header = try KeysFile.Header(file)
+    let header = try SealedKeys.Header(file)
     let sealing = try header.key(from: secret)
     let expected = try digits("key of keys", occurrence: occurrence)
     #expect(sealing.withUnsafeBytes { hex($0) } == expected)
-    let keys = try KeysFile.open(file, with: sealing)
+    let keys = try SealedKeys.open(file, with: sealing)
     #expect(keys.all.map(\.id) == [key.id])
     #expect(keys.current.key == key.key)
     let nonce = try AES.GCM.Nonce(data: bytes(0x70..<0x7c))
-    #expect(KeysFile.seal(keys, header, with: sealing, nonce: nonce) == file)
+    #expect(SealedKeys.seal(keys, header, with: sealing, nonce: nonce) == file)
   }
 
   @Test func `A manifest finds, adds and removes entries in any order`() {

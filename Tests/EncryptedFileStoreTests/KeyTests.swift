@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Sealing
 import SecretService
 import Synchronization
 import TestSupport
@@ -21,7 +22,7 @@ struct KeyTests {
     for wrong in ["correct horsf", "correct horse ", "Correct horse"] {
       let cache = fixture.otherCache(key: .passphrase(wrong))
       let error = await #expect(throws: CacheError(.wrongKey, "")) { try await cache.finds(token) }
-      #expect(error?.underlyingError as? SealedFileError == .wrongKey)
+      #expect(error?.underlyingError as? SealError == .wrongKey)
       await #expect(throws: CacheError(.wrongKey, "")) { try await cache.save(token) }
     }
     await #expect(throws: CacheError(.wrongKey, "")) {
@@ -130,8 +131,8 @@ struct KeyTests {
     let fixture = try Fixture()
     try await fixture.otherCache(key: .passphrase("secret")).save(token)
     let error = await #expect(throws: CacheError(.wrongKey, "")) { try await fixture.cache.finds(token) }
-    #expect(error?.advice?.contains("--key passphrase") == true)
-    #expect(error?.underlyingError as? SealedFileError == .otherKeySource("a passphrase"))
+    #expect(error?.message.contains("its key is a passphrase") == true)
+    #expect(error?.underlyingError as? SealError == .otherKeySource(.passphrase))
   }
 
   @Test func `A store whose keys are gone or damaged is not given new ones`() async throws {
@@ -209,18 +210,18 @@ struct KeyTests {
   /// In a process of its own, whose memory it bounds.
   @Test func `A shortage of memory is no damage`() async {
     await #expect(processExitsWith: .success) {
-      let header = KeysFile.Header(.passphrase, scrypt: .standard)
+      let header = SealedKeys.Header(.passphrase, scrypt: .standard)
       let memory = try String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)
       let limit = try #require(UInt(memory.prefix { $0 != " " })) * UInt(getpagesize()) + (64 << 20)
       var bound = rlimit(rlim_cur: limit, rlim_max: .max)
       setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &bound)
-      let error = #expect(throws: SealedFileError.outOfMemory(mebibytes: 128)) {
+      let error = #expect(throws: SealError.outOfMemory(mebibytes: 128)) {
         try header.key(from: Array("secret".utf8))
       }
       bound.rlim_cur = .max
       setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &bound)
       _ = try header.key(from: Array("secret".utf8))
-      let told = error?.cacheError(of: "The file keys")
+      let told = error?.cacheError(of: "The store")
       #expect(told?.code == .unavailable)
       #expect(told?.message.contains("128 MiB of memory") == true)
     }

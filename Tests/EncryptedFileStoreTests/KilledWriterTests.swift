@@ -111,7 +111,7 @@ struct KilledWriterTests {
     try await fixture.cache.save(old)
     let before = try #require(fixture.store.generation(of: fixture.group))
     let file = try SharedLockFile(directory: fixture.groupPath, name: "lock")
-    try file.withLock(orThrow: { $0 }) { () throws(SharedLockFileError) in file.beginWrite() }
+    try file.withLock(orThrow: { $0 }) { () throws(PrivateFileError) in file.beginWrite() }
     #expect(fixture.store.generation(of: fixture.group) == nil)
     try await fixture.otherCache().save(new)
     let after = try #require(fixture.store.generation(of: fixture.group))

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Sealing
 import TestSupport
 import Testing
 import TokenCache
@@ -109,7 +110,7 @@ extension Fixture {
   /// Seals the manifest again with other entries, as another program could that has the key.
   func resealManifest(_ change: (inout [UInt8]) -> Void) throws {
     let file = try bytes(keys)
-    let keys = try KeysFile.open(file, with: KeysFile.Header(file).key(from: bytes(directory + "/key")))
+    let keys = try SealedKeys.open(file, with: SealedKeys.Header(file).key(from: bytes(directory + "/key")))
     let identity = SealedFormat.Identity(group: group, name: Manifest.name)
     let opened = try SealedFormat.open(bytes(manifest), as: identity, with: keys)
     var entries = Array(opened.contents)

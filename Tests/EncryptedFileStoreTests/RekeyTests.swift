@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import Sealing
 import SecretService
 import TestSupport
 import Testing
@@ -98,14 +99,14 @@ struct RekeyTests {
     let oldFiles = try fixture.files()
     let keyFile = Array(try fixture.bytes(fixture.directory + "/key"))
     let oldBytes = try fixture.bytes(fixture.keys)
-    let oldKeys = try KeysFile.open(oldBytes, with: KeysFile.Header(oldBytes).key(from: keyFile))
+    let oldKeys = try SealedKeys.open(oldBytes, with: SealedKeys.Header(oldBytes).key(from: keyFile))
     _ = try await fixture.store.rekey(to: .passphrase("new"))
     let newBytes = try fixture.bytes(fixture.keys)
-    let header = try KeysFile.Header(newBytes)
+    let header = try SealedKeys.Header(newBytes)
     let key = try header.key(from: Array("new".utf8))
-    let newKeys = try KeysFile.open(newBytes, with: key)
+    let newKeys = try SealedKeys.open(newBytes, with: key)
     let both = DataKeys(current: newKeys.current, older: oldKeys.all)
-    try fixture.write(KeysFile.seal(both, header, with: key), to: fixture.keys)
+    try fixture.write(SealedKeys.seal(both, header, with: key), to: fixture.keys)
     for name in ["manifest.sealed", "\(fixture.shard(one)).sealed"] {
       try fixture.put([name: try #require(oldFiles[name])])
     }
@@ -177,11 +178,11 @@ struct RekeyTests {
   @Test func `More keys than a reader takes are not written`() async throws {
     let fixture = try await filled()
     let bytes = try fixture.bytes(fixture.keys)
-    let header = try KeysFile.Header(bytes)
+    let header = try SealedKeys.Header(bytes)
     let key = try header.key(from: fixture.bytes(fixture.directory + "/key"))
-    let keys = try KeysFile.open(bytes, with: key)
+    let keys = try SealedKeys.open(bytes, with: key)
     let many = DataKeys(current: keys.current, older: (0..<1362).map { _ in DataKeys.Key() })
-    try fixture.write(KeysFile.seal(many, header, with: key), to: fixture.keys)
+    try fixture.write(SealedKeys.seal(many, header, with: key), to: fixture.keys)
     let full = try fixture.bytes(fixture.keys)
     try fixture.change(fixture.path(one)) { $0[300] ^= 1 }
     let error = await #expect(throws: CacheError(.tooLarge, "")) {

@@ -1,6 +1,7 @@
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
+import Sealing
 import TestSupport
 import Testing
 import TokenCache
@@ -10,27 +11,6 @@ import WorkerSupport
 struct StoreTests {
   private let one = SampleToken("one", account: 1)
   private let two = SampleToken("two", account: 2)
-
-  @Test func `What was saved is found by another store and is gone when it was removed`() async throws {
-    let fixture = try Fixture()
-    #expect(try await fixture.store.groups().isEmpty)
-    #expect(try await !fixture.cache.finds(one))
-    try await fixture.cache.save(one)
-    try await fixture.cache.save(two)
-    let other = fixture.otherCache()
-    #expect(try await other.finds(one))
-    #expect(try await other.finds(two))
-    #expect(try await other.store.groups() == [fixture.group])
-
-    try await other.removeAccount(one.homeAccountID)
-    #expect(try await !fixture.cache.finds(one))
-    #expect(try await fixture.cache.finds(two))
-    #expect(try await fixture.cache.clear() == 2)
-    #expect(try await !other.finds(two))
-    #expect(try await fixture.store.groups().isEmpty)
-    try await other.save(one)
-    #expect(try await fixture.cache.finds(one))
-  }
 
   @Test func `Asking for what is not there makes no file`() async throws {
     let fixture = try Fixture()
@@ -97,19 +77,6 @@ struct StoreTests {
       try await fixture.cache.removeAccount(one.homeAccountID)
     }
     #expect(nonces.count == 3)
-  }
-
-  @Test func `A document over the limit is refused and nothing is written`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(one)
-    let before = try fixture.bytes(fixture.manifest)
-    var document = CacheDocument()
-    document.otherSections["Big"] = .string(String(repeating: "x", count: 33 << 20))
-    let (shard, big) = (fixture.shard(two), document)
-    await #expect(throws: CacheError(.tooLarge, "")) {
-      try await fixture.store.update([shard], in: fixture.group) { $0[shard] = big }
-    }
-    #expect(try fixture.bytes(fixture.manifest) == before)
   }
 
   @Test func `An import that nobody could read again is refused, and what was there stays`() async throws {

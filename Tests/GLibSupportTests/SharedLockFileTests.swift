@@ -12,7 +12,7 @@ extension TemporaryDirectory {
   fileprivate var locks: String { path + "/llavero" }
   fileprivate var lockFile: String { locks + "/group" }
 
-  fileprivate func open() throws(SharedLockFileError) -> SharedLockFile {
+  fileprivate func open() throws(PrivateFileError) -> SharedLockFile {
     try SharedLockFile(directory: locks, name: "group")
   }
 
@@ -150,7 +150,7 @@ struct SharedLockFileTests {
   }
 
   @Test func `A directory that is a link, or open to others, or somebody else's is refused`() throws {
-    let refused = SharedLockFileError.notPrivate(path: scratch.locks)
+    let refused = PrivateFileError.notPrivate(path: scratch.locks)
     mkdir(scratch.path + "/real", 0o700)
     symlink(scratch.path + "/real", scratch.locks)
     #expect(throws: refused) { try scratch.open() }
@@ -168,11 +168,11 @@ struct SharedLockFileTests {
     }
 
     symlink("/dev/null", scratch.lockFile)
-    #expect(throws: SharedLockFileError.notPrivate(path: scratch.lockFile)) { try scratch.open() }
+    #expect(throws: PrivateFileError.notPrivate(path: scratch.lockFile)) { try scratch.open() }
     unlink(scratch.lockFile)
     _ = try scratch.open()
     chmod(scratch.lockFile, 0o644)
-    #expect(throws: SharedLockFileError.notPrivate(path: scratch.lockFile)) { try scratch.open() }
+    #expect(throws: PrivateFileError.notPrivate(path: scratch.lockFile)) { try scratch.open() }
   }
 
   @Test(arguments: [
@@ -196,7 +196,7 @@ struct SharedLockFileTests {
       signal(SIGXFSZ, SIG_IGN)
       var none = rlimit(rlim_cur: 100, rlim_max: 100)
       setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &none)
-      let expected = SharedLockFileError.system(
+      let expected = PrivateFileError.system(
         call: "posix_fallocate", path: directory + "/group", code: EFBIG)
       #expect(throws: expected) { try SharedLockFile(directory: directory, name: "group") }
     }
@@ -230,7 +230,7 @@ struct SharedLockFileTests {
     defer { close(old) }
     unlink(scratch.lockFile)
     chmod(scratch.locks, 0o755)
-    #expect(throws: SharedLockFileError.notPrivate(path: scratch.locks)) { try file.locked {} }
+    #expect(throws: PrivateFileError.notPrivate(path: scratch.locks)) { try file.locked {} }
     #expect(flock(old, LOCK_EX | LOCK_NB) == 0)
     flock(old, LOCK_UN)
     chmod(scratch.locks, 0o700)

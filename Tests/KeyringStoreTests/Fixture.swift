@@ -2,11 +2,14 @@ import FoundationEssentials
 import KeyringStore
 import SecretService
 import TestSupport
+import Testing
 import TokenCache
 import WorkerSupport
 
 /// A keyring of its own, a group in it, and ways to see what is really there.
-struct Fixture: StoreFixture {
+struct Fixture: SharedStoreFixture {
+  static let abilities: StoreAbilities = [.groups, .shards, .damage, .counter, .limit, .waiting]
+
   let keyring: PrivateKeyring
   let group: KeychainGroup
   let store: KeyringStore
@@ -30,6 +33,13 @@ struct Fixture: StoreFixture {
     timeout: Duration = .seconds(120), environment: [String: String] = [:]
   ) -> KeyringStore {
     Self.store(keyring, timeout: timeout, environment: environment)
+  }
+
+  func newStore(timeout: Duration) -> any CacheStore { otherStore(timeout: timeout) }
+
+  func damage(_ shard: ShardID) async throws {
+    let item = try #require(try await items(shard).first)
+    try await client.setSecret(SecretBytes(copying: Array("damaged".utf8)), of: item.properties.path)
   }
 
   /// Another accessor on another store.

@@ -2,16 +2,51 @@ import Testing
 package import TokenCache
 import WorkerSupport
 
-/// A group in a store, for what every store has to hold to when many work on one group at once.
-package protocol StoreFixture {
+/// What a kind of store can do besides keeping one group.
+package struct StoreAbilities: OptionSet, Sendable {
+  package let rawValue: Int
+
+  package init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// It keeps more groups than one.
+  package static let groups = StoreAbilities(rawValue: 1)
+  /// Each shard is something of its own.
+  package static let shards = StoreAbilities(rawValue: 2)
+  /// Something else can make a shard one that cannot be read.
+  package static let damage = StoreAbilities(rawValue: 4)
+  /// It tells of changes by a counter.
+  package static let counter = StoreAbilities(rawValue: 8)
+  /// It refuses documents of more than 32 MiB.
+  package static let limit = StoreAbilities(rawValue: 16)
+  /// Its calls can be given up while they wait.
+  package static let waiting = StoreAbilities(rawValue: 32)
+}
+
+/// A new, empty place for a store, and a group in it.
+package protocol StoreFixture: Sendable {
+  static var abilities: StoreAbilities { get }
   var group: KeychainGroup { get }
+
+  /// A store on that place, as another process would have it.
+  func newStore(timeout: Duration) throws -> any CacheStore
+
+  /// Makes a shard that is there one that cannot be read.
+  func damage(_ shard: ShardID) async throws
+}
+
+extension StoreFixture {
+  func newStore() throws -> any CacheStore { try newStore(timeout: .seconds(120)) }
+}
+
+/// A group in a store that several processes can use.
+package protocol SharedStoreFixture: StoreFixture {
   var cache: TokenCacheAccessor { get }
 
   /// Starts a `CacheWorker` that uses the store.
   func worker(_ arguments: [String]) throws -> Worker
 }
 
-extension StoreFixture {
+extension SharedStoreFixture {
   package func worker(_ arguments: String...) throws -> Worker { try worker(arguments) }
 
   /// Has eight processes save 200 tokens each.

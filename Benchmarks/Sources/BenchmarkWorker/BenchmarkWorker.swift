@@ -5,6 +5,7 @@ import Glibc
 import HTTPTransport
 import IdentityClient
 import KeyringStore
+import Sealing
 import TokenCache
 
 /// Does what each line of standard input says and answers with one line of numbers: how many seconds one

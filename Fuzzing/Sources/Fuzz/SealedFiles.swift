@@ -1,6 +1,7 @@
 import Crypto
 @testable import EncryptedFileStore
 import FoundationEssentials
+@testable import Sealing
 @testable import TokenCache
 
 /// A file that was not sealed with the key does not open, whatever its check sum says; one that was does.
@@ -15,14 +16,14 @@ import FoundationEssentials
   let identity = SealedFormat.Identity(group: .default, name: [UInt8](repeating: 3, count: 16))
   switch action % 4 {
   case 0:
-    requireRefusal { () throws(SealedFileError) in try SealedFormat.open(bytes, as: identity, with: keys) }
+    requireRefusal { () throws(SealError) in try SealedFormat.open(bytes, as: identity, with: keys) }
   case 1:
     // With length, check sum, id, name and group put right, only the seal is left to tell.
     guard bytes.count >= SealedFormat.overhead else { return }
     let genuine = bytes.withUnsafeBytes { SealedFormat.seal($0, as: identity, sequence: 1, with: key) }
     var file = completed(bytes)
     file.replaceSubrange(16..<64, with: genuine[16..<64])
-    requireRefusal { () throws(SealedFileError) in
+    requireRefusal { () throws(SealError) in
       try SealedFormat.open(completed(file), as: identity, with: keys)
     }
   case 2:
@@ -35,20 +36,20 @@ import FoundationEssentials
       for shard in manifest.shards { manifest[shard] = manifest[shard].map { $0 &+ 1 } }
     }
   default:
-    guard let header = try? KeysFile.Header(bytes.count > 16 ? completed(bytes, magic: "LLAVEROK") : bytes)
+    guard let header = try? SealedKeys.Header(bytes.count > 16 ? completed(bytes, magic: "LLAVEROK") : bytes)
     else {
       return
     }
     // Deriving a key by scrypt would take the fuzzer's time; what bounds it is checked instead.
     guard header.lock != .passphrase else { return require(header.scrypt.isBearable, "Too much memory.") }
     guard let derived = try? header.key(from: [1, 2, 3]) else { fatalError("No key.") }
-    requireRefusal { () throws(SealedFileError) in
-      try KeysFile.open(completed(bytes, magic: "LLAVEROK"), with: derived)
+    requireRefusal { () throws(SealError) in
+      try SealedKeys.open(completed(bytes, magic: "LLAVEROK"), with: derived)
     }
   }
 }
 
-private func requireRefusal<T>(_ open: () throws(SealedFileError) -> T) {
+private func requireRefusal<T>(_ open: () throws(SealError) -> T) {
   if (try? open()) != nil { fatalError("A forged file opened.") }
 }
 

@@ -9,7 +9,7 @@ package final class HeldLockFile: Sendable {
   private let descriptor: Mutex<Int32?>
 
   /// Waits for the lock, and makes the file and its directory where they do not exist.
-  package init(directory: String, name: String) throws(SharedLockFileError) {
+  package init(directory: String, name: String) throws(PrivateFileError) {
     let path = directory + "/" + name
     while true {
       let opened = try OpenedLockFile(directory: directory, name: name)

@@ -9,7 +9,7 @@ struct OpenedLockFile {
   let descriptor: Int32
   let mapping: UnsafeMutableRawPointer
 
-  init(directory: String, name: String) throws(SharedLockFileError) {
+  init(directory: String, name: String) throws(PrivateFileError) {
     let path = directory + "/" + name
     let folder = try Self.openDirectory(directory)
     defer { close(folder) }
@@ -46,13 +46,13 @@ struct OpenedLockFile {
       && named.st_dev == open.st_dev && named.st_ino == open.st_ino
   }
 
-  static func lock(_ descriptor: Int32, path: String) throws(SharedLockFileError) {
+  static func lock(_ descriptor: Int32, path: String) throws(PrivateFileError) {
     while flock(descriptor, LOCK_EX) != 0 {
       if errno != EINTR { throw .system(call: "flock", path: path, code: errno) }
     }
   }
 
-  private static func openDirectory(_ path: String) throws(SharedLockFileError) -> Int32 {
+  private static func openDirectory(_ path: String) throws(PrivateFileError) -> Int32 {
     if mkdir(path, 0o700) != 0, errno != EEXIST {
       throw .system(call: "mkdir", path: path, code: errno)
     }
@@ -72,7 +72,7 @@ struct OpenedLockFile {
 
   private static func checkPrivate(
     _ descriptor: Int32, kind: mode_t, path: String
-  ) throws(SharedLockFileError) {
+  ) throws(PrivateFileError) {
     var status = stat()
     if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
     let isPrivate = status.st_uid == geteuid() && status.st_mode & 0o077 == 0
@@ -83,7 +83,7 @@ struct OpenedLockFile {
   /// must not wait for a writer.
   private static func mapWhole(
     _ descriptor: Int32, path: String
-  ) throws(SharedLockFileError) -> UnsafeMutableRawPointer? {
+  ) throws(PrivateFileError) -> UnsafeMutableRawPointer? {
     var status = stat()
     if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
     guard status.st_size == size else { return nil }
@@ -96,7 +96,7 @@ struct OpenedLockFile {
   /// Maps the file's page, and writes it anew where it is not whole, while nobody else does.
   private static func repairAndMap(
     _ descriptor: Int32, path: String
-  ) throws(SharedLockFileError) -> UnsafeMutableRawPointer {
+  ) throws(PrivateFileError) -> UnsafeMutableRawPointer {
     try lock(descriptor, path: path)
     defer { flock(descriptor, LOCK_UN) }
     var status = stat()
@@ -121,7 +121,7 @@ struct OpenedLockFile {
 
   private static func map(
     _ descriptor: Int32, path: String
-  ) throws(SharedLockFileError) -> UnsafeMutableRawPointer {
+  ) throws(PrivateFileError) -> UnsafeMutableRawPointer {
     guard
       let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), page != MAP_FAILED
     else { throw .system(call: "mmap", path: path, code: errno) }

@@ -163,20 +163,3 @@ private func readRegularFile(
   }
   return bytes
 }
-
-/// Why a private directory or a file in it cannot be used.
-package enum PrivateFileError: Error, Equatable, Sendable {
-  /// It belongs to somebody else, is open to others, or is not the kind of file it should be.
-  case notPrivate(path: String)
-  /// A system call failed with this `errno`.
-  case system(call: String, path: String, code: Int32)
-}
-
-extension PrivateFileError: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .notPrivate(let path): "\(path) does not belong to this user alone, or is not what it should be."
-    case .system(let call, let path, let code): "\(path): \(call): \(String(cString: strerror(code)))."
-    }
-  }
-}

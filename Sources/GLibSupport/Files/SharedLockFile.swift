@@ -22,7 +22,7 @@ package final class SharedLockFile: @unchecked Sendable {
   private let lastCheck = Atomic<Int>(0)
 
   /// Opens the file, and makes it and its directory where they do not exist.
-  package init(directory: String, name: String) throws(SharedLockFileError) {
+  package init(directory: String, name: String) throws(PrivateFileError) {
     self.directory = directory
     self.name = name
     path = directory + "/" + name
@@ -48,7 +48,7 @@ package final class SharedLockFile: @unchecked Sendable {
 
   /// Runs `body` while no other process and no other `SharedLockFile` holds this lock; not reentrant.
   package func withLock<T, E: Error>(
-    orThrow failure: (SharedLockFileError) -> E, _ body: () throws(E) -> T
+    orThrow failure: (PrivateFileError) -> E, _ body: () throws(E) -> T
   ) throws(E) -> T {
     threads.wait()
     defer { threads.signal() }
@@ -85,7 +85,7 @@ package final class SharedLockFile: @unchecked Sendable {
     OpenedLockFile.counter(in: currentMapping.load(ordering: .acquiring))
   }
 
-  private func lock() throws(SharedLockFileError) {
+  private func lock() throws(PrivateFileError) {
     while true {
       try OpenedLockFile.lock(descriptor, path: path)
       if OpenedLockFile.isNamed(path, descriptor) { return }

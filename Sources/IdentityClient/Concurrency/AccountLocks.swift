@@ -32,7 +32,7 @@ final class AccountLocks: Sendable {
     do throws(LockFailure) {
       return try await queue.run(timeout: timeout, onCancel: LockFailure.cancelled, onTimeout: .timedOut) {
         [directory] _ throws(LockFailure) in
-        do throws(SharedLockFileError) {
+        do throws(PrivateFileError) {
           return try HeldLockFile(directory: directory, name: "renewal-\(account.rawValue).lock")
         } catch {
           throw .unusable(error)
@@ -53,6 +53,6 @@ final class AccountLocks: Sendable {
   private enum LockFailure: Error {
     case cancelled
     case timedOut
-    case unusable(SharedLockFileError)
+    case unusable(PrivateFileError)
   }
 }

@@ -115,7 +115,7 @@ extension StoreProblem {
     case .missing where shard == nil, .damaged:
       CacheError(
         .damaged, "A part of the cache is damaged: \(detail)",
-        advice: "It was left as it is.")
+        advice: "It was left as it is.", remedy: remedy)
     case .newerVersion:
       CacheError(
         .newerVersion, "A part of the cache was written by a later version: \(detail)",
@@ -127,7 +127,7 @@ extension StoreProblem {
     case .rolledBack:
       CacheError(
         .rolledBack, "A part of the cache is not the present one: \(detail)",
-        advice: "It was left as it is.")
+        advice: "It was left as it is.", remedy: remedy)
     // What is gone may be written anew.
     case .duplicate, .foreign, .missing: nil
     }

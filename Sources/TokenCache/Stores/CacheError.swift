@@ -39,10 +39,18 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
   public let advice: String?
   /// The store's own error.
   public let underlyingError: (any Error)?
+  /// What ``Removal/damaged`` does about what is in the way.
+  public let remedy: StoreProblem.Remedy
 
-  public init(_ code: Code, _ message: String, advice: String? = nil, underlyingError: (any Error)? = nil) {
-    (self.code, self.message, self.advice) = (code, message, advice)
+  public init(
+    _ code: Code, _ message: String, advice: String? = nil, underlyingError: (any Error)? = nil,
+    remedy: StoreProblem.Remedy = .none
+  ) {
+    self.code = code
+    self.message = message
+    self.advice = advice
     self.underlyingError = underlyingError
+    self.remedy = remedy
   }
 
   public var description: String {

@@ -85,7 +85,7 @@ struct Finding: Sendable {
     .problem(error.description, advice: advice ?? error.advice)
   }
 
-  static func problem(_ error: CacheError) -> Finding { .problem(error.message, advice: error.advice) }
+  static func problem(_ error: CacheError) -> Finding { .problem(error.message, advice: error.toolAdvice) }
 
   /// The finding after its remedy was applied, where it has one.
   func mended() async -> Finding {

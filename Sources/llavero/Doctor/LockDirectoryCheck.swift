@@ -54,7 +54,7 @@ struct LockDirectoryCheck: Check {
   }
 
   /// Takes a lock, and tries to take it a second time.
-  private func excludesOthers(_ directory: String) throws(SharedLockFileError) -> Bool {
+  private func excludesOthers(_ directory: String) throws(PrivateFileError) -> Bool {
     let name = "doctor.lock"
     let path = "\(directory)/\(name)"
     let held = try HeldLockFile(directory: directory, name: name)

@@ -10,11 +10,11 @@ struct SealedFilesCheck: Check {
 
   func examine(_ patient: Patient) async -> [Finding] {
     do throws(CacheError) {
-      let root = try store.directory()
+      let root = try store.path()
       guard FileStatus(root) != nil else {
         return [.ok("There is no file store in \(root) yet; the first write makes it.")]
       }
-      let groups = try store.directory(of: nil)
+      let groups = try store.path(of: nil)
       let names = (try? FileManager.default.contentsOfDirectory(atPath: groups)) ?? []
       let directories = [root, groups] + names.sorted().map { "\(groups)/\($0)" }
       let findings = (directories + directories.map { "\($0)/lock" }).compactMap {

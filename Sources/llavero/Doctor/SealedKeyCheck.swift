@@ -1,5 +1,6 @@
 import EncryptedFileStore
 import TokenCache
+import ToolSupport
 
 /// Whether the key opens the file store. A passphrase is asked for where there is a terminal.
 struct SealedKeyCheck: Check {
@@ -12,7 +13,7 @@ struct SealedKeyCheck: Check {
       return try await store.open() ? [.ok("The key opens the file store.")] : []
     } catch {
       guard error.code == .locked else { return [.problem(error)] }
-      return [.warning("\(error.message) Nothing in the store could be looked at.", advice: error.advice)]
+      return [.warning("\(error.message) Nothing in the store could be looked at.", advice: error.toolAdvice)]
     }
   }
 }

@@ -14,7 +14,7 @@ struct SealedProbeCheck: Check {
       guard try await store.open() else { return [] }
       let number = UInt64.random(in: 0...UInt64.max)
       let group = try KeychainGroup("org.llavero.probe.p\(String(number, radix: 16))")
-      let directory = try store.directory(of: group)
+      let directory = try store.path(of: group)
       defer { try? FileManager.default.removeItem(atPath: directory) }
       return [try await probe(group)]
     } catch {

@@ -1,88 +1,72 @@
-import Crypto
+package import Crypto
 import CryptoExtras
-import FoundationEssentials
+package import FoundationEssentials
 import GLibSupport
 
-/// The file `keys`: the data keys, sealed under the key that the person's ``KeySource`` leads to. Section 12 of
+/// The value `keys`: the data keys, sealed under the key that the person's ``KeySource`` leads to. Section 12 of
 /// `CacheFormat.md` is the specification.
-enum KeysFile {
-  static let name = "keys"
+package enum SealedKeys {
   private static let magic = Array("LLAVEROK".utf8)
   /// What is before the nonce.
   private static let headerSize = 48
-  static let saltSize = 16
+  private static let saltSize = 16
   private static let overhead = headerSize + 12 + 16 + SealedFormat.checkSumSize
-  static let maximumSize = 1 << 16
+  package static let maximumSize = 1 << 16
   /// So many that a reader takes the file.
-  static let maximumKeyCount = (maximumSize - overhead) / DataKeys.Key.size
-
-  /// What kind of secret the file was sealed with.
-  enum Lock: UInt32 {
-    case passphrase = 1
-    case key = 2
-    case keyring = 3
-
-    /// How the tool's command line names it.
-    var option: String {
-      switch self {
-      case .passphrase: "--key passphrase"
-      case .key: "--key file:PATH or --key credential:NAME"
-      case .keyring: "--key keyring"
-      }
-    }
-
-    var name: String {
-      switch self {
-      case .passphrase: "a passphrase"
-      case .key: "in a key file or a systemd credential"
-      case .keyring: "in the keyring"
-      }
-    }
-  }
+  package static let maximumKeyCount = (maximumSize - overhead) / DataKeys.Key.size
 
   /// The cost of trying a passphrase (RFC 7914): `128 * r * N` bytes of memory.
-  struct Scrypt: Equatable {
+  package struct Scrypt: Equatable, Sendable {
     /// The binary logarithm of N.
     let logN: UInt32
     let r: UInt32
     let p: UInt32
 
+    package init(logN: UInt32, r: UInt32, p: UInt32) {
+      self.logN = logN
+      self.r = r
+      self.p = p
+    }
+
     /// 128 MiB, some tenths of a second.
-    static let standard = Scrypt(logN: 17, r: 8, p: 1)
-    static let none = Scrypt(logN: 0, r: 0, p: 0)
+    package static let standard = Scrypt(logN: 17, r: 8, p: 1)
+    fileprivate static let none = Scrypt(logN: 0, r: 0, p: 0)
 
     /// How many MiB trying takes.
     var mebibytes: Int { max((128 * Int(r) << Int(logN)) >> 20, 1) }
 
     /// Whether trying takes no more than 2 GiB: the file is not to be trusted before it was opened.
-    var isBearable: Bool { (1...21).contains(logN) && (1...8).contains(r) && (1...16).contains(p) }
+    package var isBearable: Bool { (1...21).contains(logN) && (1...8).contains(r) && (1...16).contains(p) }
   }
 
   /// What stands in the clear: what has to be known to find the key.
-  struct Header: Equatable {
-    let lock: Lock
+  package struct Header: Equatable {
+    let kind: KeySource.Kind
     let salt: [UInt8]
     let scrypt: Scrypt
 
-    init(_ lock: Lock, scrypt: Scrypt) {
-      (self.lock, salt, self.scrypt) = (lock, randomBytes(saltSize), lock == .passphrase ? scrypt : .none)
+    package init(_ kind: KeySource.Kind, scrypt: Scrypt) {
+      self.kind = kind
+      salt = randomBytes(saltSize)
+      self.scrypt = kind == .passphrase ? scrypt : .none
     }
 
-    init(_ file: [UInt8]) throws(SealedFileError) {
+    package init(_ file: [UInt8]) throws(SealError) {
       try SealedFormat.check(file, magic: magic, minimumSize: overhead + DataKeys.Key.size)
-      guard let lock = Lock(rawValue: file.bigEndian(at: 16)) else {
+      guard let kind = KeySource.Kind(rawValue: file.bigEndian(at: 16)) else {
         throw .unreadable("it names no kind of key that this program knows.")
       }
-      (self.lock, salt) = (lock, Array(file[20..<36]))
+      self.kind = kind
+      salt = Array(file[20..<36])
       scrypt = Scrypt(logN: file.bigEndian(at: 36), r: file.bigEndian(at: 40), p: file.bigEndian(at: 44))
-      guard lock != .passphrase || scrypt.isBearable else {
+      guard kind != .passphrase || scrypt.isBearable else {
         throw .unreadable("it asks for more memory than any passphrase is worth.")
       }
     }
 
     /// The key that seals the data keys, from a passphrase or from the bytes of a key.
-    func key(from secret: some DataProtocol) throws(SealedFileError) -> SymmetricKey {
-      guard lock == .passphrase else {
+    package func key(from secret: some DataProtocol) throws(SealError) -> SymmetricKey {
+      guard kind == .passphrase else {
         return HKDF<SHA256>.deriveKey(
           inputKeyMaterial: SymmetricKey(data: Array(secret)), salt: salt, info: Array("llavero keys".utf8),
           outputByteCount: 32)
@@ -99,7 +83,7 @@ enum KeysFile {
     }
   }
 
-  static func seal(
+  package static func seal(
     _ keys: DataKeys, _ header: Header, with key: SymmetricKey, nonce: AES.GCM.Nonce = AES.GCM.Nonce()
   ) -> [UInt8] {
     var plain: [UInt8] = []
@@ -112,7 +96,7 @@ enum KeysFile {
     var file = magic
     file.append(bigEndian: SealedFormat.version)
     file.append(bigEndian: UInt32(overhead + plain.count))
-    file.append(bigEndian: header.lock.rawValue)
+    file.append(bigEndian: header.kind.rawValue)
     file += header.salt
     for number in [header.scrypt.logN, header.scrypt.r, header.scrypt.p] { file.append(bigEndian: number) }
     guard let box = try? AES.GCM.seal(plain, using: key, nonce: nonce, authenticating: file) else {
@@ -126,7 +110,7 @@ enum KeysFile {
   }
 
   /// Opens a file whose header was read.
-  static func open(_ file: [UInt8], with key: SymmetricKey) throws(SealedFileError) -> DataKeys {
+  package static func open(_ file: [UInt8], with key: SymmetricKey) throws(SealError) -> DataKeys {
     let end = file.count - 16 - SealedFormat.checkSumSize
     guard let nonce = try? AES.GCM.Nonce(data: file[headerSize..<headerSize + 12]),
       let box = try? AES.GCM.SealedBox(

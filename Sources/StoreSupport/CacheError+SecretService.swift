@@ -1,4 +1,3 @@
-import GLibSupport
 package import SecretService
 package import TokenCache
 
@@ -17,11 +16,17 @@ extension CacheError {
       }
     self.init(code, error.description, advice: error.advice, underlyingError: error)
   }
+}
 
-  init(lockFile error: SharedLockFileError) {
-    self.init(
-      .unavailable, "The lock file cannot be used: \(error.description)",
-      advice: "See that XDG_RUNTIME_DIR names a directory of your own that is not full.",
-      underlyingError: error)
+/// Calls the Secret Service about a collection, the default one for `nil`; what it throws becomes an error of the cache.
+package func calling<T>(
+  collection: String?, _ body: () throws(SecretServiceError) -> T
+) throws(CacheError) -> T {
+  do throws(SecretServiceError) {
+    return try body()
+  } catch .noSuchCollection {
+    throw CacheError(SecretServiceError.noSuchCollection(collection ?? "default"))
+  } catch {
+    throw CacheError(error)
   }
 }

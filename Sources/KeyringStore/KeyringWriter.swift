@@ -1,5 +1,6 @@
 import GLibSupport
 import SecretService
+import StoreSupport
 import Synchronization
 import TokenCache
 
@@ -9,12 +10,10 @@ struct KnownItem {
   let document: CacheDocument
 }
 
-/// What a group's writers share: the thread they run on, one after the other, the lock file, and where the last
-/// of them left what it worked on.
-final class GroupWriter: Sendable {
+/// A group's writer, and where the last of them left what it worked on.
+final class KeyringWriter: Sendable {
   let group: KeychainGroup
-  let queue = BlockingQueue(label: "llavero.keyring.writes")
-  let file: SharedLockFile
+  let lock: GroupWriter
   private let memory = Mutex(Memory())
 
   private struct Memory {
@@ -25,12 +24,10 @@ final class GroupWriter: Sendable {
 
   init(_ group: KeychainGroup, in directory: RuntimeDirectory) throws(CacheError) {
     self.group = group
-    do {
-      file = try SharedLockFile(
-        directory: directory.path, name: String(sha256Hex(group.name).prefix(32)) + ".lock")
-    } catch {
-      throw CacheError(lockFile: error)
-    }
+    lock = try GroupWriter(
+      directory: directory.path, name: String(sha256Hex(group.name).prefix(32)) + ".lock",
+      variable: "XDG_RUNTIME_DIR", label: "llavero.keyring.writes", cancelled: KeyringAccess.cancelled,
+      timedOut: KeyringAccess.timedOut)
   }
 
   /// Reads shards before they are changed. To be called by the lock's holder.
@@ -50,7 +47,7 @@ final class GroupWriter: Sendable {
   func forget() { memory.withLock { $0 = Memory() } }
 
   private func known(_ shards: [ShardID]) -> [(shard: ShardID, item: KnownItem)]? {
-    let generation = file.generation
+    let generation = lock.file.generation
     return memory.withLock { memory in
       let age = (ContinuousClock.now - memory.writtenAt) / .seconds(1)
       guard memory.generation == generation, age <= TokenCacheAccessor.revalidationInterval else {
@@ -65,15 +62,15 @@ final class GroupWriter: Sendable {
   /// called by the lock's holder.
   func write(_ body: () throws(CacheError) -> [ShardID: KnownItem]) throws(CacheError) {
     forget()
-    file.beginWrite()
+    lock.file.beginWrite()
     let items: [ShardID: KnownItem]
     do throws(CacheError) {
       items = try body()
     } catch {
-      file.endWrite()
+      lock.file.endWrite()
       throw error
     }
-    let generation = file.endWrite()
+    let generation = lock.file.endWrite()
     memory.withLock { $0 = Memory(generation: generation, items: items) }
   }
 }

@@ -1,6 +1,6 @@
 import GLibSupport
-import KeyringStore
 import SecretService
+import StoreSupport
 import TokenCache
 
 /// The key of a store as an item of the keyring: 64 hexadecimal digits, since some keyrings keep text only.
@@ -17,7 +17,7 @@ struct KeyringKey {
 
   func create() throws(CacheError) -> [UInt8] {
     let secret = Array(hex(randomBytes(32)).utf8)
-    try calling { () throws(SecretServiceError) in
+    try calling(collection: collection) { () throws(SecretServiceError) in
       let collection = try unlocked()
       _ = try connection.create(
         label: "Llavero: key of the file store (\(hex(salt.prefix(4))))", attributes: attributes,
@@ -27,7 +27,7 @@ struct KeyringKey {
   }
 
   func find() throws(CacheError) -> [UInt8] {
-    let secret = try calling { () throws(SecretServiceError) in
+    let secret = try calling(collection: collection) { () throws(SecretServiceError) in
       let found = try connection.search(["key": hex(salt)], in: try unlocked(), cancellable)
       return try connection.secrets(of: found.unlocked, cancellable).values.first { $0.count > 0 }
     }
@@ -42,7 +42,7 @@ struct KeyringKey {
   }
 
   func remove() throws(CacheError) {
-    try calling { () throws(SecretServiceError) in
+    try calling(collection: collection) { () throws(SecretServiceError) in
       for item in try connection.search(["key": hex(salt)], in: try unlocked(), cancellable).unlocked {
         try connection.delete(item, prompt: mayPrompt, cancellable)
       }
@@ -53,13 +53,5 @@ struct KeyringKey {
     let properties = try connection.collection(named: collection, cancellable)
     if properties.isLocked { try connection.unlock(properties.path, prompt: mayPrompt, cancellable) }
     return properties.path
-  }
-
-  private func calling<T>(_ body: () throws(SecretServiceError) -> T) throws(CacheError) -> T {
-    do {
-      return try body()
-    } catch {
-      throw CacheError(error)
-    }
   }
 }

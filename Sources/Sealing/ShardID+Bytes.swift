@@ -1,8 +1,8 @@
-import TokenCache
+package import TokenCache
 
 extension ShardID {
   /// The 16 bytes that the id stands for; `nil` for a name that is no id, which no file may have.
-  var bytes: [UInt8]? {
+  package var bytes: [UInt8]? {
     let digits = Array(rawValue.utf8)
     guard digits.count == 32 else { return nil }
     var bytes: [UInt8] = []
@@ -13,7 +13,7 @@ extension ShardID {
     return bytes
   }
 
-  init(bytes: some Sequence<UInt8>) {
+  package init(bytes: some Sequence<UInt8>) {
     self.init(rawValue: hex(bytes))
   }
 
@@ -27,7 +27,7 @@ extension ShardID {
 }
 
 /// Bytes as lower-case hexadecimal digits.
-func hex(_ bytes: some Sequence<UInt8>) -> String {
+package func hex(_ bytes: some Sequence<UInt8>) -> String {
   let digits = Array("0123456789abcdef".utf8)
   return String(
     decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

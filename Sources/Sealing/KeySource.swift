@@ -9,8 +9,16 @@ public enum PassphraseUse: Sendable, Hashable {
   case set
 }
 
-/// Where the key of an ``EncryptedFileStore`` comes from. The caller chooses; nothing else is tried.
+/// Where the key of a sealed store comes from. The caller chooses; nothing else is tried.
 public enum KeySource: Sendable {
+  /// What kind of secret the keys of a store are sealed with, by its number in the format.
+  public enum Kind: UInt32, Sendable {
+    case passphrase = 1
+    /// In a key file or a systemd credential.
+    case key = 2
+    case keyring = 3
+  }
+
   /// A passphrase, which scrypt makes a key of: some tenths of a second and 128 MiB each time.
   ///
   /// The closure is called when the passphrase is needed, on a thread on which it may block. It throws what the

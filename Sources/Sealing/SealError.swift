@@ -1,10 +1,10 @@
-import TokenCache
+package import TokenCache
 
-/// What is wrong with a file of ``EncryptedFileStore``.
+/// What is wrong with a sealed part of a store.
 ///
 /// It is the `underlyingError` of the ``CacheError``, whose code is one of `damaged`, `newerVersion`, `wrongKey` and
 /// `rolledBack`.
-public enum SealedFileError: Error, Equatable, Sendable {
+public enum SealError: Error, Equatable, Sendable {
   /// It does not begin as such a file does.
   case notSealed
   /// It is shorter or longer than it says; sizes are in bytes.
@@ -30,12 +30,12 @@ public enum SealedFileError: Error, Equatable, Sendable {
   /// The key that was given does not open the `keys` file, which is sound.
   case wrongKey
   /// The `keys` file wants a key of another kind.
-  case otherKeySource(String)
+  case otherKeySource(KeySource.Kind)
   /// There is not enough memory to try a passphrase; the file is as it was.
   case outOfMemory(mebibytes: Int)
 }
 
-extension SealedFileError: CustomStringConvertible {
+extension SealError: CustomStringConvertible {
   /// The end of a sentence that begins with the name of the file.
   public var description: String {
     switch self {
@@ -48,20 +48,22 @@ extension SealedFileError: CustomStringConvertible {
     case .misplaced: "is the file of another shard or group, put in this place; it may open in its own."
     case .newerVersion(let version):
       "has version \(version); this program knows version \(SealedFormat.version)."
-    case .unknownKey: "was sealed with a key that the store's file \"keys\" does not hold."
+    case .unknownKey: "was sealed with a key that is not among the store's \"keys\"."
     case .rolledBack: "is an older version of itself that was put back; it opens with the store's key."
     case .olderManifest:
       "is newer than the group's manifest, of which an older version was put back; it opens with the store's key."
     case .missing: "was removed by something other than Llavero."
     case .unreadable(let reason): "opens with the store's key and holds nothing of use: \(reason)"
     case .wrongKey: "cannot be opened: the passphrase or key is not the one it was sealed with."
-    case .otherKeySource(let source): "cannot be opened: its key is \(source)."
+    case .otherKeySource(.passphrase): "cannot be opened: its key is a passphrase."
+    case .otherKeySource(.key): "cannot be opened: its key is in a key file or a systemd credential."
+    case .otherKeySource(.keyring): "cannot be opened: its key is in the keyring."
     case .outOfMemory(let size):
       "cannot be opened: a passphrase takes \(size) MiB of memory to try, and there is less."
     }
   }
 
-  var code: CacheError.Code {
+  package var code: CacheError.Code {
     switch self {
     case .notSealed, .wrongLength, .corrupt, .forged, .misplaced, .missing, .unreadable: .damaged
     case .newerVersion: .newerVersion
@@ -72,7 +74,7 @@ extension SealedFileError: CustomStringConvertible {
   }
 
   /// What a file's being so is to the store's users; `isManifest` tells that of a shard from that of all.
-  func problem(isManifest: Bool) -> (StoreProblem.Kind, StoreProblem.Remedy) {
+  package func problem(isManifest: Bool) -> (StoreProblem.Kind, StoreProblem.Remedy) {
     switch code {
     case .newerVersion: (.newerVersion, .none)
     case .rolledBack: (.rolledBack, self == .olderManifest ? .acceptance : .removal)
@@ -85,16 +87,14 @@ extension SealedFileError: CustomStringConvertible {
   private var advice: String? {
     switch self {
     case .misplaced:
-      "It was left as it is. Put it back where it was, or remove it with \"llavero clear --damaged\"."
+      "It was left as it is. Put it back where it was."
     case .notSealed, .wrongLength, .corrupt, .forged, .unreadable, .missing:
-      "It was left as it is. Restore it from a backup of the whole store, or remove what cannot be read with "
-        + "\"llavero clear --damaged\"."
+      "It was left as it is. Restore it from a backup of the whole store, or have what cannot be read removed."
     case .newerVersion: "It was left as it is. Update this program."
     case .unknownKey:
       "Restore the files of the store from one backup; no key that is known opens this one any more."
     case .rolledBack, .olderManifest:
-      "Find out who did that: tokens that were replaced or signed out may be in it. "
-        + "\"llavero clear --damaged\" removes an older file, and accepts one that is newer than the manifest."
+      "Find out who did that: tokens that were replaced or signed out may be in it."
     case .wrongKey: "Give the passphrase or key that was used before."
     case .otherKeySource: nil
     case .outOfMemory:
@@ -102,8 +102,11 @@ extension SealedFileError: CustomStringConvertible {
     }
   }
 
-  /// The error of a file in the store.
-  func cacheError(of path: String, advice: String? = nil) -> CacheError {
-    CacheError(code, "\(path) \(description)", advice: advice ?? self.advice, underlyingError: self)
+  /// The error of a part of the store; `remedy` is what a removal of damage does about it.
+  package func cacheError(
+    of name: String, advice: String? = nil, remedy: StoreProblem.Remedy = .none
+  ) -> CacheError {
+    CacheError(
+      code, "\(name) \(description)", advice: advice ?? self.advice, underlyingError: self, remedy: remedy)
   }
 }

@@ -1,44 +1,49 @@
-import Crypto
-import FoundationEssentials
+package import Crypto
+package import FoundationEssentials
 import GLibSupport
-import TokenCache
+package import TokenCache
 
-/// The bytes of a sealed file; section 12 of `CacheFormat.md` is the specification.
+/// The bytes of what is sealed; section 12 of `CacheFormat.md` is the specification.
 ///
 /// The header says what the file is, the seal (AES-256-GCM) proves it, the check sum at the end tells an accident
 /// from an attack.
-enum SealedFormat {
-  static let version: UInt32 = 1
+package enum SealedFormat {
+  package static let version: UInt32 = 1
   static let magic = Array("LLAVEROS".utf8)
-  static let nameSize = 16
+  package static let nameSize = 16
   /// What is before the nonce.
   static let headerSize = 72
   static let checkSumSize = 16
   private static let nonceSize = 12
   private static let tagSize = 16
-  static let overhead = headerSize + nonceSize + tagSize + checkSumSize
+  package static let overhead = headerSize + nonceSize + tagSize + checkSumSize
 
   /// The longest document, in bytes, as in the keyring.
-  static let maximumDocumentSize = 32 << 20
-  static let maximumFileSize = 2 * maximumDocumentSize + overhead
+  package static let maximumDocumentSize = 32 << 20
+  package static let maximumFileSize = 2 * maximumDocumentSize + overhead
 
-  /// Which file of which group.
-  struct Identity {
+  /// Which part of which group.
+  package struct Identity {
     let group: KeychainGroup
     /// The bytes of the shard's id; zeros for the manifest.
     let name: [UInt8]
+
+    package init(group: KeychainGroup, name: [UInt8]) {
+      self.group = group
+      self.name = name
+    }
   }
 
-  struct Opened {
+  package struct Opened {
     /// Says which write of the group this is.
-    let sequence: UInt64
-    var contents: Data
+    package let sequence: UInt64
+    package var contents: Data
 
-    mutating func wipe() { contents.resetBytes(in: contents.startIndex..<contents.endIndex) }
+    package mutating func wipe() { contents.resetBytes(in: contents.startIndex..<contents.endIndex) }
   }
 
   /// Seals contents, which are padded so that the file's size tells little of theirs.
-  static func seal(
+  package static func seal(
     _ contents: UnsafeRawBufferPointer, as identity: Identity, sequence: UInt64, with key: DataKeys.Key,
     nonce: AES.GCM.Nonce = AES.GCM.Nonce()
   ) -> [UInt8] {
@@ -67,9 +72,9 @@ enum SealedFormat {
   }
 
   /// Checks a file and gives back what was sealed.
-  static func open(
+  package static func open(
     _ file: [UInt8], as identity: Identity, with keys: DataKeys
-  ) throws(SealedFileError) -> Opened {
+  ) throws(SealError) -> Opened {
     try check(file, magic: magic, minimumSize: overhead)
     guard Array(file[32..<48]) == identity.name, Array(file[48..<64]) == groupDigest(identity.group) else {
       throw .misplaced
@@ -92,10 +97,10 @@ enum SealedFormat {
   }
 
   /// The id of the key that a file says it was sealed with.
-  static func keyID(of file: [UInt8]) -> [UInt8] { Array(file.prefix(32).dropFirst(16)) }
+  package static func keyID(of file: [UInt8]) -> [UInt8] { Array(file.prefix(32).dropFirst(16)) }
 
   /// Checks what needs no key: the beginning, the length, the check sum and the version, which every version has.
-  static func check(_ file: [UInt8], magic: [UInt8], minimumSize: Int) throws(SealedFileError) {
+  static func check(_ file: [UInt8], magic: [UInt8], minimumSize: Int) throws(SealError) {
     guard file.starts(with: magic) else {
       // An empty file, or zeros, is what a file system without journal leaves.
       throw file.count < minimumSize && magic.starts(with: file.prefix(magic.count))
@@ -113,7 +118,7 @@ enum SealedFormat {
   }
 
   /// Against accidents only: anybody can compute it.
-  static func checkSum(_ bytes: some DataProtocol) -> [UInt8] {
+  package static func checkSum(_ bytes: some DataProtocol) -> [UInt8] {
     Array(SHA256.hash(data: bytes).prefix(checkSumSize))
   }
 
@@ -131,14 +136,14 @@ enum SealedFormat {
 
 extension [UInt8] {
   /// Appends a number, its most significant byte first.
-  mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
+  package mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
     for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
       append(UInt8(truncatingIfNeeded: number >> shift))
     }
   }
 
   /// The number at an offset, its most significant byte first.
-  func bigEndian<Number: FixedWidthInteger>(at offset: Int) -> Number {
+  package func bigEndian<Number: FixedWidthInteger>(at offset: Int) -> Number {
     self[offset..<offset + Number.bitWidth / 8].reduce(0) { $0 << 8 | Number($1) }
   }
 }

@@ -1,32 +1,38 @@
-import Crypto
+package import Crypto
 import FoundationEssentials
 import GLibSupport
 
 /// The keys that the files are sealed with: the present one, and those that files may still have during a
 /// change of keys.
-struct DataKeys: Sendable {
-  struct Key: Sendable {
+package struct DataKeys: Sendable {
+  package struct Key: Sendable {
     /// 16 bytes.
-    let id: [UInt8]
-    let key: SymmetricKey
+    package let id: [UInt8]
+    package let key: SymmetricKey
 
     static let idSize = 16
     static let size = idSize + 32
 
-    init(id: [UInt8], key: SymmetricKey) {
-      (self.id, self.key) = (id, key)
+    package init(id: [UInt8], key: SymmetricKey) {
+      self.id = id
+      self.key = key
     }
 
     /// A new one.
-    init() {
+    package init() {
       self.init(id: randomBytes(Self.idSize), key: SymmetricKey(size: .bits256))
     }
   }
 
-  let current: Key
-  let older: [Key]
+  package let current: Key
+  package let older: [Key]
 
-  var all: [Key] { [current] + older }
+  package init(current: Key, older: [Key]) {
+    self.current = current
+    self.older = older
+  }
+
+  package var all: [Key] { [current] + older }
 
   subscript(id: [UInt8]) -> SymmetricKey? { all.first { $0.id == id }?.key }
 }

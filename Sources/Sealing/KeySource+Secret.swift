@@ -2,6 +2,7 @@ import Crypto
 import FoundationEssentials
 import GLibSupport
 import SecretService
+import StoreSupport
 import TokenCache
 
 extension KeySource {
@@ -17,7 +18,7 @@ extension KeySource {
     let cancellable: Cancellable
   }
 
-  var lock: KeysFile.Lock {
+  var kind: Kind {
     switch self {
     case .passphrase: .passphrase
     case .keyFile, .credential: .key
@@ -35,25 +36,25 @@ extension KeySource {
   }
 
   /// The key for a new `keys` file. One that belongs into the keyring is made there.
-  func newKey(_ header: KeysFile.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
+  func newKey(_ header: SealedKeys.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
     let item = keyringItem(header, surroundings)
     var secret = if let item { try item.create() } else { try secret(.set, surroundings) }
     return try derive(&secret, header)
   }
 
   /// The key of a `keys` file.
-  func key(_ header: KeysFile.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
+  func key(_ header: SealedKeys.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
     let item = keyringItem(header, surroundings)
     var secret = if let item { try item.find() } else { try secret(.open, surroundings) }
     return try derive(&secret, header)
   }
 
   /// Removes the key of a `keys` file that is no longer in use from the keyring.
-  func forgetKey(_ header: KeysFile.Header, _ surroundings: Surroundings) throws(CacheError) {
+  func forgetKey(_ header: SealedKeys.Header, _ surroundings: Surroundings) throws(CacheError) {
     try keyringItem(header, surroundings)?.remove()
   }
 
-  private func keyringItem(_ header: KeysFile.Header, _ surroundings: Surroundings) -> KeyringKey? {
+  private func keyringItem(_ header: SealedKeys.Header, _ surroundings: Surroundings) -> KeyringKey? {
     guard case .keyring(let collection, let prompt, let allowsPlain) = self else { return nil }
     return KeyringKey(
       salt: header.salt, collection: collection, mayPrompt: prompt != .denied,
@@ -64,13 +65,13 @@ extension KeySource {
 
   /// Makes the key, and wipes what it is made of.
   private func derive(
-    _ secret: inout [UInt8], _ header: KeysFile.Header
+    _ secret: inout [UInt8], _ header: SealedKeys.Header
   ) throws(CacheError) -> SymmetricKey {
     defer { wipe(&secret) }
     do {
       return try header.key(from: secret)
     } catch {
-      throw error.cacheError(of: "The file \(KeysFile.name)")
+      throw error.cacheError(of: "The store")
     }
   }
 
@@ -95,7 +96,7 @@ extension KeySource {
     do {
       key = try readPrivateFile(path, limit: maximumKeySize)
     } catch {
-      throw CacheError(.unavailable, "The key file cannot be used. \(error)", advice: error.advice)
+      throw CacheError(error, "The key file cannot be used.")
     }
     guard let key else {
       throw CacheError(.unavailable, "There is no key file \(path).", advice: "For a new store, \(make)")
@@ -127,7 +128,7 @@ extension KeySource {
       // systemd lets the service's user in by an access list, which the mode shows as rights of the group.
       key = try readPrivateFile("\(directory)/\(name)", limit: maximumKeySize, openToOthers: true)
     } catch {
-      throw CacheError(.unavailable, "The credential \(name) cannot be used. \(error)", advice: error.advice)
+      throw CacheError(error, "The credential \(name) cannot be used.")
     }
     guard let key else {
       throw CacheError(.unavailable, "There is no credential \(name) in \(directory).", advice: advice)

@@ -1,0 +1,38 @@
+package import GLibSupport
+import Glibc
+package import TokenCache
+
+extension CacheError {
+  /// What it means for the cache that a file cannot be used.
+  ///
+  /// - Parameters:
+  ///   - error: Why not.
+  ///   - what: What cannot be done for that, in a sentence.
+  ///   - variable: The environment variable that names another place for it.
+  package init(_ error: PrivateFileError, _ what: String, variable: String? = nil) {
+    self.init(
+      .unavailable, "\(what) \(error)", advice: error.advice(variable: variable), underlyingError: error)
+  }
+}
+
+extension PrivateFileError {
+  /// The command that would help, where there is one.
+  fileprivate func advice(variable: String?) -> String? {
+    switch self {
+    case .notPrivate(let path):
+      let path = shellQuoted(path)
+      return
+        "See \"ls -ld \(path)\"; if it is yours and no symbolic link, \"chmod go= \(path)\" closes it to others."
+    case .system(_, let path, let code):
+      let path = shellQuoted(path)
+      let elsewhere = variable.map { " Or set \($0) to another directory." } ?? ""
+      return switch code {
+      case ENOSPC, EDQUOT:
+        "Make room on that file system (\"df -h \(path)\"), then try again. What was stored before is unchanged."
+      case EROFS: "The file system is read-only: \"findmnt -T \(path)\".\(elsewhere)"
+      case EACCES, EPERM: "See \"ls -ld \(path)\": it must belong to you.\(elsewhere)"
+      default: variable.map { "See that \($0) names a directory of your own." }
+      }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import MSALExtensionsStore
+import SecretService
+import TestSupport
+import Testing
+import TokenCache
+
+/// An item that a library for Python would make, which is all of a group.
+private struct ItemFixture: StoreFixture {
+  static let abilities: StoreAbilities = [.limit, .waiting]
+  let group = KeychainGroup.default
+  private let directory: TemporaryDirectory
+  private let keyring: PrivateKeyring
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    keyring = try PrivateKeyring.shared.get()
+  }
+
+  func newStore(timeout: Duration) -> any CacheStore {
+    MSALExtensionsStore(
+      .msalExtensions(location: directory.path + "/cache"), timeout: timeout, patience: timeout,
+      client: SecretServiceConnection(busAddress: keyring.busAddress))
+  }
+
+  func damage(_ shard: ShardID) {}
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct RuleTests {
+  @Test(arguments: StoreRule.all(for: ItemFixture.self))
+  func `The store keeps to what every store keeps to`(_ rule: StoreRule) async throws {
+    try await rule.check(ItemFixture())
+  }
+}

@@ -1,0 +1,21 @@
+import TestSupport
+import Testing
+import TokenCache
+
+private struct MemoryFixture: StoreFixture {
+  static let abilities: StoreAbilities = [.groups, .shards, .counter]
+  let group = KeychainGroup.default
+  private let store = InMemoryStore()
+
+  func newStore(timeout: Duration) -> any CacheStore { store }
+
+  func damage(_ shard: ShardID) {}
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct RuleTests {
+  @Test(arguments: StoreRule.all(for: MemoryFixture.self))
+  func `The store keeps to what every store keeps to`(_ rule: StoreRule) async throws {
+    try await rule.check(MemoryFixture())
+  }
+}
