@@ -107,8 +107,10 @@ extension CacheError {
     switch (code, underlyingError) {
     case (.locked, is SecretServiceError):
       return "Unlock it, or run the command again with --unlock to be asked."
-    case (_, SecretServiceError.encryptionRefused as SecretServiceError): return Failure.Message.encryptionAdvice
-    case (_, SealError.otherKeySource(let kind) as SealError): return "Use that: \(KeyChoice.forms(of: kind))."
+    case (_, SecretServiceError.encryptionRefused as SecretServiceError):
+      return Failure.Message.encryptionAdvice
+    case (_, SealError.otherKeySource(let kind) as SealError):
+      return "Use that: \(KeyChoice.forms(of: kind))."
     // Another program's cache.
     case (_, is CacheError): command = nil
     case (.wrongKey, _): command = "--key says where the key comes from: \(KeyChoice.forms)."
