@@ -203,6 +203,17 @@ struct ImportTests {
     }
   }
 
+  @Test func `Records that had to take other keys are known again`() async throws {
+    func account(_ id: String, _ key: String, _ time: Int) -> String {
+      #""\#(key)": {"home_account_id": "\#(id)", "environment": "e", "realm": "r", "#
+        + #""last_modification_time": "\#(time)"}"#
+    }
+    let first = #"{"Account": {\#(account("v.t", "k1", 1)), \#(account("v.t", "k2", 2))}}"#
+    let others = ["k1", "k2", "u.t-e-r"].enumerated().map { account("u.t", $1, 3 + $0) }
+    let document = try await group(importing: first, #"{"Account": {\#(others.joined(separator: ","))}}"#)
+    #expect(Set(document.accounts.keys) == ["k1", "k2", "u.t-e-r", "u.t-e-r-", "u.t-e-r--"])
+  }
+
   @Test func `What is displaced displaces nothing`() async throws {
     let outer = Self.accessTokens(
       Self.accessToken("1", scopes: "A B", cachedAt: 1), Self.accessToken("5", scopes: "C D", cachedAt: 5))

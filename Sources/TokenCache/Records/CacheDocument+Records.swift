@@ -18,7 +18,9 @@ extension Dictionary where Key == String, Value: CacheRecord {
   /// Puts a record under a key. If a record of something else is there, as a key of another library's making
   /// may say something else than the fields, the one whose fields make the key gets it, else the one that is
   /// there; the other goes under its own key or the next that is free.
-  mutating func put(_ record: Value, at key: String) {
+  ///
+  /// - Parameter isTaken: Whether a key is kept for another record.
+  mutating func put(_ record: Value, at key: String, isTaken: (String) -> Bool = { _ in false }) {
     guard let other = self[key], other != record else {
       self[key] = record
       return
@@ -26,15 +28,15 @@ extension Dictionary where Key == String, Value: CacheRecord {
     let isRightful = record.serializedKey == key && other.serializedKey != key
     let (stays, moves) = isRightful ? (record, other) : (other, record)
     self[key] = stays
-    self[freeKey(moves.serializedKey)] = moves
+    self[freeKey(moves.serializedKey, isTaken: isTaken)] = moves
   }
 }
 
 extension Dictionary where Key == String {
   /// A key, with as many dashes at its end as it takes to be free.
-  func freeKey(_ key: String) -> String {
+  func freeKey(_ key: String, isTaken: (String) -> Bool = { _ in false }) -> String {
     var free = key
-    while self[free] != nil { free += "-" }
+    while self[free] != nil || isTaken(free) { free += "-" }
     return free
   }
 }

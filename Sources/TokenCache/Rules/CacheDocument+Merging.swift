@@ -143,20 +143,34 @@ extension Dictionary where Key == String, Value: CacheRecord {
     _ other: [String: Value], in clouds: CloudInstances, counting summary: inout ImportSummary
   ) {
     // By identity, since a file from elsewhere may hold a hundred thousand records of one account.
-    var mine = mapValues { $0.identity(in: clouds) }
-    var theirs = other.mapValues { $0.identity(in: clouds) }
-    let (known, incoming) = (Set(mine.values), Set(theirs.values))
-    share(&mine, in: clouds, besides: incoming)
-    other.share(&theirs, in: clouds, besides: known)
+    let mine = mapValues { $0.identity(in: clouds) }
+    let theirs = other.mapValues { $0.identity(in: clouds) }
+    let met = Set(theirs.values)
     var unpaired: [RecordIdentity: String] = [:]
-    for (key, identity) in mine where theirs[key] != identity {
+    var equals: [Value: String] = [:]
+    for (key, identity) in mine where theirs[key] != identity && met.contains(identity) {
       unpaired[identity] = unpaired[identity].map { Swift.min($0, key) } ?? key
+      if let record = self[key] { equals[record] = equals[record].map { Swift.min($0, key) } ?? key }
     }
     var matches: [String: [(key: String, record: Value)]] = [:]
-    var new: [(key: String, record: Value)] = []
+    var rest: [(key: String, record: Value)] = []
     for (key, record) in other {
       guard let identity = theirs[key] else { continue }
-      if let match = mine[key] == identity ? key : unpaired[identity] {
+      // One that came in before may have been given another key.
+      if let match = mine[key] == identity ? key : equals[record] ?? unpaired[identity] {
+        matches[match, default: []].append((key, record))
+      } else {
+        rest.append((key, record))
+      }
+    }
+    var shared: [RecordIdentity: String] = [:]
+    for (key, record) in self where matches[key] == nil {
+      guard let identity = record.sharedIdentity(under: key, in: clouds) else { continue }
+      shared[identity] = shared[identity].map { Swift.min($0, key) } ?? key
+    }
+    var new: [(key: String, record: Value)] = []
+    for (key, record) in rest {
+      if let match = record.sharedIdentity(under: key, in: clouds).flatMap({ shared[$0] }) {
         matches[match, default: []].append((key, record))
       } else {
         new.append((key, record))
@@ -173,18 +187,10 @@ extension Dictionary where Key == String, Value: CacheRecord {
       summary.saved += 1
       summary.kept -= 1
     }
-    for (key, record) in new.sorted(by: { $0.key < $1.key }) { put(record, at: key) }
-    summary.saved += new.count
-  }
-
-  /// Takes records for what they share with other clients' unless the other cache has just them.
-  private func share(
-    _ identities: inout [String: RecordIdentity], in clouds: CloudInstances,
-    besides others: Set<RecordIdentity>
-  ) {
-    for (key, identity) in identities where !others.contains(identity) {
-      identities[key] = self[key]?.sharedIdentity(under: key, in: clouds) ?? identity
+    for (key, record) in new.sorted(by: { $0.key < $1.key }) {
+      put(record, at: key) { other[$0] != nil }
     }
+    summary.saved += new.count
   }
 }
 
