@@ -55,7 +55,7 @@ struct Status: AsyncParsableCommand {
     }
     var summaries: [Result.Account] = []
     for account in accounts {
-      let request = TokenRequest(
+      let request = TokenLookup(
         homeAccountID: account.homeAccountID, environment: account.environment, clientID: clientID)
       summaries.append(
         Result.Account(

@@ -311,7 +311,7 @@ struct RenewalTests {
     test.transport.script { seen in
       guard seen.form["grant_type"] == "refresh_token" else { return nil }
       let newer = TokenResponse(fields: TestPerson.alice.tokens(at: clock.now, refresh: "newer"))
-      let context = TokenContext(environment: "login.windows.net", clientID: TestPerson.clientID)
+      let context = TokenRequest(environment: "login.windows.net", clientID: TestPerson.clientID)
       _ = try? await cache.save(newer, for: context)
       return .refusal("invalid_grant", "bad_token")
     }
@@ -396,7 +396,7 @@ struct RenewalTests {
     // Another member of the family renewed its token.
     let newer = TokenResponse(
       fields: TestPerson.alice.tokens(at: test.clock.now, refresh: "of the family", changing: ["foci": "1"]))
-    let context = TokenContext(environment: "login.windows.net", clientID: "another-member")
+    let context = TokenRequest(environment: "login.windows.net", clientID: "another-member")
     try await test.cache.save(newer, for: context)
     test.clock.advance(4000)
     test.transport.answerTokens(.refusal("invalid_grant", "bad_token"), tokens())

@@ -87,7 +87,7 @@ struct VectorTests {
       let now = Date(timeIntervalSince1970: 0)
       let records = try TokenRecords(
         TokenResponse(fields: person.tokens(at: now)),
-        for: TokenContext(environment: "login.windows.net", clientID: "client"), at: now)
+        for: TokenRequest(environment: "login.windows.net", clientID: "client"), at: now)
       let account = try #require(records.account(in: .known))
       #expect(.bool(authority.needsHomeTenant(for: account)) == parts[2])
     }

@@ -53,7 +53,7 @@ struct SharedItemTests {
         "access_token": .string("at-\(name)"), "refresh_token": .string("rt-\(name)"),
         "client_info": .string(Data(#"{"uid":"\#(account)","utid":"t"}"#.utf8).base64EncodedString()),
         "token_type": "Bearer", "expires_in": "3600", "scope": .string("api://\(name)"),
-      ]), for: TokenContext(environment: host, clientID: "c", realm: "t"))
+      ]), for: TokenRequest(environment: host, clientID: "c", realm: "t"))
   }
 
   private let host = "login.microsoftonline.com"

@@ -76,7 +76,7 @@ struct FixtureTests {
       clock.withLock { $0 = lifetime.middle }
       for environment in CloudInstances.known.aliases(of: record["environment"] ?? "") {
         for scope in record.scopes {
-          let request = TokenRequest(
+          let request = TokenLookup(
             homeAccountID: id.uppercased(), environment: environment, clientID: record["client_id"] ?? "",
             realm: record.isOfHomeTenant ? nil : record["realm"], scopes: [scope.uppercased()],
             scheme: record.scheme)
@@ -99,7 +99,7 @@ struct FixtureTests {
     let cache = try await group(with: fixture) { clock.withLock { $0 } }
     for record in records("AccessToken", of: fixture) where record.homeAccountID == nil && record.isOrdinary {
       clock.withLock { $0 = record.lifetime?.middle ?? $0 }
-      let request = TokenRequest(
+      let request = TokenLookup(
         homeAccountID: nil, environment: record["environment"] ?? "", clientID: record["client_id"] ?? "",
         realm: record["realm"], scopes: record.scopes)
       #expect(try await cache.accessToken(for: request)?.token.secret == record["secret"])
@@ -111,7 +111,7 @@ struct FixtureTests {
     let cache = try await group(with: fixture)
     for record in records("RefreshToken", of: fixture) {
       for environment in CloudInstances.known.aliases(of: record["environment"] ?? "") {
-        let request = TokenRequest(
+        let request = TokenLookup(
           homeAccountID: record.homeAccountID, environment: environment, clientID: record["client_id"] ?? "")
         let found = try await cache.refreshTokens(for: request)
         #expect(found.contains { $0.secret == record["secret"] }, Comment(rawValue: record.key))

@@ -47,7 +47,7 @@ struct FormatTests {
     #expect(try await PlainJSON(test.document.json()) == PlainJSON(Data(Self.formless.utf8)))
     #expect(try await test.cache.accounts(AccountFilter(signedInOnly: false)).isEmpty)
     for id in ["u.t", nil] {
-      let request = TokenRequest(homeAccountID: id, environment: "e", clientID: "c")
+      let request = TokenLookup(homeAccountID: id, environment: "e", clientID: "c")
       #expect(try await test.cache.accessToken(for: request) == nil)
       #expect(try await test.cache.refreshTokens(for: request).isEmpty)
       #expect(try await test.cache.idToken(for: request) == nil)

@@ -40,8 +40,8 @@ struct LookupTests {
       TokenResponse(fields: [
         "access_token": "adfs", "id_token": .string("e30.\(idToken)."), "scope": "User.Read",
       ]),
-      for: TokenContext(environment: "adfs.example", clientID: TestCache.client, authority: .adfs))
-    var request = TokenRequest(
+      for: TokenRequest(environment: "adfs.example", clientID: TestCache.client, authority: .adfs))
+    var request = TokenLookup(
       homeAccountID: subject, environment: "adfs.example", clientID: TestCache.client, scopes: ["User.Read"])
     #expect(try await test.cache.accessToken(for: request)?.token.secret == "adfs")
     #expect(try await test.accounts().map(\.homeAccountID) == [subject.lowercased()])
@@ -114,7 +114,7 @@ struct LookupTests {
         "environment": "login.microsoftonline.com", "client_id": "client", "target": "https://x/.default",
         "realm": "contoso", "cached_at": "1767225600", "expires_on": "1767229200"}}}
       """)
-    let request = TokenRequest(
+    let request = TokenLookup(
       homeAccountID: nil, environment: "login.windows.net", clientID: "CLIENT", realm: "contoso",
       scopes: ["https://x/.default"])
     #expect(try await test.cache.accessToken(for: request)?.token.secret == "app")
@@ -216,7 +216,7 @@ struct LookupTests {
   @Test func aRefreshTokenIsRemovedOnlyWhileItIsTheOneThatWasRefused() async throws {
     let test = TestCache()
     try await test.save()
-    let request = TokenRequest(
+    let request = TokenLookup(
       homeAccountID: TestPerson.alice.homeAccountID, environment: "login.windows.net",
       clientID: TestCache.client)
     let refused = try #require(try await test.cache.refreshTokens(for: request).first)
@@ -242,7 +242,7 @@ struct LookupTests {
     let other = TokenCacheAccessor(store: test.store, group: test.cache.group)
     try await other.save(
       TestAnswer(accessToken: "theirs").response,
-      for: TokenContext(environment: "login.windows.net", clientID: TestCache.client))
+      for: TokenRequest(environment: "login.windows.net", clientID: TestCache.client))
     #expect(try await readsOfALookup() == 1)
     #expect(try await readsOfALookup() == 0)
     test.setClock(TokenCacheAccessor.revalidationInterval + 1)

@@ -47,7 +47,7 @@ struct SaveTests {
   }
 
   @Test func theScopesAskedForStandWhereTheResponseNamesNone() throws {
-    let context = TokenContext(environment: "login.windows.net", clientID: "client", scopes: "Mail.Read")
+    let context = TokenRequest(environment: "login.windows.net", clientID: "client", scopes: "Mail.Read")
     let records = try TokenRecords(TestAnswer(scope: nil).response, for: context, at: Date())
     #expect(records.accessToken?.target == "Mail.Read")
   }
@@ -228,7 +228,7 @@ struct SaveTests {
     let document = try await test.document
     let found = try #require(try await test.token())
     let refresh = try await test.cache.refreshTokens(
-      for: TokenRequest(
+      for: TokenLookup(
         homeAccountID: TestPerson.alice.homeAccountID, environment: "login.windows.net",
         clientID: TestCache.client))
     for value: Any in [

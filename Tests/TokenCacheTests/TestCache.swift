@@ -39,7 +39,7 @@ struct TestCache: Sendable {
   ) async throws -> TokenRecords {
     try await cache.save(
       answer.response,
-      for: TokenContext(
+      for: TokenRequest(
         environment: environment, clientID: client, scheme: scheme, requestedClaims: claims,
         homeAccountID: homeAccountID))
   }
@@ -55,7 +55,7 @@ struct TestCache: Sendable {
     scheme: AuthenticationScheme = .bearer, buffer: Double = TokenCacheAccessor.defaultExpirationBuffer
   ) async throws -> FoundAccessToken? {
     try await cache.accessToken(
-      for: TokenRequest(
+      for: TokenLookup(
         homeAccountID: person.homeAccountID, environment: environment, clientID: client, realm: realm,
         scopes: scopes.split(separator: " ").map(String.init), scheme: scheme, requestedClaims: claims),
       expirationBuffer: buffer)
@@ -65,7 +65,7 @@ struct TestCache: Sendable {
     of person: TestPerson = .alice, client: String = client, environment: String = "login.microsoftonline.com"
   ) async throws -> [String] {
     try await cache.refreshTokens(
-      for: TokenRequest(homeAccountID: person.homeAccountID, environment: environment, clientID: client)
+      for: TokenLookup(homeAccountID: person.homeAccountID, environment: environment, clientID: client)
     ).map(\.secret)
   }
 

@@ -52,12 +52,12 @@ package struct SampleToken: Sendable {
     ])
   }
 
-  package var context: TokenContext {
-    TokenContext(environment: Self.environment, clientID: Self.clientID)
+  package var context: TokenRequest {
+    TokenRequest(environment: Self.environment, clientID: Self.clientID)
   }
 
-  package var request: TokenRequest {
-    TokenRequest(
+  package var request: TokenLookup {
+    TokenLookup(
       homeAccountID: homeAccountID, environment: Self.environment, clientID: Self.clientID, scopes: [scope])
   }
 

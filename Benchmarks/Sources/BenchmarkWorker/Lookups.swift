@@ -9,7 +9,7 @@ struct Lookups {
   private let cache: TokenCacheAccessor
   private let client: PublicClient
   private let accounts: [Account]
-  private let requests: [TokenRequest]
+  private let requests: [TokenLookup]
 
   init(_ cache: TokenCacheAccessor) async throws {
     self.cache = cache
@@ -18,7 +18,7 @@ struct Lookups {
       transport: NoTransport())
     accounts = try await cache.accounts(AccountFilter(clientID: SampleToken.clientID))
     requests = accounts.map { account in
-      TokenRequest(
+      TokenLookup(
         homeAccountID: account.homeAccountID, environment: SampleToken.environment,
         clientID: SampleToken.clientID, realm: "common", scopes: [Self.scope])
     }

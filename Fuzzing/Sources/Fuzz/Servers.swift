@@ -17,7 +17,7 @@ import HTTPTypes
         clientID: "client", issuer: "https://login.example/{tenantid}", nonce: nil, now: now)
       _ = try? check.claims(of: token)
     }
-    let context = TokenContext(environment: "login.example", clientID: "client", homeAccountID: "u.t")
+    let context = TokenRequest(environment: "login.example", clientID: "client", homeAccountID: "u.t")
     guard let records = try? TokenRecords(response, for: context, at: now) else { return }
     let token = records.accessToken
     require(token?.expiresOn.map { $0 > .distantPast && $0 < .distantFuture } ?? true, "An absurd time.")

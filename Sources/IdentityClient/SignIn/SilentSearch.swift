@@ -31,8 +31,8 @@ struct SilentSearch: Sendable {
     }
   }
 
-  private var tokenRequest: TokenRequest {
-    TokenRequest(
+  private var lookup: TokenLookup {
+    TokenLookup(
       homeAccountID: home, environment: authority.host, clientID: client.configuration.clientID,
       realm: realm, scopes: scopes.scopes)
   }
@@ -65,7 +65,7 @@ extension SilentSearch {
   func cachedToken() async throws(IdentityError) -> CachedToken? {
     let buffer = client.configuration.tokenExpirationBuffer
     let found = try await cacheCall { () async throws(CacheError) in
-      try await client.cache.accessToken(for: tokenRequest, expirationBuffer: buffer)
+      try await client.cache.accessToken(for: lookup, expirationBuffer: buffer)
     }
     guard let found, let account = found.account, let end = found.lifetime.expiresOn else { return nil }
     let now = client.now()
@@ -131,7 +131,7 @@ extension SilentSearch {
     reason: ServerTelemetry.RefreshReason
   ) async throws(IdentityError) -> AuthenticationResult {
     let tokens = try await cacheCall { () async throws(CacheError) in
-      try await client.cache.refreshTokens(for: tokenRequest)
+      try await client.cache.refreshTokens(for: lookup)
     }
     guard !tokens.isEmpty else {
       throw IdentityError(

@@ -33,16 +33,16 @@ struct TokenGrant: Sendable {
     let claims = try check(response)
     let declined = scopes.declined(granted: granted)
 
-    var context = TokenContext(
+    var request = TokenRequest(
       environment: client.cache.clouds.preferredCache(of: metadata.authority.host),
       clientID: client.configuration.clientID, authority: metadata.authority.cacheKind,
       scopes: scopes.parameter(), requestedClaims: try client.configuration.json(of: requestedClaims),
       homeAccountID: self.account?.homeAccountID, realm: self.realm)
-    if context.authority == .adfs { context.realm = nil }
-    context.isRenewal = isRefresh
+    if request.authority == .adfs { request.realm = nil }
+    request.isRenewal = isRefresh
     let records: TokenRecords
     do throws(CacheError) {
-      records = try TokenRecords(response, for: context, at: client.now())
+      records = try TokenRecords(response, for: request, at: client.now())
     } catch {
       throw IdentityError(.invalidResponse, error.message)
     }

@@ -8,10 +8,10 @@ struct AccessorMemory {
   private var documents: [ShardID: CacheDocument] = [:]
   private var known: Set<ShardID> = []
   private var isComplete = false
-  private var answers: [TokenRequest: TokenAnswer] = [:]
+  private var results: [TokenLookup: TokenLookupResult] = [:]
 
   /// How many answers are remembered; when there are more, all are forgotten.
-  private static let maximumAnswers = 20_000
+  private static let maximumResults = 20_000
 
   init(clouds: CloudInstances) {
     self.clouds = clouds
@@ -42,15 +42,15 @@ struct AccessorMemory {
     return documents[shard] ?? CacheDocument()
   }
 
-  /// The answer to a request, found once; `nil` unless the account's shard is remembered.
-  mutating func answer(_ request: TokenRequest, in group: KeychainGroup) -> TokenAnswer? {
-    if let answer = answers[request] { return answer }
-    let shard = ShardID(homeAccountID: request.homeAccountID, group: group)
+  /// The result to a lookup, found once; `nil` unless the account's shard is remembered.
+  mutating func result(_ lookup: TokenLookup, in group: KeychainGroup) -> TokenLookupResult? {
+    if let result = results[lookup] { return result }
+    let shard = ShardID(homeAccountID: lookup.homeAccountID, group: group)
     guard let document = document(shard) else { return nil }
-    if answers.count >= Self.maximumAnswers { answers = [:] }
-    let answer = TokenAnswer(to: request, in: document, clouds: clouds)
-    answers[request] = answer
-    return answer
+    if results.count >= Self.maximumResults { results = [:] }
+    let result = TokenLookupResult(of: lookup, in: document, clouds: clouds)
+    results[lookup] = result
+    return result
   }
 
   mutating func remember(
@@ -71,11 +71,11 @@ struct AccessorMemory {
       known.formUnion(wanted)
     }
     // A tool that does not keep to the format may have changed what was known before.
-    answers = [:]
+    results = [:]
   }
 
   mutating func insert(_ instances: [CloudInstance]) {
     for instance in instances { clouds.insert(instance) }
-    answers = [:]
+    results = [:]
   }
 }

@@ -66,23 +66,23 @@ public struct CacheSnapshot: Sendable {
   /// belong to family `1`.
   ///
   /// - Returns: The tokens, each secret once.
-  public func refreshTokens(for request: TokenRequest) -> [RefreshToken] {
-    let shard = ShardID(homeAccountID: request.homeAccountID, group: group)
+  public func refreshTokens(for lookup: TokenLookup) -> [RefreshToken] {
+    let shard = ShardID(homeAccountID: lookup.homeAccountID, group: group)
     let tokens = contents[shard].refreshTokens.sorted { $0.key < $1.key }
       .compactMap { RefreshToken($0.value) }
       .filter {
-        clouds.canonical($0.environment) == clouds.canonical(request.environment)
-          && (request.homeAccountID ?? "").normalized == ($0.homeAccountID ?? "").normalized
+        clouds.canonical($0.environment) == clouds.canonical(lookup.environment)
+          && (lookup.homeAccountID ?? "").normalized == ($0.homeAccountID ?? "").normalized
       }
       .sorted { ($0.lastModified ?? .distantPast) > ($1.lastModified ?? .distantPast) }
     let family = contents[ShardID(homeAccountID: nil, group: group)]
-      .family(of: request.clientID, environment: request.environment, in: clouds)
-    let own = tokens.filter { $0.familyID == nil && request.clientID.matches($0.clientID) }
+      .family(of: lookup.clientID, environment: lookup.environment, in: clouds)
+    let own = tokens.filter { $0.familyID == nil && lookup.clientID.matches($0.clientID) }
     let shared = tokens.filter { token in
       token.familyID.map { id in family.map { $0.matches(id) } ?? false } ?? false
     }
     // A token of another library may name a family that this client is not known to be in; it is its own.
-    let labelled = tokens.filter { $0.familyID != nil && request.clientID.matches($0.clientID) }
+    let labelled = tokens.filter { $0.familyID != nil && lookup.clientID.matches($0.clientID) }
     var secrets: Set<String> = []
     return (own + shared + labelled).filter { secrets.insert($0.secret).inserted }
   }

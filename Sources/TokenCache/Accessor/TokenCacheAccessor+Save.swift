@@ -8,7 +8,7 @@ extension TokenCacheAccessor {
   /// For example:
   ///
   /// ```swift
-  /// let context = TokenContext(environment: "login.microsoftonline.com", clientID: clientID)
+  /// let context = TokenRequest(environment: "login.microsoftonline.com", clientID: clientID)
   /// let records = try await cache.save(try TokenResponse(json: body), for: context)
   /// print(records.account?.username ?? "somebody")
   /// ```
@@ -19,9 +19,9 @@ extension TokenCacheAccessor {
   ///   throws.
   @discardableResult
   public func save(
-    _ response: TokenResponse, for context: TokenContext
+    _ response: TokenResponse, for request: TokenRequest
   ) async throws(CacheError) -> TokenRecords {
-    let records = try TokenRecords(response, for: context, at: now())
+    let records = try TokenRecords(response, for: request, at: now())
     try await save(records)
     return records
   }
@@ -39,10 +39,10 @@ extension TokenCacheAccessor {
     _ records: TokenRecords, resolving authority: ResolvedAuthority? = nil
   ) async throws(CacheError) -> Account? {
     let (account, common, clouds) = (shard(records.homeAccountID), commonShard, clouds)
-    let (id, clientID) = (records.homeAccountID, records.context.clientID)
+    let (id, clientID) = (records.homeAccountID, records.request.clientID)
     // The account's shard is written last: until then nothing of the response can be found.
     return try await store.update([common, account], in: group) { contents throws(CacheError) in
-      if records.context.isRenewal {
+      if records.request.isRenewal {
         let document = contents[account]
         let isSignedOut =
           contents[common].accountMetadata(clientID: clientID)?.signInState(of: id) == .signedOut
@@ -107,7 +107,7 @@ extension TokenRecords {
   package func account(in clouds: CloudInstances) -> Account? {
     var document = CacheDocument()
     document.save(self, in: clouds)
-    return [document].accounts(clientID: context.clientID, in: clouds).first
+    return [document].accounts(clientID: request.clientID, in: clouds).first
   }
 }
 

@@ -70,8 +70,8 @@ public final class TokenCacheAccessor: Sendable {
   }
 
   /// What serves a request, if the account's shard is in memory.
-  func rememberedAnswer(_ request: TokenRequest) -> TokenAnswer? {
-    remembered { $0.answer(request, in: group) }
+  func rememberedResult(_ lookup: TokenLookup) -> TokenLookupResult? {
+    remembered { $0.result(lookup, in: group) }
   }
 
   /// A shard's document, if the shard is in memory. Cheaper than ``contents(_:)``.
@@ -82,9 +82,9 @@ public final class TokenCacheAccessor: Sendable {
   /// What serves a request that memory has no answer to.
   ///
   /// - Throws: What ``contents(_:)`` throws.
-  func findAnswer(_ request: TokenRequest) async throws(CacheError) -> TokenAnswer {
-    let shard = shard(request.homeAccountID)
-    return TokenAnswer(to: request, in: try await contents(.some([shard]))[shard], clouds: clouds)
+  func findResult(_ lookup: TokenLookup) async throws(CacheError) -> TokenLookupResult {
+    let shard = shard(lookup.homeAccountID)
+    return TokenLookupResult(of: lookup, in: try await contents(.some([shard]))[shard], clouds: clouds)
   }
 
   /// Asks the memory, as long as it is known to be what the store has.

@@ -1,20 +1,20 @@
 import FoundationEssentials
 
 /// The access tokens that serve a request, whatever the time is.
-struct TokenAnswer: Sendable {
+struct TokenLookupResult: Sendable {
   /// In the order of their keys.
   private let tokens: [FoundAccessToken.Record]
 
   /// - Parameters:
-  ///   - request: What is asked for.
+  ///   - lookup: What is asked for.
   ///   - document: The account's shard.
   ///   - clouds: Which hosts name the same cloud.
-  init(to request: TokenRequest, in document: CacheDocument, clouds: CloudInstances) {
+  init(of lookup: TokenLookup, in document: CacheDocument, clouds: CloudInstances) {
     let serving = document.accessTokens.sorted { $0.key < $1.key }
       .compactMap { AccessToken($0.value) }
-      .filter { request.isServed(by: $0, in: clouds) }
-    let (idToken, account) = document.owner(for: request, in: clouds)
-    guard request.homeAccountID == nil || idToken != nil && account != nil else {
+      .filter { lookup.isServed(by: $0, in: clouds) }
+    let (idToken, account) = document.owner(for: lookup, in: clouds)
+    guard lookup.homeAccountID == nil || idToken != nil && account != nil else {
       tokens = []
       return
     }
@@ -41,21 +41,21 @@ extension FoundAccessToken {
 
 extension CacheDocument {
   /// The ID token and the account that a token of an account is found together with.
-  fileprivate func owner(for request: TokenRequest, in clouds: CloudInstances) -> (IDToken?, Account?) {
-    guard let homeAccountID = request.homeAccountID else { return (nil, nil) }
-    let account = [self].accounts(clientID: request.clientID, in: clouds)
+  fileprivate func owner(for lookup: TokenLookup, in clouds: CloudInstances) -> (IDToken?, Account?) {
+    guard let homeAccountID = lookup.homeAccountID else { return (nil, nil) }
+    let account = [self].accounts(clientID: lookup.clientID, in: clouds)
       .first { homeAccountID.matches($0.homeAccountID) }
-    return (idToken(for: request, in: clouds), account)
+    return (idToken(for: lookup, in: clouds), account)
   }
 
   /// The ID token of a client for an account in one tenant.
-  func idToken(for request: TokenRequest, in clouds: CloudInstances) -> IDToken? {
-    idTokens.sorted { $0.key < $1.key }.map(\.value).filter { request.isAbout($0, in: clouds) }
+  func idToken(for lookup: TokenLookup, in clouds: CloudInstances) -> IDToken? {
+    idTokens.sorted { $0.key < $1.key }.map(\.value).filter { lookup.isAbout($0, in: clouds) }
       .compactMap(IDToken.init).first
   }
 }
 
-extension TokenRequest {
+extension TokenLookup {
   fileprivate func isServed(by token: AccessToken, in clouds: CloudInstances) -> Bool {
     let credential = token.credential
     return scheme.isThat(of: credential) && isAbout(credential, in: clouds)

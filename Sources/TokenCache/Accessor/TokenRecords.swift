@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// The records that a token response becomes.
 public struct TokenRecords: Sendable {
-  let context: TokenContext
+  let request: TokenRequest
   /// When the response came.
   let date: Date
   public let homeAccountID: String
@@ -18,43 +18,43 @@ public struct TokenRecords: Sendable {
   ///
   /// - Parameters:
   ///   - response: What the server answered.
-  ///   - context: The request that it answered.
+  ///   - request: The request that it answered.
   ///   - now: The present, from which intervals count.
   /// - Throws: ``CacheError/Code/invalidResponse`` when neither the response nor the request names an
   ///   account.
-  public init(_ response: TokenResponse, for context: TokenContext, at now: Date) throws(CacheError) {
+  public init(_ response: TokenResponse, for request: TokenRequest, at now: Date) throws(CacheError) {
     let claims = response.claims
     let clientInfo = response.clientInfo
     // AD FS sends no client info; the subject is what identifies its accounts. Elsewhere it says less than
     // the request, while the client info is the server's own word for whose tokens these are.
     let named = clientInfo?.homeAccountID ?? claims?.subject?.normalized
-    guard let homeAccountID = clientInfo?.homeAccountID ?? context.homeAccountID?.normalized ?? named else {
+    guard let homeAccountID = clientInfo?.homeAccountID ?? request.homeAccountID?.normalized ?? named else {
       throw CacheError(.invalidResponse, "The token response does not say whose tokens it holds.")
     }
     let realm = Self.realm(
-      claims: claims, home: clientInfo?.utid ?? Tenant.home(of: homeAccountID), context: context)
+      claims: claims, home: clientInfo?.utid ?? Tenant.home(of: homeAccountID), request: request)
     func credential(_ type: CredentialType, _ secret: String) -> Credential {
       Credential(
-        type: type, homeAccountID: homeAccountID, environment: context.environment,
-        clientID: context.clientID, secret: secret)
+        type: type, homeAccountID: homeAccountID, environment: request.environment,
+        clientID: request.clientID, secret: secret)
     }
 
-    self.context = context
+    self.request = request
     date = now
     self.homeAccountID = homeAccountID
     accessToken = response.accessToken.map { secret in
-      var token = credential(context.scheme.credentialType, secret)
+      var token = credential(request.scheme.credentialType, secret)
       token.realm = realm
-      token.target = response.scope ?? context.scopes
+      token.target = response.scope ?? request.scopes
       token.cachedAt = now
       token.expiresOn = response.expiresOn(at: now)
       token.extendedExpiresOn = response.extendedExpiresOn(at: now)
       token.refreshOn = response.refreshOn(at: now)
-      token.requestedClaims = context.requestedClaims.nonBlank
-      token.applicationIdentifier = context.applicationIdentifier.nonBlank
-      token.enrollmentID = context.enrollmentID.nonBlank
-      token.redirectURI = context.redirectURI.nonBlank
-      if case .bound(let tokenType, let keyID) = context.scheme {
+      token.requestedClaims = request.requestedClaims.nonBlank
+      token.applicationIdentifier = request.applicationIdentifier.nonBlank
+      token.enrollmentID = request.enrollmentID.nonBlank
+      token.redirectURI = request.redirectURI.nonBlank
+      if case .bound(let tokenType, let keyID) = request.scheme {
         token.tokenType = tokenType
         token.kid = keyID
       }
@@ -75,14 +75,14 @@ public struct TokenRecords: Sendable {
         return [family, own]
       } ?? []
     appMetadata = AppMetadata(
-      clientID: context.clientID, environment: context.environment, familyID: response.familyID ?? "")
+      clientID: request.clientID, environment: request.environment, familyID: response.familyID ?? "")
     account = named.map { _ in
       var account = AccountRecord(
-        homeAccountID: homeAccountID, environment: context.environment, realm: realm,
-        type: context.authority == .adfs ? .adfs : .msSTS)
+        homeAccountID: homeAccountID, environment: request.environment, realm: realm,
+        type: request.authority == .adfs ? .adfs : .msSTS)
       account.localAccountID = claims?.objectID ?? claims?.subject ?? clientInfo?.uid
       account.username =
-        claims?.username ?? (context.authority == .b2c ? "Missing from the token response" : nil)
+        claims?.username ?? (request.authority == .b2c ? "Missing from the token response" : nil)
       account.name = claims?.name
       account.givenName = claims?.givenName
       account.middleName = claims?.middleName
@@ -95,12 +95,12 @@ public struct TokenRecords: Sendable {
 
   /// In B2C and CIAM the tenant in an ID token depends on the policy, so that the home tenant is taken.
   private static func realm(
-    claims: IDTokenClaims?, home: String?, context: TokenContext
+    claims: IDTokenClaims?, home: String?, request: TokenRequest
   ) -> String? {
-    switch context.authority {
-    case .aad: claims?.tenantID ?? context.realm ?? home
-    case .b2c, .ciam: home ?? context.realm ?? claims?.tenantID
-    case .adfs: context.realm
+    switch request.authority {
+    case .aad: claims?.tenantID ?? request.realm ?? home
+    case .b2c, .ciam: home ?? request.realm ?? claims?.tenantID
+    case .adfs: request.realm
     }
   }
 }

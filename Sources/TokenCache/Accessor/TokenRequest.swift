@@ -31,7 +31,7 @@ public enum AuthenticationScheme: Sendable, Hashable {
 }
 
 /// The request that a token response answers, as far as the cache must know it.
-public struct TokenContext: Sendable {
+public struct TokenRequest: Sendable {
   /// The host that stands in the cache: `preferred_cache` once instance discovery ran, else the authority's.
   public var environment: String
   public var clientID: String

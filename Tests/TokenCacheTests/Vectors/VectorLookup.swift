@@ -31,7 +31,7 @@ struct VectorLookup {
       .filter { $0.credentialType.section != .accessToken || AccessToken($0) != nil }.compactMap(\.secret)
     let scheme: AuthenticationScheme =
       query.credentialType == .accessToken ? .bearer : .bound(tokenType: query.tokenType ?? "", keyID: "")
-    let request = TokenRequest(
+    let request = TokenLookup(
       homeAccountID: id, environment: environment, clientID: clientID, realm: query.realm,
       scopes: (query.target ?? "").split(separator: " ").map(String.init), scheme: scheme,
       requestedClaims: query.requestedClaims, applicationIdentifier: query.applicationIdentifier)

@@ -58,7 +58,7 @@ extension VectorRunner {
       .mapValues { try $0.asString("a parameter") }
     return try TokenRecords(
       response,
-      for: TokenContext(
+      for: TokenRequest(
         environment: host, clientID: try configuration.string("clientId"), authority: authority,
         scopes: try configuration.string("target"),
         scheme: AuthenticationScheme(parameters: parameters)),
