@@ -68,7 +68,7 @@ package final class BusConnection: @unchecked Sendable {
     _ destination: String, _ path: String, _ interface: String, _ method: String,
     _ arguments: [Variant], reply: String, _ cancellable: Cancellable
   ) throws(GLibError) -> [Variant] {
-    guard canOpen(4) else { throw .outOfDescriptors }
+    guard canOpen(2) else { throw .outOfDescriptors }
     let tuple = Variant.tuple(arguments)
     defer { withExtendedLifetime(tuple) {} }
     let answer = try withVariantType(reply) { (type) throws(GLibError) in
