@@ -55,20 +55,16 @@ public final class EncryptedFileStore: CacheStore {
 
   /// Unseals the keys, as every call does that needs them.
   ///
+  /// - Parameter makingStore: Whether to make the store where there is none, as the first write would.
   /// - Returns: Whether there is a store.
-  /// - Throws: ``CacheError`` when the key is out of reach, or does not open the store.
-  package func open() async throws(CacheError) -> Bool {
-    try await directory.withKeys { () async throws(CacheError) in
-      try await self.run { [directory] () throws(CacheError) in try directory.present() != nil }
-    }
-  }
-
-  /// Unseals the keys, and makes the store where there is none, as the first write would.
-  ///
   /// - Throws: ``CacheError`` when the key is out of reach or does not open the store, or the store cannot be made.
-  package func prepare() async throws(CacheError) {
-    try await directory.withKeys(makingStore: true) { () async throws(CacheError) in
-      try await self.run { [directory] () throws(CacheError) in _ = try directory.presentForWriting() }
+  @discardableResult
+  package func open(makingStore: Bool = false) async throws(CacheError) -> Bool {
+    try await directory.withKeys(makingStore: makingStore) { () async throws(CacheError) in
+      try await self.run { [directory] () throws(CacheError) in
+        if makingStore { _ = try directory.presentForWriting() }
+        return try directory.present() != nil
+      }
     }
   }
 

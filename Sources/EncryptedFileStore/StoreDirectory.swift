@@ -40,7 +40,7 @@ final class StoreDirectory: Sendable {
       try locking { (root) throws(CacheError) in
         // Another process may have been faster.
         guard try keysFile() == nil else { return }
-        try checkNothingIsSealed()
+        try checkNothingIsSealed(in: groups())
         try keys.make(cancellable) { (file) throws(CacheError) in try write(file, in: root) }
       }
     }
@@ -65,7 +65,7 @@ final class StoreDirectory: Sendable {
     try await withKeys { () async throws(CacheError) in
       try await keys.changing(to: newSource) { [self] (cancellable) throws(CacheError) in
         guard try present() != nil else {
-          try checkNothingIsSealed()
+          try checkNothingIsSealed(in: groups())
           return RekeySummary()
         }
         return try locking { (root) throws(CacheError) in
@@ -83,16 +83,13 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// What is to be said where there are files but no keys.
-  private func keysAreGone() throws(CacheError) -> CacheError {
-    CacheError(
-      .damaged, "\(try path())/\(Self.keysName) is gone; without it nobody can open the other files.",
-      advice: Self.withoutKeys(try path()), underlyingError: SealError.missing)
-  }
-
   /// Throws where there are files that keys which are gone would open.
-  private func checkNothingIsSealed() throws(CacheError) {
-    for group in try groups() where try hasFiles(group) { throw try keysAreGone() }
+  private func checkNothingIsSealed(in groups: [KeychainGroup]) throws(CacheError) {
+    for group in groups where try hasFiles(group) {
+      throw CacheError(
+        .damaged, "\(try path())/\(Self.keysName) is gone; without it nobody can open the other files.",
+        advice: Self.withoutKeys(try path()), underlyingError: SealError.missing)
+    }
   }
 
   private static func withoutKeys(_ path: String) -> String {
@@ -134,7 +131,7 @@ final class StoreDirectory: Sendable {
   func files(of group: KeychainGroup) throws(CacheError) -> GroupFiles? {
     guard let directory = try directory(of: group) else { return nil }
     if let keys = try present() { return GroupFiles(group, in: directory, keys) }
-    if try hasFiles(group) { throw try keysAreGone() }
+    try checkNothingIsSealed(in: [group])
     return nil
   }
 

@@ -92,21 +92,7 @@ extension KeySource {
   private static func key(inFile path: String) throws(CacheError) -> [UInt8] {
     let make =
       "\"(umask 077; head -c 32 /dev/urandom > \(shellQuoted(path)))\" makes one; keep a copy in a safe place."
-    let key: [UInt8]?
-    do {
-      key = try readPrivateFile(path, limit: maximumKeySize)
-    } catch {
-      throw CacheError(error, "The key file cannot be used.")
-    }
-    guard let key else {
-      throw CacheError(.unavailable, "There is no key file \(path).", advice: "For a new store, \(make)")
-    }
-    guard key.count >= minimumKeySize else {
-      throw CacheError(
-        .wrongKey, "The key file \(path) has \(key.count) bytes; a key has \(minimumKeySize) at least.",
-        advice: "For a new store, \(make)")
-    }
-    return key
+    return try key(path, called: "key file \(path)", advice: "For a new store, \(make)")
   }
 
   private static func key(
@@ -123,20 +109,27 @@ extension KeySource {
     guard !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
       throw CacheError(.unavailable, "\"\(name)\" is no name of a credential.", advice: advice)
     }
+    // systemd lets the service's user in by an access list, which the mode shows as rights of the group.
+    return try key(
+      "\(directory)/\(name)", called: "credential \(name) in \(directory)", openToOthers: true, advice: advice
+    )
+  }
+
+  /// The bytes of a key; `called` follows "the".
+  private static func key(
+    _ path: String, called name: String, openToOthers: Bool = false, advice: String
+  ) throws(CacheError) -> [UInt8] {
     let key: [UInt8]?
     do {
-      // systemd lets the service's user in by an access list, which the mode shows as rights of the group.
-      key = try readPrivateFile("\(directory)/\(name)", limit: maximumKeySize, openToOthers: true)
+      key = try readPrivateFile(path, limit: maximumKeySize, openToOthers: openToOthers)
     } catch {
-      throw CacheError(error, "The credential \(name) cannot be used.")
+      throw CacheError(error, "The \(name) cannot be used.")
     }
-    guard let key else {
-      throw CacheError(.unavailable, "There is no credential \(name) in \(directory).", advice: advice)
-    }
+    guard let key else { throw CacheError(.unavailable, "There is no \(name).", advice: advice) }
     guard key.count >= minimumKeySize else {
       throw CacheError(
-        .wrongKey, "The credential \(name) has \(key.count) bytes; a key has \(minimumKeySize) at least.",
-        advice: advice)
+        .wrongKey, "The \(name) has \(key.count) bytes; a key has \(minimumKeySize) at least.", advice: advice
+      )
     }
     return key
   }

@@ -109,7 +109,7 @@ package struct GroupOptions: ParsableArguments {
 extension TokenCacheAccessor {
   /// Throws now what would hinder a write: that a file store's key is out of reach, or the store cannot be made.
   package func prepareStore() async throws(CacheError) {
-    try await (store as? EncryptedFileStore)?.prepare()
+    try await (store as? EncryptedFileStore)?.open(makingStore: true)
   }
 }
 

@@ -11,15 +11,14 @@ struct OpenedLockFile {
 
   init(directory: String, name: String) throws(PrivateFileError) {
     let path = directory + "/" + name
-    let folder = try Self.openDirectory(directory)
-    defer { close(folder) }
-
-    let descriptor = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    if descriptor < 0 {
-      throw errno == ELOOP ? .notPrivate(path: path) : .system(call: "open", path: path, code: errno)
+    if mkdir(directory, 0o700) != 0, errno != EEXIST {
+      throw .system(call: "mkdir", path: directory, code: errno)
     }
+    guard let folder = try PrivateDirectory.existing(at: directory) else {
+      throw .system(call: "open", path: directory, code: ENOENT)
+    }
+    let descriptor = try folder.open(name)
     do {
-      try Self.checkPrivate(descriptor, kind: S_IFREG, path: path)
       if let whole = try Self.mapWhole(descriptor, path: path) {
         mapping = whole
       } else {
@@ -50,33 +49,6 @@ struct OpenedLockFile {
     while flock(descriptor, LOCK_EX) != 0 {
       if errno != EINTR { throw .system(call: "flock", path: path, code: errno) }
     }
-  }
-
-  private static func openDirectory(_ path: String) throws(PrivateFileError) -> Int32 {
-    if mkdir(path, 0o700) != 0, errno != EEXIST {
-      throw .system(call: "mkdir", path: path, code: errno)
-    }
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    if descriptor < 0 {
-      // A symbolic link is ENOTDIR here.
-      throw errno == ENOTDIR ? .notPrivate(path: path) : .system(call: "open", path: path, code: errno)
-    }
-    do {
-      try checkPrivate(descriptor, kind: S_IFDIR, path: path)
-    } catch {
-      close(descriptor)
-      throw error
-    }
-    return descriptor
-  }
-
-  private static func checkPrivate(
-    _ descriptor: Int32, kind: mode_t, path: String
-  ) throws(PrivateFileError) {
-    var status = stat()
-    if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
-    let isPrivate = status.st_uid == geteuid() && status.st_mode & 0o077 == 0
-    if status.st_mode & S_IFMT != kind || !isPrivate { throw .notPrivate(path: path) }
   }
 
   /// Maps the page of a file that is whole, `nil` for another. Takes no lock: whoever only reads the counter

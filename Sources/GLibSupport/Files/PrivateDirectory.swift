@@ -16,15 +16,13 @@ package final class PrivateDirectory: Sendable {
   /// - Returns: `nil` where there is none.
   /// - Throws: ``PrivateFileError``, `notPrivate` when others may use it, or it is a symbolic link.
   package static func existing(at path: String) throws(PrivateFileError) -> PrivateDirectory? {
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     if descriptor < 0 {
       if isAbsent(path) { return nil }
       throw errno == ENOTDIR ? .notPrivate(path: path) : .system(call: "open", path: path, code: errno)
     }
     let directory = PrivateDirectory(path: path, descriptor: descriptor)
-    var status = stat()
-    if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
-    guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else { throw .notPrivate(path: path) }
+    try checkPrivate(descriptor, kind: S_IFDIR, path: path)
     return directory
   }
 
@@ -82,6 +80,22 @@ package final class PrivateDirectory: Sendable {
     }
     defer { close(file) }
     return try readRegularFile(file, path: "\(path)/\(name)", limit: limit) { _ in true }
+  }
+
+  /// Opens a file of this user alone to read and write it, and makes it where it does not exist.
+  ///
+  /// - Returns: The descriptor, which is the caller's.
+  /// - Throws: ``PrivateFileError``
+  func open(_ name: String) throws(PrivateFileError) -> Int32 {
+    let file = openat(descriptor, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if file < 0 { throw errno == ELOOP ? .notPrivate(path: "\(path)/\(name)") : failure("open", name) }
+    do {
+      try checkPrivate(file, kind: S_IFREG, path: "\(path)/\(name)")
+    } catch {
+      close(file)
+      throw error
+    }
+    return file
   }
 
   /// Makes a new file in place of one of this name, and waits until its contents are on the disk. When that
@@ -150,6 +164,14 @@ private func isAbsent(_ path: String) -> Bool {
   let code = errno
   defer { errno = code }
   return code == ENOENT || code == ENOTDIR && access(path, F_OK) != 0 && errno == ENOTDIR
+}
+
+private func checkPrivate(_ descriptor: Int32, kind: mode_t, path: String) throws(PrivateFileError) {
+  var status = stat()
+  if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
+  guard status.st_mode & S_IFMT == kind, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+    throw .notPrivate(path: path)
+  }
 }
 
 private func readRegularFile(
