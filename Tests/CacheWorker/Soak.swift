@@ -73,7 +73,7 @@ struct SoakWriter {
   }
 
   private func found(in place: Place) async throws(CacheError) -> String? {
-    try await cache.accessToken(for: place.sample("").request)
+    try await cache.accessToken(for: place.sample("").lookup)
       .flatMap { SampleToken.name(ofAccessToken: $0.token.secret) }
   }
 }

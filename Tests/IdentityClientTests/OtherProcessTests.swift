@@ -45,8 +45,8 @@ struct OtherProcessTests {
     try await eventually { test.log.count(of: "Waiting for the account's turn.") >= 1 }
     let theirs = TokenResponse(
       fields: person.tokens(at: test.clock.now, access: "theirs", refresh: "refresh-2"))
-    let context = TokenRequest(environment: "login.windows.net", clientID: TestPerson.clientID)
-    try await test.cache.save(theirs, for: context)
+    let request = TokenRequest(environment: "login.windows.net", clientID: TestPerson.clientID)
+    try await test.cache.save(theirs, for: request)
     holder.letGo()
     #expect(try await silent.value.accessToken == "theirs")
     #expect(test.transport.requests.count == before)

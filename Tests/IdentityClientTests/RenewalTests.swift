@@ -311,8 +311,8 @@ struct RenewalTests {
     test.transport.script { seen in
       guard seen.form["grant_type"] == "refresh_token" else { return nil }
       let newer = TokenResponse(fields: TestPerson.alice.tokens(at: clock.now, refresh: "newer"))
-      let context = TokenRequest(environment: "login.windows.net", clientID: TestPerson.clientID)
-      _ = try? await cache.save(newer, for: context)
+      let request = TokenRequest(environment: "login.windows.net", clientID: TestPerson.clientID)
+      _ = try? await cache.save(newer, for: request)
       return .refusal("invalid_grant", "bad_token")
     }
     await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(account) }
@@ -396,8 +396,8 @@ struct RenewalTests {
     // Another member of the family renewed its token.
     let newer = TokenResponse(
       fields: TestPerson.alice.tokens(at: test.clock.now, refresh: "of the family", changing: ["foci": "1"]))
-    let context = TokenRequest(environment: "login.windows.net", clientID: "another-member")
-    try await test.cache.save(newer, for: context)
+    let request = TokenRequest(environment: "login.windows.net", clientID: "another-member")
+    try await test.cache.save(newer, for: request)
     test.clock.advance(4000)
     test.transport.answerTokens(.refusal("invalid_grant", "bad_token"), tokens())
     #expect(try await test.silent(account).accessToken == "access-2")

@@ -47,8 +47,8 @@ struct SaveTests {
   }
 
   @Test func theScopesAskedForStandWhereTheResponseNamesNone() throws {
-    let context = TokenRequest(environment: "login.windows.net", clientID: "client", scopes: "Mail.Read")
-    let records = try TokenRecords(TestAnswer(scope: nil).response, for: context, at: Date())
+    let request = TokenRequest(environment: "login.windows.net", clientID: "client", scopes: "Mail.Read")
+    let records = try TokenRecords(TestAnswer(scope: nil).response, for: request, at: Date())
     #expect(records.accessToken?.target == "Mail.Read")
   }
 

@@ -52,11 +52,11 @@ package struct SampleToken: Sendable {
     ])
   }
 
-  package var context: TokenRequest {
+  package var request: TokenRequest {
     TokenRequest(environment: Self.environment, clientID: Self.clientID)
   }
 
-  package var request: TokenLookup {
+  package var lookup: TokenLookup {
     TokenLookup(
       homeAccountID: homeAccountID, environment: Self.environment, clientID: Self.clientID, scopes: [scope])
   }
@@ -68,11 +68,11 @@ package struct SampleToken: Sendable {
 
 extension TokenCacheAccessor {
   package func save(_ token: SampleToken) async throws(CacheError) {
-    try await save(token.response, for: token.context)
+    try await save(token.response, for: token.request)
   }
 
   /// Whether exactly this token is found.
   package func finds(_ token: SampleToken) async throws(CacheError) -> Bool {
-    try await accessToken(for: token.request)?.token.secret == token.accessToken
+    try await accessToken(for: token.lookup)?.token.secret == token.accessToken
   }
 }

@@ -54,7 +54,7 @@ struct BenchmarkWorker {
       return [try await seconds { _ = try await cache.import(document) }]
     case "save":
       let token = try SampleToken(response: argument)
-      return [try await seconds { try await cache.save(token.response, for: token.context) }]
+      return [try await seconds { try await cache.save(token.response, for: token.request) }]
     case "accounts":
       let fresh = TokenCacheAccessor(store: store, group: cache.group)
       return [
@@ -72,7 +72,7 @@ struct BenchmarkWorker {
       return [time / Double(count)]
     case "find":
       let token = try SampleToken(response: argument)
-      let found = try await cache.accessToken(for: token.request)?.token.secret
+      let found = try await cache.accessToken(for: token.lookup)?.token.secret
       return [found == token.response.accessToken ? 1 : 0]
     case "decode":
       let json = try Self.contents(of: argument)

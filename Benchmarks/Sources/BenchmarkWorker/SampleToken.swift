@@ -7,13 +7,13 @@ struct SampleToken {
   static let clientID = "c0000000-0000-4000-8000-000000000001"
 
   let response: TokenResponse
-  let context = TokenRequest(environment: environment, clientID: clientID)
+  let request = TokenRequest(environment: environment, clientID: clientID)
 
   init(response: String) throws {
     self.response = try TokenResponse(json: Data(response.utf8))
   }
 
-  var request: TokenLookup {
+  var lookup: TokenLookup {
     TokenLookup(
       homeAccountID: response.clientInfo?.homeAccountID, environment: Self.environment,
       clientID: Self.clientID, realm: "common",

@@ -17,8 +17,8 @@ import HTTPTypes
         clientID: "client", issuer: "https://login.example/{tenantid}", nonce: nil, now: now)
       _ = try? check.claims(of: token)
     }
-    let context = TokenRequest(environment: "login.example", clientID: "client", homeAccountID: "u.t")
-    guard let records = try? TokenRecords(response, for: context, at: now) else { return }
+    let request = TokenRequest(environment: "login.example", clientID: "client", homeAccountID: "u.t")
+    guard let records = try? TokenRecords(response, for: request, at: now) else { return }
     let token = records.accessToken
     require(token?.expiresOn.map { $0 > .distantPast && $0 < .distantFuture } ?? true, "An absurd time.")
     var document = CacheDocument()

@@ -17,9 +17,7 @@ extension CacheDocument {
 extension Dictionary where Key == String, Value: CacheRecord {
   /// Puts a record under a key. If a record of something else is there, as a key of another library's making
   /// may say something else than the fields, the one whose fields make the key gets it, else the one that is
-  /// there; the other goes under its own key or the next that is free.
-  ///
-  /// - Parameter isTaken: Whether a key is kept for another record.
+  /// there; the other goes under its own key or the next that is free and that `isTaken` does not keep for another.
   mutating func put(_ record: Value, at key: String, isTaken: (String) -> Bool = { _ in false }) {
     guard let other = self[key], other != record else {
       self[key] = record
