@@ -20,7 +20,9 @@ struct GroupFiles {
   private let keys: DataKeys
 
   init(_ group: KeychainGroup, in directory: PrivateDirectory, _ keys: DataKeys) {
-    (self.group, self.directory, self.keys) = (group, directory, keys)
+    self.group = group
+    self.directory = directory
+    self.keys = keys
   }
 
   var path: String { directory.path }

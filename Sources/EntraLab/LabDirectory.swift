@@ -27,7 +27,8 @@ package struct LabTenant: Codable, Sendable {
   package var domains: [String]
 
   package init(id: String, domains: [String]) {
-    (self.id, self.domains) = (id, domains)
+    self.id = id
+    self.domains = domains
   }
 }
 

@@ -19,13 +19,17 @@ struct LabAuthority: Sendable, Equatable {
     let named = parts.first == "tfp" ? parts.dropFirst() : parts[...]
     prefix = parts.map { "/" + $0 }.joined()
     if parts.isEmpty {
-      (kind, tenant) = (.pathless, LabDirectory.contoso)
+      kind = .pathless
+      tenant = LabDirectory.contoso
     } else if parts == ["adfs"] {
-      (kind, tenant) = (.adfs, LabDirectory.contoso)
+      kind = .adfs
+      tenant = LabDirectory.contoso
     } else if named.count == 2, let tenant = named.first, let policy = named.last, policy.hasPrefix("b2c_1") {
-      (kind, self.tenant) = (.b2c(policy: policy), tenant)
+      kind = .b2c(policy: policy)
+      self.tenant = tenant
     } else if parts.count == 1 {
-      (kind, tenant) = (.entra, parts[0])
+      kind = .entra
+      tenant = parts[0]
     } else {
       return nil
     }
@@ -40,17 +44,21 @@ struct LabRoute: Sendable {
   init(path: String) {
     let segments = path.split(separator: "/")[...]
     if let fixed = Self.fixed[segments.joined(separator: "/")] {
-      (endpoint, authority) = (fixed, nil)
+      endpoint = fixed
+      authority = nil
     } else if segments.first == "v1.0" || segments.first == "beta" {
-      (endpoint, authority) = (.graph, nil)
+      endpoint = .graph
+      authority = nil
     } else {
       for (suffix, endpoint) in Self.suffixes where segments.suffix(suffix.count).elementsEqual(suffix) {
         if let authority = LabAuthority(segments.dropLast(suffix.count)) {
-          (self.endpoint, self.authority) = (endpoint, authority)
+          self.endpoint = endpoint
+          self.authority = authority
           return
         }
       }
-      (endpoint, authority) = (.other, nil)
+      endpoint = .other
+      authority = nil
     }
   }
 

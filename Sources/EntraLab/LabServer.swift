@@ -16,7 +16,9 @@ final class LabServer: @unchecked Sendable {
   private let server: UnsafeMutablePointer<SoupServer>
 
   private init(thread: MainLoopThread, server: UnsafeMutablePointer<SoupServer>, port: Int) {
-    (self.thread, self.server, self.port) = (thread, server, port)
+    self.thread = thread
+    self.server = server
+    self.port = port
   }
 
   /// Listens on 127.0.0.1 and ::1, on the same port, or on any free one for port 0. `certificate` is PEM with
@@ -84,7 +86,8 @@ private final class Handler {
   var port = 0
 
   init(context: OpaquePointer, answer: @escaping @Sendable (LabRequest) -> LabReply) {
-    (self.context, self.answer) = (context, answer)
+    self.context = context
+    self.answer = answer
   }
 }
 
@@ -138,7 +141,8 @@ private final class Delayed {
   let reply: LabReply
 
   init(message: OpaquePointer, reply: LabReply) {
-    (self.message, self.reply) = (message, reply)
+    self.message = message
+    self.reply = reply
   }
 }
 

@@ -28,7 +28,8 @@ struct LabState: Sendable {
   mutating func reset() {
     let (waiters, isStopped) = (waiters, isStopped)
     self = LabState(key: key)
-    (self.waiters, self.isStopped) = (waiters, isStopped)
+    self.waiters = waiters
+    self.isStopped = isStopped
   }
 
   mutating func answer(_ request: LabRequest) -> LabReply {

@@ -24,7 +24,10 @@ public struct HTTPTransportRequest: Sendable {
   public init(
     _ head: HTTPRequest, body: Data? = nil, timeout: Duration = .seconds(60), maximumBodySize: Int = 1 << 20
   ) {
-    (self.head, self.body, self.timeout, self.maximumBodySize) = (head, body, timeout, maximumBodySize)
+    self.head = head
+    self.body = body
+    self.timeout = timeout
+    self.maximumBodySize = maximumBodySize
   }
 }
 
@@ -34,6 +37,7 @@ public struct HTTPTransportResponse: Sendable {
   public var body: Data
 
   public init(_ head: HTTPResponse, body: Data = Data()) {
-    (self.head, self.body) = (head, body)
+    self.head = head
+    self.body = body
   }
 }

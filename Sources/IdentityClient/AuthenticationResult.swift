@@ -36,10 +36,19 @@ public struct AuthenticationResult: Sendable {
     claims: IDTokenClaims?, account: Account, tenantProfile: TenantProfile?, authority: Authority,
     correlationID: UUID, isExtendedLifetime: Bool = false, cacheError: CacheError? = nil, source: Source
   ) {
-    (self.accessToken, self.tokenType, self.expiresOn) = (accessToken, tokenType, expiresOn)
-    (self.scopes, self.idToken, self.claims, self.account) = (scopes, idToken, claims, account)
-    (self.tenantProfile, self.authority, self.correlationID) = (tenantProfile, authority, correlationID)
-    (self.isExtendedLifetime, self.cacheError, self.source) = (isExtendedLifetime, cacheError, source)
+    self.accessToken = accessToken
+    self.tokenType = tokenType
+    self.expiresOn = expiresOn
+    self.scopes = scopes
+    self.idToken = idToken
+    self.claims = claims
+    self.account = account
+    self.tenantProfile = tenantProfile
+    self.authority = authority
+    self.correlationID = correlationID
+    self.isExtendedLifetime = isExtendedLifetime
+    self.cacheError = cacheError
+    self.source = source
   }
 
   /// The value of an `Authorization` header field.

@@ -38,7 +38,10 @@ public struct ClientConfiguration: Sendable {
     clientID: String, redirectURI: URL? = nil, authority: Authority = .default,
     knownAuthorities: [Authority] = [], capabilities: [String] = []
   ) {
-    (self.clientID, self.redirectURI, self.authority) = (clientID, redirectURI, authority)
-    (self.knownAuthorities, self.capabilities) = (knownAuthorities, capabilities)
+    self.clientID = clientID
+    self.redirectURI = redirectURI
+    self.authority = authority
+    self.knownAuthorities = knownAuthorities
+    self.capabilities = capabilities
   }
 }

@@ -103,7 +103,9 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   public var displayableID: String?
 
   public init(_ code: Code, _ message: String, advice: String? = nil) {
-    (self.code, self.message, self.advice) = (code, message, advice)
+    self.code = code
+    self.message = message
+    self.advice = advice
   }
 
   public var description: String {

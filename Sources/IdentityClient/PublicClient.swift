@@ -73,8 +73,12 @@ public final class PublicClient: Sendable {
   ) {
     let log = ClientLog(logger: logger, showsPersonalData: configuration.logsPersonalData)
     let sender = HTTPSender(transport: transport, configuration: configuration, timing: timing, log: log)
-    (self.configuration, self.cache, self.authenticator) = (configuration, cache, authenticator)
-    (self.timing, self.log, self.now) = (timing, log, now)
+    self.configuration = configuration
+    self.cache = cache
+    self.authenticator = authenticator
+    self.timing = timing
+    self.log = log
+    self.now = now
     resolver = AuthorityResolver(configuration: configuration, cache: cache, sender: sender, log: log)
     tokenEndpoint = TokenEndpoint(
       sender: sender, configuration: configuration, telemetry: telemetry, now: now)

@@ -16,7 +16,8 @@ struct ShardCopy {
   let damage: CacheError?
 
   init(path: ObjectPath, modified: UInt64 = 0, secret: SecretBytes) {
-    (self.path, self.modified) = (path, modified)
+    self.path = path
+    self.modified = modified
     do {
       document = secret.count == 0 ? nil : try CacheDocument(secret: secret)
       damage = nil

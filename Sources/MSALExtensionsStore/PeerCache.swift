@@ -26,7 +26,8 @@ public struct PeerCache: Sendable, Hashable {
     public let contents: String
 
     public init(_ path: String, contents: String = "") {
-      (self.path, self.contents) = (path, contents)
+      self.path = path
+      self.contents = contents
     }
   }
 
@@ -56,8 +57,12 @@ public struct PeerCache: Sendable, Hashable {
     name: String, users: String, place: Place, encoding: PayloadEncoding, signals: [Signal] = [],
     lockFiles: [String]? = nil, afterRemoval: String? = nil
   ) {
-    (self.name, self.users, self.place, self.encoding) = (name, users, place, encoding)
-    (self.signals, self.afterRemoval) = (signals, afterRemoval)
+    self.name = name
+    self.users = users
+    self.place = place
+    self.encoding = encoding
+    self.signals = signals
+    self.afterRemoval = afterRemoval
     // Sorted, so that two programs that take several never wait for each other.
     self.lockFiles = Set(lockFiles ?? signals.map { $0.path + ".lockfile" }).sorted()
   }

@@ -15,7 +15,10 @@ package struct PeerContents: Sendable {
   static let none = PeerContents(document: CacheDocument(), encoding: nil, copies: 0, paths: [])
 
   private init(document: CacheDocument, encoding: PayloadEncoding?, copies: Int, paths: [ObjectPath]) {
-    (self.document, self.encoding, self.copies, self.paths) = (document, encoding, copies, paths)
+    self.document = document
+    self.encoding = encoding
+    self.copies = copies
+    self.paths = paths
   }
 
   init(file payload: Data) throws(CacheError) {

@@ -16,7 +16,9 @@ struct BatchRun {
   private var budget: RetryBudget
 
   init(client: GraphClient, requests: [GraphBatchRequest]) throws(GraphError) {
-    (self.client, self.requests, budget) = (client, requests, RetryBudget(client.retries))
+    self.client = client
+    self.requests = requests
+    budget = RetryBudget(client.retries)
     var members: [String: JSONObject] = [:]
     for item in requests {
       guard !item.id.isEmpty, members[item.id] == nil else {

@@ -11,7 +11,9 @@ public struct GraphBatchRequest: Sendable {
   public var dependsOn: [String]
 
   public init(id: String, _ request: GraphRequest, dependsOn: [String] = []) {
-    (self.id, self.request, self.dependsOn) = (id, request, dependsOn)
+    self.id = id
+    self.request = request
+    self.dependsOn = dependsOn
   }
 }
 

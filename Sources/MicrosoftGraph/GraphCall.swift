@@ -39,7 +39,9 @@ struct GraphCall {
   ///   - url: Where to.
   ///   - isRepeatable: Whether a second request does no harm although its method does not say so.
   init(client: GraphClient, request: GraphRequest, url: URL, isRepeatable: Bool = false) {
-    (self.client, self.request, self.url) = (client, request, url)
+    self.client = client
+    self.request = request
+    self.url = url
     self.isRepeatable = isRepeatable || request.isRepeatable
   }
 
@@ -79,7 +81,8 @@ struct GraphCall {
         status: status, fields: fields, body: try? decodeGraphJSON(JSONValue.self, from: answer.body))
       if let challenge = challenge(status, fields) {
         guard !wasChallenged else {
-          (failure.code, failure.advice) = (.claimsChallenge, "Sign in again.")
+          failure.code = .claimsChallenge
+          failure.advice = "Sign in again."
           throw failure
         }
         wasChallenged = true
@@ -147,7 +150,8 @@ struct GraphCall {
       try await authorize(&head, claims: claims)
     } catch {
       var error = error
-      (error.requestID, error.httpStatus) = (failure.requestID, failure.httpStatus)
+      error.requestID = failure.requestID
+      error.httpStatus = failure.httpStatus
       if error.identityError?.claims == nil { error.identityError?.claims = challenge.claims }
       throw error
     }

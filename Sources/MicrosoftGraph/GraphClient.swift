@@ -50,8 +50,11 @@ public final class GraphClient: Sendable {
     transport: any HTTPTransport, cloud: GraphCloud, retries: GraphRetryPolicy, timing: Timing,
     tokens: @escaping TokenSource
   ) {
-    (self.transport, self.cloud, self.retries) = (transport, cloud, retries)
-    (self.timing, self.tokens) = (timing, tokens)
+    self.transport = transport
+    self.cloud = cloud
+    self.retries = retries
+    self.timing = timing
+    self.tokens = tokens
   }
 
   /// Asks who is signed in.

@@ -68,7 +68,8 @@ public struct GraphCloud: Sendable, Hashable {
     // An address that was taken apart can be put together again; the fallback is never reached.
     baseURL = URL(string: "https://\(host)/\(path)") ?? URL(filePath: "/")
     allowedHosts = [host]
-    (self.issuer, self.servesPersonalAccounts) = (issuer, servesPersonalAccounts)
+    self.issuer = issuer
+    self.servesPersonalAccounts = servesPersonalAccounts
   }
 
   /// Throws if a token belongs to another cloud and must not be sent to this one.

@@ -59,7 +59,9 @@ public struct GraphError: Error, Sendable, CustomStringConvertible {
   public var transportError: HTTPTransportError?
 
   public init(_ code: Code, _ message: String, advice: String? = nil) {
-    (self.code, self.message, self.advice) = (code, message, advice)
+    self.code = code
+    self.message = message
+    self.advice = advice
   }
 
   public var description: String {
@@ -75,7 +77,8 @@ extension GraphError {
   /// Why no token could be had.
   init(_ error: IdentityError) {
     self = error.code == .cancelled ? .cancelled : GraphError(.authentication, error.message)
-    (advice, identityError) = (error.advice, error)
+    advice = error.advice
+    identityError = error
   }
 
   /// Why no answer came.

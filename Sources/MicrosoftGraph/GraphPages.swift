@@ -32,7 +32,8 @@ public struct GraphPages: AsyncSequence, Sendable {
     private var visited: Set<URL> = []
 
     init(client: GraphClient, next: GraphRequest) {
-      (self.client, state) = (client, .success(next))
+      self.client = client
+      state = .success(next)
     }
 
     /// The next page; `nil` after the last one and after an error.
@@ -54,7 +55,8 @@ public struct GraphPages: AsyncSequence, Sendable {
       }
       if let link = members["@odata.nextLink"] {
         do throws(GraphError) {
-          (request.path, request.query) = (try nextURL(link, after: url, response).absoluteString, [:])
+          request.path = try nextURL(link, after: url, response).absoluteString
+          request.query = [:]
           self.state = .success(request)
         } catch {
           self.state = .failure(error)
@@ -86,7 +88,8 @@ public struct GraphPages: AsyncSequence, Sendable {
     private func failure(_ code: GraphError.Code, _ message: String, _ response: GraphResponse) -> GraphError
     {
       var error = GraphError(code, message)
-      (error.httpStatus, error.requestID) = (response.status, response.requestID)
+      error.httpStatus = response.status
+      error.requestID = response.requestID
       error.clientRequestID = response.clientRequestID
       return error
     }

@@ -21,8 +21,11 @@ public struct GraphRequest: Sendable {
     _ path: String, method: HTTPRequest.Method = .get, query: [String: String] = [:],
     headers: HTTPFields = [:], body: Data? = nil
   ) {
-    (self.path, self.method, self.query) = (path, method, query)
-    (self.headers, self.body) = (headers, body)
+    self.path = path
+    self.method = method
+    self.query = query
+    self.headers = headers
+    self.body = body
   }
 
   /// Whether a second request has no effect that the first did not have (RFC 9110 section 9.2.2).

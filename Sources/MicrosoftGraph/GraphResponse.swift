@@ -36,7 +36,8 @@ public struct GraphResponse: Sendable {
             .invalidResponse, "Graph's answer was not taken: \(limit).",
             advice: "Ask for less, such as with $select, $top or without $expand.")
         }
-      (failure.httpStatus, failure.requestID) = (status, requestID)
+      failure.httpStatus = status
+      failure.requestID = requestID
       failure.clientRequestID = clientRequestID
       throw failure
     }

@@ -9,7 +9,8 @@ public struct GraphRetryPolicy: Sendable, Hashable {
   public var maximumWait: Duration
 
   public init(maximumTries: Int = 10, maximumWait: Duration = .seconds(180)) {
-    (self.maximumTries, self.maximumWait) = (maximumTries, maximumWait)
+    self.maximumTries = maximumTries
+    self.maximumWait = maximumWait
   }
 }
 

@@ -171,7 +171,8 @@ private final class ConnectedService: @unchecked Sendable {
   private let bus: BusConnection
 
   init(taking pointer: UnsafeMutablePointer<CLibsecret.SecretService>, on bus: BusConnection) {
-    (self.pointer, self.bus) = (pointer, bus)
+    self.pointer = pointer
+    self.bus = bus
   }
 
   deinit { g_object_unref(pointer) }

@@ -40,7 +40,8 @@ private final class EndingSession: @unchecked Sendable {
   private let thread: MainLoopThread
 
   init(_ session: UnsafeMutablePointer<SoupSession>, _ thread: MainLoopThread) {
-    (self.session, self.thread) = (session, thread)
+    self.session = session
+    self.thread = thread
   }
 
   deinit { g_object_unref(session) }

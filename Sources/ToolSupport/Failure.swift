@@ -25,7 +25,10 @@ package enum Failure {
     package let advice: String?
 
     package init(code: Code = .error, name: String, message: String, advice: String? = nil) {
-      (self.code, self.name, self.message, self.advice) = (code, name, message, advice)
+      self.code = code
+      self.name = name
+      self.message = message
+      self.advice = advice
     }
   }
 

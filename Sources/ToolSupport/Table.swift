@@ -6,7 +6,8 @@ package struct Table {
     package var minimum: Int?
 
     package init(title: String, minimum: Int? = nil) {
-      (self.title, self.minimum) = (title, minimum)
+      self.title = title
+      self.minimum = minimum
     }
   }
 

@@ -54,9 +54,13 @@ private struct TokenReport: Encodable {
   let tenantId: String?
 
   init(_ result: AuthenticationResult) {
-    (accessToken, tokenType, expiresOn) = (result.accessToken, result.tokenType, result.expiresOn)
-    (scopes, homeAccountId) = (result.scopes, result.account.homeAccountID)
-    (username, tenantId) = (result.account.username, result.tenantID)
+    accessToken = result.accessToken
+    tokenType = result.tokenType
+    expiresOn = result.expiresOn
+    scopes = result.scopes
+    homeAccountId = result.account.homeAccountID
+    username = result.account.username
+    tenantId = result.tenantID
   }
 }
 
@@ -69,7 +73,9 @@ private struct AzureCLIToken: Encodable {
   let tokenType: String
 
   init(_ result: AuthenticationResult) {
-    (accessToken, tokenType, tenant) = (result.accessToken, result.tokenType, result.tenantID)
+    accessToken = result.accessToken
+    tokenType = result.tokenType
+    tenant = result.tenantID
     expires_on = result.expiresOn.map { Int($0.timeIntervalSince1970) }
     expiresOn = expires_on.map(Self.localTime)
   }
@@ -90,7 +96,8 @@ private struct AzureDeveloperCLIToken: Encodable {
   let expiresOn: Date?
 
   init(_ result: AuthenticationResult) {
-    (token, expiresOn) = (result.accessToken, result.expiresOn)
+    token = result.accessToken
+    expiresOn = result.expiresOn
   }
 }
 

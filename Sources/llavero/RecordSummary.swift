@@ -15,16 +15,16 @@ struct RecordSummary: Encodable {
   /// The beginning of a hash of the section and the key: short to type, and without personal data.
   let id: String
   let type: String
-  let homeAccountId: String?
-  let username: String?
-  let environment: String?
-  let clientId: String?
-  let familyId: String?
-  let realm: String?
-  let target: String?
-  let cachedAt: Date?
-  let expiresOn: Date?
-  let state: State?
+  private(set) var homeAccountId: String?
+  private(set) var username: String?
+  private(set) var environment: String?
+  private(set) var clientId: String?
+  private(set) var familyId: String?
+  private(set) var realm: String?
+  private(set) var target: String?
+  private(set) var cachedAt: Date?
+  private(set) var expiresOn: Date?
+  private(set) var state: State?
 
   init(
     _ section: CredentialSection, key: String, _ credential: Credential, usernames: [String: String],
@@ -51,7 +51,6 @@ struct RecordSummary: Encodable {
     username = account.username
     environment = account.environment
     realm = account.realm
-    (clientId, familyId, target, cachedAt, expiresOn, state) = (nil, nil, nil, nil, nil, nil)
   }
 
   init(key: String, _ metadata: AppMetadata) {
@@ -60,16 +59,12 @@ struct RecordSummary: Encodable {
     environment = metadata.environment
     clientId = metadata.clientID
     familyId = metadata.familyID
-    (homeAccountId, username, realm, target) = (nil, nil, nil, nil)
-    (cachedAt, expiresOn, state) = (nil, nil, nil)
   }
 
   init(key: String, _ metadata: AccountMetadata) {
     id = Self.id("AccountMetadata", key)
     type = "AccountMetadata"
     clientId = metadata.clientID
-    (homeAccountId, username, environment, familyId) = (nil, nil, nil, nil)
-    (realm, target, cachedAt, expiresOn, state) = (nil, nil, nil, nil, nil)
   }
 
   /// The part of the id that is enough for tables and for typing.

@@ -10,20 +10,25 @@ struct Transfer: Encodable {
   let saved: Int
   let kept: Int
   /// `nil` where something was done.
-  let dryRun: Bool?
+  private(set) var dryRun: Bool?
   /// What is new or different, where that was asked for.
-  let records: [RecordSummary]?
+  private(set) var records: [RecordSummary]?
 
   init(_ summary: ImportSummary, group: KeychainGroup, peer: String? = nil) {
-    (self.group, self.peer, saved, kept) = (group.name, peer, summary.saved, summary.kept)
-    (dryRun, records) = (nil, nil)
+    self.group = group.name
+    self.peer = peer
+    saved = summary.saved
+    kept = summary.kept
   }
 
   init(
     preview summary: ImportSummary, group: KeychainGroup, peer: String?, from before: CacheDocument,
     to after: CacheDocument, now: Date
   ) {
-    (self.group, self.peer, saved, kept) = (group.name, peer, summary.saved, summary.kept)
+    self.group = group.name
+    self.peer = peer
+    saved = summary.saved
+    kept = summary.kept
     dryRun = true
     let old = Dictionary(before.listed(at: now).map { ($0.summary.id, $0.fields) }) { first, _ in first }
     records = after.listed(at: now).filter { old[$0.summary.id] != $0.fields }.map(\.summary)

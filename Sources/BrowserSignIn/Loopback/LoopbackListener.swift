@@ -38,7 +38,8 @@ package final class LoopbackListener: Sendable {
     redirectURI = "http://localhost:\(sockets.port)\(path == "/" ? "" : path)"
     let server = LoopbackServer(sockets, path: path, mode: mode, isExpected: isExpected)
     let thread = MainLoopThread(name: "llavero-loopback")
-    (self.thread, self.server) = (thread, server)
+    self.thread = thread
+    self.server = server
     thread.invoke { server.start() }
   }
 

@@ -6,7 +6,8 @@ package final class PrivateDirectory: Sendable {
   private let descriptor: Int32
 
   private init(path: String, descriptor: Int32) {
-    (self.path, self.descriptor) = (path, descriptor)
+    self.path = path
+    self.descriptor = descriptor
   }
 
   deinit { close(descriptor) }

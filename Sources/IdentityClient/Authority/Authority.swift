@@ -121,7 +121,9 @@ public struct Authority: Sendable, Hashable {
   }
 
   private init(kind: Kind, host: String, path: [String], tenant: String?) {
-    (self.kind, self.host, self.tenant) = (kind, host, tenant)
+    self.kind = kind
+    self.host = host
+    self.tenant = tenant
     address = path.reduce("https://" + host) { $0 + "/" + $1 }
   }
 }

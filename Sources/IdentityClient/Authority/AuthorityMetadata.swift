@@ -30,7 +30,8 @@ struct AuthorityMetadata: Sendable {
       throw .authorityValidationFailed("The authority's discovery document lacks an endpoint or the issuer.")
     }
     if authority.kind == .oidc { try Self.check(issuer: issuer, of: authority, in: clouds) }
-    (self.issuer, self.authorizationEndpoint) = (issuer, authorizationEndpoint)
+    self.issuer = issuer
+    self.authorizationEndpoint = authorizationEndpoint
     self.tokenEndpoint = tokenEndpoint
     deviceAuthorizationEndpoint =
       try endpoint("device_authorization_endpoint") ?? Self.deviceEndpoint(beside: tokenEndpoint, authority)

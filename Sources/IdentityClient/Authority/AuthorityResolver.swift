@@ -14,7 +14,9 @@ final class AuthorityResolver: Sendable {
   private let searches = SharedWork<Authority, AuthorityMetadata>()
 
   init(configuration: ClientConfiguration, cache: TokenCacheAccessor, sender: HTTPSender, log: ClientLog) {
-    (self.configuration, self.cache, self.sender) = (configuration, cache, sender)
+    self.configuration = configuration
+    self.cache = cache
+    self.sender = sender
     self.log = log
   }
 

@@ -12,7 +12,8 @@ final class AccountLocks: Sendable {
   private let queues = Mutex<[ShardID: BlockingQueue]>([:])
 
   init(directory: String, log: ClientLog) {
-    (self.directory, self.log) = (directory, log)
+    self.directory = directory
+    self.log = log
   }
 
   /// Waits until nobody else renews tokens of the account.

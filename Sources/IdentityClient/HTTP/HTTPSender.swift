@@ -16,9 +16,11 @@ struct HTTPSender: Sendable {
     transport: any HTTPTransport, configuration: ClientConfiguration, timing: Timing, log: ClientLog
   ) {
     self.transport = transport
-    (retryCount, retryInterval) = (configuration.httpRetryCount, configuration.httpRetryInterval)
+    retryCount = configuration.httpRetryCount
+    retryInterval = configuration.httpRetryInterval
     timeout = configuration.httpTimeout
-    (self.timing, self.log) = (timing, log)
+    self.timing = timing
+    self.log = log
   }
 
   /// Whether the server may have acted on a request of which no answer came.

@@ -13,7 +13,10 @@ struct OAuthFailure: Sendable {
   var claims: String?
 
   init(error: String, subError: String? = nil, description: String? = nil, codes: [Int] = []) {
-    (self.error, self.subError, self.description, self.codes) = (error, subError, description, codes)
+    self.error = error
+    self.subError = subError
+    self.description = description
+    self.codes = codes
   }
 
   /// Reads the body of an answer; `nil` when it has no `error`.

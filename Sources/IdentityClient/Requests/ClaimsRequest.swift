@@ -17,7 +17,8 @@ public struct ClaimsRequest: Sendable, Hashable {
     public var additionalInfo: AdditionalInfo?
 
     public init(name: String, additionalInfo: AdditionalInfo? = nil) {
-      (self.name, self.additionalInfo) = (name, additionalInfo)
+      self.name = name
+      self.additionalInfo = additionalInfo
     }
   }
 
@@ -28,7 +29,9 @@ public struct ClaimsRequest: Sendable, Hashable {
     public var values: [JSONValue]?
 
     public init(essential: Bool? = nil, value: JSONValue? = nil, values: [JSONValue]? = nil) {
-      (self.essential, self.value, self.values) = (essential, value, values)
+      self.essential = essential
+      self.value = value
+      self.values = values
     }
   }
 
@@ -179,7 +182,8 @@ public struct ClaimsRequestError: Error, Sendable, Hashable, CustomStringConvert
   public let description: String
 
   init(_ code: Code, _ description: String) {
-    (self.code, self.description) = (code, description)
+    self.code = code
+    self.description = description
   }
 
   static func type(of name: String, allowed: String) -> ClaimsRequestError {

@@ -17,7 +17,10 @@ public struct DeviceCodeRequest: Sendable {
     scopes: [String], claims: ClaimsRequest? = nil, authority: Authority? = nil,
     show: @escaping @Sendable (DeviceCode) async -> Void
   ) {
-    (self.scopes, self.claims, self.authority, self.show) = (scopes, claims, authority, show)
+    self.scopes = scopes
+    self.claims = claims
+    self.authority = authority
+    self.show = show
   }
 }
 
@@ -35,7 +38,10 @@ public struct DeviceCode: Sendable, Hashable {
   public let interval: Duration
 
   public init(userCode: String, verificationURI: URL, message: String, expiresOn: Date, interval: Duration) {
-    (self.userCode, self.verificationURI, self.message) = (userCode, verificationURI, message)
-    (self.expiresOn, self.interval) = (expiresOn, interval)
+    self.userCode = userCode
+    self.verificationURI = verificationURI
+    self.message = message
+    self.expiresOn = expiresOn
+    self.interval = interval
   }
 }

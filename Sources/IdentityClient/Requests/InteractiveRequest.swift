@@ -40,7 +40,11 @@ public struct InteractiveRequest: Sendable {
     scopes: [String], account: Account? = nil, loginHint: String? = nil,
     prompt: Prompt = .promptIfNecessary, claims: ClaimsRequest? = nil, authority: Authority? = nil
   ) {
-    (self.scopes, self.account, self.loginHint) = (scopes, account, loginHint)
-    (self.prompt, self.claims, self.authority) = (prompt, claims, authority)
+    self.scopes = scopes
+    self.account = account
+    self.loginHint = loginHint
+    self.prompt = prompt
+    self.claims = claims
+    self.authority = authority
   }
 }

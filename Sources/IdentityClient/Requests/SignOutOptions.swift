@@ -16,7 +16,8 @@ public struct SignOutOptions: Sendable {
   public var timeout: Duration = .seconds(300)
 
   public init(wipeAccount: Bool = false, wipeCacheForAllAccounts: Bool = false, fromBrowser: Bool = false) {
-    (self.wipeAccount, self.wipeCacheForAllAccounts) = (wipeAccount, wipeCacheForAllAccounts)
+    self.wipeAccount = wipeAccount
+    self.wipeCacheForAllAccounts = wipeCacheForAllAccounts
     self.fromBrowser = fromBrowser
   }
 }

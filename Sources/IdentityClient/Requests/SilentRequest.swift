@@ -19,7 +19,10 @@ public struct SilentRequest: Sendable {
     scopes: [String], account: Account, forceRefresh: Bool = false, claims: ClaimsRequest? = nil,
     authority: Authority? = nil
   ) {
-    (self.scopes, self.account, self.forceRefresh) = (scopes, account, forceRefresh)
-    (self.claims, self.authority) = (claims, authority)
+    self.scopes = scopes
+    self.account = account
+    self.forceRefresh = forceRefresh
+    self.claims = claims
+    self.authority = authority
   }
 }

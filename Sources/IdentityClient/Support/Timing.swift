@@ -8,7 +8,8 @@ package struct Timing: Sendable {
   package init(
     sleep: @escaping @Sendable (Duration) async throws -> Void, uptime: @escaping @Sendable () -> Duration
   ) {
-    (self.sleep, self.uptime) = (sleep, uptime)
+    self.sleep = sleep
+    self.uptime = uptime
   }
 
   package static let system: Timing = {

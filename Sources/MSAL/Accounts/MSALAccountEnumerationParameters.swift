@@ -10,25 +10,33 @@ open class MSALAccountEnumerationParameters: MSALParameters {
 
   /// Lists all accounts.
   public override init() {
-    (identifier, tenantProfileIdentifier, username) = (nil, nil, nil)
+    identifier = nil
+    tenantProfileIdentifier = nil
+    username = nil
     super.init()
   }
 
   /// Lists the account with a home account id.
   public init(identifier accountIdentifier: String) {
-    (identifier, tenantProfileIdentifier, username) = (accountIdentifier, nil, nil)
+    identifier = accountIdentifier
+    tenantProfileIdentifier = nil
+    username = nil
     super.init()
   }
 
   /// Lists accounts with a user name and, if one is given, a home account id.
   public init(identifier accountIdentifier: String?, username: String) {
-    (identifier, tenantProfileIdentifier, self.username) = (accountIdentifier, nil, username)
+    identifier = accountIdentifier
+    tenantProfileIdentifier = nil
+    self.username = username
     super.init()
   }
 
   /// Lists accounts that have an object id in one of their tenants.
   public init(tenantProfileIdentifier: String) {
-    (identifier, self.tenantProfileIdentifier, username) = (nil, tenantProfileIdentifier, nil)
+    identifier = nil
+    self.tenantProfileIdentifier = tenantProfileIdentifier
+    username = nil
     super.init()
   }
 }

@@ -12,7 +12,8 @@ struct AccountsQuery: Sendable {
   init() {}
 
   init(_ parameters: MSALAccountEnumerationParameters) {
-    (identifier, username) = (parameters.identifier, parameters.username)
+    identifier = parameters.identifier
+    username = parameters.username
     tenantProfileIdentifier = parameters.tenantProfileIdentifier
     signedInOnly = parameters.returnOnlySignedInAccounts
   }

@@ -35,9 +35,11 @@ open class MSALCacheConfig: NSObject, NSCopying {
   override init() {}
 
   init(copying other: MSALCacheConfig) {
-    (keychainSharingGroup, store) = (other.keychainSharingGroup, other.store)
+    keychainSharingGroup = other.keychainSharingGroup
+    store = other.store
     externalAccountProviders = other.externalAccountProviders
-    (serializedADALCache, trustedApplications) = (other.serializedADALCache, other.trustedApplications)
+    serializedADALCache = other.serializedADALCache
+    trustedApplications = other.trustedApplications
   }
 
   /// The group that MSAL for macOS uses unless told otherwise: `com.microsoft.identity.universalstorage`.

@@ -69,7 +69,8 @@ private struct LogForwarder: LogHandler {
   var logLevel = Logger.Level.trace
 
   init(config: MSALLoggerConfig, containsPII: Bool) {
-    (self.config, self.containsPII) = (config, containsPII)
+    self.config = config
+    self.containsPII = containsPII
   }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -61,7 +61,8 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
     clientId: String, redirectUri: String?, authority: MSALAuthority?, nestedAuthBrokerClientId: String?,
     nestedAuthBrokerRedirectUri: String?
   ) {
-    (self.clientId, self.redirectUri) = (clientId, redirectUri)
+    self.clientId = clientId
+    self.redirectUri = redirectUri
     self.authority = authority ?? MSALAADAuthority(.default)
     self.nestedAuthBrokerClientId = nestedAuthBrokerClientId ?? ""
     self.nestedAuthBrokerRedirectUri = nestedAuthBrokerRedirectUri
@@ -69,7 +70,9 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   }
 
   init(copying other: MSALPublicClientApplicationConfig) {
-    (clientId, redirectUri, authority) = (other.clientId, other.redirectUri, other.authority)
+    clientId = other.clientId
+    redirectUri = other.redirectUri
+    authority = other.authority
     nestedAuthBrokerClientId = other.nestedAuthBrokerClientId
     nestedAuthBrokerRedirectUri = other.nestedAuthBrokerRedirectUri
     knownAuthorities = other.knownAuthorities

@@ -9,7 +9,8 @@ public final class MSALSliceConfig: NSObject, NSCopying, Sendable {
   /// `nil` when neither is given.
   public init?(slice: String?, dc: String?) {
     guard slice != nil || dc != nil else { return nil }
-    (self.slice, self.dc) = (slice ?? "", dc ?? "")
+    self.slice = slice ?? ""
+    self.dc = dc ?? ""
   }
 
   /// Both as the parameters of a request, those that are given.

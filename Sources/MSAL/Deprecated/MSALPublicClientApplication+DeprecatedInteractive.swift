@@ -93,14 +93,18 @@ extension MSALPublicClientApplication {
     let parameters = MSALInteractiveTokenParameters(
       scopes: scopes, webviewParameters: MSALWebviewParameters())
     do {
-      (parameters.claimsRequest, parameters.authority) = (try claims(), try authority())
+      parameters.claimsRequest = try claims()
+      parameters.authority = try authority()
     } catch {
       complete(completionBlock, on: .main) { throw error }
       return
     }
-    (parameters.account, parameters.loginHint) = (account, loginHint)
-    (parameters.extraScopesToConsent, parameters.promptType) = (extraScopesToConsent, promptType)
-    (parameters.extraQueryParameters, parameters.correlationId) = (extraQueryParameters, correlationId)
+    parameters.account = account
+    parameters.loginHint = loginHint
+    parameters.extraScopesToConsent = extraScopesToConsent
+    parameters.promptType = promptType
+    parameters.extraQueryParameters = extraQueryParameters
+    parameters.correlationId = correlationId
     acquireToken(with: parameters, completionBlock: completionBlock)
   }
 }

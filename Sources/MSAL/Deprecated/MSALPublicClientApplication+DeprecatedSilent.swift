@@ -48,12 +48,14 @@ extension MSALPublicClientApplication {
   ) {
     let parameters = MSALSilentTokenParameters(scopes: scopes, account: account)
     do {
-      (parameters.claimsRequest, parameters.authority) = (try claims(), try authority())
+      parameters.claimsRequest = try claims()
+      parameters.authority = try authority()
     } catch {
       complete(completionBlock, on: nil) { throw error }
       return
     }
-    (parameters.forceRefresh, parameters.correlationId) = (forceRefresh, correlationId)
+    parameters.forceRefresh = forceRefresh
+    parameters.correlationId = correlationId
     acquireTokenSilent(with: parameters, completionBlock: completionBlock)
   }
 }

@@ -6,7 +6,8 @@ open class MSALDeviceTokenParameters: MSALTokenParameters {
   public let resource: String
 
   public init(resource: String, scopes: [String]?, forTenantId tenantId: String) {
-    (self.resource, self.tenantId) = (resource, tenantId)
+    self.resource = resource
+    self.tenantId = tenantId
     super.init(scopes: scopes ?? [])
   }
 }

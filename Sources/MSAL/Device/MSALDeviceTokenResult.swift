@@ -12,7 +12,10 @@ public final class MSALDeviceTokenResult: NSObject, Sendable {
     accessToken: String, deviceInformation: String?, expiresOn: Date?, scopes: [String],
     authority: MSALAuthority?
   ) {
-    (self.accessToken, self.deviceInformation) = (accessToken, deviceInformation)
-    (self.expiresOn, self.scopes, self.authority) = (expiresOn, scopes, authority)
+    self.accessToken = accessToken
+    self.deviceInformation = deviceInformation
+    self.expiresOn = expiresOn
+    self.scopes = scopes
+    self.authority = authority
   }
 }

@@ -13,7 +13,9 @@ public final class MSALDeviceCode: NSObject, Sendable {
   public let expiresOn: Date
 
   init(_ code: DeviceCode) {
-    (userCode, verificationURI) = (code.userCode, code.verificationURI)
-    (message, expiresOn) = (code.message, code.expiresOn)
+    userCode = code.userCode
+    verificationURI = code.verificationURI
+    message = code.message
+    expiresOn = code.expiresOn
   }
 }

@@ -58,7 +58,8 @@ struct AccessorMemory {
   ) {
     if !isCurrent(generation, at: readAt) {
       self = AccessorMemory(clouds: clouds)
-      (self.generation, self.readAt) = (generation, readAt)
+      self.generation = generation
+      self.readAt = readAt
     }
     switch shards {
     case .all:

@@ -12,8 +12,10 @@ public struct Account: Sendable, Hashable {
   package init(
     homeAccountID: String, username: String?, environment: String, tenantProfiles: [TenantProfile]
   ) {
-    (self.homeAccountID, self.username) = (homeAccountID, username)
-    (self.environment, self.tenantProfiles) = (environment, tenantProfiles)
+    self.homeAccountID = homeAccountID
+    self.username = username
+    self.environment = environment
+    self.tenantProfiles = tenantProfiles
   }
 }
 
@@ -33,9 +35,13 @@ public struct TenantProfile: Sendable, Hashable {
     tenantID: String, localAccountID: String?, username: String?, name: String?, environment: String,
     isHomeTenant: Bool, claims: IDTokenClaims?
   ) {
-    (self.tenantID, self.localAccountID, self.username) = (tenantID, localAccountID, username)
-    (self.name, self.environment) = (name, environment)
-    (self.isHomeTenant, self.claims) = (isHomeTenant, claims)
+    self.tenantID = tenantID
+    self.localAccountID = localAccountID
+    self.username = username
+    self.name = name
+    self.environment = environment
+    self.isHomeTenant = isHomeTenant
+    self.claims = claims
   }
 }
 
@@ -52,7 +58,9 @@ public struct AccountFilter: Sendable, Hashable {
     clientID: String? = nil, signedInOnly: Bool = true, homeAccountID: String? = nil,
     username: String? = nil
   ) {
-    (self.clientID, self.signedInOnly) = (clientID, signedInOnly)
-    (self.homeAccountID, self.username) = (homeAccountID, username)
+    self.clientID = clientID
+    self.signedInOnly = signedInOnly
+    self.homeAccountID = homeAccountID
+    self.username = username
   }
 }

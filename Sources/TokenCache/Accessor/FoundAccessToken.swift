@@ -21,7 +21,9 @@ public struct FoundAccessToken: Sendable {
     let tenantProfile: TenantProfile?
 
     init(_ token: AccessToken, idToken: IDToken?, account: Account?) {
-      (self.token, self.idToken, self.account) = (token, idToken, account)
+      self.token = token
+      self.idToken = idToken
+      self.account = account
       grantedScopes = token.target.split(separator: " ").map(String.init)
       lifetime = token.credential.lifetime
       tokenType = token.tokenType

@@ -8,7 +8,8 @@ public struct ImportSummary: Sendable, Hashable {
   public var kept: Int
 
   public init(saved: Int = 0, kept: Int = 0) {
-    (self.saved, self.kept) = (saved, kept)
+    self.saved = saved
+    self.kept = kept
   }
 }
 

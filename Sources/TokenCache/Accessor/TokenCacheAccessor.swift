@@ -34,7 +34,9 @@ public final class TokenCacheAccessor: Sendable {
     store: any CacheStore, group: KeychainGroup = .default, clouds: CloudInstances = .known,
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
-    (self.store, self.group, self.now) = (store, group, now)
+    self.store = store
+    self.group = group
+    self.now = now
     commonShard = ShardID(homeAccountID: nil, group: group)
     memory = Mutex(AccessorMemory(clouds: clouds))
   }

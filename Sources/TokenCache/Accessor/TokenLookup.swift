@@ -19,9 +19,14 @@ public struct TokenLookup: Sendable, Hashable {
     scopes: [String] = [], scheme: AuthenticationScheme = .bearer, requestedClaims: String? = nil,
     applicationIdentifier: String? = nil
   ) {
-    (self.homeAccountID, self.environment, self.clientID) = (homeAccountID, environment, clientID)
-    (self.realm, self.scopes, self.scheme) = (realm, ScopeSet(scopes), scheme)
-    (self.requestedClaims, self.applicationIdentifier) = (requestedClaims, applicationIdentifier)
+    self.homeAccountID = homeAccountID
+    self.environment = environment
+    self.clientID = clientID
+    self.realm = realm
+    self.scopes = ScopeSet(scopes)
+    self.scheme = scheme
+    self.requestedClaims = requestedClaims
+    self.applicationIdentifier = applicationIdentifier
   }
 
   var tenant: String { Tenant.resolve(realm: realm ?? "common", homeAccountID: homeAccountID) }

@@ -59,9 +59,16 @@ public struct TokenRequest: Sendable {
     applicationIdentifier: String? = nil, enrollmentID: String? = nil, redirectURI: String? = nil,
     homeAccountID: String? = nil, realm: String? = nil
   ) {
-    (self.environment, self.clientID, self.authority) = (environment, clientID, authority)
-    (self.scopes, self.scheme, self.requestedClaims) = (scopes, scheme, requestedClaims)
-    (self.applicationIdentifier, self.enrollmentID) = (applicationIdentifier, enrollmentID)
-    (self.redirectURI, self.homeAccountID, self.realm) = (redirectURI, homeAccountID, realm)
+    self.environment = environment
+    self.clientID = clientID
+    self.authority = authority
+    self.scopes = scopes
+    self.scheme = scheme
+    self.requestedClaims = requestedClaims
+    self.applicationIdentifier = applicationIdentifier
+    self.enrollmentID = enrollmentID
+    self.redirectURI = redirectURI
+    self.homeAccountID = homeAccountID
+    self.realm = realm
   }
 }

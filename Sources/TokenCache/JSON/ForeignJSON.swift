@@ -13,7 +13,9 @@ package struct JSONLimits: Sendable {
   package let values: Int
 
   package init(size: Int, depth: Int, values: Int) {
-    (self.size, self.depth, self.values) = (size, depth, values)
+    self.size = size
+    self.depth = depth
+    self.values = values
   }
 
   /// For a serialized cache: some ten thousand accounts. The depth is what other libraries may have put there.

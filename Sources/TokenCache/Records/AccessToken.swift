@@ -20,8 +20,11 @@ public struct AccessToken: Sendable, Hashable {
     guard let secret = credential.secret, let environment = credential.environment,
       let clientID = credential.clientID, let target = credential.target
     else { return nil }
-    (self.credential, self.secret, self.environment) = (credential, secret, environment)
-    (self.clientID, self.target) = (clientID, target)
+    self.credential = credential
+    self.secret = secret
+    self.environment = environment
+    self.clientID = clientID
+    self.target = target
   }
 
   public var homeAccountID: String? { credential.homeAccountID }

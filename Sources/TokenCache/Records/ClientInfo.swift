@@ -15,7 +15,9 @@ public struct ClientInfo: Sendable, Hashable {
       let members = try? JSONObject(foreign: json, within: .answer),
       let uid = members["uid"]?.stringValue.nonBlank, let utid = members["utid"]?.stringValue.nonBlank
     else { return nil }
-    (self.raw, self.uid, self.utid) = (raw, uid, utid)
+    self.raw = raw
+    self.uid = uid
+    self.utid = utid
   }
 
   /// `uid.utid` in lower case, by which the cache knows the account.

@@ -14,8 +14,10 @@ public struct IDToken: Sendable, Hashable {
       let secret = credential.fields["secret"]?.stringValue, let environment = credential.environment,
       let clientID = credential.clientID
     else { return nil }
-    (self.credential, self.secret) = (credential, secret)
-    (self.environment, self.clientID) = (environment, clientID)
+    self.credential = credential
+    self.secret = secret
+    self.environment = environment
+    self.clientID = clientID
     claims = IDTokenClaims(token: secret)
   }
 

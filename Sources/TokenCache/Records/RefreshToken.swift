@@ -15,8 +15,10 @@ public struct RefreshToken: Sendable, Hashable {
       let secret = credential.secret, let environment = credential.environment,
       let clientID = credential.clientID
     else { return nil }
-    (self.credential, self.secret) = (credential, secret)
-    (self.environment, self.clientID) = (environment, clientID)
+    self.credential = credential
+    self.secret = secret
+    self.environment = environment
+    self.clientID = clientID
   }
 
   public var homeAccountID: String? { credential.homeAccountID }

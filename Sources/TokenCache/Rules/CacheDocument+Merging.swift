@@ -77,7 +77,9 @@ extension CacheDocument {
   /// somebody else's program put into this one.
   package var shared: CacheDocument {
     var shared = self
-    (shared.accountMetadata, shared.otherSections, shared.misfits) = ([:], [:], [:])
+    shared.accountMetadata = [:]
+    shared.otherSections = [:]
+    shared.misfits = [:]
     return shared
   }
 }

@@ -8,7 +8,8 @@ public struct CloudInstance: Sendable, Hashable {
   public var aliases: [String]
 
   public init(preferredNetwork: String, preferredCache: String, aliases: [String]) {
-    (self.preferredNetwork, self.preferredCache) = (preferredNetwork, preferredCache)
+    self.preferredNetwork = preferredNetwork
+    self.preferredCache = preferredCache
     self.aliases = aliases
   }
 }

@@ -8,7 +8,9 @@ package struct TokenLifetime: Sendable, Hashable {
   let refreshOn: Date?
 
   init(of token: Credential) {
-    (cachedAt, expiresOn, refreshOn) = (token.cachedAt, token.expiresOn, token.refreshOn)
+    cachedAt = token.cachedAt
+    expiresOn = token.expiresOn
+    refreshOn = token.refreshOn
     extendedExpiresOn = token.secret == nil ? nil : token.extendedExpiresOn
   }
 

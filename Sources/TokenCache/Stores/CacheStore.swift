@@ -61,7 +61,8 @@ public struct GroupContents: Sendable {
   public let problems: [StoreProblem]
 
   public init(documents: [ShardID: CacheDocument] = [:], problems: [StoreProblem] = []) {
-    (self.documents, self.problems) = (documents, problems)
+    self.documents = documents
+    self.problems = problems
   }
 
   /// A shard's document, empty where there is none. Setting an empty one removes the shard.

@@ -61,7 +61,10 @@ struct Finding: Sendable {
   private init(
     _ state: State, _ message: String, advice: String?, remedy: (@Sendable () async throws -> Void)? = nil
   ) {
-    (self.state, self.message, self.advice, self.remedy) = (state, message, advice, remedy)
+    self.state = state
+    self.message = message
+    self.advice = advice
+    self.remedy = remedy
   }
 
   static func ok(_ message: String) -> Finding { Finding(.ok, message, advice: nil) }
