@@ -17,6 +17,7 @@ let package = Package(
         .product(name: "EncryptedFileStore", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
         .product(name: "Sealing", package: "llavero"),
+        .product(name: "SoupTransport", package: "llavero"),
         .product(name: "TokenCache", package: "llavero"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

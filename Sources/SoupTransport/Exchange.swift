@@ -9,8 +9,9 @@ typealias ExchangeCall = BoundedCall<HTTPTransportResponse, HTTPTransportError>
 
 /// One request and its answer.
 ///
-/// Deadline and cancellation are the call's, which waits for no thread: libsoup reads as long as there is something
-/// to read, and a server that sees to that keeps it from its loop. The call's `GCancellable` ends that.
+/// Deadline and cancellation are the call's, which waits for no thread: libsoup reads on as long as there is something
+/// to read, and a server that sees to that keeps it from its loop. Here they are cancelled by the loop, since libsoup
+/// crashes where that happens between its steps.
 ///
 /// `@unchecked Sendable`: after `init`, everything is touched on the session's thread alone.
 final class Exchange: @unchecked Sendable {
@@ -19,6 +20,8 @@ final class Exchange: @unchecked Sendable {
   private let call: ExchangeCall
   private var stream: UnsafeMutablePointer<GInputStream>?
   private var isChunked = false
+  private var informationalAnswers = 0
+  private var isFinished = false
   private var body: AnswerBody?
 
   init(_ message: SoupMessageReference, _ request: HTTPTransportRequest, _ call: ExchangeCall) {
@@ -33,11 +36,12 @@ final class Exchange: @unchecked Sendable {
 
   /// Sends the request.
   func start(in session: UnsafeMutablePointer<SoupSession>) {
-    if call.isFinished { return }
+    if isFinished { return }
     if call.cancellable.isPastDeadline { return call.finish(.failure(.timedOut)) }
     connect("restarted", unsafeBitCast(restartedHandler, to: GCallback.self))
     connect("network-event", unsafeBitCast(networkEventHandler, to: GCallback.self))
     connect("starting", unsafeBitCast(startingHandler, to: GCallback.self))
+    connect("got-informational", unsafeBitCast(informationalHandler, to: GCallback.self))
     connect("notify::status-code", unsafeBitCast(statusHandler, to: GCallback.self))
     soup_session_send_async(
       session, message.pointer, G_PRIORITY_DEFAULT, call.cancellable.pointer,
@@ -50,13 +54,20 @@ final class Exchange: @unchecked Sendable {
   }
 
   /// Ends the exchange; only the first outcome counts.
-  private func finish(_ outcome: Result<HTTPTransportResponse, HTTPTransportError>) {
+  func finish(_ outcome: Result<HTTPTransportResponse, HTTPTransportError>) {
+    guard !isFinished else { return }
+    isFinished = true
     call.finish(outcome)
     if case .failure = outcome { call.cancellable.cancel() }
     body = nil
     g_signal_handlers_disconnect_matched(
       UnsafeMutableRawPointer(message.pointer), G_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
       Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Ends the exchange while nobody reads from the stream.
+  private func end(_ outcome: Result<HTTPTransportResponse, HTTPTransportError>) {
+    finish(outcome)
     closeStream()
   }
 
@@ -73,8 +84,9 @@ final class Exchange: @unchecked Sendable {
     } catch {
       return finish(.failure(message.transportError(error)))
     }
+    guard !isFinished else { return closeStream() }
     guard message.cameOverTLS else {
-      return finish(
+      return end(
         .failure(.cannotConnect("The proxy refused the way to \(message.host): status \(message.status).")))
     }
     body = AnswerBody(
@@ -97,9 +109,10 @@ final class Exchange: @unchecked Sendable {
     do {
       part = try withGError { g_input_stream_read_bytes_finish(stream, result, $0) }
     } catch {
-      return finish(.failure(message.transportError(error)))
+      return end(.failure(message.transportError(error)))
     }
     defer { g_bytes_unref(part) }
+    guard !isFinished else { return closeStream() }
     var count: gsize = 0
     let bytes = UnsafeRawBufferPointer(start: g_bytes_get_data(part, &count), count: Int(count))
     do throws(AnswerBody.Problem) {
@@ -109,10 +122,10 @@ final class Exchange: @unchecked Sendable {
         try body?.append(bytes)
       }
     } catch {
-      return finish(.failure(message.transportError(error, limit: request.maximumBodySize)))
+      return end(.failure(message.transportError(error, limit: request.maximumBodySize)))
     }
     guard let body, body.isComplete else { return readMore() }
-    finish(.success(HTTPTransportResponse(message.responseHead, body: body.decoded)))
+    end(.success(HTTPTransportResponse(message.responseHead, body: body.decoded)))
   }
 
   /// Gives the connection back, or closes it if the body was not read to its end.
@@ -141,6 +154,13 @@ final class Exchange: @unchecked Sendable {
     }
   }
 
+  /// Nobody needs more than a few; libsoup would read on as long as they come.
+  fileprivate func informationalAnswerArrived() {
+    informationalAnswers += 1
+    guard informationalAnswers > 100 else { return }
+    finish(.failure(.malformedResponse("\(message.host) sends informational answers without an end.")))
+  }
+
   /// Takes the chunks of the body over from libsoup, which takes those that break off for whole ones (to 3.4), while
   /// the head is known and the reader of the body is not made yet.
   fileprivate func headWasRead() { isChunked = message.takeOverChunks() }
@@ -154,6 +174,10 @@ private let restartedHandler: MessageHandler = { _, data in
 
 private let startingHandler: MessageHandler = { _, data in
   if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().requestStarts() }
+}
+
+private let informationalHandler: MessageHandler = { _, data in
+  if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().informationalAnswerArrived() }
 }
 
 private typealias NotifyHandler = @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void

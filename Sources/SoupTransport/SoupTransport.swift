@@ -38,7 +38,9 @@ public final class SoupTransport: HTTPTransport {
     // The session's end ends its exchanges.
     defer { withExtendedLifetime(thread) {} }
     do throws(HTTPTransportError) {
-      return try await call.run { _ in thread.run { exchange.start(in: $0) } }
+      return try await call.run(abandon: { thread.run { _ in exchange.finish(.failure(.cancelled)) } }) { _ in
+        thread.run { exchange.start(in: $0) }
+      }
     } catch {
       if error == .timedOut { replace(thread) }
       throw error

@@ -113,6 +113,19 @@ struct AuthorityTests {
     #expect(metadata.tokenEndpoint.host() == CloudInstances.known.preferredNetwork(of: host))
   }
 
+  @Test(
+    "80: an address of B2C is no authority of Entra ID",
+    arguments: [
+      "https://login.microsoftonline.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn",
+      "https://contoso.b2clogin.com/contoso.onmicrosoft.com/B2C_1_SignIn",
+      "https://localhost/TFP/tenant/policy",
+    ])
+  func b2cAsEntra(_ address: String) throws {
+    let url = try #require(URL(string: address))
+    #expect(throws: IdentityError(.invalidParameter, "")) { try Authority(url: url, kind: .aad) }
+    #expect(try Authority(url: url).kind == .b2c)
+  }
+
   @Test("47: an authority without TLS is refused", arguments: Authority.Kind.allCases)
   func noTLS(_ kind: Authority.Kind) throws {
     let url = try #require(URL(string: "http://login.contoso.test/adfs/policy/x"))

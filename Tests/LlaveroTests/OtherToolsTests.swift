@@ -68,9 +68,12 @@ struct OtherToolsTests {
   ])
   func `The helper is silent about everything else`(_ question: String) throws {
     // Without a client: what is not for the helper is no business of its settings either.
-    let result = try Tool().run(["git-credential", "get"], input: question)
-    #expect(result.status == 0)
-    #expect(result.standardOutput.isEmpty && result.standardError.isEmpty)
+    for program in [Tool.path, Tool.path + "-network"] {
+      let result = try Child.run(
+        program, ["git-credential", "get"], environment: try Tool().environment(with: [:]), input: question)
+      #expect(result.status == 0)
+      #expect(result.standardOutput.isEmpty && result.standardError.isEmpty)
+    }
   }
 
   @Test(arguments: ["store", "erase"])

@@ -185,6 +185,10 @@ struct TokenTests {
       tool.lab.inject(LabFault(.token, count: 8, status: 503))
       try expect(4, "server_error", renewal + ["--scope", "Files.Read"])
       tool.lab.clearFaults()
+      tool.lab.inject(LabFault(.token, count: 2, status: 429))
+      try expect(4, "unhandled_response", renewal + ["--scope", "Files.Read"])
+      tool.lab.inject(LabFault(.token, count: 2, body: #"{"token_type": "Bearer", "expires_in": 3600}"#))
+      try expect(1, "invalid_response", renewal + ["--scope", "Files.Read"])
       try expect(4, "network", renewal, ["LLAVERO_CA_BUNDLE": "/etc/ssl/certs/ca-certificates.crt"])
 
       try tool.lab.setCondition(.basicAction, of: "alice")

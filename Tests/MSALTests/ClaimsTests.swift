@@ -29,4 +29,11 @@ struct ClaimsTests {
     #expect(request.claimsRequests(for: .idToken) == nil)
     #expect(throws: NSError.self) { try request.removeClaim(withName: "nickname", target: .idToken) }
   }
+
+  /// The JSON reader's own error, as in MSAL.
+  @Test(arguments: ["{\"id_token\": {", "", "no JSON"])
+  func whatIsNoJSONIsTheReadersError(_ json: String) {
+    let error = #expect(throws: NSError.self) { try MSALClaimsRequest(jsonString: json) }
+    #expect(error?.domain == NSCocoaErrorDomain && error?.code == 3840)
+  }
 }

@@ -29,16 +29,19 @@ extension TransportTests {
       }
     }
 
-    @Test(arguments: [
-      "0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n", "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n",
-      "0005\r\nhello\r\n000\r\n\r\n", "5;name=\"value\"\r\nhello\r\n0;last\r\nX-Trailer: 1\r\nY: 2\r\n\r\n",
-    ])
+    @Test(
+      "62: chunks are put together",
+      arguments: [
+        "0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n", "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n",
+        "0005\r\nhello\r\n000\r\n\r\n", "5;name=\"value\"\r\nhello\r\n0;last\r\nX-Trailer: 1\r\nY: 2\r\n\r\n",
+      ])
     func chunksArePutTogether(_ body: String) async throws {
       let text = try await answer("Transfer-Encoding: chunked", Array(body.utf8)).get()
       #expect(text == (body == "0\r\n\r\n" ? "" : "hello"))
     }
 
-    @Test func chunksArriveByteByByte() async throws {
+    @Test("62: chunks that arrive byte by byte are put together")
+    func chunksArriveByteByByte() async throws {
       let server = RawServer { connection in
         guard connection.readRequest() != nil else { return }
         connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nContent-Encoding: gzip\r\n\r\n")
@@ -50,7 +53,8 @@ extension TransportTests {
       #expect(try await makeTransport().send(get(server.port)).text == "hello hello hello")
     }
 
-    @Test func connectionOfChunksIsNotUsedAgain() async throws {
+    @Test("62: a connection of chunks is not used again")
+    func connectionOfChunksIsNotUsedAgain() async throws {
       let server = RawServer { connection in
         while connection.readRequest() != nil {
           connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nA\r\n0\r\n\r\n")
@@ -62,13 +66,15 @@ extension TransportTests {
       #expect(server.connectionCount == 3)
     }
 
-    @Test(arguments: [
-      "\r\nhello\r\n0\r\n\r\n", "x\r\nhello\r\n0\r\n\r\n", "5x\r\nhello\r\n0\r\n\r\n",
-      "-5\r\nhello\r\n0\r\n\r\n",
-      "+5\r\nhello\r\n0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n", " 5\r\nhello\r\n0\r\n\r\n",
-      "10000000000000005\r\nhello\r\n0\r\n\r\n", "ffffffffffffffff\r\nhello\r\n0\r\n\r\n",
-      "5\nhello\n0\n\n", "5\r\nhello!\r\n0\r\n\r\n", "5\r\nhello0\r\n\r\n", "5\r\nhello\r\n;\r\n\r\n",
-    ])
+    @Test(
+      "62: chunks that are none are an error",
+      arguments: [
+        "\r\nhello\r\n0\r\n\r\n", "x\r\nhello\r\n0\r\n\r\n", "5x\r\nhello\r\n0\r\n\r\n",
+        "-5\r\nhello\r\n0\r\n\r\n",
+        "+5\r\nhello\r\n0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n", " 5\r\nhello\r\n0\r\n\r\n",
+        "10000000000000005\r\nhello\r\n0\r\n\r\n", "ffffffffffffffff\r\nhello\r\n0\r\n\r\n",
+        "5\nhello\n0\n\n", "5\r\nhello!\r\n0\r\n\r\n", "5\r\nhello0\r\n\r\n", "5\r\nhello\r\n;\r\n\r\n",
+      ])
     func chunksThatAreNoneAreAnError(_ body: String) async throws {
       guard
         case .failure(.malformedResponse) = try await answer("Transfer-Encoding: chunked", Array(body.utf8))
@@ -78,7 +84,7 @@ extension TransportTests {
       }
     }
 
-    @Test(arguments: ["gzip", "GZIP", "x-gzip", "identity", ""])
+    @Test("62: gzip is undone", arguments: ["gzip", "GZIP", "x-gzip", "identity", ""])
     func encodingIsUndone(_ encoding: String) async throws {
       let isPacked = encoding.lowercased().hasSuffix("gzip")
       let body = isPacked ? packedHello : Array("hello hello hello".utf8)
@@ -86,7 +92,8 @@ extension TransportTests {
       #expect(try await answer(fields, body).get() == "hello hello hello")
     }
 
-    @Test func emptyBodyNeedsNoEncoding() async throws {
+    @Test("62: an empty body needs no encoding")
+    func emptyBodyNeedsNoEncoding() async throws {
       #expect(try await answer("Content-Length: 0\r\nContent-Encoding: gzip", []).get() == "")
     }
 
@@ -103,7 +110,7 @@ extension TransportTests {
       ("deflate", [0x78, 0x9c, 0x03, 0, 0, 0, 0, 1]), ("secret", packedHello),
     ]
 
-    @Test(arguments: broken.indices)
+    @Test("62: a body that cannot be decoded whole is an error", arguments: broken.indices)
     func bodyThatCannotBeDecodedWholeIsAnError(_ index: Int) async throws {
       let (encoding, body) = Self.broken[index]
       let fields = "Content-Length: \(body.count)\r\nContent-Encoding: \(encoding)"
@@ -114,7 +121,8 @@ extension TransportTests {
       #expect(text.contains("localhost") && !text.contains("secret"))
     }
 
-    @Test func decodedBodyCountsAgainstTheLimit() async throws {
+    @Test("65: the decoded body counts against the limit")
+    func decodedBodyCountsAgainstTheLimit() async throws {
       let fields = "Content-Length: \(packedHello.count)\r\nContent-Encoding: gzip"
       #expect(try await answer(fields, packedHello, maximumBodySize: 17).get() == "hello hello hello")
       #expect(
@@ -156,7 +164,7 @@ extension TransportTests {
       }
     }
 
-    @Test(arguments: endless)
+    @Test("65: a body that never gives a byte ends at a limit", arguments: endless)
     func bodyWithoutContentEndsAtALimit(_ endless: Endless) async throws {
       let server = serve(endless)
       defer { server.stop() }
@@ -166,7 +174,7 @@ extension TransportTests {
       }
     }
 
-    @Test(arguments: endless)
+    @Test("62: a body that never gives a byte ends at the deadline", arguments: endless)
     func bodyWithoutContentEndsAtTheDeadline(_ endless: Endless) async throws {
       let server = serve(endless)
       defer { server.stop() }
@@ -177,7 +185,7 @@ extension TransportTests {
       }
     }
 
-    @Test(arguments: endless)
+    @Test("62: a body that never gives a byte ends when the task is cancelled", arguments: endless)
     func bodyWithoutContentEndsWhenTheTaskIsCancelled(_ endless: Endless) async throws {
       let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
       let server = RawServer { connection in
@@ -200,7 +208,8 @@ extension TransportTests {
       }
     }
 
-    @Test func timeRunsWhileACompressedBodyDrips() async throws {
+    @Test("62: the time runs while a compressed body drips")
+    func timeRunsWhileACompressedBodyDrips() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
         connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
@@ -213,15 +222,18 @@ extension TransportTests {
     }
 
     /// The library reads on as long as there is something, and does not come back to its loop.
-    @Test func informationalAnswersEndAtTheDeadline() async throws {
+    @Test("62: informational answers without an end are an error")
+    func informationalAnswersWithoutAnEndAreAnError() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
         let block = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1000)
         while connection.write(block) {}
       }
       defer { server.stop() }
-      let error = await failure(try makeTransport(), get(server.port, timeout: .milliseconds(300)))
-      #expect(error == .timedOut)
+      guard case .malformedResponse = await failure(try makeTransport(), get(server.port)) else {
+        Issue.record("taken")
+        return
+      }
     }
   }
 }

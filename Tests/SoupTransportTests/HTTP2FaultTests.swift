@@ -54,7 +54,8 @@ extension TransportTests {
       }
     }
 
-    @Test func answerIsTaken() async throws {
+    @Test("62: an answer over HTTP/2 is taken")
+    func answerIsTaken() async throws {
       let server = serve { connection in
         connection.write(
           Frame.head("103") + Frame.head() + Frame.bytes(Frame.data, flags: 1, Array("hello".utf8)))
@@ -80,7 +81,7 @@ extension TransportTests {
         end: Frame.bytes(Frame.goAway, stream: 0, [0, 0, 0, 0, 0, 0, 0, 0])),
     ]
 
-    @Test(arguments: faults)
+    @Test("62: an answer over HTTP/2 that breaks off is an error", arguments: faults)
     func answerThatBreaksOffIsAnError(_ fault: Fault) async throws {
       let server = serve { connection in
         connection.write(Frame.head() + Frame.bytes(Frame.data, Array("hello".utf8)) + fault.end)
@@ -93,7 +94,8 @@ extension TransportTests {
       }
     }
 
-    @Test func nextRequestIsAnsweredAfterAFlood() async throws {
+    @Test("62: the next request is answered after a flood of frames")
+    func nextRequestIsAnsweredAfterAFlood() async throws {
       let flood = serve { connection in
         connection.write(Frame.head())
         let block = Array(repeatElement(Frame.bytes(Frame.data), count: 500).joined())
@@ -107,7 +109,8 @@ extension TransportTests {
       #expect(try await transport.send(get(server.port, timeout: .seconds(60))).text == "hello")
     }
 
-    @Test func endlessBodyIsNotKept() async throws {
+    @Test("65: a body over HTTP/2 without an end is not kept")
+    func endlessBodyIsNotKept() async throws {
       await #expect(processExitsWith: .success) {
         let server = HTTP2FaultTests().serve { connection in
           connection.write(Frame.head())

@@ -45,7 +45,8 @@ extension TransportTests {
       #expect(text.contains("has expired"))
     }
 
-    @Test func certificateForClientsIsNoServers() async throws {
+    @Test("61: a certificate that is only for clients is no server's")
+    func certificateForClientsIsNoServers() async throws {
       let text = try #require(try await problem(certificates.forClients, caBundle: certificates.caBundle))
       #expect(text.contains("not for a server"))
       for files in [certificates.forServers, certificates.forAnything] {

@@ -19,6 +19,7 @@ private let targets: [String: @Sendable (Data) -> Void] = [
   "challenge": fuzzChallenge,
   "authority": fuzzAuthority,
   "redirect": fuzzRedirect,
+  "encoding": fuzzEncoding,
 ]
 
 private let target: @Sendable (Data) -> Void = {

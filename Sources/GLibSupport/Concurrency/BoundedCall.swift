@@ -13,7 +13,7 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
     case finished(Result<T, E>)
   }
 
-  /// What is cancelled when nobody waits any more.
+  /// For the work.
   package let cancellable: Cancellable
   private let cancelled: E
   private let timedOut: E
@@ -34,9 +34,18 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
   }
 
   /// Calls `start`, unless the call is over already, and waits for ``finish(_:)``. To be called once.
-  package func run(_ start: (BoundedCall) -> Void) async throws(E) -> T {
+  ///
+  /// - Parameters:
+  ///   - abandon: Ends work that nobody waits for any more, from any thread; cancels ``cancellable`` unless told
+  ///     otherwise.
+  ///   - start: Begins the work.
+  /// - Returns: What the work gave.
+  /// - Throws: The work's error, or that of the deadline or the cancellation.
+  package func run(
+    abandon: (@Sendable () -> Void)? = nil, _ start: (BoundedCall) -> Void
+  ) async throws(E) -> T {
     let timer = DispatchSource.makeTimerSource(queue: .global())
-    timer.setEventHandler { [self] in giveUp(timedOut) }
+    timer.setEventHandler { [self] in giveUp(timedOut, abandon) }
     timer.schedule(deadline: .now() + .milliseconds(Int(cancellable.remainingMilliseconds)))
     timer.resume()
     defer { timer.cancel() }
@@ -46,7 +55,7 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
         if suspend(continuation) { start(self) }
       }
     } onCancel: {
-      giveUp(cancelled)
+      giveUp(cancelled, abandon)
     }
     return try result.get()
   }
@@ -68,9 +77,9 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
     waiting?.resume()
   }
 
-  private func giveUp(_ error: E) {
+  private func giveUp(_ error: E, _ abandon: (@Sendable () -> Void)?) {
     finish(.failure(error))
-    cancellable.cancel()
+    if let abandon { abandon() } else { cancellable.cancel() }
   }
 
   /// What the caller gets. It reads this after the continuation was resumed.
