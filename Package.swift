@@ -24,7 +24,7 @@ let package = Package(
     .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
     .library(name: "MicrosoftGraph", targets: ["MicrosoftGraph"]),
-    .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
+    .library(name: "HTTPSupport", targets: ["HTTPSupport"]),
     .library(name: "SoupTransport", targets: ["SoupTransport"]),
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
@@ -77,40 +77,40 @@ let package = Package(
     .target(
       name: "MSALExtensionsStore",
       dependencies: ["GLibSupport", "SecretService", "StoreSupport", "TokenCache"], swiftSettings: safe),
-    .target(name: "HTTPTransport", dependencies: [httpTypes], swiftSettings: safe),
+    .target(name: "HTTPSupport", dependencies: [httpTypes], swiftSettings: safe),
     .target(
       name: "SoupTransport",
-      dependencies: ["CGLib", "CLibsoup", "GLibSupport", "HTTPTransport", asn1, httpTypes],
+      dependencies: ["CGLib", "CLibsoup", "GLibSupport", "HTTPSupport", asn1, httpTypes],
       swiftSettings: common),
     .target(
       name: "IdentityClient",
-      dependencies: ["GLibSupport", "HTTPTransport", "TokenCache", httpTypes, logging],
+      dependencies: ["GLibSupport", "HTTPSupport", "TokenCache", httpTypes, logging],
       swiftSettings: safe),
     .target(
       name: "BrowserSignIn",
-      dependencies: ["CGLib", "CLibsoup", "GLibSupport", "HTTPTransport", "IdentityClient"],
+      dependencies: ["CGLib", "CLibsoup", "GLibSupport", "HTTPSupport", "IdentityClient"],
       swiftSettings: common),
     .target(
-      name: "MicrosoftGraph", dependencies: ["HTTPTransport", "IdentityClient", "TokenCache", httpTypes],
+      name: "MicrosoftGraph", dependencies: ["HTTPSupport", "IdentityClient", "TokenCache", httpTypes],
       swiftSettings: safe),
     .target(
       name: "MSAL",
       dependencies: [
-        "BrowserSignIn", "HTTPTransport", "IdentityClient", "KeyringStore", "SecretService", "SoupTransport",
+        "BrowserSignIn", "HTTPSupport", "IdentityClient", "KeyringStore", "SecretService", "SoupTransport",
         "TokenCache", logging,
       ],
       swiftSettings: safe),
     .target(
       name: "ToolSupport",
       dependencies: [
-        "EncryptedFileStore", "GLibSupport", "HTTPTransport", "IdentityClient", "KeyringStore", "Sealing",
+        "EncryptedFileStore", "GLibSupport", "HTTPSupport", "IdentityClient", "KeyringStore", "Sealing",
         "SecretService", "TokenCache", argumentParser,
       ],
       swiftSettings: safe),
     .executableTarget(
       name: "llavero",
       dependencies: [
-        "EncryptedFileStore", "GLibSupport", "HTTPTransport", "IdentityClient", "MSALExtensionsStore",
+        "EncryptedFileStore", "GLibSupport", "HTTPSupport", "IdentityClient", "MSALExtensionsStore",
         "SecretService", "TokenCache", "ToolSupport", argumentParser,
       ],
       swiftSettings: safe),
@@ -118,7 +118,7 @@ let package = Package(
     .executableTarget(
       name: "llavero-network",
       dependencies: [
-        "BrowserSignIn", "HTTPTransport", "IdentityClient", "MicrosoftGraph", "SoupTransport", "TokenCache",
+        "BrowserSignIn", "HTTPSupport", "IdentityClient", "MicrosoftGraph", "SoupTransport", "TokenCache",
         "ToolSupport", argumentParser, httpTypes,
       ],
       swiftSettings: safe),
@@ -134,7 +134,7 @@ let package = Package(
     .executableTarget(
       name: "GraphApp",
       dependencies: [
-        "HTTPTransport", "MSAL", "SoupTransport", httpTypes,
+        "HTTPSupport", "MSAL", "SoupTransport", httpTypes,
         .product(name: "HTTPTypesFoundation", package: "swift-http-types"),
       ],
       path: "Examples/GraphApp", swiftSettings: safe),
@@ -185,7 +185,7 @@ let package = Package(
     .testTarget(
       name: "SoupTransportTests",
       dependencies: [
-        "CLibsoup", "GLibSupport", "HTTPTransport", "SoupTransport", "TestSupport", "WorkerSupport",
+        "CLibsoup", "GLibSupport", "HTTPSupport", "SoupTransport", "TestSupport", "WorkerSupport",
         httpTypes,
       ],
       swiftSettings: common),
@@ -196,13 +196,13 @@ let package = Package(
     .testTarget(
       name: "IdentityClientTests",
       dependencies: [
-        "GLibSupport", "HTTPTransport", "IdentityClient", "TestSupport", "TokenCache", httpTypes, logging,
+        "GLibSupport", "HTTPSupport", "IdentityClient", "TestSupport", "TokenCache", httpTypes, logging,
       ],
       swiftSettings: common),
     .testTarget(
       name: "SignInTests",
       dependencies: [
-        "BrowserSignIn", "EntraLab", "HTTPTransport", "IdentityClient", "KeyringStore", "SoupTransport",
+        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "KeyringStore", "SoupTransport",
         "TestSupport", "TokenCache", httpTypes, logging,
       ],
       exclude: ["browser.py"], swiftSettings: common),
@@ -216,14 +216,14 @@ let package = Package(
     .testTarget(
       name: "MicrosoftGraphTests",
       dependencies: [
-        "EntraLab", "HTTPTransport", "IdentityClient", "MicrosoftGraph", "SoupTransport", "TestSupport",
+        "EntraLab", "HTTPSupport", "IdentityClient", "MicrosoftGraph", "SoupTransport", "TestSupport",
         "TokenCache", httpTypes, logging,
       ],
       swiftSettings: common),
     .testTarget(
       name: "MSALTests",
       dependencies: [
-        "EntraLab", "HTTPTransport", "IdentityClient", "MSAL", "TestSupport", "TokenCache", httpTypes,
+        "EntraLab", "HTTPSupport", "IdentityClient", "MSAL", "TestSupport", "TokenCache", httpTypes,
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
     .testTarget(name: "MSALConcurrencyTests", dependencies: ["MSAL"], swiftSettings: common),

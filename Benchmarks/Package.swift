@@ -19,7 +19,7 @@ let package = Package(
       dependencies: [
         "BareCalls",
         .product(name: "EncryptedFileStore", package: "llavero"),
-        .product(name: "HTTPTransport", package: "llavero"),
+        .product(name: "HTTPSupport", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
         .product(name: "KeyringStore", package: "llavero"),
         .product(name: "Sealing", package: "llavero"),

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 import HTTPTypesFoundation
 import MSAL
@@ -57,7 +57,7 @@ struct GraphApp {
       configuration.knownAuthorities = [authority]
     }
     application = try MSALPublicClientApplication(configuration: configuration)
-    transport = try SoupTransport(environment: environment)
+    transport = try SoupHTTPTransport(environment: environment)
     me = graphURL.appending(path: "me")
     self.screen = screen
   }

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import HTTPTransport
+public import HTTPSupport
 public import TokenCache
 
 /// Why no token could be had, or an account not be signed out.

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 import GLibSupport
-public import HTTPTransport
+public import HTTPSupport
 public import Logging
 public import TokenCache
 
@@ -10,8 +10,8 @@ public import TokenCache
 ///
 /// ```swift
 /// let client = PublicClient(
-///   configuration: ClientConfiguration(clientID: "…"), cache: TokenCacheAccessor(store: KeyringStore()),
-///   transport: SoupTransport())
+///   configuration: ClientConfiguration(clientID: "…"), cache: TokenCacheAccessor(store: KeyringCacheStore()),
+///   transport: SoupHTTPTransport())
 /// let result = try await client.acquireToken(DeviceCodeRequest(scopes: ["User.Read"]) { print($0.message) })
 /// ```
 public final class PublicClient: Sendable {

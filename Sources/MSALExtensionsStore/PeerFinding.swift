@@ -58,7 +58,7 @@ package struct PeerReport: Sendable {
   package var isPresent: Bool { contents.map { $0.copies > 0 } ?? true || !findings.isEmpty }
 }
 
-extension MSALExtensionsStore {
+extension MSALExtensionsCacheStore {
   /// Looks at the cache and at the files around it; takes no lock and changes nothing.
   ///
   /// - Throws: What the keyring throws. A damaged cache is a finding.

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import HTTPTransport
+public import HTTPSupport
 import HTTPTypes
 public import IdentityClient
 public import TokenCache

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 public import IdentityClient
 import TokenCache

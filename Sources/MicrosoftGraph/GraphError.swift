@@ -1,4 +1,4 @@
-public import HTTPTransport
+public import HTTPSupport
 public import IdentityClient
 
 /// Why Microsoft Graph did not do what it was asked for.

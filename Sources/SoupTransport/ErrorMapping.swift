@@ -1,7 +1,7 @@
 import CGLib
 import CLibsoup
 import GLibSupport
-import HTTPTransport
+import HTTPSupport
 
 extension SoupMessageReference {
   /// What the error means for the caller. Only the host and GLib's own text are quoted.

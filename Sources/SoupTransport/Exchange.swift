@@ -2,7 +2,7 @@ import CGLib
 import CLibsoup
 import FoundationEssentials
 import GLibSupport
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 
 typealias ExchangeCall = BoundedCall<HTTPTransportResponse, HTTPTransportError>

@@ -1,6 +1,6 @@
 import CLibsoup
 import FoundationEssentials
-import HTTPTransport
+import HTTPSupport
 
 /// The proxy that the environment names.
 ///

@@ -2,7 +2,7 @@ import CGLib
 import CLibsoup
 import FoundationEssentials
 import GLibSupport
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 
 /// A `SoupMessage`: a request, and later what is known about its answer.

@@ -1,6 +1,6 @@
 import CLibsoup
 import GLibSupport
-import HTTPTransport
+import HTTPSupport
 
 /// The certificates to trust instead of the system's, if any were named.
 func loadTrustAnchors(

@@ -39,12 +39,12 @@ package struct StoreOptions: ParsableArguments {
   /// A file store without a key ends the process.
   package var store: any CacheStore {
     if let fileStore { return fileStore }
-    return KeyringStore(
+    return KeyringCacheStore(
       collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
   }
 
   /// The store of encrypted files, where that is the one that was chosen.
-  package var fileStore: EncryptedFileStore? {
+  package var fileStore: EncryptedFileCacheStore? {
     guard kind ?? Settings.current.store == .file else { return nil }
     guard let key = chosenKey else {
       Failure.exit(
@@ -52,7 +52,7 @@ package struct StoreOptions: ParsableArguments {
           code: .usage, name: "key_required", message: "The file store was chosen, and no key for it.",
           advice: "Add --key, or set LLAVERO_KEY or \"key\" in the configuration, to \(KeyChoice.forms)."))
     }
-    return EncryptedFileStore(key: source(key))
+    return EncryptedFileCacheStore(key: source(key))
   }
 
   /// Hands the key to the program that takes over by an exec.
@@ -109,7 +109,7 @@ package struct GroupOptions: ParsableArguments {
 extension TokenCacheAccessor {
   /// Throws now what would hinder a write: that a file store's key is out of reach, or the store cannot be made.
   package func prepareStore() async throws(CacheError) {
-    try await (store as? EncryptedFileStore)?.open(makingStore: true)
+    try await (store as? EncryptedFileCacheStore)?.open(makingStore: true)
   }
 }
 

@@ -25,7 +25,7 @@ struct EntraLabCommand: AsyncParsableCommand {
 
   func run() async throws {
     let signals = SignalWaiter([SIGINT, SIGTERM])
-    let lab = try await EntraLab.start(port: port, directory: directory)
+    let lab = try await Lab.start(port: port, directory: directory)
     let summary = Summary(
       authority: lab.authority(), caBundle: lab.caBundlePath, control: lab.baseURL + "/__ctl")
     print(try json ? summary.json : summary.lines)

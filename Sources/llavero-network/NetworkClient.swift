@@ -1,6 +1,6 @@
 import BrowserSignIn
 import FoundationEssentials
-import HTTPTransport
+import HTTPSupport
 import IdentityClient
 import SoupTransport
 import ToolSupport
@@ -23,9 +23,9 @@ extension ClientOptions {
 
 enum Network {
   /// What sends requests, set up as the settings say.
-  static func transport() throws(Failure.Message) -> SoupTransport {
+  static func transport() throws(Failure.Message) -> SoupHTTPTransport {
     do throws(HTTPTransportError) {
-      return try SoupTransport(
+      return try SoupHTTPTransport(
         caBundle: Settings.current.caBundle, environment: ProcessInfo.processInfo.environment)
     } catch {
       guard case .invalidConfiguration(let reason) = error else {

@@ -82,8 +82,8 @@ extension StoreOptions {
   /// unless the command line names another: the settings are about Llavero's own.
   func store(
     of peer: PeerCache, group: KeychainGroup, client: SecretServiceConnection? = nil
-  ) -> MSALExtensionsStore {
-    MSALExtensionsStore(
+  ) -> MSALExtensionsCacheStore {
+    MSALExtensionsCacheStore(
       peer, group: group, collection: collection, prompt: prompt, client: client ?? connection)
   }
 

@@ -32,8 +32,8 @@ struct CacheWorker {
     self.group = try KeychainGroup(group)
     let keyFile = ProcessInfo.processInfo.environment["CACHE_WORKER_KEY_FILE"]
     self.store =
-      store ?? keyFile.map { EncryptedFileStore(key: .keyFile(path: $0), timeout: .seconds(120)) }
-      ?? KeyringStore()
+      store ?? keyFile.map { EncryptedFileCacheStore(key: .keyFile(path: $0), timeout: .seconds(120)) }
+      ?? KeyringCacheStore()
     cache = TokenCacheAccessor(store: self.store, group: self.group)
   }
 
@@ -45,7 +45,7 @@ struct CacheWorker {
       try await CacheWorker(group: arguments[1]).save(arguments[2], count: count, accounts: accounts)
     case ("share", 5):
       guard let count = Int(arguments[3]), let accounts = Int(arguments[4]) else { exit(64) }
-      let store = MSALExtensionsStore(.msalExtensions(location: arguments[1]))
+      let store = MSALExtensionsCacheStore(.msalExtensions(location: arguments[1]))
       try await CacheWorker(group: store.group.name, store: store)
         .save(arguments[2], count: count, accounts: accounts)
     case ("serve", 2): try await CacheWorker(group: arguments[1]).serve()

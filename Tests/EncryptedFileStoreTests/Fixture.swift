@@ -17,7 +17,7 @@ final class Fixture: SharedStoreFixture {
   private let scratch: TemporaryDirectory
   let environment: [String: String]
   let group: KeychainGroup
-  let store: EncryptedFileStore
+  let store: EncryptedFileCacheStore
   let cache: TokenCacheAccessor
 
   init(in parent: String = "/tmp") throws {
@@ -29,7 +29,7 @@ final class Fixture: SharedStoreFixture {
     ]
     group = try KeychainGroup("org.example.shared")
     try Self.writePrivate((0..<32).map { UInt8($0) }, to: directory + "/key")
-    store = EncryptedFileStore(
+    store = EncryptedFileCacheStore(
       key: .keyFile(path: directory + "/key"), timeout: .seconds(120), environment: environment)
     cache = TokenCacheAccessor(store: store, group: group)
   }
@@ -40,8 +40,8 @@ final class Fixture: SharedStoreFixture {
   func otherStore(
     key: KeySource? = nil, timeout: Duration = .seconds(120), environment: [String: String] = [:],
     busAddress: String? = nil
-  ) -> EncryptedFileStore {
-    EncryptedFileStore(
+  ) -> EncryptedFileCacheStore {
+    EncryptedFileCacheStore(
       key: key ?? .keyFile(path: directory + "/key"), timeout: timeout,
       environment: self.environment.merging(environment) { $1 }, busAddress: busAddress,
       scrypt: Self.scrypt)

@@ -68,7 +68,7 @@ import Testing
       for _ in 0..<2 { _ = try await lab.curl("/common/discovery/v2.0/keys") }
       #expect(await arrived.count == 2)
     }
-    let lab = try await EntraLab.start()
+    let lab = try await Lab.start()
     async let never = lab.requests(to: .token, atLeast: 1)
     await lab.stop()
     #expect(await never.isEmpty)

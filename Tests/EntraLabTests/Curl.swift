@@ -19,7 +19,7 @@ struct Answer: Sendable {
   subscript(member: String) -> String? { (try? json)?[member]?.string }
 }
 
-extension EntraLab {
+extension Lab {
   /// Sends a request with curl, which trusts the lab's authority only.
   func curl(
     _ path: String, form: [(String, String)]? = nil, headers: [String] = [], _ options: [String] = []

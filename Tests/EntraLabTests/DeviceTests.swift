@@ -62,7 +62,7 @@ import Testing
   }
 }
 
-extension EntraLab {
+extension Lab {
   fileprivate func begin() async throws -> Answer {
     try await curl(
       "/common/oauth2/v2.0/devicecode",

@@ -15,7 +15,7 @@ enum Proof {
   static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 }
 
-extension EntraLab {
+extension Lab {
   /// Asks the authorize endpoint; `changes` replace parameters, an empty one removes.
   func authorize(tenant: String = "common", _ changes: [String: String] = [:]) async throws -> Answer {
     let standard = [

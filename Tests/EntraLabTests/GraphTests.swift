@@ -134,7 +134,7 @@ import Testing
   }
 }
 
-extension EntraLab {
+extension Lab {
   fileprivate func graph(_ path: String, _ token: String) async throws -> Answer {
     try await curl(graphURL + path, headers: ["Authorization: Bearer \(token)"])
   }

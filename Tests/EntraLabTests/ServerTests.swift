@@ -21,13 +21,13 @@ import Testing
         "https://evil.example:\(port)\(path)", ["--resolve", "evil.example:\(port):127.0.0.1"])
       #expect(other.exit == 60)
     }
-    let expired = try await EntraLab.start(validity: Date() - 7200...Date() - 3600)
+    let expired = try await Lab.start(validity: Date() - 7200...Date() - 3600)
     #expect(try await expired.curl("/common/discovery/v2.0/keys").exit == 60)
     await expired.stop()
   }
 
   @Test func `A stopped lab leaves neither a file nor a listener`() async throws {
-    let lab = try await EntraLab.start()
+    let lab = try await Lab.start()
     #expect(access(lab.caBundlePath, R_OK) == 0)
     await lab.stop()
     #expect(access(lab.caBundlePath, F_OK) != 0)
@@ -37,7 +37,7 @@ import Testing
   @Test func `A port that is taken is an error`() async throws {
     try await withLab { lab async throws in
       let port = try #require(lab.baseURL.split(separator: ":").last.flatMap { UInt16($0) })
-      await #expect(throws: LabError.self) { try await EntraLab.start(port: port) }
+      await #expect(throws: LabError.self) { try await Lab.start(port: port) }
     }
   }
 

@@ -1,6 +1,6 @@
 import Foundation
 import GLibSupport
-import HTTPTransport
+import HTTPSupport
 import Synchronization
 import Testing
 import TokenCache

@@ -1,6 +1,6 @@
 import Foundation
 import GLibSupport
-import HTTPTransport
+import HTTPSupport
 import TestSupport
 import Testing
 import TokenCache

@@ -108,7 +108,7 @@ struct CoherenceTests {
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([]), .objectPaths([])]), "CreateItem": .silence,
     ])
-    let store = KeyringStore(
+    let store = KeyringCacheStore(
       timeout: .seconds(120), allowsPlainSession: true,
       busAddress: service.keyring.busAddress,
       environment: service.keyring.environment)

@@ -128,7 +128,7 @@ struct DaemonFaultTests {
     try await fixture.cache.save(token)
     try fixture.keyring.lockCollection()
     let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: fixture.keyring)
-    let store = KeyringStore(
+    let store = KeyringCacheStore(
       prompt: .allowed(waitingUpTo: .seconds(1)), busAddress: fixture.keyring.busAddress,
       environment: fixture.keyring.environment)
     let cache = TokenCacheAccessor(store: store, group: fixture.group)
@@ -163,7 +163,7 @@ struct DaemonFaultTests {
       ]),
     ])
     service.setAnswer(method, .reply([.boolean(true), .uint32(7)]))
-    let store = KeyringStore(
+    let store = KeyringCacheStore(
       timeout: .seconds(60), allowsPlainSession: true,
       busAddress: service.keyring.busAddress,
       environment: service.keyring.environment)
@@ -180,7 +180,7 @@ struct DaemonFaultTests {
       "SearchItems": .reply([.objectPaths([]), .objectPaths([])]),
       "Locked": .reply([.variant(.string("false"))]),
     ])
-    let store = KeyringStore(
+    let store = KeyringCacheStore(
       timeout: .seconds(60), allowsPlainSession: true,
       busAddress: service.keyring.busAddress,
       environment: service.keyring.environment)
@@ -197,7 +197,7 @@ struct DaemonFaultTests {
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([FakeService.collection + "/1"]), .objectPaths([])])
     ])
-    let store = KeyringStore(
+    let store = KeyringCacheStore(
       timeout: .seconds(60), allowsPlainSession: true,
       busAddress: service.keyring.busAddress,
       environment: service.keyring.environment)
@@ -213,7 +213,7 @@ struct DaemonFaultTests {
 
   @Test func `A service that is silent is given up at the deadline`() async throws {
     let service = try FakeService(["SearchItems": .silence])
-    let store = KeyringStore(
+    let store = KeyringCacheStore(
       timeout: .milliseconds(500), allowsPlainSession: true,
       busAddress: service.keyring.busAddress,
       environment: service.keyring.environment)

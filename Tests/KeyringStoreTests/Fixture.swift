@@ -12,7 +12,7 @@ struct Fixture: SharedStoreFixture {
 
   let keyring: PrivateKeyring
   let group: KeychainGroup
-  let store: KeyringStore
+  let store: KeyringCacheStore
   let cache: TokenCacheAccessor
   /// Sees the items as any other program does.
   let client: SecretServiceClient
@@ -31,7 +31,7 @@ struct Fixture: SharedStoreFixture {
   /// Another store, as another process would have it.
   func otherStore(
     timeout: Duration = .seconds(120), environment: [String: String] = [:]
-  ) -> KeyringStore {
+  ) -> KeyringCacheStore {
     Self.store(keyring, timeout: timeout, environment: environment)
   }
 
@@ -49,8 +49,8 @@ struct Fixture: SharedStoreFixture {
 
   private static func store(
     _ keyring: PrivateKeyring, timeout: Duration, environment: [String: String] = [:]
-  ) -> KeyringStore {
-    KeyringStore(
+  ) -> KeyringCacheStore {
+    KeyringCacheStore(
       timeout: timeout, busAddress: keyring.busAddress,
       environment: keyring.environment.merging(environment) { $1 })
   }

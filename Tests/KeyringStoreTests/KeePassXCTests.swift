@@ -22,7 +22,7 @@ struct KeePassXCTests {
     let error = await #expect(throws: CacheError(.locked, "")) { try await fixture.cache.save(one) }
     #expect(error?.advice?.contains("prompt") == true)
 
-    let store = KeyringStore(
+    let store = KeyringCacheStore(
       prompt: .allowed(waitingUpTo: .seconds(60)), timeout: .seconds(60),
       busAddress: fixture.keyring.busAddress, environment: fixture.keyring.environment)
     let cache = TokenCacheAccessor(store: store, group: fixture.group)

@@ -44,7 +44,7 @@ struct UnreachableKeyringTests {
   func `71: Without a bus every operation says that the keyring is out of reach`(address: String) async throws
   {
     let fixture = try Fixture()
-    let store = KeyringStore(busAddress: address, environment: fixture.keyring.environment)
+    let store = KeyringCacheStore(busAddress: address, environment: fixture.keyring.environment)
     try await fixture.expectUnavailable(store)
     #expect(try await fixture.allItems().isEmpty)
   }
@@ -61,7 +61,7 @@ struct UnreachableKeyringTests {
 
   @Test func `A collection that does not exist is out of reach`() async throws {
     let fixture = try Fixture()
-    let store = KeyringStore(
+    let store = KeyringCacheStore(
       collection: "Nobody's", busAddress: fixture.keyring.busAddress,
       environment: fixture.keyring.environment)
     try await fixture.expectUnavailable(store)
@@ -148,7 +148,7 @@ struct UnreachableKeyringTests {
 extension Fixture {
   /// Expects that nothing can be done with a store, that the error says what to do, and that nothing is
   /// answered as if the store were empty.
-  fileprivate func expectUnavailable(_ store: KeyringStore) async throws {
+  fileprivate func expectUnavailable(_ store: KeyringCacheStore) async throws {
     let cache = TokenCacheAccessor(store: store, group: group)
     let token = SampleToken("any", account: 3)
     let calls: [() async throws -> Void] = [

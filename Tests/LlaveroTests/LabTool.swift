@@ -14,11 +14,11 @@ struct LabTool: Sendable {
   static let browser = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "SignInTests/browser.py").path
 
-  let lab: EntraLab
+  let lab: Lab
   let tool: Tool
   var environment: [String: String?]
 
-  init(_ lab: EntraLab, on keyring: PrivateKeyring? = nil) throws {
+  init(_ lab: Lab, on keyring: PrivateKeyring? = nil) throws {
     self.lab = lab
     tool = try Tool(on: keyring)
     environment = [
@@ -62,7 +62,7 @@ struct LabTool: Sendable {
   /// Runs a command that waits for a person on another device, who decides once the tool asks.
   func onDevice(
     _ arguments: [String], with changes: [String: String?] = [:],
-    decide: @Sendable (EntraLab) throws -> Void = { try $0.approveDevice(as: "alice") }
+    decide: @Sendable (Lab) throws -> Void = { try $0.approveDevice(as: "alice") }
   ) throws -> Child.Result {
     let asked = lab.requests(to: .token).count
     let outcome = Mutex<Result<Child.Result, any Error>?>(nil)

@@ -17,7 +17,7 @@ private struct ItemFixture: StoreFixture {
   }
 
   func newStore(timeout: Duration) -> any CacheStore {
-    MSALExtensionsStore(
+    MSALExtensionsCacheStore(
       .msalExtensions(location: directory.path + "/cache"), timeout: timeout, patience: timeout,
       client: SecretServiceConnection(busAddress: keyring.busAddress))
   }

@@ -14,7 +14,7 @@ struct SharedItemTests {
   let client: SecretServiceClient
   let attributes = ["app": "test\(UInt64.random(in: 0 ... .max))"]
   let location: String
-  let store: MSALExtensionsStore
+  let store: MSALExtensionsCacheStore
   let cache: TokenCacheAccessor
 
   init() throws {
@@ -22,7 +22,7 @@ struct SharedItemTests {
     location = directory.path + "/peer/cache"
     keyring = try PrivateKeyring.shared.get()
     client = SecretServiceClient(busAddress: keyring.busAddress)
-    store = MSALExtensionsStore(
+    store = MSALExtensionsCacheStore(
       .msalExtensions(location: location, schema: "com.example.test", attributes: attributes),
       timeout: .seconds(120), patience: .milliseconds(200),
       client: SecretServiceConnection(busAddress: keyring.busAddress))

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPSupport
 import IdentityClient
 @testable import MSAL
 import Testing

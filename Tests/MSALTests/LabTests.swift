@@ -50,7 +50,7 @@ extension ApplicationTests {
       }
     }
 
-    private static func application(_ lab: EntraLab) throws -> MSALPublicClientApplication {
+    private static func application(_ lab: Lab) throws -> MSALPublicClientApplication {
       let authority = try MSALAADAuthority(url: #require(URL(string: lab.authority())))
       let config = MSALPublicClientApplicationConfig(
         clientId: clientID, redirectUri: nil, authority: authority)

@@ -1,6 +1,6 @@
 import EntraLab
 import Foundation
-import HTTPTransport
+import HTTPSupport
 import MicrosoftGraph
 import Testing
 

@@ -1,7 +1,7 @@
 import BrowserSignIn
 import EntraLab
 import Foundation
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 import IdentityClient
 import Logging
@@ -21,7 +21,7 @@ enum LabApps {
 /// Everything as in a program of the person's own, with the lab in Entra ID's place and a browser without
 /// eyes.
 struct LabClient: Sendable {
-  let lab: EntraLab
+  let lab: Lab
   let client: PublicClient
   let cache: TokenCacheAccessor
   let transport: any HTTPTransport
@@ -29,14 +29,14 @@ struct LabClient: Sendable {
 
   // The action is what the browser does besides signing in, see browser.py; `exchange` sends requests instead.
   init(
-    _ lab: EntraLab, app: String = LabApps.plain, tenant: String = "common", kind: Authority.Kind? = nil,
+    _ lab: Lab, app: String = LabApps.plain, tenant: String = "common", kind: Authority.Kind? = nil,
     store: any CacheStore = InMemoryStore(), caBundle: String? = nil, action: String? = nil,
     configure: (inout ClientConfiguration) -> Void = { _ in }, exchange: ChangedTransport.Exchange? = nil
   ) throws {
     self.lab = lab
     guard let url = URL(string: lab.authority(tenant)) else { throw CancellationError() }
     let authority = try kind.map { try Authority(url: url, kind: $0) } ?? Authority(url: url)
-    let soup = try SoupTransport(caBundle: caBundle ?? lab.caBundlePath, environment: [:])
+    let soup = try SoupHTTPTransport(caBundle: caBundle ?? lab.caBundlePath, environment: [:])
     transport = exchange.map { ChangedTransport(base: soup, exchange: $0) } ?? soup
     var configuration = ClientConfiguration(
       clientID: app, authority: authority, knownAuthorities: [authority], capabilities: [])
@@ -55,7 +55,7 @@ struct LabClient: Sendable {
   }
 
   private static func browser(
-    _ lab: EntraLab, _ action: String?, _ pages: OpenedPages
+    _ lab: Lab, _ action: String?, _ pages: OpenedPages
   ) -> BrowserAuthenticator {
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
       "browser.py")
@@ -125,10 +125,10 @@ final class OpenedPages: Sendable {
 /// A transport whose requests and answers a test changes.
 struct ChangedTransport: HTTPTransport {
   typealias Exchange =
-    @Sendable (HTTPTransportRequest, SoupTransport) async throws(HTTPTransportError)
+    @Sendable (HTTPTransportRequest, SoupHTTPTransport) async throws(HTTPTransportError)
     -> HTTPTransportResponse
 
-  let base: SoupTransport
+  let base: SoupHTTPTransport
   let exchange: Exchange
 
   func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {

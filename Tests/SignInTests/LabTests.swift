@@ -1,6 +1,6 @@
 import EntraLab
 import Foundation
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 import IdentityClient
 import KeyringStore
@@ -523,7 +523,7 @@ struct LabTests {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
     try await withLab { lab in
-      let store = KeyringStore(
+      let store = KeyringCacheStore(
         busAddress: "unix:path=/nonexistent/bus",
         environment: ["HOME": directory.path, "XDG_RUNTIME_DIR": directory.path])
       let test = try LabClient(lab, store: store)

@@ -143,10 +143,10 @@ struct SignInWorker: AsyncParsableCommand {
     let isVerbose = verbose
     let group = group
     let store: any CacheStore =
-      share.map { MSALExtensionsStore(.msalExtensions(location: $0), group: group) } ?? KeyringStore()
+      share.map { MSALExtensionsCacheStore(.msalExtensions(location: $0), group: group) } ?? KeyringCacheStore()
     return PublicClient(
       configuration: configuration, cache: TokenCacheAccessor(store: store, group: group),
-      transport: try SoupTransport(environment: ProcessInfo.processInfo.environment),
+      transport: try SoupHTTPTransport(environment: ProcessInfo.processInfo.environment),
       authenticator: BrowserAuthenticator(),
       logger: Logger(
         label: "SignInWorker",

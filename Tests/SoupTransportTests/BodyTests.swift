@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 import SoupTransport
 import Testing

@@ -1,5 +1,5 @@
 import Glibc
-import HTTPTransport
+import HTTPSupport
 import SoupTransport
 import Testing
 import WorkerSupport

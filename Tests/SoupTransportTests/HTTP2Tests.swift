@@ -1,5 +1,5 @@
 import Glibc
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 import SoupTransport
 import TestSupport
@@ -13,7 +13,7 @@ extension TransportTests {
   struct HTTP2Tests {
     private let size = 300_000
 
-    private func withServer(_ body: (UInt16, SoupTransport) async throws -> Void) async throws {
+    private func withServer(_ body: (UInt16, SoupHTTPTransport) async throws -> Void) async throws {
       let certificates = TestCertificates.shared
       try write(String(repeating: "x", count: size), to: certificates.directory + "/file")
       let free = RawServer { _ in }

@@ -1,5 +1,5 @@
 import Glibc
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 import SoupTransport
 import Synchronization

@@ -1,11 +1,11 @@
 import FoundationEssentials
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 import SoupTransport
 
 /// A transport that trusts the test's authority.
-func makeTransport(_ environment: [String: String] = [:]) throws -> SoupTransport {
-  try SoupTransport(caBundle: TestCertificates.shared.caBundle, environment: environment)
+func makeTransport(_ environment: [String: String] = [:]) throws -> SoupHTTPTransport {
+  try SoupHTTPTransport(caBundle: TestCertificates.shared.caBundle, environment: environment)
 }
 
 func get(
@@ -29,7 +29,7 @@ func post(
 }
 
 /// The error that a request ends with, or nil.
-func failure(_ transport: SoupTransport, _ request: HTTPTransportRequest) async -> HTTPTransportError? {
+func failure(_ transport: SoupHTTPTransport, _ request: HTTPTransportRequest) async -> HTTPTransportError? {
   do {
     _ = try await transport.send(request)
     return nil

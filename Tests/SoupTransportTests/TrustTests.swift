@@ -1,5 +1,5 @@
 import Glibc
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 import SoupTransport
 import Testing
@@ -13,7 +13,7 @@ extension TransportTests {
     ) async throws -> String? {
       let server = TestServer(files) { _ in .init() }
       defer { server.stop() }
-      let transport = try SoupTransport(caBundle: caBundle, environment: [:])
+      let transport = try SoupHTTPTransport(caBundle: caBundle, environment: [:])
       let error = await failure(transport, get(server.port))
       #expect(server.requests.isEmpty)
       guard case .untrustedServer(let text) = error else {
@@ -84,7 +84,7 @@ extension TransportTests {
       let argument = environment.removeValue(forKey: "argument")
       let server = TestServer { _ in .init() }
       defer { server.stop() }
-      let transport = try SoupTransport(caBundle: argument, environment: environment)
+      let transport = try SoupHTTPTransport(caBundle: argument, environment: environment)
       #expect(try await transport.send(get(server.port)).head.status == .ok)
     }
 
@@ -99,8 +99,8 @@ extension TransportTests {
         for fromEnvironment in [false, true] where !(fromEnvironment && path.isEmpty) {
           let error = #expect(throws: HTTPTransportError.self) {
             try fromEnvironment
-              ? SoupTransport(environment: ["SSL_CERT_FILE": path])
-              : SoupTransport(caBundle: path, environment: [:])
+              ? SoupHTTPTransport(environment: ["SSL_CERT_FILE": path])
+              : SoupHTTPTransport(caBundle: path, environment: [:])
           }
           guard case .invalidConfiguration(let text) = error else {
             Issue.record("\(path): \(String(describing: error))")

@@ -2,7 +2,7 @@ import BareCalls
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
-import HTTPTransport
+import HTTPSupport
 import IdentityClient
 import KeyringStore
 import Sealing
@@ -43,7 +43,7 @@ struct BenchmarkWorker {
 
   private init() throws {
     let keyFile = CommandLine.arguments.dropFirst().first
-    store = keyFile.map { EncryptedFileStore(key: .keyFile(path: $0)) } ?? KeyringStore()
+    store = keyFile.map { EncryptedFileCacheStore(key: .keyFile(path: $0)) } ?? KeyringCacheStore()
     cache = TokenCacheAccessor(store: store, group: try KeychainGroup(Self.group))
   }
 

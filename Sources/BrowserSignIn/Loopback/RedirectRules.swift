@@ -1,4 +1,4 @@
-import HTTPTransport
+import HTTPSupport
 
 /// Decides what a request to the listener is. Knows no sockets and keeps no state.
 struct RedirectRules: Sendable {

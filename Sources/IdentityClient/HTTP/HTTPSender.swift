@@ -1,5 +1,5 @@
 import FoundationEssentials
-package import HTTPTransport
+package import HTTPSupport
 import HTTPTypes
 import Logging
 

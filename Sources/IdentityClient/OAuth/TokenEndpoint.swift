@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 import TokenCache
 

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HTTPTransport
+import HTTPSupport
 import Synchronization
 
 /// The one sign-in of a client that may wait for its browser, and the way in for an answer that comes to a

@@ -1,6 +1,6 @@
 import BrowserSignIn
 import Foundation
-import HTTPTransport
+import HTTPSupport
 import IdentityClient
 import SoupTransport
 
@@ -9,7 +9,7 @@ import SoupTransport
 /// - Throws: An error in ``MSALErrorDomain`` when the certificates or the proxy of the configuration are no good.
 func defaultTransport() throws -> any HTTPTransport {
   do {
-    return try SoupTransport(
+    return try SoupHTTPTransport(
       caBundle: MSALGlobalConfig.httpConfig.certificateAuthorities?.path,
       environment: ProcessInfo.processInfo.environment)
   } catch {

@@ -1,5 +1,5 @@
 public import Foundation
-package import HTTPTransport
+package import HTTPSupport
 package import IdentityClient
 import TokenCache
 

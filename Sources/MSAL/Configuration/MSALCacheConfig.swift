@@ -61,7 +61,7 @@ open class MSALCacheConfig: NSObject, NSCopying {
   func accessor() throws -> TokenCacheAccessor {
     do {
       return TokenCacheAccessor(
-        store: store ?? KeyringStore(prompt: .allowed(waitingUpTo: .seconds(120))),
+        store: store ?? KeyringCacheStore(prompt: .allowed(waitingUpTo: .seconds(120))),
         group: try KeychainGroup(keychainSharingGroup))
     } catch {
       throw NSError(error)

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPSupport
 
 extension NSError {
   /// An error in `NSURLErrorDomain`, which is what programs look for to tell that the network is down.

@@ -9,7 +9,7 @@ import Synchronization
 /// For example:
 ///
 /// ```swift
-/// let cache = TokenCacheAccessor(store: KeyringStore(), group: try KeychainGroup("com.example.mail"))
+/// let cache = TokenCacheAccessor(store: KeyringCacheStore(), group: try KeychainGroup("com.example.mail"))
 /// for account in try await cache.accounts() { print(account.username ?? account.homeAccountID) }
 /// ```
 public final class TokenCacheAccessor: Sendable {

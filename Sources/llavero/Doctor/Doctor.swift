@@ -28,7 +28,7 @@ struct Doctor: AsyncParsableCommand {
       """)
 
   /// Each chain ends with its first problem: what comes after it could not work.
-  private func chains(_ files: EncryptedFileStore?) -> [[any Check]] {
+  private func chains(_ files: EncryptedFileCacheStore?) -> [[any Check]] {
     let keyring: [any Check] = [
       SessionBusCheck(), ServiceCheck(), EncryptionCheck(), PromptCheck(), CollectionCheck(),
     ]

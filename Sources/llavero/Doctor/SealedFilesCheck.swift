@@ -6,7 +6,7 @@ import TokenCache
 struct SealedFilesCheck: Check {
   static let name = "sealed_files"
 
-  let store: EncryptedFileStore
+  let store: EncryptedFileCacheStore
 
   func examine(_ patient: Patient) async -> [Finding] {
     do throws(CacheError) {

@@ -6,7 +6,7 @@ import ToolSupport
 struct SealedKeyCheck: Check {
   static let name = "store_key"
 
-  let store: EncryptedFileStore
+  let store: EncryptedFileCacheStore
 
   func examine(_ patient: Patient) async -> [Finding] {
     do throws(CacheError) {

@@ -6,7 +6,7 @@ import TokenCache
 struct SealedProbeCheck: Check {
   static let name = "probe"
 
-  let store: EncryptedFileStore
+  let store: EncryptedFileCacheStore
 
   func examine(_ patient: Patient) async -> [Finding] {
     do throws(CacheError) {

@@ -19,7 +19,7 @@ struct SourcesCheck: Check {
     for peer in PeerRegistry(environment: patient.environment).caches {
       // What hinders one item hinders all.
       if isKeyringOutOfReach && peer.file == nil { continue }
-      let store = MSALExtensionsStore(
+      let store = MSALExtensionsCacheStore(
         peer, collection: collection, prompt: patient.prompt, timeout: .seconds(10), client: client)
       do throws(CacheError) {
         findings += try await store.inspect().findings.filter { known.insert($0).inserted }

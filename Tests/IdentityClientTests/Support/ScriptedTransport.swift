@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPSupport
 import HTTPTypes
 import Synchronization
 import TokenCache

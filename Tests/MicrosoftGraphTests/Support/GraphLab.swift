@@ -1,6 +1,6 @@
 import EntraLab
 import Foundation
-import HTTPTransport
+import HTTPSupport
 import IdentityClient
 import Logging
 import MicrosoftGraph
@@ -12,7 +12,7 @@ import TokenCache
 
 /// Somebody who is signed in at a lab, and a Graph client that waits for nobody.
 struct GraphLab: Sendable {
-  let lab: EntraLab
+  let lab: Lab
   let client: PublicClient
   let account: Account
   let scopes: [String]
@@ -20,13 +20,13 @@ struct GraphLab: Sendable {
   let waits = Waits()
 
   init(
-    _ lab: EntraLab, user: String = "alice", scopes: [String] = ["User.Read"], capabilities: [String] = []
+    _ lab: Lab, user: String = "alice", scopes: [String] = ["User.Read"], capabilities: [String] = []
   ) async throws {
     let authority = try Authority(url: #require(URL(string: lab.authority())))
     let configuration = ClientConfiguration(
       clientID: "c0000000-0000-4000-8000-000000000001", authority: authority, knownAuthorities: [authority],
       capabilities: capabilities)
-    let transport = RecordingTransport(try SoupTransport(caBundle: lab.caBundlePath, environment: [:]))
+    let transport = RecordingTransport(try SoupHTTPTransport(caBundle: lab.caBundlePath, environment: [:]))
     let start = ContinuousClock.now
     client = PublicClient(
       configuration: configuration, cache: TokenCacheAccessor(store: InMemoryStore()), transport: transport,
@@ -40,7 +40,7 @@ struct GraphLab: Sendable {
   }
 
   private static func signIn(
-    _ lab: EntraLab, _ client: PublicClient, _ user: String, _ scopes: [String], _ claims: ClaimsRequest?
+    _ lab: Lab, _ client: PublicClient, _ user: String, _ scopes: [String], _ claims: ClaimsRequest?
   ) async throws(IdentityError) -> AuthenticationResult {
     let request = DeviceCodeRequest(scopes: scopes, claims: claims) { code in
       #expect(throws: Never.self) { try lab.approveDevice(userCode: code.userCode, as: user) }

@@ -7,7 +7,7 @@ import Synchronization
 /// It answers as the Microsoft identity platform does, for the tenants, users and apps of ``LabDirectory``, and
 /// lets a test decide what goes wrong and see what was sent. Its secrets are worth nothing: its keys are made
 /// when it starts, and nothing outside it trusts them.
-package final class EntraLab: Sendable {
+package final class Lab: Sendable {
   /// For example `https://localhost:35711`. An authority is this with a tenant: `…/common`.
   package let baseURL: String
   /// The certificate of the lab's own authority, in PEM. Gone after ``stop()``.
@@ -26,7 +26,7 @@ package final class EntraLab: Sendable {
   /// - Throws: ``LabError`` where the port is taken or the bundle cannot be written.
   package static func start(
     port: UInt16 = 0, directory: String? = nil, validity: ClosedRange<Date>? = nil
-  ) async throws(LabError) -> EntraLab {
+  ) async throws(LabError) -> Lab {
     let temporary = FileManager.default.temporaryDirectory.path + "/entra-lab-" + randomIdentifier()
     let file = (directory ?? temporary) + "/entra-lab-ca.pem"
     do {
@@ -40,7 +40,7 @@ package final class EntraLab: Sendable {
       }
       let server = try await LabServer.start(
         port: Int(port), certificate: certificates.serverPEM, answer: answer)
-      return EntraLab(
+      return Lab(
         server: server, state: state, file: file, ownDirectory: directory == nil ? temporary : nil)
     } catch {
       try? FileManager.default.removeItem(atPath: directory == nil ? temporary : file)
@@ -67,8 +67,8 @@ package final class EntraLab: Sendable {
 /// Starts a lab for one test and ends it afterwards, however the test ends.
 ///
 /// - Throws: ``LabError`` where the lab cannot start, and whatever `body` throws.
-package func withLab<T: Sendable>(_ body: (EntraLab) async throws -> T) async throws -> T {
-  let lab = try await EntraLab.start()
+package func withLab<T: Sendable>(_ body: (Lab) async throws -> T) async throws -> T {
+  let lab = try await Lab.start()
   do {
     let result = try await body(lab)
     await lab.stop()
@@ -80,7 +80,7 @@ package func withLab<T: Sendable>(_ body: (EntraLab) async throws -> T) async th
 }
 
 /// What a test does with the lab; the control channel does the same from outside.
-extension EntraLab {
+extension Lab {
   /// Of Microsoft Graph, with its version.
   package var graphURL: String { baseURL + "/v1.0" }
 

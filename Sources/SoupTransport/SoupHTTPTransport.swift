@@ -1,13 +1,13 @@
 import CLibsoup
 import GLibSupport
-public import HTTPTransport
+public import HTTPSupport
 import Synchronization
 
 /// An `HTTPTransport` on libsoup 3.
 ///
 /// Connections are kept and reused; a POST or PATCH always gets a new one, so that a connection which the server
 /// has closed meanwhile costs no request that must not be sent twice.
-public final class SoupTransport: HTTPTransport {
+public final class SoupHTTPTransport: HTTPTransport {
   private let trustAnchors: GObjectReference<GTlsDatabase>?
   private let proxy: ProxySettings?
   /// Begun by the first request. It loads GIO's modules, and a program that ends meanwhile would crash: the libraries

@@ -12,10 +12,10 @@ public import TokenCache
 /// For example:
 ///
 /// ```swift
-/// let store = EncryptedFileStore(key: .keyFile(path: "/etc/example/cache.key"))
+/// let store = EncryptedFileCacheStore(key: .keyFile(path: "/etc/example/cache.key"))
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
-public final class EncryptedFileStore: CacheStore {
+public final class EncryptedFileCacheStore: CacheStore {
   private let directory: StoreDirectory
   private let timeout: Duration
   private let reads = BlockingQueue(label: "llavero.files.reads")

@@ -12,10 +12,10 @@ public import TokenCache
 /// For example:
 ///
 /// ```swift
-/// let store = KeyringStore(prompt: .allowed(waitingUpTo: .seconds(120)))
+/// let store = KeyringCacheStore(prompt: .allowed(waitingUpTo: .seconds(120)))
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
-public final class KeyringStore: CacheStore {
+public final class KeyringCacheStore: CacheStore {
   private let access: KeyringAccess
   private let runtimeDirectory: RuntimeDirectory
   private let reads = BlockingQueue(label: "llavero.keyring.reads")

@@ -12,15 +12,15 @@ public import TokenCache
 /// is not about stay as they are, known or not, under their keys.
 ///
 /// All of the cache is one item, as the other libraries have it, so that every change writes all of it. For a
-/// cache that only Swift programs use, `KeyringStore` is the better choice.
+/// cache that only Swift programs use, `KeyringCacheStore` is the better choice.
 ///
 /// For example:
 ///
 /// ```swift
-/// let store = MSALExtensionsStore(.msalExtensions(location: "/home/alice/.my_app/token_cache"))
+/// let store = MSALExtensionsCacheStore(.msalExtensions(location: "/home/alice/.my_app/token_cache"))
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
-public final class MSALExtensionsStore: CacheStore {
+public final class MSALExtensionsCacheStore: CacheStore {
   /// The cache that is shared.
   public let peer: PeerCache
   /// What the cache is called as a group; other groups are empty and cannot be written.
@@ -130,7 +130,7 @@ public final class MSALExtensionsStore: CacheStore {
   }
 }
 
-extension MSALExtensionsStore {
+extension MSALExtensionsCacheStore {
   /// Reads the cache as it is, without waiting for a lock.
   package func contents() async throws(CacheError) -> PeerContents {
     try await run { (job, _) throws(CacheError) in try job.read() }
