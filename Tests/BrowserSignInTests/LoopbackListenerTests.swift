@@ -14,9 +14,9 @@ private let answerForm = form("code=abc%2B1&state=right")
 @Suite(.timeLimit(.minutes(10)))
 struct LoopbackListenerTests {
   @Test(
-    "1: the form that was expected is the answer", arguments: ["127.0.0.1", "::1"],
+    .conformance(1), arguments: ["127.0.0.1", "::1"],
     ["localhost", "LocalHost", "127.0.0.1", "[::1]"])
-  func expectedFormIsTheResponse(_ address: String, _ name: String) async throws {
+  func `The form that was expected is the answer`(_ address: String, _ name: String) async throws {
     let listener = try makeListener()
     #expect(listener.redirectURI == "http://localhost:\(listener.port)")
     async let response = listener.response(timeout: .seconds(200))
@@ -28,15 +28,15 @@ struct LoopbackListenerTests {
     #expect(try await response == ["code": "a+b c", "state": "right", "empty": ""])
   }
 
-  @Test func answerThatCameBeforeItWasAskedForIsKept() async throws {
+  @Test func `Answer that came before it was asked for is kept`() async throws {
     let listener = try makeListener()
     #expect(status(await send(answerForm, to: listener.port)) == 200)
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
     #expect(try await listener.response(timeout: .zero)["code"] == "abc+1")
   }
 
-  @Test("5, 6: an answer with a wrong state or none is refused, an error too, and the wait goes on")
-  func wrongStateIsRefusedAndTheWaitGoesOn() async throws {
+  @Test(.conformance(5, 6))
+  func `An answer with a wrong state or none is refused, an error too, and the wait goes on`() async throws {
     let listener = try makeListener()
     async let response = listener.response(timeout: .seconds(200))
     let refused = [
@@ -52,7 +52,7 @@ struct LoopbackListenerTests {
     #expect(try await response["code"] == "abc+1")
   }
 
-  @Test func refusedAnswersAreCountedInTheTimeout() async throws {
+  @Test func `Refused answers are counted in the timeout`() async throws {
     let listener = try makeListener()
     for _ in 0..<3 { _ = await send(form("code=evil&state=wrong"), to: listener.port) }
     await #expect(throws: LoopbackError.timedOut(refusedAnswers: 3)) {
@@ -60,7 +60,7 @@ struct LoopbackListenerTests {
     }
   }
 
-  @Test func onlyOneAnswerWins() async throws {
+  @Test func `Only one answer wins`() async throws {
     let listener = try makeListener()
     let answers = await withTaskGroup(of: Int?.self) { group in
       for number in 0..<12 {
@@ -76,8 +76,8 @@ struct LoopbackListenerTests {
     #expect(late.contains("sign-in is over"))
   }
 
-  @Test("12, 17: an error is an answer, and the page escapes its text")
-  func errorAnswerIsAResponseAndItsTextIsEscaped() async throws {
+  @Test(.conformance(12, 17))
+  func `An error is an answer, and the page escapes its text`() async throws {
     let listener = try makeListener()
     let answer = await send(
       form("error=access_denied&error_description=%3Cscript%3E%26%22'%1b[31m&state=right"), to: listener.port)
@@ -136,9 +136,8 @@ struct LoopbackListenerTests {
     Refusal("a long path", 404, form(body, path: "/" + String(repeating: "x", count: 10 << 10))),
   ]
 
-  @Test(
-    "15, 16: any other request is refused, and the wait goes on", arguments: refusals)
-  func otherRequestIsRefusedAndTheWaitGoesOn(_ refusal: Refusal) async throws {
+  @Test(.conformance(15, 16), arguments: refusals)
+  func `Any other request is refused, and the wait goes on`(_ refusal: Refusal) async throws {
     let listener = try makeListener()
     async let response = listener.response(timeout: .seconds(200))
     let answer = await send(refusal.request, to: listener.port)
@@ -149,7 +148,7 @@ struct LoopbackListenerTests {
   }
 
   @Test(
-    "15: what is no request harms nothing",
+    .conformance(15),
     arguments: [
       "hello\n\n", "GET\n\n", "GET / HTTP/9.9\n\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\n\n",
       "POST / HTTP/1.1\nHost\n\n",
@@ -158,7 +157,7 @@ struct LoopbackListenerTests {
       "POST / HTTP/1.1\nHost: localhost:{port}\nContent-Length: 99999999999999999999\n\n",
       "POST / HTTP/1.1\nX: " + String(repeating: "x", count: 200_000) + "\n\n",
     ])
-  func malformedRequestHarmsNothing(_ request: String) async throws {
+  func `What is no request harms nothing`(_ request: String) async throws {
     let listener = try makeListener()
     async let response = listener.response(timeout: .seconds(200))
     let client = try #require(RawClient(listener.port))
@@ -174,7 +173,7 @@ struct LoopbackListenerTests {
     "Sec-Fetch-Mode: navigate\nSec-Fetch-Site: cross-site\nSec-Fetch-Dest: document\nOrigin: null\n",
     "Expect: 100-continue\n", "Cookie: a=b\nCookie: c=d\n",
   ])
-  func browsersFieldsAreFine(_ fields: String) async throws {
+  func `Browsers fields are fine`(_ fields: String) async throws {
     let listener = try makeListener()
     let answer = await send(
       form("code=1&state=right", type: "application/x-www-form-urlencoded; charset=UTF-8", fields: fields),
@@ -183,7 +182,7 @@ struct LoopbackListenerTests {
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
   }
 
-  @Test func everyAnswerForbidsKeepingAndEmbedding() async throws {
+  @Test func `Every answer forbids keeping and embedding`() async throws {
     let listener = try makeListener()
     for request in [answerForm, answerForm, "GET / HTTP/1.1\nHost: localhost:{port}\n\n", "nonsense\n\n"] {
       expectSafeFields(await send(request, to: listener.port))
@@ -200,7 +199,7 @@ struct LoopbackListenerTests {
     #expect(!answer.lowercased().contains("access-control-"))
   }
 
-  @Test func pathOfTheRedirectURIIsKept() async throws {
+  @Test func `Path of the redirect URI is kept`() async throws {
     let listener = try makeListener(path: "/signed-in/here")
     #expect(listener.redirectURI == "http://localhost:\(listener.port)/signed-in/here")
     #expect(status(await send(form("code=1&state=right"), to: listener.port)) == 404)
@@ -208,8 +207,8 @@ struct LoopbackListenerTests {
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
   }
 
-  @Test("15: connections that stay empty do not keep the answer out")
-  func emptyConnectionsDoNotKeepTheAnswerOut() async throws {
+  @Test(.conformance(15))
+  func `Connections that stay empty do not keep the answer out`() async throws {
     let listener = try makeListener()
     let speculative = (0..<8).compactMap { _ in RawClient(listener.port) }
     #expect(status(await send(answerForm, to: listener.port)) == 200)
@@ -217,8 +216,8 @@ struct LoopbackListenerTests {
     #expect(speculative.count == 8)
   }
 
-  @Test("15: so many that no more are taken are closed after a while")
-  func connectionsBeyondTheLimitWaitUntilOthersEnd() async throws {
+  @Test(.conformance(15))
+  func `So many that no more are taken are closed after a while`() async throws {
     let listener = try makeListener()
     let start = ContinuousClock.now
     let idle = (0..<16).compactMap { _ in RawClient(listener.port) }
@@ -228,16 +227,16 @@ struct LoopbackListenerTests {
     #expect(status(await idle[0].readToEnd()) != 200)
   }
 
-  @Test("15: a request that does not end is cut off")
-  func requestThatDripsIsCutOff() async throws {
+  @Test(.conformance(15))
+  func `A request that does not end is cut off`() async throws {
     let listener = try makeListener()
     let client = try #require(RawClient(listener.port))
     client.write("POST / HTTP/1.1\r\nHost: localhost:\(listener.port)\r\n")
     #expect(status(await client.readToEnd()) != 200)
   }
 
-  @Test("16: a body without an end is not kept")
-  func bodyWithoutAnEndIsNotKept() async throws {
+  @Test(.conformance(16))
+  func `A body without an end is not kept`() async throws {
     let listener = try makeListener()
     let client = try #require(RawClient(listener.port))
     client.write(
@@ -249,8 +248,8 @@ struct LoopbackListenerTests {
     #expect(status(await client.readToEnd()) == 413)
   }
 
-  @Test("2: a query is answered with 303, to a path without the code")
-  func queryModeMovesTheBrowserToAPathWithoutTheCode() async throws {
+  @Test(.conformance(2))
+  func `A query is answered with 303, to a path without the code`() async throws {
     let listener = try makeListener(.query, path: "/callback")
     let page = "GET /callback/complete HTTP/1.1\nHost: localhost:{port}\n\n"
     #expect(status(await send(page, to: listener.port)) == 404)
@@ -269,8 +268,8 @@ struct LoopbackListenerTests {
     #expect(status(again) == 410)
   }
 
-  @Test("2, 16: where a query is expected nothing else is taken")
-  func queryModeRefusesFormsAndRepeatedOrWrongParameters() async throws {
+  @Test(.conformance(2, 16))
+  func `Where a query is expected nothing else is taken`() async throws {
     let listener = try makeListener(.query)
     #expect(status(await send(answerForm, to: listener.port)) == 405)
     for query in ["", "?", "?code=1&state=wrong", "?code=1&state=right&state=right", "?code=%zz&state=right"]
@@ -280,13 +279,13 @@ struct LoopbackListenerTests {
     }
   }
 
-  @Test func queryModeDoesNotWaitForABrowserThatDoesNotFollow() async throws {
+  @Test func `Query mode does not wait for a browser that does not follow`() async throws {
     let listener = try makeListener(.query)
     _ = await send("GET /?code=1&state=right HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
   }
 
-  @Test(arguments: [LoopbackListener.Mode.formPost, .query]) func curlSeesThePage(
+  @Test(arguments: [LoopbackListener.Mode.formPost, .query]) func `Curl sees the page`(
     _ mode: LoopbackListener.Mode
   ) async throws {
     let listener = try makeListener(mode)
@@ -301,8 +300,8 @@ struct LoopbackListenerTests {
     #expect(try await response == ["code": "a&b", "state": "right"])
   }
 
-  @Test("13: the wait ends when its time is over")
-  func timeoutEndsTheWait() async throws {
+  @Test(.conformance(13))
+  func `The wait ends when its time is over`() async throws {
     let listener = try makeListener()
     let start = ContinuousClock.now
     await #expect(throws: LoopbackError.timedOut(refusedAnswers: 0)) {
@@ -311,8 +310,8 @@ struct LoopbackListenerTests {
     #expect(ContinuousClock.now - start >= .milliseconds(100))
   }
 
-  @Test("14: the wait ends with its task")
-  func cancellationEndsTheWait() async throws {
+  @Test(.conformance(14))
+  func `The wait ends with its task`() async throws {
     let listener = try makeListener()
     let task = Task { try await listener.response(timeout: .seconds(50)) }
     _ = await send("GET / HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
@@ -320,8 +319,8 @@ struct LoopbackListenerTests {
     await #expect(throws: LoopbackError.cancelled) { try await task.value }
   }
 
-  @Test("13, 14: closing ends the wait, all connections and the port")
-  func closingEndsTheWaitAndFreesThePort() async throws {
+  @Test(.conformance(13, 14))
+  func `Closing ends the wait, all connections and the port`() async throws {
     let listener = try makeListener()
     let idle = try #require(RawClient(listener.port))
     let task = Task { try await listener.response(timeout: .seconds(50)) }
@@ -334,7 +333,7 @@ struct LoopbackListenerTests {
     #expect(RawClient(listener.port, host: "::1") == nil)
   }
 
-  @Test func endOfTheListenerFreesThePort() async throws {
+  @Test func `End of the listener frees the port`() async throws {
     var listener: LoopbackListener? = try makeListener()
     let port = try #require(listener?.port)
     let idle = try #require(RawClient(port))
@@ -343,16 +342,16 @@ struct LoopbackListenerTests {
     #expect(RawClient(port) == nil)
   }
 
-  @Test("19: a port that is taken is named")
-  func busyPortIsNamed() throws {
+  @Test(.conformance(19))
+  func `A port that is taken is named`() throws {
     let listener = try makeListener()
     let error = #expect(throws: LoopbackError.self) { try makeListener(port: listener.port) }
     #expect(error == .portInUse(listener.port))
     #expect("\(try #require(error))".contains("\(listener.port)"))
   }
 
-  @Test("19: also one that is taken for IPv6 only")
-  func portThatIsBusyOnIPv6OnlyIsBusy() throws {
+  @Test(.conformance(19))
+  func `Also one that is taken for IPv6 only`() throws {
     // A listener of the test's own on [::1], whose port is free on 127.0.0.1.
     let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
@@ -372,7 +371,7 @@ struct LoopbackListenerTests {
     #expect(error == .portInUse(port))
   }
 
-  @Test func fixedPortCanBeUsedAgainAtOnce() async throws {
+  @Test func `Fixed port can be used again at once`() async throws {
     let port = try makeListener().port
     for _ in 0..<3 {
       let listener = try await eventually { try makeListener(port: port) }

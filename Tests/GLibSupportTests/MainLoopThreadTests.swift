@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct MainLoopThreadTests {
-  @Test func workRunsInOrderOnOneThreadWhoseContextIsTheLoops() async {
+  @Test func `Work runs in order on one thread whose context is the loops`() async {
     let thread = MainLoopThread(name: "test")
     let seen = Mutex<[(number: Int, thread: pthread_t)]>([])
     await withCheckedContinuation { continuation in
@@ -26,7 +26,7 @@ struct MainLoopThreadTests {
     #expect(result.first?.thread != pthread_self())
   }
 
-  @Test func workInvokedOnTheThreadRunsAtOnce() async {
+  @Test func `Work invoked on the thread runs at once`() async {
     let thread = MainLoopThread(name: "test")
     let order = Mutex<[Int]>([])
     await withCheckedContinuation { continuation in
@@ -39,7 +39,7 @@ struct MainLoopThreadTests {
     #expect(order.withLock { $0 } == [1, 2])
   }
 
-  @Test func whatWasInvokedBeforeTheEndIsRunAndLetGo() async {
+  @Test func `What was invoked before the end is run and let go`() async {
     final class Witness: Sendable {}
     for _ in 0..<100 {
       weak var witness: Witness?
@@ -57,7 +57,7 @@ struct MainLoopThreadTests {
   }
 
   @Test(arguments: ["ends-elsewhere", "ends-on-itself"])
-  func threadEndsWithItsLastReference(_ name: String) async {
+  func `Thread ends with its last reference`(_ name: String) async {
     var directories: [String] = []
     for _ in 0..<20 {
       let thread = MainLoopThread(name: name)
@@ -75,7 +75,7 @@ struct MainLoopThreadTests {
     await eventually { !directories.contains { isThread($0, named: name) } }
   }
 
-  @Test func threadEndsThatWasDroppedBeforeItsLoopBegan() async {
+  @Test func `Thread ends that was dropped before its loop began`() async {
     await #expect(processExitsWith: .success) {
       func isEnded() -> Bool {
         // The rest is the test library's.

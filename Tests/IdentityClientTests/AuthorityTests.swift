@@ -1,11 +1,11 @@
 import Foundation
 import HTTPSupport
+import TestSupport
 import Testing
 import TokenCache
 
 @testable import IdentityClient
 
-@Suite("Authorities and their metadata")
 struct AuthorityTests {
   private static let host = "https://login.contoso.test"
 
@@ -28,8 +28,10 @@ struct AuthorityTests {
     }
   }
 
-  @Test("46: a host that nobody knows is looked up with Microsoft, and refused if they do not know it either")
-  func unknownInstance() async throws {
+  @Test(.conformance(46))
+  func `A host that nobody knows is looked up with Microsoft, and refused if they do not know it either`()
+    async throws
+  {
     let test = try TestClient("https://evil.test/common")
     answerInstances(test, .refusal("invalid_instance", code: 50049))
     for _ in 0..<2 {
@@ -44,10 +46,10 @@ struct AuthorityTests {
     #expect(asked.query["authorization_endpoint"] == "https://evil.test/common/oauth2/v2.0/authorize")
   }
 
-  @Test(
-    "46: an authority of the application's own is asked itself, and need not answer",
-    arguments: [true, false])
-  func knownAuthority(_ answers: Bool) async throws {
+  @Test(.conformance(46), arguments: [true, false])
+  func `An authority of the application's own is asked itself, and need not answer`(_ answers: Bool)
+    async throws
+  {
     let url = try #require(URL(string: "\(Self.host):8443/common"))
     let test = try TestClient(url.absoluteString) { configuration in
       configuration.knownAuthorities = [configuration.authority]
@@ -64,15 +66,15 @@ struct AuthorityTests {
         == (answers ? ["login.contoso.test:8443", "sts.contoso.test:8443"] : ["sts.contoso.test:8443"]))
   }
 
-  @Test("46: without validation nobody is asked")
-  func noValidation() async throws {
+  @Test(.conformance(46))
+  func `Without validation nobody is asked`() async throws {
     let test = try TestClient("\(Self.host)/common") { $0.validateAuthority = false }
     _ = try await test.client.resolve()
     #expect(test.transport.instanceRequests.isEmpty)
   }
 
-  @Test("46: nobody joins a known cloud by their own word")
-  func noHijacking() async throws {
+  @Test(.conformance(46))
+  func `Nobody joins a known cloud by their own word`() async throws {
     let test = try TestClient("\(Self.host)/common") { configuration in
       configuration.knownAuthorities = [configuration.authority]
     }
@@ -82,9 +84,11 @@ struct AuthorityTests {
     #expect(test.cache.clouds.canonical("login.microsoftonline.com") == "login.windows.net")
   }
 
-  @Test(
-    "What Microsoft says of a host is used: its other names, the one for requests and the one in the cache")
-  func discoveredCloud() async throws {
+  @Test
+  func
+    `What Microsoft says of a host is used: its other names, the one for requests and the one in the cache`()
+    async throws
+  {
     let test = try TestClient("https://sts.contoso.test/common")
     answerInstances(
       test, Self.instances(["login.contoso.test", "sts.contoso.test"], cache: "cache.contoso.test"))
@@ -101,12 +105,10 @@ struct AuthorityTests {
     #expect(try await test.silent(account).source == .cache)
   }
 
-  @Test(
-    "Known clouds need no instance discovery",
-    arguments: [
-      "login.microsoftonline.com", "login.microsoftonline.us", "login.chinacloudapi.cn",
-    ])
-  func knownCloud(_ host: String) async throws {
+  @Test(arguments: [
+    "login.microsoftonline.com", "login.microsoftonline.us", "login.chinacloudapi.cn",
+  ])
+  func `Known clouds need no instance discovery`(_ host: String) async throws {
     let test = try TestClient("https://\(host)/common")
     let metadata = try await test.client.resolve()
     #expect(test.transport.requests.count == 1)
@@ -114,27 +116,27 @@ struct AuthorityTests {
   }
 
   @Test(
-    "80: an address of B2C is no authority of Entra ID",
+    .conformance(80),
     arguments: [
       "https://login.microsoftonline.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn",
       "https://contoso.b2clogin.com/contoso.onmicrosoft.com/B2C_1_SignIn",
       "https://localhost/TFP/tenant/policy",
     ])
-  func b2cAsEntra(_ address: String) throws {
+  func `An address of B2C is no authority of Entra ID`(_ address: String) throws {
     let url = try #require(URL(string: address))
     #expect(throws: IdentityError(.invalidParameter, "")) { try Authority(url: url, kind: .aad) }
     #expect(try Authority(url: url).kind == .b2c)
   }
 
-  @Test("47: an authority without TLS is refused", arguments: Authority.Kind.allCases)
-  func noTLS(_ kind: Authority.Kind) throws {
+  @Test(.conformance(47), arguments: Authority.Kind.allCases)
+  func `An authority without TLS is refused`(_ kind: Authority.Kind) throws {
     let url = try #require(URL(string: "http://login.contoso.test/adfs/policy/x"))
     #expect(throws: IdentityError(.invalidParameter, "")) { try Authority(url: url, kind: kind) }
     #expect(throws: IdentityError(.invalidParameter, "")) { try Authority(url: url) }
   }
 
   @Test(
-    "48: metadata does not lead to a host without TLS, or out of the cloud",
+    .conformance(48),
     arguments: [
       "token_endpoint", "authorization_endpoint", "device_authorization_endpoint", "end_session_endpoint",
     ],
@@ -144,30 +146,30 @@ struct AuthorityTests {
       "https://login.microsoftonline.com@evil.test/token", "https://login.microsoftonline.com:8443/token",
       "not an address",
     ])
-  func foreignEndpoint(_ name: String, _ address: String) async throws {
+  func `Metadata does not lead to a host without TLS, or out of the cloud`(_ name: String, _ address: String)
+    async throws
+  {
     let test = try TestClient()
     test.transport.setMetadata([name: .string(address)])
     await #expect(throws: IdentityError(.authorityValidationFailed, "")) { try await test.client.resolve() }
   }
 
-  @Test("48: other hosts of the same cloud are fine")
-  func aliasEndpoint() async throws {
+  @Test(.conformance(48))
+  func `Other hosts of the same cloud are fine`() async throws {
     let test = try TestClient()
     test.transport.setMetadata(["token_endpoint": "https://login.windows.net/common/oauth2/v2.0/token"])
     #expect(try await test.client.resolve().tokenEndpoint.host() == "login.windows.net")
   }
 
-  @Test(
-    "48: metadata without what is needed is refused",
-    arguments: ["token_endpoint", "authorization_endpoint", "issuer"])
-  func incomplete(_ name: String) async throws {
+  @Test(.conformance(48), arguments: ["token_endpoint", "authorization_endpoint", "issuer"])
+  func `Metadata without what is needed is refused`(_ name: String) async throws {
     let test = try TestClient()
     test.transport.setMetadata([name: .null])
     await #expect(throws: IdentityError(.authorityValidationFailed, "")) { try await test.client.resolve() }
   }
 
   @Test(
-    "48: an OpenID Connect provider's issuer must be itself",
+    .conformance(48),
     arguments: [
       ("https://id.example.test/realm", true), ("https://id.example.test/realm/", true),
       ("https://id.example.test", true), ("https://evil.test/realm", false),
@@ -176,7 +178,7 @@ struct AuthorityTests {
       ("https://login.microsoftonline.com/x", true), ("https://west.login.microsoftonline.com/x", true),
       ("https://id.example.test.evil.test/realm", false),
     ])
-  func issuer(_ issuer: String, _ isGood: Bool) async throws {
+  func `An OpenID Connect provider's issuer must be itself`(_ issuer: String, _ isGood: Bool) async throws {
     let test = try TestClient("https://id.example.test/realm", kind: .oidc)
     test.transport.setMetadata(["issuer": .string(issuer)])
     if isGood {
@@ -186,8 +188,8 @@ struct AuthorityTests {
     }
   }
 
-  @Test("49: metadata is asked for once, also by callers at the same time")
-  func discoveryOnce() async throws {
+  @Test(.conformance(49))
+  func `Metadata is asked for once, also by callers at the same time`() async throws {
     let test = try TestClient()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<10 { group.addTask { _ = try await test.client.resolve() } }
@@ -197,8 +199,8 @@ struct AuthorityTests {
     #expect(test.transport.discoveryRequests.count == 1)
   }
 
-  @Test("49: a network that was down is no verdict on the authority")
-  func discoveryAgain() async throws {
+  @Test(.conformance(49))
+  func `A network that was down is no verdict on the authority`() async throws {
     let test = try TestClient()
     test.transport.script { _ throws(HTTPTransportError) in throw .cannotConnect("down") }
     await #expect(throws: IdentityError(.network, "")) { try await test.client.resolve() }
@@ -206,8 +208,8 @@ struct AuthorityTests {
     _ = try await test.client.resolve()
   }
 
-  @Test("50: a redirection is not followed", arguments: [301, 302, 307, 308])
-  func redirection(_ status: Int) async throws {
+  @Test(.conformance(50), arguments: [301, 302, 307, 308])
+  func `A redirection is not followed`(_ status: Int) async throws {
     let test = try TestClient()
     let account = try await test.signIn().account
     test.transport.answerTokens(.json([:], status: status, headers: ["Location": "https://evil.test/token"]))
@@ -217,8 +219,8 @@ struct AuthorityTests {
     #expect(test.transport.requests.allSatisfy { $0.url.host == "login.microsoftonline.com" })
   }
 
-  @Test("80: a B2C policy has accounts of its own, and its home tenant is the tokens'")
-  func b2c() async throws {
+  @Test(.conformance(80))
+  func `A B2C policy has accounts of its own, and its home tenant is the tokens'`() async throws {
     let tenant = "44444444-4444-4444-4444-444444444444"
     var person = TestPerson(uid: "oid-b2c_1_signin", home: tenant, username: "dora@example.test")
     person.tenant = tenant
@@ -243,18 +245,18 @@ struct AuthorityTests {
     #expect(try await test.silent(account, ["https://api.test/read"]).accessToken == "access-2")
   }
 
-  @Test(
-    "A tenant takes the place of another where addresses have one",
-    arguments: [
-      ("https://login.microsoftonline.com/common", "https://login.microsoftonline.com/new"),
-      ("https://contoso.ciamlogin.com", "https://contoso.ciamlogin.com/new"),
-      ("https://contoso.b2clogin.com/tenant/policy", "https://contoso.b2clogin.com/new/policy"),
-      (
-        "https://login.microsoftonline.com:8080/tfp/tenant/policy",
-        "https://login.microsoftonline.com:8080/tfp/new/policy"
-      ), ("https://login.microsoftonline.com/adfs", nil),
-    ])
-  func replacedTenant(_ address: String, _ expected: String?) throws {
+  @Test(arguments: [
+    ("https://login.microsoftonline.com/common", "https://login.microsoftonline.com/new"),
+    ("https://contoso.ciamlogin.com", "https://contoso.ciamlogin.com/new"),
+    ("https://contoso.b2clogin.com/tenant/policy", "https://contoso.b2clogin.com/new/policy"),
+    (
+      "https://login.microsoftonline.com:8080/tfp/tenant/policy",
+      "https://login.microsoftonline.com:8080/tfp/new/policy"
+    ), ("https://login.microsoftonline.com/adfs", nil),
+  ])
+  func `A tenant takes the place of another where addresses have one`(_ address: String, _ expected: String?)
+    throws
+  {
     let authority = try Authority(url: #require(URL(string: address)))
     let replaced = try? authority.replacingTenant(with: "new")
     #expect(replaced?.url.absoluteString == expected)
@@ -262,8 +264,8 @@ struct AuthorityTests {
     #expect(throws: IdentityError.self) { try authority.replacingTenant(with: "a/b") }
   }
 
-  @Test("80: AD FS sends no client info; the subject is the account")
-  func adfs() async throws {
+  @Test(.conformance(80))
+  func `AD FS sends no client info; the subject is the account`() async throws {
     let test = try TestClient("https://fs.contoso.test/adfs")
     let claims: JSONObject = [
       "iss": "https://fs.contoso.test/adfs", "tid": .null, "sub": "Subject=", "oid": .null,
@@ -282,8 +284,8 @@ struct AuthorityTests {
     #expect(test.transport.tokenRequests.last?.url.path == "/adfs/oauth2/token")
   }
 
-  @Test("80: External ID without a path is the tenant that its host names")
-  func ciam() async throws {
+  @Test(.conformance(80))
+  func `External ID without a path is the tenant that its host names`() async throws {
     let test = try TestClient("https://contoso.ciamlogin.com")
     let tenant = TestPerson.alice.home
     let issuer = "https://\(tenant).ciamlogin.com/\(tenant)/v2.0"

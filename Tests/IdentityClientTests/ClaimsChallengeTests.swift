@@ -1,8 +1,8 @@
 import Foundation
 import IdentityClient
+import TestSupport
 import Testing
 
-@Suite("Claims challenges")
 struct ClaimsChallengeTests {
   private static let claims = #"{"access_token":{"nbf":{"essential":true,"value":"1767225600"},"é":null}}"#
   private static let base64 = Data(claims.utf8).base64EncodedString()
@@ -11,7 +11,7 @@ struct ClaimsChallengeTests {
   private static let unpadded = base64URL.replacingOccurrences(of: "=", with: "")
 
   @Test(
-    "51: A challenge is found among others, however it is written",
+    .conformance(51),
     arguments: [
       [#"Bearer realm="", error="insufficient_claims", claims="\#(base64)""#],
       [#"Bearer claims="\#(base64URL)", error="insufficient_claims", realm="a, b=c""#],
@@ -30,12 +30,12 @@ struct ClaimsChallengeTests {
       ],
       [#", ,Bearer authorization_uri="https://x/?a=b,c", error="insufficient_claims", claims="\#(base64)""#],
     ])
-  func found(_ fields: [String]) {
+  func `A challenge is found among others, however it is written`(_ fields: [String]) {
     #expect(ClaimsChallenge(wwwAuthenticate: fields)?.claims == Self.claims)
   }
 
   @Test(
-    "51: What is no claims challenge is none",
+    .conformance(51),
     arguments: [
       [], [""], ["Bearer"], [#"Bearer error="invalid_token", claims="\#(base64)""#],
       [#"Bearer error="insufficient_claims""#], [#"Bearer error="insufficient_claims", claims="!!!""#],
@@ -44,7 +44,7 @@ struct ClaimsChallengeTests {
       [#"Bearer error="insufficient_claims, claims="\#(base64)""#], ["=", "\"", "Bearer =", "Bearer \"\\"],
       [#"PoP error="insufficient_claims", claims="\#(base64)""#],
     ])
-  func none(_ fields: [String]) {
+  func `What is no claims challenge is none`(_ fields: [String]) {
     #expect(ClaimsChallenge(wwwAuthenticate: fields) == nil)
   }
 }

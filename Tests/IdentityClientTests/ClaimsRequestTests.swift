@@ -5,7 +5,7 @@ import TokenCache
 @testable import IdentityClient
 
 struct ClaimsRequestTests {
-  @Test func aClaimThatIsAskedForAgainReplacesTheEarlierRequest() throws {
+  @Test func `A claim that is asked for again replaces the earlier request`() throws {
     var request = ClaimsRequest()
     for value in [1, 2] {
       let info = ClaimsRequest.AdditionalInfo(value: .integer(Int64(value)))
@@ -15,7 +15,7 @@ struct ClaimsRequestTests {
     #expect(try request.json() == #"{"id_token":{"sub":{"value":2}}}"#)
   }
 
-  @Test func aClaimThatIsAskedForNoMoreIsGone() throws {
+  @Test func `A claim that is asked for no more is gone`() throws {
     var request = try ClaimsRequest(json: #"{"id_token":{"a":null,"b":null},"access_token":{"a":null}}"#)
     var removed = [request.remove("a", for: .idToken), request.remove("a", for: .idToken)]
     #expect(removed == [true, false])
@@ -26,7 +26,7 @@ struct ClaimsRequestTests {
     #expect(!request.isEmpty)
   }
 
-  @Test func capabilitiesStandBesideOtherClaims() throws {
+  @Test func `Capabilities stand beside other claims`() throws {
     var request = try ClaimsRequest(json: #"{"access_token":{"nbf":{"essential":true,"value":"1"}}}"#)
     request.requestCapabilities([])
     #expect(request.claims(for: .accessToken).count == 1)
@@ -38,7 +38,7 @@ struct ClaimsRequestTests {
   }
 
   @Test(arguments: ["", "[]", "null", "{", "claims"])
-  func whatIsNoJSONObjectIsRefusedAsSuch(_ json: String) {
+  func `What is no JSON object is refused as such`(_ json: String) {
     let error = #expect(throws: ClaimsRequestError.self) { try ClaimsRequest(json: json) }
     #expect(error?.code == .notJSON)
   }
@@ -57,20 +57,20 @@ struct ClaimsRequestTests {
       "values key in dictionary is not of expected type. Allowed types: NSArray."
     ),
   ])
-  func whatIsOfTheWrongTypeIsRefusedByName(_ json: String, _ description: String) {
+  func `What is of the wrong type is refused by name`(_ json: String, _ description: String) {
     let error = #expect(throws: ClaimsRequestError.self) { try ClaimsRequest(json: json) }
     #expect(error?.code == .invalid)
     #expect(error?.description == description)
   }
 
-  @Test func aNumberForEssentialCountsAsTrueUnlessItIsZero() throws {
+  @Test func `A number for essential counts as true unless it is zero`() throws {
     for (number, isEssential) in [("0", false), ("-1", true), ("10", true), ("0.0", false)] {
       let request = try ClaimsRequest(json: #"{"id_token":{"a":{"essential":\#(number)}}}"#)
       #expect(request.claims(for: .idToken).first?.additionalInfo?.essential == isEssential)
     }
   }
 
-  @Test func anInfiniteNumberCannotBeWritten() {
+  @Test func `An infinite number cannot be written`() {
     var request = ClaimsRequest()
     let info = ClaimsRequest.AdditionalInfo(value: .double(.infinity))
     request.request(ClaimsRequest.Claim(name: "a", additionalInfo: info), for: .idToken)

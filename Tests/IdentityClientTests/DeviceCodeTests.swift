@@ -1,12 +1,12 @@
 import Foundation
 import HTTPSupport
 import Synchronization
+import TestSupport
 import Testing
 import TokenCache
 
 @testable import IdentityClient
 
-@Suite("Sign-in by device code")
 struct DeviceCodeTests {
   let test: TestClient
   let shown = Shown()
@@ -34,8 +34,10 @@ struct DeviceCodeTests {
       DeviceCodeRequest(scopes: scopes) { code in shown.codes.withLock { $0.append(code) } })
   }
 
-  @Test("54: shows the code, waits and gives a token that a silent call then finds without the network")
-  func signsIn() async throws {
+  @Test(.conformance(54))
+  func `Shows the code, waits and gives a token that a silent call then finds without the network`()
+    async throws
+  {
     test.transport.answerDevices(.json(Self.codes()))
     test.transport.answerTokens(
       .refusal("authorization_pending", code: 70016), .refusal("authorization_pending", code: 70016),
@@ -70,8 +72,8 @@ struct DeviceCodeTests {
     #expect(test.transport.requests.count == before)
   }
 
-  @Test("55: asks five seconds less often after each slow_down, for good")
-  func slowsDown() async throws {
+  @Test(.conformance(55))
+  func `Asks five seconds less often after each slow_down, for good`() async throws {
     test.transport.answerDevices(.json(Self.codes(changing: ["interval": "3"])))
     test.transport.answerTokens(
       .refusal("slow_down"), .refusal("authorization_pending"), .refusal("slow_down"),
@@ -81,26 +83,26 @@ struct DeviceCodeTests {
   }
 
   @Test(
-    "56: a person who declines is told apart, in both spellings",
+    .conformance(56),
     arguments: [
       "access_denied", "authorization_declined",
     ])
-  func declined(_ name: String) async throws {
+  func `A person who declines is told apart, in both spellings`(_ name: String) async throws {
     test.transport.answerDevices(.json(Self.codes()))
     test.transport.answerTokens(.refusal(name))
     await #expect(throws: IdentityError(.userCanceled, "")) { try await acquire() }
     #expect(try await test.recordCount() == 0)
   }
 
-  @Test("57: a code that expired at the server")
-  func expired() async throws {
+  @Test(.conformance(57))
+  func `A code that expired at the server`() async throws {
     test.transport.answerDevices(.json(Self.codes()))
     test.transport.answerTokens(.refusal("expired_token", code: 70020))
     await #expect(throws: IdentityError(.deviceCodeExpired, "")) { try await acquire() }
   }
 
-  @Test("57: stops by itself when the code has expired")
-  func expiresByTheClock() async throws {
+  @Test(.conformance(57))
+  func `Stops by itself when the code has expired`() async throws {
     test.transport.answerDevices(.json(Self.codes(changing: ["expires_in": .integer(14)])))
     test.transport.answerTokens(.refusal("authorization_pending"), .refusal("authorization_pending"))
     await #expect(throws: IdentityError(.deviceCodeExpired, "")) { try await acquire() }
@@ -109,11 +111,13 @@ struct DeviceCodeTests {
   }
 
   @Test(
-    "57: a code that the server does not know, also with status 404",
+    .conformance(57),
     arguments: [
       ("bad_verification_code", 400), ("device_not_found", 404),
     ])
-  func unknownCode(_ name: String, _ status: Int) async throws {
+  func `A code that the server does not know, also with status 404`(_ name: String, _ status: Int)
+    async throws
+  {
     test.transport.answerDevices(.json(Self.codes()))
     test.transport.answerTokens(.refusal(name, status: status))
     let error = await #expect(throws: IdentityError.self) { try await acquire() }
@@ -122,8 +126,8 @@ struct DeviceCodeTests {
     #expect(error?.httpStatus == status)
   }
 
-  @Test("58: a refusal with status 200 is a refusal")
-  func refusalWithStatus200() async throws {
+  @Test(.conformance(58))
+  func `A refusal with status 200 is a refusal`() async throws {
     test.transport.answerDevices(.refusal("invalid_client", status: 200, code: 7_000_218))
     let error = await #expect(throws: IdentityError.self) { try await acquire() }
     #expect(error?.code == .invalidClient)
@@ -132,19 +136,21 @@ struct DeviceCodeTests {
   }
 
   @Test(
-    "59: a poll that is lost on the way changes nothing but the pace",
+    .conformance(59),
     arguments: [
       HTTPTransportError.connectionLost("reset"), .timedOut, .cannotConnect("down"),
     ])
-  func networkBlip(_ failure: HTTPTransportError) async throws {
+  func `A poll that is lost on the way changes nothing but the pace`(_ failure: HTTPTransportError)
+    async throws
+  {
     test.transport.answerDevices(.json(Self.codes()))
     test.transport.answerTokens(
       .failure(failure), .failure(failure), .json(TestPerson.alice.tokens(at: test.clock.now)))
     #expect(try await acquire().accessToken == "access-1")
   }
 
-  @Test("59: a server that fails once is asked again")
-  func serverBlip() async throws {
+  @Test(.conformance(59))
+  func `A server that fails once is asked again`() async throws {
     test.transport.answerDevices(.json(Self.codes()))
     test.transport.answerTokens(
       .text("oops", status: 503), .text("oops", status: 503),
@@ -152,8 +158,8 @@ struct DeviceCodeTests {
     #expect(try await acquire().accessToken == "access-1")
   }
 
-  @Test("59: ends at once when the task is cancelled")
-  func cancelled() async throws {
+  @Test(.conformance(59))
+  func `Ends at once when the task is cancelled`() async throws {
     test.transport.answerDevices(.json(Self.codes()))
     let task = Mutex<Task<AuthenticationResult, any Error>?>(nil)
     test.clock.onWait.withLock {
@@ -169,18 +175,18 @@ struct DeviceCodeTests {
   }
 
   @Test(
-    "60: sends nobody to a page without TLS",
+    .conformance(60),
     arguments: [
       "http://microsoft.com/devicelogin", "javascript:alert(1)", "https://", "https://me@evil.test/",
     ])
-  func insecurePage(_ address: String) async throws {
+  func `Sends nobody to a page without TLS`(_ address: String) async throws {
     test.transport.answerDevices(.json(Self.codes(changing: ["verification_uri": .string(address)])))
     await #expect(throws: IdentityError(.invalidResponse, "")) { try await acquire() }
     #expect(shown.first == nil)
   }
 
-  @Test("60: nothing that is shown can drive a terminal")
-  func controlCharacters() async throws {
+  @Test(.conformance(60))
+  func `Nothing that is shown can drive a terminal`() async throws {
     test.transport.answerDevices(
       .json(
         Self.codes(changing: [
@@ -194,12 +200,12 @@ struct DeviceCodeTests {
   }
 
   @Test(
-    "60: absurd intervals become sensible ones",
+    .conformance(60),
     arguments: [
       (JSONValue.integer(0), 5.0), (.integer(-1), 5), (.integer(1_000_000_000), 60), ("7", 7), (.null, 5),
       ("soon", 5), (.double(0.001), 1),
     ])
-  func hostileInterval(_ interval: JSONValue, _ seconds: Double) async throws {
+  func `Absurd intervals become sensible ones`(_ interval: JSONValue, _ seconds: Double) async throws {
     test.transport.answerDevices(.json(Self.codes(changing: ["interval": interval])))
     test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now)))
     _ = try await acquire()
@@ -207,8 +213,8 @@ struct DeviceCodeTests {
     #expect(test.clock.waits == [.seconds(seconds)])
   }
 
-  @Test("60: an absurd lifetime does not keep the program waiting for ever")
-  func hostileLifetime() async throws {
+  @Test(.conformance(60))
+  func `An absurd lifetime does not keep the program waiting for ever`() async throws {
     test.transport.answerDevices(
       .json(Self.codes(changing: ["expires_in": .integer(1_000_000_000), "interval": .integer(60)])))
     test.transport.script { seen in
@@ -218,8 +224,8 @@ struct DeviceCodeTests {
     #expect(test.clock.waits.count < 61)
   }
 
-  @Test("An authority without such an endpoint says so")
-  func noEndpoint() async throws {
+  @Test
+  func `An authority without such an endpoint says so`() async throws {
     let other = try TestClient("https://id.example.test", kind: .oidc)
     other.transport.setMetadata([
       "issuer": "https://id.example.test", "device_authorization_endpoint": .null,

@@ -1,12 +1,12 @@
 import Foundation
 import HTTPSupport
 import Synchronization
+import TestSupport
 import Testing
 import TokenCache
 
 @testable import IdentityClient
 
-@Suite("Servers and networks that fail")
 struct FailureTests {
   let test: TestClient
 
@@ -24,13 +24,15 @@ struct FailureTests {
   }
 
   @Test(
-    "61, 62: every way in which the network fails is told apart, and the refresh token stays",
+    .conformance(61, 62),
     arguments: [
       (HTTPTransportError.cannotFindHost("no such name"), 2), (.cannotConnect("refused"), 2),
       (.connectionLost("reset"), 2), (.timedOut, 2), (.untrustedServer("self-signed"), 1),
       (.malformedResponse("garbage"), 1), (.responseTooLarge(limit: 1 << 20), 1),
     ])
-  func network(_ failure: HTTPTransportError, _ attempts: Int) async throws {
+  func `Every way in which the network fails is told apart, and the refresh token stays`(
+    _ failure: HTTPTransportError, _ attempts: Int
+  ) async throws {
     let account = try await expired()
     let before = test.transport.tokenRequests.count
     test.transport.answerTokens(.failure(failure), .failure(failure))
@@ -44,23 +46,23 @@ struct FailureTests {
     if case .untrustedServer = failure { #expect(error?.advice?.contains("certificates") == true) }
   }
 
-  @Test("61: the task's end is no failure of the network")
-  func cancelled() async throws {
+  @Test(.conformance(61))
+  func `The task's end is no failure of the network`() async throws {
     let account = try await expired()
     test.transport.answerTokens(.failure(.cancelled))
     await #expect(throws: IdentityError(.cancelled, "")) { try await test.silent(account) }
   }
 
-  @Test("63: a server that fails once is asked again half a second later")
-  func failsOnce() async throws {
+  @Test(.conformance(63))
+  func `A server that fails once is asked again half a second later`() async throws {
     let account = try await expired()
     test.transport.answerTokens(.text("oops", status: 500), tokens())
     #expect(try await test.silent(account).accessToken == "access-2")
     #expect(test.clock.waits == [.milliseconds(500)])
   }
 
-  @Test("63: how often and how soon can be set")
-  func ownRetries() async throws {
+  @Test(.conformance(63))
+  func `How often and how soon can be set`() async throws {
     let account = try await expired()
     let own = try TestClient(store: test.store, clock: test.clock) { configuration in
       configuration.httpRetryCount = 3
@@ -73,13 +75,15 @@ struct FailureTests {
   }
 
   @Test(
-    "63, 64: a server that asks for peace gets it, from this machine",
+    .conformance(63, 64),
     arguments: [
       (503, "40" as String?, 40.0), (429, "40", 40), (429, nil, 60), (200, nil, 0), (503, nil, 60),
       (400, "40", 40),
       (429, "0", 0), (429, "7200", 3600), (429, "999999999", 3600), (429, "soon", 60), (429, "-5", 0),
     ])
-  func throttling(_ status: Int, _ retryAfter: String?, _ seconds: Double) async throws {
+  func `A server that asks for peace gets it, from this machine`(
+    _ status: Int, _ retryAfter: String?, _ seconds: Double
+  ) async throws {
     guard status != 200 else { return }
     let account = try await expired()
     let answer = ScriptedAnswer.refusal(
@@ -102,8 +106,8 @@ struct FailureTests {
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
-  @Test("63: a date says it too")
-  func retryAfterDate() async throws {
+  @Test(.conformance(63))
+  func `A date says it too`() async throws {
     let account = try await expired()
     // The clock stands at 2027-01-15 09:06:40 GMT now.
     test.transport.answerTokens(
@@ -117,8 +121,10 @@ struct FailureTests {
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
-  @Test("64: another request is not held back, and the lookup of the same answer names the call's own id")
-  func throttlesTheSameOnly() async throws {
+  @Test(.conformance(64))
+  func `Another request is not held back, and the lookup of the same answer names the call's own id`()
+    async throws
+  {
     let account = try await expired()
     test.transport.answerTokens(.json([:], status: 429))
     await #expect(throws: IdentityError(.unhandledResponse, "")) { try await test.silent(account) }
@@ -130,8 +136,8 @@ struct FailureTests {
     #expect(error?.isThrottled == true)
   }
 
-  @Test("64: what needs a person is not asked for again, until one signs in")
-  func interactionThrottle() async throws {
+  @Test(.conformance(64))
+  func `What needs a person is not asked for again, until one signs in`() async throws {
     let account = try await expired()
     test.transport.answerTokens(.refusal("invalid_grant", "basic_action"))
     await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(account) }
@@ -147,8 +153,8 @@ struct FailureTests {
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
-  @Test("64: or until two minutes have passed")
-  func interactionThrottleEnds() async throws {
+  @Test(.conformance(64))
+  func `Or until two minutes have passed`() async throws {
     let account = try await expired()
     test.transport.answerTokens(.refusal("invalid_grant"), .refusal("invalid_grant"))
     await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(account) }
@@ -157,8 +163,8 @@ struct FailureTests {
     #expect(error?.isThrottled == false)
   }
 
-  @Test("64: a clock that is put back does not prolong it")
-  func throttleAndClock() async throws {
+  @Test(.conformance(64))
+  func `A clock that is put back does not prolong it`() async throws {
     let account = try await expired()
     test.transport.answerTokens(.json([:], status: 429))
     await #expect(throws: IdentityError(.unhandledResponse, "")) { try await test.silent(account) }
@@ -167,8 +173,8 @@ struct FailureTests {
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
-  @Test("64: the memory for it is bounded")
-  func throttleCapacity() {
+  @Test(.conformance(64))
+  func `The memory for it is bounded`() {
     let throttle = Throttle()
     let now = Date(timeIntervalSince1970: 0)
     for number in 0..<1500 {
@@ -179,7 +185,7 @@ struct FailureTests {
   }
 
   @Test(
-    "65: answers that are none are errors",
+    .conformance(65),
     arguments: [
       ("<html>Welcome to the hotel</html>", 200, IdentityError.Code.invalidResponse),
       ("", 400, .unexpectedHTTPResponse), ("", 200, .invalidResponse),
@@ -191,7 +197,9 @@ struct FailureTests {
       (String(repeating: "{\"a\":", count: 100_000), 200, .invalidResponse),
       ("not found", 404, .unexpectedHTTPResponse), ("forbidden", 403, .unexpectedHTTPResponse),
     ])
-  func garbage(_ text: String, _ status: Int, _ code: IdentityError.Code) async throws {
+  func `Answers that are none are errors`(_ text: String, _ status: Int, _ code: IdentityError.Code)
+    async throws
+  {
     let account = try await expired()
     test.transport.answerTokens(.text(text, status: status))
     let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
@@ -200,12 +208,12 @@ struct FailureTests {
   }
 
   @Test(
-    "65: bytes that are no text are an error",
+    .conformance(65),
     arguments: [
       [0xFF, 0xFE], [0x00],
       Array(#"{"access_token":"a"#.utf8) + [0xE9] + Array(#"","expires_in":3600}"#.utf8),
     ] as [[UInt8]])
-  func noText(_ bytes: [UInt8]) async throws {
+  func `Bytes that are no text are an error`(_ bytes: [UInt8]) async throws {
     let account = try await expired()
     test.transport.answerTokens(.bytes(bytes))
     await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.silent(account) }
@@ -213,7 +221,7 @@ struct FailureTests {
   }
 
   @Test(
-    "65: numbers and lists of the wrong type are read or left out",
+    .conformance(65),
     arguments: [
       (["expires_in": "1800"] as JSONObject, 1800.0), (["expires_in": .double(1800.5)], 1800),
       (["expires_in": .integer(-1)], 3600), (["expires_in": .double(1e20)], 3600),
@@ -222,7 +230,9 @@ struct FailureTests {
       (["scope": .integer(1)], 3600),
       (["refresh_in": "x", "ext_expires_in": .object([:]), "foci": .integer(1)], 3600),
     ])
-  func wrongTypes(_ changes: JSONObject, _ lifetime: Double) async throws {
+  func `Numbers and lists of the wrong type are read or left out`(_ changes: JSONObject, _ lifetime: Double)
+    async throws
+  {
     let account = try await expired()
     test.transport.answerTokens(tokens(changes))
     let result = try await test.silent(account)
@@ -232,9 +242,9 @@ struct FailureTests {
   }
 
   @Test(
-    "65: an answer without an access token is none, and changes nothing",
+    .conformance(65),
     arguments: [nil, .string(""), .string(" "), .null, .integer(1), .string("a\r\nX: y")] as [JSONValue?])
-  func noAccessToken(_ token: JSONValue?) async throws {
+  func `An answer without an access token is none, and changes nothing`(_ token: JSONValue?) async throws {
     let account = try await expired()
     var answer: JSONObject = ["refresh_token": "refresh-2", "token_type": "Bearer"]
     answer["access_token"] = token
@@ -244,18 +254,18 @@ struct FailureTests {
     #expect(Set(test.transport.tokenRequests.suffix(2).map { $0.form["refresh_token"] }).count == 1)
   }
 
-  @Test(
-    "Refusals of the application itself are no matter for the person",
-    arguments: [
-      ("invalid_scope", nil as String?, IdentityError.Code.invalidScope),
-      ("invalid_client", nil, .invalidClient),
-      ("unauthorized_client", "protection_policy_required", .serverProtectionPoliciesRequired),
-      ("unauthorized_client", nil, .interactionRequired), ("access_denied", nil, .interactionRequired),
-      ("consent_required", nil, .interactionRequired), ("login_required", nil, .interactionRequired),
-      ("interaction_required", nil, .interactionRequired), ("something_new", nil, .interactionRequired),
-      ("INVALID_SCOPE", nil, .invalidScope), ("temporarily_unavailable", nil, .serverError),
-    ])
-  func silentRefusals(_ name: String, _ subError: String?, _ code: IdentityError.Code) async throws {
+  @Test(arguments: [
+    ("invalid_scope", nil as String?, IdentityError.Code.invalidScope),
+    ("invalid_client", nil, .invalidClient),
+    ("unauthorized_client", "protection_policy_required", .serverProtectionPoliciesRequired),
+    ("unauthorized_client", nil, .interactionRequired), ("access_denied", nil, .interactionRequired),
+    ("consent_required", nil, .interactionRequired), ("login_required", nil, .interactionRequired),
+    ("interaction_required", nil, .interactionRequired), ("something_new", nil, .interactionRequired),
+    ("INVALID_SCOPE", nil, .invalidScope), ("temporarily_unavailable", nil, .serverError),
+  ])
+  func `Refusals of the application itself are no matter for the person`(
+    _ name: String, _ subError: String?, _ code: IdentityError.Code
+  ) async throws {
     let account = try await expired()
     test.transport.answerTokens(.refusal(name, subError))
     let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
@@ -264,8 +274,8 @@ struct FailureTests {
     #expect(error?.subError == subError)
   }
 
-  @Test("The next request tells the server how those before it ended")
-  func lastTelemetry() async throws {
+  @Test
+  func `The next request tells the server how those before it ended`() async throws {
     let account = try await expired()
     let id = UUID()
     test.transport.answerTokens(.refusal("invalid_grant"))
@@ -283,8 +293,8 @@ struct FailureTests {
     #expect(test.transport.tokenRequests.last?.headers["x-client-last-telemetry"] == "4|2|||")
   }
 
-  @Test("72: neither the log nor an error or a result names a secret, and the log no person")
-  func secrets() async throws {
+  @Test(.conformance(72))
+  func `Neither the log nor an error or a result names a secret, and the log no person`() async throws {
     let secrets = [
       "access-1", "access-2", "refresh-1", "refresh-2", "code-1", TestPerson.alice.clientInfo,
       TestPerson.alice.idToken(at: test.clock.now),
@@ -316,8 +326,8 @@ struct FailureTests {
     for person in people { #expect(!log.contains(person)) }
   }
 
-  @Test("72: who wants to see people in the log may")
-  func personalData() async throws {
+  @Test(.conformance(72))
+  func `Who wants to see people in the log may`() async throws {
     let own = try TestClient { $0.logsPersonalData = true }
     try await own.signIn()
     #expect(own.log.text.contains(TestPerson.alice.homeAccountID))
@@ -325,7 +335,6 @@ struct FailureTests {
   }
 }
 
-@Suite("The time that Retry-After names")
 struct RetryAfterTests {
   private let now = Date(timeIntervalSince1970: 784_111_777)
 
@@ -336,7 +345,7 @@ struct RetryAfterTests {
     ("Sun, 06 Foo 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 08:49:37", nil), ("", nil), ("inf", nil),
     ("nan", nil),
   ])
-  func isRead(_ text: String, _ seconds: Double?) {
+  func `Is read`(_ text: String, _ seconds: Double?) {
     #expect(HTTPDate.secondsToWait(text, now: now) == seconds)
   }
 }

@@ -2,19 +2,19 @@ import Foundation
 import GLibSupport
 import HTTPSupport
 import Synchronization
+import TestSupport
 import Testing
 import TokenCache
 
 @testable import IdentityClient
 
-@Suite("Sign-in in a browser")
 struct InteractiveTests {
   let test: TestClient
 
   init() throws { test = try TestClient() }
 
-  @Test("1: code with PKCE, a form as answer, state and nonce")
-  func signsIn() async throws {
+  @Test(.conformance(1))
+  func `Code with PKCE, a form as answer, state and nonce`() async throws {
     let result = try await test.signIn()
     #expect(result.accessToken == "access-1")
     #expect(result.source == .network)
@@ -50,8 +50,8 @@ struct InteractiveTests {
     #expect(sent.form["client_secret"] == nil)
   }
 
-  @Test("Every sign-in has a state, a nonce and a proof of its own")
-  func nothingTwice() async throws {
+  @Test
+  func `Every sign-in has a state, a nonce and a proof of its own`() async throws {
     var seen: Set<String> = []
     for _ in 0..<3 {
       try await test.signIn()
@@ -61,8 +61,8 @@ struct InteractiveTests {
     }
   }
 
-  @Test("What the application asks for is asked for")
-  func parameters() async throws {
+  @Test
+  func `What the application asks for is asked for`() async throws {
     let own = try TestClient { configuration in
       configuration.capabilities = ["CP1", "CP2"]
       configuration.applicationName = "Mail"
@@ -96,12 +96,12 @@ struct InteractiveTests {
     #expect(sent.headers["x-app-ver"] == "3")
   }
 
-  @Test(
-    "A known account is named to the server, unless the person shall choose one",
-    arguments: [
-      Prompt.promptIfNecessary, .selectAccount,
-    ])
-  func knownAccount(_ prompt: Prompt) async throws {
+  @Test(arguments: [
+    Prompt.promptIfNecessary, .selectAccount,
+  ])
+  func `A known account is named to the server, unless the person shall choose one`(_ prompt: Prompt)
+    async throws
+  {
     let account = try await test.signIn().account
     try await test.signIn(
       request: InteractiveRequest(scopes: ["User.Read"], account: account, prompt: prompt))
@@ -112,12 +112,12 @@ struct InteractiveTests {
     #expect(query["prompt"] == (prompt == .selectAccount ? "select_account" : nil))
   }
 
-  @Test(
-    "Who signed out has to enter the password again, unless consent is asked for",
-    arguments: [
-      (Prompt.promptIfNecessary, "login"), (.selectAccount, "login"), (.consent, "consent"),
-    ])
-  func afterSignOut(_ prompt: Prompt, _ expected: String) async throws {
+  @Test(arguments: [
+    (Prompt.promptIfNecessary, "login"), (.selectAccount, "login"), (.consent, "consent"),
+  ])
+  func `Who signed out has to enter the password again, unless consent is asked for`(
+    _ prompt: Prompt, _ expected: String
+  ) async throws {
     let account = try await test.signIn().account
     try await test.client.remove(account)
     try await test.signIn(
@@ -127,12 +127,14 @@ struct InteractiveTests {
   }
 
   @Test(
-    "2: who does not say that they post forms is asked for a query",
+    .conformance(2),
     arguments: [
       (JSONValue.array(["query", "fragment"]), ResponseMode.query), (.array(["form_post"]), .formPost),
       (.null, .query),
     ])
-  func queryFallback(_ modes: JSONValue, _ expected: ResponseMode) async throws {
+  func `Who does not say that they post forms is asked for a query`(
+    _ modes: JSONValue, _ expected: ResponseMode
+  ) async throws {
     let other = try TestClient("https://id.example.test/realm", kind: .oidc)
     other.transport.setMetadata(["response_modes_supported": modes])
     try await other.signIn(
@@ -143,8 +145,8 @@ struct InteractiveTests {
     #expect(other.transport.tokenRequests.first?.headers["x-client-sku"] == nil)
   }
 
-  @Test("3, 4: a refused code stores nothing and is not sent again", arguments: [501_481, 54005])
-  func refusedCode(_ number: Int) async throws {
+  @Test(.conformance(3, 4), arguments: [501_481, 54005])
+  func `A refused code stores nothing and is not sent again`(_ number: Int) async throws {
     test.transport.answerTokens(.refusal("invalid_grant", code: number))
     let error = await #expect(throws: IdentityError.self) {
       try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
@@ -156,11 +158,13 @@ struct InteractiveTests {
   }
 
   @Test(
-    "63: a code whose answer was lost is not sent again, one that never arrived is",
+    .conformance(63),
     arguments: [
       (HTTPTransportError.connectionLost("reset"), 1), (.timedOut, 1), (.cannotConnect("refused"), 2),
     ])
-  func lostCode(_ failure: HTTPTransportError, _ count: Int) async throws {
+  func `A code whose answer was lost is not sent again, one that never arrived is`(
+    _ failure: HTTPTransportError, _ count: Int
+  ) async throws {
     test.transport.answerTokens(.failure(failure), .failure(failure))
     let error = await #expect(throws: IdentityError.self) {
       try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
@@ -170,8 +174,8 @@ struct InteractiveTests {
     #expect(test.transport.tokenRequests.count == count)
   }
 
-  @Test("63: a code that a failing server may have taken is not sent again", arguments: [500, 503])
-  func failedCode(_ status: Int) async throws {
+  @Test(.conformance(63), arguments: [500, 503])
+  func `A code that a failing server may have taken is not sent again`(_ status: Int) async throws {
     test.transport.answerTokens(.json([:], status: status), .json([:], status: status))
     await #expect(throws: IdentityError(.serverError, "")) {
       try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
@@ -179,8 +183,8 @@ struct InteractiveTests {
     #expect(test.transport.tokenRequests.count == 1)
   }
 
-  @Test("5: an answer with another state is none", arguments: ["", "other", nil as String?])
-  func state(_ state: String?) async throws {
+  @Test(.conformance(5), arguments: ["", "other", nil as String?])
+  func `An answer with another state is none`(_ state: String?) async throws {
     test.browser.person { _ in
       var answer = ["code": "code-1"]
       answer["state"] = state
@@ -190,8 +194,8 @@ struct InteractiveTests {
     #expect(test.transport.tokenRequests.isEmpty)
   }
 
-  @Test("5, 6: the authenticator is told which answers belong to the sign-in, errors among them")
-  func expectation() async throws {
+  @Test(.conformance(5, 6))
+  func `The authenticator is told which answers belong to the sign-in, errors among them`() async throws {
     let picky = PickyBrowser()
     let client = PublicClient(
       configuration: ClientConfiguration(clientID: TestPerson.clientID), cache: test.cache,
@@ -202,23 +206,23 @@ struct InteractiveTests {
     #expect(picky.verdicts.withLock { $0 } == [false, false, false, true])
   }
 
-  @Test("7: an ID token with another nonce is refused", arguments: [JSONValue.string("other"), .null])
-  func nonce(_ nonce: JSONValue) async throws {
+  @Test(.conformance(7), arguments: [JSONValue.string("other"), .null])
+  func `An ID token with another nonce is refused`(_ nonce: JSONValue) async throws {
     await #expect(throws: IdentityError(.invalidResponse, "")) {
       try await test.signIn(idToken: ["nonce": nonce])
     }
     #expect(try await test.recordCount() == 0)
   }
 
-  @Test("7: and so is an answer without an ID token")
-  func noIDToken() async throws {
+  @Test(.conformance(7))
+  func `And so is an answer without an ID token`() async throws {
     await #expect(throws: IdentityError(.invalidResponse, "")) {
       try await test.signIn(changing: ["id_token": .null])
     }
   }
 
   @Test(
-    "8, 9, 10: an ID token for or from somebody else, or of another time, is refused",
+    .conformance(8, 9, 10),
     arguments: [
       ["aud": "another"] as JSONObject, ["aud": .array(["another"])], ["aud": .null],
       ["aud": .array([.string(TestPerson.clientID), "another"])], ["azp": "another"],
@@ -227,24 +231,26 @@ struct InteractiveTests {
       ["tid": "other"], ["exp": .integer(1_799_999_640)], ["exp": .null], ["nbf": .integer(1_800_000_360)],
       ["iat": .integer(1_800_000_360)],
     ])
-  func badIDToken(_ changes: JSONObject) async throws {
+  func `An ID token for or from somebody else, or of another time, is refused`(_ changes: JSONObject)
+    async throws
+  {
     await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn(idToken: changes) }
     #expect(try await test.recordCount() == 0)
   }
 
   @Test(
-    "10: clocks may be minutes apart",
+    .conformance(10),
     arguments: [
       ["exp": .integer(1_799_999_760)] as JSONObject, ["nbf": .integer(1_800_000_240)],
       ["aud": .array([.string(TestPerson.clientID)])], ["azp": .string(TestPerson.clientID)],
       ["aud": .array([.string(TestPerson.clientID), "another"]), "azp": .string(TestPerson.clientID)],
     ])
-  func goodIDToken(_ changes: JSONObject) async throws {
+  func `Clocks may be minutes apart`(_ changes: JSONObject) async throws {
     #expect(try await test.signIn(idToken: changes).accessToken == "access-1")
   }
 
-  @Test("9: an ID token without a signature is refused", arguments: ["none", "None", ""])
-  func unsigned(_ algorithm: String) async throws {
+  @Test(.conformance(9), arguments: ["none", "None", ""])
+  func `An ID token without a signature is refused`(_ algorithm: String) async throws {
     let (browser, clock) = (test.browser, test.clock)
     test.transport.script { seen in
       guard seen.form["code"] != nil else { return nil }
@@ -258,12 +264,14 @@ struct InteractiveTests {
   }
 
   @Test(
-    "11: an issuer that the server promised, or that it names wrongly, counts",
+    .conformance(11),
     arguments: [
       (true, nil as String?, false), (true, "https://evil.test", false), (false, "https://evil.test", false),
       (true, "https://id.example.test/realm", true), (false, nil, true),
     ])
-  func issuerParameter(_ isPromised: Bool, _ issuer: String?, _ isGood: Bool) async throws {
+  func `An issuer that the server promised, or that it names wrongly, counts`(
+    _ isPromised: Bool, _ issuer: String?, _ isGood: Bool
+  ) async throws {
     let other = try TestClient("https://id.example.test/realm", kind: .oidc)
     other.transport.setMetadata(["authorization_response_iss_parameter_supported": .bool(isPromised)])
     other.browser.person { query in
@@ -284,7 +292,7 @@ struct InteractiveTests {
   }
 
   @Test(
-    "12: who declines is told apart from what fails",
+    .conformance(12),
     arguments: [
       (["error": "access_denied"], IdentityError.Code.userCanceled),
       (["error": "access_denied", "error_description": "AADB2C90091: cancelled"], .userCanceled),
@@ -292,7 +300,9 @@ struct InteractiveTests {
       (["error": "server_error"], .serverError), (["error": "invalid_scope"], .invalidScope),
       (["error": "unsupported_response_type"], .authorizationFailed), ([:], .invalidResponse),
     ])
-  func declined(_ answer: [String: String], _ code: IdentityError.Code) async throws {
+  func `Who declines is told apart from what fails`(_ answer: [String: String], _ code: IdentityError.Code)
+    async throws
+  {
     test.browser.person { query in answer.merging(["state": query["state"] ?? ""]) { $1 } }
     let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
     #expect(error?.code == code)
@@ -300,8 +310,8 @@ struct InteractiveTests {
     #expect(error?.correlationID != nil)
   }
 
-  @Test("17: what a server writes cannot drive a terminal")
-  func hostileDescription() async throws {
+  @Test(.conformance(17))
+  func `What a server writes cannot drive a terminal`() async throws {
     test.browser.person { query in
       [
         "error": "server_error", "error_description": "AADSTS90033: <script>\u{1B}[2J\r\n\u{7}gone",
@@ -315,19 +325,21 @@ struct InteractiveTests {
   }
 
   @Test(
-    "13: what the authenticator throws is thrown on, and the next sign-in can begin",
+    .conformance(13),
     arguments: [
       IdentityError.Code.timedOut, .cancelled,
     ])
-  func authenticatorFails(_ code: IdentityError.Code) async throws {
+  func `What the authenticator throws is thrown on, and the next sign-in can begin`(
+    _ code: IdentityError.Code
+  ) async throws {
     test.browser.person { _ throws(IdentityError) in throw IdentityError(code, "") }
     await #expect(throws: IdentityError(code, "")) { try await test.signIn() }
     test.browser.person { query in ["code": "code-1", "state": query["state"] ?? ""] }
     try await test.signIn()
   }
 
-  @Test("One sign-in at a time")
-  func oneAtATime() async throws {
+  @Test
+  func `One sign-in at a time`() async throws {
     let gate = Gate()
     test.browser.person { [weak browser = test.browser] query in
       if browser?.pages.count == 1 { await gate.wait() }
@@ -343,8 +355,8 @@ struct InteractiveTests {
     try await test.signIn()
   }
 
-  @Test("A client without a browser says so")
-  func noAuthenticator() async throws {
+  @Test
+  func `A client without a browser says so`() async throws {
     let client = PublicClient(
       configuration: ClientConfiguration(clientID: TestPerson.clientID), cache: test.cache,
       transport: test.transport)
@@ -354,8 +366,8 @@ struct InteractiveTests {
     #expect(test.transport.requests.isEmpty)
   }
 
-  @Test("41: somebody else than was asked for is refused, and nobody's tokens change")
-  func mismatch() async throws {
+  @Test(.conformance(41))
+  func `Somebody else than was asked for is refused, and nobody's tokens change`() async throws {
     let account = try await test.signIn().account
     await #expect(throws: IdentityError(.mismatchedUser, "")) {
       try await test.signIn(.bob, request: InteractiveRequest(scopes: ["User.Read"], account: account))
@@ -364,8 +376,8 @@ struct InteractiveTests {
     #expect(try await test.secrets(.accessToken) == ["access-1"])
   }
 
-  @Test("Client info is required of Microsoft's services")
-  func clientInfoRequired() async throws {
+  @Test
+  func `Client info is required of Microsoft's services`() async throws {
     let error = await #expect(throws: IdentityError.self) {
       try await test.signIn(changing: ["client_info": .null])
     }
@@ -373,16 +385,16 @@ struct InteractiveTests {
     #expect(error?.message == "Client info was not returned in the server response")
   }
 
-  @Test("66: the type of a token is compared without regard to case, and another type is refused")
-  func tokenType() async throws {
+  @Test(.conformance(66))
+  func `The type of a token is compared without regard to case, and another type is refused`() async throws {
     try await test.signIn(changing: ["token_type": "bearer", "something": .array([.null])])
     await #expect(throws: IdentityError(.invalidResponse, "")) {
       try await test.signIn(changing: ["token_type": "pop"])
     }
   }
 
-  @Test("67: declined scopes are reported with the result, and only the granted ones are stored")
-  func declinedScopes() async throws {
+  @Test(.conformance(67))
+  func `Declined scopes are reported with the result, and only the granted ones are stored`() async throws {
     let error = await #expect(throws: IdentityError.self) {
       try await test.signIn(
         changing: ["scope": "User.Read openid"],
@@ -394,8 +406,8 @@ struct InteractiveTests {
     #expect(try await test.silent(account).source == .cache)
   }
 
-  @Test("71: tokens that cannot be stored are handed out, with the reason")
-  func writeFails() async throws {
+  @Test(.conformance(71))
+  func `Tokens that cannot be stored are handed out, with the reason`() async throws {
     test.store.refusesWrites.withLock { $0 = true }
     let result = try await test.signIn()
     #expect(result.accessToken == "access-1")
@@ -404,22 +416,18 @@ struct InteractiveTests {
     #expect(result.cacheError?.code == .locked)
   }
 
-  @Test(
-    "Scopes that are none, or that the library adds itself, are refused",
-    arguments: [
-      "openid", "Profile", "offline_access", TestPerson.clientID, "", "two scopes",
-    ])
-  func badScope(_ scope: String) async throws {
+  @Test(arguments: [
+    "openid", "Profile", "offline_access", TestPerson.clientID, "", "two scopes",
+  ])
+  func `Scopes that are none, or that the library adds itself, are refused`(_ scope: String) async throws {
     await #expect(throws: IdentityError(.invalidParameter, "")) {
       try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read", scope]))
     }
     #expect(test.browser.pages.isEmpty)
   }
 
-  @Test(
-    "The application cannot set the protocol's own parameters",
-    arguments: ["claims", "State", "redirect_uri"])
-  func badParameter(_ name: String) async throws {
+  @Test(arguments: ["claims", "State", "redirect_uri"])
+  func `The application cannot set the protocol's own parameters`(_ name: String) async throws {
     var request = InteractiveRequest(scopes: ["User.Read"])
     request.extraQueryParameters = [name: "x"]
     await #expect(throws: IdentityError(.invalidParameter, "")) {
@@ -427,20 +435,20 @@ struct InteractiveTests {
     }
   }
 
-  @Test("A redirect URI without TLS must be on this machine")
-  func insecureRedirect() async throws {
+  @Test
+  func `A redirect URI without TLS must be on this machine`() async throws {
     let own = try TestClient { $0.redirectURI = URL(string: "http://contoso.test/answer") }
     await #expect(throws: IdentityError(.nonHttpsRedirect, "")) { try await own.signIn() }
   }
 
-  @Test(
-    "Another cloud is asked for the tokens only if it is Microsoft's and the application wants that",
-    arguments: [
-      (true, "login.microsoftonline.us", "login.microsoftonline.us"),
-      (true, "evil.test", "login.microsoftonline.com"),
-      (false, "login.microsoftonline.us", "login.microsoftonline.com"),
-    ])
-  func otherCloud(_ isSupported: Bool, _ named: String, _ expected: String) async throws {
+  @Test(arguments: [
+    (true, "login.microsoftonline.us", "login.microsoftonline.us"),
+    (true, "evil.test", "login.microsoftonline.com"),
+    (false, "login.microsoftonline.us", "login.microsoftonline.com"),
+  ])
+  func `Another cloud is asked for the tokens only if it is Microsoft's and the application wants that`(
+    _ isSupported: Bool, _ named: String, _ expected: String
+  ) async throws {
     let own = try TestClient { $0.multipleCloudsSupported = isSupported }
     own.browser.person { query in
       ["code": "code-1", "state": query["state"] ?? "", "cloud_instance_host_name": named]
@@ -455,14 +463,13 @@ struct InteractiveTests {
   }
 }
 
-@Suite("Answers to a scheme of the application's own")
 struct OwnSchemeTests {
   private func client() throws -> TestClient {
     try TestClient { $0.redirectURI = URL(string: "msauth.com.example.mail://auth") }
   }
 
-  @Test("The answer that the system hands over ends the sign-in, once")
-  func handled() async throws {
+  @Test
+  func `The answer that the system hands over ends the sign-in, once`() async throws {
     let test = try client()
     test.browser.person { _ in
       try? await Task.sleep(for: .seconds(60))
@@ -488,15 +495,15 @@ struct OwnSchemeTests {
     #expect(!test.client.handleRedirect(answer))
   }
 
-  @Test("A page that cannot be opened ends it too")
-  func notOpened() async throws {
+  @Test
+  func `A page that cannot be opened ends it too`() async throws {
     let test = try client()
     test.browser.person { _ throws(IdentityError) in throw IdentityError(.timedOut, "") }
     await #expect(throws: IdentityError(.timedOut, "")) { try await test.signIn() }
   }
 
-  @Test("14: and so does the end of the task")
-  func cancelled() async throws {
+  @Test(.conformance(14))
+  func `And so does the end of the task`() async throws {
     let test = try client()
     test.browser.person { _ throws(IdentityError) in
       try? await Task.sleep(for: .seconds(60))
@@ -508,8 +515,8 @@ struct OwnSchemeTests {
     await #expect(throws: IdentityError(.cancelled, "")) { try await signIn.value }
   }
 
-  @Test("Nobody waits: nothing is taken")
-  func nobodyWaits() throws {
+  @Test
+  func `Nobody waits: nothing is taken`() throws {
     #expect(
       !(try client().client.handleRedirect(#require(URL(string: "msauth.com.example.mail://auth?code=x")))))
   }

@@ -6,7 +6,6 @@ import TokenCache
 
 @testable import IdentityClient
 
-@Suite("Renewals beside other processes")
 struct OtherProcessTests {
   /// Another process that holds the lock for an account's renewals until it is told to let go.
   private struct Holder {
@@ -33,8 +32,10 @@ struct OtherProcessTests {
     }
   }
 
-  @Test("32: a renewal waits for the process that renews the same account, and takes what that one got")
-  func waits() async throws {
+  @Test(.conformance(32))
+  func `A renewal waits for the process that renews the same account, and takes what that one got`()
+    async throws
+  {
     let test = try TestClient()
     let person = TestPerson(uid: "waits-for-another-process")
     let account = try await test.signIn(person).account
@@ -52,8 +53,8 @@ struct OtherProcessTests {
     #expect(test.transport.requests.count == before)
   }
 
-  @Test("32: the lock of a process that died is free")
-  func died() async throws {
+  @Test(.conformance(32))
+  func `The lock of a process that died is free`() async throws {
     let test = try TestClient()
     let person = TestPerson(uid: "outlives-another-process")
     let account = try await test.signIn(person).account
@@ -67,8 +68,8 @@ struct OtherProcessTests {
     #expect(try await silent.value.accessToken == "ours")
   }
 
-  @Test("A lock file that cannot be used does not keep anybody from a token")
-  func unusable() async throws {
+  @Test
+  func `A lock file that cannot be used does not keep anybody from a token`() async throws {
     let test = try TestClient()
     let account = try await test.signIn().account
     test.clock.advance(4000)

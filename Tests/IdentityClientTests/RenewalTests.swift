@@ -1,12 +1,12 @@
 import Foundation
 import HTTPSupport
 import Synchronization
+import TestSupport
 import Testing
 import TokenCache
 
 @testable import IdentityClient
 
-@Suite("Renewal by refresh tokens")
 struct RenewalTests {
   let test: TestClient
 
@@ -20,8 +20,8 @@ struct RenewalTests {
       person.tokens(at: test.clock.now, scope: scope, access: access, refresh: refresh, changing: changes))
   }
 
-  @Test("The request has the parameters and header fields that it should")
-  func request() async throws {
+  @Test
+  func `The request has the parameters and header fields that it should`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(tokens())
     let id = UUID()
@@ -49,12 +49,12 @@ struct RenewalTests {
     #expect(sent.headers["accept"] == "application/json")
   }
 
-  @Test(
-    "The server hears why it is asked",
-    arguments: [
-      (0.0, nil as Int64?, "4|34,2|"), (4000, nil, "4|34,3|"), (1000, 900, "4|34,4|"),
-    ])
-  func telemetry(_ seconds: Double, _ refreshIn: Int64?, _ expected: String) async throws {
+  @Test(arguments: [
+    (0.0, nil as Int64?, "4|34,2|"), (4000, nil, "4|34,3|"), (1000, 900, "4|34,4|"),
+  ])
+  func `The server hears why it is asked`(_ seconds: Double, _ refreshIn: Int64?, _ expected: String)
+    async throws
+  {
     var changes: JSONObject = [:]
     changes["refresh_in"] = refreshIn.map(JSONValue.integer)
     let account = try await test.signIn(changing: changes).account
@@ -64,8 +64,8 @@ struct RenewalTests {
     #expect(test.transport.tokenRequests.last?.headers["x-client-current-telemetry"] == expected)
   }
 
-  @Test("25: when the server asked for it a token is renewed before its end")
-  func proactive() async throws {
+  @Test(.conformance(25))
+  func `When the server asked for it a token is renewed before its end`() async throws {
     let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
     test.clock.advance(1700)
     #expect(try await test.silent(account).source == .cache)
@@ -75,14 +75,14 @@ struct RenewalTests {
   }
 
   @Test(
-    "25: and serves on when the server cannot be asked",
+    .conformance(25),
     arguments: [
       ScriptedAnswer.failure(.cannotConnect("down")), .failure(.cannotFindHost("no name")),
       .failure(.timedOut),
       .failure(.untrustedServer("a hotel's portal")), .text("busy", status: 503),
       .json([:], status: 429, headers: ["Retry-After": "30"]), .text("<html>portal</html>", status: 302),
     ])
-  func proactiveOffline(_ answer: ScriptedAnswer) async throws {
+  func `And serves on when the server cannot be asked`(_ answer: ScriptedAnswer) async throws {
     let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
     test.clock.advance(1900)
     test.transport.answerTokens(answer, answer)
@@ -93,8 +93,8 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
-  @Test("25: also when not even the authority can be looked up")
-  func offlineWithoutMetadata() async throws {
+  @Test(.conformance(25))
+  func `Also when not even the authority can be looked up`() async throws {
     let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
     test.clock.advance(1900)
     let offline = try TestClient(store: test.store, clock: test.clock)
@@ -102,8 +102,8 @@ struct RenewalTests {
     #expect(try await offline.silent(account).accessToken == "access-1")
   }
 
-  @Test("25: a token in its last minutes serves too while nobody can be asked")
-  func lastMinutesOffline() async throws {
+  @Test(.conformance(25))
+  func `A token in its last minutes serves too while nobody can be asked`() async throws {
     let account = try await test.signIn().account
     test.clock.advance(3500)
     test.transport.answerTokens(.failure(.cannotConnect("down")), .failure(.cannotConnect("down")))
@@ -113,18 +113,18 @@ struct RenewalTests {
     await #expect(throws: IdentityError(.network, "")) { try await test.silent(account) }
   }
 
-  @Test("25: a refusal is reported though the token is good still")
-  func proactiveRefused() async throws {
+  @Test(.conformance(25))
+  func `A refusal is reported though the token is good still`() async throws {
     let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
     test.clock.advance(1900)
     test.transport.answerTokens(.refusal("invalid_grant", code: 50173))
     await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(account) }
   }
 
-  @Test(
-    "26: an expired token serves while the token service is down, if that was wanted",
-    arguments: [true, false])
-  func extendedLifetime(_ isEnabled: Bool) async throws {
+  @Test(.conformance(26), arguments: [true, false])
+  func `An expired token serves while the token service is down, if that was wanted`(_ isEnabled: Bool)
+    async throws
+  {
     let account = try await test.signIn().account
     let own = try TestClient(store: test.store, clock: test.clock) { $0.extendedLifetimeEnabled = isEnabled }
     test.clock.advance(4000)
@@ -140,8 +140,8 @@ struct RenewalTests {
     }
   }
 
-  @Test("26: but not beyond its extended lifetime")
-  func beyondExtendedLifetime() async throws {
+  @Test(.conformance(26))
+  func `But not beyond its extended lifetime`() async throws {
     let account = try await test.signIn().account
     let own = try TestClient(store: test.store, clock: test.clock) { $0.extendedLifetimeEnabled = true }
     test.clock.advance(7300)
@@ -149,8 +149,8 @@ struct RenewalTests {
     await #expect(throws: IdentityError(.serverError, "")) { try await own.silent(account) }
   }
 
-  @Test("27: a new refresh token takes the old one's place")
-  func rotation() async throws {
+  @Test(.conformance(27))
+  func `A new refresh token takes the old one's place`() async throws {
     let account = try await test.signIn().account
     for turn in 2...4 {
       test.transport.answerTokens(tokens("access-\(turn)", refresh: "refresh-\(turn)"))
@@ -161,16 +161,16 @@ struct RenewalTests {
     #expect(try await test.secrets(.accessToken) == ["access-4"])
   }
 
-  @Test("28: without a new refresh token the old one stays")
-  func noNewRefreshToken() async throws {
+  @Test(.conformance(28))
+  func `Without a new refresh token the old one stays`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(tokens(changing: ["refresh_token": .null]))
     _ = try await test.silent(account) { $0.forceRefresh = true }
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
-  @Test("29: an answer that does not say whose it is belongs to the account that was asked for")
-  func noIDToken() async throws {
+  @Test(.conformance(29))
+  func `An answer that does not say whose it is belongs to the account that was asked for`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(tokens(changing: ["id_token": .null, "client_info": .null]))
     let result = try await test.silent(account) { $0.forceRefresh = true }
@@ -184,8 +184,8 @@ struct RenewalTests {
     #expect(document.accounts.isEmpty)
   }
 
-  @Test("30: a refused refresh token needs a person, and the account stays")
-  func refused() async throws {
+  @Test(.conformance(30))
+  func `A refused refresh token needs a person, and the account stays`() async throws {
     let account = try await test.signIn().account
     test.clock.advance(4000)
     test.transport.answerTokens(.refusal("invalid_grant", code: 700_082))
@@ -200,8 +200,8 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
-  @Test("31: many callers at once cause one request")
-  func concurrentCallers() async throws {
+  @Test(.conformance(31))
+  func `Many callers at once cause one request`() async throws {
     let account = try await test.signIn().account
     test.clock.advance(4000)
     let gate = Gate()
@@ -222,8 +222,8 @@ struct RenewalTests {
     #expect(store.tokenRequests.count == before + 1)
   }
 
-  @Test("31: callers with other scopes wait, and send the token that the first one got")
-  func concurrentScopes() async throws {
+  @Test(.conformance(31))
+  func `Callers with other scopes wait, and send the token that the first one got`() async throws {
     let account = try await test.signIn(scopes: ["A"]).account
     let used = Mutex<[String]>([])
     let now = test.clock.now
@@ -246,8 +246,8 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["rotated-4"])
   }
 
-  @Test("32: another client of the same cache takes what the first one got")
-  func otherClient() async throws {
+  @Test(.conformance(32))
+  func `Another client of the same cache takes what the first one got`() async throws {
     let account = try await test.signIn().account
     test.clock.advance(4000)
     let other = try TestClient(store: test.store, clock: test.clock)
@@ -271,8 +271,8 @@ struct RenewalTests {
     #expect(other.transport.tokenRequests.isEmpty)
   }
 
-  @Test("A caller that is cancelled goes on at once, and what the server answers is kept")
-  func cancelledCaller() async throws {
+  @Test
+  func `A caller that is cancelled goes on at once, and what the server answers is kept`() async throws {
     let account = try await test.signIn().account
     test.clock.advance(4000)
     let gate = Gate()
@@ -291,8 +291,8 @@ struct RenewalTests {
     try await eventually { try await test.secrets(.refreshToken) == ["refresh-2"] }
   }
 
-  @Test("33: bad_token removes the refresh token")
-  func badToken() async throws {
+  @Test(.conformance(33))
+  func `bad_token removes the refresh token`() async throws {
     let account = try await test.signIn().account
     test.clock.advance(4000)
     test.transport.answerTokens(.refusal("invalid_grant", "bad_token"))
@@ -303,8 +303,8 @@ struct RenewalTests {
     #expect(try await test.secrets(.idToken).count == 1)
   }
 
-  @Test("33: but not one that somebody stored in the meantime")
-  func badTokenReplaced() async throws {
+  @Test(.conformance(33))
+  func `But not one that somebody stored in the meantime`() async throws {
     let account = try await test.signIn().account
     test.clock.advance(4000)
     let (cache, clock) = (test.cache, test.clock)
@@ -319,8 +319,8 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["newer"])
   }
 
-  @Test("34: what the server wants next is handed on, and the refresh token stays")
-  func claimsChallenge() async throws {
+  @Test(.conformance(34))
+  func `What the server wants next is handed on, and the refresh token stays`() async throws {
     let account = try await test.signIn().account
     test.clock.advance(4000)
     let claims = #"{"access_token":{"capolids":{"essential":true,"values":["x"]}}}"#
@@ -334,11 +334,11 @@ struct RenewalTests {
   }
 
   @Test(
-    "35, 37: the reason why a person is needed is handed on",
+    .conformance(35, 37),
     arguments: [
       "consent_required", "user_password_expired", "message_only", "additional_action",
     ])
-  func reasons(_ subError: String) async throws {
+  func `The reason why a person is needed is handed on`(_ subError: String) async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(.refusal("invalid_grant", subError))
     let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Files.Read"]) }
@@ -346,8 +346,8 @@ struct RenewalTests {
     #expect(error?.subError == subError)
   }
 
-  @Test("36: an account that was deleted goes, others stay")
-  func accountDeleted() async throws {
+  @Test(.conformance(36))
+  func `An account that was deleted goes, others stay`() async throws {
     let alice = try await test.signIn().account
     _ = try await test.signIn(.bob, changing: ["refresh_token": "of bob"])
     test.clock.advance(4000)
@@ -357,8 +357,8 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["of bob"])
   }
 
-  @Test("38: a client of the same family uses the family's refresh token")
-  func family() async throws {
+  @Test(.conformance(38))
+  func `A client of the same family uses the family's refresh token`() async throws {
     let account = try await test.signIn(changing: ["foci": "1"]).account
     let other = try TestClient(
       store: test.store, clock: test.clock, clientID: "22222222-aaaa-bbbb-cccc-000000000002")
@@ -374,8 +374,8 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken).contains("refresh-2"))
   }
 
-  @Test("39: a client that turns out to be no member is not tried again")
-  func noFamily() async throws {
+  @Test(.conformance(39))
+  func `A client that turns out to be no member is not tried again`() async throws {
     let account = try await test.signIn(changing: ["foci": "1"]).account
     let other = try TestClient(
       store: test.store, clock: test.clock, clientID: "22222222-aaaa-bbbb-cccc-000000000002")
@@ -390,8 +390,8 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken).contains("refresh-1"))
   }
 
-  @Test("39: after the client's own token the family's is tried")
-  func familyAfterOwn() async throws {
+  @Test(.conformance(39))
+  func `After the client's own token the family's is tried`() async throws {
     let account = try await test.signIn(changing: ["foci": "1"]).account
     // Another member of the family renewed its token.
     let newer = TokenResponse(
@@ -407,8 +407,8 @@ struct RenewalTests {
       ])
   }
 
-  @Test("41: tokens of somebody else are not stored for the account")
-  func mismatch() async throws {
+  @Test(.conformance(41))
+  func `Tokens of somebody else are not stored for the account`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(tokens("of bob", refresh: "of bob", .bob))
     await #expect(throws: IdentityError(.mismatchedUser, "")) {
@@ -418,10 +418,10 @@ struct RenewalTests {
     #expect(try await test.secrets(.accessToken) == ["access-1"])
   }
 
-  @Test(
-    "52, 53: claims skip the cache, go along with capabilities, and the token serves requests with them alone"
-  )
-  func claims() async throws {
+  @Test(.conformance(52, 53))
+  func `Claims skip the cache, go along with capabilities, and the token serves requests with them alone`()
+    async throws
+  {
     let own = try TestClient { $0.capabilities = ["CP1"] }
     let account = try await own.signIn().account
     let claims = try ClaimsRequest(json: #"{"access_token":{"nbf":{"essential":true,"value":"1700000000"}}}"#)
@@ -443,8 +443,8 @@ struct RenewalTests {
     #expect(try await own.secrets(.accessToken) == ["access-2", "access-3"])
   }
 
-  @Test("67: scopes that were not granted are reported with the result in hand")
-  func declinedScopes() async throws {
+  @Test(.conformance(67))
+  func `Scopes that were not granted are reported with the result in hand`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(tokens(scope: "Mail.Read openid"))
     let error = await #expect(throws: IdentityError.self) {
@@ -457,16 +457,16 @@ struct RenewalTests {
     #expect(try await test.silent(account, ["Mail.Read"]).source == .cache)
   }
 
-  @Test("67: .default stands for whatever is granted")
-  func defaultScope() async throws {
+  @Test(.conformance(67))
+  func `.default stands for whatever is granted`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(tokens(scope: "https://api.test/read https://api.test/write"))
     _ = try await test.silent(account, ["https://api.test/.default"])
     #expect(try await test.silent(account, ["https://api.test/.default"]).source == .cache)
   }
 
-  @Test("71: tokens that cannot be stored are handed out, with the reason")
-  func writeFails() async throws {
+  @Test(.conformance(71))
+  func `Tokens that cannot be stored are handed out, with the reason`() async throws {
     let account = try await test.signIn().account
     test.store.refusesWrites.withLock { $0 = true }
     test.transport.answerTokens(tokens())
@@ -477,8 +477,8 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
-  @Test("70: an answer that comes after the account was signed out does not sign it in again")
-  func signedOutMeanwhile() async throws {
+  @Test(.conformance(70))
+  func `An answer that comes after the account was signed out does not sign it in again`() async throws {
     let account = try await test.signIn().account
     let (cache, answer) = (test.cache, tokens())
     test.transport.script { seen in
@@ -494,9 +494,10 @@ struct RenewalTests {
     #expect(try await test.client.accounts().isEmpty)
   }
 
-  @Test(
-    "70: a renewal of one account brings nothing back after all accounts were removed by another's sign-out")
-  func wipedMeanwhile() async throws {
+  @Test(.conformance(70))
+  func `A renewal of one account brings nothing back after all accounts were removed by another's sign-out`()
+    async throws
+  {
     let alice = try await test.signIn().account
     let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob"]).account
     let (client, answer) = (test.client, tokens("bobs", .bob))
@@ -512,8 +513,9 @@ struct RenewalTests {
     #expect(try await test.recordCount() == 0)
   }
 
-  @Test("The tokens, the account and the authority are stored by one write and no further read")
-  func oneWrite() async throws {
+  @Test
+  func `The tokens, the account and the authority are stored by one write and no further read`() async throws
+  {
     let account = try await test.signIn().account
     test.transport.answerTokens(tokens())
     let (reads, writes) = (test.store.reads.withLock { $0 }, test.store.writes.withLock { $0 })

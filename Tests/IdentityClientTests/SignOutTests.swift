@@ -1,20 +1,20 @@
 import Foundation
 import HTTPSupport
 import Synchronization
+import TestSupport
 import Testing
 import TokenCache
 
 @testable import IdentityClient
 
-@Suite("Sign-out")
 struct SignOutTests {
   let test: TestClient
   private let otherID = "22222222-aaaa-bbbb-cccc-000000000002"
 
   init() throws { test = try TestClient() }
 
-  @Test("69: the browser's session ends at the page that the authority names")
-  func browser() async throws {
+  @Test(.conformance(69))
+  func `The browser's session ends at the page that the authority names`() async throws {
     let account = try await test.signIn(idToken: ["login_hint": "hint-of-alice"]).account
     let pages = test.browser.pages.count
     test.browser.person { query in ["state": query["state"] ?? ""] }
@@ -33,11 +33,11 @@ struct SignOutTests {
   }
 
   @Test(
-    "69: the cache is empty even if the browser fails",
+    .conformance(69),
     arguments: [
       IdentityError.Code.timedOut, .cancelled, .userCanceled,
     ])
-  func browserFails(_ code: IdentityError.Code) async throws {
+  func `The cache is empty even if the browser fails`(_ code: IdentityError.Code) async throws {
     let account = try await test.signIn().account
     test.browser.person { _ throws(IdentityError) in throw IdentityError(code, "") }
     await #expect(throws: IdentityError(code, "")) {
@@ -47,8 +47,8 @@ struct SignOutTests {
     #expect(try await test.client.accounts().isEmpty)
   }
 
-  @Test("69: an answer with another state is none")
-  func browserState() async throws {
+  @Test(.conformance(69))
+  func `An answer with another state is none`() async throws {
     let account = try await test.signIn().account
     test.browser.person { _ in ["state": "other"] }
     await #expect(throws: IdentityError(.invalidState, "")) {
@@ -56,8 +56,8 @@ struct SignOutTests {
     }
   }
 
-  @Test("70: one account goes, the other stays, and a silent call says why it fails")
-  func oneOfTwo() async throws {
+  @Test(.conformance(70))
+  func `One account goes, the other stays, and a silent call says why it fails`() async throws {
     let alice = try await test.signIn().account
     let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob", "access_token": "bob"])
       .account
@@ -71,9 +71,8 @@ struct SignOutTests {
     #expect(try await test.cache.snapshot().document.accounts.count == 2)
   }
 
-  @Test(
-    "70: what another client has of the account stays, unless all of it shall go", arguments: [false, true])
-  func otherClient(_ wipes: Bool) async throws {
+  @Test(.conformance(70), arguments: [false, true])
+  func `What another client has of the account stays, unless all of it shall go`(_ wipes: Bool) async throws {
     let alice = try await test.signIn(changing: ["foci": "1"]).account
     let other = try TestClient(store: test.store, clock: test.clock, clientID: otherID)
     try await other.signIn(
@@ -85,16 +84,16 @@ struct SignOutTests {
     #expect(try await test.cache.snapshot().document.accounts.count == (wipes ? 0 : 1))
   }
 
-  @Test("Everything goes when that is asked for")
-  func everything() async throws {
+  @Test
+  func `Everything goes when that is asked for`() async throws {
     let alice = try await test.signIn().account
     try await test.signIn(.bob)
     try await test.client.signOut(alice, SignOutOptions(wipeCacheForAllAccounts: true))
     #expect(try await test.recordCount() == 0)
   }
 
-  @Test("71: a cache that cannot be written is reported, and the browser not asked")
-  func writeFails() async throws {
+  @Test(.conformance(71))
+  func `A cache that cannot be written is reported, and the browser not asked`() async throws {
     let alice = try await test.signIn().account
     let pages = test.browser.pages.count
     test.store.refusesWrites.withLock { $0 = true }
@@ -106,8 +105,8 @@ struct SignOutTests {
     #expect(test.browser.pages.count == pages)
   }
 
-  @Test("An account that was signed out can be signed in again")
-  func again() async throws {
+  @Test
+  func `An account that was signed out can be signed in again`() async throws {
     let alice = try await test.signIn().account
     try await test.client.remove(alice)
     try await test.signIn(request: InteractiveRequest(scopes: ["User.Read"], account: alice))

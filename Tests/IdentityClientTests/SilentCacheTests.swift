@@ -1,11 +1,11 @@
 import Foundation
 import HTTPSupport
+import TestSupport
 import Testing
 import TokenCache
 
 @testable import IdentityClient
 
-@Suite("Silent requests that the cache answers")
 struct SilentCacheTests {
   let test: TestClient
 
@@ -19,8 +19,8 @@ struct SilentCacheTests {
     return (account, test.transport.requests.count)
   }
 
-  @Test("21: a valid access token comes from the cache without any request")
-  func cacheHit() async throws {
+  @Test(.conformance(21))
+  func `A valid access token comes from the cache without any request`() async throws {
     let (account, before) = try await signedIn()
     let result = try await test.silent(account)
     #expect(result.accessToken == "access-1")
@@ -33,16 +33,16 @@ struct SilentCacheTests {
     #expect(test.transport.requests.count == before)
   }
 
-  @Test("21: and needs no discovery in a process of its own")
-  func cacheHitInAnotherProcess() async throws {
+  @Test(.conformance(21))
+  func `And needs no discovery in a process of its own`() async throws {
     let (account, _) = try await signedIn()
     let other = try TestClient(store: test.store, clock: test.clock)
     #expect(try await other.silent(account).source == .cache)
     #expect(other.transport.requests.isEmpty)
   }
 
-  @Test("22: a token for more scopes serves, one for fewer does not")
-  func scopeSubset() async throws {
+  @Test(.conformance(22))
+  func `A token for more scopes serves, one for fewer does not`() async throws {
     let (account, before) = try await signedIn(["User.Read", "Mail.Read"])
     #expect(try await test.silent(account, ["Mail.Read"]).source == .cache)
     #expect(test.transport.requests.count == before)
@@ -53,15 +53,15 @@ struct SilentCacheTests {
     #expect(test.transport.tokenRequests.last?.form["scope"] == "Files.Read openid profile offline_access")
   }
 
-  @Test("23: neither case nor order of scopes matters")
-  func scopeCaseAndOrder() async throws {
+  @Test(.conformance(23))
+  func `Neither case nor order of scopes matters`() async throws {
     let (account, before) = try await signedIn(["User.Read", "Mail.Read"])
     #expect(try await test.silent(account, ["mail.read", "USER.READ"]).source == .cache)
     #expect(test.transport.requests.count == before)
   }
 
-  @Test("23: Microsoft Graph's scopes are found under their short names and their long ones")
-  func graphScopes() async throws {
+  @Test(.conformance(23))
+  func `Microsoft Graph's scopes are found under their short names and their long ones`() async throws {
     let account = try await test.signIn(
       scopes: ["https://graph.microsoft.com/user.read"], changing: ["scope": "User.Read profile openid email"]
     ).account
@@ -69,27 +69,27 @@ struct SilentCacheTests {
     #expect(try await test.silent(account, ["User.Read"]).source == .cache)
   }
 
-  @Test(
-    "24: five minutes before its end a token counts as expired", arguments: [(3299.0, true), (3301, false)])
-  func expiryBuffer(_ seconds: Double, _ isHit: Bool) async throws {
+  @Test(.conformance(24), arguments: [(3299.0, true), (3301, false)])
+  func `Five minutes before its end a token counts as expired`(_ seconds: Double, _ isHit: Bool) async throws
+  {
     let (account, _) = try await signedIn()
     test.clock.advance(seconds)
     test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))
     #expect(try await test.silent(account).accessToken == (isHit ? "access-1" : "access-2"))
   }
 
-  @Test("24: the buffer can be set")
-  func ownBuffer() async throws {
+  @Test(.conformance(24))
+  func `The buffer can be set`() async throws {
     let own = try TestClient(store: test.store, clock: test.clock) { $0.tokenExpirationBuffer = 10 }
     let (account, _) = try await signedIn()
     test.clock.advance(3500)
     #expect(try await own.silent(account).accessToken == "access-1")
   }
 
-  @Test(
-    "43: an authority without a tenant finds the token of the tenant that answered, and so does that one"
-  )
-  func commonResolves() async throws {
+  @Test(.conformance(43))
+  func `An authority without a tenant finds the token of the tenant that answered, and so does that one`()
+    async throws
+  {
     let (account, before) = try await signedIn()
     let home = try TestClient(
       "https://login.microsoftonline.com/\(TestPerson.alice.home)", store: test.store, clock: test.clock)
@@ -102,8 +102,8 @@ struct SilentCacheTests {
     #expect(test.transport.requests.count == before)
   }
 
-  @Test("43: a tenant named by its domain is remembered by its id")
-  func domainResolves() async throws {
+  @Test(.conformance(43))
+  func `A tenant named by its domain is remembered by its id`() async throws {
     let domain = try TestClient("https://login.microsoftonline.com/contoso.test")
     domain.transport.setMetadata([
       "issuer": .string("https://login.microsoftonline.com/\(TestPerson.alice.home)/v2.0")
@@ -115,11 +115,11 @@ struct SilentCacheTests {
   }
 
   @Test(
-    "45: a token from another host of the same cloud is found",
+    .conformance(45),
     arguments: [
       "login.windows.net", "sts.windows.net", "login.microsoft.com",
     ])
-  func aliases(_ host: String) async throws {
+  func `A token from another host of the same cloud is found`(_ host: String) async throws {
     let (account, _) = try await signedIn()
     let keys = try await test.cache.snapshot().document.accessTokens.values.compactMap(\.environment)
     #expect(keys == ["login.windows.net"])
@@ -128,8 +128,8 @@ struct SilentCacheTests {
     #expect(other.transport.requests.isEmpty)
   }
 
-  @Test("45: a token of another cloud is not, and its refresh token is not sent there")
-  func otherCloud() async throws {
+  @Test(.conformance(45))
+  func `A token of another cloud is not, and its refresh token is not sent there`() async throws {
     let (account, _) = try await signedIn()
     let other = try TestClient(
       "https://login.microsoftonline.us/common", store: test.store, clock: test.clock)
@@ -137,8 +137,8 @@ struct SilentCacheTests {
     #expect(other.transport.tokenRequests.isEmpty)
   }
 
-  @Test("42: a guest tenant gets tokens of its own by the same refresh token")
-  func tenantProfiles() async throws {
+  @Test(.conformance(42))
+  func `A guest tenant gets tokens of its own by the same refresh token`() async throws {
     let (account, _) = try await signedIn()
     let guest = "33333333-3333-3333-3333-333333333333"
     var person = TestPerson.alice
@@ -159,10 +159,11 @@ struct SilentCacheTests {
     #expect(try await test.silent(account) { $0.authority = authority }.accessToken == "guest")
   }
 
-  @Test(
-    "44: a personal account's tokens are of its own tenant, and an organisation's authority is asked as it is"
-  )
-  func personalAccount() async throws {
+  @Test(.conformance(44))
+  func
+    `A personal account's tokens are of its own tenant, and an organisation's authority is asked as it is`()
+    async throws
+  {
     let account = try await test.signIn(.carol).account
     #expect(account.homeAccountID.hasSuffix(Tenant.personalAccounts))
     #expect(try await test.silent(account).source == .cache)
@@ -176,8 +177,8 @@ struct SilentCacheTests {
     #expect(test.transport.tokenRequests.last?.url.path.hasPrefix("/organizations/") == true)
   }
 
-  @Test("40: of several accounts the one asked for is served, and an unknown one is not")
-  func manyAccounts() async throws {
+  @Test(.conformance(40))
+  func `Of several accounts the one asked for is served, and an unknown one is not`() async throws {
     let alice = try await signedIn().account
     let bob = try await test.signIn(.bob, changing: ["access_token": "of bob"]).account
     #expect(try await test.client.accounts().map(\.username) == ["alice@contoso.test", "bob@contoso.test"])
@@ -190,16 +191,16 @@ struct SilentCacheTests {
     #expect(error?.message.contains("No token matching arguments") == true)
   }
 
-  @Test("68: a clock that was put back makes no token look fresh")
-  func clockBack() async throws {
+  @Test(.conformance(68))
+  func `A clock that was put back makes no token look fresh`() async throws {
     let (account, _) = try await signedIn()
     test.clock.advance(-3600)
     test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
-  @Test("68: a token that is said to last for decades is renewed, and not used when that fails")
-  func insaneExpiry() async throws {
+  @Test(.conformance(68))
+  func `A token that is said to last for decades is renewed, and not used when that fails`() async throws {
     let (account, _) = try await signedIn(changing: ["expires_in": .integer(2_400_000_000)])
     test.transport.answerTokens(.failure(.cannotConnect("down")), .failure(.cannotConnect("down")))
     await #expect(throws: IdentityError(.network, "")) { try await test.silent(account) }
@@ -207,8 +208,8 @@ struct SilentCacheTests {
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
-  @Test("68: a clock that leaps ahead makes the token expire")
-  func clockForward() async throws {
+  @Test(.conformance(68))
+  func `A clock that leaps ahead makes the token expire`() async throws {
     let (account, _) = try await signedIn()
     test.clock.advance(7200)
     test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))

@@ -12,10 +12,10 @@ import TokenCache
   .enabled(if: Vectors.sections != nil, "no vectors: MSAL_VECTORS names the file, else ../shared/vectors"))
 struct VectorTests {
   @Test(arguments: VectorFile.rows("claims_requests"))
-  func claimsRequests(_ row: VectorRow) throws { try ClaimsVectors.check(row) }
+  func `Claims requests`(_ row: VectorRow) throws { try ClaimsVectors.check(row) }
 
   @Test(arguments: Vectors.rows("authority_init"))
-  func authorities(_ row: Vectors.Row) throws {
+  func `Authorities`(_ row: Vectors.Row) throws {
     let kinds: [String: Authority.Kind] = ["AAD": .aad, "B2C": .b2c, "ADFS": .adfs, "CIAM": .ciam]
     let kind = try #require(kinds[row.string("class") ?? ""])
     if row.string("op") == "isKnown" {
@@ -64,7 +64,7 @@ struct VectorTests {
   }
 
   @Test(arguments: Vectors.rows("authority_aliases"))
-  func aliases(_ row: Vectors.Row) throws {
+  func `Aliases`(_ row: Vectors.Row) throws {
     if let record = row.fields["record"]?.objectValue {
       let aliases = record["aliases"]?.arrayValue?.compactMap(\.stringValue) ?? []
       let clouds = CloudInstances([
@@ -98,7 +98,7 @@ struct VectorTests {
   }
 
   @Test(arguments: Vectors.rows("client_info"))
-  func clientInfo(_ row: Vectors.Row) throws {
+  func `Client info`(_ row: Vectors.Row) throws {
     if let json = row.fields["json"] {
       let info = ClientInfo(raw: try JSONEncoder().encode(json).base64URL)
       #expect(info.map { .string($0.homeAccountID) } == row.expected["accountIdentifier"])
@@ -114,7 +114,7 @@ struct VectorTests {
   }
 
   @Test(arguments: Vectors.rows("oauth_error_mapping_tests") + Vectors.rows("oauth_error_mapping_source"))
-  func errors(_ row: Vectors.Row) throws {
+  func `Errors`(_ row: Vectors.Row) throws {
     let codes: [String: IdentityError.Code] = [
       "MSIDErrorUserCancel": .userCanceled, "MSIDErrorServerError": .serverError,
       "MSIDErrorServerInvalidGrant": .invalidGrant, "MSIDErrorServerInvalidRequest": .invalidRequest,
@@ -137,7 +137,7 @@ struct VectorTests {
   }
 
   @Test(arguments: Vectors.rows("telemetry_strings"))
-  func telemetry(_ row: Vectors.Row) throws {
+  func `Telemetry`(_ row: Vectors.Row) throws {
     if row.string("header") == "x-client-current-telemetry" {
       let call = try #require(row.fields["apiId"]?.numberValue.map(Int.init))
       let reason = try #require(row.fields["refreshType"]?.numberValue.map(Int.init))
@@ -156,7 +156,7 @@ struct VectorTests {
   }
 
   @Test(arguments: Vectors.rows("strings"))
-  func strings(_ row: Vectors.Row) throws {
+  func `Strings`(_ row: Vectors.Row) throws {
     let expected = row.fields["expected"]
     let text = row.string("input")
     let list = row.fields["input"]?.arrayValue?.compactMap(\.stringValue) ?? []
@@ -189,7 +189,7 @@ struct VectorTests {
   }
 
   @Test(arguments: Vectors.rows("pkce"))
-  func proofKey(_ row: Vectors.Row) throws {
+  func `Proof key`(_ row: Vectors.Row) throws {
     let lengths = try ["verifierMinLength", "verifierMaxLength"].map { name in
       try #require(row.expected[name]?.numberValue.map(Int.init))
     }
@@ -198,8 +198,8 @@ struct VectorTests {
     #expect(.string(ProofKey.method) == row.expected["method"])
   }
 
-  @Test("The challenge of RFC 7636, appendix B")
-  func challenge() {
+  @Test
+  func `The challenge of RFC 7636, appendix B`() {
     let proof = ProofKey(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
     #expect(proof.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
   }

@@ -26,8 +26,8 @@ struct LockedKeyringTests {
     }
   }
 
-  @Test(arguments: Lock.allCases, [true, false])
-  func `71: Every operation says that the keyring is locked`(lock: Lock, hasItems: Bool) async throws {
+  @Test(.conformance(71), arguments: Lock.allCases, [true, false])
+  func `Every operation says that the keyring is locked`(lock: Lock, hasItems: Bool) async throws {
     let fixture = try Fixture()
     if hasItems { try await fixture.cache.save(token) }
     try lock.apply(to: fixture.keyring)

@@ -40,16 +40,17 @@ struct UnreachableKeyringTests {
     #expect(try await fixture.otherCache().finds(next))
   }
 
-  @Test(arguments: ["unix:path=/nonexistent/bus", "nonsense"])
-  func `71: Without a bus every operation says that the keyring is out of reach`(address: String) async throws
-  {
+  @Test(.conformance(71), arguments: ["unix:path=/nonexistent/bus", "nonsense"])
+  func `Without a bus every operation says that the keyring is out of reach`(address: String) async throws {
     let fixture = try Fixture()
     let store = KeyringCacheStore(busAddress: address, environment: fixture.keyring.environment)
     try await fixture.expectUnavailable(store)
     #expect(try await fixture.allItems().isEmpty)
   }
 
-  @Test func `71: Without a service every operation says so, and works once there is one`() async throws {
+  @Test(.conformance(71)) func `Without a service every operation says so, and works once there is one`()
+    async throws
+  {
     let fixture = try Fixture(startingDaemon: false)
     try await fixture.expectUnavailable(fixture.store)
     try fixture.keyring.startDaemon()

@@ -14,7 +14,7 @@ struct OtherToolsTests {
       .map { String($0.dropFirst(name.count + 1)) }
   }
 
-  @Test func `git gets a token for Azure DevOps, from the server and then from the cache`() async throws {
+  @Test func `Git gets a token for Azure DevOps, from the server and then from the cache`() async throws {
     try await withLab { lab in
       let tool = try LabTool(lab)
       try tool.logIn()
@@ -39,7 +39,7 @@ struct OtherToolsTests {
     }
   }
 
-  @Test func `git asks with its own commands`() async throws {
+  @Test func `Git asks with its own commands`() async throws {
     try await withLab { lab in
       let tool = try LabTool(lab)
       try tool.logIn()

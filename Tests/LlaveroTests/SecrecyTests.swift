@@ -23,9 +23,7 @@ struct SecrecyTests {
     }
   }
 
-  @Test(
-    .enabled(if: !Fixtures.all.isEmpty, "no fixtures of other MSAL libraries")
-  )
+  @Test(.enabled(if: !Fixtures.all.isEmpty, "no fixtures of other MSAL libraries"))
   func `No token of another library's cache is shown`() throws {
     for fixture in Fixtures.all { try tool.load(Fixtures.read(fixture)) }
     // Some made-up tokens are words, "secret" among them, that stand elsewhere rightfully.

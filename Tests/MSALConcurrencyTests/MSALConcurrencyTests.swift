@@ -51,7 +51,7 @@ actor Worker {
 
 @MainActor
 struct MSALConcurrencyTests {
-  @Test func aRefusedRequestIsCaughtInSwift6() async throws {
+  @Test func `A refused request is caught in Swift 6`() async throws {
     let program = try ModernProgram()
     do {
       try await program.signIn()

@@ -15,7 +15,7 @@ extension ApplicationTests {
       queue.setSpecific(key: key, value: true)
     }
 
-    @Test func signInAndSignOutAnswerOnTheMainQueue() async throws {
+    @Test func `Sign in and sign out answer on the main queue`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let parameters = MSALInteractiveTokenParameters(
         scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
@@ -35,7 +35,7 @@ extension ApplicationTests {
       }
     }
 
-    @Test func theQueueOfTheParametersIsUsed() async throws {
+    @Test func `The queue of the parameters is used`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let parameters = MSALInteractiveTokenParameters(
         scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
@@ -57,7 +57,7 @@ extension ApplicationTests {
       }
     }
 
-    @Test func aRefusedRequestAnswersByTheBlock() async throws {
+    @Test func `A refused request answers by the block`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let parameters = MSALDeviceCodeTokenParameters(scopes: []) { _ in }
       await withCheckedContinuation { continuation in
@@ -68,7 +68,7 @@ extension ApplicationTests {
       }
     }
 
-    @Test func theWaitingSignInCanBeCancelledByItsClass() async throws {
+    @Test func `The waiting sign-in can be cancelled by its class`() async throws {
       #expect(!MSALPublicClientApplication.cancelCurrentWebAuthSession())
       entra.mood = .silent
       let application = try MSALPublicClientApplication.test(entra)
@@ -83,7 +83,7 @@ extension ApplicationTests {
       }
     }
 
-    @Test func anAnswerToASchemeOfItsOwnCompletesTheSignIn() async throws {
+    @Test func `An answer to a scheme of its own completes the sign-in`() async throws {
       entra.mood = .silent
       let application = try MSALPublicClientApplication.test(entra) { $0.redirectUri = "example.app://auth" }
       let task = Task { try await application.signIn() }
@@ -98,7 +98,7 @@ extension ApplicationTests {
       #expect(try await task.value.account.username == "alice@contoso.example")
     }
 
-    @Test func blockingCallsFromEveryThreadOfThePoolComeToAnEnd() async throws {
+    @Test func `Blocking calls from every thread of the pool come to an end`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       _ = try await application.signIn()
       try await withThrowingTaskGroup(of: Int.self) { group in
@@ -107,7 +107,7 @@ extension ApplicationTests {
       }
     }
 
-    @Test func messagesReachTheCallbackOfTheLog() async throws {
+    @Test func `Messages reach the callback of the log`() async throws {
       let messages = AsyncStream<(MSALLogLevel, String, Bool)>.makeStream()
       let config = MSALGlobalConfig.loggerConfig
       config.logLevel = .verbose
@@ -129,7 +129,7 @@ extension ApplicationTests {
       config.logLevel = .info
     }
 
-    @Test func anotherLibrarysAccountsAreListedAndToldOfChanges() async throws {
+    @Test func `Another library's accounts are listed and told of changes`() async throws {
       let provider = ExternalAccounts()
       let application = try MSALPublicClientApplication.test(entra) {
         $0.cacheConfig.addExternalAccountProvider(provider)
@@ -142,7 +142,7 @@ extension ApplicationTests {
         provider.events.withLock { $0 } == ["update alice@contoso.example", "remove alice@contoso.example"])
     }
 
-    @Test func aLibraryThatCannotRemoveAnAccountKeepsNoOtherFromIt() async throws {
+    @Test func `A library that cannot remove an account keeps no other from it`() async throws {
       let (broken, provider) = (ExternalAccounts(), ExternalAccounts())
       broken.failure = NSError(domain: "example", code: 7)
       let application = try MSALPublicClientApplication.test(entra) {

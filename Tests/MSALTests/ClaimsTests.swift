@@ -5,7 +5,7 @@ import Testing
 /// Claims requests beyond Microsoft's own values.
 struct ClaimsTests {
   @Test(arguments: [#"true"#, #"1"#, #"1.5"#, #""text""#, #"["a",true,null]"#, #"{"b":{"c":0}}"#])
-  func valuesKeepTheirKind(_ value: String) throws {
+  func `Values keep their kind`(_ value: String) throws {
     let json = #"{"access_token":{"claim":{"value":\#(value)}}}"#
     let request = try MSALClaimsRequest(jsonString: json)
     let claim = try #require(request.claimsRequests(for: .accessToken)?.first)
@@ -14,7 +14,7 @@ struct ClaimsTests {
     #expect(again.jsonString() == json)
   }
 
-  @Test func whatJSONCannotExpressIsRefused() {
+  @Test func `What JSON cannot express is refused`() {
     for value in [Date(), Double.infinity, [Date()], ["a": Date()]] as [Any] {
       let claim = MSALIndividualClaimRequest(name: "claim")
       claim.additionalInfo = MSALIndividualClaimRequestAdditionalInfo()
@@ -23,7 +23,7 @@ struct ClaimsTests {
     }
   }
 
-  @Test func aClaimIsRemovedOnce() throws {
+  @Test func `A claim is removed once`() throws {
     let request = try MSALClaimsRequest(jsonString: #"{"id_token":{"nickname":null}}"#)
     try request.removeClaim(withName: "nickname", target: .idToken)
     #expect(request.claimsRequests(for: .idToken) == nil)
@@ -32,7 +32,7 @@ struct ClaimsTests {
 
   /// The JSON reader's own error, as in MSAL.
   @Test(arguments: ["{\"id_token\": {", "", "no JSON"])
-  func whatIsNoJSONIsTheReadersError(_ json: String) {
+  func `What is no JSON is the readers error`(_ json: String) {
     let error = #expect(throws: NSError.self) { try MSALClaimsRequest(jsonString: json) }
     #expect(error?.domain == NSCocoaErrorDomain && error?.code == 3840)
   }

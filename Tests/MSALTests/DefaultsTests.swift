@@ -4,7 +4,7 @@ import Testing
 extension ApplicationTests {
   /// What holds unless a program says otherwise.
   struct DefaultsTests {
-    @Test func configuration() {
+    @Test func `Configuration`() {
       let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
       #expect(config.authority is MSALAADAuthority)
       #expect(config.authority.url.absoluteString == "https://login.microsoftonline.com/common")
@@ -19,7 +19,7 @@ extension ApplicationTests {
       #expect(config.cacheConfig.store == nil && config.cacheConfig.externalAccountProviders.isEmpty)
     }
 
-    @Test func parameters() {
+    @Test func `Parameters`() {
       let interactive = MSALInteractiveTokenParameters(
         scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
       #expect(interactive.promptType == .promptIfNecessary)
@@ -32,14 +32,14 @@ extension ApplicationTests {
       #expect(!signOut.signoutFromBrowser && !signOut.wipeAccount && !signOut.wipeCacheForAllAccounts)
     }
 
-    @Test func webviewParametersAreCopied() {
+    @Test func `Webview parameters are copied`() {
       let webview = MSALWebviewParameters()
       let parameters = MSALInteractiveTokenParameters(scopes: ["user.read"], webviewParameters: webview)
       webview.webviewType = .wkWebView
       #expect(parameters.webviewParameters.webviewType == .default)
     }
 
-    @Test func webviewParametersKeepNobodyAlive() {
+    @Test func `Webview parameters keep nobody alive`() {
       final class Controller {
         var parameters: MSALWebviewParameters?
       }
@@ -53,7 +53,7 @@ extension ApplicationTests {
       #expect(gone == nil)
     }
 
-    @Test func process() {
+    @Test func `Process`() {
       #expect(MSALGlobalConfig.httpConfig.retryCount == 1)
       #expect(MSALGlobalConfig.httpConfig.retryInterval == 0.5)
       #expect(MSALGlobalConfig.httpConfig.timeoutIntervalForRequest == 300)
@@ -61,7 +61,7 @@ extension ApplicationTests {
       #expect(MSALGlobalConfig.loggerConfig.logMaskingLevel == .settingsMaskAllPII)
     }
 
-    @Test func theConfigurationOfAnApplicationStaysAsItWas() throws {
+    @Test func `The configuration of an application stays as it was`() throws {
       let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
       config.cacheConfig.keychainSharingGroup = "com.example.office"
       let application = try MSALPublicClientApplication(configuration: config)
@@ -73,7 +73,7 @@ extension ApplicationTests {
       #expect(application.configuration.redirectUri == nil)
     }
 
-    @Test func linuxIsAnOrdinaryDevice() async throws {
+    @Test func `Linux is an ordinary device`() async throws {
       let application = try MSALPublicClientApplication(clientId: "11111111-2222-4333-8444-555555555555")
       #expect(try await application.deviceInformation(with: nil).deviceMode == .default)
       #expect(!application.isCompatibleAADBrokerAvailable)

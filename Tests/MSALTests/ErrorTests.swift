@@ -7,7 +7,7 @@ import TokenCache
 
 /// Whatever a program catches is an `NSError` that says what happened.
 struct ErrorTests {
-  @Test func anIdentityErrorBringsWhatIsKnown() {
+  @Test func `An identity error brings what is known`() {
     var cause = IdentityError(.interactionRequired, "Sign in again.", advice: "Call acquireToken.")
     cause.oauthError = "invalid_grant"
     cause.subError = "bad_token"
@@ -37,7 +37,7 @@ struct ErrorTests {
     #expect(info[MSALThrottlingCacheHitKey] as? Int == 1)
   }
 
-  @Test func onlyWhatAProgramCanActOnHasACodeOfItsOwn() {
+  @Test func `Only what a program can act on has a code of its own`() {
     let own: [IdentityError.Code: MSALError] = [
       .workplaceJoinRequired: .workplaceJoinRequired, .interactionRequired: .interactionRequired,
       .serverDeclinedScopes: .serverDeclinedScopes,
@@ -62,12 +62,12 @@ struct ErrorTests {
     (.browserUnavailable, -42403),
     (.invalidState, -42501), (.invalidResponse, -42600), (.nonHttpsRedirect, -42602),
   ])
-  func internalCodes(code: IdentityError.Code, internalCode: Int) {
+  func `Internal codes`(code: IdentityError.Code, internalCode: Int) {
     let error = NSError(IdentityError(code, "A test."))
     #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == internalCode)
   }
 
-  @Test func aNetworkThatIsDownShowsInItsOwnDomain() {
+  @Test func `A network that is down shows in its own domain`() {
     var cause = IdentityError(.network, "The server cannot be reached.")
     cause.transportError = .cannotFindHost("login.example")
     let error = NSError(cause)
@@ -77,7 +77,7 @@ struct ErrorTests {
     #expect(error.userInfo[NSUnderlyingErrorKey] is NSError)
   }
 
-  @Test func aLockedKeyringShowsAsOnApplesSystems() {
+  @Test func `A locked keyring shows as on Apple's systems`() {
     var cause = IdentityError(.cache, "The cache failed.")
     cause.cacheError = CacheError(.locked, "The keyring is locked.", advice: "Unlock it.")
     let error = NSError(cause)
@@ -86,7 +86,7 @@ struct ErrorTests {
     #expect(error.localizedDescription == "The keyring is locked. Unlock it.")
   }
 
-  @Test func cancellingLooksTheSameOnEveryLayer() {
+  @Test func `Cancelling looks the same on every layer`() {
     var network = IdentityError(.network, "Cancelled.")
     network.transportError = .cancelled
     var cache = IdentityError(.cache, "Cancelled.")
@@ -97,7 +97,7 @@ struct ErrorTests {
     }
   }
 
-  @Test func requestsThatMakeNoSenseAreRefused() async throws {
+  @Test func `Requests that make no sense are refused`() async throws {
     let application = try MSALPublicClientApplication(clientId: "11111111-2222-4333-8444-555555555555")
     for scopes in [[], [" "], ["user.read", "OpenID"], ["11111111-2222-4333-8444-555555555555"]] {
       await expectInvalid(application, MSALDeviceCodeTokenParameters(scopes: scopes) { _ in })
@@ -120,7 +120,7 @@ struct ErrorTests {
     }
   }
 
-  @Test func configurationsThatCannotWorkAreRefused() {
+  @Test func `Configurations that cannot work are refused`() {
     let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
     config.cacheConfig.keychainSharingGroup = "no group"
     #expect(internalCode { try MSALPublicClientApplication(configuration: config) } == -42000)

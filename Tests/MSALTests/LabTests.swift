@@ -2,6 +2,7 @@ import EntraLab
 import Foundation
 import MSAL
 import Synchronization
+import TestSupport
 import Testing
 import TokenCache
 
@@ -10,8 +11,8 @@ extension ApplicationTests {
   struct LabTests {
     private static let clientID = "c0000000-0000-4000-8000-000000000001"
 
-    @Test("54: a program signs in by device code at a server with a certificate of its own")
-    func aProgramSignsInByDeviceCodeAtAServerWithACertificateOfItsOwn() async throws {
+    @Test(.conformance(54))
+    func `A program signs in by device code at a server with a certificate of its own`() async throws {
       try await withLab { lab async throws in
         lab.configure { $0.deviceInterval = 1 }
         MSALGlobalConfig.httpConfig.certificateAuthorities = URL(fileURLWithPath: lab.caBundlePath)
@@ -35,8 +36,8 @@ extension ApplicationTests {
       }
     }
 
-    @Test("61: a server whose certificate nobody trusts is an error of the network")
-    func aServerWhoseCertificateNobodyTrustsIsAnErrorOfTheNetwork() async throws {
+    @Test(.conformance(61))
+    func `A server whose certificate nobody trusts is an error of the network`() async throws {
       try await withLab { lab async throws in
         let application = try Self.application(lab)
         let parameters = MSALDeviceCodeTokenParameters(scopes: ["User.Read"]) { _ in }

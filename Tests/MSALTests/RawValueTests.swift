@@ -3,7 +3,7 @@ import Testing
 
 /// Raw values are part of the API: programs store them, log them and compare them with the codes of errors.
 struct RawValueTests {
-  @Test func audienceType() {
+  @Test func `Audience type`() {
     check([
       MSALAudienceType.azureADAndPersonalMicrosoftAccountAudience: 0,
       .azureADMultipleOrgsAudience: 1,
@@ -12,7 +12,7 @@ struct RawValueTests {
     ])
   }
 
-  @Test func azureCloudInstance() {
+  @Test func `Azure cloud instance`() {
     check([
       MSALAzureCloudInstance.publicCloudInstance: 0,
       .chinaCloudInstance: 1,
@@ -24,11 +24,11 @@ struct RawValueTests {
     ])
   }
 
-  @Test func claimsRequestTarget() {
+  @Test func `Claims request target`() {
     check([MSALClaimsRequestTarget.idToken: 0, MSALClaimsRequestTarget.accessToken: 1])
   }
 
-  @Test func logLevel() {
+  @Test func `Log level`() {
     check([
       MSALLogLevel.nothing: 0,
       .error: 1,
@@ -38,7 +38,7 @@ struct RawValueTests {
     ])
   }
 
-  @Test func webviewType() {
+  @Test func `Webview type`() {
     check([
       MSALWebviewType.default: 0,
       .authenticationSession: 1,
@@ -47,11 +47,11 @@ struct RawValueTests {
     ])
   }
 
-  @Test func brokeredAvailability() {
+  @Test func `Brokered availability`() {
     check([MSALBrokeredAvailability.auto: 0, MSALBrokeredAvailability.none: 1])
   }
 
-  @Test func promptType() {
+  @Test func `Prompt type`() {
     check([
       MSALPromptType.selectAccount: 0,
       .login: 1,
@@ -61,11 +61,11 @@ struct RawValueTests {
     ])
   }
 
-  @Test func deviceMode() {
+  @Test func `Device mode`() {
     check([MSALDeviceMode.default: 0, MSALDeviceMode.shared: 1])
   }
 
-  @Test func platformSSOStatus() {
+  @Test func `Platform SSO status`() {
     check([
       MSALPlatformSSOStatus.notEnabled: 0,
       .enabledNotRegistered: 1,
@@ -74,11 +74,11 @@ struct RawValueTests {
     ])
   }
 
-  @Test func preferredAuthMethod() {
+  @Test func `Preferred auth method`() {
     check([MSALPreferredAuthMethod.none: 0, MSALPreferredAuthMethod.QRPIN: 1])
   }
 
-  @Test func xpcMode() {
+  @Test func `Xpc mode`() {
     check([
       MSALXpcMode.disabled: 0,
       .ssoExtCompanion: 1,
@@ -87,11 +87,11 @@ struct RawValueTests {
     ])
   }
 
-  @Test func authScheme() {
+  @Test func `Auth scheme`() {
     check([MSALAuthScheme.bearer: 0, MSALAuthScheme.pop: 1])
   }
 
-  @Test func httpMethod() {
+  @Test func `HTTP method`() {
     check([
       MSALHttpMethod.GET: 0,
       .HEAD: 1,
@@ -105,7 +105,7 @@ struct RawValueTests {
     ])
   }
 
-  @Test func error() {
+  @Test func `Error`() {
     check([
       MSALError.internal: -50000,
       .workplaceJoinRequired: -50001,
@@ -120,7 +120,7 @@ struct RawValueTests {
     ])
   }
 
-  @Test func internalError() {
+  @Test func `Internal error`() {
     check([
       MSALInternalError.internalErrorInvalidParameter: -42000,
       .internalErrorRedirectSchemeNotRegistered: -42001,
@@ -194,7 +194,7 @@ struct RawValueTests {
     ])
   }
 
-  @Test func logMaskingLevel() {
+  @Test func `Log masking level`() {
     check([
       MSALLogMaskingLevel.settingsMaskAllPII: 0,
       .settingsMaskEUIIOnly: 1,
@@ -202,11 +202,11 @@ struct RawValueTests {
     ])
   }
 
-  @Test func legacySharedAccountMode() {
+  @Test func `Legacy shared account mode`() {
     check([MSALLegacySharedAccountMode.readOnly: 0, MSALLegacySharedAccountMode.readWrite: 1])
   }
 
-  @Test func namesForValues() {
+  @Test func `Names for values`() {
     #expect(MSALPromptType.default == .promptIfNecessary)
     #expect(MSALLogLevel.last == .verbose)
   }

@@ -1,6 +1,7 @@
 import Foundation
 @testable import MSAL
 import Synchronization
+import TestSupport
 import Testing
 import TokenCache
 
@@ -9,7 +10,7 @@ extension ApplicationTests {
   struct SignInTests {
     let entra = FakeEntra()
 
-    @Test func aResultSaysWhoseTheTokenIs() async throws {
+    @Test func `A result says whose the token is`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let result = try await application.signIn()
       #expect(result.accessToken == "made-up-access-token")
@@ -31,7 +32,7 @@ extension ApplicationTests {
       #expect(!"\(result)".contains("made-up") && !"\(result.account)".contains("alice"))
     }
 
-    @Test func aSignedInAccountIsFoundAndNeedsNoFurtherSignIn() async throws {
+    @Test func `A signed in account is found and needs no further sign-in`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let result = try await application.signIn()
       let account = try #require(try application.allAccounts().first)
@@ -49,7 +50,7 @@ extension ApplicationTests {
       #expect(silent.accessToken == result.accessToken)
     }
 
-    @Test func anUnknownAccountIsAnErrorThatSaysSo() throws {
+    @Test func `An unknown account is an error that says so`() throws {
       let application = try MSALPublicClientApplication.test(entra)
       do {
         _ = try application.account(forIdentifier: "uid.utid")
@@ -61,7 +62,7 @@ extension ApplicationTests {
       }
     }
 
-    @Test func parametersReachTheServer() async throws {
+    @Test func `Parameters reach the server`() async throws {
       let application = try MSALPublicClientApplication.test(entra) {
         $0.clientApplicationCapabilities = ["CP1"]
         $0.sliceConfig = MSALSliceConfig(slice: "test", dc: nil)
@@ -91,14 +92,14 @@ extension ApplicationTests {
       #expect(item("claims")?.contains("nbf") == true && item("claims")?.contains("CP1") == true)
     }
 
-    @Test("12: what the person refuses is userCanceled")
-    func whatThePersonRefusesIsUserCanceled() async throws {
+    @Test(.conformance(12))
+    func `What the person refuses is userCanceled`() async throws {
       entra.mood = .closed
       let application = try MSALPublicClientApplication.test(entra)
       #expect(await code { try await application.signIn() } == MSALError.userCanceled.rawValue)
     }
 
-    @Test func aRefusedSilentRequestNeedsThePerson() async throws {
+    @Test func `A refused silent request needs the person`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let account = try await application.signIn().account
       entra.mood = .refuses("invalid_grant")
@@ -114,8 +115,8 @@ extension ApplicationTests {
       }
     }
 
-    @Test("67: declined scopes come with what was granted")
-    func declinedScopesComeWithWhatWasGranted() async throws {
+    @Test(.conformance(67))
+    func `Declined scopes come with what was granted`() async throws {
       entra.mood = .grants("user.read openid profile")
       let application = try MSALPublicClientApplication.test(entra)
       let parameters = MSALInteractiveTokenParameters(
@@ -132,7 +133,7 @@ extension ApplicationTests {
       }
     }
 
-    @Test func aDeviceCodeIsShownAndRedeemed() async throws {
+    @Test func `A device code is shown and redeemed`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let shown = Mutex<[String]>([])
       let parameters = MSALDeviceCodeTokenParameters(scopes: ["user.read"]) { code in
@@ -144,7 +145,7 @@ extension ApplicationTests {
         shown.withLock { $0 } == ["ABCD-EFGH", "Enter ABCD-EFGH.", "https://microsoft.com/devicelogin"])
     }
 
-    @Test func cancellingTheTaskEndsTheSignIn() async throws {
+    @Test func `Cancelling the task ends the sign-in`() async throws {
       entra.mood = .silent
       let application = try MSALPublicClientApplication.test(entra)
       let task = Task { try await application.signIn() }
@@ -153,7 +154,7 @@ extension ApplicationTests {
       #expect(await code { try await task.value } == MSALError.userCanceled.rawValue)
     }
 
-    @Test func aPersonWhoSignedOutHasToSignInAgain() async throws {
+    @Test func `A person who signed out has to sign in again`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let account = try await application.signIn().account
       try application.remove(account)
@@ -164,8 +165,8 @@ extension ApplicationTests {
           == MSALError.interactionRequired.rawValue)
     }
 
-    @Test("69: the browser is signed out on request")
-    func theBrowserIsSignedOutOnRequest() async throws {
+    @Test(.conformance(69))
+    func `The browser is signed out on request`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let account = try await application.signIn().account
       let parameters = MSALSignoutParameters(webviewParameters: MSALWebviewParameters())
@@ -179,8 +180,8 @@ extension ApplicationTests {
           == MSALError.userCanceled.rawValue)
     }
 
-    @Test("40: of two accounts neither is the current one")
-    func theCurrentAccountRemembersWhoWasThereBefore() async throws {
+    @Test(.conformance(40))
+    func `Of two accounts neither is the current one`() async throws {
       entra.with { $0.people = [.alice, .bob] }
       let application = try MSALPublicClientApplication.test(entra)
       #expect(try await application.currentAccount(with: nil) == (nil, nil))
@@ -198,8 +199,8 @@ extension ApplicationTests {
       #expect(try await application.currentAccount(with: nil) == (bob, nil))
     }
 
-    @Test("71: a failed save is reported with the result in hand")
-    func aFailedSaveIsReportedWithTheResultInHand() async throws {
+    @Test(.conformance(71))
+    func `A failed save is reported with the result in hand`() async throws {
       let application = try MSALPublicClientApplication.test(entra, store: LockedStore())
       let result = try await application.signIn()
       #expect(result.accessToken == "made-up-access-token")

@@ -7,7 +7,7 @@ import Testing
   .enabled(if: Vectors.isThere, "no vectors: MSAL_VECTORS names the file, else ../shared/vectors"))
 struct VectorTests {
   @Test(arguments: Vectors.rows("msid_to_msal_error_mapping"))
-  func errorCodes(_ row: Vectors.Row) throws {
+  func `Error codes`(_ row: Vectors.Row) throws {
     let specific = try #require(row.number("mapsToCode"))
     #expect(MSALError(rawValue: specific) != nil || MSALInternalError(rawValue: specific) != nil)
 
@@ -18,7 +18,7 @@ struct VectorTests {
   }
 
   @Test(arguments: Vectors.rows("aad_authority_cloud_instances"))
-  func cloudInstances(_ row: Vectors.Row) throws {
+  func `Cloud instances`(_ row: Vectors.Row) throws {
     let input = try #require(row.object("input"))
     let expected = try #require(row.object("expected"))
     let cloud = try #require(Self.clouds[input["cloudInstance"] as? String ?? ""])
@@ -35,7 +35,7 @@ struct VectorTests {
   }
 
   @Test(arguments: Vectors.rows("claims_requests"))
-  func claimsRequests(_ row: Vectors.Row) throws {
+  func `Claims requests`(_ row: Vectors.Row) throws {
     switch row.text("op") {
     case "init(jsonString:)":
       let json = try #require(row.text("json"))

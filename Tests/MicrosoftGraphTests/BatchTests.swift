@@ -2,6 +2,7 @@ import EntraLab
 import Foundation
 import HTTPTypes
 import MicrosoftGraph
+import TestSupport
 import Testing
 import TokenCache
 
@@ -21,8 +22,8 @@ struct BatchTests {
     }
   }
 
-  @Test("73: a batch is answered in the order of its requests, each by its own status")
-  func batch() async throws {
+  @Test(.conformance(73))
+  func `A batch is answered in the order of its requests, each by its own status`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab, scopes: ["User.ReadWrite"])
       let requests = [
@@ -54,8 +55,8 @@ struct BatchTests {
     }
   }
 
-  @Test("73: more than twenty requests go in parts, and a request after those that it depends on")
-  func split() async throws {
+  @Test(.conformance(73))
+  func `More than twenty requests go in parts, and a request after those that it depends on`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       var requests = (1...41).map { Self.get("\($0)") }
@@ -76,8 +77,8 @@ struct BatchTests {
     }
   }
 
-  @Test("73, 74: those of a batch that are throttled are sent again, and those that depend on them")
-  func partlyThrottled() async throws {
+  @Test(.conformance(73, 74))
+  func `Those of a batch that are throttled are sent again, and those that depend on them`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.batchItem, status: 429, headers: ["Retry-After": "7"], body: "{}"))
@@ -92,8 +93,8 @@ struct BatchTests {
     }
   }
 
-  @Test("74: what stays throttled is the answer in the end")
-  func throttledForGood() async throws {
+  @Test(.conformance(74))
+  func `What stays throttled is the answer in the end`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(
@@ -110,8 +111,8 @@ struct BatchTests {
     }
   }
 
-  @Test("73: who got no answer is told so, and the answers of the others stay")
-  func partFails() async throws {
+  @Test(.conformance(73))
+  func `Who got no answer is told so, and the answers of the others stay`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       let ids = (1...25).map { "\($0)" }
@@ -126,10 +127,8 @@ struct BatchTests {
     }
   }
 
-  @Test(
-    "73: an answer that is none to a batch is an error",
-    arguments: ["{}", "[]", "<html>", #"{"responses":{}}"#])
-  func badAnswer(_ body: String) async throws {
+  @Test(.conformance(73), arguments: ["{}", "[]", "<html>", #"{"responses":{}}"#])
+  func `An answer that is none to a batch is an error`(_ body: String) async throws {
     try await withLab { lab in
       lab.inject(LabFault(.graph, body: body))
       let graph = try await GraphLab(lab).graph()
@@ -137,8 +136,8 @@ struct BatchTests {
     }
   }
 
-  @Test("A batch that makes no sense is refused before anything is sent")
-  func badRequests() async throws {
+  @Test
+  func `A batch that makes no sense is refused before anything is sent`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       let badBody = GraphBatchRequest(id: "a", GraphRequest("/me", method: .post, body: Data("x".utf8)))

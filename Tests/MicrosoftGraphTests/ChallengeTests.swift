@@ -3,6 +3,7 @@ import Foundation
 import IdentityClient
 import MicrosoftGraph
 import Synchronization
+import TestSupport
 import Testing
 import TokenCache
 
@@ -15,8 +16,8 @@ struct ChallengeTests {
     func add(_ claims: ClaimsRequest?) { list.withLock { $0.append((try? claims?.json()) ?? "") } }
   }
 
-  @Test("52: who was signed out elsewhere signs in again in the middle of a call to Graph")
-  func roundTrip() async throws {
+  @Test(.conformance(52))
+  func `Who was signed out elsewhere signs in again in the middle of a call to Graph`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab, capabilities: ["cp1"])
       let asked = Asked()
@@ -46,8 +47,8 @@ struct ChallengeTests {
     }
   }
 
-  @Test("52: without a person the error says what the sign-in has to ask for")
-  func nobodyThere() async throws {
+  @Test(.conformance(52))
+  func `Without a person the error says what the sign-in has to ask for`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab, capabilities: ["cp1"])
       _ = try await test.graph().me()
@@ -62,8 +63,8 @@ struct ChallengeTests {
     }
   }
 
-  @Test("52: a second challenge ends the call, whatever the status", arguments: [401, 403])
-  func onlyOnce(_ status: Int) async throws {
+  @Test(.conformance(52), arguments: [401, 403])
+  func `A second challenge ends the call, whatever the status`(_ status: Int) async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       let claims = Data(#"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#.utf8)
@@ -88,10 +89,8 @@ struct ChallengeTests {
     }
   }
 
-  @Test(
-    "52: a challenge that cannot be read is a refusal like any other",
-    arguments: ["e30x", "W10=", "", "eyJ1c2VyaW5mbyI6e319"])
-  func unreadable(_ claims: String) async throws {
+  @Test(.conformance(52), arguments: ["e30x", "W10=", "", "eyJ1c2VyaW5mbyI6e319"])
+  func `A challenge that cannot be read is a refusal like any other`(_ claims: String) async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       let challenge = #"Bearer error="insufficient_claims", claims="\#(claims)""#
@@ -101,8 +100,8 @@ struct ChallengeTests {
     }
   }
 
-  @Test("A token that Graph does not accept is not tried twice")
-  func refusedToken() async throws {
+  @Test
+  func `A token that Graph does not accept is not tried twice`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.configure { $0.clockSkew = 4000 }
@@ -114,8 +113,8 @@ struct ChallengeTests {
     }
   }
 
-  @Test("Without a token nothing is sent")
-  func noToken() async throws {
+  @Test
+  func `Without a token nothing is sent`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       let refusing = try test.graph { _ throws(IdentityError) in

@@ -2,6 +2,7 @@ import Foundation
 import HTTPSupport
 import IdentityClient
 import MicrosoftGraph
+import TestSupport
 import Testing
 import TokenCache
 
@@ -12,7 +13,7 @@ import TokenCache
   }
 
   @Test(
-    "75: the authority says where Graph is",
+    .conformance(75),
     arguments: [
       ("https://login.microsoftonline.com/common", "https://graph.microsoft.com/v1.0"),
       ("https://login.windows.net/contoso.com", "https://graph.microsoft.com/v1.0"),
@@ -31,19 +32,19 @@ import TokenCache
       ("https://contoso.b2clogin.com/contoso.onmicrosoft.com/b2c_1_x", nil),
       ("https://fs.example.com/adfs", nil),
     ])
-  func cloud(_ address: String, _ expected: String?) throws {
+  func `The authority says where Graph is`(_ address: String, _ expected: String?) throws {
     let cloud = GraphCloud.cloud(for: try Self.authority(address))
     #expect(cloud?.baseURL.absoluteString == expected)
     if let cloud { #expect(cloud.allowedHosts == [try #require(cloud.baseURL.host)]) }
   }
 
-  @Test("75: an OpenID Connect provider has no Graph, whatever its host")
-  func otherProvider() throws {
+  @Test(.conformance(75))
+  func `An OpenID Connect provider has no Graph, whatever its host`() throws {
     #expect(GraphCloud.cloud(for: try Self.authority("https://login.microsoftonline.com/x", .oidc)) == nil)
   }
 
-  @Test("An address of one's own, with a version or without")
-  func ownAddress() throws {
+  @Test
+  func `An address of one's own, with a version or without`() throws {
     func cloud(_ address: String) throws -> GraphCloud {
       try GraphCloud(baseURL: #require(URL(string: address)))
     }
@@ -65,8 +66,8 @@ import TokenCache
     RecordingTransport(ScriptedTransport { _ throws(HTTPTransportError) in (200, [:], "{}") })
   }
 
-  @Test("75: each cloud is asked at its own host, with the token of its own authority")
-  func nationalHosts() async throws {
+  @Test(.conformance(75))
+  func `Each cloud is asked at its own host, with the token of its own authority`() async throws {
     for address in [
       "https://login.microsoftonline.com/common", "https://login.microsoftonline.us/common",
       "https://login.partner.microsoftonline.cn/common",
@@ -82,8 +83,8 @@ import TokenCache
     }
   }
 
-  @Test("75: a token of one cloud is not sent to another")
-  func otherCloud() async throws {
+  @Test(.conformance(75))
+  func `A token of one cloud is not sent to another`() async throws {
     let transport = Self.transport()
     let american = AuthenticationResult.made(
       authority: try Self.authority("https://login.microsoftonline.us/common"))
@@ -99,8 +100,8 @@ import TokenCache
     #expect(transport.requests.map(\.host) == ["graph.microsoft.us", "dod-graph.microsoft.us"])
   }
 
-  @Test("75: personal accounts are for the public cloud alone")
-  func personalAccounts() async throws {
+  @Test(.conformance(75))
+  func `Personal accounts are for the public cloud alone`() async throws {
     let transport = Self.transport()
     let authority = try Self.authority("https://login.microsoftonline.us/common")
     let personal = AuthenticationResult.made(authority: authority, tenant: Tenant.personalAccounts)
@@ -112,17 +113,15 @@ import TokenCache
     _ = try await Self.client(.global, transport, publicAccount).me()
   }
 
-  @Test(
-    "A token goes to the cloud's host alone, whatever the path says",
-    arguments: [
-      "https://evil.test/v1.0/me", "https://graph.microsoft.com.evil.test/",
-      "https://graph.microsoft.com:444/",
-      "https://graph.microsoft.com./v1.0/me", "https://graph.microsoft.us/v1.0/me", "HTTPS://EVIL.TEST/",
-      "https://evil.test\\@graph.microsoft.com/", "https://graph.microsoft.com%2F.evil.test/",
-      "https://graph.microsoft.com@evil.test/", "https://user:password@graph.microsoft.com/v1.0/me",
-      "http://graph.microsoft.com/v1.0/me",
-    ])
-  func foreignHost(_ path: String) async throws {
+  @Test(arguments: [
+    "https://evil.test/v1.0/me", "https://graph.microsoft.com.evil.test/",
+    "https://graph.microsoft.com:444/",
+    "https://graph.microsoft.com./v1.0/me", "https://graph.microsoft.us/v1.0/me", "HTTPS://EVIL.TEST/",
+    "https://evil.test\\@graph.microsoft.com/", "https://graph.microsoft.com%2F.evil.test/",
+    "https://graph.microsoft.com@evil.test/", "https://user:password@graph.microsoft.com/v1.0/me",
+    "http://graph.microsoft.com/v1.0/me",
+  ])
+  func `A token goes to the cloud's host alone, whatever the path says`(_ path: String) async throws {
     let transport = Self.transport()
     let error = await #expect(throws: GraphError.self) {
       try await Self.client(.global, transport).get(path)
@@ -131,16 +130,14 @@ import TokenCache
     #expect(transport.requests.isEmpty)
   }
 
-  @Test(
-    "A path stays a path",
-    arguments: [
-      ("//evil.test/me", "/v1.0//evil.test/me"), ("@evil.test/me", "/v1.0/@evil.test/me"),
-      (".evil.test", "/v1.0/.evil.test"), (":444/me", "/v1.0/:444/me"), ("/a b?c=d e", "/v1.0/a%20b?c=d%20e"),
-      ("/users/ä@c.test", "/v1.0/users/%C3%A4@c.test"), ("file:///etc/passwd", "/v1.0/file:///etc/passwd"),
-      ("/users/a%23b", "/v1.0/users/a%23b"), ("https://GRAPH.microsoft.com/beta/me", "/beta/me"),
-      ("https://graph.microsoft.com:443/v1.0/me", "/v1.0/me"),
-    ])
-  func path(_ path: String, _ expected: String) async throws {
+  @Test(arguments: [
+    ("//evil.test/me", "/v1.0//evil.test/me"), ("@evil.test/me", "/v1.0/@evil.test/me"),
+    (".evil.test", "/v1.0/.evil.test"), (":444/me", "/v1.0/:444/me"), ("/a b?c=d e", "/v1.0/a%20b?c=d%20e"),
+    ("/users/ä@c.test", "/v1.0/users/%C3%A4@c.test"), ("file:///etc/passwd", "/v1.0/file:///etc/passwd"),
+    ("/users/a%23b", "/v1.0/users/a%23b"), ("https://GRAPH.microsoft.com/beta/me", "/beta/me"),
+    ("https://graph.microsoft.com:443/v1.0/me", "/v1.0/me"),
+  ])
+  func `A path stays a path`(_ path: String, _ expected: String) async throws {
     let transport = Self.transport()
     _ = try await Self.client(.global, transport).get(path)
     #expect(transport.requests.map { $0.host.lowercased() } == ["graph.microsoft.com"])

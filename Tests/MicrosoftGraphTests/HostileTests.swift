@@ -2,12 +2,13 @@ import EntraLab
 import Foundation
 import HTTPSupport
 import MicrosoftGraph
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct HostileTests {
-  @Test("73: an error's text cannot drive a terminal, and is short")
-  func errorText() async throws {
+  @Test(.conformance(73))
+  func `An error's text cannot drive a terminal, and is short`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       let escape = #"\u001b]0;owned\u0007\u001b[2J\u202eevil\r\n"#
@@ -31,13 +32,13 @@ struct HostileTests {
   }
 
   @Test(
-    "73: what is no error of Graph's is told by its status",
+    .conformance(73),
     arguments: [
       "<html><script>alert(1)</script>", "", "null", "[]", #"{"error":"invalid"}"#, #"{"error":{}}"#,
       #"{"error":{"code":5,"message":["x"],"innerError":7}}"#, "\u{1b}[31m", #"{"error":{"message":""}}"#,
       String(repeating: #"{"error":"#, count: 100_000),
     ])
-  func noError(_ body: String) async throws {
+  func `What is no error of Graph's is told by its status`(_ body: String) async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.graph, status: 418, body: body))
@@ -48,8 +49,8 @@ struct HostileTests {
     }
   }
 
-  @Test("73: both spellings of the inner error, and errors inside of it")
-  func innerErrors() async throws {
+  @Test(.conformance(73))
+  func `Both spellings of the inner error, and errors inside of it`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       for name in ["innerError", "innererror"] {
@@ -67,8 +68,8 @@ struct HostileTests {
     }
   }
 
-  @Test("73: an answer of 50 MB is an error, and taken where that is wanted", arguments: [200, 500])
-  func large(_ status: Int) async throws {
+  @Test(.conformance(73), arguments: [200, 500])
+  func `An answer of 50 MB is an error, and taken where that is wanted`(_ status: Int) async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       let size = 50 << 20
@@ -84,10 +85,8 @@ struct HostileTests {
     }
   }
 
-  @Test(
-    "73: a connection that breaks once costs nothing",
-    arguments: [LabFault.Connection.drop, .reset, .truncate])
-  func brokenOnce(_ connection: LabFault.Connection) async throws {
+  @Test(.conformance(73), arguments: [LabFault.Connection.drop, .reset, .truncate])
+  func `A connection that breaks once costs nothing`(_ connection: LabFault.Connection) async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.graph, connection: connection))
@@ -96,10 +95,10 @@ struct HostileTests {
     }
   }
 
-  @Test(
-    "73: a connection that keeps breaking is an error of the network",
-    arguments: [LabFault.Connection.drop, .reset, .truncate, .garbage])
-  func broken(_ connection: LabFault.Connection) async throws {
+  @Test(.conformance(73), arguments: [LabFault.Connection.drop, .reset, .truncate, .garbage])
+  func `A connection that keeps breaking is an error of the network`(_ connection: LabFault.Connection)
+    async throws
+  {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.graph, count: 9, connection: connection))
@@ -111,8 +110,8 @@ struct HostileTests {
     }
   }
 
-  @Test("73: a redirection is not followed, and its address, which may be a secret, not told")
-  func redirection() async throws {
+  @Test(.conformance(73))
+  func `A redirection is not followed, and its address, which may be a secret, not told`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(
@@ -124,8 +123,8 @@ struct HostileTests {
     }
   }
 
-  @Test("A success that is no user is an error", arguments: ["<html>", "[]", "", "\u{FEFF}x"])
-  func noUser(_ body: String) async throws {
+  @Test(arguments: ["<html>", "[]", "", "\u{FEFF}x"])
+  func `A success that is no user is an error`(_ body: String) async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.graph, status: 200, headers: ["request-id": "r"], body: body))
@@ -135,10 +134,12 @@ struct HostileTests {
     }
   }
 
-  @Test(
-    "JSON beyond the limits is told as such, and what is within them is read",
-    arguments: [(64, 1, nil), (65, 1, "deeper than 64 levels"), (1, 1_000_001, "more than 1000000 values")])
-  func limits(_ depth: Int, _ count: Int, _ reason: String?) async throws {
+  @Test(arguments: [
+    (64, 1, nil), (65, 1, "deeper than 64 levels"), (1, 1_000_001, "more than 1000000 values"),
+  ])
+  func `JSON beyond the limits is told as such, and what is within them is read`(
+    _ depth: Int, _ count: Int, _ reason: String?
+  ) async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       let list = Array(repeating: "1", count: count).joined(separator: ",")
@@ -156,8 +157,8 @@ struct HostileTests {
     }
   }
 
-  @Test("No error tells the token")
-  func noToken() async throws {
+  @Test
+  func `No error tells the token`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.graph, status: 400))

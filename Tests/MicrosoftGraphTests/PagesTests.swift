@@ -2,6 +2,7 @@ import EntraLab
 import Foundation
 import HTTPTypes
 import MicrosoftGraph
+import TestSupport
 import Testing
 import TokenCache
 
@@ -9,8 +10,8 @@ import TokenCache
 struct PagesTests {
   private static let scopes = ["User.ReadBasic.All"]
 
-  @Test("73: a list comes page by page, with the header fields of the first request")
-  func pages() async throws {
+  @Test(.conformance(73))
+  func `A list comes page by page, with the header fields of the first request`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab, scopes: Self.scopes)
       let list = try test.graph().pages(
@@ -25,8 +26,8 @@ struct PagesTests {
     }
   }
 
-  @Test("73: an error ends the list and is of Graph's type")
-  func failure() async throws {
+  @Test(.conformance(73))
+  func `An error ends the list and is of Graph's type`() async throws {
     try await withLab { lab in
       let list = try await GraphLab(lab).graph().pages(of: "/users")
       var pages = list.makeAsyncIterator()
@@ -41,12 +42,12 @@ struct PagesTests {
   }
 
   @Test(
-    "73: a list that goes on elsewhere is an error, and no token goes there",
+    .conformance(73),
     arguments: [
       "https://evil.test/v1.0/users", "https://localhost:1/v1.0/users", "http://localhost/v1.0/users",
       "https://localhost@evil.test/", "https://user@localhost/", "/v1.0/users", "//evil.test/users",
     ])
-  func foreignLink(_ link: String) async throws {
+  func `A list that goes on elsewhere is an error, and no token goes there`(_ link: String) async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab, scopes: Self.scopes)
       lab.inject(LabFault(.graph, body: #"{"value":[1],"@odata.nextLink":"\#(link)"}"#))
@@ -61,8 +62,8 @@ struct PagesTests {
     }
   }
 
-  @Test("73: a list that comes back to itself ends in an error")
-  func loop() async throws {
+  @Test(.conformance(73))
+  func `A list that comes back to itself ends in an error`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab, scopes: Self.scopes)
       for link in ["users?$skiptoken=1", "users?$skiptoken=2", "users?$skiptoken=1"] {
@@ -78,8 +79,8 @@ struct PagesTests {
     }
   }
 
-  @Test("73: what is no list is an error", arguments: ["[]", "{}", #"{"value":{}}"#, "<html>", ""])
-  func noList(_ body: String) async throws {
+  @Test(.conformance(73), arguments: ["[]", "{}", #"{"value":{}}"#, "<html>", ""])
+  func `What is no list is an error`(_ body: String) async throws {
     try await withLab { lab in
       lab.inject(LabFault(.graph, status: 200, body: body))
       var pages = try await GraphLab(lab).graph().pages(of: "/me").makeAsyncIterator()
@@ -88,8 +89,8 @@ struct PagesTests {
     }
   }
 
-  @Test("The last page of a delta query tells where to ask for changes")
-  func delta() async throws {
+  @Test
+  func `The last page of a delta query tells where to ask for changes`() async throws {
     try await withLab { lab in
       let link = lab.graphURL + "/users/delta?$deltatoken=x"
       lab.inject(LabFault(.graph, body: #"{"value":[{"id":"1"}],"@odata.deltaLink":"\#(link)"}"#))

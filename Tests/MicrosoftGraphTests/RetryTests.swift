@@ -4,12 +4,13 @@ import HTTPSupport
 import HTTPTypes
 import IdentityClient
 import MicrosoftGraph
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct RetryTests {
-  @Test("74: a busy Graph is asked again, after as long as it says", arguments: [429, 503, 504])
-  func retryAfter(_ status: Int) async throws {
+  @Test(.conformance(74), arguments: [429, 503, 504])
+  func `A busy Graph is asked again, after as long as it says`(_ status: Int) async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.graph, count: 2, status: status, headers: ["Retry-After": "17"]))
@@ -21,8 +22,8 @@ struct RetryTests {
     }
   }
 
-  @Test("74: Retry-After as a date counts from the server's own clock")
-  func retryAfterDate() async throws {
+  @Test(.conformance(74))
+  func `Retry-After as a date counts from the server's own clock`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       let headers = [
@@ -35,8 +36,8 @@ struct RetryTests {
     }
   }
 
-  @Test("74: without Retry-After the waits grow, and end with the policy's sum")
-  func backoff() async throws {
+  @Test(.conformance(74))
+  func `Without Retry-After the waits grow, and end with the policy's sum`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.graph, count: 20, status: 503, body: "<html>busy"))
@@ -47,8 +48,8 @@ struct RetryTests {
     }
   }
 
-  @Test("74: ten tries are enough, and no wait is longer than three minutes")
-  func caps() async throws {
+  @Test(.conformance(74))
+  func `Ten tries are enough, and no wait is longer than three minutes`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.graph, count: 20, status: 429))
@@ -59,8 +60,8 @@ struct RetryTests {
     }
   }
 
-  @Test("74: who is asked to wait too long is told at once, and how long")
-  func tooLong() async throws {
+  @Test(.conformance(74))
+  func `Who is asked to wait too long is told at once, and how long`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "3600"]))
@@ -72,8 +73,8 @@ struct RetryTests {
     }
   }
 
-  @Test("74: what may have been carried out is not sent twice")
-  func ambiguous() async throws {
+  @Test(.conformance(74))
+  func `What may have been carried out is not sent twice`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab, scopes: ["User.ReadWrite"])
       let change = GraphRequest("/me", method: .patch, body: Data("{}".utf8))
@@ -88,8 +89,10 @@ struct RetryTests {
     }
   }
 
-  @Test("74: a batch of nothing but questions is sent again after 504, one that changes something is not")
-  func ambiguousBatch() async throws {
+  @Test(.conformance(74))
+  func `A batch of nothing but questions is sent again after 504, one that changes something is not`()
+    async throws
+  {
     try await withLab { lab in
       let test = try await GraphLab(lab, scopes: ["User.ReadWrite"])
       let question = GraphBatchRequest(id: "a", GraphRequest("/me"))
@@ -105,8 +108,8 @@ struct RetryTests {
     }
   }
 
-  @Test("74: no other refusal is tried again", arguments: [400, 404, 409, 412, 500, 501, 502, 507])
-  func others(_ status: Int) async throws {
+  @Test(.conformance(74), arguments: [400, 404, 409, 412, 500, 501, 502, 507])
+  func `No other refusal is tried again`(_ status: Int) async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.graph, status: status, headers: ["Retry-After": "5"]))
@@ -117,8 +120,8 @@ struct RetryTests {
     }
   }
 
-  @Test("A call that is cancelled while it waits ends")
-  func cancelled() async throws {
+  @Test
+  func `A call that is cancelled while it waits ends`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "100"]))
@@ -138,8 +141,8 @@ struct RetryTests {
     }
   }
 
-  @Test("A call that is cancelled while Graph thinks ends")
-  func cancelledAtGraph() async throws {
+  @Test
+  func `A call that is cancelled while Graph thinks ends`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       lab.inject(LabFault(.graph, delay: 600))

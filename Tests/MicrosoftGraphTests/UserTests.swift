@@ -2,13 +2,14 @@ import EntraLab
 import Foundation
 import HTTPTypes
 import MicrosoftGraph
+import TestSupport
 import Testing
 import TokenCache
 
 @Suite(.timeLimit(.minutes(5)))
 struct UserTests {
-  @Test("73: the user, whole and with selected properties")
-  func me() async throws {
+  @Test(.conformance(73))
+  func `The user, whole and with selected properties`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       let graph = try test.graph()
@@ -31,8 +32,8 @@ struct UserTests {
     }
   }
 
-  @Test("73: a property that does not exist is Graph's to refuse, in its words")
-  func unknownProperty() async throws {
+  @Test(.conformance(73))
+  func `A property that does not exist is Graph's to refuse, in its words`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       let error = await #expect(throws: GraphError.self) { try await test.graph().me(select: ["shoeSize"]) }
@@ -45,8 +46,8 @@ struct UserTests {
     }
   }
 
-  @Test("73: a photo, and none")
-  func photo() async throws {
+  @Test(.conformance(73))
+  func `A photo, and none`() async throws {
     try await withLab { lab in
       let photo = try await GraphLab(lab).graph().photo()
       #expect(photo?.prefix(4) == Data([0x89, 0x50, 0x4E, 0x47]))
@@ -54,8 +55,8 @@ struct UserTests {
     }
   }
 
-  @Test("73: only the absence of a photo is no error")
-  func otherPhotoErrors() async throws {
+  @Test(.conformance(73))
+  func `Only the absence of a photo is no error`() async throws {
     try await withLab { lab in
       let graph = try await GraphLab(lab).graph()
       lab.inject(LabFault(.graph, status: 404, body: #"{"error":{"code":"ErrorInvalidUser"}}"#))
@@ -68,8 +69,8 @@ struct UserTests {
     }
   }
 
-  @Test("73: any path, by any method; an answer without a body")
-  func anyPath() async throws {
+  @Test(.conformance(73))
+  func `Any path, by any method; an answer without a body`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab, scopes: ["User.ReadWrite", "User.ReadBasic.All"])
       let graph = try test.graph()
@@ -89,8 +90,8 @@ struct UserTests {
     }
   }
 
-  @Test("73: who may not is told what to do")
-  func forbidden() async throws {
+  @Test(.conformance(73))
+  func `Who may not is told what to do`() async throws {
     try await withLab { lab in
       let error = await #expect(throws: GraphError.self) { try await GraphLab(lab).graph().get("/users") }
       #expect(error?.code == .forbidden)
@@ -100,8 +101,8 @@ struct UserTests {
     }
   }
 
-  @Test("A path that would mean something else than it says is refused, and nothing is sent")
-  func badPath() async throws {
+  @Test
+  func `A path that would mean something else than it says is refused, and nothing is sent`() async throws {
     try await withLab { lab in
       let test = try await GraphLab(lab)
       let graph = try test.graph()

@@ -2,10 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The table of conformance")
 struct ConformanceTests {
-  @Test("Every row has a test, a script or a reason, and names the tests it has")
-  func table() throws {
+  @Test
+  func `Every row has a test, a script or a reason, and names the tests it has`() throws {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let result = try Child.run(
       "python3", [tests.appendingPathComponent("conformance").path],

@@ -6,14 +6,14 @@ import IdentityClient
 import KeyringStore
 import SoupTransport
 import Synchronization
+import TestSupport
 import Testing
 import TokenCache
 
-@Suite(
-  "The client, the browser's listener and libsoup against the lab", .serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct LabTests {
-  @Test("1, 21, 22, 43, 49: a sign-in in the browser, then tokens from the cache and by the refresh token")
-  func wholeRun() async throws {
+  @Test(.conformance(1, 21, 22, 43, 49))
+  func `A sign-in in the browser, then tokens from the cache and by the refresh token`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       let result = try await test.signIn()
@@ -42,8 +42,10 @@ struct LabTests {
     }
   }
 
-  @Test("2: a provider that posts no forms answers with a query, and the browser is led away from the code")
-  func queryFallback() async throws {
+  @Test(.conformance(2))
+  func `A provider that posts no forms answers with a query, and the browser is led away from the code`()
+    async throws
+  {
     try await withLab { lab in
       lab.configure { $0.metadata = ["response_modes_supported": ["query"]] }
       let test = try LabClient(lab, tenant: "\(LabDirectory.contoso)/v2.0", kind: .oidc, action: "watch")
@@ -54,8 +56,8 @@ struct LabTests {
     }
   }
 
-  @Test("3: a code with another proof gives nothing")
-  func wrongVerifier() async throws {
+  @Test(.conformance(3))
+  func `A code with another proof gives nothing`() async throws {
     try await withLab { lab in
       let test = try LabClient(
         lab,
@@ -72,8 +74,8 @@ struct LabTests {
     }
   }
 
-  @Test("4: a code works once, and a second time changes nothing in the cache")
-  func codeTwice() async throws {
+  @Test(.conformance(4))
+  func `A code works once, and a second time changes nothing in the cache`() async throws {
     try await withLab { lab in
       let sendsTwice = Mutex(false)
       let test = try LabClient(
@@ -93,11 +95,11 @@ struct LabTests {
   }
 
   @Test(
-    "7, 8, 9, 10: an ID token that is wrong in one thing stores nothing",
+    .conformance(7, 8, 9, 10),
     arguments: [
       ["nonce": "other"], ["aud": "other"], ["iss": "https://evil.test/v2.0"],
     ])
-  func wrongIDToken(_ claims: [String: String]) async throws {
+  func `An ID token that is wrong in one thing stores nothing`(_ claims: [String: String]) async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       lab.configure { $0.idTokenClaims = claims.mapValues { .string($0) } }
@@ -106,10 +108,8 @@ struct LabTests {
     }
   }
 
-  @Test(
-    "10: six minutes of skew are too many, four are not",
-    arguments: [(240, true), (360, false), (-3840, true), (-3960, false)])
-  func skew(_ seconds: Int, _ isGood: Bool) async throws {
+  @Test(.conformance(10), arguments: [(240, true), (360, false), (-3840, true), (-3960, false)])
+  func `Six minutes of skew are too many, four are not`(_ seconds: Int, _ isGood: Bool) async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       lab.configure { $0.clockSkew = seconds }
@@ -121,8 +121,8 @@ struct LabTests {
     }
   }
 
-  @Test("12: who declines is told apart from what fails")
-  func declines() async throws {
+  @Test(.conformance(12))
+  func `Who declines is told apart from what fails`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       lab.configure { $0.authorize = .deny }
@@ -133,11 +133,13 @@ struct LabTests {
   }
 
   @Test(
-    "13, 20: a person who never comes back, or meets an error page, ends the wait with a hint",
+    .conformance(13, 20),
     arguments: [
       "User.Read", "unregistered",
     ])
-  func neverReturns(_ kind: String) async throws {
+  func `A person who never comes back, or meets an error page, ends the wait with a hint`(_ kind: String)
+    async throws
+  {
     try await withLab { lab in
       let test = try LabClient(lab) { configuration in
         if kind == "unregistered" { configuration.redirectURI = URL(string: "http://localhost/nowhere") }
@@ -152,8 +154,10 @@ struct LabTests {
     }
   }
 
-  @Test("14: a cancelled task ends the wait and frees the port; the browser goes on, and is no zombie later")
-  func cancelled() async throws {
+  @Test(.conformance(14))
+  func `A cancelled task ends the wait and frees the port; the browser goes on, and is no zombie later`()
+    async throws
+  {
     try await withLab { lab in
       let test = try LabClient(lab, action: "linger")
       lab.configure { $0.authorize = .page }
@@ -169,8 +173,8 @@ struct LabTests {
     }
   }
 
-  @Test("5, 6, 15, 16: whatever else reaches the listener is refused, and the sign-in goes on")
-  func noise() async throws {
+  @Test(.conformance(5, 6, 15, 16))
+  func `Whatever else reaches the listener is refused, and the sign-in goes on`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab, action: "noise")
       #expect(try await test.signIn().account.username == "alice@contoso.test")
@@ -182,8 +186,8 @@ struct LabTests {
     }
   }
 
-  @Test("18: two sign-ins at once do not meet")
-  func parallel() async throws {
+  @Test(.conformance(18))
+  func `Two sign-ins at once do not meet`() async throws {
     try await withLab { lab in
       lab.configure { $0.authorize = .loginHint }
       let (one, other) = (try LabClient(lab), try LabClient(lab, app: LabApps.mail))
@@ -201,8 +205,8 @@ struct LabTests {
     }
   }
 
-  @Test("19: a port that is taken is named")
-  func portTaken() async throws {
+  @Test(.conformance(19))
+  func `A port that is taken is named`() async throws {
     try await withLab { lab in
       let port = try #require(URL(string: lab.baseURL)?.port)
       let test = try LabClient(lab) { $0.redirectURI = URL(string: "http://localhost:\(port)") }
@@ -212,8 +216,8 @@ struct LabTests {
     }
   }
 
-  @Test("27, 31: refresh tokens that work once are each sent once, by many callers at once too")
-  func rotation() async throws {
+  @Test(.conformance(27, 31))
+  func `Refresh tokens that work once are each sent once, by many callers at once too`() async throws {
     try await withLab { lab in
       lab.configure { $0.strictRefreshTokens = true }
       let test = try LabClient(lab)
@@ -232,8 +236,8 @@ struct LabTests {
     }
   }
 
-  @Test("32: two clients of one store do not lose the refresh token either")
-  func twoClients() async throws {
+  @Test(.conformance(32))
+  func `Two clients of one store do not lose the refresh token either`() async throws {
     try await withLab { lab in
       lab.configure { $0.strictRefreshTokens = true }
       let store = InMemoryStore()
@@ -252,8 +256,8 @@ struct LabTests {
     }
   }
 
-  @Test("30: a refresh token that was taken once needs a person, and the account stays")
-  func reuse() async throws {
+  @Test(.conformance(30))
+  func `A refresh token that was taken once needs a person, and the account stays`() async throws {
     try await withLab { lab in
       lab.configure { $0.strictRefreshTokens = true }
       let test = try LabClient(lab)
@@ -266,9 +270,8 @@ struct LabTests {
     }
   }
 
-  @Test(
-    "33, 34, 35, 36, 37: what is wrong with an account is told apart", arguments: AccountCondition.allCases)
-  func conditions(_ condition: AccountCondition) async throws {
+  @Test(.conformance(33, 34, 35, 36, 37), arguments: AccountCondition.allCases)
+  func `What is wrong with an account is told apart`(_ condition: AccountCondition) async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       let account = try await test.signIn().account
@@ -285,8 +288,8 @@ struct LabTests {
     }
   }
 
-  @Test("34: a second factor is asked for, with the claims that lead to it")
-  func secondFactor() async throws {
+  @Test(.conformance(34))
+  func `A second factor is asked for, with the claims that lead to it`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       let account = try await test.signIn().account
@@ -305,8 +308,8 @@ struct LabTests {
     }
   }
 
-  @Test("38: an app of the family gets tokens without a sign-in of its own; another does not")
-  func family() async throws {
+  @Test(.conformance(38))
+  func `An app of the family gets tokens without a sign-in of its own; another does not`() async throws {
     try await withLab { lab in
       let store = InMemoryStore()
       let mail = try LabClient(lab, app: LabApps.mail, store: store)
@@ -322,8 +325,8 @@ struct LabTests {
     }
   }
 
-  @Test("41: somebody else than was asked for is refused")
-  func mismatch() async throws {
+  @Test(.conformance(41))
+  func `Somebody else than was asked for is refused`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       let account = try await test.signIn().account
@@ -334,8 +337,8 @@ struct LabTests {
     }
   }
 
-  @Test("42: the guest tenant's tokens come by the home tenant's refresh token")
-  func guest() async throws {
+  @Test(.conformance(42))
+  func `The guest tenant's tokens come by the home tenant's refresh token`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       let account = try await test.signIn().account
@@ -350,8 +353,8 @@ struct LabTests {
     }
   }
 
-  @Test("44: a personal account signs in, and an organisation's authority refuses it")
-  func personal() async throws {
+  @Test(.conformance(44))
+  func `A personal account signs in, and an organisation's authority refuses it`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       let account = try await test.signIn("carol").account
@@ -366,11 +369,11 @@ struct LabTests {
   }
 
   @Test(
-    "48: metadata that leads elsewhere is refused before a token is sent",
+    .conformance(48),
     arguments: [
       "http://localhost/token", "https://evil.test/token",
     ])
-  func foreignMetadata(_ address: String) async throws {
+  func `Metadata that leads elsewhere is refused before a token is sent`(_ address: String) async throws {
     try await withLab { lab in
       lab.configure { $0.metadata = ["token_endpoint": .string(address)] }
       let test = try LabClient(lab)
@@ -379,8 +382,8 @@ struct LabTests {
     }
   }
 
-  @Test("52, 53: who was signed out elsewhere is challenged once, signs in, and the API answers again")
-  func continuousAccess() async throws {
+  @Test(.conformance(52, 53))
+  func `Who was signed out elsewhere is challenged once, signs in, and the API answers again`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab) { $0.capabilities = ["cp1"] }
       let first = try await test.signIn()
@@ -411,8 +414,8 @@ struct LabTests {
     }
   }
 
-  @Test("54: a sign-in on another device")
-  func deviceCode() async throws {
+  @Test(.conformance(54))
+  func `A sign-in on another device`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       let request = DeviceCodeRequest(scopes: ["User.Read"]) { code in
@@ -425,8 +428,8 @@ struct LabTests {
     }
   }
 
-  @Test("55, 56: pending, then declined")
-  func deviceDeclined() async throws {
+  @Test(.conformance(55, 56))
+  func `Pending, then declined`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       let signIn = Task {
@@ -438,8 +441,8 @@ struct LabTests {
     }
   }
 
-  @Test("61: a server whose certificate nobody vouches for gets nothing")
-  func untrusted() async throws {
+  @Test(.conformance(61))
+  func `A server whose certificate nobody vouches for gets nothing`() async throws {
     try await withLab { lab in
       let system = "/etc/ssl/certs/ca-certificates.crt"
       let test = try LabClient(lab, caBundle: system)
@@ -454,11 +457,13 @@ struct LabTests {
   }
 
   @Test(
-    "62: a connection that breaks leaves the refresh token as it was",
+    .conformance(62),
     arguments: [
       LabFault.Connection.drop, .reset, .truncate, .garbage,
     ])
-  func broken(_ connection: LabFault.Connection) async throws {
+  func `A connection that breaks leaves the refresh token as it was`(_ connection: LabFault.Connection)
+    async throws
+  {
     try await withLab { lab in
       let test = try LabClient(lab)
       let account = try await test.signIn().account
@@ -472,8 +477,8 @@ struct LabTests {
     }
   }
 
-  @Test("63: one failure of the server goes unnoticed; a wish for peace is heard")
-  func serverFails() async throws {
+  @Test(.conformance(63))
+  func `One failure of the server goes unnoticed; a wish for peace is heard`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       let account = try await test.signIn().account
@@ -492,8 +497,8 @@ struct LabTests {
     }
   }
 
-  @Test("65: an answer without end is cut off")
-  func huge() async throws {
+  @Test(.conformance(65))
+  func `An answer without end is cut off`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       let account = try await test.signIn().account
@@ -503,8 +508,8 @@ struct LabTests {
     }
   }
 
-  @Test("67: scopes that the server leaves out are reported with the result")
-  func declinedScopes() async throws {
+  @Test(.conformance(67))
+  func `Scopes that the server leaves out are reported with the result`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       lab.configure { $0.declinedScopes = ["Mail.Send"] }
@@ -517,8 +522,8 @@ struct LabTests {
     }
   }
 
-  @Test("71: without a keyring the tokens are handed out with the reason, and lie in no file")
-  func noKeyring() async throws {
+  @Test(.conformance(71))
+  func `Without a keyring the tokens are handed out with the reason, and lie in no file`() async throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
@@ -541,8 +546,8 @@ struct LabTests {
     }
   }
 
-  @Test("69: signing out clears the cache and opens the authority's page")
-  func signOut() async throws {
+  @Test(.conformance(69))
+  func `Signing out clears the cache and opens the authority's page`() async throws {
     try await withLab { lab in
       let test = try LabClient(lab)
       let account = try await test.signIn().account

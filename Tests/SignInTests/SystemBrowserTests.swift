@@ -4,32 +4,30 @@ import Testing
 
 @testable import BrowserSignIn
 
-@Suite("The system's browser", .timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)))
 struct SystemBrowserTests {
-  @Test(
-    "BROWSER names commands to try, with or without a place for the address",
-    arguments: [
-      ("firefox", [["firefox", "A"]]), ("firefox -P work %s &", [["firefox", "-P", "work", "A"]]),
-      ("one:two --x=%s", [["one", "A"], ["two", "--x=A"]]), ("", []), (" : &", []),
-    ])
-  func commands(_ variable: String, _ expected: [[String]]) {
+  @Test(arguments: [
+    ("firefox", [["firefox", "A"]]), ("firefox -P work %s &", [["firefox", "-P", "work", "A"]]),
+    ("one:two --x=%s", [["one", "A"], ["two", "--x=A"]]), ("", []), (" : &", []),
+  ])
+  func `BROWSER names commands to try, with or without a place for the address`(
+    _ variable: String, _ expected: [[String]]
+  ) {
     let browser = SystemBrowser(environment: ["BROWSER": variable])
     #expect(browser.commands(for: "A") == expected + [["xdg-open", "A"], ["gio", "open", "A"]])
   }
 
-  @Test(
-    "Without a desktop there is no browser",
-    arguments: [
-      ([:], false), (["DISPLAY": ""], false), (["DISPLAY": ":0"], true),
-      (["WAYLAND_DISPLAY": "wayland-0"], true),
-      (["BROWSER": "lynx"], true),
-    ])
-  func availability(_ environment: [String: String], _ isAvailable: Bool) {
+  @Test(arguments: [
+    ([:], false), (["DISPLAY": ""], false), (["DISPLAY": ":0"], true),
+    (["WAYLAND_DISPLAY": "wayland-0"], true),
+    (["BROWSER": "lynx"], true),
+  ])
+  func `Without a desktop there is no browser`(_ environment: [String: String], _ isAvailable: Bool) {
     #expect(SystemBrowser(environment: environment).isAvailable == isAvailable)
   }
 
-  @Test("A command that fails gives way to the next; none left is an error")
-  func fallback() async throws {
+  @Test
+  func `A command that fails gives way to the next; none left is an error`() async throws {
     let url = try #require(URL(string: "https://localhost/"))
     let path = "/usr/bin:/bin"
     try await SystemBrowser(environment: ["BROWSER": "/nonexistent/browser:false:true", "PATH": path]).open(
@@ -42,9 +40,8 @@ struct SystemBrowserTests {
     }
   }
 
-  @Test(
-    "Only web pages are opened", arguments: ["file:///etc/passwd", "javascript:alert(1)", "mailto:x@y.test"])
-  func webOnly(_ address: String) async throws {
+  @Test(arguments: ["file:///etc/passwd", "javascript:alert(1)", "mailto:x@y.test"])
+  func `Only web pages are opened`(_ address: String) async throws {
     let url = try #require(URL(string: address))
     await #expect(throws: IdentityError(.browserUnavailable, "")) {
       try await SystemBrowser(environment: ["BROWSER": "true", "PATH": "/usr/bin:/bin"]).open(url)

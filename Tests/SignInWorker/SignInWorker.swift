@@ -143,7 +143,8 @@ struct SignInWorker: AsyncParsableCommand {
     let isVerbose = verbose
     let group = group
     let store: any CacheStore =
-      share.map { MSALExtensionsCacheStore(.msalExtensions(location: $0), group: group) } ?? KeyringCacheStore()
+      share.map { MSALExtensionsCacheStore(.msalExtensions(location: $0), group: group) }
+      ?? KeyringCacheStore()
     return PublicClient(
       configuration: configuration, cache: TokenCacheAccessor(store: store, group: group),
       transport: try SoupHTTPTransport(environment: ProcessInfo.processInfo.environment),

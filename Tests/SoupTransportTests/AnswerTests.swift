@@ -3,11 +3,12 @@ import Glibc
 import HTTPSupport
 import HTTPTypes
 import SoupTransport
+import TestSupport
 import Testing
 
 extension TransportTests {
   @Suite struct AnswerTests {
-    @Test func sendsARequestAndReturnsTheAnswer() async throws {
+    @Test func `Sends a request and returns the answer`() async throws {
       let server = TestServer { request in
         .init(
           status: 201, fields: [("X-Two", "a"), ("X-Two", "b"), ("Content-Type", "text/plain")],
@@ -30,7 +31,7 @@ extension TransportTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.patch, .put, .delete, .head, .options])
-    func everyMethodArrives(_ method: HTTPRequest.Method) async throws {
+    func `Every method arrives`(_ method: HTTPRequest.Method) async throws {
       let server = TestServer { .init(fields: [("X-Method", $0.method)]) }
       defer { server.stop() }
       var request = get(server.port)
@@ -40,8 +41,8 @@ extension TransportTests {
       #expect(response.body.isEmpty)
     }
 
-    @Test("50: a redirection is handed back, and nothing is sent elsewhere")
-    func redirectIsHandedBackAndNothingIsSentElsewhere() async throws {
+    @Test(.conformance(50))
+    func `A redirection is handed back, and nothing is sent elsewhere`() async throws {
       let elsewhere = TestServer { _ in .init() }
       defer { elsewhere.stop() }
       let target = "https://localhost:\(elsewhere.port)/stolen"
@@ -58,7 +59,7 @@ extension TransportTests {
       #expect(elsewhere.requests.isEmpty)
     }
 
-    @Test func cookiesAreNotKept() async throws {
+    @Test func `Cookies are not kept`() async throws {
       let server = TestServer { _ in .init(fields: [("Set-Cookie", "a=b; Path=/")]) }
       defer { server.stop() }
       let transport = try makeTransport()
@@ -67,7 +68,7 @@ extension TransportTests {
       #expect(server.requests.allSatisfy { $0.fields["cookie"] == nil })
     }
 
-    @Test func answersAreNotCached() async throws {
+    @Test func `Answers are not cached`() async throws {
       let server = TestServer { _ in
         .init(fields: [("Cache-Control", "max-age=3600"), ("ETag", "\"1\"")], body: [65])
       }
@@ -79,7 +80,7 @@ extension TransportTests {
     }
 
     @Test(arguments: ["Basic realm=\"x\"", "Bearer error=\"invalid_token\"", "Negotiate", "NTLM"])
-    func challengeIsHandedBackAtOnce(_ challenge: String) async throws {
+    func `Challenge is handed back at once`(_ challenge: String) async throws {
       let server = TestServer { _ in .init(status: 401, fields: [("WWW-Authenticate", challenge)]) }
       defer { server.stop() }
       let response = try await makeTransport().send(get(server.port))
@@ -88,7 +89,7 @@ extension TransportTests {
       #expect(server.requests.count == 1)
     }
 
-    @Test func compressedBodyIsDecoded() async throws {
+    @Test func `Compressed body is decoded`() async throws {
       let server = TestServer { _ in .init(fields: [("Content-Encoding", "gzip")], body: packedHello) }
       defer { server.stop() }
       let response = try await makeTransport().send(get(server.port))
@@ -96,7 +97,7 @@ extension TransportTests {
       #expect(server.requests.first?.fields["accept-encoding"] == "gzip")
     }
 
-    @Test func connectionIsReused() async throws {
+    @Test func `Connection is reused`() async throws {
       let server = TestServer { _ in .init(body: [65]) }
       defer { server.stop() }
       let transport = try makeTransport()
@@ -104,7 +105,7 @@ extension TransportTests {
       #expect(Set(server.requests.map(\.connection)).count == 1)
     }
 
-    @Test func fiftyConcurrentRequests() async throws {
+    @Test func `Fifty concurrent requests`() async throws {
       let server = TestServer { .init(body: Array($0.target.utf8)) }
       defer { server.stop() }
       let transport = try makeTransport()
@@ -118,7 +119,7 @@ extension TransportTests {
       #expect(texts.allSatisfy { $0.value == "/\($0.key)" })
     }
 
-    @Test func answerSurvivesTheTransportsEnd() async throws {
+    @Test func `Answer survives the transport's end`() async throws {
       let server = TestServer { _ in .init(body: [65]) }
       defer { server.stop() }
       for _ in 0..<20 {

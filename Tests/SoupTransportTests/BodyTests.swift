@@ -3,6 +3,7 @@ import Glibc
 import HTTPSupport
 import HTTPTypes
 import SoupTransport
+import TestSupport
 import Testing
 
 /// The output of `printf 'hello hello hello' | gzip -n`.
@@ -30,18 +31,18 @@ extension TransportTests {
     }
 
     @Test(
-      "62: chunks are put together",
+      .conformance(62),
       arguments: [
         "0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n", "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n",
         "0005\r\nhello\r\n000\r\n\r\n", "5;name=\"value\"\r\nhello\r\n0;last\r\nX-Trailer: 1\r\nY: 2\r\n\r\n",
       ])
-    func chunksArePutTogether(_ body: String) async throws {
+    func `Chunks are put together`(_ body: String) async throws {
       let text = try await answer("Transfer-Encoding: chunked", Array(body.utf8)).get()
       #expect(text == (body == "0\r\n\r\n" ? "" : "hello"))
     }
 
-    @Test("62: chunks that arrive byte by byte are put together")
-    func chunksArriveByteByByte() async throws {
+    @Test(.conformance(62))
+    func `Chunks that arrive byte by byte are put together`() async throws {
       let server = RawServer { connection in
         guard connection.readRequest() != nil else { return }
         connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nContent-Encoding: gzip\r\n\r\n")
@@ -53,8 +54,8 @@ extension TransportTests {
       #expect(try await makeTransport().send(get(server.port)).text == "hello hello hello")
     }
 
-    @Test("62: a connection of chunks is not used again")
-    func connectionOfChunksIsNotUsedAgain() async throws {
+    @Test(.conformance(62))
+    func `A connection of chunks is not used again`() async throws {
       let server = RawServer { connection in
         while connection.readRequest() != nil {
           connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nA\r\n0\r\n\r\n")
@@ -67,7 +68,7 @@ extension TransportTests {
     }
 
     @Test(
-      "62: chunks that are none are an error",
+      .conformance(62),
       arguments: [
         "\r\nhello\r\n0\r\n\r\n", "x\r\nhello\r\n0\r\n\r\n", "5x\r\nhello\r\n0\r\n\r\n",
         "-5\r\nhello\r\n0\r\n\r\n",
@@ -75,7 +76,7 @@ extension TransportTests {
         "10000000000000005\r\nhello\r\n0\r\n\r\n", "ffffffffffffffff\r\nhello\r\n0\r\n\r\n",
         "5\nhello\n0\n\n", "5\r\nhello!\r\n0\r\n\r\n", "5\r\nhello0\r\n\r\n", "5\r\nhello\r\n;\r\n\r\n",
       ])
-    func chunksThatAreNoneAreAnError(_ body: String) async throws {
+    func `Chunks that are none are an error`(_ body: String) async throws {
       guard
         case .failure(.malformedResponse) = try await answer("Transfer-Encoding: chunked", Array(body.utf8))
       else {
@@ -84,16 +85,16 @@ extension TransportTests {
       }
     }
 
-    @Test("62: gzip is undone", arguments: ["gzip", "GZIP", "x-gzip", "identity", ""])
-    func encodingIsUndone(_ encoding: String) async throws {
+    @Test(.conformance(62), arguments: ["gzip", "GZIP", "x-gzip", "identity", ""])
+    func `gzip is undone`(_ encoding: String) async throws {
       let isPacked = encoding.lowercased().hasSuffix("gzip")
       let body = isPacked ? packedHello : Array("hello hello hello".utf8)
       let fields = "Content-Length: \(body.count)\r\nContent-Encoding: \(encoding)"
       #expect(try await answer(fields, body).get() == "hello hello hello")
     }
 
-    @Test("62: an empty body needs no encoding")
-    func emptyBodyNeedsNoEncoding() async throws {
+    @Test(.conformance(62))
+    func `An empty body needs no encoding`() async throws {
       #expect(try await answer("Content-Length: 0\r\nContent-Encoding: gzip", []).get() == "")
     }
 
@@ -110,8 +111,8 @@ extension TransportTests {
       ("deflate", [0x78, 0x9c, 0x03, 0, 0, 0, 0, 1]), ("secret", packedHello),
     ]
 
-    @Test("62: a body that cannot be decoded whole is an error", arguments: broken.indices)
-    func bodyThatCannotBeDecodedWholeIsAnError(_ index: Int) async throws {
+    @Test(.conformance(62), arguments: broken.indices)
+    func `A body that cannot be decoded whole is an error`(_ index: Int) async throws {
       let (encoding, body) = Self.broken[index]
       let fields = "Content-Length: \(body.count)\r\nContent-Encoding: \(encoding)"
       guard case .failure(.malformedResponse(let text)) = try await answer(fields, body) else {
@@ -121,8 +122,8 @@ extension TransportTests {
       #expect(text.contains("localhost") && !text.contains("secret"))
     }
 
-    @Test("65: the decoded body counts against the limit")
-    func decodedBodyCountsAgainstTheLimit() async throws {
+    @Test(.conformance(65))
+    func `The decoded body counts against the limit`() async throws {
       let fields = "Content-Length: \(packedHello.count)\r\nContent-Encoding: gzip"
       #expect(try await answer(fields, packedHello, maximumBodySize: 17).get() == "hello hello hello")
       #expect(
@@ -164,8 +165,8 @@ extension TransportTests {
       }
     }
 
-    @Test("65: a body that never gives a byte ends at a limit", arguments: endless)
-    func bodyWithoutContentEndsAtALimit(_ endless: Endless) async throws {
+    @Test(.conformance(65), arguments: endless)
+    func `A body that never gives a byte ends at a limit`(_ endless: Endless) async throws {
       let server = serve(endless)
       defer { server.stop() }
       switch await failure(try makeTransport(), get(server.port)) {
@@ -174,8 +175,8 @@ extension TransportTests {
       }
     }
 
-    @Test("62: a body that never gives a byte ends at the deadline", arguments: endless)
-    func bodyWithoutContentEndsAtTheDeadline(_ endless: Endless) async throws {
+    @Test(.conformance(62), arguments: endless)
+    func `A body that never gives a byte ends at the deadline`(_ endless: Endless) async throws {
       let server = serve(endless)
       defer { server.stop() }
       let request = get(server.port, timeout: .milliseconds(300), maximumBodySize: 1 << 40)
@@ -185,8 +186,8 @@ extension TransportTests {
       }
     }
 
-    @Test("62: a body that never gives a byte ends when the task is cancelled", arguments: endless)
-    func bodyWithoutContentEndsWhenTheTaskIsCancelled(_ endless: Endless) async throws {
+    @Test(.conformance(62), arguments: endless)
+    func `A body that never gives a byte ends when the task is cancelled`(_ endless: Endless) async throws {
       let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
       let server = RawServer { connection in
         defer { arrival.finish() }
@@ -208,8 +209,8 @@ extension TransportTests {
       }
     }
 
-    @Test("62: the time runs while a compressed body drips")
-    func timeRunsWhileACompressedBodyDrips() async throws {
+    @Test(.conformance(62))
+    func `The time runs while a compressed body drips`() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
         connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
@@ -222,8 +223,8 @@ extension TransportTests {
     }
 
     /// The library reads on as long as there is something, and does not come back to its loop.
-    @Test("62: informational answers without an end are an error")
-    func informationalAnswersWithoutAnEndAreAnError() async throws {
+    @Test(.conformance(62))
+    func `Informational answers without an end are an error`() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
         let block = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1000)

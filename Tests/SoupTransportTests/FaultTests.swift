@@ -9,8 +9,8 @@ import WorkerSupport
 
 extension TransportTests {
   @Suite struct FaultTests {
-    @Test("61: a connection that is refused")
-    func refusedConnection() async throws {
+    @Test(.conformance(61))
+    func `A connection that is refused`() async throws {
       let server = RawServer { _ in }
       server.stop()
       let error = await failure(try makeTransport(), get(server.port))
@@ -21,8 +21,8 @@ extension TransportTests {
       #expect(text.contains("localhost:\(server.port)"))
     }
 
-    @Test("61: a name that nobody has")
-    func unknownHost() async throws {
+    @Test(.conformance(61))
+    func `A name that nobody has`() async throws {
       // Where no name server answers, the resolver takes its time to say so.
       let request = get(443, host: "nobody.invalid", timeout: .seconds(300))
       let error = await failure(try makeTransport(), request)
@@ -110,11 +110,9 @@ extension TransportTests {
       },
     ]
 
-    @Test(
-      "62: an answer that breaks off, or is none, is an error", arguments: faults) func brokenAnswerIsAnError(
-        _ fault: Fault
-      ) async throws
-    {
+    @Test(.conformance(62), arguments: faults) func `An answer that breaks off, or is none, is an error`(
+      _ fault: Fault
+    ) async throws {
       let server = RawServer { connection in
         guard connection.readRequest() != nil else { return }
         fault.serve(connection)
@@ -131,8 +129,8 @@ extension TransportTests {
       }
     }
 
-    @Test("62: the time runs while connecting")
-    func timeoutWhileConnecting() async throws {
+    @Test(.conformance(62))
+    func `The time runs while connecting`() async throws {
       // Nobody accepts, and TLS never begins.
       let server = RawServer(nil) {
         _ = $0.read(); _ = $0.read()
@@ -141,8 +139,8 @@ extension TransportTests {
       try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
 
-    @Test("62: the time runs while nobody answers")
-    func timeoutWithoutAnAnswer() async throws {
+    @Test(.conformance(62))
+    func `The time runs while nobody answers`() async throws {
       let server = RawServer {
         _ = $0.readRequest(); _ = $0.read()
       }
@@ -150,8 +148,8 @@ extension TransportTests {
       try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
 
-    @Test("62: the time runs while a body drips")
-    func timeoutCountsAlsoWhileABodyDrips() async throws {
+    @Test(.conformance(62))
+    func `The time runs while a body drips`() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
@@ -168,11 +166,11 @@ extension TransportTests {
       #expect(ContinuousClock.now - start >= request.timeout)
     }
 
-    @Test func timeoutThatHasPassed() async throws {
+    @Test func `Timeout that has passed`() async throws {
       #expect(await failure(try makeTransport(), get(1, host: "nobody.invalid", timeout: .zero)) == .timedOut)
     }
 
-    @Test func cancelledTaskEndsWithoutWaiting() async throws {
+    @Test func `Cancelled task ends without waiting`() async throws {
       let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
       let server = RawServer { connection in
         _ = connection.readRequest()
@@ -187,7 +185,7 @@ extension TransportTests {
       #expect(await task.value == .cancelled)
     }
 
-    @Test func cancelledBeforeItBegan() async throws {
+    @Test func `Cancelled before it began`() async throws {
       let server = RawServer { _ in }
       defer { server.stop() }
       let transport = try makeTransport()
@@ -199,7 +197,7 @@ extension TransportTests {
       #expect(server.connectionCount == 0)
     }
 
-    @Test func cancellingAtAnyMomentResumesOnce() async throws {
+    @Test func `Cancelling at any moment resumes once`() async throws {
       let server = TestServer { _ in .init(body: Array(repeating: 65, count: 200_000)) }
       defer { server.stop() }
       let transport = try makeTransport()
@@ -213,7 +211,7 @@ extension TransportTests {
       #expect(try await transport.send(get(server.port)).body.count == 200_000)
     }
 
-    @Test func bodyAtTheLimitIsTakenAndOneByteMoreIsNot() async throws {
+    @Test func `Body at the limit is taken and one byte more is not`() async throws {
       let server = TestServer { request in
         .init(body: Array(repeating: 65, count: request.target == "/more" ? 1001 : 1000))
       }
@@ -225,8 +223,8 @@ extension TransportTests {
     }
 
     /// In a process of its own: the memory of tests that run meanwhile would count too.
-    @Test("65: a body of 50 MB is refused and not kept", arguments: [true, false])
-    func hugeBodyIsNotKept(_ announced: Bool) async throws {
+    @Test(.conformance(65), arguments: [true, false])
+    func `A body of 50 MB is refused and not kept`(_ announced: Bool) async throws {
       await #expect(processExitsWith: .success) { [announced = announced as Bool] in
         let size = 50 << 20
         let server = RawServer { connection in
@@ -249,7 +247,7 @@ extension TransportTests {
     }
 
     /// A program that ends at once must not meet the thread while that loads libraries.
-    @Test func threadBeginsWithTheFirstRequest() async throws {
+    @Test func `Thread begins with the first request`() async throws {
       await #expect(processExitsWith: .success) {
         func hasThread() throws -> Bool {
           let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
@@ -268,7 +266,7 @@ extension TransportTests {
     }
 
     /// The server goes on with the body of an answer that nobody waits for any more.
-    @Test func abandonedAnswerIsNotMistakenForTheNextOne() async throws {
+    @Test func `Abandoned answer is not mistaken for the next one`() async throws {
       let (moment, abandoned) = AsyncStream.makeStream(of: RawConnection.self)
       let server = RawServer { connection in
         while let request = connection.readRequest() {
@@ -295,7 +293,8 @@ extension TransportTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.post, .patch])
-    func requestThatMustNotBeRepeatedGetsANewConnection(_ method: HTTPRequest.Method) async throws {
+    func `Request that must not be repeated gets a new connection`(_ method: HTTPRequest.Method) async throws
+    {
       let server = RawServer { connection in
         while let request = connection.readRequest() {
           connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.utf8.count)\r\n\r\n\(request)")
@@ -308,7 +307,7 @@ extension TransportTests {
       #expect(server.connectionCount == 2)
     }
 
-    @Test func readIsRepeatedWhenAnIdleConnectionDies() async throws {
+    @Test func `Read is repeated when an idle connection dies`() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -322,7 +321,7 @@ extension TransportTests {
       #expect(server.connectionCount == 2)
     }
 
-    @Test func putIsRepeatedWithItsBody() async throws {
+    @Test func `Put is repeated with its body`() async throws {
       let server = RawServer { connection in
         while let request = connection.readRequest() {
           if connection.number == 1 && request.hasPrefix("PUT") { return }
@@ -335,8 +334,8 @@ extension TransportTests {
       #expect(try await transport.send(post(server.port, "a=1", method: .put)).text.hasSuffix("a=1"))
     }
 
-    @Test("63: a POST whose connection breaks is not sent again")
-    func postThatBreaksIsSentOnce() async throws {
+    @Test(.conformance(63))
+    func `A POST whose connection breaks is not sent again`() async throws {
       let server = RawServer { connection in _ = connection.readRequest() }
       defer { server.stop() }
       let error = await failure(try makeTransport(), post(server.port, "a=1"))
@@ -347,7 +346,7 @@ extension TransportTests {
       #expect(server.connectionCount == 1)
     }
 
-    @Test func misdirectedPostIsSentOnce() async throws {
+    @Test func `Misdirected post is sent once`() async throws {
       let server = TestServer { _ in .init(status: 421) }
       defer { server.stop() }
       let error = await failure(try makeTransport(), post(server.port, "a=1"))

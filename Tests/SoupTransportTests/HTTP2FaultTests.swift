@@ -1,6 +1,7 @@
 import Glibc
 import HTTPSupport
 import SoupTransport
+import TestSupport
 import Testing
 import WorkerSupport
 
@@ -54,8 +55,8 @@ extension TransportTests {
       }
     }
 
-    @Test("62: an answer over HTTP/2 is taken")
-    func answerIsTaken() async throws {
+    @Test(.conformance(62))
+    func `An answer over HTTP/2 is taken`() async throws {
       let server = serve { connection in
         connection.write(
           Frame.head("103") + Frame.head() + Frame.bytes(Frame.data, flags: 1, Array("hello".utf8)))
@@ -81,8 +82,8 @@ extension TransportTests {
         end: Frame.bytes(Frame.goAway, stream: 0, [0, 0, 0, 0, 0, 0, 0, 0])),
     ]
 
-    @Test("62: an answer over HTTP/2 that breaks off is an error", arguments: faults)
-    func answerThatBreaksOffIsAnError(_ fault: Fault) async throws {
+    @Test(.conformance(62), arguments: faults)
+    func `An answer over HTTP/2 that breaks off is an error`(_ fault: Fault) async throws {
       let server = serve { connection in
         connection.write(Frame.head() + Frame.bytes(Frame.data, Array("hello".utf8)) + fault.end)
       }
@@ -94,8 +95,8 @@ extension TransportTests {
       }
     }
 
-    @Test("62: the next request is answered after a flood of frames")
-    func nextRequestIsAnsweredAfterAFlood() async throws {
+    @Test(.conformance(62))
+    func `The next request is answered after a flood of frames`() async throws {
       let flood = serve { connection in
         connection.write(Frame.head())
         let block = Array(repeatElement(Frame.bytes(Frame.data), count: 500).joined())
@@ -109,8 +110,8 @@ extension TransportTests {
       #expect(try await transport.send(get(server.port, timeout: .seconds(60))).text == "hello")
     }
 
-    @Test("65: a body over HTTP/2 without an end is not kept")
-    func endlessBodyIsNotKept() async throws {
+    @Test(.conformance(65))
+    func `A body over HTTP/2 without an end is not kept`() async throws {
       await #expect(processExitsWith: .success) {
         let server = HTTP2FaultTests().serve { connection in
           connection.write(Frame.head())

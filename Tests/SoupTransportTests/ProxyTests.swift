@@ -32,7 +32,7 @@ private final class TestProxy: Sendable {
 extension TransportTests {
   @Suite struct ProxyTests {
     @Test(arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
-    func proxyOfTheEnvironmentIsUsed(_ variable: String) async throws {
+    func `Proxy of the environment is used`(_ variable: String) async throws {
       let proxy = TestProxy()
       let server = TestServer { _ in .init(body: [65]) }
       defer { proxy.stop(); server.stop() }
@@ -50,7 +50,7 @@ extension TransportTests {
     }
 
     @Test(arguments: ["localhost", "LOCALHOST", "example.com, localhost", ".example.com,localhost", "*"])
-    func exceptionsAreReachedDirectly(_ exceptions: String) async throws {
+    func `Exceptions are reached directly`(_ exceptions: String) async throws {
       let proxy = TestProxy()
       let server = TestServer { _ in .init(body: [65]) }
       defer { proxy.stop(); server.stop() }
@@ -62,7 +62,7 @@ extension TransportTests {
     }
 
     @Test(arguments: ["example.com", "local", "127.0.0.1"])
-    func otherExceptionsDoNotCount(_ exceptions: String) async throws {
+    func `Other exceptions do not count`(_ exceptions: String) async throws {
       let proxy = TestProxy()
       let server = TestServer { _ in .init(body: [65]) }
       defer { proxy.stop(); server.stop() }
@@ -73,7 +73,7 @@ extension TransportTests {
       #expect(proxy.requests.count == 1)
     }
 
-    @Test func credentialsGoToTheProxyAlone() async throws {
+    @Test func `Credentials go to the proxy alone`() async throws {
       let proxy = TestProxy()
       let server = TestServer { _ in .init(body: [65]) }
       defer { proxy.stop(); server.stop() }
@@ -85,7 +85,7 @@ extension TransportTests {
     }
 
     @Test(arguments: ["407 Proxy Authentication Required", "403 Forbidden", "502 Bad Gateway"])
-    func refusalOfTheProxyIsNotTheServersAnswer(_ status: String) async throws {
+    func `Refusal of the proxy is not the server's answer`(_ status: String) async throws {
       let proxy = TestProxy(
         answer: "HTTP/1.1 \(status)\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno")
       defer { proxy.stop() }
@@ -98,7 +98,7 @@ extension TransportTests {
       #expect(text.contains(status.prefix(3)) && !text.contains("secret"))
     }
 
-    @Test func proxyThatIsNotThere() async throws {
+    @Test func `Proxy that is not there`() async throws {
       let proxy = TestProxy()
       proxy.stop()
       let transport = try makeTransport(["https_proxy": "http://user:secret@127.0.0.1:\(proxy.port)"])
@@ -110,7 +110,7 @@ extension TransportTests {
       #expect(!text.contains("secret"))
     }
 
-    @Test func certificateIsCheckedThroughTheProxy() async throws {
+    @Test func `Certificate is checked through the proxy`() async throws {
       let proxy = TestProxy()
       let server = TestServer(TestCertificates.shared.expired) { _ in .init() }
       defer { proxy.stop(); server.stop() }
@@ -123,7 +123,7 @@ extension TransportTests {
       #expect(text.contains("expired"))
     }
 
-    @Test func timeoutCountsWhileTheProxyIsSilent() async throws {
+    @Test func `Timeout counts while the proxy is silent`() async throws {
       let proxy = RawServer(nil) {
         _ = $0.readRequest(); _ = $0.read()
       }
@@ -134,7 +134,7 @@ extension TransportTests {
 
     /// In a process of its own, where GLib finds no schema of settings.
     @Test(arguments: [true, false])
-    func nothingEndsTheProcessWithoutTheDesktopsSettings(_ hasProxy: Bool) async throws {
+    func `Nothing ends the process without the desktop's settings`(_ hasProxy: Bool) async throws {
       await #expect(processExitsWith: .success) { [hasProxy = hasProxy as Bool] in
         setenv("XDG_DATA_DIRS", "/nonexistent", 1)
         setenv("XDG_DATA_HOME", "/nonexistent", 1)
@@ -149,7 +149,7 @@ extension TransportTests {
     }
 
     @Test(arguments: ["ftp://user:secret@host:1", "http://", "://x", "http://user:secret@host:port"])
-    func unusableProxyIsAnErrorAtOnce(_ address: String) throws {
+    func `Unusable proxy is an error at once`(_ address: String) throws {
       let error = #expect(throws: HTTPTransportError.self) { try makeTransport(["https_proxy": address]) }
       guard case .invalidConfiguration(let text) = error else {
         Issue.record("\(String(describing: error))")

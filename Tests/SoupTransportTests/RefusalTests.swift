@@ -2,12 +2,13 @@ import FoundationEssentials
 import HTTPSupport
 import HTTPTypes
 import SoupTransport
+import TestSupport
 import Testing
 
 extension TransportTests {
   @Suite struct RefusalTests {
-    @Test("47: an address without TLS is refused before anything is sent")
-    func plainHTTPIsRefusedBeforeAnythingIsSent() async throws {
+    @Test(.conformance(47))
+    func `An address without TLS is refused before anything is sent`() async throws {
       let server = RawServer(nil) { _ in }
       defer { server.stop() }
       let transport = try makeTransport()
@@ -28,7 +29,7 @@ extension TransportTests {
         ("local host", "/"), (":443", "/"), ("localhost:99999999", "/"), ("localhost/x", "/"),
         ("localhost", "/a b"),
       ] as [(String?, String?)])
-    func malformedAddressIsRefused(_ authority: String?, _ path: String?) async throws {
+    func `Malformed address is refused`(_ authority: String?, _ path: String?) async throws {
       var request = get(1)
       (request.head.authority, request.head.path) = (authority, path)
       let error = await failure(try makeTransport(), request)
@@ -40,7 +41,7 @@ extension TransportTests {
     }
 
     @Test(arguments: ["Host", "content-length", "Transfer-Encoding", "Connection"])
-    func fieldsOfTheTransportAreRefused(_ name: String) async throws {
+    func `Fields of the transport are refused`(_ name: String) async throws {
       let request = get(1, fields: [HTTPField.Name(name)!: "1"])
       guard case .invalidRequest = await failure(try makeTransport(), request) else {
         Issue.record("\(name) was not refused")

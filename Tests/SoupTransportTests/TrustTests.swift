@@ -2,6 +2,7 @@ import Glibc
 import HTTPSupport
 import HTTPTypes
 import SoupTransport
+import TestSupport
 import Testing
 
 extension TransportTests {
@@ -24,8 +25,8 @@ extension TransportTests {
       return text
     }
 
-    @Test("61: an authority that nobody trusts is told, with a hint at the CA bundle")
-    func unknownAuthorityIsToldWithAHint() async throws {
+    @Test(.conformance(61))
+    func `An authority that nobody trusts is told, with a hint at the CA bundle`() async throws {
       for caBundle in [certificates.otherCABundle, nil] {
         let text = try #require(try await problem(certificates.good, caBundle: caBundle))
         #expect(text.contains("authority that is not trusted"))
@@ -33,20 +34,20 @@ extension TransportTests {
       }
     }
 
-    @Test("61: another host's certificate is told")
-    func wrongHostIsTold() async throws {
+    @Test(.conformance(61))
+    func `Another host's certificate is told`() async throws {
       let text = try #require(try await problem(certificates.wrongHost, caBundle: certificates.caBundle))
       #expect(text.contains("for another host"))
     }
 
-    @Test("61: an expired certificate is told")
-    func expiredCertificateIsTold() async throws {
+    @Test(.conformance(61))
+    func `An expired certificate is told`() async throws {
       let text = try #require(try await problem(certificates.expired, caBundle: certificates.caBundle))
       #expect(text.contains("has expired"))
     }
 
-    @Test("61: a certificate that is only for clients is no server's")
-    func certificateForClientsIsNoServers() async throws {
+    @Test(.conformance(61))
+    func `A certificate that is only for clients is no server's`() async throws {
       let text = try #require(try await problem(certificates.forClients, caBundle: certificates.caBundle))
       #expect(text.contains("not for a server"))
       for files in [certificates.forServers, certificates.forAnything] {
@@ -56,7 +57,7 @@ extension TransportTests {
       }
     }
 
-    @Test func serverWithoutTLSIsNotConnectedTo() async throws {
+    @Test func `Server without TLS is not connected to`() async throws {
       let server = RawServer(nil) { connection in
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         _ = connection.read()
@@ -76,7 +77,7 @@ extension TransportTests {
       ["SSL_CERT_FILE": "missing", "argument": "good"],
       ["LLAVERO_CA_BUNDLE": "other", "argument": "good"],
     ])
-    func theMostSpecificBundleCounts(_ names: [String: String]) async throws {
+    func `The most specific bundle counts`(_ names: [String: String]) async throws {
       let paths = [
         "good": certificates.caBundle, "other": certificates.otherCABundle, "missing": "/nonexistent",
       ]
@@ -88,7 +89,7 @@ extension TransportTests {
       #expect(try await transport.send(get(server.port)).head.status == .ok)
     }
 
-    @Test func unusableBundleIsAnErrorAtOnce() throws {
+    @Test func `Unusable bundle is an error at once`() throws {
       let empty = certificates.directory + "/empty.pem"
       let garbage = certificates.directory + "/garbage.pem"
       try write("", to: empty)

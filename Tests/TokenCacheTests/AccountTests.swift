@@ -5,7 +5,7 @@ import Testing
 
 /// Which accounts are listed, and what is known of them.
 struct AccountTests {
-  @Test func accountsAreListedByUserNameWithoutRegardToCase() async throws {
+  @Test func `Accounts are listed by user name without regard to case`() async throws {
     let test = TestCache()
     let carol = TestPerson(uid: "carol", utid: "tenant", username: "Carol@contoso.example")
     for person in [carol, .bob, .alice] { try await test.save(TestAnswer(person: person)) }
@@ -13,7 +13,7 @@ struct AccountTests {
       try await test.accounts().map(\.username) == [TestPerson.alice, .bob, carol].map(\.username))
   }
 
-  @Test func theHomeTenantComesFirstAndGuestTenantsAreProfiles() async throws {
+  @Test func `The home tenant comes first and guest tenants are profiles`() async throws {
     let test = TestCache()
     for tenant in ["zz-guest", nil, "00-guest"] { try await test.save(TestAnswer(tenant: tenant)) }
     let accounts = try await test.accounts()
@@ -26,7 +26,7 @@ struct AccountTests {
     #expect(profiles.map { $0.claims?.tenantID } == [TestPerson.alice.utid, "00-guest", "zz-guest"])
   }
 
-  @Test func claimsAreThoseOfTheAskingClientsIDToken() async throws {
+  @Test func `Claims are those of the asking client's ID token`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     let profile = try await test.accounts(client: TestCache.otherClient).first?.tenantProfiles.first
@@ -35,7 +35,7 @@ struct AccountTests {
     #expect(try await test.accounts().first?.tenantProfiles.first?.claims?.objectID == TestPerson.alice.uid)
   }
 
-  @Test func aPersonKnownOnlyAsAGuestIsListed() async throws {
+  @Test func `A person known only as a guest is listed`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(tenant: "guest-tenant"))
     let account = try #require(try await test.accounts().first)
@@ -44,14 +44,14 @@ struct AccountTests {
     #expect(account.tenantProfiles.map(\.isHomeTenant) == [false])
   }
 
-  @Test func anAccountOfAnUnknownTypeIsListed() async throws {
+  @Test func `An account of an unknown type is listed`() async throws {
     let test = TestCache()
     try await test.load(
       #"{"Account": {"a": {"home_account_id": "u.t", "environment": "e", "authority_type": "Novel"}}}"#)
     #expect(try await test.accounts(signedInOnly: false).map(\.homeAccountID) == ["u.t"])
   }
 
-  @Test func accountsAreFoundByIDAndByUserNameWithoutRegardToCase() async throws {
+  @Test func `Accounts are found by ID and by user name without regard to case`() async throws {
     let test = TestCache()
     for person in [TestPerson.alice, .bob] { try await test.save(TestAnswer(person: person)) }
     func ids(_ filter: AccountFilter) async throws -> [String] {
@@ -65,7 +65,7 @@ struct AccountTests {
     #expect(try await ids(AccountFilter(username: "nobody")).isEmpty)
   }
 
-  @Test func anAccountIsSignedInToTheClientThatHasItsRefreshToken() async throws {
+  @Test func `An account is signed in to the client that has its refresh token`() async throws {
     let test = TestCache()
     try await test.load(mixedCache(refreshClient: TestCache.client))
     #expect(try await test.accounts().count == 1)
@@ -75,7 +75,7 @@ struct AccountTests {
     #expect(try await test.accounts(client: TestCache.otherClient, signedInOnly: false).count == 1)
   }
 
-  @Test func anAccountIsSignedInToEveryMemberOfItsFamily() async throws {
+  @Test func `An account is signed in to every member of its family`() async throws {
     let test = TestCache()
     try await test.load(mixedCache(refreshClient: TestCache.client, family: "1"))
     #expect(try await test.accounts(client: "unknown").count == 1)
@@ -83,7 +83,7 @@ struct AccountTests {
     #expect(try await test.accounts(client: "loner").isEmpty)
   }
 
-  @Test func anAccountThatSignedOutOfAClientIsNotListedForIt() async throws {
+  @Test func `An account that signed out of a client is not listed for it`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     try await test.cache.updateAccountMetadata(clientID: TestCache.client) {
@@ -96,14 +96,14 @@ struct AccountTests {
     #expect(try await test.accounts().count == 1)
   }
 
-  @Test func anAccountThatSignedInIsListedWithoutRefreshToken() async throws {
+  @Test func `An account that signed in is listed without refresh token`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(refreshToken: nil))
     #expect(try await test.accounts().count == 1)
     #expect(try await test.accounts(client: TestCache.otherClient).isEmpty)
   }
 
-  @Test func theAuthorityThatAnsweredIsRememberedUntilSignOut() async throws {
+  @Test func `The authority that answered is remembered until the sign-out`() async throws {
     let test = TestCache()
     let (common, id) = ("https://login.microsoftonline.com/common", TestPerson.alice.homeAccountID)
     try await test.cache.updateAccountMetadata(clientID: TestCache.client) {

@@ -27,14 +27,14 @@ struct Fixture: Sendable, CustomTestStringConvertible {
   .enabled(if: !Fixture.all.isEmpty, "no fixtures: MSAL_FIXTURES names the folder, else ../shared/fixtures"))
 struct FixtureTests {
   @Test(arguments: Fixture.all)
-  func comesBackFromADocument(_ fixture: Fixture) throws {
+  func `Comes back from a document`(_ fixture: Fixture) throws {
     let document = try CacheDocument(json: fixture.data)
     #expect(try plain(document) == original(fixture))
     #expect(try CacheDocument(json: document.json()) == document)
   }
 
   @Test(arguments: Fixture.all)
-  func comesBackFromAGroupHoweverOftenItIsImported(_ fixture: Fixture) async throws {
+  func `Comes back from a group however often it is imported`(_ fixture: Fixture) async throws {
     let document = try CacheDocument(json: fixture.data)
     let cache = TokenCacheAccessor(store: InMemoryStore())
     let summary = try await cache.import(document)
@@ -50,7 +50,7 @@ struct FixtureTests {
   }
 
   @Test(arguments: Fixture.all)
-  func listsEveryAccountOnce(_ fixture: Fixture) async throws {
+  func `Lists every account once`(_ fixture: Fixture) async throws {
     let cache = try await group(with: fixture)
     let listed = try await cache.accounts(AccountFilter(signedInOnly: false)).map(\.homeAccountID)
     #expect(listed.sorted() == Set(records("Account", of: fixture).compactMap(\.homeAccountID)).sorted())
@@ -61,7 +61,7 @@ struct FixtureTests {
   }
 
   @Test(arguments: Fixture.all)
-  func findsEveryAccessTokenOfAnAccount(_ fixture: Fixture) async throws {
+  func `Finds every access token of an account`(_ fixture: Fixture) async throws {
     let clock = Mutex(Date(timeIntervalSince1970: 0))
     let cache = try await group(with: fixture) { clock.withLock { $0 } }
     let accounts = Set(records("Account", of: fixture).compactMap(\.homeAccountID))
@@ -94,7 +94,7 @@ struct FixtureTests {
   }
 
   @Test(arguments: Fixture.all)
-  func findsTheTokensOfApplications(_ fixture: Fixture) async throws {
+  func `Finds the tokens of applications`(_ fixture: Fixture) async throws {
     let clock = Mutex(Date(timeIntervalSince1970: 0))
     let cache = try await group(with: fixture) { clock.withLock { $0 } }
     for record in records("AccessToken", of: fixture) where record.homeAccountID == nil && record.isOrdinary {
@@ -107,7 +107,7 @@ struct FixtureTests {
   }
 
   @Test(arguments: Fixture.all)
-  func findsEveryRefreshToken(_ fixture: Fixture) async throws {
+  func `Finds every refresh token`(_ fixture: Fixture) async throws {
     let cache = try await group(with: fixture)
     for record in records("RefreshToken", of: fixture) {
       for environment in CloudInstances.known.aliases(of: record["environment"] ?? "") {

@@ -13,7 +13,7 @@ struct HostileJSONTests {
   private static let manyElements = #"{"a":["# + String(repeating: "[],", count: 600_000) + "[]]}"
 
   @Test(arguments: [Named("objects", deep), Named("arrays", deepArrays)])
-  func aHundredThousandLevelsAreTooDeep(text: Named<String>) {
+  func `A hundred thousand levels are too deep`(text: Named<String>) {
     expectDamage(text.value, "nested deeper than 128 levels")
     expectBadAnswer(text.value, "nested deeper than 64 levels")
     #expect(IDTokenClaims(token: "e30." + Data(text.value.utf8).base64URL + ".") == nil)
@@ -21,7 +21,7 @@ struct HostileJSONTests {
   }
 
   @Test(arguments: [Named("keys", manyKeys), Named("elements", manyElements)])
-  func aMillionValuesAreTooMany(text: Named<String>) {
+  func `A million values are too many`(text: Named<String>) {
     expectDamage(text.value, "more than 1000000 values")
     expectBadAnswer(text.value, "larger than 1 MiB")
     let part = String(text.value.prefix(900_000))
@@ -29,7 +29,7 @@ struct HostileJSONTests {
     #expect(IDTokenClaims(token: "e30." + Data(part.utf8).base64URL + ".") == nil)
   }
 
-  @Test func bracketsInTextsDoNotCount() throws {
+  @Test func `Brackets in texts do not count`() throws {
     let text = String(repeating: #"[{,\""#, count: 10_000)
     let json = Data(#"{"\\":"\#(text)","a":"\\"}"#.utf8)
     let document = try CacheDocument(json: json)
@@ -37,7 +37,7 @@ struct HostileJSONTests {
     #expect(try TokenResponse(json: json).fields.count == 2)
   }
 
-  @Test func theDepthThatIsAllowedIsReadAndWritten() throws {
+  @Test func `The depth that is allowed is read and written`() throws {
     let json = Data(
       (#"{"a":"# + String(repeating: "[", count: 127) + String(repeating: "]", count: 127) + "}").utf8)
     #expect(try CacheDocument(json: json).json() == json)
@@ -48,7 +48,7 @@ struct HostileJSONTests {
     "0." + String(repeating: "1", count: 100_000), "1e999999999", "1e-999999999", "-1e400",
     "1e" + String(repeating: "9", count: 100_000),
   ])
-  func hugeNumbersDoNoHarm(number: String) throws {
+  func `Huge numbers do no harm`(number: String) throws {
     for member in ["expires_in", "\u{1}"] {
       let json = Data("{\"AccessToken\":{\"a\":{\"expires_on\":\(number)}},\"\(member)\":\(number)}".utf8)
       do throws(CacheError) {
@@ -64,14 +64,14 @@ struct HostileJSONTests {
     }
   }
 
-  @Test func otherEncodingsAreNotTaken() throws {
+  @Test func `Other encodings are not taken`() throws {
     for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf32BigEndian] {
       expectDamage(try #require(#"{"a":1}"#.data(using: encoding)), "no JSON object")
     }
   }
 
   /// A merge that compared each record with each would take hours.
-  @Test func aFileWithManyRecordsOfOneAccountIsTakenIn() async throws {
+  @Test func `A file with many records of one account is taken in`() async throws {
     let cache = TokenCacheAccessor(store: InMemoryStore())
     var document = CacheDocument()
     for number in 0..<10_000 {

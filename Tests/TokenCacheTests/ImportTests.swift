@@ -14,7 +14,7 @@ struct ImportTests {
     """
   }
 
-  @Test func theNewerRecordWinsUnderTheKeyThatIsThere() async throws {
+  @Test func `The newer record wins under the key that is there`() async throws {
     let test = TestCache()
     try await test.load(Self.refreshToken("old", time: 100, key: "mine"))
     let summary = try await test.cache.import(
@@ -23,7 +23,7 @@ struct ImportTests {
     #expect(try await test.document.refreshTokens.mapValues(\.secret) == ["mine": "new"])
   }
 
-  @Test func anOlderRecordChangesNothing() async throws {
+  @Test func `An older record changes nothing`() async throws {
     let test = TestCache()
     try await test.load(Self.refreshToken("new", time: 200, key: "mine"))
     let generation = test.generation
@@ -34,21 +34,21 @@ struct ImportTests {
     #expect(test.generation == generation)
   }
 
-  @Test func anImportWinsWhereNeitherSaysHowOldItIs() async throws {
+  @Test func `An import wins where neither says how old it is`() async throws {
     let test = TestCache()
     try await test.load(Self.refreshToken("one", time: nil))
     try await test.load(Self.refreshToken("two", time: nil))
     #expect(try await test.refreshTokens() == ["two"])
   }
 
-  @Test func aRecordWithoutTimeIsOlderThanOneWith() async throws {
+  @Test func `A record without time is older than one with`() async throws {
     let test = TestCache()
     try await test.load(Self.refreshToken("timed", time: 100))
     try await test.load(Self.refreshToken("untimed", time: nil))
     #expect(try await test.refreshTokens() == ["timed"])
   }
 
-  @Test func anImportAgainChangesNothing() async throws {
+  @Test func `An import again changes nothing`() async throws {
     let (test, source) = (TestCache(), TestCache())
     try await source.save(TestAnswer(family: "1"))
     try await source.save(TestAnswer(person: .bob), client: TestCache.otherClient)
@@ -61,7 +61,7 @@ struct ImportTests {
     #expect(try await test.document == document)
   }
 
-  @Test func whatOnlyTheOlderRecordKnowsIsKept() async throws {
+  @Test func `What only the older record knows is kept`() async throws {
     let test = TestCache()
     func account(_ field: String) -> String {
       """
@@ -76,7 +76,7 @@ struct ImportTests {
     #expect(fields["family_name"] == "Liddell")
   }
 
-  @Test func theSignInStateOfAccountsThatTheImportDoesNotNameIsKept() async throws {
+  @Test func `The sign-in state of accounts that the import does not name is kept`() async throws {
     let (test, source) = (TestCache(), TestCache())
     try await test.save()
     try await test.cache.removeAccount(TestPerson.alice.homeAccountID, clientID: TestCache.client)
@@ -87,7 +87,7 @@ struct ImportTests {
     #expect(metadata.signInState(of: TestPerson.bob.homeAccountID) == .signedIn)
   }
 
-  @Test func whatIsKnownOfAFamilyIsNotForgottenOverAnImportThatKnowsNothing() async throws {
+  @Test func `What is known of a family is not forgotten over an import that knows nothing`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     try await test.load(
@@ -259,7 +259,7 @@ struct ImportTests {
     #expect(document.accessTokens.count == 40_000)
   }
 
-  @Test func everyAccountGetsAShardOfItsOwn() async throws {
+  @Test func `Every account gets a shard of its own`() async throws {
     let (test, source) = (TestCache(), TestCache())
     for person in [TestPerson.alice, .bob] { try await source.save(TestAnswer(person: person)) }
     let steps = Mutex<[[Int]]>([])

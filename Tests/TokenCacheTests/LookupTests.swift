@@ -5,7 +5,7 @@ import Testing
 
 /// Which token a request finds.
 struct LookupTests {
-  @Test func aTokenIsFoundByAnyHostOfItsCloudAndNoOther() async throws {
+  @Test func `A token is found by any host of its cloud and no other`() async throws {
     let test = TestCache()
     try await test.save()
     for host in CloudInstances.known.aliases(of: "login.windows.net") {
@@ -14,7 +14,7 @@ struct LookupTests {
     #expect(try await test.token(environment: "login.microsoftonline.us") == nil)
   }
 
-  @Test func aTokenIsFoundByASubsetOfItsScopesInAnyCaseAndOrder() async throws {
+  @Test func `A token is found by a subset of its scopes in any case and order`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(scope: "User.Read Mail.Read"))
     #expect(try await test.token("mail.READ user.read") != nil)
@@ -23,7 +23,7 @@ struct LookupTests {
     #expect(try await test.token("Mail.Read Files.Read") == nil)
   }
 
-  @Test func theHomeTenantIsMeantByNoRealmAndByCommon() async throws {
+  @Test func `The home tenant is meant by no realm and by common`() async throws {
     let test = TestCache()
     try await test.save()
     for realm in [nil, "common", "organizations", TestPerson.alice.utid] {
@@ -33,7 +33,7 @@ struct LookupTests {
   }
 
   @Test(arguments: ["joe@adfs.example", "S-1-5-21"])
-  func aTokenOfADFSIsFoundWithoutTenant(_ subject: String) async throws {
+  func `A token of AD FS is found without tenant`(_ subject: String) async throws {
     let test = TestCache()
     let idToken = Data(#"{"sub":"\#(subject)","upn":"joe@adfs.example"}"#.utf8).base64URL
     try await test.cache.save(
@@ -49,7 +49,7 @@ struct LookupTests {
     #expect(try await test.cache.accessToken(for: request) == nil)
   }
 
-  @Test func aTokenWithoutAccountOrIDTokenIsNotFound() async throws {
+  @Test func `A token without account or ID token is not found`() async throws {
     let test = TestCache()
     try await test.save(
       TestAnswer(hasIDToken: false), homeAccountID: TestPerson.alice.homeAccountID)
@@ -63,7 +63,8 @@ struct LookupTests {
   }
 
   @Test(arguments: [(3299.0, 300.0, true), (3301, 300, false), (3599, 0, true), (3601, 0, false)])
-  func aTokenCountsAsExpiredABufferBeforeItsEnd(_ at: Double, _ buffer: Double, _ isValid: Bool) async throws
+  func `A token counts as expired a buffer before its end`(_ at: Double, _ buffer: Double, _ isValid: Bool)
+    async throws
   {
     let test = TestCache()
     try await test.save()
@@ -71,14 +72,14 @@ struct LookupTests {
     #expect(try await test.token(buffer: buffer)?.condition == (isValid ? .valid : .expired))
   }
 
-  @Test func aTokenFromTheFutureCountsAsExpired() async throws {
+  @Test func `A token from the future counts as expired`() async throws {
     let test = TestCache()
     try await test.save()
     test.setClock(-1)
     #expect(try await test.token()?.condition == .expired)
   }
 
-  @Test func aTokenThatTheServerWantsRenewedIsFoundAsSuch() async throws {
+  @Test func `A token that the server wants renewed is found as such`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(more: ["expires_in": .integer(3600), "refresh_in": .integer(1800)]))
     #expect(try await test.token()?.condition == .valid)
@@ -86,7 +87,7 @@ struct LookupTests {
     #expect(try await test.token()?.condition == .needsRefresh)
   }
 
-  @Test func anExpiredTokenServesInItsExtendedLifetime() async throws {
+  @Test func `An expired token serves in its extended lifetime`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(more: ["expires_in": .integer(3600), "ext_expires_in": .integer(7200)]))
     test.setClock(3601)
@@ -95,7 +96,7 @@ struct LookupTests {
     #expect(try await test.token()?.condition == .expired)
   }
 
-  @Test func theBestTokenIsTakenAndThenTheOneThatLastsLongest() async throws {
+  @Test func `The best token is taken and then the one that lasts longest`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(scope: "A", accessToken: "short", more: ["expires_in": .integer(1000)]))
     try await test.save(TestAnswer(scope: "B", accessToken: "long", more: ["expires_in": .integer(9000)]))
@@ -106,7 +107,7 @@ struct LookupTests {
     #expect(try await test.token("")?.token.secret == "long")
   }
 
-  @Test func tokensOfAnApplicationAreFoundWithoutAccount() async throws {
+  @Test func `Tokens of an application are found without account`() async throws {
     let test = TestCache()
     try await test.load(
       """
@@ -124,7 +125,9 @@ struct LookupTests {
   @Test(arguments: [
     #""token_type": "ssh-cert", "key_id": "key""#, #""token_type": "Bearer", "ext_cache_key": "hash""#,
   ])
-  func aTokenForSomethingElseIsNeitherFoundNorReplacedAsAPlainOne(_ fields: String) async throws {
+  func `A token for something else is neither found nor replaced as a plain one`(_ fields: String)
+    async throws
+  {
     let test = TestCache()
     try await test.save(TestAnswer(scope: "Other"))
     try await test.load(
@@ -140,7 +143,7 @@ struct LookupTests {
     #expect(try await test.document.accessTokens["python"]?.secret == "special")
   }
 
-  @Test func anSSHCertificateOfMSALForPythonIsFoundByItsKey() async throws {
+  @Test func `An SSH certificate of MSAL for Python is found by its key`() async throws {
     let test = TestCache()
     try await test.save()
     try await test.load(
@@ -158,7 +161,7 @@ struct LookupTests {
     #expect(try await test.token(scheme: other) == nil)
   }
 
-  @Test func theOwnRefreshTokenComesBeforeTheFamilysAndTheLatestFirst() async throws {
+  @Test func `The own refresh token comes before the family's and the latest first`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(refreshToken: "own", family: "1"))
     test.setClock(10)
@@ -167,7 +170,7 @@ struct LookupTests {
     #expect(try await test.refreshTokens(client: TestCache.otherClient) == ["family"])
   }
 
-  @Test func ofSeveralRefreshTokensTheLastStoredComesFirst() async throws {
+  @Test func `Of several refresh tokens the last stored comes first`() async throws {
     let test = TestCache()
     func record(_ key: String, _ time: Int) -> String {
       """
@@ -181,7 +184,7 @@ struct LookupTests {
     #expect(try await test.refreshTokens() == ["b", "c", "a"])
   }
 
-  @Test func aClientOfWhichNothingIsKnownTriesFamily1() async throws {
+  @Test func `A client of which nothing is known tries family 1`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     #expect(try await test.refreshTokens(client: "unknown") == ["rt-1"])
@@ -189,7 +192,7 @@ struct LookupTests {
     #expect(try await test.refreshTokens(client: "unknown", environment: "login.microsoftonline.us").isEmpty)
   }
 
-  @Test func aClientThatIsKnownToHaveNoFamilyTriesNone() async throws {
+  @Test func `A client that is known to have no family tries none`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     try await test.cache.save(
@@ -201,7 +204,7 @@ struct LookupTests {
     #expect(try await test.document.appMetadata.count == 2)
   }
 
-  @Test func aFamilyThatIsKnownNoMoreIsForgotten() async throws {
+  @Test func `A family that is known no more is forgotten`() async throws {
     let test = TestCache()
     for family in ["2", nil] {
       try await test.cache.save(
@@ -213,7 +216,7 @@ struct LookupTests {
     #expect(metadata?.familyID == nil)
   }
 
-  @Test func aRefreshTokenIsRemovedOnlyWhileItIsTheOneThatWasRefused() async throws {
+  @Test func `A refresh token is removed only while it is the one that was refused`() async throws {
     let test = TestCache()
     try await test.save()
     let request = TokenLookup(
@@ -229,7 +232,7 @@ struct LookupTests {
     #expect(try await test.token() != nil)
   }
 
-  @Test func memoryServesUntilSomebodyWritesOrAMinutePasses() async throws {
+  @Test func `Memory serves until somebody writes or a minute passes`() async throws {
     let test = TestCache()
     try await test.save()
     func readsOfALookup() async throws -> Int {

@@ -84,7 +84,7 @@ struct MixedCacheTests {
     return test
   }
 
-  @Test func fiveLibrariesMakeOneAccount() async throws {
+  @Test func `Five libraries make one account`() async throws {
     let test = try await mixed()
     let accounts = try await test.accounts()
     #expect(accounts.map(\.homeAccountID) == [MixedCache.home])
@@ -93,7 +93,7 @@ struct MixedCacheTests {
     #expect(Set(try await test.refreshTokens()) == ["python", "net", "node", "go"])
   }
 
-  @Test func aSaveLeavesOneRecordForEachThingUnderAKeyThatWasThere() async throws {
+  @Test func `A save leaves one record for each thing under a key that was there`() async throws {
     let test = try await mixed()
     let before = try await test.document
     try await test.save(
@@ -117,7 +117,7 @@ struct MixedCacheTests {
     #expect(try await test.token()?.token.secret == "at-2")
   }
 
-  @Test func aReplacedRecordStillHasTheFieldsThatItsKeyWasMadeOf() async throws {
+  @Test func `A replaced record still has the fields that its key was made of`() async throws {
     let test = TestCache()
     let key =
       "\(MixedCache.home)-login.microsoftonline.com-refreshtoken-\(MixedCache.client)--openid user.read"
@@ -131,7 +131,7 @@ struct MixedCacheTests {
     #expect(token.environment == "login.microsoftonline.com")
   }
 
-  @Test func untouchedRecordsKeepTheirKeysAndContents() async throws {
+  @Test func `Untouched records keep their keys and contents`() async throws {
     let test = try await mixed()
     try await test.save(TestAnswer(person: .bob), client: TestCache.otherClient)
     let before = try CacheDocument(json: Data(MixedCache.json.utf8))
@@ -143,14 +143,14 @@ struct MixedCacheTests {
     for (key, metadata) in before.appMetadata { #expect(after.appMetadata[key] == metadata) }
   }
 
-  @Test func signingOutReachesTheRecordsOfEveryLibrary() async throws {
+  @Test func `Sign ing out reaches the records of every library`() async throws {
     let test = try await mixed()
     #expect(try await test.cache.removeAccount(MixedCache.home, clientID: MixedCache.client).count == 12)
     #expect(try await test.document.credentials.isEmpty)
     #expect(try await test.accounts().isEmpty)
   }
 
-  @Test func aFamilysTokenUnderPythonsKeyIsReplacedThere() async throws {
+  @Test func `A family's token under Python's key is replaced there`() async throws {
     let test = TestCache()
     let key = "\(MixedCache.home)-login.microsoftonline.com-refreshtoken-\(MixedCache.client)--user.read"
     try await test.load(

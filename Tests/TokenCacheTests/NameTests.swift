@@ -8,7 +8,7 @@ struct NameTests {
     "com.example", "com.microsoft.identity.universalstorage", "a.b", "com.Example.my-app_2", "0.1",
     String(repeating: "a", count: 253) + ".b",
   ])
-  func aGroupIsNamedInReverseDNSForm(_ name: String) throws {
+  func `A group is named in reverse-DNS form`(_ name: String) throws {
     #expect(try KeychainGroup(name).name == name)
   }
 
@@ -18,16 +18,16 @@ struct NameTests {
     "com.example\n", "com.example\0", "com.*", "../com.example", "com.１",
     String(repeating: "a", count: 254) + ".b",
   ])
-  func otherNamesAreRefused(_ name: String) {
+  func `Other names are refused`(_ name: String) {
     #expect(throws: CacheError(.invalidGroup, "")) { try KeychainGroup(name) }
   }
 
-  @Test func theDefaultGroupIsThatOfMSALForMacOS() throws {
+  @Test func `The default group is that of MSAL for macOS`() throws {
     #expect(try KeychainGroup("com.microsoft.identity.universalstorage") == .default)
   }
 
   /// `printf 'com.microsoft.identity.universalstorage\nuid.utid' | sha256sum`, the first half.
-  @Test func aShardIsNamedByAHashOfGroupAndAccount() throws {
+  @Test func `A shard is named by a hash of group and account`() throws {
     #expect(
       ShardID(homeAccountID: "uid.utid", group: .default).rawValue == "dce094b8f6535289c0cc13f579e57aaf")
     #expect(
@@ -45,11 +45,11 @@ struct NameTests {
     ("contoso.com", "uid.utid", "contoso.com"), ("common", "subject", "common"), ("", "uid.utid", ""),
     ("common", "joe@adfs.example", "common"),
   ])
-  func aRealmStandsForATenant(_ realm: String, _ account: String, _ tenant: String) {
+  func `A realm stands for a tenant`(_ realm: String, _ account: String, _ tenant: String) {
     #expect(Tenant.resolve(realm: realm, homeAccountID: account) == tenant)
   }
 
-  @Test func theHostOfTheCacheComesFirstAmongAliasesAndThenTheOneAskedAbout() {
+  @Test func `The host of the cache comes first among aliases and then the one asked about`() {
     #expect(
       CloudInstances.known.aliases(of: "LOGIN.microsoftonline.com")
         == ["login.windows.net", "login.microsoftonline.com", "login.microsoft.com", "sts.windows.net"])

@@ -21,7 +21,7 @@ struct QueryTests {
     return query
   }
 
-  @Test func claimsAreComparedToTheLetterAndNoneMeansNone() {
+  @Test func `Claims are compared to the letter and none means none`() {
     #expect(query { $0.clientID = "client" }.matches(token()))
     #expect(!query { $0.clientID = "client" }.matches(token(claims: "A")))
     #expect(query { ($0.clientID, $0.requestedClaims) = ("client", "A") }.matches(token(claims: "A")))
@@ -29,25 +29,25 @@ struct QueryTests {
     #expect(query { ($0.clientID, $0.requestedClaims) = ("client", " ") }.matches(token()))
   }
 
-  @Test func aQueryWithoutClientAndFamilyMatchesAllOfThem() {
+  @Test func `A query without client and family matches all of them`() {
     let query = query { $0.realm = " CONTOSO.com " }
     #expect(query.matches(token(client: "other", family: "1", claims: "A")))
   }
 
-  @Test func anyTargetWithTheClientMatchesWhateverTheClaimsAndFamilyAre() {
+  @Test func `Any target with the client matches whatever the claims and family are`() {
     let query = query { ($0.clientID, $0.familyID, $0.targetMatching) = ("client", "1", .any) }
     #expect(query.matches(token(claims: "A")))
     #expect(!query.matches(token(client: "other", claims: "A")))
   }
 
-  @Test func aSupersetQueryTakesTheClientOrTheFamily() {
+  @Test func `A superset query takes the client or the family`() {
     let either = query { ($0.clientID, $0.familyID, $0.clientMatching) = ("client", "1", .superset) }
     #expect(either.matches(token()))
     #expect(either.matches(token(client: "other", family: "1")))
     #expect(!either.matches(token(client: "other", family: "2")))
   }
 
-  @Test func theHostOfAnAccountIsComparedWithItsCaseButNotAmongAliases() {
+  @Test func `The host of an account is compared with its case but not among aliases`() {
     let record = AccountRecord(homeAccountID: "uid.utid", environment: "Login.Windows.net", realm: "t")
     var query = AccountQuery()
     query.environment = "login.windows.net"
@@ -59,7 +59,7 @@ struct QueryTests {
     #expect(query.matches(record))
   }
 
-  @Test func aSchemeIsReadFromTheParametersOfARequest() {
+  @Test func `A scheme is read from the parameters of a request`() {
     #expect(AuthenticationScheme(parameters: [:]) == .bearer)
     #expect(AuthenticationScheme(parameters: ["token_type": "Bearer", "key_id": "k"]) == .bearer)
     #expect(

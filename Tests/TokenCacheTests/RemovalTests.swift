@@ -5,7 +5,7 @@ import Testing
 
 /// What goes when something is removed, and what stays.
 struct RemovalTests {
-  @Test func signingOutOfOneClientLeavesTheAccountAndOtherClients() async throws {
+  @Test func `Sign ing out of one client leaves the account and other clients`() async throws {
     let test = TestCache()
     try await test.save()
     try await test.save(TestAnswer(refreshToken: "theirs"), client: TestCache.otherClient)
@@ -23,7 +23,7 @@ struct RemovalTests {
       try await test.cache.appMetadata(clientID: TestCache.client, environment: "login.windows.net") != nil)
   }
 
-  @Test func signingOutTakesTheFamilysTokenOnlyIfTheClientStoredItLast() async throws {
+  @Test func `Sign ing out takes the family's token only if the client stored it last`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     try await test.save(TestAnswer(refreshToken: "rt-2", family: "1"), client: TestCache.otherClient)
@@ -34,7 +34,7 @@ struct RemovalTests {
     #expect(try await test.document.refreshTokens.isEmpty)
   }
 
-  @Test func removingAnAccountAltogetherLeavesNothingOfIt() async throws {
+  @Test func `Removing an account altogether leaves nothing of it`() async throws {
     let test = TestCache()
     for environment in ["login.windows.net", "login.microsoftonline.us"] {
       try await test.save(TestAnswer(family: "1"), environment: environment)
@@ -48,7 +48,7 @@ struct RemovalTests {
     #expect(try await test.token(of: .bob) != nil)
   }
 
-  @Test func removingWhatIsNotThereChangesNothing() async throws {
+  @Test func `Removing what is not there changes nothing`() async throws {
     let test = TestCache()
     try await test.save()
     let generation = test.generation
@@ -58,7 +58,7 @@ struct RemovalTests {
     #expect(test.generation == generation)
   }
 
-  @Test func removingAClientSignsEveryAccountOutOfIt() async throws {
+  @Test func `Removing a client signs every account out of it`() async throws {
     let test = TestCache()
     for person in [TestPerson.alice, .bob] { try await test.save(TestAnswer(person: person)) }
     try await test.save(client: TestCache.otherClient)
@@ -68,7 +68,7 @@ struct RemovalTests {
     #expect(try await test.token(client: TestCache.otherClient) != nil)
   }
 
-  @Test func expiredTokensGoAndThoseInTheirExtendedLifetimeStay() async throws {
+  @Test func `Expired tokens go and those in their extended lifetime stay`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(scope: "A", accessToken: "gone", more: ["expires_in": .integer(100)]))
     try await test.save(
@@ -84,7 +84,7 @@ struct RemovalTests {
     #expect(try await test.cache.removeExpired().count == 2)
   }
 
-  @Test func clearingEmptiesTheGroupAndNoOther() async throws {
+  @Test func `Clearing empties the group and no other`() async throws {
     let store = TestStore()
     let test = TestCache(store: store)
     let other = TestCache(group: try KeychainGroup("com.example.other"), store: store)

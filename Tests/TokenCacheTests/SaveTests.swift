@@ -5,7 +5,7 @@ import Testing
 
 /// What a token response leaves in the cache.
 struct SaveTests {
-  @Test func aResponseLeavesFiveRecordsUnderTheirKeys() async throws {
+  @Test func `A response leaves five records under their keys`() async throws {
     let test = TestCache()
     try await test.save()
     let document = try await test.document
@@ -23,7 +23,7 @@ struct SaveTests {
     #expect(document.refreshTokens.values.first?.fields["target"] == nil)
   }
 
-  @Test func everyTimeIsWrittenAsADecimalString() async throws {
+  @Test func `Every time is written as a decimal string`() async throws {
     let test = TestCache()
     try await test.save(
       TestAnswer(more: [
@@ -38,7 +38,7 @@ struct SaveTests {
     #expect(document.refreshTokens.values.first?.fields["last_modification_time"] == "1767225600")
   }
 
-  @Test func aResponseWithoutLifetimeLastsAnHourAndAnAbsoluteTimeWins() async throws {
+  @Test func `A response without lifetime lasts an hour and an absolute time wins`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(more: [:]))
     #expect(try await test.token()?.token.expiresOn == test.now.addingTimeInterval(3600))
@@ -46,13 +46,13 @@ struct SaveTests {
     #expect(try await test.token()?.token.expiresOn == Date(timeIntervalSince1970: 1_767_226_000))
   }
 
-  @Test func theScopesAskedForStandWhereTheResponseNamesNone() throws {
+  @Test func `The scopes asked for stand where the response names none`() throws {
     let request = TokenRequest(environment: "login.windows.net", clientID: "client", scopes: "Mail.Read")
     let records = try TokenRecords(TestAnswer(scope: nil).response, for: request, at: Date())
     #expect(records.accessToken?.target == "Mail.Read")
   }
 
-  @Test func aFailedSaveLeavesNothing() async throws {
+  @Test func `A failed save leaves nothing`() async throws {
     let test = TestCache()
     #expect(try await test.accounts().isEmpty)
     test.store.fail(CacheError(.unavailable, "gone"))
@@ -62,7 +62,7 @@ struct SaveTests {
     #expect(try await test.accounts(signedInOnly: false).isEmpty)
   }
 
-  @Test func aFailedSaveLeavesTheTokensFromBefore() async throws {
+  @Test func `A failed save leaves the tokens from before`() async throws {
     let test = TestCache()
     try await test.save()
     let before = try await test.document
@@ -74,7 +74,7 @@ struct SaveTests {
     #expect(try await test.refreshTokens() == ["rt-1"])
   }
 
-  @Test func theShardOfTheAccountIsWrittenLastAndInOneUpdate() async throws {
+  @Test func `The shard of the account is written last and in one update`() async throws {
     let test = TestCache()
     try await test.save()
     let shards = [nil, TestPerson.alice.homeAccountID].map {
@@ -83,14 +83,16 @@ struct SaveTests {
     #expect(test.store.updates == [shards])
   }
 
-  @Test func aResponseThatNobodyOwnsIsRefused() async throws {
+  @Test func `A response that nobody owns is refused`() async throws {
     let test = TestCache()
     let answer = TestAnswer(hasIDToken: false, hasClientInfo: false)
     await #expect(throws: CacheError(.invalidResponse, "")) { try await test.save(answer) }
     #expect(try await test.document.isEmpty)
   }
 
-  @Test func aRefreshThatDoesNotSayWhoseTokensItHoldsIsFiledUnderTheAccountOfTheRequest() async throws {
+  @Test func `A refresh that does not say whose tokens it holds is filed under the account of the request`()
+    async throws
+  {
     let test = TestCache()
     try await test.save()
     try await test.save(
@@ -100,7 +102,7 @@ struct SaveTests {
     #expect(try await test.document.recordCount == 6)
   }
 
-  @Test func aResponseForAnotherAccountThanTheRequestsIsFiledUnderItsOwn() async throws {
+  @Test func `A response for another account than the request's is filed under its own`() async throws {
     let test = TestCache()
     try await test.save()
     try await test.save(
@@ -109,14 +111,14 @@ struct SaveTests {
     #expect(try await test.token(of: .bob)?.token.secret == "bobs")
   }
 
-  @Test func aTokenThatSharesAScopeIsReplaced() async throws {
+  @Test func `A token that shares a scope is replaced`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(scope: "User.Read Mail.Read", accessToken: "old"))
     try await test.save(TestAnswer(scope: "mail.read Calendars.Read", accessToken: "new"))
     #expect(try await test.document.accessTokens.values.map(\.secret) == ["new"])
   }
 
-  @Test func aTokenThatSharesNoScopeStays() async throws {
+  @Test func `A token that shares no scope stays`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(scope: "User.Read", accessToken: "one"))
     try await test.save(TestAnswer(scope: "Mail.Read", accessToken: "two"))
@@ -124,7 +126,7 @@ struct SaveTests {
     #expect(try await test.token("Mail.Read")?.token.secret == "two")
   }
 
-  @Test func tokensOfAnotherClientTenantOrAccountStay() async throws {
+  @Test func `Tokens of another client, tenant or account stay`() async throws {
     let test = TestCache()
     try await test.save()
     try await test.save(TestAnswer(accessToken: "client"), client: TestCache.otherClient)
@@ -137,7 +139,7 @@ struct SaveTests {
     #expect(try await test.token(of: .bob)?.token.secret == "bobs")
   }
 
-  @Test func tokensAskedWithClaimsStayApart() async throws {
+  @Test func `Tokens asked with claims stay apart`() async throws {
     let test = TestCache()
     let claims = #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#
     try await test.save(TestAnswer(accessToken: "claims"), claims: claims)
@@ -148,7 +150,7 @@ struct SaveTests {
     #expect(try await test.document.accessTokens.keys.contains { $0.hasSuffix("|5a6ffbe") })
   }
 
-  @Test func aTokenAskedWithClaimsReplacesPlainOnesWithItsScopes() async throws {
+  @Test func `A token asked with claims replaces plain ones with its scopes`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(accessToken: "plain"))
     try await test.save(TestAnswer(accessToken: "claims"), claims: "{}")
@@ -156,7 +158,7 @@ struct SaveTests {
     #expect(try await test.document.accessTokens.values.map(\.secret) == ["claims"])
   }
 
-  @Test func boundTokensAndPlainOnesStayApart() async throws {
+  @Test func `Bound tokens and plain ones stay apart`() async throws {
     let test = TestCache()
     let scheme = AuthenticationScheme.bound(tokenType: "Pop", keyID: "key-1")
     try await test.save(TestAnswer(accessToken: "bound"), scheme: scheme)
@@ -167,7 +169,7 @@ struct SaveTests {
     #expect(try await test.token(scheme: .bound(tokenType: "ssh-cert", keyID: "key-1")) == nil)
   }
 
-  @Test func whatDidNotChangeIsNotWritten() async throws {
+  @Test func `What did not change is not written`() async throws {
     let test = TestCache()
     try await test.save()
     let generation = test.generation
@@ -181,7 +183,7 @@ struct SaveTests {
     #expect(test.generation != generation)
   }
 
-  @Test func aRefreshTokenIsReplacedInPlace() async throws {
+  @Test func `A refresh token is replaced in place`() async throws {
     let test = TestCache()
     try await test.save()
     test.setClock(100)
@@ -191,7 +193,7 @@ struct SaveTests {
       try await test.document.refreshTokens.values.first?.lastModified == test.now)
   }
 
-  @Test func aMemberOfAFamilyKeepsTwoRefreshTokensAndItsFamily() async throws {
+  @Test func `A member of a family keeps two refresh tokens and its family`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     let document = try await test.document
@@ -203,7 +205,7 @@ struct SaveTests {
     #expect(document.appMetadata.values.map(\.familyID) == ["1"])
   }
 
-  @Test func theFamilysRefreshTokenIsThatOfWhoeverStoredItLast() async throws {
+  @Test func `The family's refresh token is that of whoever stored it last`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(refreshToken: "rt-1", family: "1"))
     test.setClock(10)
@@ -213,7 +215,7 @@ struct SaveTests {
     #expect(family.map(\.clientID) == [TestCache.otherClient])
   }
 
-  @Test func aClientWithoutFamilyIsRememberedAsSuch() async throws {
+  @Test func `A client without family is remembered as such`() async throws {
     let test = TestCache()
     try await test.save()
     #expect(
@@ -222,7 +224,7 @@ struct SaveTests {
         == "")
   }
 
-  @Test func noTokenStandsInADescription() async throws {
+  @Test func `No token stands in a description`() async throws {
     let test = TestCache()
     try await test.save()
     let document = try await test.document

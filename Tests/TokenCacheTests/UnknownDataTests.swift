@@ -20,7 +20,7 @@ struct UnknownDataTests {
      "AppMetadata": {"m": {"client_id": "someone", "environment": "e", "novel": false}}}
     """
 
-  @Test func whatTheSchemaDoesNotNameSurvivesTwentySaves() async throws {
+  @Test func `What the schema does not name survives twenty saves`() async throws {
     let test = TestCache()
     try await test.load(Self.cache)
     let before = try PlainJSON(Data(Self.cache.utf8))
@@ -42,7 +42,7 @@ struct UnknownDataTests {
     #expect(after["Account"]?.members.values.first?["tenantProfiles"] == .array([.string("{}")]))
   }
 
-  @Test func timesThatAreNumbersAreReadAndStayNumbers() async throws {
+  @Test func `Times that are numbers are read and stay numbers`() async throws {
     let test = TestCache()
     try await test.save()
     try await test.load(Self.token(cachedAt: "1767225600", expiresOn: "1767229200"))
@@ -58,7 +58,7 @@ struct UnknownDataTests {
     #""inf""#, #""soon""#, #""""#, "null", "true", "[]", "{}", "0", "12345678901234567890", "0.5", "1e-200",
     "0.1234567890123456789012345678901234567",
   ])
-  func anAbsurdTimeCountsAsExpiredAndIsKept(_ time: String) async throws {
+  func `An absurd time counts as expired and is kept`(_ time: String) async throws {
     let test = TestCache()
     try await test.save()
     let json = Self.token(cachedAt: "1", expiresOn: time)
@@ -70,7 +70,7 @@ struct UnknownDataTests {
   }
 
   @Test(arguments: ["1e300", "253402300800", #""inf""#, "[]"])
-  func anAbsurdTimeOfCachingDoesNotCrash(_ time: String) async throws {
+  func `An absurd time of caching does not crash`(_ time: String) async throws {
     let test = TestCache()
     try await test.save()
     try await test.load(Self.token(cachedAt: time, expiresOn: "1767229200"))
@@ -81,7 +81,7 @@ struct UnknownDataTests {
     JSONValue.double(1e300), .integer(-5), .integer(0), .integer(.max), "1e300", "-1", "nan", "", .null,
     .bool(true),
   ])
-  func anAbsurdLifetimeInAResponseCountsAsNone(_ value: JSONValue) async throws {
+  func `An absurd lifetime in a response counts as none`(_ value: JSONValue) async throws {
     let test = TestCache()
     try await test.save(
       TestAnswer(more: [
@@ -93,7 +93,7 @@ struct UnknownDataTests {
     #expect(token.credential.refreshOn == nil)
   }
 
-  @Test func aTimeThatNoIntegerHoldsIsNotWritten() {
+  @Test func `A time that no integer holds is not written`() {
     var token = Credential(fields: [:])
     for seconds in [1e300, -1e300, .infinity, .nan] {
       token.expiresOn = Date(timeIntervalSince1970: seconds)
@@ -105,11 +105,11 @@ struct UnknownDataTests {
     "", "{", "[]", "null", "7", #"{"AccessToken": {"a": {"secret""#, #"{"AccessToken": []}"#,
     #"{"RefreshToken": "x"}"#, #"{"Account": 1}"#, #"{"AppMetadata": true}"#, #"{"IdToken": [{}]}"#,
   ])
-  func whatIsNoCacheIsReportedAsDamaged(_ json: String) {
+  func `What is no cache is reported as damaged`(_ json: String) {
     #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json: Data(json.utf8)) }
   }
 
-  @Test func deepNestingIsReportedAsDamaged() {
+  @Test func `Deep nesting is reported as damaged`() {
     let lists = String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000)
     for json in ["{\"a\": \(lists)}", String(repeating: "{\"a\":", count: 100_000)] {
       #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json: Data(json.utf8)) }
@@ -117,23 +117,23 @@ struct UnknownDataTests {
   }
 
   @Test(arguments: [[0xFF, 0xFE, 0x00], [0x7B, 0xFF, 0x7D], [0x00], [0xEF, 0xBB, 0xBF]])
-  func bytesThatAreNoTextAreReportedAsDamaged(_ bytes: [UInt8]) {
+  func `Bytes that are no text are reported as damaged`(_ bytes: [UInt8]) {
     #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json: Data(bytes)) }
   }
 
-  @Test func anErrorOverADamagedCacheQuotesNothingOfIt() throws {
+  @Test func `An error over a damaged cache quotes nothing of it`() throws {
     let error = #expect(throws: CacheError.self) {
       try CacheDocument(json: Data(#"{"RefreshToken": {"k": {"secret": "very secret""#.utf8))
     }
     #expect(try #require(error).description.contains("secret") == false)
   }
 
-  @Test func nullSectionsAndAByteOrderMarkDoNoHarm() throws {
+  @Test func `Null sections and a byte order mark do no harm`() throws {
     let document = try CacheDocument(json: Data("\u{FEFF}{\"AccessToken\": null, \"x\": null,}".utf8))
     #expect(try PlainJSON(document.json()) == .object(["x": .null]))
   }
 
-  @Test func aDamagedShardIsReportedAndNotTakenForEmpty() async throws {
+  @Test func `A damaged shard is reported and not taken for empty`() async throws {
     let test = TestCache()
     try await test.save()
     test.store.report(
@@ -146,7 +146,7 @@ struct UnknownDataTests {
   }
 
   /// A key may say something else than the fields of its record.
-  @Test func aRecordUnderAnothersKeyIsNotLost() async throws {
+  @Test func `A record under another's key is not lost`() async throws {
     let test = TestCache()
     let key = "\(Self.id)-login.windows.net-refreshtoken-\(Self.client)--"
     let theirKey = key.replacing(Self.client, with: "someone")
@@ -162,7 +162,7 @@ struct UnknownDataTests {
     #expect(try await test.refreshTokens(client: "someone") == ["squatter"])
   }
 
-  @Test func anImportUnderAFalseKeyDisplacesNothing() async throws {
+  @Test func `An import under a false key displaces nothing`() async throws {
     let test = TestCache()
     try await test.save()
     let key = "\(Self.id)-login.windows.net-refreshtoken-\(Self.client)--"
@@ -176,7 +176,7 @@ struct UnknownDataTests {
     }
   }
 
-  @Test func anExportHasBothRecordsThatTwoShardsFileUnderOneKey() async throws {
+  @Test func `An export has both records that two shards file under one key`() async throws {
     let test = TestCache()
     for (id, secret) in [("a.a", "first"), ("b.b", "second")] {
       try await test.load(

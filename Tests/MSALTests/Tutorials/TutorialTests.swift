@@ -19,7 +19,7 @@ extension ApplicationTests {
 
     let entra = FakeEntra()
 
-    @Test func todaysProgramSignsInAndOut() async throws {
+    @Test func `Today's program signs in and out`() async throws {
       let program = CurrentTutorial()
       var lines = program.screen.stream.makeAsyncIterator()
       program.viewDidLoad()
@@ -51,7 +51,7 @@ extension ApplicationTests {
       #expect(!program.application(open: URL(string: "msauth.app://auth?code=1")!, sourceApplication: nil))
     }
 
-    @Test func todaysProgramAsksThePersonWhenTheServerWantsThat() async throws {
+    @Test func `Today's program asks the person when the server wants that`() async throws {
       let program = CurrentTutorial()
       var lines = program.screen.stream.makeAsyncIterator()
       program.viewDidLoad()
@@ -65,7 +65,7 @@ extension ApplicationTests {
       #expect(last.hasPrefix("Could not acquire token: Error Domain=MSALErrorDomain Code=-50000"), "\(last)")
     }
 
-    @Test func todaysProgramSeesThatThePersonClosedTheBrowser() async throws {
+    @Test func `Today's program sees that the person closed the browser`() async throws {
       let program = CurrentTutorial()
       var lines = program.screen.stream.makeAsyncIterator()
       program.viewDidLoad()
@@ -77,7 +77,7 @@ extension ApplicationTests {
     }
 
     @Test(arguments: Generation.allCases)
-    func olderProgramsSignInAndOut(_ generation: Generation) async throws {
+    func `Older programs sign in and out`(_ generation: Generation) async throws {
       let program = generation.program()
       var lines = program.screen.stream.makeAsyncIterator()
       try program.initMSAL()
@@ -91,7 +91,7 @@ extension ApplicationTests {
     }
 
     @Test(arguments: Generation.allCases)
-    func olderProgramsSeeThatThePersonIsNeeded(_ generation: Generation) async throws {
+    func `Older programs see that the person is needed`(_ generation: Generation) async throws {
       let program = generation.program()
       var lines = program.screen.stream.makeAsyncIterator()
       try program.initMSAL()
@@ -106,7 +106,7 @@ extension ApplicationTests {
       #expect(await lines.next() == "Interaction required")
     }
 
-    @Test func theProgramOf2019CatchesWhatTheKeyringSays() async throws {
+    @Test func `The program of 2019 catches what the keyring says`() async throws {
       let program = Tutorial2019()
       var lines = program.screen.stream.makeAsyncIterator()
       program.applicationContext = try .test(entra, store: LockedStore())

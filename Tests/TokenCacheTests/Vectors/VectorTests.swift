@@ -15,52 +15,52 @@ struct VectorTests {
   }
 
   @Test(arguments: VectorFile.rows("credential_cache_keys"))
-  func credentialKeys(_ row: VectorRow) async throws { try await check(row) }
+  func `Credential keys`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("credential_cache_queries"))
-  func credentialQueries(_ row: VectorRow) async throws { try await check(row) }
+  func `Credential queries`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("account_cache_keys"))
-  func accountKeys(_ row: VectorRow) async throws { try await check(row) }
+  func `Account keys`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("account_cache_queries"))
-  func accountQueries(_ row: VectorRow) async throws { try await check(row) }
+  func `Account queries`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("app_metadata_cache_keys"))
-  func appMetadataKeys(_ row: VectorRow) async throws { try await check(row) }
+  func `App metadata keys`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("app_metadata_cache_queries"))
-  func appMetadataQueries(_ row: VectorRow) async throws { try await check(row) }
+  func `App metadata queries`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("credential_items_json"))
-  func credentialJSON(_ row: VectorRow) async throws { try await check(row) }
+  func `Credential JSON`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("account_items_json"))
-  func accountJSON(_ row: VectorRow) async throws { try await check(row) }
+  func `Account JSON`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("account_metadata_items_json"))
-  func accountMetadataJSON(_ row: VectorRow) async throws { try await check(row) }
+  func `Account metadata JSON`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("schema_compliance"))
-  func recordsOfAResponse(_ row: VectorRow) async throws { try await check(row) }
+  func `Records of a response`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("schema_signin_bundles"))
-  func recordsOfASignIn(_ row: VectorRow) async throws { try await check(row) }
+  func `Records of a sign-in`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("cache_scenarios"))
-  func scenarios(_ row: VectorRow) async throws { try await check(row) }
+  func `Scenarios`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("legacy_adal_keys"))
-  func legacyKeys(_ row: VectorRow) async throws { try await check(row) }
+  func `Legacy keys`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("client_info"))
-  func clientInfo(_ row: VectorRow) async throws { try await check(row) }
+  func `Client info`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("derived"))
-  func derivedKeys(_ row: VectorRow) async throws { try await check(row) }
+  func `Derived keys`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test(arguments: VectorFile.rows("authority_aliases"))
-  func aliases(_ row: VectorRow) async throws { try await check(row) }
+  func `Aliases`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test func `A step may give an item by its properties`() async throws {
     let item =
@@ -78,7 +78,7 @@ struct VectorTests {
   }
 
   /// Runs every row once more and prints how many passed, so that the number can be read off.
-  @Test func everySectionIsKnownAndEveryRowPasses() async throws {
+  @Test func `Every section is known and every row passes`() async throws {
     let sections = try #require(VectorFile.shared).sections
     #expect(!sections.isEmpty, "the file cannot be read")
     var lines: [String] = []
