@@ -19,7 +19,7 @@ import FoundationEssentials
   for (_, credential) in document.credentials {
     _ = (AccessToken(credential), RefreshToken(credential), IDToken(credential)?.claims)
   }
-  for account in document.accounts.values { _ = account.key }
+  for account in document.accounts.values { _ = account.serializedKey }
 }
 
 /// A foreign cache is taken in whole, and a second time changes nothing.
