@@ -23,7 +23,7 @@ public struct Authority: Sendable, Hashable {
     // An address that was taken apart can be put together again; the fallback is never reached.
     URL(string: address) ?? URL(filePath: "/")
   }
-  /// The same as text.
+  /// The normalised address as text.
   let address: String
   /// The host in lower case, with the port where the address has one that is not that of https.
   public let host: String
