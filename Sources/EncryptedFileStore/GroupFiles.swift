@@ -218,7 +218,7 @@ struct GroupFiles {
   private func file(_ name: String) throws(PrivateFileError) -> Result<[UInt8], SealError>? {
     do {
       return try directory.read(name, limit: SealedFormat.maximumFileSize).map(Result.success)
-    } catch .notPrivate {
+    } catch .notRegular {
       return .failure(.notSealed)
     } catch .system(_, _, EFBIG) {
       return .failure(.notSealed)
