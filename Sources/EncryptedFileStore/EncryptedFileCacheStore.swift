@@ -129,7 +129,9 @@ public final class EncryptedFileCacheStore: CacheStore {
       let removed = isAll ? findings.shards.map(\.id) : repaired.removed
       let count = isAll ? removed.count : repaired.count
       try writingFiles { () throws(PrivateFileError) in try files.removeUnfinished() }
-      if count > 0 {
+      // A manifest that cannot be used refuses every later write, also where it is the last file.
+      let isBroken = if case .failure = findings.manifest { true } else { false }
+      if count > 0 || isAll && isBroken {
         try files.commit(removed.map { ($0, nil) }, to: repaired.manifest, announcing: lockFile)
       }
       return count

@@ -98,16 +98,23 @@ struct GroupFiles {
     lockFile.beginWrite()
     defer { lockFile.endWrite() }
     try writingFiles { () throws(PrivateFileError) in
+      var failure: PrivateFileError?
       for (id, document) in changes {
         let name = Self.fileName(id)
         if document == nil {
-          try directory.remove(name)
-          try directory.remove(name + Self.newSuffix)
+          // One that cannot go keeps none of the others.
+          do throws(PrivateFileError) {
+            try directory.remove(name)
+            try directory.remove(name + Self.newSuffix)
+          } catch {
+            failure = error
+          }
         } else {
           try directory.rename(name + Self.newSuffix, to: name)
         }
       }
       try directory.sync()
+      if let failure { throw failure }
       // Until this is on the disk as well, the new manifest is found there.
       try directory.rename(Self.newManifestName, to: Self.manifestName)
     }

@@ -90,9 +90,14 @@ struct GroupFindings {
     }
   }
 
-  /// Throws when the manifest is one that must not be replaced: of a later version, or of another key.
+  /// Throws when the manifest must not be replaced: it is of a later version or of another key, or it is lost and a
+  /// shard is, whose number nobody could then know any more.
   func checkRepairable(in path: String) throws(CacheError) {
-    if case .failure(let error) = manifest, error.code != .damaged { _ = try soundManifest(in: path) }
+    guard case .failure(let error) = manifest else { return }
+    if error.code != .damaged { _ = try soundManifest(in: path) }
+    for case (let id, .unreadable(let error)) in shards where error.code != .damaged {
+      throw error.cacheError(of: "\(path)/\(GroupFiles.fileName(id))")
+    }
   }
 
   /// A manifest that takes the files that can be read for the present ones, the shards whose files are to go or are

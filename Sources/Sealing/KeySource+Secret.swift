@@ -91,7 +91,7 @@ extension KeySource {
 
   private static func key(inFile path: String) throws(CacheError) -> [UInt8] {
     let make =
-      "\"(umask 077; head -c 32 /dev/urandom > \(shellQuoted(path)))\" makes one; keep a copy in a safe place."
+      "\"(umask 077; set -C; head -c 32 /dev/urandom > \(shellQuoted(path)))\" makes one; keep a copy in a safe place."
     return try key(path, called: "key file \(path)", advice: "For a new store, \(make)")
   }
 
@@ -100,14 +100,15 @@ extension KeySource {
   ) throws(CacheError) -> [UInt8] {
     let file = "/etc/credstore.encrypted/\(name)"
     let advice =
-      "Put \"LoadCredentialEncrypted=\(name):\(file)\" into the unit; \"head -c 32 /dev/urandom | "
+      "Put \"LoadCredentialEncrypted=\(name):\(file)\" into the unit. For a new store, "
+      + "\"test ! -e \(shellQuoted(file)) && head -c 32 /dev/urandom | "
       + "systemd-creds encrypt --name=\(shellQuoted(name)) - \(shellQuoted(file))\" makes the credential."
     guard let directory = environment["CREDENTIALS_DIRECTORY"], directory.hasPrefix("/") else {
       throw CacheError(
         .unavailable, "There are no systemd credentials: CREDENTIALS_DIRECTORY is not set.", advice: advice)
     }
     guard !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
-      throw CacheError(.unavailable, "\"\(name)\" is no name of a credential.", advice: advice)
+      throw CacheError(.unavailable, "\"\(name)\" is no name of a credential.")
     }
     // systemd lets the service's user in by an access list, which the mode shows as rights of the group.
     return try key(
@@ -128,8 +129,8 @@ extension KeySource {
     guard let key else { throw CacheError(.unavailable, "There is no \(name).", advice: advice) }
     guard key.count >= minimumKeySize else {
       throw CacheError(
-        .wrongKey, "The \(name) has \(key.count) bytes; a key has \(minimumKeySize) at least.", advice: advice
-      )
+        .wrongKey, "The \(name) has \(key.count) bytes; a key has \(minimumKeySize) at least.",
+        advice: "Name another, or restore it from a backup.")
     }
     return key
   }

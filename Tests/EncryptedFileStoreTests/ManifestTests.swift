@@ -66,6 +66,43 @@ struct ManifestTests {
     for token in [one, two, new] { #expect(try await fixture.otherCache().finds(token)) }
   }
 
+  @Test(arguments: losses)
+  func `A manifest that cannot be used goes with everything, also where it is the last file`(
+    _ loss: Named<Change>
+  ) async throws {
+    let (fixture, _) = try await fixture()
+    try loss.value(fixture)
+    for token in [one, two] { try fixture.remove(fixture.path(token)) }
+    for file in try fixture.files().keys where file.hasSuffix(".sealed") && file != "manifest.sealed" {
+      try fixture.remove(fixture.groupPath + "/" + file)
+    }
+    _ = try await fixture.store.remove(.everything, in: fixture.group)
+    try await fixture.otherCache().save(new)
+    #expect(try await fixture.otherCache().finds(new))
+  }
+
+  @Test func `Nothing is put right without a manifest while a file is of a later version`() async throws {
+    let (fixture, _) = try await fixture()
+    try fixture.forge(fixture.path(two)) { $0[11] = 2 }
+    try fixture.remove(fixture.manifest)
+    let files = try fixture.files()
+    await #expect(throws: CacheError(.newerVersion, "")) {
+      try await fixture.store.remove(.damaged, in: fixture.group)
+    }
+    #expect(try fixture.files() == files)
+  }
+
+  @Test func `A name that cannot be removed keeps nothing else`() async throws {
+    let (fixture, _) = try await fixture()
+    try FileManager.default.createDirectory(
+      atPath: fixture.path(ShardID(rawValue: String(repeating: "0", count: 32))),
+      withIntermediateDirectories: false)
+    await #expect(throws: CacheError(.unavailable, "")) {
+      try await fixture.store.remove(.everything, in: fixture.group)
+    }
+    for token in [one, two] { #expect(fixture.contents(fixture.path(token)) == nil) }
+  }
+
   @Test(arguments: [true, false])
   func `An older file is no way round the manifest where that is gone`(isEmptied: Bool) async throws {
     let (fixture, older) = try await fixture()

@@ -58,13 +58,17 @@ package final class PrivateDirectory: Sendable {
     }
     defer { closedir(stream) }
     var names: [String] = []
-    while let entry = readdir(stream) {
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw .system(call: "readdir", path: path, code: errno) }
+        return names
+      }
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
       if name != "." && name != ".." { names.append(name) }
     }
-    return names
   }
 
   /// Reads a file.
@@ -76,7 +80,8 @@ package final class PrivateDirectory: Sendable {
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     if file < 0 {
       if errno == ENOENT { return nil }
-      throw errno == ELOOP ? .notRegular(path: "\(path)/\(name)") : failure("open", name)
+      // A socket is ENXIO.
+      throw [ELOOP, ENXIO].contains(errno) ? .notRegular(path: "\(path)/\(name)") : failure("open", name)
     }
     defer { close(file) }
     return try readRegularFile(file, path: "\(path)/\(name)", limit: limit) { _ in true }
