@@ -224,7 +224,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
       waiting.cancel()
       let cancelled = await #expect(throws: CacheError.self) { try await waiting.value }
       #expect(cancelled?.code == .cancelled)
-      #expect(try await other.numbers(of: fixture) == [1: 1])
+      #expect(try await fixture.newStore().numbers(of: fixture) == [1: 1])
       release.signal()
       try await holder.value
       // Neither is made up for later.

@@ -97,6 +97,44 @@ struct ImportTests {
     #expect(try await test.document.appMetadata.values.map(\.familyID) == ["1"])
   }
 
+  @Test(arguments: [(2, 3), (3, 2)])
+  func `Two clients' tokens of a family that meet one of a third are two, whichever is newer`(
+    _ first: Int, _ second: Int
+  ) async throws {
+    func token(_ client: String, _ host: String, time: Int) -> String {
+      """
+      "u.t-\(host)-refreshtoken-1--": {"credential_type": "RefreshToken", "secret": "\(client)", "family_id": "1",
+        "home_account_id": "u.t", "environment": "\(host)", "client_id": "\(client)",
+        "last_modification_time": "\(time)"}
+      """
+    }
+    let (host, other) = ("login.windows.net", "login.microsoftonline.com")
+    let document = try await group(
+      importing: "{\"RefreshToken\": {\(token("c", host, time: 1))}}",
+      "{\"RefreshToken\": {\(token("a", host, time: first)), \(token("b", other, time: second))}}")
+    #expect(Set(document.refreshTokens.values.map(\.secret)) == ["a", "b"])
+  }
+
+  @Test func `What is no object comes in once, also where a record has its key`() throws {
+    var document = try CacheDocument(
+      json: Data(#"{"AppMetadata": {"k": {"client_id": "c", "environment": "e"}}}"#.utf8))
+    let other = try CacheDocument(json: Data(#"{"AppMetadata": {"k": null, "k-": 7}}"#.utf8))
+    for _ in 1...3 {
+      document.merge(other, in: .known)
+      document = try CacheDocument(json: document.json())
+    }
+    #expect(document.appMetadata.count == 1)
+    #expect(document.misfits["AppMetadata"]?.count == 2)
+  }
+
+  @Test func `Of app metadata that says nothing of a family what comes in stays`() async throws {
+    func metadata(_ text: String) -> String {
+      #"{"AppMetadata": {"k": {"client_id": "c", "environment": "e", "novel": "\#(text)"}}}"#
+    }
+    let document = try await group(importing: metadata("old"), metadata("new"))
+    #expect(document.appMetadata["k"]?.fields["novel"] == "new")
+  }
+
   /// Imports caches into a new group, one after the other, and each twice: the second time says that nothing is
   /// new.
   private func group(importing caches: String...) async throws -> CacheDocument {

@@ -67,16 +67,19 @@ struct UnreadablePartTests {
     #expect(try await test.document.credentials.isEmpty)
   }
 
-  @Test func `A record in another account's shard goes with its account`() async throws {
+  @Test(arguments: [TestPerson.bob.homeAccountID, nil])
+  func `A record in another account's shard, or in nobody's, goes with its account`(_ owner: String?)
+    async throws
+  {
     let test = TestCache()
     try await test.save()
     try await test.save(TestAnswer(person: .bob))
-    let bobs = ShardID(homeAccountID: TestPerson.bob.homeAccountID, group: test.cache.group)
+    let shard = ShardID(homeAccountID: owner, group: test.cache.group)
     let misfiled = Credential(
       type: .refreshToken, homeAccountID: TestPerson.alice.homeAccountID, environment: "login.windows.net",
       clientID: TestCache.client, secret: "misfiled")
-    try await test.cache.store.update([bobs], in: test.cache.group) {
-      $0[bobs].refreshTokens["misfiled"] = misfiled
+    try await test.cache.store.update([shard], in: test.cache.group) {
+      $0[shard].refreshTokens["misfiled"] = misfiled
     }
     let removed = try await test.cache.removeAccount(TestPerson.alice.homeAccountID)
     #expect(removed.contains { $0.secret == "misfiled" })

@@ -18,8 +18,9 @@ extension TokenCacheAccessor {
       ![account, common].contains($0.key) && $0.value.hasRecords(of: homeAccountID)
     }.keys.sorted { $0.rawValue < $1.rawValue }
     // The sign-in state is written last: a failure in between leaves an account without tokens.
-    return try await store.update([account] + others + [common], in: group) { contents in
-      let removed = ([account] + others).flatMap { shard in
+    let shards = [account] + others + [common]
+    return try await store.update(shards, in: group) { contents in
+      let removed = shards.flatMap { shard in
         contents[shard].removeCredentials { credential in
           homeAccountID.matches(credential.homeAccountID) && clientID.matches(credential.clientID)
         }
@@ -29,7 +30,7 @@ extension TokenCacheAccessor {
           $0.setSignInState(.signedOut, of: homeAccountID)
         }
       } else {
-        for shard in [account] + others {
+        for shard in shards {
           contents[shard].accounts = contents[shard].accounts.filter {
             !homeAccountID.matches($0.value.homeAccountID)
           }

@@ -62,7 +62,6 @@ extension CacheDocument {
     summary.kept += removeCoveredTokens(from: &other, in: clouds)
     for section in Self.sections { merge(other, of: section, in: clouds, counting: &summary) }
     otherSections.merge(other.otherSections) { $1.union(with: $0) }
-    misfits.merge(other.misfits) { mine, theirs in theirs.merging(mine) { theirs, _ in theirs } }
     return summary
   }
 
@@ -71,6 +70,19 @@ extension CacheDocument {
     counting summary: inout ImportSummary
   ) {
     self[keyPath: section.records].merge(other[keyPath: section.records], in: clouds, counting: &summary)
+    // Where a record has its key, a misfit stands under the next one, and is known there again. The longer keys come
+    // first, so that none takes another's place.
+    let records = self[keyPath: section.records]
+    for (key, misfit) in (other.misfits[section.name] ?? [:]).sorted(by: { $0.key > $1.key }) {
+      func isTaken(_ place: String) -> Bool {
+        if records[place] != nil { return true }
+        guard place != key, let mine = misfits[section.name]?[place] else { return false }
+        return mine != misfit
+      }
+      var place = key
+      while isTaken(place) { place += "-" }
+      misfits[section.name, default: [:]][place] = misfit
+    }
   }
 
   /// What of a cache is for the programs of others: neither the sign-in state, which they do not read, nor what
@@ -171,8 +183,11 @@ extension Dictionary where Key == String, Value: CacheRecord {
       shared[identity] = shared[identity].map { Swift.min($0, key) } ?? key
     }
     var new: [(key: String, record: Value)] = []
-    for (key, record) in rest {
-      if let match = record.sharedIdentity(under: key, in: clouds).flatMap({ shared[$0] }) {
+    // Only one comes in for it, preferably the one under a key that is here: a second import would find no more of it.
+    let places = rest.map { (isNew: self[$0.key] == nil ? 1 : 0, entry: $0) }
+    for (_, (key, record)) in places.sorted(by: { ($0.isNew, $0.entry.key) < ($1.isNew, $1.entry.key) }) {
+      if let match = record.sharedIdentity(under: key, in: clouds).flatMap({ shared.removeValue(forKey: $0) })
+      {
         matches[match, default: []].append((key, record))
       } else {
         new.append((key, record))

@@ -82,7 +82,7 @@ extension AppMetadata {
 
   /// What says whether the client has a family stays over what does not.
   package func merged(with incoming: AppMetadata) -> AppMetadata {
-    incoming.familyID == nil ? self : incoming.replacing(self)
+    incoming.familyID == nil && familyID != nil ? self : incoming.replacing(self)
   }
 }
 
