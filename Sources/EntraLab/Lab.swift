@@ -117,6 +117,9 @@ extension Lab {
   /// Lets the next requests to an endpoint meet a fault. Several wait for their turn.
   package func inject(_ fault: LabFault) { state.value.withLock { $0.faults.append(fault) } }
 
+  /// Sends the answers at once that a fault holds back, as one with a long delay does.
+  package func endDelays() { server.sendDelayedAnswers() }
+
   package func clearFaults() { state.value.withLock { $0.faults = [] } }
 
   /// The user codes nobody has approved or declined.

@@ -6,7 +6,7 @@ import Glibc
 
 /// An HTTPS server on the loopback addresses, on libsoup.
 ///
-/// `@unchecked Sendable`: `server` is used on the main loop's thread only.
+/// `@unchecked Sendable`: `server` and `handler` are used on the main loop's thread only.
 final class LabServer: @unchecked Sendable {
   /// The largest body that is read.
   static let maximumBodySize = 1 << 20
@@ -14,10 +14,13 @@ final class LabServer: @unchecked Sendable {
   let port: Int
   private let thread: MainLoopThread
   private let server: UnsafeMutablePointer<SoupServer>
+  private let handler: Handler
 
-  private init(thread: MainLoopThread, server: UnsafeMutablePointer<SoupServer>, port: Int) {
+  private init(thread: MainLoopThread, server: UnsafeMutablePointer<SoupServer>, handler: Handler, port: Int)
+  {
     self.thread = thread
     self.server = server
+    self.handler = handler
     self.port = port
   }
 
@@ -64,7 +67,14 @@ final class LabServer: @unchecked Sendable {
     let bound = uris?.pointee.data.map { Int(g_uri_get_port(OpaquePointer($0))) } ?? port
     g_slist_free_full(uris) { uri in uri.map { g_uri_unref(OpaquePointer($0)) } }
     handler.port = bound
-    return LabServer(thread: thread, server: server, port: bound)
+    return LabServer(thread: thread, server: server, handler: handler, port: bound)
+  }
+
+  /// Sends the answers that wait for the end of their delay.
+  func sendDelayedAnswers() {
+    thread.invoke { [self] in
+      for source in handler.delays { g_source_set_ready_time(source, 0) }
+    }
   }
 
   /// Stops listening and closes all connections. To be called once.
@@ -84,6 +94,8 @@ private final class Handler {
   let context: OpaquePointer
   let answer: @Sendable (LabRequest) -> LabReply
   var port = 0
+  /// The timers of the answers that wait.
+  var delays: Set<UnsafeMutablePointer<GSource>> = []
 
   init(context: OpaquePointer, answer: @escaping @Sendable (LabRequest) -> LabReply) {
     self.context = context
@@ -114,10 +126,9 @@ private let handle: ServerCallback = { _, message, path, _, data in
     send(reply, to: message)
     return
   }
-  g_object_ref(UnsafeMutableRawPointer(message))
   soup_server_message_pause(message)
-  let source = g_timeout_source_new(guint(min(reply.delay / .milliseconds(1), 600_000)))
-  let delayed = Unmanaged.passRetained(Delayed(message: message, reply: reply)).toOpaque()
+  guard let source = g_timeout_source_new(guint(min(reply.delay / .milliseconds(1), 600_000))) else { return }
+  handler.delays.insert(source)
   g_source_set_callback(
     source,
     { data in
@@ -126,23 +137,32 @@ private let handle: ServerCallback = { _, message, path, _, data in
       send(delayed.reply, to: delayed.message)
       if delayed.reply.ending == .complete { soup_server_message_unpause(delayed.message) }
       return 0
-    }, delayed,
-    { data in
-      guard let data else { return }
-      let delayed = Unmanaged<Delayed>.fromOpaque(data).takeRetainedValue()
-      g_object_unref(UnsafeMutableRawPointer(delayed.message))
-    })
+    }, Unmanaged.passRetained(Delayed(message, reply, source, handler)).toOpaque(),
+    { data in data.map { Unmanaged<Delayed>.fromOpaque($0).release() } })
   g_source_attach(source, handler.context)
   g_source_unref(source)
 }
 
+/// An answer that waits, and keeps its message.
 private final class Delayed {
   let message: OpaquePointer
   let reply: LabReply
+  private let source: UnsafeMutablePointer<GSource>
+  private let handler: Handler
 
-  init(message: OpaquePointer, reply: LabReply) {
+  init(
+    _ message: OpaquePointer, _ reply: LabReply, _ source: UnsafeMutablePointer<GSource>, _ handler: Handler
+  ) {
     self.message = message
     self.reply = reply
+    self.source = source
+    self.handler = handler
+    g_object_ref(UnsafeMutableRawPointer(message))
+  }
+
+  deinit {
+    handler.delays.remove(source)
+    g_object_unref(UnsafeMutableRawPointer(message))
   }
 }
 

@@ -5,7 +5,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct InterruptionTests {
-  /// Starts a sign-in, interrupts it once the lab was asked for `endpoint`, and waits for its end.
+  /// Starts a sign-in, interrupts it once the lab was asked for `endpoint`, whose answer comes then, and waits
+  /// for its end.
   private func interrupt(
     _ arguments: [String], at endpoint: LabEndpoint, after seen: Int = 0, by signal: Int32, of tool: LabTool,
     environment changes: [String: String?] = [:]
@@ -18,6 +19,7 @@ struct InterruptionTests {
     errors.closeWriting()
     _ = await tool.lab.requests(to: endpoint, atLeast: seen + 1)
     child.signal(signal)
+    tool.lab.endDelays()
     let status = child.wait()
     var text = ""
     while case let line = errors.readLine(), !line.isEmpty { text += line + "\n" }
@@ -42,7 +44,7 @@ struct InterruptionTests {
       let tool = try LabTool(lab)
       try tool.logIn()
       let seen = lab.requests(to: .token).count
-      lab.inject(LabFault(.token, delay: 1))
+      lab.inject(LabFault(.token, delay: 600))
       let end = try await interrupt(arguments, at: .token, after: seen, by: SIGINT, of: tool)
       #expect(end.status == 5)
       #expect(try tool("token", "--scope", "Mail.Read").status == 0)
