@@ -67,7 +67,7 @@ public struct SystemBrowser: Sendable {
     // Windows' own file manager says 1 when all is well.
     let goodStatus: Int32 = command[0] == "explorer.exe" ? 1 : 0
     let watch = BoundedCall<Bool, Watch>(timeout: Self.patience, onCancel: .over, onTimeout: .over)
-    // To the end, whoever still wants to know it: a child that nobody waits for stays a zombie.
+    // This waits to the end, whoever still wants to know it: a child that nobody waits for stays a zombie.
     DispatchQueue(label: "llavero.browser").async {
       watch.finish(.success([0, goodStatus].contains(process.wait())))
     }

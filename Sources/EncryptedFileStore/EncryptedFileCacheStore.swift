@@ -31,8 +31,7 @@ public final class EncryptedFileCacheStore: CacheStore {
     self.init(key: key, timeout: timeout, environment: processEnvironment())
   }
 
-  /// The same in another environment, on another bus, and with passphrases that are cheaper to try, all of which only
-  /// tests need.
+  /// Tests alone need another environment, another bus, and passphrases that are cheaper to try.
   package init(
     key: KeySource, timeout: Duration = .seconds(25), environment: [String: String],
     busAddress: String? = nil, scrypt: SealedKeys.Scrypt = .standard

@@ -206,7 +206,7 @@ struct GroupFiles {
 
   private func readShard(_ id: ShardID) throws(PrivateFileError) -> GroupFindings.Shard {
     guard let name = id.bytes, let file = try file(Self.fileName(id)) else { return .absent }
-    // In this variable alone: what another holds too would be copied, and the copy wiped.
+    // Only this variable may hold the bytes: what another holds too would be copied, and the copy wiped.
     var opened: SealedFormat.Opened
     do throws(SealError) {
       opened = try SealedFormat.open(try file.get(), as: .init(group: group, name: name), with: keys)

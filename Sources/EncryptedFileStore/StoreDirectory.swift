@@ -54,7 +54,7 @@ final class StoreDirectory: Sendable {
     return try keys.keys(in: file)
   }
 
-  /// The same for whoever writes, and needs a store.
+  /// The keys as they are now, for whoever writes. It throws where there is no store.
   func presentForWriting() throws(CacheError) -> DataKeys { try keys.keys(in: keysFile()) }
 
   /// Gives the store new keys, and has the files of each group sealed with them.

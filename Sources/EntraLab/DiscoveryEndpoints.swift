@@ -4,7 +4,7 @@ extension LabState {
     let base = request.base
     let isADFS = authority.kind == .adfs
     var prefix = authority.prefix
-    // As Entra does: a domain becomes the tenant's id.
+    // Entra, too, puts the tenant's id in place of a domain.
     if case .one(let tenant) = try tenancy(of: authority), authority.kind == .entra,
       authority.tenant != "consumers"
     {

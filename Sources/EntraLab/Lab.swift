@@ -81,7 +81,7 @@ package func withLab<T: Sendable>(_ body: (Lab) async throws -> T) async throws 
 
 /// What a test does with the lab; the control channel does the same from outside.
 extension Lab {
-  /// Of Microsoft Graph, with its version.
+  /// The address of Microsoft Graph, with its version.
   package var graphURL: String { baseURL + "/v1.0" }
 
   package func authority(_ tenant: String = "common") -> String { "\(baseURL)/\(tenant)" }

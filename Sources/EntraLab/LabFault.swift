@@ -3,7 +3,7 @@ package struct LabFault: Codable, Sendable {
   package enum Connection: String, Codable, Sendable {
     /// Closed before any answer.
     case drop
-    /// As `drop`, with a TCP reset.
+    /// Closed before any answer, with a TCP reset.
     case reset
     /// Closed in the middle of the body.
     case truncate
@@ -86,7 +86,7 @@ package struct LabLogEntry: Codable, Sendable {
   package let form: [String: String]
   /// Names of parameters that came more than once.
   package let duplicates: [String]
-  /// By lower-case name.
+  /// The header fields by their names in lower case.
   package let headers: [String: String]
   /// The answer's status; 0 if there was none.
   package let status: Int

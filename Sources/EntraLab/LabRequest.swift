@@ -8,7 +8,7 @@ struct LabRequest: Sendable {
   let query: Parameters
   /// The fields of the body, if it is a form.
   let form: Parameters
-  /// By lower-case name.
+  /// The header fields by their names in lower case.
   let headers: [String: String]
   let body: [UInt8]
 }
@@ -19,7 +19,7 @@ struct LabReply: Sendable {
     case complete
     /// The connection is closed before a single byte of answer.
     case dropped
-    /// As `dropped`, with a TCP reset.
+    /// The connection is dropped with a TCP reset.
     case reset
     /// The headers promise the whole body; half of it comes, then the connection is closed.
     case truncated

@@ -30,7 +30,7 @@ package struct LabSettings: Codable, Sendable, Equatable {
 
   /// How the authorize endpoint answers a request that nothing is wrong with.
   package enum AuthorizeAnswer: Codable, Sendable, Equatable {
-    /// With a page on which to choose the user.
+    /// A page asks for the user.
     case page
     /// At once for a user named by `login_hint`, else with the page.
     case loginHint

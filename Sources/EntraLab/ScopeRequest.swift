@@ -72,6 +72,6 @@ struct ScopeRequest: Sendable {
     names.contains { wanted.contains($0) }
   }
 
-  /// As the token response names them.
+  /// The scopes as the token response names them.
   var text: String { (names + echoed).joined(separator: " ") }
 }

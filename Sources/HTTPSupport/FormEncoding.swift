@@ -63,7 +63,7 @@ package enum FormEncoding {
 }
 
 extension URL {
-  /// The same address with these parameters added to its query.
+  /// Returns the address with these parameters added to its query.
   package func appending(query parameters: [String: String]) -> URL {
     guard !parameters.isEmpty, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
       return self

@@ -2,9 +2,9 @@ public import FoundationEssentials
 
 /// How the authorization server hands its answer to the client.
 public enum ResponseMode: String, Sendable, Hashable, CaseIterable {
-  /// As a form that the browser posts, so that the code stands in no address and in no history.
+  /// The answer is a form that the browser posts, so that the code stands in no address and in no history.
   case formPost = "form_post"
-  /// In the query of the redirect URI.
+  /// The answer is in the query of the redirect URI.
   case query
 }
 

@@ -209,7 +209,7 @@ final class Keyring {
           secret: secret, in: collection(), prompt: mayPrompt, cancellable)
       }
     }
-    // In place: one rewrite of the keyring's file, which a crash leaves either old or new.
+    // Writing in place is one rewrite of the keyring's file, which a crash leaves either old or new.
     try calling(collection: name) { () throws(SecretServiceError) in
       try client.setSecret(path, secret, cancellable)
     }

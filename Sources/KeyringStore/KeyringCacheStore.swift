@@ -36,8 +36,7 @@ public final class KeyringCacheStore: CacheStore {
       busAddress: nil, environment: processEnvironment())
   }
 
-  /// The same, on a bus other than the environment's and with another runtime directory, both of which only
-  /// tests need.
+  /// Tests alone need a bus other than the environment's and another runtime directory.
   package init(
     collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),
     allowsPlainSession: Bool = false, busAddress: String?, environment: [String: String]

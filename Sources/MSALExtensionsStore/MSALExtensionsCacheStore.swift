@@ -49,7 +49,7 @@ public final class MSALExtensionsCacheStore: CacheStore {
       client: SecretServiceConnection(allowsPlainSession: allowsPlainSession))
   }
 
-  /// The same, with a connection that several stores share, or to a bus other than the environment's.
+  /// Makes the store with a connection that several stores share, or to a bus other than the environment's.
   package init(
     _ peer: PeerCache, group: KeychainGroup = .default, collection: String? = nil,
     prompt: PromptPermission = .denied, timeout: Duration = .seconds(25), patience: Duration = .seconds(15),

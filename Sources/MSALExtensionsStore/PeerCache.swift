@@ -12,10 +12,10 @@ import GLibSupport
 public struct PeerCache: Sendable, Hashable {
   /// Where a cache is kept.
   public enum Place: Sendable, Hashable {
-    /// In the item of the default collection that has exactly these attributes, the schema among them; the
-    /// label is that of a new one.
+    /// The cache is the item of the default collection that has exactly these attributes, the schema among them.
+    /// A new one gets the label.
     case item(label: String, attributes: [String: String])
-    /// In a file, in clear.
+    /// The cache is a file, in clear.
     case file(String)
   }
 

@@ -158,7 +158,7 @@ package struct LockHolder: Sendable, Equatable {
     return !isDead && boot + ticks / max(sysconf(Int32(_SC_CLK_TCK)), 1) <= moment + 2
   }
 
-  /// In seconds since 1970.
+  /// When the system started, in seconds since 1970.
   private static var bootTime: Int? {
     read("/proc/stat").split(separator: "\n").first { $0.hasPrefix("btime ") }
       .flatMap { Int($0.dropFirst("btime ".count)) }

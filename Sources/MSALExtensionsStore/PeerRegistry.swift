@@ -5,7 +5,7 @@ public import FoundationEssentials
 /// Two rows of a program's documentation may be one entry here: everything that MSAL.NET's extension keeps
 /// under Microsoft's developer id is one item, whatever the programs call it.
 public struct PeerRegistry: Sendable {
-  /// In the order in which they are listed.
+  /// The caches, in the order in which they are listed.
   public let caches: [PeerCache]
 
   /// - Parameter environment: Says where the person's directories are: `HOME`, `XDG_DATA_HOME`,
@@ -147,7 +147,7 @@ public struct PeerRegistry: Sendable {
         label: "MSAL token cache",
         attributes: [
           PeerCache.schema: "com.microsoft.identity.tokencache", "Version": "1",
-          // As azureauth spells it.
+          // azureauth spells it so.
           "ProductGroup": "Microsoft Develoepr Tools",
         ]),
       encoding: .base64, signals: files(in: data, ".cache").map { .init(data + "/" + $0) })

@@ -17,13 +17,13 @@ public struct GraphCloud: Sendable, Hashable {
   /// Microsoft's public cloud, which alone serves personal accounts.
   public static let global = GraphCloud(
     host: "graph.microsoft.com", issuer: "login.windows.net", servesPersonalAccounts: true)
-  /// For the government of the United States: GCC High and the Department of Defense's level 4.
+  /// The cloud of the government of the United States: GCC High and the Department of Defense's level 4.
   public static let usGovernment = GraphCloud(
     host: "graph.microsoft.us", issuer: "login.microsoftonline.us")
-  /// For the Department of Defense's level 5, which no authority tells from ``usGovernment``.
+  /// The cloud of the Department of Defense's level 5, which no authority tells from ``usGovernment``.
   public static let usDefense = GraphCloud(
     host: "dod-graph.microsoft.us", issuer: "login.microsoftonline.us")
-  /// In China, operated by 21Vianet.
+  /// The cloud in China, which 21Vianet operates.
   public static let china = GraphCloud(
     host: "microsoftgraph.chinacloudapi.cn", issuer: "login.partner.microsoftonline.cn")
 

@@ -5,7 +5,7 @@ public import TokenCache
 
 /// What Microsoft Graph answered to a request that it carried out.
 public struct GraphResponse: Sendable {
-  /// From 200 to 299, or 304.
+  /// The HTTP status, which is from 200 to 299, or 304.
   public let status: Int
   public let headers: HTTPFields
   /// Empty for an answer without one, such as status 204.

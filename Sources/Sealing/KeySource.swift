@@ -3,9 +3,9 @@ public import TokenCache
 
 /// What a passphrase is wanted for.
 public enum PassphraseUse: Sendable, Hashable {
-  /// To open a store that has one.
+  /// It opens a store that has one.
   case open
-  /// For a new store, or in place of another key. Ask for it twice.
+  /// It is for a new store, or takes the place of another key. Ask for it twice.
   case set
 }
 
@@ -14,7 +14,7 @@ public enum KeySource: Sendable {
   /// What kind of secret the keys of a store are sealed with, by its number in the format.
   public enum Kind: UInt32, Sendable {
     case passphrase = 1
-    /// In a key file or a systemd credential.
+    /// The key is in a key file or a systemd credential.
     case key = 2
     case keyring = 3
   }

@@ -6,7 +6,7 @@ import TokenCache
 /// The key of a store as an item of the keyring: 64 hexadecimal digits, since some keyrings keep text only.
 struct KeyringKey {
   static let schema = "org.llavero.StoreKey"
-  /// Of the `keys` file that it is for, and by which it is found.
+  /// The salt of the `keys` file that the key is for. The item is found by it.
   let salt: [UInt8]
   let collection: String?
   let mayPrompt: Bool

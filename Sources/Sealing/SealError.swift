@@ -9,7 +9,7 @@ public enum SealError: Error, Equatable, Sendable {
   case notSealed
   /// It is shorter or longer than it says; sizes are in bytes.
   case wrongLength(size: Int, expected: Int)
-  /// Its bytes changed by accident: its check sum is not that of its contents.
+  /// Bytes of the file changed by accident: its check sum is not that of its contents.
   case corrupt
   /// It was changed on purpose: its check sum is right, its seal is not.
   case forged

@@ -11,9 +11,9 @@ public struct ItemProperties: Hashable, Sendable {
   /// A locked item's attributes may be hashed by the service.
   public let attributes: [String: String]
   public let label: String
-  /// In seconds since 1970.
+  /// The time in seconds since 1970.
   public let created: UInt64
-  /// In seconds since 1970.
+  /// The time in seconds since 1970.
   public let modified: UInt64
   public let isLocked: Bool
 }

@@ -30,7 +30,7 @@ extension SecretServiceConnection {
     do {
       return try readSecrets(of: paths, cancellable)
     } catch  where error == ServiceSession.undecodable {
-      // With a new session.
+      // The second try has a new session.
       return try readSecrets(of: paths, cancellable)
     }
   }

@@ -58,7 +58,8 @@ package struct KeyringAccess: Sendable {
     }
   }
 
-  /// Without permission to prompt only a provider that needs no prompt unlocks.
+  /// Runs `body`, and once more after unlocking what was locked. Without permission to prompt only a provider that
+  /// needs no prompt unlocks.
   private func unlocking<T: Sendable>(_ body: () async throws(CacheError) -> T) async throws(CacheError) -> T
   {
     do {

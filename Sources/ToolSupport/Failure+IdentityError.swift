@@ -22,7 +22,7 @@ extension Failure.Message {
       code: code, name: error.code.rawValue, message: Self.message(of: error), advice: Self.advice(on: error))
   }
 
-  /// Of a renewal that was refused, the error says no more than MSAL does; the server has said why.
+  /// The error of a renewal that was refused says no more than MSAL does, so that the server's reason is added.
   private static func message(of error: IdentityError) -> String {
     let reason = error.code == .interactionRequired ? error.oauthErrorDescription : nil
     guard let reason, reason != error.message else { return error.message }

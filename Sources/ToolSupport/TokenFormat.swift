@@ -11,11 +11,11 @@ package enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable 
   case json
   /// A header field of HTTP.
   case header
-  /// As `az account get-access-token --output json` prints it.
+  /// What `az account get-access-token --output json` prints.
   case az
-  /// As `azd auth token --output json` prints it.
+  /// What `azd auth token --output json` prints.
   case azd
-  /// As kubectl reads it from an exec credential plugin.
+  /// What kubectl reads from an exec credential plugin.
   case execCredential = "exec-credential"
 
   /// What is printed of a token.

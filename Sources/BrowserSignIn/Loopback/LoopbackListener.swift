@@ -7,7 +7,7 @@ import GLibSupport
 package final class LoopbackListener: Sendable {
   /// How the authority hands over its answer (OAuth 2.0 Form Post Response Mode; OAuth 2.0 Multiple Response Types).
   package enum Mode: Sendable {
-    /// In the body of a POST, so that the code enters neither the browser's history nor a log.
+    /// The answer is the body of a POST, so that the code enters neither the browser's history nor a log.
     case formPost
     /// In the URL of a GET. The browser is sent on to a path without the code at once.
     case query

@@ -3,10 +3,10 @@ struct LoopbackRequest: Sendable {
   var method: String
   /// The host of the target, which is the `Host` field's unless the target is a whole URL.
   var targetHost: String
-  /// Without the query.
+  /// The path, without the query.
   var path: String
   var query: String?
-  /// By lower-case name; a field that came twice has both values.
+  /// The header fields by their names in lower case; a field that came twice has both values.
   var fields: [String: String]
   var body: [UInt8]
   var bodyIsTooLarge: Bool

@@ -13,7 +13,7 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
     case finished(Result<T, E>)
   }
 
-  /// For the work.
+  /// The work is to give up when this is cancelled.
   package let cancellable: Cancellable
   private let cancelled: E
   private let timedOut: E

@@ -22,7 +22,7 @@ package struct GLibError: Error, Equatable, Sendable {
     g_error_free(error)
   }
 
-  /// For a call that failed and did not say why.
+  /// A call failed and did not say why.
   package static let unexplained = GLibError(domain: "", code: 0, message: "unknown error", dbusName: nil)
 
   /// GLib is not asked, because it would end the process; see ``canOpen(_:)``.

@@ -64,7 +64,7 @@ public struct Authority: Sendable, Hashable {
     try self.init(Address(url), kind: kind)
   }
 
-  /// The same authority for another tenant, of B2C with the same policy.
+  /// Returns the authority for another tenant. One of B2C keeps its policy.
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter`` for a tenant that cannot stand in an address, and for
   ///   an authority without tenants.

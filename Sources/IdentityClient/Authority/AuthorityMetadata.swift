@@ -91,7 +91,7 @@ extension URLComponents {
 }
 
 extension URL {
-  /// That of its components.
+  /// The host, as an authority's address has it.
   var authorityHost: String? { URLComponents(url: self, resolvingAgainstBaseURL: true)?.authorityHost }
 }
 

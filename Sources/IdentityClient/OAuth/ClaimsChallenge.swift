@@ -33,9 +33,9 @@ public struct ClaimsChallenge: Sendable, Hashable {
 
 /// One challenge of a `WWW-Authenticate` field.
 private struct AuthenticationChallenge {
-  /// In lower case.
+  /// The scheme, in lower case.
   let scheme: String
-  /// By name in lower case; of a name that comes twice the first.
+  /// The parameters by their names in lower case. The first counts of those with one name.
   var parameters: [String: String] = [:]
 
   static func all(in field: String) -> [AuthenticationChallenge] {

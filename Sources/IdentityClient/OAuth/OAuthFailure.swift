@@ -5,7 +5,7 @@ import TokenCache
 struct OAuthFailure: Sendable {
   var error: String
   var subError: String?
-  /// Without control characters.
+  /// The server's explanation, without control characters.
   var description: String?
   /// The numbers after AADSTS.
   var codes: [Int] = []
@@ -62,7 +62,7 @@ extension IdentityError {
     claims = failure.claims
   }
 
-  /// The same to a request that nobody watches: somebody has to sign in, unless the application itself is
+  /// What the refusal means to a request that nobody watches: somebody has to sign in, unless the application itself is
   /// what the server refuses.
   var forSilentRequest: IdentityError {
     guard oauthError != nil else { return self }

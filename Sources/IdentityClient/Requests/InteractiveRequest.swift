@@ -3,13 +3,13 @@ public import TokenCache
 
 /// What the server shall ask of the person who signs in.
 public enum Prompt: String, Sendable, Hashable, CaseIterable {
-  /// To choose an account, even if there is only one.
+  /// The person chooses an account, even if there is only one.
   case selectAccount = "select_account"
-  /// To enter the password again.
+  /// The person enters the password again.
   case login
-  /// To consent again.
+  /// The person consents again.
   case consent
-  /// To make a new account.
+  /// The person makes a new account.
   case create
   /// Nothing that can be done without.
   case promptIfNecessary = ""

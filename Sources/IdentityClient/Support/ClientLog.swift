@@ -21,7 +21,7 @@ struct ClientLog: Sendable {
   /// A value that names a person or an organisation, masked unless it may be seen.
   func personal(_ value: String?) -> Logger.MetadataValue {
     guard let value else { return "none" }
-    // From a server or a cache: a handler may write to a terminal.
+    // The text comes from a server or a cache, and a handler may write to a terminal.
     return showsPersonalData ? "\(value.printable())" : "(masked)"
   }
 }

@@ -1,5 +1,5 @@
 extension String {
-  /// Without what could drive a terminal or turn the direction of writing: control and formatting characters
+  /// The text without what could drive a terminal or turn the direction of writing: control and formatting characters
   /// become spaces, and no more than `limit` characters are kept.
   package func printable(limit: Int = 2000) -> String {
     var text = ""

@@ -22,7 +22,7 @@ private struct BufferedRandomness {
 
   mutating func next() -> UInt64 {
     if numbers.isEmpty {
-      // As much as the call gives at once, which is 256 bytes.
+      // The call gives 256 bytes at once.
       numbers = Array(repeating: 0, count: 32)
       let result = unsafe numbers.withUnsafeMutableBytes { unsafe getentropy($0.baseAddress, $0.count) }
       if result != 0 { numbers = [] }

@@ -35,7 +35,7 @@ struct AccountsQuery: Sendable {
       && fits(tenantProfileIdentifier, account.tenantProfiles.map(\.localAccountID))
   }
 
-  /// The same for a provider of external accounts.
+  /// The question to a provider of external accounts.
   var parameters: MSALAccountEnumerationParameters {
     let parameters =
       if let tenantProfileIdentifier {

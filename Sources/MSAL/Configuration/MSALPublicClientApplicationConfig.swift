@@ -90,7 +90,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
 }
 
 extension MSALPublicClientApplicationConfig {
-  /// The same for the client, with what holds for all applications of the process.
+  /// The configuration for the client, with what holds for all applications of the process.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` when there is no client id, or the redirect URI is none.
   func clientConfiguration() throws -> ClientConfiguration {

@@ -2,9 +2,9 @@
 public struct FoundAccessToken: Sendable {
   public enum Condition: Sendable, Hashable {
     case valid
-    /// Good, but the server asked for a renewal by now.
+    /// The token is good, but the server asked for a renewal by now.
     case needsRefresh
-    /// To be used only while the token service is down.
+    /// The token is to be used only while the token service is down.
     case extendedLifetime
     case expired
   }

@@ -33,7 +33,7 @@ public struct TokenLookup: Sendable, Hashable {
 }
 
 extension TokenLookup {
-  /// By what tells most requests of one program apart.
+  /// Two fields tell most requests of one program apart, so that the others are left out.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(homeAccountID)
     hasher.combine(scopes)

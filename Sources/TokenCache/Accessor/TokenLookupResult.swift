@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// The access tokens that serve a request, whatever the time is.
 struct TokenLookupResult: Sendable {
-  /// In the order of their keys.
+  /// The tokens, in the order of their keys.
   private let tokens: [FoundAccessToken.Record]
 
   /// - Parameters:

@@ -5,7 +5,7 @@ package import FoundationEssentials
 /// All is counted before or while something is made of the text: a value takes up to a hundred times the memory of
 /// its two bytes, and a parser that goes down with the text goes as deep as the text says.
 package struct JSONLimits: Sendable {
-  /// In bytes.
+  /// The longest text, in bytes.
   package let size: Int
   /// How many arrays and objects may stand in one another.
   package let depth: Int
@@ -18,10 +18,10 @@ package struct JSONLimits: Sendable {
     self.values = values
   }
 
-  /// For a serialized cache: some ten thousand accounts. The depth is what other libraries may have put there.
+  /// The limits for a serialized cache: some ten thousand accounts. The depth is what other libraries may have put there.
   package static let cache = JSONLimits(size: 256 << 20, depth: 128, values: 1_000_000)
 
-  /// For what a server says in one answer, and for the claims of a token, which are a part of one.
+  /// The limits for what a server says in one answer, and for the claims of a token, which are a part of one.
   package static let answer = JSONLimits(size: 1 << 20, depth: 64, values: 20_000)
 }
 

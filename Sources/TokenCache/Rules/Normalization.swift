@@ -21,7 +21,7 @@ extension String {
       && unicodeScalars.contains(where: \.properties.isWhitespace)
   }
 
-  /// Without white space and line ends on both sides.
+  /// The text without white space and line ends on both sides.
   package var trimmed: String {
     // Looking at scalars takes long.
     if let first = utf8.first, let last = utf8.last, 0x21..<0x7F ~= first, 0x21..<0x7F ~= last { return self }
@@ -53,7 +53,7 @@ extension String {
 }
 
 extension Optional where Wrapped == String {
-  /// The same for a query's field, of which `nil` matches everything.
+  /// Whether a field has the value that a query asks for. `nil` matches everything.
   func matches(_ field: String?) -> Bool {
     self?.matches(field) ?? true
   }

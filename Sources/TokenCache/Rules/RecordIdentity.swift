@@ -5,7 +5,7 @@
 package struct RecordIdentity: Hashable, Sendable {
   private var parts: [String]
   private var extraParameters: JSONValue?
-  /// Of access tokens alone: there is one for each set of scopes and claims.
+  /// Only access tokens have these: there is one token for each set of scopes and claims.
   private var scopes: ScopeSet?
   private var requestedClaims: String?
 

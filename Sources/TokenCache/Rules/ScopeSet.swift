@@ -32,13 +32,13 @@ public struct ScopeSet: Sendable, Hashable {
     "openid", "profile", "email", "address", "phone", "offline_access",
   ]
 
-  /// By what sets that overlap are found without comparing each with each: two do if one has a mark that is among the
-  /// other's counterparts.
+  /// Marks find the sets that overlap without comparing each with each: two overlap if one has a mark that is among
+  /// the other's counterparts.
   enum Mark: Hashable {
     case any(String)
-    /// Of a set with more than the scopes of OpenID Connect, one that is none of these.
+    /// A set with more than the scopes of OpenID Connect has one for each that is none of these.
     case significant(String)
-    /// Of a set with these alone.
+    /// A set with these alone has this one for each.
     case bare(String)
   }
 
