@@ -4,7 +4,7 @@ import Synchronization
 
 /// Keeps the client from asking a server what it has refused a moment ago.
 ///
-/// It knows them in memory alone, and by hashes: the refresh token is a part of what makes two requests equal.
+/// It remembers refusals in memory alone, and by hashes: the refresh token is a part of what makes two requests equal.
 final class Throttle: Sendable {
   private struct Entry {
     let until: Date
