@@ -19,7 +19,7 @@ public final class EncryptedFileCacheStore: CacheStore {
   private let directory: StoreDirectory
   private let timeout: Duration
   private let reads = BlockingQueue(label: "llavero.files.reads")
-  private let writers = GroupWriters<GroupWriter>()
+  private let writers = GroupWriters()
 
   /// The files are in `llavero/sealed` in `$XDG_DATA_HOME`, or in `~/.local/share` where that is not set. The first
   /// write makes the store.

@@ -19,7 +19,8 @@ public final class KeyringCacheStore: CacheStore {
   private let access: KeyringAccess
   private let runtimeDirectory: RuntimeDirectory
   private let reads = BlockingQueue(label: "llavero.keyring.reads")
-  private let writers = GroupWriters<KeyringWriter>()
+  private let writers = GroupWriters()
+  private let known = KnownItems()
 
   /// - Parameters:
   ///   - collection: The label or name of the collection; the default one unless another is named.
@@ -58,7 +59,7 @@ public final class KeyringCacheStore: CacheStore {
       try keyring.items(shards, of: group).contents
     }
     // Such as a second item of a shard: the next write has to see it.
-    if !contents.problems.isEmpty { try? writer(of: group).forget() }
+    if !contents.problems.isEmpty { known.forget(group) }
     return contents
   }
 
@@ -115,12 +116,15 @@ public final class KeyringCacheStore: CacheStore {
   }
 
   public func generation(of group: KeychainGroup) -> UInt64? {
-    runtimeDirectory.isShared ? (try? writer(of: group))?.lock.generation : nil
+    runtimeDirectory.isShared ? (try? writer(of: group))?.generation : nil
   }
 
-  private func writer(of group: KeychainGroup) throws(CacheError) -> KeyringWriter {
+  private func writer(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
     try writers.writer(of: group) { () throws(CacheError) in
-      try KeyringWriter(group, in: runtimeDirectory)
+      try GroupWriter(
+        directory: runtimeDirectory.path, name: String(sha256Hex(group.name).prefix(32)) + ".lock",
+        variable: "XDG_RUNTIME_DIR", label: "llavero.keyring.writes", cancelled: KeyringAccess.cancelled,
+        timedOut: KeyringAccess.timedOut)
     }
   }
 
@@ -135,8 +139,9 @@ public final class KeyringCacheStore: CacheStore {
   private func writing<T: Sendable>(
     in group: KeychainGroup, _ work: @escaping @Sendable (Keyring, KeyringWriter) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    let writer = try writer(of: group)
-    return try await access.run(as: writer.lock) { [access] (cancellable) throws(CacheError) in
+    let lock = try writer(of: group)
+    let writer = KeyringWriter(group: group, lockFile: lock.file, known: known)
+    return try await access.run(as: lock) { [access] (cancellable) throws(CacheError) in
       try work(Keyring(access, cancellable), writer)
     }
   }

@@ -10,67 +10,64 @@ struct KnownItem {
   let document: CacheDocument
 }
 
-/// A group's writer, and where the last of them left what it worked on.
-final class KeyringWriter: Sendable {
+/// Where the last writers of this process left the items that they worked on.
+final class KnownItems: Sendable {
+  fileprivate struct Entry {
+    let generation: UInt64
+    let writtenAt = ContinuousClock.now
+    let items: [ShardID: KnownItem]
+  }
+
+  private let entries = Mutex<[KeychainGroup: Entry]>([:])
+
+  fileprivate subscript(group: KeychainGroup) -> Entry? {
+    get { entries.withLock { $0[group] } }
+    set { entries.withLock { $0[group] = newValue } }
+  }
+
+  /// Lets the next write to a group search for the items.
+  func forget(_ group: KeychainGroup) { self[group] = nil }
+}
+
+/// Reads and writes the items of a group while no other writer does.
+struct KeyringWriter: Sendable {
   let group: KeychainGroup
-  let lock: GroupWriter
-  private let memory = Mutex(Memory())
-
-  private struct Memory {
-    var generation: UInt64 = 0
-    var writtenAt = ContinuousClock.now
-    var items: [ShardID: KnownItem] = [:]
-  }
-
-  init(_ group: KeychainGroup, in directory: RuntimeDirectory) throws(CacheError) {
-    self.group = group
-    lock = try GroupWriter(
-      directory: directory.path, name: String(sha256Hex(group.name).prefix(32)) + ".lock",
-      variable: "XDG_RUNTIME_DIR", label: "llavero.keyring.writes", cancelled: KeyringAccess.cancelled,
-      timedOut: KeyringAccess.timedOut)
-  }
+  let lockFile: SharedLockFile
+  let known: KnownItems
 
   /// Reads shards before they are changed. To be called by the lock's holder.
   ///
   /// Where nobody has written since this process did, the items are read without being searched for.
   func items(_ shards: [ShardID], in keyring: Keyring) throws(CacheError) -> GroupItems {
     do throws(CacheError) {
-      if let known = known(shards), let items = try keyring.items(known) { return items }
+      if let known = knownItems(shards), let items = try keyring.items(known) { return items }
     } catch {
-      forget()
+      known.forget(group)
       throw error
     }
     return try keyring.items(.some(shards), of: group)
   }
 
-  /// Lets the next write search for the items.
-  func forget() { memory.withLock { $0 = Memory() } }
-
-  private func known(_ shards: [ShardID]) -> [(shard: ShardID, item: KnownItem)]? {
-    let generation = lock.file.generation
-    return memory.withLock { memory in
-      let age = (ContinuousClock.now - memory.writtenAt) / .seconds(1)
-      guard memory.generation == generation, age <= TokenCacheAccessor.revalidationInterval else {
-        return nil
-      }
-      let known = shards.compactMap { shard in memory.items[shard].map { (shard, $0) } }
-      return known.count == shards.count ? known : nil
-    }
+  private func knownItems(_ shards: [ShardID]) -> [(shard: ShardID, item: KnownItem)]? {
+    guard let entry = known[group], entry.generation == lockFile.generation,
+      (ContinuousClock.now - entry.writtenAt) / .seconds(1) <= TokenCacheAccessor.revalidationInterval
+    else { return nil }
+    let items = shards.compactMap { shard in entry.items[shard].map { (shard, $0) } }
+    return items.count == shards.count ? items : nil
   }
 
   /// Runs `body`, which changes items and says where they are then, between the two steps of the counter. To be
   /// called by the lock's holder.
   func write(_ body: () throws(CacheError) -> [ShardID: KnownItem]) throws(CacheError) {
-    forget()
-    lock.file.beginWrite()
+    known.forget(group)
+    lockFile.beginWrite()
     let items: [ShardID: KnownItem]
     do throws(CacheError) {
       items = try body()
     } catch {
-      lock.file.endWrite()
+      lockFile.endWrite()
       throw error
     }
-    let generation = lock.file.endWrite()
-    memory.withLock { $0 = Memory(generation: generation, items: items) }
+    known[group] = KnownItems.Entry(generation: lockFile.endWrite(), items: items)
   }
 }

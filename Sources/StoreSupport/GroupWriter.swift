@@ -66,22 +66,22 @@ package final class GroupWriter: Sendable {
   }
 }
 
-/// The writers of the groups that a process works on, each made when it is needed.
-package final class GroupWriters<Writer: Sendable>: Sendable {
+/// The writers of the groups that a process works on, each made when it is needed. Every lookup asks for one.
+package final class GroupWriters: Sendable {
   /// A list, since programs work on one group or two.
-  private let writers = Mutex<[(group: KeychainGroup, writer: Writer)]>([])
+  private let writers = Mutex<[(group: KeychainGroup, writer: GroupWriter)]>([])
 
   package init() {}
 
   /// The writer of a group, where there is one.
-  package subscript(group: KeychainGroup) -> Writer? {
+  package subscript(group: KeychainGroup) -> GroupWriter? {
     writers.withLock { $0.first { $0.group == group }?.writer }
   }
 
   /// The writer of a group, made by `make` where there is none.
   package func writer(
-    of group: KeychainGroup, _ make: () throws(CacheError) -> Writer
-  ) throws(CacheError) -> Writer {
+    of group: KeychainGroup, _ make: () throws(CacheError) -> GroupWriter
+  ) throws(CacheError) -> GroupWriter {
     try writers.withLock { writers throws(CacheError) in
       if let known = writers.first(where: { $0.group == group }) { return known.writer }
       let writer = try make()

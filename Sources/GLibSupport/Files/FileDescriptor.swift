@@ -88,7 +88,9 @@ package func replaceFile(_ path: String, with bytes: Span<UInt8>, mode: UInt32 =
 /// Whether this process may open so many more descriptors at once. To be asked before GLib is used in a way that takes
 /// some: it ends the process that it cannot get one for.
 package func canOpen(_ count: Int) -> Bool {
-  let opened = (0..<count).map { _ in open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+  let first = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  // To duplicate takes a quarter of the time that to open takes.
+  let opened = [first] + (1..<count).map { _ in fcntl(first, F_DUPFD_CLOEXEC, 0) }
   for descriptor in opened where descriptor >= 0 { close(descriptor) }
   return !opened.contains(-1)
 }
