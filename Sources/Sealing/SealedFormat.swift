@@ -134,16 +134,27 @@ package enum SealedFormat {
   }
 }
 
+// Not generic where other modules call: they would get the slow form, for any type.
 extension [UInt8] {
   /// Appends a number, its most significant byte first.
-  package mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
+  package mutating func append(bigEndian number: UInt64) { appendBytes(of: number) }
+
+  /// Appends a number, its most significant byte first.
+  package mutating func append(bigEndian number: UInt32) { appendBytes(of: number) }
+
+  /// The number at an offset, its most significant byte first.
+  package func bigEndian(at offset: Int) -> UInt64 { number(at: offset) }
+
+  /// The number at an offset, its most significant byte first.
+  package func bigEndian(at offset: Int) -> UInt32 { number(at: offset) }
+
+  private mutating func appendBytes<Number: FixedWidthInteger>(of number: Number) {
     for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
       append(UInt8(truncatingIfNeeded: number >> shift))
     }
   }
 
-  /// The number at an offset, its most significant byte first.
-  package func bigEndian<Number: FixedWidthInteger>(at offset: Int) -> Number {
+  private func number<Number: FixedWidthInteger>(at offset: Int) -> Number {
     self[offset..<offset + Number.bitWidth / 8].reduce(0) { $0 << 8 | Number($1) }
   }
 }

@@ -13,7 +13,7 @@ extension ShardID {
     return bytes
   }
 
-  package init(bytes: some Sequence<UInt8>) {
+  package init(bytes: ArraySlice<UInt8>) {
     self.init(rawValue: hex(bytes))
   }
 

@@ -76,7 +76,7 @@ struct FormatTests {
   @Test func `A manifest finds, adds and removes entries in any order`() {
     var manifest = Manifest(sequence: 0)
     var expected: [ShardID: UInt64] = [:]
-    let shards = (0..<200).map { ShardID(bytes: SHA256.hash(data: [UInt8($0)]).prefix(16)) }
+    let shards = (0..<200).map { ShardID(bytes: Array(SHA256.hash(data: [UInt8($0)])).prefix(16)) }
     for (number, shard) in (shards + shards.prefix(80).reversed()).enumerated() {
       let value = number < 200 || number.isMultiple(of: 2) ? UInt64(number) << 40 : nil
       manifest[shard] = value
