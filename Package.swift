@@ -23,6 +23,7 @@ let package = Package(
     .library(name: "MSAL", targets: ["MSAL"]),
     .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
+    .library(name: "ProofOfPossession", targets: ["ProofOfPossession"]),
     .library(name: "MicrosoftGraph", targets: ["MicrosoftGraph"]),
     .library(name: "HTTPSupport", targets: ["HTTPSupport"]),
     .library(name: "SoupTransport", targets: ["SoupTransport"]),
@@ -41,7 +42,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
-    // Only the file store and the lab need this one.
+    // Only the file store, proof of possession and the lab need this one.
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
   ],
   targets: [
@@ -90,6 +91,10 @@ let package = Package(
       name: "BrowserSignIn",
       dependencies: ["CGLib", "CLibsoup", "GLibSupport", "HTTPSupport", "IdentityClient"],
       swiftSettings: common),
+    .target(
+      name: "ProofOfPossession",
+      dependencies: ["GLibSupport", "IdentityClient", "TokenCache", crypto, cryptoExtras],
+      swiftSettings: safe),
     .target(
       name: "MicrosoftGraph", dependencies: ["HTTPSupport", "IdentityClient", "TokenCache", httpTypes],
       swiftSettings: safe),
@@ -161,8 +166,8 @@ let package = Package(
     .executableTarget(
       name: "CacheWorker",
       dependencies: [
-        "EncryptedFileStore", "GLibSupport", "KeyringStore", "MSALExtensionsStore", "Sealing",
-        "SecretService", "TokenCache", "WorkerSupport",
+        "EncryptedFileStore", "GLibSupport", "IdentityClient", "KeyringStore", "MSALExtensionsStore",
+        "ProofOfPossession", "Sealing", "SecretService", "TokenCache", "WorkerSupport",
       ],
       path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
@@ -192,7 +197,16 @@ let package = Package(
     .testTarget(
       name: "BrowserSignInTests", dependencies: ["BrowserSignIn", "TestSupport"], swiftSettings: common),
     .testTarget(
-      name: "EntraLabTests", dependencies: ["EntraLab", "TestSupport", "entra-lab"], swiftSettings: common),
+      name: "EntraLabTests",
+      dependencies: ["EntraLab", "TestSupport", "entra-lab", crypto, cryptoExtras], swiftSettings: common),
+    .testTarget(
+      name: "ProofOfPossessionTests",
+      dependencies: [
+        "CacheWorker", "EncryptedFileStore", "IdentityClient", "KeyringStore", "MSALExtensionsStore",
+        "ProofOfPossession", "Sealing", "SecretService", "TestSupport", "TokenCache", "WorkerSupport", crypto,
+        cryptoExtras,
+      ],
+      swiftSettings: common),
     .testTarget(
       name: "IdentityClientTests",
       dependencies: [
@@ -202,8 +216,8 @@ let package = Package(
     .testTarget(
       name: "SignInTests",
       dependencies: [
-        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "KeyringStore", "SoupTransport",
-        "TestSupport", "TokenCache", httpTypes, logging,
+        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "KeyringStore", "ProofOfPossession",
+        "SoupTransport", "TestSupport", "TokenCache", httpTypes, logging,
       ],
       exclude: ["browser.py"], swiftSettings: common),
     .executableTarget(
@@ -223,7 +237,8 @@ let package = Package(
     .testTarget(
       name: "MSALTests",
       dependencies: [
-        "EntraLab", "HTTPSupport", "IdentityClient", "MSAL", "TestSupport", "TokenCache", httpTypes,
+        "EntraLab", "HTTPSupport", "IdentityClient", "MSAL", "ProofOfPossession", "SoupTransport",
+        "TestSupport", "TokenCache", httpTypes,
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
     .testTarget(name: "MSALConcurrencyTests", dependencies: ["MSAL"], swiftSettings: common),

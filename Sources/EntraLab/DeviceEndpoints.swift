@@ -67,7 +67,9 @@ extension LabState {
       throw .grant(54005, "The device code was already redeemed.", nil)
     case .approved(let signIn):
       devices[name]?.decision = .used
-      return try issue(signIn, try ScopeRequest(grant.scope, isToken: true), authority, claims, base: base)
+      return try issue(
+        signIn, try ScopeRequest(grant.scope, isToken: true), authority, claims, keyID: boundKey(form),
+        base: base)
     }
   }
 

@@ -59,6 +59,9 @@ extension LabState {
     guard token.scopes.audience == ScopeRequest.graphAudience else {
       throw unauthorized("Access token validation failure. Invalid audience.")
     }
+    guard token.keyID == nil else {
+      throw unauthorized("Access token validation failure. The token is bound to a key.")
+    }
     guard now < token.expires else {
       throw unauthorized("Lifetime validation failed, the token is expired.")
     }

@@ -84,6 +84,9 @@ extension Lab {
   /// The address of Microsoft Graph, with its version.
   package var graphURL: String { baseURL + "/v1.0" }
 
+  /// Of an API that takes nothing but signed requests with tokens that are bound to a key, at any path below.
+  package var protectedURL: String { baseURL + "/protected" }
+
   package func authority(_ tenant: String = "common") -> String { "\(baseURL)/\(tenant)" }
 
   package var directory: LabDirectory { state.value.withLock { $0.directory } }

@@ -72,6 +72,8 @@ package struct LabFault: Codable, Sendable {
 package enum LabEndpoint: String, Codable, Sendable, CaseIterable {
   case discovery, instance, keys, authorize, login, token, deviceCode, devicePage, logout, nativeClient
   case userInfo, graph, control, log, other
+  /// An API that takes nothing but signed requests with tokens that are bound to a key.
+  case protected
   /// A request inside of a batch for Graph: for faults alone, of which the status, the header and the body count.
   case batchItem
 }

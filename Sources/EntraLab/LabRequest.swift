@@ -3,6 +3,8 @@ struct LabRequest: Sendable {
   let method: String
   /// The path, percent-decoded.
   let path: String
+  /// The path as it came.
+  let encodedPath: String
   /// The origin that the client used, for example `https://localhost:35711`; all URLs in answers begin with it.
   let base: String
   let query: Parameters

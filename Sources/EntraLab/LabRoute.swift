@@ -49,6 +49,9 @@ struct LabRoute: Sendable {
     } else if segments.first == "v1.0" || segments.first == "beta" {
       endpoint = .graph
       authority = nil
+    } else if segments.first == "protected" {
+      endpoint = .protected
+      authority = nil
     } else {
       for (suffix, endpoint) in Self.suffixes where segments.suffix(suffix.count).elementsEqual(suffix) {
         if let authority = LabAuthority(segments.dropLast(suffix.count)) {

@@ -47,9 +47,7 @@ final class LabServer: @unchecked Sendable {
   ) throws(GLibError) -> LabServer {
     let pair = try withGError { g_tls_certificate_new_from_pem(certificate, -1, $0) }
     defer { g_object_unref(pair) }
-    guard let object = g_object_new_with_properties(soup_server_get_type(), 0, nil, nil) else {
-      throw .unexplained
-    }
+    guard let object = newServer() else { throw .unexplained }
     let server = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupServer.self)
     soup_server_set_tls_certificate(server, pair)
     soup_server_add_early_handler(server, nil, refuseLargeBody, nil, nil)
@@ -115,6 +113,16 @@ private let refuseLargeBody: ServerCallback = { _, message, _, _, _ in
   guard isChunked || isLarge else { return }
   soup_message_body_set_accumulate(soup_server_message_get_request_body(message), 0)
   soup_server_message_set_status(message, isLarge ? 413 : 411, nil)
+}
+
+/// A server that hands on paths as they came: what was signed names them so.
+private func newServer() -> UnsafeMutablePointer<GObject>? {
+  let name: StaticString = "raw-paths"
+  var isRaw = GValue()
+  g_value_init(&isRaw, g_type_from_name("gboolean"))
+  g_value_set_boolean(&isRaw, 1)
+  var names = [Optional(UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self))]
+  return g_object_new_with_properties(soup_server_get_type(), 1, &names, [isRaw])
 }
 
 private let handle: ServerCallback = { _, message, path, _, data in
@@ -216,7 +224,10 @@ extension LabRequest {
   fileprivate init(_ message: OpaquePointer, path: UnsafePointer<CChar>?, port: Int) {
     let uri = soup_server_message_get_uri(message)
     method = soup_server_message_get_method(message).map { String(cString: $0) } ?? ""
-    self.path = path.map { String(cString: $0) } ?? "/"
+    encodedPath = path.map { String(cString: $0) } ?? "/"
+    let decoded = g_uri_unescape_string(path, nil)
+    defer { g_free(decoded) }
+    self.path = decoded.map { String(cString: $0) } ?? encodedPath
     query = Parameters(g_uri_get_query(uri).map { String(cString: $0) } ?? "")
 
     let collected = HeaderCollector()

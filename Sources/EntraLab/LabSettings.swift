@@ -20,6 +20,8 @@ package struct LabSettings: Codable, Sendable, Equatable {
   package var consentScopes = ["Files.ReadWrite.All"]
   /// Scopes that are left out of every grant.
   package var declinedScopes: [String] = []
+  /// The nonce that signed requests must have; without it each must have one that none had before.
+  package var popNonce: String?
   /// Lays these members over the ID token's claims; `null` removes one. The same holds for the next three.
   package var idTokenClaims: [String: JSON] = [:]
   package var tokenResponse: [String: JSON] = [:]

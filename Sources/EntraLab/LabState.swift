@@ -11,6 +11,8 @@ struct LabState: Sendable {
   var devices = Tickets<DeviceGrant>()
   var refreshTokens = Tickets<RefreshToken>()
   var accessTokens = Tickets<AccessToken>()
+  /// Of signed requests: each is good for one.
+  var usedNonces: Set<String> = []
   var browserSessions = Tickets<String>()
   var faults: [LabFault] = []
   var log: [LabLogEntry] = []
@@ -70,6 +72,7 @@ struct LabState: Sendable {
         LabReply(html: HTMLPage.page(title: "Done", "<p>Return to the application.</p>"))
       case (.userInfo, _): userInfo(request)
       case (.graph, _): graph(request)
+      case (.protected, _): protected(request)
       case (.control, _): control(request)
       case (.log, _): LabReply(json: log)
       default: .notFound
@@ -150,4 +153,6 @@ struct AccessToken: Sendable {
   let scopes: ScopeRequest
   let isContinuouslyEvaluated: Bool
   let expires: Date
+  /// The thumbprint of the key that the token is bound to.
+  let keyID: String?
 }

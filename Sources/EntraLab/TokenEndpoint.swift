@@ -57,7 +57,7 @@ extension LabState {
     }
     let scope = form["scope"] ?? code.request.parameters["scope"] ?? ""
     let scopes = try ScopeRequest(scope, isToken: true)
-    return try issue(code.signIn, scopes, authority, claims, base: base)
+    return try issue(code.signIn, scopes, authority, claims, keyID: boundKey(form), base: base)
   }
 
   /// PKCE (RFC 7636 section 4.6).
@@ -123,7 +123,7 @@ extension LabState {
     let renewed = SignIn(
       user: signIn.user, app: app, authority: authority, nonce: nil, time: signIn.time, hasMFA: signIn.hasMFA,
       revocations: signIn.revocations)
-    return try issue(renewed, scopes, authority, claims, base: base)
+    return try issue(renewed, scopes, authority, claims, keyID: boundKey(form), base: base)
   }
 
   func missingConsent(_ scopes: ScopeRequest, of user: LabUser, to app: LabApp) -> String? {

@@ -6,7 +6,7 @@ extension LabState {
   /// The token response for who signed in, at an authority.
   mutating func issue(
     _ signIn: SignIn, _ requested: ScopeRequest, _ authority: LabAuthority, _ claims: ClaimsRequest,
-    base: String
+    keyID: String?, base: String
   ) throws(OAuthFailure) -> [String: JSON] {
     let tenant = try tenant(of: signIn.user, at: authority)
     var scopes = requested
@@ -16,7 +16,9 @@ extension LabState {
     let identity = identityClaims(of: signIn, in: tenant, base: base)
       .merging(["iat": .integer(time), "nbf": .integer(time), "exp": .integer(time + lifetime)]) { $1 }
 
-    var response: [String: JSON] = ["token_type": "Bearer", "scope": .string(scopes.text)]
+    var response: [String: JSON] = [
+      "token_type": keyID == nil ? "Bearer" : "pop", "scope": .string(scopes.text),
+    ]
     if case .b2c = authority.kind {
       response["not_before"] = .integer(time)
       response["id_token_expires_in"] = .integer(lifetime)
@@ -24,7 +26,7 @@ extension LabState {
     }
     // B2C gives an access token only to who names a scope.
     if response["profile_info"] == nil || !scopes.names.isEmpty {
-      let token = accessToken(signIn, tenant, scopes, claims, identity, lifetime: lifetime)
+      let token = accessToken(signIn, tenant, scopes, claims, identity, keyID: keyID, lifetime: lifetime)
       response["access_token"] = .string(token)
       response.merge(lifetimes(lifetime, expires: time + lifetime, authority)) { $1 }
     }
@@ -57,7 +59,7 @@ extension LabState {
 
   private mutating func accessToken(
     _ signIn: SignIn, _ tenant: String, _ scopes: ScopeRequest, _ claims: ClaimsRequest,
-    _ identity: [String: JSON], lifetime: Int
+    _ identity: [String: JSON], keyID: String?, lifetime: Int
   ) -> String {
     var content = identity
     content["aud"] = .string(scopes.audience)
@@ -65,10 +67,11 @@ extension LabState {
     content["scp"] = .string(scopes.names.joined(separator: " "))
     content["uti"] = .string(randomIdentifier())
     if claims.isContinuouslyEvaluated { content["xms_cc"] = .array(claims.capabilities.map(JSON.string)) }
+    if let keyID { content["cnf"] = ["kid": .string(keyID)] }
     let token = key.sign(content)
     accessTokens[token] = AccessToken(
       signIn: signIn, tenant: tenant, scopes: scopes,
-      isContinuouslyEvaluated: claims.isContinuouslyEvaluated, expires: now + Double(lifetime))
+      isContinuouslyEvaluated: claims.isContinuouslyEvaluated, expires: now + Double(lifetime), keyID: keyID)
     return token
   }
 

@@ -9,7 +9,8 @@ public struct AuthenticationResult: Sendable {
     case network
   }
 
-  /// The access token; empty where the server gave none.
+  /// The access token; empty where the server gave none. With a ``PopScheme`` it is a signed HTTP request that holds the
+  /// token, made for this result.
   public let accessToken: String
   public let tokenType: String
   public let expiresOn: Date?
@@ -49,6 +50,14 @@ public struct AuthenticationResult: Sendable {
     self.isExtendedLifetime = isExtendedLifetime
     self.cacheError = cacheError
     self.source = source
+  }
+
+  func with(accessToken: String, tokenType: String) -> AuthenticationResult {
+    AuthenticationResult(
+      accessToken: accessToken, tokenType: tokenType, expiresOn: expiresOn, scopes: scopes, idToken: idToken,
+      claims: claims, account: account, tenantProfile: tenantProfile, authority: authority,
+      correlationID: correlationID, isExtendedLifetime: isExtendedLifetime, cacheError: cacheError,
+      source: source)
   }
 
   /// The value of an `Authorization` header field.

@@ -19,6 +19,7 @@ public final class PublicClient: Sendable {
   public let cache: TokenCacheAccessor
 
   let authenticator: (any WebAuthenticator)?
+  let popKeys: (any PopKeyProvider)?
   let resolver: AuthorityResolver
   let tokenEndpoint: TokenEndpoint
   let telemetry = ServerTelemetry()
@@ -35,18 +36,19 @@ public final class PublicClient: Sendable {
   ///   - cache: Where its tokens are kept.
   ///   - transport: Sends its requests.
   ///   - authenticator: Opens the browser; `nil` for a program without one.
+  ///   - popKeys: Has the keys for requests with a ``PopScheme``.
   ///   - logger: Told what happens. Personal data is masked unless the configuration says otherwise.
   ///   - now: The clock, which should be the cache's too.
   public convenience init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, transport: any HTTPTransport,
-    authenticator: (any WebAuthenticator)? = nil,
+    authenticator: (any WebAuthenticator)? = nil, popKeys: (any PopKeyProvider)? = nil,
     logger: Logger = Logger(label: "llavero.identity", factory: { _ in SwiftLogNoOpLogHandler() }),
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     let directory = RuntimeDirectory(environment: processEnvironment())
     self.init(
       configuration: configuration, cache: cache, transport: transport, authenticator: authenticator,
-      logger: logger, now: now, timing: .system, lockDirectory: directory.path)
+      popKeys: popKeys, logger: logger, now: now, timing: .system, lockDirectory: directory.path)
   }
 
   /// Makes a client for a program that only ever asks the cache: it finds tokens, lists accounts and signs them out, and
@@ -68,14 +70,15 @@ public final class PublicClient: Sendable {
 
   package init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, transport: any HTTPTransport,
-    authenticator: (any WebAuthenticator)?, logger: Logger, now: @escaping @Sendable () -> Date,
-    timing: Timing, lockDirectory: String
+    authenticator: (any WebAuthenticator)?, popKeys: (any PopKeyProvider)? = nil, logger: Logger,
+    now: @escaping @Sendable () -> Date, timing: Timing, lockDirectory: String
   ) {
     let log = ClientLog(logger: logger, showsPersonalData: configuration.logsPersonalData)
     let sender = HTTPSender(transport: transport, configuration: configuration, timing: timing, log: log)
     self.configuration = configuration
     self.cache = cache
     self.authenticator = authenticator
+    self.popKeys = popKeys
     self.timing = timing
     self.log = log
     self.now = now
@@ -92,7 +95,9 @@ public final class PublicClient: Sendable {
     _ request: InteractiveRequest
   ) async throws(IdentityError) -> AuthenticationResult {
     try await named(request.correlationID) { () async throws(IdentityError) in
-      try await InteractiveSignIn(client: self, request: request).run()
+      try await proving(request.authenticationScheme) { (proof) async throws(IdentityError) in
+        try await InteractiveSignIn(client: self, request: request, proof: proof).run()
+      }
     }
   }
 
@@ -103,7 +108,9 @@ public final class PublicClient: Sendable {
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult {
     try await named(request.correlationID) { () async throws(IdentityError) in
-      try await SilentSignIn(client: self, request: request).run()
+      try await proving(request.authenticationScheme) { (proof) async throws(IdentityError) in
+        try await SilentSignIn(client: self, request: request, proof: proof).run()
+      }
     }
   }
 
@@ -119,7 +126,10 @@ public final class PublicClient: Sendable {
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult? {
     try await named(request.correlationID) { () async throws(IdentityError) in
-      try await SilentSignIn(client: self, request: request).fromCache()
+      let proof = try await proof(for: request.authenticationScheme)
+      let result = try await SilentSignIn(client: self, request: request, proof: proof).fromCache()
+      guard let proof, let result else { return result }
+      return try proof.presenting(result, at: now())
     }
   }
 
@@ -130,7 +140,9 @@ public final class PublicClient: Sendable {
     _ request: DeviceCodeRequest
   ) async throws(IdentityError) -> AuthenticationResult {
     try await named(request.correlationID) { () async throws(IdentityError) in
-      try await DeviceCodeSignIn(client: self, request: request).run()
+      try await proving(request.authenticationScheme) { (proof) async throws(IdentityError) in
+        try await DeviceCodeSignIn(client: self, request: request, proof: proof).run()
+      }
     }
   }
 

@@ -83,6 +83,7 @@ public final class MSALExtensionsCacheStore: CacheStore {
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
     try check(group)
+    let users = peer.users
     return try await updateDocument { (document) throws(CacheError) in
       var all = document.shards(in: group)
       let before = all.filter { shards.contains($0.key) }
@@ -91,6 +92,12 @@ public final class MSALExtensionsCacheStore: CacheStore {
       let changed = shards.filter { contents.documents[$0] != before[$0] }
       guard !changed.isEmpty else { return result }
       for shard in changed {
+        // It would lie with the tokens that it is to protect, for other programs to copy and in some places in a file.
+        guard contents.documents[shard]?.hasPopKeys != true || before[shard]?.hasPopKeys == true else {
+          throw CacheError(
+            .refused, "The cache of \(users) keeps no private keys.",
+            advice: "For tokens that are bound to a key use the keyring or sealed files.")
+        }
         all[shard] = contents.documents[shard]
         if all[shard]?.isSignedOut(since: before[shard]) == true { all[shard]?.accounts = [:] }
       }

@@ -78,7 +78,7 @@ struct Clear: AsyncParsableCommand {
     let affected = records.filter { isAffected($0, account: account) }.map(\.summary)
     let unreadable = problems.filter { all ? $0.hidesRecords : damaged && $0.remedy != .none }
     if affected.isEmpty, let client { throw nothing(of: client) }
-    let isEmpty = affected.isEmpty && unreadable.isEmpty && (!all || document.isEmpty)
+    let isEmpty = affected.isEmpty && unreadable.isEmpty && (!all || snapshot.isEmpty)
     if isEmpty || isDryRun { return try report(affected, unreadable, now: now) }
 
     try confirm(affected, unreadable, now: now)

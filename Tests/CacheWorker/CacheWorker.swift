@@ -2,8 +2,10 @@ import EncryptedFileStore
 import FoundationEssentials
 import GLibSupport
 import Glibc
+import IdentityClient
 import KeyringStore
 import MSALExtensionsStore
+import ProofOfPossession
 import Sealing
 import SecretService
 import TokenCache
@@ -73,8 +75,8 @@ struct CacheWorker {
     }
   }
 
-  /// `save <name>` and `find <name>` of account 0; `problems` reads the whole group; `hold` takes the group's lock,
-  /// and `begin` begins a write besides, until the input ends.
+  /// `save <name>` and `find <name>` of account 0; `problems` reads the whole group; `pop-key` writes the thumbprint of
+  /// the key for bound tokens; `hold` takes the group's lock, and `begin` begins a write besides, until the input ends.
   private func serve() async throws {
     writeLine("ready")
     while let line = readLine() {
@@ -85,6 +87,7 @@ struct CacheWorker {
         try await cache.save(token)
         writeLine("saved")
       case "find": writeLine(try await cache.finds(token) ? "found" : "missing")
+      case "pop-key": writeLine(try await GroupKeys().key(for: cache).id)
       case "problems": writeLine("\(try await store.read(.all, in: group).problems.count)")
       case "hold":
         try await store.update([], in: group) { _ in

@@ -19,6 +19,32 @@ struct ExportTests {
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
+  @Test func `The private key of bound tokens is in no export and no list, and comes with no import`()
+    async throws
+  {
+    let tool = try Tool()
+    let shard = ShardID(homeAccountID: nil, group: try KeychainGroup(tool.group))
+    let key = #"{"Custom":{"a":1},"PopKey":{"rs256":{"secret":"secret-pop-key"}}}"#
+    try await tool.create(shard: shard.rawValue, secret: key)
+    let other = #""PopKey": {"rs256": {"secret": "secret-other-key"}}"#
+    try tool.load(Sample.cache.dropLast() + #", "Custom": {"b": 2}, \#(other)}"#)
+    let exported = try tool.exported()
+    #expect(exported["Custom"] == .object(["a": .integer(1), "b": .integer(2)]))
+    #expect(exported["PopKey"] == nil)
+    let items = try await tool.items().joined()
+    #expect(items.contains("secret-pop-key") && !items.contains("secret-other-key"))
+    for arguments in [["list", "--json"], ["list"], ["groups"], ["status"], ["doctor", "--json"]] {
+      let result = try tool.run(tool.inGroup(arguments))
+      #expect(!(result.standardOutput + result.standardError).contains("secret-pop-key"))
+    }
+    #expect(try tool("clear", "--all", "--yes").status == 0)
+    #expect(try await tool.items().isEmpty)
+    // Also where there is nothing else.
+    try await tool.create(shard: shard.rawValue, secret: #"{"PopKey":{"rs256":{"secret":"secret-pop-key"}}}"#)
+    #expect(try tool("clear", "--all", "--yes").status == 0)
+    #expect(try await tool.items().isEmpty)
+  }
+
   @Test func `A file is new and for its owner alone`() throws {
     let path = directory.path + "/cache.json"
     let result = try shell(#"umask 0; exec "$0" export "$1" --group "$2""#, path)

@@ -1,6 +1,10 @@
 import EntraLab
 import Foundation
+import HTTPSupport
+import HTTPTypes
 import MSAL
+import ProofOfPossession
+import SoupTransport
 import Synchronization
 import TestSupport
 import Testing
@@ -51,12 +55,53 @@ extension ApplicationTests {
       }
     }
 
-    private static func application(_ lab: Lab) throws -> MSALPublicClientApplication {
+    @Test func `A bound token comes in a signed request, each time another, and serves its API`() async throws
+    {
+      try await withLab { lab async throws in
+        lab.configure { $0.deviceInterval = 1 }
+        MSALGlobalConfig.httpConfig.certificateAuthorities = URL(fileURLWithPath: lab.caBundlePath)
+        defer { MSALGlobalConfig.httpConfig.certificateAuthorities = nil }
+        let application = try Self.application(lab) { $0.popKeys = GroupKeys() }
+        let url = try #require(URL(string: lab.protectedURL + "/orders"))
+        let scheme = MSALAuthenticationSchemePop(
+          httpMethod: .GET, request: url, nonce: nil, additionalParameters: nil)
+        #expect(scheme.scheme == .pop && scheme.authenticationScheme == "Pop")
+
+        let parameters = MSALDeviceCodeTokenParameters(scopes: ["User.Read"]) { code in
+          #expect(throws: Never.self) { try lab.approveDevice(userCode: code.userCode, as: "alice") }
+        }
+        parameters.authenticationScheme = scheme
+        let first = try await application.acquireToken(with: parameters)
+        let silent = MSALSilentTokenParameters(scopes: ["User.Read"], account: first.account)
+        silent.authenticationScheme = scheme
+        let second = try await application.acquireTokenSilent(with: silent)
+        #expect(first.accessToken != second.accessToken)
+        #expect(lab.requests(to: .token).filter { $0.form["req_cnf"] != nil && $0.status == 200 }.count == 1)
+        for result in [first, second] {
+          #expect(result.authenticationScheme == "Pop")
+          #expect(result.authorizationHeader == "Pop " + result.accessToken)
+          let head = HTTPRequest(
+            method: .get, url: url, headerFields: [.authorization: result.authorizationHeader])
+          let transport = try SoupHTTPTransport(caBundle: lab.caBundlePath, environment: [:])
+          #expect(try await transport.send(HTTPTransportRequest(head)).head.status == .ok)
+        }
+
+        silent.authenticationScheme = MSALAuthenticationSchemeBearer()
+        let bearer = try await application.acquireTokenSilent(with: silent)
+        #expect(bearer.authorizationHeader == "Bearer " + bearer.accessToken)
+        #expect(application.configuration.popKeys != nil)
+      }
+    }
+
+    private static func application(
+      _ lab: Lab, _ configure: (MSALPublicClientApplicationConfig) -> Void = { _ in }
+    ) throws -> MSALPublicClientApplication {
       let authority = try MSALAADAuthority(url: #require(URL(string: lab.authority())))
       let config = MSALPublicClientApplicationConfig(
         clientId: clientID, redirectUri: nil, authority: authority)
       config.knownAuthorities = [authority]
       config.cacheConfig.store = InMemoryStore()
+      configure(config)
       return try MSALPublicClientApplication(configuration: config)
     }
   }

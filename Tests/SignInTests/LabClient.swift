@@ -5,6 +5,7 @@ import HTTPSupport
 import HTTPTypes
 import IdentityClient
 import Logging
+import ProofOfPossession
 import SoupTransport
 import Synchronization
 import Testing
@@ -46,7 +47,7 @@ struct LabClient: Sendable {
     let start = ContinuousClock.now
     client = PublicClient(
       configuration: configuration, cache: cache,
-      transport: transport, authenticator: Self.browser(lab, action, pages),
+      transport: transport, authenticator: Self.browser(lab, action, pages), popKeys: GroupKeys(),
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { Date() },
       // Nobody waits for real between two polls.
       timing: Timing(sleep: { _ in await Task.yield() }, uptime: { ContinuousClock.now - start }),
@@ -88,6 +89,27 @@ struct LabClient: Sendable {
     var request = SilentRequest(scopes: scopes, account: account)
     change(&request)
     return try await client.acquireTokenSilent(request)
+  }
+
+  /// Asks the lab's API for bound tokens, as the request that a result was signed for, unless told otherwise.
+  func protected(
+    _ result: AuthenticationResult, path: String = "/orders", method: HTTPRequest.Method = .get
+  ) async throws -> (status: Int, error: String?) {
+    let url = try #require(URL(string: lab.protectedURL + path))
+    var head = HTTPRequest(
+      method: method, scheme: "https", authority: "localhost:\(try #require(url.port))",
+      path: url.path(percentEncoded: true))
+    head.headerFields[.authorization] = result.authorizationHeader
+    let answer = try await transport.send(HTTPTransportRequest(head))
+    let fields = try JSONDecoder().decode([String: String].self, from: answer.body)
+    return (answer.head.status.code, fields["error"])
+  }
+
+  /// The scheme for a request to that API.
+  func popScheme(_ path: String = "/orders", method: String = "GET", nonce: String? = nil) throws -> PopScheme
+  {
+    PopScheme(
+      httpMethod: method, url: try #require(URL(string: lab.protectedURL + path)), nonce: nonce)
   }
 
   /// Asks the lab's Graph who is signed in.

@@ -6,6 +6,8 @@ public struct DeviceCodeRequest: Sendable {
   /// What the token is for.
   public var scopes: [String]
   public var claims: ClaimsRequest?
+  /// For a token that is bound to a key; `nil` for one that whoever has it may use.
+  public var authenticationScheme: PopScheme?
   public var extraQueryParameters: [String: String] = [:]
   /// The authority to ask in place of the configured one.
   public var authority: Authority?

@@ -29,6 +29,8 @@ public struct InteractiveRequest: Sendable {
   public var domainHint: String?
   public var prompt: Prompt
   public var claims: ClaimsRequest?
+  /// For a token that is bound to a key; `nil` for one that whoever has it may use.
+  public var authenticationScheme: PopScheme?
   public var extraQueryParameters: [String: String] = [:]
   /// The authority to ask in place of the configured one.
   public var authority: Authority?

@@ -10,6 +10,8 @@ public struct SilentRequest: Sendable {
   public var forceRefresh: Bool
   /// The claims that a challenge asked for; with them no access token is taken from the cache.
   public var claims: ClaimsRequest?
+  /// For a token that is bound to a key; `nil` for one that whoever has it may use.
+  public var authenticationScheme: PopScheme?
   public var extraQueryParameters: [String: String] = [:]
   /// The authority to ask in place of the configured one.
   public var authority: Authority?

@@ -6,6 +6,7 @@ import TokenCache
 struct DeviceCodeSignIn: Sendable {
   let client: PublicClient
   let request: DeviceCodeRequest
+  let proof: PopProof?
 
   private var configuration: ClientConfiguration { client.configuration }
 
@@ -39,10 +40,11 @@ struct DeviceCodeSignIn: Sendable {
     ]
     ask.form["claims"] = claims
     if authority.isMicrosofts { ask.form["client_info"] = "1" }
+    ask.form.merge(proof.parameters) { $1 }
     let fields = try await poll(ask, answer, until: asked + answer.lifetime)
     let grant = TokenGrant(
       client: client, metadata: metadata, requestedAuthority: authority, scopes: scopes,
-      correlationID: request.correlationID, requestedClaims: request.claims)
+      correlationID: request.correlationID, requestedClaims: request.claims, proof: proof)
     let result = try await grant.result(of: fields)
     client.throttle.removeInteractionRequired()
     return result

@@ -7,6 +7,7 @@ import TokenCache
 struct InteractiveSignIn: Sendable {
   let client: PublicClient
   let request: InteractiveRequest
+  let proof: PopProof?
 
   private var configuration: ClientConfiguration { client.configuration }
 
@@ -19,10 +20,10 @@ struct InteractiveSignIn: Sendable {
     let metadata = try await client.resolver.metadata(of: authority)
     let prompt = await prompt()
 
-    let (proof, state, nonce) = (ProofKey(), randomToken(), randomToken())
+    let (codeProof, state, nonce) = (ProofKey(), randomToken(), randomToken())
     let mode = responseMode(metadata)
     var parameters = self.parameters(authority, scopes, prompt)
-    parameters["code_challenge"] = proof.challenge
+    parameters["code_challenge"] = codeProof.challenge
     parameters["state"] = state
     parameters["nonce"] = nonce
     parameters["claims"] = claims
@@ -41,11 +42,12 @@ struct InteractiveSignIn: Sendable {
 
     var form = [
       "client_id": configuration.clientID, "grant_type": "authorization_code", "code": code,
-      "code_verifier": proof.verifier, "redirect_uri": answer.redirectURI.absoluteString,
+      "code_verifier": codeProof.verifier, "redirect_uri": answer.redirectURI.absoluteString,
       "scope": scopes.parameter(),
     ]
     form["claims"] = claims
     if authority.isMicrosofts { form["client_info"] = "1" }
+    form.merge(proof.parameters) { $1 }
     let fields = try await client.tokenEndpoint.send(
       TokenEndpoint.Request(
         url: issuer.tokenEndpoint, form: form, query: extra, correlationID: request.correlationID,
@@ -54,7 +56,7 @@ struct InteractiveSignIn: Sendable {
     let grant = TokenGrant(
       client: client, metadata: issuer, requestedAuthority: authority, scopes: scopes,
       correlationID: request.correlationID, account: request.account, requestedClaims: request.claims,
-      nonce: nonce)
+      proof: proof, nonce: nonce)
     let result = try await grant.result(of: fields)
     client.throttle.removeInteractionRequired()
     return result

@@ -39,7 +39,7 @@ extension ClientConfiguration {
   private static let protocolParameters: Set<String> = [
     "claims", "client_id", "client_info", "code", "code_challenge", "code_challenge_method", "code_verifier",
     "device_code", "grant_type", "nonce", "post_logout_redirect_uri", "redirect_uri", "refresh_token",
-    "response_mode", "response_type", "scope", "state",
+    "req_cnf", "response_mode", "response_type", "scope", "state", "token_type",
   ]
 }
 

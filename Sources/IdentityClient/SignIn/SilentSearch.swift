@@ -14,6 +14,7 @@ struct SilentSearch: Sendable {
   let scopes: RequestedScopes
   /// The `claims` parameter.
   let claims: String?
+  let proof: PopProof?
   let extra: [String: String]
 
   /// Whether a token from the cache does not do.
@@ -34,13 +35,14 @@ struct SilentSearch: Sendable {
   private var lookup: TokenLookup {
     TokenLookup(
       homeAccountID: home, environment: authority.host, clientID: client.configuration.clientID,
-      realm: realm, scopes: scopes.scopes)
+      realm: realm, scopes: scopes.scopes, scheme: proof.cacheScheme)
   }
 
   var key: SilentSignIn.Key {
     SilentSignIn.Key(
       account: home.normalized, authority: authority, realm: realm.normalized,
-      scopes: ScopeSet(scopes.scopes), claims: claims, extra: extra, forceRefresh: request.forceRefresh)
+      scopes: ScopeSet(scopes.scopes), claims: claims, extra: extra, forceRefresh: request.forceRefresh,
+      keyID: proof?.key.id)
   }
 }
 
@@ -172,7 +174,7 @@ extension SilentSearch {
       client: client, metadata: metadata, requestedAuthority: requestedAuthority, scopes: scopes,
       correlationID: request.correlationID, account: request.account,
       realm: authority.kind == .adfs || authority.kind == .oidc ? nil : realm,
-      requestedClaims: request.claims,
+      requestedClaims: request.claims, proof: proof,
       isRefresh: true)
     return try await grant.result(of: fields)
   }
@@ -187,6 +189,7 @@ extension SilentSearch {
     form["redirect_uri"] = client.configuration.redirectURI?.absoluteString
     form["claims"] = claims
     if authority.isMicrosofts { form["client_info"] = "1" }
+    form.merge(proof.parameters) { $1 }
     return TokenEndpoint.Request(
       url: metadata.tokenEndpoint, form: form, query: extra, correlationID: request.correlationID,
       call: .silent, reason: reason, isMicrosofts: authority.isMicrosofts,
@@ -197,6 +200,7 @@ extension SilentSearch {
     let names = ScopeSet(scopes.scopes).scopes.sorted()
     let server =
       [client.configuration.clientID, endpoint.absoluteString, token.secret] + names
+      + (proof.map { [PopScheme.tokenType, $0.key.id] } ?? [])
     let extra = extra.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
     return (Throttle.key(server), Throttle.key(server + ["claims", claims ?? "", "extra"] + extra))
   }

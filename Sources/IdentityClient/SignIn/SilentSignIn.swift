@@ -7,6 +7,7 @@ import TokenCache
 struct SilentSignIn: Sendable {
   let client: PublicClient
   let request: SilentRequest
+  let proof: PopProof?
 
   /// What makes two calls one: they are answered by one request to the server.
   struct Key: Hashable, Sendable {
@@ -17,6 +18,8 @@ struct SilentSignIn: Sendable {
     let claims: String?
     let extra: [String: String]
     let forceRefresh: Bool
+    /// Of the key that the token is bound to.
+    let keyID: String?
   }
 
   /// How long to wait for another process that renews tokens of the same account.
@@ -54,7 +57,7 @@ struct SilentSignIn: Sendable {
     let scopes = try RequestedScopes(request.scopes, client: client.configuration, authority: asked)
     return SilentSearch(
       client: client, request: request, requestedAuthority: asked, authority: authority, scopes: scopes,
-      claims: try client.configuration.claimsParameter(request.claims),
+      claims: try client.configuration.claimsParameter(request.claims), proof: proof,
       extra: try client.configuration.extraParameters(request.extraQueryParameters))
   }
 

@@ -17,6 +17,7 @@ struct TokenGrant: Sendable {
   /// The claims that the application asked for, without what the client can deal with: the token is for requests with
   /// the same claims alone.
   var requestedClaims: ClaimsRequest?
+  var proof: PopProof?
   var nonce: String?
   /// Whether the answer may leave out whose tokens it holds, as some servers do on a refresh.
   var isRefresh = false
@@ -36,7 +37,8 @@ struct TokenGrant: Sendable {
     var request = TokenRequest(
       environment: client.cache.clouds.preferredCache(of: metadata.authority.host),
       clientID: client.configuration.clientID, authority: metadata.authority.cacheKind,
-      scopes: scopes.parameter(), requestedClaims: try client.configuration.json(of: requestedClaims),
+      scopes: scopes.parameter(), scheme: proof.cacheScheme,
+      requestedClaims: try client.configuration.json(of: requestedClaims),
       homeAccountID: self.account?.homeAccountID, realm: self.realm)
     if request.authority == .adfs { request.realm = nil }
     request.isRenewal = isRefresh
@@ -96,8 +98,11 @@ struct TokenGrant: Sendable {
         .invalidResponse, "The server's answer has no access token.",
         advice: "Ask for a scope of the API that is to be called.")
     }
-    if let type = response.tokenType, type.lowercased() != "bearer" {
-      throw IdentityError(.invalidResponse, "The server's answer has a token of another type than Bearer.")
+    let expected = proof == nil ? "Bearer" : PopScheme.tokenType
+    // Who does not know the scheme may have ignored it, and leave the type out.
+    guard (response.tokenType ?? "Bearer").lowercased() == expected.lowercased() else {
+      throw IdentityError(
+        .invalidResponse, "The server's answer has a token of another type than \(expected).")
     }
     if metadata.authority.isMicrosofts, !isRefresh, response.clientInfo == nil {
       throw IdentityError(.invalidResponse, "Client info was not returned in the server response")

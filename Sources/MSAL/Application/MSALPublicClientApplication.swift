@@ -54,7 +54,8 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     self.config = MSALPublicClientApplicationConfig(copying: config)
     client = PublicClient(
       configuration: try config.clientConfiguration(), cache: try config.cacheConfig.accessor(),
-      transport: transport, authenticator: authenticator, logger: MSALGlobalConfig.loggerConfig.logger())
+      transport: transport, authenticator: authenticator, popKeys: self.config.popKeys,
+      logger: MSALGlobalConfig.loggerConfig.logger())
     super.init()
   }
 

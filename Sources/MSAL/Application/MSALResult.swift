@@ -18,7 +18,8 @@ public final class MSALResult: NSObject, Sendable {
     authority = MSALAuthority.make(result.authority)
   }
 
-  /// The access token; empty where the server gave none.
+  /// The access token; empty where the server gave none. With ``MSALAuthenticationSchemePop`` it is a signed request that
+  /// holds the token.
   public var accessToken: String { result.accessToken }
   /// When the access token ends.
   public var expiresOn: Date? { result.expiresOn }
@@ -32,8 +33,10 @@ public final class MSALResult: NSObject, Sendable {
   public var correlationId: UUID { result.correlationID }
   /// The value of an `Authorization` header field.
   public var authorizationHeader: String { "\(authenticationScheme) \(accessToken)" }
-  /// How the token is used: `Bearer`.
-  public var authenticationScheme: String { "Bearer" }
+  /// How the token is used: `Bearer`, or `Pop` where ``MSALAuthenticationSchemePop`` was asked for.
+  public var authenticationScheme: String {
+    result.tokenType == PopScheme.tokenType ? PopScheme.tokenType : "Bearer"
+  }
 
   /// Why the tokens could not be stored, `nil` if they were. They are good all the same, but when the program
   /// runs the next time, the person has to sign in again. MSAL for iOS and macOS does not tell.

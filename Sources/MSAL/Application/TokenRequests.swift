@@ -12,12 +12,14 @@ extension MSALTokenParameters {
         .internalErrorInvalidParameter, "The request names no scope.",
         advice: "Say what the token is for, such as https://graph.microsoft.com/user.read.")
     }
-    if let scheme = authenticationScheme, scheme.scheme != .bearer {
+    if let scheme = authenticationScheme, scheme.scheme != .bearer, popScheme == nil {
       throw NSError(
-        .internalErrorInvalidParameter, "The scheme \(scheme.authenticationScheme) is not offered on Linux.",
-        advice: "Use MSALAuthenticationSchemeBearer, or none.")
+        .internalErrorInvalidParameter, "The scheme \(scheme.authenticationScheme) is not known.",
+        advice: "Use MSALAuthenticationSchemePop, MSALAuthenticationSchemeBearer, or none.")
     }
   }
+
+  fileprivate var popScheme: PopScheme? { (authenticationScheme as? MSALAuthenticationSchemePop)?.popScheme }
 }
 
 extension SilentRequest {
@@ -32,6 +34,7 @@ extension SilentRequest {
     self.init(
       scopes: parameters.scopes, account: account.account, forceRefresh: parameters.forceRefresh,
       claims: parameters.claimsRequest?.request, authority: parameters.authority?.authority)
+    authenticationScheme = parameters.popScheme
     extraQueryParameters = parameters.extraQueryParameters ?? [:]
     correlationID = parameters.correlationId ?? correlationID
   }
@@ -47,6 +50,7 @@ extension InteractiveRequest {
       authority: parameters.authority?.authority)
     domainHint = parameters.domainHint
     extraScopesToConsent = parameters.extraScopesToConsent ?? []
+    authenticationScheme = parameters.popScheme
     extraQueryParameters = parameters.extraQueryParameters ?? [:]
     correlationID = parameters.correlationId ?? correlationID
   }
@@ -60,6 +64,7 @@ extension DeviceCodeRequest {
     self.init(
       scopes: parameters.scopes, claims: parameters.claimsRequest?.request,
       authority: parameters.authority?.authority, show: { show(MSALDeviceCode($0)) })
+    authenticationScheme = parameters.popScheme
     extraQueryParameters = parameters.extraQueryParameters ?? [:]
     correlationID = parameters.correlationId ?? correlationID
   }

@@ -1,5 +1,5 @@
 public import Foundation
-import IdentityClient
+public import IdentityClient
 import TokenCache
 
 /// What an application is and how it wants to be served.
@@ -39,6 +39,9 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   public let cacheConfig: MSALCacheConfig
   /// Whether the person may belong to another cloud than the authority's.
   open var multipleCloudsSupported = false
+  /// Has the keys that tokens of ``MSALAuthenticationSchemePop`` are bound to, such as `GroupKeys()` of the product
+  /// `ProofOfPossession`. Without it requests with that scheme fail. MSAL for iOS and macOS has its own at hand.
+  open var popKeys: (any PopKeyProvider)?
   /// Without effect on Linux, where a redirect URI has to be one that can work.
   open var bypassRedirectURIValidation = false
 
@@ -82,6 +85,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
     sliceConfig = other.sliceConfig
     cacheConfig = MSALCacheConfig(copying: other.cacheConfig)
     multipleCloudsSupported = other.multipleCloudsSupported
+    popKeys = other.popKeys
     bypassRedirectURIValidation = other.bypassRedirectURIValidation
   }
 

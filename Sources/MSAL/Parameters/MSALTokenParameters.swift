@@ -15,7 +15,7 @@ open class MSALTokenParameters: MSALParameters {
   open var extraQueryParameters: [String: String]?
   /// The id under which the server's logs know the request; a new one unless it is set.
   open var correlationId: UUID?
-  /// How the token is to be used; `nil` is Bearer, the only scheme that works on Linux.
+  /// How the token is to be used; `nil` is Bearer.
   open var authenticationScheme: (any MSALAuthenticationSchemeProtocol)?
   /// Of Microsoft's broker for macOS; without effect on Linux.
   open var msalXpcMode = MSALXpcMode.disabled

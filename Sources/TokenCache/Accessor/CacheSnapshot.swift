@@ -9,13 +9,17 @@ public struct CacheSnapshot: Sendable {
   /// What was met besides records, such as shards that cannot be read.
   public var problems: [StoreProblem] { contents.problems }
 
-  /// All of the group as one unified cache, which any MSAL library reads.
+  /// Whether the group holds nothing that can be read, the key of bound tokens included.
+  package var isEmpty: Bool { contents.documents.values.allSatisfy(\.isEmpty) }
+
+  /// All of the group as one unified cache, which any MSAL library reads. Only the private key of bound tokens is not
+  /// in it, which nobody else is to have.
   public var document: CacheDocument {
     var all = CacheDocument()
     for (_, document) in contents.documents.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       all.formUnion(document)
     }
-    return all
+    return all.withoutPopKeys
   }
 
   /// Passes only where nothing of the group is out of sight.

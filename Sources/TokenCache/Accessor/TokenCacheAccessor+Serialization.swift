@@ -18,7 +18,7 @@ extension TokenCacheAccessor {
   ///
   /// Records keep their keys. Of two records for one thing the newer stays, by `last_modification_time` or
   /// `cached_at`; an import wins where neither says. Of access tokens that share a scope the newer stays, too. An
-  /// import that is done again changes nothing.
+  /// import that is done again changes nothing. Private keys of bound tokens are not taken in.
   ///
   /// - Parameters:
   ///   - document: The cache, of whichever library.
@@ -28,7 +28,7 @@ extension TokenCacheAccessor {
   public func `import`(
     _ document: CacheDocument, progress: @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
   ) async throws(CacheError) -> ImportSummary {
-    let parts = document.split(in: group)
+    let parts = document.withoutPopKeys.split(in: group)
     var summary = ImportSummary()
     for (index, part) in parts.enumerated() {
       let clouds = clouds

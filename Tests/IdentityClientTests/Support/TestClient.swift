@@ -70,6 +70,7 @@ struct TestClient: Sendable {
   init(
     _ authority: String? = nil, kind: Authority.Kind? = nil, store: FailingStore = FailingStore(),
     clock: TestClock = TestClock(), clientID: String = TestPerson.clientID,
+    popKeys: (any PopKeyProvider)? = nil,
     configure: (inout ClientConfiguration) -> Void = { _ in }
   ) throws {
     (self.store, self.clock) = (store, clock)
@@ -82,7 +83,7 @@ struct TestClient: Sendable {
     let lines = log
     client = PublicClient(
       configuration: configuration, cache: cache, transport: transport, authenticator: browser,
-      logger: Logger(label: "test", factory: { _ in lines.handler }), now: { clock.now },
+      popKeys: popKeys, logger: Logger(label: "test", factory: { _ in lines.handler }), now: { clock.now },
       timing: clock.timing, lockDirectory: TestDirectory.locks)
   }
 

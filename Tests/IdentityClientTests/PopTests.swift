@@ -1,0 +1,245 @@
+import Foundation
+import HTTPSupport
+import Synchronization
+import TestSupport
+import Testing
+import TokenCache
+
+@testable import IdentityClient
+
+/// Tokens that are bound to a key, with keys that sign nothing.
+struct PopTests {
+  private static let address = "https://api.contoso.test/orders"
+
+  /// Keys that say what they were asked to sign.
+  private final class TestKeys: PopKeyProvider {
+    let id = Mutex("key-1")
+    let error = Mutex<CacheError?>(nil)
+
+    struct Key: PopKey {
+      let id: String
+
+      func signedRequest(
+        _ scheme: PopScheme, accessToken: String, at date: Date
+      ) throws(IdentityError) -> String {
+        let time = Int(date.timeIntervalSince1970)
+        return "\(id)|\(accessToken)|\(scheme.httpMethod ?? "")|\(scheme.url)|\(scheme.nonce ?? "")|\(time)"
+      }
+    }
+
+    func key(for cache: TokenCacheAccessor) throws(CacheError) -> any PopKey {
+      if let error = error.withLock({ $0 }) { throw error }
+      return Key(id: id.withLock { $0 })
+    }
+  }
+
+  private let keys = TestKeys()
+
+  private func client() throws -> TestClient { try TestClient(popKeys: keys) }
+
+  private func scheme(
+    _ method: String = "GET", address: String = address, nonce: String? = nil
+  ) -> PopScheme? {
+    URL(string: address).map { PopScheme(httpMethod: method, url: $0, nonce: nonce) }
+  }
+
+  private func interactive(_ scopes: [String] = ["User.Read"], address: String = address)
+    -> InteractiveRequest
+  {
+    var request = InteractiveRequest(scopes: scopes)
+    request.authenticationScheme = scheme(address: address)
+    return request
+  }
+
+  private func signIn(_ test: TestClient) async throws -> AuthenticationResult {
+    try await test.signIn(changing: ["token_type": "pop"], request: interactive())
+  }
+
+  private func expectBound(_ form: [String: String]?) throws {
+    #expect(form?["token_type"] == "Pop")
+    // The thumbprint is given by its name alone.
+    #expect(form?["req_cnf"] == Data(#"{"kid":"key-1"}"#.utf8).base64URL)
+  }
+
+  @Test func `A sign-in names the key to the token endpoint alone, and gives a signed request`() async throws
+  {
+    let test = try client()
+    let result = try await signIn(test)
+    try expectBound(test.transport.tokenRequests.last?.form)
+    #expect(test.browser.lastQuery["req_cnf"] == nil && test.browser.lastQuery["token_type"] == nil)
+    let time = Int(test.clock.now.timeIntervalSince1970)
+    #expect(result.accessToken == "key-1|access-1|GET|\(Self.address)||\(time)")
+    #expect(result.authorizationHeader == "Pop \(result.accessToken)")
+    #expect(!"\(result)".contains("access-1"))
+  }
+
+  @Test(
+    .enabled(if: Vectors.sections != nil, "no vectors: MSAL_VECTORS names the file, else ../shared/vectors"))
+  func `A key is named as MSAL for iOS and macOS names it`() throws {
+    let rows = VectorFile.rows("schema_configurations").compactMap {
+      $0.fields["authSchemeParams"]?.objectValue
+    }
+    let row = try #require(rows.first { $0["token_type"] == "Pop" })
+    let confirmation = try #require(row["req_cnf"]?.stringValue)
+    let json = try JSONSerialization.jsonObject(with: try #require(Data(base64URL: confirmation)))
+    let id = try #require((json as? [String: String])?["kid"])
+    let proof = PopProof(scheme: try #require(scheme()), key: TestKeys.Key(id: id))
+    #expect(proof.parameters.mapValues(JSONValue.string) == row)
+  }
+
+  @Test func `The cache has the token as it came, with the key it is bound to`() async throws {
+    let test = try client()
+    let result = try await signIn(test)
+    let token = try #require(try await test.cache.snapshot().document.accessTokens.first)
+    #expect(token.key.contains("-accesstoken_with_authscheme-") && token.key.hasSuffix("-pop"))
+    #expect(token.value.credentialType == .accessTokenWithAuthScheme)
+    #expect(token.value.secret == "access-1")
+    #expect(token.value.kid == "key-1")
+    #expect(token.value.tokenType == "Pop")
+    let json = try await String(decoding: test.cache.snapshot().document.json(), as: UTF8.self)
+    #expect(!json.contains(result.accessToken))
+  }
+
+  @Test func `Each result from the cache is signed anew, for its own request`() async throws {
+    let test = try client()
+    let account = try await signIn(test).account
+    let requests = test.transport.requests.count
+    test.clock.advance(7)
+    for method in ["GET", "POST"] {
+      let result = try await test.silent(account) { $0.authenticationScheme = scheme(method, nonce: "n") }
+      let time = Int(test.clock.now.timeIntervalSince1970)
+      #expect(result.accessToken == "key-1|access-1|\(method)|\(Self.address)|n|\(time)")
+      #expect(result.tokenType == "Pop")
+      #expect(result.source == .cache)
+    }
+    var request = SilentRequest(scopes: ["User.Read"], account: account)
+    request.authenticationScheme = scheme()
+    #expect(
+      try await test.client.acquireTokenFromCache(request)?.accessToken.hasPrefix("key-1|access-1|") == true)
+    #expect(test.transport.requests.count == requests)
+  }
+
+  @Test func `A bound token serves no bearer request, and the reverse`() async throws {
+    let test = try client()
+    let account = try await signIn(test).account
+    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "at-bearer")))
+    let bearer = try await test.silent(account)
+    #expect(bearer.accessToken == "at-bearer")
+    #expect(bearer.tokenType == "Bearer")
+    #expect(test.transport.tokenRequests.last?.form["req_cnf"] == nil)
+    #expect(test.transport.tokenRequests.last?.form["token_type"] == nil)
+    let bound = try await test.silent(account) { $0.authenticationScheme = scheme() }
+    #expect(bound.accessToken.hasPrefix("key-1|access-1|"))
+    #expect(bound.source == .cache)
+    #expect(try await test.secrets(.accessToken) == ["access-1", "at-bearer"])
+
+    let fresh = try client()
+    let other = try await fresh.signIn()
+    fresh.transport.answerTokens(
+      .json(TestPerson.alice.tokens(at: fresh.clock.now, access: "at-2", changing: ["token_type": "PoP"])))
+    let renewed = try await fresh.silent(other.account) { $0.authenticationScheme = scheme() }
+    #expect(renewed.accessToken.hasPrefix("key-1|at-2|"))
+    #expect(renewed.source == .network)
+    try expectBound(fresh.transport.tokenRequests.last?.form)
+  }
+
+  @Test func `A token of another key is ignored, and replaced by one of the present key`() async throws {
+    let test = try client()
+    let account = try await signIn(test).account
+    keys.id.withLock { $0 = "key-2" }
+    test.transport.answerTokens(
+      .json(TestPerson.alice.tokens(at: test.clock.now, access: "at-2", changing: ["token_type": "pop"])))
+    let result = try await test.silent(account) { $0.authenticationScheme = scheme() }
+    #expect(result.accessToken.hasPrefix("key-2|at-2|"))
+    #expect(try await test.secrets(.accessToken) == ["at-2"])
+    #expect(try await test.secrets(.refreshToken).count == 1)
+  }
+
+  @Test func `The device code grant names the key when it asks for the token`() async throws {
+    let test = try client()
+    test.transport.answerDevices(
+      .json([
+        "device_code": "d", "user_code": "u", "verification_uri": "https://login.microsoft.com/device",
+        "expires_in": .integer(900), "interval": .integer(5),
+      ]))
+    test.transport.answerTokens(
+      .json(TestPerson.alice.tokens(at: test.clock.now, changing: ["token_type": "pop"])))
+    var request = DeviceCodeRequest(scopes: ["User.Read"]) { _ in }
+    request.authenticationScheme = scheme()
+    let result = try await test.client.acquireToken(request)
+    #expect(result.accessToken.hasPrefix("key-1|access-1|"))
+    try expectBound(test.transport.tokenRequests.last?.form)
+    let asked = test.transport.requests.first { $0.url.path.hasSuffix("/devicecode") }
+    #expect(asked?.form["req_cnf"] == nil && asked?.form["token_type"] == nil)
+  }
+
+  @Test(.conformance(66), arguments: ["Bearer", "ssh-cert", nil])
+  func `An answer with a token that is not bound is refused, and nothing is stored`(_ type: String?)
+    async throws
+  {
+    let test = try client()
+    let change = type.map(JSONValue.string) ?? .null
+    let error = await #expect(throws: IdentityError.self) {
+      try await test.signIn(changing: ["token_type": change], request: interactive())
+    }
+    #expect(error?.code == .invalidResponse)
+    #expect(try await test.recordCount() == 0)
+  }
+
+  @Test func `Callers at once share a renewal, and each gets its own signed request`() async throws {
+    let test = try client()
+    let account = try await test.signIn().account
+    test.transport.answerTokens(
+      .json(TestPerson.alice.tokens(at: test.clock.now, access: "at-2", changing: ["token_type": "pop"])))
+    let results = try await withThrowingTaskGroup(of: String.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          try await test.silent(account) { $0.authenticationScheme = scheme(nonce: "\(number)") }.accessToken
+        }
+      }
+      return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+    }
+    #expect(results.count == 8)
+    #expect(results.allSatisfy { $0.contains("|at-2|") })
+    #expect(test.transport.tokenRequests.count == 2)
+  }
+
+  @Test func `A result inside of an error is a signed request as well`() async throws {
+    let test = try client()
+    let error = await #expect(throws: IdentityError.self) {
+      try await test.signIn(
+        scopes: ["User.Read"], changing: ["token_type": "pop"],
+        request: interactive(["User.Read", "Mail.Read"]))
+    }
+    #expect(error?.code == .serverDeclinedScopes)
+    #expect(error?.result?.accessToken.hasPrefix("key-1|access-1|") == true)
+    #expect(error?.result?.tokenType == "Pop")
+  }
+
+  @Test func `What cannot be asked for is an error before anything is sent`() async throws {
+    let without = try TestClient()
+    let missing = await #expect(throws: IdentityError.self) {
+      try await without.signIn(request: interactive())
+    }
+    #expect(missing?.code == .invalidParameter)
+    #expect(missing?.advice?.contains("ProofOfPossession") == true)
+
+    let test = try client()
+    let hostless = await #expect(throws: IdentityError.self) {
+      try await test.signIn(request: interactive(address: "/orders"))
+    }
+    #expect(hostless?.code == .invalidParameter)
+
+    keys.error.withLock { $0 = CacheError(.locked, "The keyring is locked.") }
+    let locked = await #expect(throws: IdentityError.self) { try await test.signIn(request: interactive()) }
+    #expect(locked?.cacheError?.code == .locked)
+
+    let account = Account(homeAccountID: "u.t", username: nil, environment: "", tenantProfiles: [])
+    let parameter = await #expect(throws: IdentityError.self) {
+      try await test.silent(account) { $0.extraQueryParameters = ["req_cnf": "x"] }
+    }
+    #expect(parameter?.code == .invalidParameter)
+    #expect(without.browser.pages.isEmpty && test.browser.pages.isEmpty)
+    #expect(without.transport.requests.isEmpty && test.transport.requests.isEmpty)
+  }
+}
