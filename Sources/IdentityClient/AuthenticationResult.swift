@@ -11,8 +11,8 @@ public struct AuthenticationResult: Sendable {
 
   /// The access token; empty where the server gave none. With a ``PopScheme`` it is a signed HTTP request that holds the
   /// token, made for this result.
-  public let accessToken: String
-  public let tokenType: String
+  public private(set) var accessToken: String
+  public private(set) var tokenType: String
   public let expiresOn: Date?
   /// What the token is for, in the server's words.
   public let scopes: [String]
@@ -53,11 +53,10 @@ public struct AuthenticationResult: Sendable {
   }
 
   func with(accessToken: String, tokenType: String) -> AuthenticationResult {
-    AuthenticationResult(
-      accessToken: accessToken, tokenType: tokenType, expiresOn: expiresOn, scopes: scopes, idToken: idToken,
-      claims: claims, account: account, tenantProfile: tenantProfile, authority: authority,
-      correlationID: correlationID, isExtendedLifetime: isExtendedLifetime, cacheError: cacheError,
-      source: source)
+    var result = self
+    result.accessToken = accessToken
+    result.tokenType = tokenType
+    return result
   }
 
   /// The value of an `Authorization` header field.
