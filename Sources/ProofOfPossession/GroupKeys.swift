@@ -19,7 +19,7 @@ public final class GroupKeys: PopKeyProvider {
 
   public func key(for cache: TokenCacheAccessor) async throws(CacheError) -> any PopKey {
     if let secret = try await cache.popKey(), let key = key(secret) { return key }
-    let made = try await queue.run(timeout: .seconds(60), onCancel: .cancelled, onTimeout: .timedOut) {
+    let made = try await queue.run(timeout: .seconds(600), onCancel: .cancelled, onTimeout: .timedOut) {
       (_) throws(CacheError) in try RSAKey()
     }
     let secret = try await cache.savePopKey(made.secret) { (try? RSAKey(secret: $0)) != nil }
