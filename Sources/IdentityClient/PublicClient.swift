@@ -126,10 +126,12 @@ public final class PublicClient: Sendable {
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult? {
     try await named(request.correlationID) { () async throws(IdentityError) in
-      let proof = try await proof(for: request.authenticationScheme)
+      guard let scheme = request.authenticationScheme else {
+        return try await SilentSignIn(client: self, request: request, proof: nil).fromCache()
+      }
+      let proof = try await proof(for: scheme)
       let result = try await SilentSignIn(client: self, request: request, proof: proof).fromCache()
-      guard let proof, let result else { return result }
-      return try proof.presenting(result, at: now())
+      return try result.map { (result) throws(IdentityError) in try proof.presenting(result, at: now()) }
     }
   }
 

@@ -38,7 +38,8 @@ extension PublicClient {
   func proving(
     _ scheme: PopScheme?, _ body: (PopProof?) async throws(IdentityError) -> AuthenticationResult
   ) async throws(IdentityError) -> AuthenticationResult {
-    guard let proof = try await proof(for: scheme) else { return try await body(nil) }
+    guard let scheme else { return try await body(nil) }
+    let proof = try await proof(for: scheme)
     do throws(IdentityError) {
       return try proof.presenting(try await body(proof), at: now())
     } catch {
@@ -49,8 +50,7 @@ extension PublicClient {
   }
 
   /// The key that a scheme needs.
-  func proof(for scheme: PopScheme?) async throws(IdentityError) -> PopProof? {
-    guard let scheme else { return nil }
+  func proof(for scheme: PopScheme) async throws(IdentityError) -> PopProof {
     guard let popKeys else {
       throw IdentityError(
         .invalidParameter, "This client was made without keys for proof of possession.",
