@@ -1,0 +1,12 @@
+#include <adwaita.h>
+#include <glib-unix.h>
+
+// What libdispatch offers to the loop of another library that is to run its main queue. No header of it is installed.
+int _dispatch_get_main_queue_handle_4CF(void);
+void _dispatch_main_queue_callback_4CF(void *message);
+
+// Macros with casts in them, which Swift does not see.
+static const GType GTK_FUNDAMENTAL_BOOLEAN = G_TYPE_BOOLEAN;
+static const GType GTK_FUNDAMENTAL_UINT = G_TYPE_UINT;
+static const GType GTK_FUNDAMENTAL_STRING = G_TYPE_STRING;
+static const GType GTK_FUNDAMENTAL_OBJECT = G_TYPE_OBJECT;

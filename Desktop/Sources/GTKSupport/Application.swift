@@ -1,0 +1,56 @@
+import CGTK
+
+/// There is no display to show windows on.
+public struct NoDisplayError: Error, CustomStringConvertible {
+  public var description: String {
+    "There is no display to open a window on. Start the program in a desktop session, or set DISPLAY or WAYLAND_DISPLAY."
+  }
+}
+
+/// A program with windows, in the look of GNOME: dark when the desktop is.
+///
+/// While it runs, `DispatchQueue.main` and the main actor are served by GTK's loop: tasks, completion handlers and
+/// `DispatchQueue.main.async` work as in a program for macOS. It is started from a main function that is not `async`,
+/// since that of Swift's concurrency would keep the first thread for itself:
+///
+/// ```swift
+/// @main @MainActor
+/// struct Program {
+///   static func main() throws {
+///     let application = try Application(id: "org.example.Program")
+///     exit(application.run {
+///       Window(application, title: "Program", width: 640, height: 480).present()
+///     })
+///   }
+/// }
+/// ```
+public final class Application: GTKObject {
+  /// - Parameters:
+  ///   - id: The name of the program in reverse domain order, the one of its desktop file.
+  ///   - isUnique: Whether a second start activates the first program instead of running beside it. Without a session
+  ///     bus every start is a program of its own.
+  /// - Throws: ``NoDisplayError``.
+  public init(id: String, isUnique: Bool = false) throws(NoDisplayError) {
+    // GTK itself would end the process.
+    guard gtk_init_check() != 0 else { throw NoDisplayError() }
+    let flags = isUnique ? GApplicationFlags(0) : G_APPLICATION_NON_UNIQUE
+    super.init(taking: adw_application_new(id, flags))
+  }
+
+  /// Runs until the last window was closed, or until ``quit()``.
+  ///
+  /// - Parameter activate: Shows the first window. Called again when the program is started once more, if it is
+  ///   unique.
+  /// - Returns: The exit code.
+  public func run(activate: @escaping @MainActor () -> Void) -> Int32 {
+    let source = MainQueueSource()
+    let handler = connect("activate", activate)
+    defer { disconnect(handler) }
+    return withExtendedLifetime(source) { g_application_run(cast(), 0, nil) }
+  }
+
+  /// Ends ``run(activate:)``.
+  public func quit() {
+    g_application_quit(cast())
+  }
+}

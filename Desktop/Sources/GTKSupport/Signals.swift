@@ -1,0 +1,95 @@
+import CGTK
+
+/// A handler that was connected to a signal.
+public struct SignalHandler: Sendable {
+  let id: UInt
+}
+
+/// The arguments of a signal, without the object that sent it. They are valid during the call of the handler only.
+public struct SignalArguments {
+  let values: UnsafeBufferPointer<GValue>
+
+  /// The text at a position; `nil` where there is none.
+  public func string(_ index: Int) -> String? {
+    value(index, type: GTK_FUNDAMENTAL_STRING).flatMap { g_value_get_string($0) }.map { String(cString: $0) }
+  }
+
+  /// The number at a position, of signals with an unsigned one.
+  public func uint(_ index: Int) -> UInt32? {
+    value(index, type: GTK_FUNDAMENTAL_UINT).map { g_value_get_uint($0) }
+  }
+
+  /// The object at a position, borrowed.
+  public func object(_ index: Int) -> UnsafeMutableRawPointer? {
+    value(index, type: GTK_FUNDAMENTAL_OBJECT).flatMap { g_value_get_object($0) }
+  }
+
+  private func value(_ index: Int, type: GType) -> UnsafePointer<GValue>? {
+    guard values.indices.contains(index), let base = values.baseAddress else { return nil }
+    let value = base + index
+    return g_type_check_value_holds(value, type) != 0 ? value : nil
+  }
+}
+
+extension GTKObject {
+  /// Calls a closure on the main actor whenever a signal is sent.
+  ///
+  /// The object keeps the closure until it is destroyed, a window for example when it is closed. A closure that itself
+  /// holds the object, or a widget around it, should hold it weakly.
+  ///
+  /// - Parameters:
+  ///   - signal: Its name, for example `clicked`.
+  ///   - handler: Is called each time.
+  /// - Returns: What ``disconnect(_:)`` takes.
+  @discardableResult
+  public func connect(_ signal: String, _ handler: @escaping @MainActor () -> Void) -> SignalHandler {
+    connect(signal) { _ in
+      handler()
+      return false
+    }
+  }
+
+  /// Calls a closure on the main actor whenever a signal is sent, as the other form does.
+  ///
+  /// - Parameters:
+  ///   - signal: Its name, for example `close-request`.
+  ///   - handler: Takes the arguments. What it returns is the answer of signals that ask for one: mostly whether it
+  ///     has done all there is to do.
+  /// - Returns: What ``disconnect(_:)`` takes.
+  @discardableResult
+  public func connect(
+    _ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> Bool
+  ) -> SignalHandler {
+    let box = Unmanaged.passRetained(HandlerBox(handler)).toOpaque()
+    let closure = g_closure_new_simple(UInt32(MemoryLayout<GClosure>.size), box)
+    g_closure_add_finalize_notifier(closure, box) { box, _ in
+      if let box { Unmanaged<HandlerBox>.fromOpaque(box).release() }
+    }
+    g_closure_set_marshal(closure) { closure, result, count, values, _, _ in
+      guard let box = closure?.pointee.data else { return }
+      // The loop runs on the main actor's thread, which GTK cannot say in its types.
+      let values = UnsafeBufferPointer(start: values, count: Int(count)).dropFirst()
+      nonisolated(unsafe) let arguments = SignalArguments(values: UnsafeBufferPointer(rebasing: values))
+      let answer = MainActor.assumeIsolated {
+        Unmanaged<HandlerBox>.fromOpaque(box).takeUnretainedValue().handler(arguments)
+      }
+      if let result, g_type_check_value_holds(result, GTK_FUNDAMENTAL_BOOLEAN) != 0 {
+        g_value_set_boolean(result, answer ? 1 : 0)
+      }
+    }
+    return SignalHandler(id: g_signal_connect_closure(raw, signal, closure, 0))
+  }
+
+  /// Ends what ``connect(_:_:)`` began, and releases the closure.
+  public func disconnect(_ handler: SignalHandler) {
+    g_signal_handler_disconnect(raw, handler.id)
+  }
+}
+
+private final class HandlerBox: Sendable {
+  let handler: @MainActor (SignalArguments) -> Bool
+
+  init(_ handler: @escaping @MainActor (SignalArguments) -> Bool) {
+    self.handler = handler
+  }
+}

@@ -1,0 +1,44 @@
+import CGTK
+
+/// Whatever is in a window.
+open class Widget: GTKObject {
+  /// Whether it can be used.
+  public var isSensitive: Bool {
+    get { gtk_widget_get_sensitive(cast()) != 0 }
+    set { gtk_widget_set_sensitive(cast(), newValue ? 1 : 0) }
+  }
+
+  public var isVisible: Bool {
+    get { gtk_widget_get_visible(cast()) != 0 }
+    set { gtk_widget_set_visible(cast(), newValue ? 1 : 0) }
+  }
+
+  /// Whether it takes what room there is from left to right, and from top to bottom.
+  public func expand(horizontally: Bool = false, vertically: Bool = false) {
+    gtk_widget_set_hexpand(cast(), horizontally ? 1 : 0)
+    gtk_widget_set_vexpand(cast(), vertically ? 1 : 0)
+  }
+
+  /// The room around it, in pixels.
+  public func setMargin(_ pixels: Int32) {
+    gtk_widget_set_margin_top(cast(), pixels)
+    gtk_widget_set_margin_bottom(cast(), pixels)
+    gtk_widget_set_margin_start(cast(), pixels)
+    gtk_widget_set_margin_end(cast(), pixels)
+  }
+
+  /// Adds a class of the style sheet, for example `suggested-action`.
+  public func addStyle(_ name: String) {
+    gtk_widget_add_css_class(cast(), name)
+  }
+
+  /// Tells a screen reader what the widget is called; for those without a text of their own.
+  public func setAccessibleName(_ name: String) {
+    var property = GTK_ACCESSIBLE_PROPERTY_LABEL
+    var value = GValue()
+    g_value_init(&value, GTK_FUNDAMENTAL_STRING)
+    g_value_set_string(&value, name)
+    gtk_accessible_update_property_value(opaque, 1, &property, &value)
+    g_value_unset(&value)
+  }
+}

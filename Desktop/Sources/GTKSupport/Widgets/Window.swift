@@ -1,0 +1,61 @@
+import CGTK
+
+/// A window with a header bar of its own.
+///
+/// The desktop owns it until it is closed.
+public final class Window: Widget {
+  /// The bar at its top.
+  public let header = HeaderBar()
+  private let body = Box(.vertical)
+
+  /// - Parameters:
+  ///   - application: Runs as long as one of its windows is open.
+  ///   - title: What the desktop calls it.
+  ///   - width: The first size, in pixels.
+  ///   - height: The same.
+  public init(_ application: Application, title: String, width: Int32, height: Int32) {
+    super.init(retaining: adw_application_window_new(application.cast()))
+    gtk_window_set_title(cast(), title)
+    gtk_window_set_default_size(cast(), width, height)
+    body.append(header)
+    adw_application_window_set_content(cast(), body.cast())
+  }
+
+  /// Adds a widget under what is there.
+  public func append(_ widget: Widget) {
+    body.append(widget)
+  }
+
+  public func present() {
+    gtk_window_present(cast())
+  }
+
+  /// Asks for the window's end, as its button does.
+  public func close() {
+    gtk_window_close(cast())
+  }
+
+  /// Calls a closure when somebody closes the window, before it goes.
+  ///
+  /// - Parameter handler: Returns whether the window may go now.
+  public func onCloseRequest(_ handler: @escaping @MainActor () -> Bool) {
+    connect("close-request") { _ in !handler() }
+  }
+}
+
+/// The bar at the top of a window.
+public final class HeaderBar: Widget {
+  public init() {
+    super.init(taking: adw_header_bar_new())
+  }
+
+  /// Puts a widget at its left end.
+  public func packStart(_ widget: Widget) {
+    adw_header_bar_pack_start(opaque, widget.cast())
+  }
+
+  /// Puts a widget at its right end.
+  public func packEnd(_ widget: Widget) {
+    adw_header_bar_pack_end(opaque, widget.cast())
+  }
+}

@@ -1,0 +1,7 @@
+import GTKSupport
+
+@main
+@MainActor
+struct GTKSupportChecks {
+  static func main() {}
+}
