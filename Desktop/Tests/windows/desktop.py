@@ -1,0 +1,188 @@
+"""A display, an accessibility bus, and programs with windows on them, whose widgets are found by their names.
+
+Needs the session that Tests/interop/private-session makes; the directory of the programs is DESKTOP_BIN.
+"""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import gi
+
+gi.require_version("Atspi", "2.0")
+from gi.repository import Atspi, GLib  # noqa: E402
+
+PROGRAMS = os.environ["DESKTOP_BIN"]
+# For what hangs, not for what is slow.
+PATIENCE = 180
+
+
+def wait(what, condition):
+    """What a condition gives as soon as that is true, or None is an error."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            if value := condition():
+                return value
+        except GLib.Error:
+            pass  # A widget went while it was looked at.
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"Waited in vain: {what}")
+        time.sleep(0.05)
+
+
+class Desktop:
+    """An X server and an accessibility bus, for as long as a "with" lasts."""
+
+    def __enter__(self):
+        reading, writing = os.pipe()
+        self.display = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp"],
+            pass_fds=[writing], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(writing)
+        with os.fdopen(reading) as file:
+            number = file.readline().strip()
+        os.environ.update(
+            DISPLAY=":" + number, GDK_BACKEND="x11", GSK_RENDERER="cairo", XDG_DATA_DIRS="/usr/local/share:/usr/share",
+            # The desktop's settings are asked for by services that this session has not.
+            ADW_DISABLE_PORTAL="1", GTK_USE_PORTAL="0")
+        self.bus = subprocess.Popen(
+            ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately"], stderr=subprocess.DEVNULL)
+        subprocess.run(["gdbus", "wait", "--session", "--timeout", str(PATIENCE), "org.a11y.Bus"], check=True)
+        Atspi.init()
+        return self
+
+    def __exit__(self, *_):
+        for process in (self.bus, self.display):
+            process.terminate()
+            process.wait(PATIENCE)
+
+    def picture(self, path):
+        """Writes the whole display to a PNG, without the black around the windows."""
+        subprocess.run(["import", "-window", "root", "-trim", "+repage", "-strip", path], check=True)
+
+
+class Program:
+    """A running program of this package. What it writes to standard error is in `errors()`."""
+
+    def __init__(self, name, *arguments, without=(), **environment):
+        self.name = name
+        self.log = f"{os.environ['TMPDIR']}/{name}-{time.monotonic_ns()}.log"
+        variables = {key: value for key, value in os.environ.items() if key not in without}
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(
+                [f"{PROGRAMS}/{name}", *arguments], stdin=subprocess.DEVNULL, stderr=log,
+                env={**variables, **environment})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait(PATIENCE)
+
+    def errors(self):
+        with open(self.log, errors="replace") as log:
+            return log.read()
+
+    def root(self):
+        """The program, as a screen reader finds it."""
+        desktop = Atspi.get_desktop(0)
+        desktop.clear_cache()
+        for index in range(desktop.get_child_count()):
+            application = desktop.get_child_at_index(index)
+            if application is not None and application.get_process_id() == self.process.pid:
+                return application
+        return None
+
+    def widgets(self):
+        """Its widgets that can be seen, each before those in it."""
+        waiting = [self.root()]
+        while waiting:
+            widget = waiting.pop()
+            if widget is None:
+                continue
+            widget.clear_cache()
+            yield widget
+            waiting += [widget.get_child_at_index(index) for index in reversed(range(widget.get_child_count()))]
+
+    def find(self, name, role=None):
+        """The first widget of a name, and of a role ("button", "text"), or None."""
+        for widget in self.widgets():
+            if widget.get_name() == name and role in (None, widget.get_role_name()):
+                return widget
+        return None
+
+    def wait(self, what, condition):
+        """As `wait`; says what was in the window when it was in vain."""
+        try:
+            return wait(what, condition)
+        except TimeoutError as error:
+            raise TimeoutError(f"{error}\n{self.tree()}\n{self.errors()}") from None
+
+    def appears(self, name, role=None):
+        return self.wait(f'"{name}" appears', lambda: self.find(name, role))
+
+    def has(self, name, state=Atspi.StateType.SENSITIVE):
+        """Whether the widget of a name has a state: that it can be used, if no other is named."""
+        widget = self.find(name)
+        return widget is not None and widget.get_state_set().contains(state)
+
+    def click(self, name, role=None):
+        """Clicks a widget as soon as it is there and can be used."""
+        widget = self.wait(f'"{name}" can be clicked', lambda: self.has(name) and self.find(name, role))
+        widget.get_action_iface().do_action(0)
+
+    def text(self, name):
+        """What stands in the text of a name."""
+        text = self.appears(name).get_text_iface()
+        return Atspi.Text.get_text(text, 0, Atspi.Text.get_character_count(text))
+
+    def reads(self, name, part):
+        """Waits until a text of a name holds a part, and returns the text."""
+        self.wait(f'"{part}" stands in "{name}"', lambda: part in self.text(name))
+        return self.text(name)
+
+    def labels(self):
+        """What the labels say, the way the eye reads them."""
+        return [widget.get_name() for widget in self.widgets() if widget.get_role_name() == "label"]
+
+    def says(self, part):
+        """Waits until some label holds a part of a sentence, and returns the label."""
+        return self.wait(f'a label says "{part}"', lambda: next((text for text in self.labels() if part in text), None))
+
+    def tree(self):
+        lines = []
+        for widget in self.widgets():
+            states = " ".join(state.value_nick for state in widget.get_state_set().get_states())
+            lines.append(f"{widget.get_role_name()} {widget.get_name()!r} {states}")
+        return "\n".join(lines)
+
+    def ends(self):
+        """Waits for its end and returns its exit code."""
+        return self.process.wait(PATIENCE)
+
+
+def leftovers(*expected):
+    """What else of this session still runs, apart from the daemons that belong to it."""
+    mark = f"TMPDIR={os.environ['TMPDIR']}\0".encode()
+    known = {"Xvfb", "dbus-daemon", "dbus-run-session", "gnome-keyring-daemon", "at-spi-bus-launcher",
+             "at-spi2-registryd", "entra-lab", *expected}
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as environment, open(f"/proc/{pid}/cmdline", "rb") as line:
+                if mark in environment.read() and int(pid) != os.getpid():
+                    words = line.read().decode(errors="replace").split("\0")
+                    found.append(" ".join(words).strip())
+        except (OSError, ProcessLookupError):
+            continue
+    return [line for line in found if line and os.path.basename(line.split()[0]) not in known]
+
+
+if __name__ == "__main__":
+    with Desktop(), Program(*sys.argv[1:]) as program:
+        wait("a window", lambda: program.root() and program.root().get_child_count())
+        print(program.tree())
