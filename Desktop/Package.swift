@@ -13,7 +13,10 @@ let package = Package(
     .library(name: "GTKSupport", targets: ["GTKSupport"]),
     .executable(name: "TutorialApp", targets: ["TutorialApp"]),
   ],
-  dependencies: [.package(name: "llavero", path: "..")],
+  dependencies: [
+    .package(name: "llavero", path: ".."),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+  ],
   targets: [
     .systemLibrary(
       name: "CGTK",
@@ -22,7 +25,14 @@ let package = Package(
     .target(name: "GTKSupport", dependencies: ["CGTK"], swiftSettings: settings),
     .executableTarget(
       name: "TutorialApp",
-      dependencies: ["GTKSupport", .product(name: "MSAL", package: "llavero")],
+      dependencies: [
+        "GTKSupport",
+        .product(name: "HTTPSupport", package: "llavero"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "HTTPTypesFoundation", package: "swift-http-types"),
+        .product(name: "MSAL", package: "llavero"),
+        .product(name: "SoupTransport", package: "llavero"),
+      ],
       swiftSettings: settings),
     // What needs GTK's loop on the first thread, which "swift test" keeps to itself.
     .executableTarget(

@@ -44,7 +44,12 @@ public final class Application: GTKObject {
   /// - Returns: The exit code.
   public func run(activate: @escaping @MainActor () -> Void) -> Int32 {
     let source = MainQueueSource()
-    let handler = connect("activate", activate)
+    let handler = connect("activate") { [unowned self] in
+      // Without a session bus it has no path of its own there; GTK 4.8 asks for it all the same where it is the
+      // default, tells the bus of screen readers of a null, and crashes.
+      if g_application_get_dbus_object_path(cast()) == nil { g_application_set_default(nil) }
+      activate()
+    }
     defer { disconnect(handler) }
     return withExtendedLifetime(source) { g_application_run(cast(), 0, nil) }
   }

@@ -7,7 +7,12 @@ struct TutorialApp {
   static func main() {
     do throws(NoDisplayError) {
       let application = try Application(id: "org.llavero.Tutorial")
-      exit(application.run { Window(application, title: "Tutorial", width: 640, height: 480).present() })
+      var viewController: ViewController?
+      exit(
+        application.run {
+          viewController = ViewController(views: TutorialWindow(application))
+          viewController?.viewDidLoad()
+        })
     } catch {
       FileHandle.standardError.write(Data("TutorialApp: \(error)\n".utf8))
       exit(1)

@@ -11,11 +11,11 @@ import time
 import gi
 
 gi.require_version("Atspi", "2.0")
-from gi.repository import Atspi, GLib  # noqa: E402
+from gi.repository import Atspi, Gio, GLib
 
 PROGRAMS = os.environ["DESKTOP_BIN"]
 # For what hangs, not for what is slow.
-PATIENCE = 180
+PATIENCE = int(os.environ.get('PATIENCE', 180))
 
 
 def wait(what, condition):
@@ -48,7 +48,8 @@ class Desktop:
             # The desktop's settings are asked for by services that this session has not.
             ADW_DISABLE_PORTAL="1", GTK_USE_PORTAL="0")
         self.bus = subprocess.Popen(
-            ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately"], stderr=subprocess.DEVNULL)
+            ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately"], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
         subprocess.run(["gdbus", "wait", "--session", "--timeout", str(PATIENCE), "org.a11y.Bus"], check=True)
         Atspi.init()
         return self
@@ -57,6 +58,13 @@ class Desktop:
         for process in (self.bus, self.display):
             process.terminate()
             process.wait(PATIENCE)
+
+    def accessibility_bus(self):
+        """The address of the accessibility bus, for a program that cannot ask the session bus for it."""
+        answer = subprocess.run(
+            ["gdbus", "call", "--session", "--dest", "org.a11y.Bus", "--object-path", "/org/a11y/bus", "--method",
+             "org.a11y.Bus.GetAddress"], capture_output=True, text=True, check=True).stdout
+        return answer.split("'")[1]
 
     def picture(self, path):
         """Writes the whole display to a PNG, without the black around the windows."""
@@ -69,11 +77,13 @@ class Program:
     def __init__(self, name, *arguments, without=(), **environment):
         self.name = name
         self.log = f"{os.environ['TMPDIR']}/{name}-{time.monotonic_ns()}.log"
+        # What the program starts has it, too.
+        self.mark = f"STARTED_BY={self.log}"
         variables = {key: value for key, value in os.environ.items() if key not in without}
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
                 [f"{PROGRAMS}/{name}", *arguments], stdin=subprocess.DEVNULL, stderr=log,
-                env={**variables, **environment})
+                env={**variables, **environment, "STARTED_BY": self.log})
 
     def __enter__(self):
         return self
@@ -161,25 +171,46 @@ class Program:
         return "\n".join(lines)
 
     def ends(self):
-        """Waits for its end and returns its exit code."""
-        return self.process.wait(PATIENCE)
+        """Waits for its end, and that of all it started, and returns its exit code."""
+        code = self.process.wait(PATIENCE)
+        wait("what it started ends", lambda: not self.leftovers())
+        return code
+
+    def leftovers(self):
+        """The processes that it started and that still run."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as file:
+                    if self.mark.encode() in file.read().split(b"\0"):
+                        found.append(pid)
+            except OSError:
+                pass  # It has ended, or is somebody else's.
+        return found
 
 
-def leftovers(*expected):
-    """What else of this session still runs, apart from the daemons that belong to it."""
-    mark = f"TMPDIR={os.environ['TMPDIR']}\0".encode()
-    known = {"Xvfb", "dbus-daemon", "dbus-run-session", "gnome-keyring-daemon", "at-spi-bus-launcher",
-             "at-spi2-registryd", "entra-lab", *expected}
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as environment, open(f"/proc/{pid}/cmdline", "rb") as line:
-                if mark in environment.read() and int(pid) != os.getpid():
-                    words = line.read().decode(errors="replace").split("\0")
-                    found.append(" ".join(words).strip())
-        except (OSError, ProcessLookupError):
-            continue
-    return [line for line in found if line and os.path.basename(line.split()[0]) not in known]
+COLLECTION = "/org/freedesktop/secrets/collection/login"
+
+
+def keyring(bus, interface, method, arguments):
+    return bus.call_sync(
+        "org.freedesktop.secrets", "/org/freedesktop/secrets", interface, method, arguments, None,
+        Gio.DBusCallFlags.NONE, PATIENCE * 1000)
+
+
+def lock_keyring():
+    bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+    keyring(bus, "org.freedesktop.Secret.Service", "Lock", GLib.Variant("(ao)", ([COLLECTION],)))
+
+
+def unlock_keyring():
+    """Unlocks without a prompt, through an interface that only gnome-keyring has."""
+    bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+    plain = GLib.Variant("(sv)", ("plain", GLib.Variant("s", "")))
+    _, session = keyring(bus, "org.freedesktop.Secret.Service", "OpenSession", plain).unpack()
+    secret = (session, b"", b"keyring password", "text/plain")
+    keyring(bus, "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface", "UnlockWithMasterPassword",
+            GLib.Variant("(o(oayays))", (COLLECTION, secret)))
 
 
 if __name__ == "__main__":

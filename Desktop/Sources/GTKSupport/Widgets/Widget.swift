@@ -27,6 +27,12 @@ open class Widget: GTKObject {
     gtk_widget_set_margin_end(cast(), pixels)
   }
 
+  /// Whether what is in it ends at its rounded corners.
+  public var clipsContent: Bool {
+    get { gtk_widget_get_overflow(cast()) == GTK_OVERFLOW_HIDDEN }
+    set { gtk_widget_set_overflow(cast(), newValue ? GTK_OVERFLOW_HIDDEN : GTK_OVERFLOW_VISIBLE) }
+  }
+
   /// Adds a class of the style sheet, for example `suggested-action`.
   public func addStyle(_ name: String) {
     gtk_widget_add_css_class(cast(), name)

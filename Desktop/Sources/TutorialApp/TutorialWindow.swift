@@ -1,0 +1,40 @@
+import GTKSupport
+
+/// What a storyboard holds in the tutorials: the views of ``ViewController``.
+@MainActor
+final class TutorialWindow {
+  let callGraphButton = Button("Call Microsoft Graph API")
+  let signOutButton = Button("Sign Out")
+  let cancelButton = Button("Cancel")
+  let usernameLabel = Label("Nobody is signed in")
+  /// What the program waits for, or what went wrong.
+  let statusLabel = Label()
+  let spinner = Spinner()
+  let loggingText = TextView()
+  let window: Window
+
+  init(_ application: Application) {
+    window = Window(application, title: "Microsoft Graph", width: 720, height: 600)
+
+    usernameLabel.addStyle("title-2")
+    statusLabel.expand(horizontally: true)
+    let status = Box(.horizontal, spacing: 9)
+    status.append(statusLabel)
+    status.append(spinner)
+
+    callGraphButton.addStyle("suggested-action")
+    let buttons = Box(.horizontal, spacing: 9)
+    for button in [callGraphButton, signOutButton, cancelButton] { buttons.append(button) }
+
+    loggingText.setAccessibleName("Log")
+    let log = ScrolledWindow(loggingText)
+    log.expand(vertically: true)
+    log.addStyle("card")
+    log.clipsContent = true
+
+    let content = Box(.vertical, spacing: 15)
+    content.setMargin(18)
+    for widget in [usernameLabel, status, buttons, log] { content.append(widget) }
+    window.append(content)
+  }
+}

@@ -1,0 +1,237 @@
+import GTKSupport
+import HTTPSupport
+import HTTPTypes
+import HTTPTypesFoundation
+import MSAL
+import SoupTransport
+
+/// The app of Microsoft's tutorials for iOS and macOS: signs somebody in, calls Microsoft Graph, and signs them out.
+///
+/// It is what that code becomes on Linux. Only the views are others, and Graph is asked by the library's transport,
+/// which unlike URLSession sends no token on to where Graph redirects.
+@MainActor
+final class ViewController {
+  private let environment = ProcessInfo.processInfo.environment
+  private let kScopes: [String] = ["User.Read"]
+
+  private var applicationContext: MSALPublicClientApplication?
+  private var webViewParameters: MSALWebviewParameters?
+  private var currentAccount: MSALAccount?
+  private let views: TutorialWindow
+  /// What is under way and can be cancelled by itself.
+  private var task: Task<Void, Never>?
+
+  init(views: TutorialWindow) {
+    self.views = views
+  }
+
+  func viewDidLoad() {
+    views.callGraphButton.onClick { [weak self] in self?.callGraphAPI() }
+    views.signOutButton.onClick { [weak self] in self?.signOut() }
+    views.cancelButton.onClick { [weak self] in self?.cancel() }
+    views.window.onCloseRequest { [weak self] in
+      self?.cancel()
+      return true
+    }
+    views.window.present()
+    do {
+      try initMSAL()
+      loadCurrentAccount()
+    } catch {
+      finish(text: "Unable to create the application: \((error as NSError).localizedDescription)")
+    }
+  }
+
+  private func initMSAL() throws {
+    let address = environment["LLAVERO_AUTHORITY"] ?? "https://login.microsoftonline.com/common"
+    guard let clientId = environment["LLAVERO_CLIENT_ID"], let authorityURL = URL(string: address) else {
+      let advice = "Set LLAVERO_CLIENT_ID. LLAVERO_AUTHORITY is an address, if it is set."
+      throw NSError(domain: "TutorialApp", code: 1, userInfo: [NSLocalizedDescriptionKey: advice])
+    }
+    let authority = try MSALAADAuthority(url: authorityURL)
+    let msalConfiguration = MSALPublicClientApplicationConfig(
+      clientId: clientId, redirectUri: nil, authority: authority)
+    msalConfiguration.cacheConfig.keychainSharingGroup = environment["LLAVERO_GROUP"] ?? "com.example.office"
+    if environment["LLAVERO_AUTHORITY"] != nil {
+      // An authority outside of Microsoft's clouds is trusted only when it is named.
+      msalConfiguration.knownAuthorities = [authority]
+    }
+    applicationContext = try MSALPublicClientApplication(configuration: msalConfiguration)
+    webViewParameters = MSALWebviewParameters(authPresentationViewController: self)
+  }
+
+  // MARK: Buttons
+
+  private func callGraphAPI() {
+    loadCurrentAccount { account in
+      guard let currentAccount = account else {
+        // Nobody is signed in: the person has to.
+        self.acquireTokenInteractively()
+        return
+      }
+      self.acquireTokenSilently(currentAccount)
+    }
+  }
+
+  /// By a completion handler, as the tutorials do it.
+  private func signOut() {
+    guard let applicationContext, let webViewParameters, let account = currentAccount else { return }
+    begin("Signing out.")
+
+    let signoutParameters = MSALSignoutParameters(webviewParameters: webViewParameters)
+    signoutParameters.signoutFromBrowser = false
+    applicationContext.signout(with: account, signoutParameters: signoutParameters) { (success, error) in
+      DispatchQueue.main.async {
+        if let error {
+          self.finish(text: "Couldn't sign out: \((error as NSError).localizedDescription)")
+          return
+        }
+        self.updateCurrentAccount(account: nil)
+        self.finish(text: "Sign out completed successfully.")
+      }
+    }
+  }
+
+  private func cancel() {
+    MSALPublicClientApplication.cancelCurrentWebAuthSession()
+    task?.cancel()
+  }
+
+  // MARK: Tokens
+
+  private func loadCurrentAccount(completion: (@MainActor @Sendable (MSALAccount?) -> Void)? = nil) {
+    guard let applicationContext else {
+      finish(text: "There is no application to sign in to. The first line of the log says why.")
+      return
+    }
+    begin("Looking into the keyring.")
+
+    let msalParameters = MSALParameters()
+    msalParameters.completionBlockQueue = DispatchQueue.main
+    applicationContext.getCurrentAccount(with: msalParameters) { (currentAccount, previousAccount, error) in
+      DispatchQueue.main.async {
+        if let error {
+          self.finish(text: "Couldn't query the current account: \((error as NSError).localizedDescription)")
+          return
+        }
+        self.updateCurrentAccount(account: currentAccount)
+        if let completion {
+          completion(currentAccount)
+        } else if let currentAccount {
+          self.finish(text: "Found a signed in account: \(currentAccount.username ?? "without a name").")
+        } else {
+          self.finish(text: "Nobody is signed in.")
+        }
+      }
+    }
+  }
+
+  /// By a completion handler, which MSAL calls on the main queue.
+  private func acquireTokenInteractively() {
+    guard let applicationContext, let webViewParameters else { return }
+    begin("Sign in in the browser, which has opened a page. Cancel ends the wait.", canBeCancelled: true)
+
+    let parameters = MSALInteractiveTokenParameters(scopes: kScopes, webviewParameters: webViewParameters)
+    parameters.promptType = .selectAccount
+    applicationContext.acquireToken(with: parameters) { (result, error) in
+      DispatchQueue.main.async {
+        guard let result else {
+          let reason = (error as NSError?)?.localizedDescription ?? "no result"
+          self.finish(text: "Could not acquire a token: \(reason)")
+          return
+        }
+        self.updateLogging(text: "Access token acquired.")
+        self.updateCurrentAccount(account: result.account)
+        self.getContentWithToken(result)
+      }
+    }
+  }
+
+  /// By an async call, which a task can cancel.
+  private func acquireTokenSilently(_ account: MSALAccount) {
+    guard let applicationContext else { return }
+    begin("Waiting for a token. Cancel ends the wait.", canBeCancelled: true)
+
+    task = Task {
+      do {
+        let parameters = MSALSilentTokenParameters(scopes: kScopes, account: account)
+        let result = try await applicationContext.acquireTokenSilent(with: parameters)
+        updateLogging(text: "Access token acquired silently.")
+        getContentWithToken(result)
+      } catch let error as NSError
+        where error.domain == MSALErrorDomain && error.code == MSALError.interactionRequired.rawValue
+      {
+        updateLogging(text: "Interaction required.")
+        acquireTokenInteractively()
+      } catch {
+        finish(text: "Could not acquire a token silently: \((error as NSError).localizedDescription)")
+      }
+    }
+  }
+
+  // MARK: Microsoft Graph
+
+  private func getContentWithToken(_ result: MSALResult) {
+    begin("Waiting for Microsoft Graph. Cancel ends the wait.", canBeCancelled: true)
+    task = Task {
+      do {
+        let endpoint = environment["LLAVERO_GRAPH_URL"] ?? "https://graph.microsoft.com/v1.0"
+        guard let url = URL(string: endpoint)?.appending(path: "me") else {
+          finish(text: "LLAVERO_GRAPH_URL is no address.")
+          return
+        }
+        var request = HTTPRequest(method: .get, url: url)
+        request.headerFields[.authorization] = result.authorizationHeader
+        let transport = try SoupHTTPTransport(environment: environment)
+        let response = try await transport.send(HTTPTransportRequest(request))
+        let object = try JSONSerialization.jsonObject(with: response.body)
+        let pretty = try JSONSerialization.data(
+          withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+        updateLogging(text: "Result from Graph: \(String(decoding: pretty, as: UTF8.self))")
+        finish(status: "Microsoft Graph answered \(response.head.status.code).")
+      } catch {
+        finish(text: "Couldn't get Graph's answer: \(error)")
+      }
+    }
+  }
+
+  // MARK: Views
+
+  /// Shows what is waited for, and lets nobody ask for a second thing meanwhile.
+  private func begin(_ status: String, canBeCancelled: Bool = false) {
+    views.statusLabel.text = status
+    views.spinner.isSpinning = true
+    views.callGraphButton.isSensitive = false
+    views.signOutButton.isSensitive = false
+    views.cancelButton.isSensitive = canBeCancelled
+  }
+
+  /// Shows how it ended.
+  private func finish(status: String) {
+    views.statusLabel.text = status
+    views.spinner.isSpinning = false
+    views.callGraphButton.isSensitive = true
+    views.signOutButton.isSensitive = currentAccount != nil
+    views.cancelButton.isSensitive = false
+  }
+
+  private func finish(text: String) {
+    finish(status: text)
+    updateLogging(text: text)
+  }
+
+  private func updateCurrentAccount(account: MSALAccount?) {
+    currentAccount = account
+    views.usernameLabel.text =
+      account.map { "Signed in as \($0.username ?? "somebody")" } ?? "Nobody is signed in"
+  }
+
+  /// Adds to the log, from whichever thread.
+  private nonisolated func updateLogging(text: String) {
+    if Thread.isMainThread {
+      MainActor.assumeIsolated { views.loggingText.append(text + "\n") }
+    } else {
+      DispatchQueue.main.async { self.views.loggingText.append(text + "\n") }
+    }
+  }
+}
