@@ -15,11 +15,11 @@ from gi.repository import Atspi, Gio, GLib
 
 PROGRAMS = os.environ["DESKTOP_BIN"]
 # For what hangs, not for what is slow.
-PATIENCE = int(os.environ.get('PATIENCE', 180))
+PATIENCE = 180
 
 
 def wait(what, condition):
-    """What a condition gives as soon as that is true, or None is an error."""
+    """What a condition gives, as soon as that is true."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:

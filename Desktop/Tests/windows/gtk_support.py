@@ -6,7 +6,8 @@ from peers import check, finish
 
 with Desktop():
     result = subprocess.run(
-        [f"{PROGRAMS}/GTKSupportChecks"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        ["timeout", str(PATIENCE), f"{PROGRAMS}/GTKSupportChecks"], stdin=subprocess.DEVNULL, capture_output=True,
+        text=True)
     for line in result.stdout.splitlines():
         verdict, _, what = line.partition(" ")
         check(what, verdict == "ok")

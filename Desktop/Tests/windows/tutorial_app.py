@@ -27,6 +27,7 @@ def ready(app):
 def close(app, what):
     app.click("Close")
     check(what, app.ends() == 0, app.errors())
+    check("GTK has nothing to complain about", "CRITICAL" not in app.errors(), app.errors())
 
 
 def story(lab, desktop):
