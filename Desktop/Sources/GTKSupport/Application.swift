@@ -16,11 +16,14 @@ public struct NoDisplayError: Error, CustomStringConvertible {
 /// ```swift
 /// @main @MainActor
 /// struct Program {
-///   static func main() throws {
-///     let application = try Application(id: "org.example.Program")
-///     exit(application.run {
-///       Window(application, title: "Program", width: 640, height: 480).present()
-///     })
+///   static func main() {
+///     do {
+///       let application = try Application(id: "org.example.Program")
+///       exit(application.run { Window(application, title: "Program", width: 640, height: 480).present() })
+///     } catch {
+///       print(error)
+///       exit(1)
+///     }
 ///   }
 /// }
 /// ```

@@ -2,10 +2,12 @@ import CGTK
 
 /// A button with a text, which is its accessible name, too.
 public final class Button: Widget {
+  /// - Parameter label: The text.
   public init(_ label: String) {
     super.init(taking: gtk_button_new_with_label(label))
   }
 
+  /// Calls a closure each time when somebody clicks, or uses the keyboard for it.
   public func onClick(_ handler: @escaping @MainActor () -> Void) {
     connect("clicked", handler)
   }

@@ -8,12 +8,13 @@ open class Widget: GTKObject {
     set { gtk_widget_set_sensitive(cast(), newValue ? 1 : 0) }
   }
 
+  /// Whether it is shown, and takes room, when its window is.
   public var isVisible: Bool {
     get { gtk_widget_get_visible(cast()) != 0 }
     set { gtk_widget_set_visible(cast(), newValue ? 1 : 0) }
   }
 
-  /// Whether it takes what room there is from left to right, and from top to bottom.
+  /// Lets it take what room there is, from left to right or from top to bottom.
   public func expand(horizontally: Bool = false, vertically: Bool = false) {
     gtk_widget_set_hexpand(cast(), horizontally ? 1 : 0)
     gtk_widget_set_vexpand(cast(), vertically ? 1 : 0)

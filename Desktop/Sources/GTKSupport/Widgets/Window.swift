@@ -4,8 +4,6 @@ import CGTK
 ///
 /// The desktop owns it until it is closed.
 public final class Window: Widget {
-  /// The bar at its top.
-  public let header = HeaderBar()
   private let body = Box(.vertical)
 
   /// - Parameters:
@@ -17,7 +15,7 @@ public final class Window: Widget {
     super.init(retaining: adw_application_window_new(application.cast()))
     gtk_window_set_title(cast(), title)
     gtk_window_set_default_size(cast(), width, height)
-    body.append(header)
+    body.append(Widget(taking: adw_header_bar_new()))
     adw_application_window_set_content(cast(), body.cast())
   }
 
@@ -26,6 +24,7 @@ public final class Window: Widget {
     body.append(widget)
   }
 
+  /// Shows the window, in front of the others.
   public func present() {
     gtk_window_present(cast())
   }
@@ -40,22 +39,5 @@ public final class Window: Widget {
   /// - Parameter handler: Returns whether the window may go now.
   public func onCloseRequest(_ handler: @escaping @MainActor () -> Bool) {
     connect("close-request") { _ in !handler() }
-  }
-}
-
-/// The bar at the top of a window.
-public final class HeaderBar: Widget {
-  public init() {
-    super.init(taking: adw_header_bar_new())
-  }
-
-  /// Puts a widget at its left end.
-  public func packStart(_ widget: Widget) {
-    adw_header_bar_pack_start(opaque, widget.cast())
-  }
-
-  /// Puts a widget at its right end.
-  public func packEnd(_ widget: Widget) {
-    adw_header_bar_pack_end(opaque, widget.cast())
   }
 }
