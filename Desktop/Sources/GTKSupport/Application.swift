@@ -10,8 +10,9 @@ public struct NoDisplayError: Error, CustomStringConvertible {
 /// A program with windows, in the look of GNOME: dark when the desktop is.
 ///
 /// While it runs, `DispatchQueue.main` and the main actor are served by GTK's loop: tasks, completion handlers and
-/// `DispatchQueue.main.async` work as in a program for macOS. It is started from a main function that is not `async`,
-/// since that of Swift's concurrency would keep the first thread for itself:
+/// `DispatchQueue.main.async` work as in a program for macOS; Foundation's `RunLoop`, and so its `Timer`, do not. It is
+/// started from a main function that is not `async`, since that of Swift's concurrency would keep the first thread for
+/// itself:
 ///
 /// ```swift
 /// @main @MainActor

@@ -52,6 +52,8 @@ class Desktop:
             stderr=subprocess.DEVNULL)
         subprocess.run(["gdbus", "wait", "--session", "--timeout", str(PATIENCE), "org.a11y.Bus"], check=True)
         Atspi.init()
+        # It gives a program less than a second to answer, unless it is told otherwise.
+        Atspi.set_timeout(PATIENCE * 1000, PATIENCE * 1000)
         return self
 
     def __exit__(self, *_):
