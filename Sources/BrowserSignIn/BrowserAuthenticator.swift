@@ -7,11 +7,26 @@ public struct BrowserAuthenticator: WebAuthenticator {
   public typealias Opener = @Sendable (URL) async throws(IdentityError) -> Void
 
   private let open: Opener
+  /// What opens the pages, unless the program does.
+  private let browser: SystemBrowser?
 
-  /// - Parameter open: Opens a page; the system's browser unless the program has another way. A program
-  ///   should show people the address too, since the browser may be on another desktop.
-  public init(open: @escaping Opener = { url throws(IdentityError) in try await SystemBrowser().open(url) }) {
+  /// - Parameter browser: Opens the pages.
+  public init(browser: SystemBrowser = SystemBrowser()) {
+    self.browser = browser
+    open = { url throws(IdentityError) in try await browser.open(url) }
+  }
+
+  /// - Parameter open: Opens a page in a way of the program's own. It should show people the address too, since the
+  ///   browser may be on another desktop.
+  public init(open: @escaping Opener) {
+    browser = nil
     self.open = open
+  }
+
+  /// The same in a private window of the system's browser; `nil` where that cannot be asked for one, and where the
+  /// program opens pages in a way of its own.
+  public func ephemeral() async -> (any WebAuthenticator)? {
+    await browser?.privateWindow().map { BrowserAuthenticator(browser: $0) }
   }
 
   /// Opens a page and waits for the answer that is expected.

@@ -8,6 +8,8 @@ public import IdentityClient
 public struct SystemBrowser: Sendable {
   private let environment: [String: String]
   private let isWindowsSubsystem: Bool
+  /// The one command that opens a private window, in a browser that is for those.
+  private var privateCommand: [String]?
 
   /// How long a command is watched. One that still runs then is the browser itself.
   private static let patience = Duration.seconds(3)
@@ -45,18 +47,43 @@ public struct SystemBrowser: Sendable {
       advice: "Set BROWSER, or sign in by a device code.")
   }
 
+  /// The same browser, which opens each page in a private window: without its sessions, and forgotten afterwards.
+  ///
+  /// It is found out which browser would be started: the first of `$BROWSER`, else the one that the desktop has for
+  /// https. Firefox, Chromium, Chrome, Edge, Brave, Vivaldi, Opera and GNOME Web are asked by their own switches.
+  ///
+  /// - Returns: `nil` for another browser, and where none is known. The page could only open in the person's own session.
+  public func privateWindow() async -> SystemBrowser? {
+    var browser = self
+    if let first = own.first {
+      browser.privateCommand = PrivateWindow.command(asking: first)
+    } else if !isWindowsSubsystem {
+      let command = try? await Self.queue.run(
+        timeout: Self.patience, onCancel: Watch.over, onTimeout: Watch.over
+      ) { (_) throws(Watch) in desktopBrowser() }
+      browser.privateCommand = command.flatMap { PrivateWindow.command(asking: $0 + ["%s"]) }
+    }
+    return browser.privateCommand == nil ? nil : browser
+  }
+
+  private static let queue = BlockingQueue(label: "llavero.browser.private")
+
   /// The commands to try, in this order: those of `$BROWSER`, then the desktop's.
   func commands(for address: String) -> [[String]] {
-    let own = (environment["BROWSER"] ?? "").split(separator: ":").compactMap { entry -> [String]? in
+    let desktop = [["xdg-open", "%s"], ["gio", "open", "%s"]]
+    let windows = isWindowsSubsystem ? [["wslview", "%s"], ["explorer.exe", "%s"]] : []
+    let commands = privateCommand.map { [$0] } ?? own + desktop + windows
+    return commands.map { command in command.map { $0.replacing("%s", with: address) } }
+  }
+
+  /// The commands of `$BROWSER`, with `%s` where the address goes.
+  private var own: [[String]] {
+    (environment["BROWSER"] ?? "").split(separator: ":").compactMap { entry in
       var words = entry.split(separator: " ").map(String.init)
       if words.last == "&" { words.removeLast() }
       guard !words.isEmpty else { return nil }
-      guard words.contains(where: { $0.contains("%s") }) else { return words + [address] }
-      return words.map { $0.replacing("%s", with: address) }
+      return words.contains { $0.contains("%s") } ? words : words + ["%s"]
     }
-    let desktop = [["xdg-open", address], ["gio", "open", address]]
-    let windows = isWindowsSubsystem ? [["wslview", address], ["explorer.exe", address]] : []
-    return own + desktop + windows
   }
 
   /// Starts a command without a shell, with its streams at /dev/null.

@@ -59,8 +59,8 @@ public struct AuthenticationResult: Sendable {
     return result
   }
 
-  /// The value of an `Authorization` header field.
-  public var authorizationHeader: String { "\(tokenType) \(accessToken)" }
+  /// The value of an `Authorization` header field; empty where there is no access token.
+  public var authorizationHeader: String { accessToken.isEmpty ? "" : "\(tokenType) \(accessToken)" }
 }
 
 extension AuthenticationResult: CustomStringConvertible, CustomReflectable {

@@ -1,5 +1,18 @@
 public import FoundationEssentials
 
+/// An application in which another one runs and signs people in: a host such as Teams.
+public struct NestedAuthBroker: Sendable, Hashable {
+  /// The client id of the host, `brk_client_id`.
+  public var clientID: String
+  /// The redirect URI of the host, `brk_redirect_uri`.
+  public var redirectURI: String?
+
+  public init(clientID: String, redirectURI: String? = nil) {
+    self.clientID = clientID
+    self.redirectURI = redirectURI
+  }
+}
+
 /// What a client application is, and how it wants to be served.
 public struct ClientConfiguration: Sendable {
   /// The application's id, as it was registered.
@@ -18,6 +31,8 @@ public struct ClientConfiguration: Sendable {
   public var extendedLifetimeEnabled = false
   /// Whether the person may belong to another cloud than the authority's.
   public var multipleCloudsSupported = false
+  /// The application that this one is nested in (nested app authentication), which Microsoft's services are told.
+  public var nestedAuthBroker: NestedAuthBroker?
   /// Parameters that every request carries.
   public var extraQueryParameters: [String: String] = [:]
   /// How often a request that failed at the server or on the way is sent again.

@@ -16,7 +16,8 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
     case userCanceled = "user_canceled"
     /// The server failed or is overloaded.
     case serverError = "server_error"
-    /// The device must be known to the organisation.
+    /// The device must be registered with the organisation (AADSTS50129). A silent request that is refused so throws
+    /// ``interactionRequired``, as for every other demand that the server has of the person.
     case workplaceJoinRequired = "workplace_join_required"
     /// The device does not meet the organisation's demands.
     case insufficientDeviceStrength = "insufficient_device_strength"
@@ -99,7 +100,9 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   public var cacheError: CacheError?
   /// Whether the server was not asked, because it answered with this error shortly before.
   public var isThrottled = false
+  /// The account that the error is about, where there is one.
   public var homeAccountID: String?
+  /// The user name of that account: personal data.
   public var displayableID: String?
 
   public init(_ code: Code, _ message: String, advice: String? = nil) {

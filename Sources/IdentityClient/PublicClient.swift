@@ -26,7 +26,7 @@ public final class PublicClient: Sendable {
   let throttle = Throttle()
   let locks: AccountLocks
   let renewals = SharedWork<SilentSignIn.Key, AuthenticationResult>()
-  let browserSession = BrowserSession()
+  let browserSession: BrowserSession
   let timing: Timing
   let log: ClientLog
   let now: @Sendable () -> Date
@@ -45,10 +45,9 @@ public final class PublicClient: Sendable {
     logger: Logger = Logger(label: "llavero.identity", factory: { _ in SwiftLogNoOpLogHandler() }),
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
-    let directory = RuntimeDirectory(environment: processEnvironment())
     self.init(
       configuration: configuration, cache: cache, transport: transport, authenticator: authenticator,
-      popKeys: popKeys, logger: logger, now: now, timing: .system, lockDirectory: directory.path)
+      popKeys: popKeys, logger: logger, now: now, timing: .system)
   }
 
   /// Makes a client for a program that only ever asks the cache: it finds tokens, lists accounts and signs them out, and
@@ -68,13 +67,19 @@ public final class PublicClient: Sendable {
     self.init(configuration: configuration, cache: cache, transport: NoTransport())
   }
 
+  /// The same, with what the facade and the tests set besides: `httpSettings` are read when a request is made, in place of
+  /// the configuration's, and `lockDirectory` stands for the runtime directory.
   package init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, transport: any HTTPTransport,
     authenticator: (any WebAuthenticator)?, popKeys: (any PopKeyProvider)? = nil, logger: Logger,
-    now: @escaping @Sendable () -> Date, timing: Timing, lockDirectory: String
+    now: @escaping @Sendable () -> Date = { Date() }, timing: Timing, lockDirectory: String? = nil,
+    httpSettings: (@Sendable () -> HTTPSettings)? = nil,
+    onBrowserEvent: @escaping @Sendable (BrowserEvent) -> Void = { _ in }
   ) {
     let log = ClientLog(logger: logger, showsPersonalData: configuration.logsPersonalData)
-    let sender = HTTPSender(transport: transport, configuration: configuration, timing: timing, log: log)
+    let sender = HTTPSender(
+      transport: transport, settings: httpSettings ?? { configuration.httpSettings }, timing: timing, log: log
+    )
     self.configuration = configuration
     self.cache = cache
     self.authenticator = authenticator
@@ -85,7 +90,9 @@ public final class PublicClient: Sendable {
     resolver = AuthorityResolver(configuration: configuration, cache: cache, sender: sender, log: log)
     tokenEndpoint = TokenEndpoint(
       sender: sender, configuration: configuration, telemetry: telemetry, now: now)
-    locks = AccountLocks(directory: lockDirectory, log: log)
+    browserSession = BrowserSession(onEvent: onBrowserEvent)
+    let directory = lockDirectory ?? RuntimeDirectory(environment: processEnvironment()).path
+    locks = AccountLocks(directory: directory, log: log)
   }
 
   /// Gets a token by having a person sign in in a browser: authorization code with PKCE (RFC 7636, RFC 8252).
@@ -94,7 +101,7 @@ public final class PublicClient: Sendable {
   public func acquireToken(
     _ request: InteractiveRequest
   ) async throws(IdentityError) -> AuthenticationResult {
-    try await named(request.correlationID) { () async throws(IdentityError) in
+    try await named(request.correlationID, request.account) { () async throws(IdentityError) in
       try await proving(request.authenticationScheme) { (proof) async throws(IdentityError) in
         try await InteractiveSignIn(client: self, request: request, proof: proof).run()
       }
@@ -107,7 +114,7 @@ public final class PublicClient: Sendable {
   public func acquireTokenSilent(
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult {
-    try await named(request.correlationID) { () async throws(IdentityError) in
+    try await named(request.correlationID, request.account) { () async throws(IdentityError) in
       try await proving(request.authenticationScheme) { (proof) async throws(IdentityError) in
         try await SilentSignIn(client: self, request: request, proof: proof).run()
       }
@@ -125,7 +132,7 @@ public final class PublicClient: Sendable {
   public func acquireTokenFromCache(
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult? {
-    try await named(request.correlationID) { () async throws(IdentityError) in
+    try await named(request.correlationID, request.account) { () async throws(IdentityError) in
       guard let scheme = request.authenticationScheme else {
         return try await SilentSignIn(client: self, request: request, proof: nil).fromCache()
       }
@@ -174,7 +181,7 @@ public final class PublicClient: Sendable {
   public func signOut(
     _ account: Account, _ options: SignOutOptions = SignOutOptions()
   ) async throws(IdentityError) {
-    try await named(options.correlationID) { () async throws(IdentityError) in
+    try await named(options.correlationID, account) { () async throws(IdentityError) in
       try await SignOut(client: self, account: account, options: options).run()
     }
   }
@@ -185,15 +192,18 @@ public final class PublicClient: Sendable {
   @discardableResult
   public func handleRedirect(_ url: URL) -> Bool { browserSession.handle(url) }
 
-  /// Runs `body` and puts the correlation id into what it throws.
+  /// Runs `body` and puts the correlation id into what it throws, and whose account it is about.
   private func named<T>(
-    _ correlationID: UUID, _ body: () async throws(IdentityError) -> T
+    _ correlationID: UUID, _ account: Account? = nil, _ body: () async throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
     do throws(IdentityError) {
       return try await body()
     } catch {
       var error = error
       error.correlationID = error.correlationID ?? correlationID
+      let account = error.result?.account ?? account
+      error.homeAccountID = error.homeAccountID ?? account?.homeAccountID
+      error.displayableID = error.displayableID ?? account?.username
       log.info(
         "The call failed.",
         [

@@ -28,4 +28,12 @@ public protocol WebAuthenticator: Sendable {
     startURL: @escaping @Sendable (_ redirectURI: URL) throws(IdentityError) -> URL, redirectURI: URL?,
     responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
   ) async throws(IdentityError) -> [String: String]
+
+  /// The same in a private window, which has none of the browser's sessions and is forgotten afterwards; `nil` where
+  /// nobody knows how to ask the browser for one, which is the default.
+  func ephemeral() async -> (any WebAuthenticator)?
+}
+
+extension WebAuthenticator {
+  public func ephemeral() async -> (any WebAuthenticator)? { nil }
 }

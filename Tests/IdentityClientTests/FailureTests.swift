@@ -1,5 +1,7 @@
 import Foundation
 import HTTPSupport
+import HTTPTypes
+import Logging
 import Synchronization
 import TestSupport
 import Testing
@@ -72,6 +74,24 @@ struct FailureTests {
       .text("", status: 500), .text("", status: 502), .text("", status: 504), tokens())
     #expect(try await own.silent(account).accessToken == "access-2")
     #expect(test.clock.waits == [.seconds(2), .seconds(2), .seconds(2)])
+  }
+
+  @Test func `How requests are sent is read when one is made`() async throws {
+    let settings = Mutex(HTTPSettings(retryCount: 0, retryInterval: .seconds(9), timeout: .seconds(7)))
+    let transport = ScriptedTransport()
+    let clock = TestClock()
+    let sender = HTTPSender(
+      transport: transport, settings: { settings.withLock { $0 } }, timing: clock.timing,
+      log: ClientLog(logger: Logger(label: "test"), showsPersonalData: false))
+    let url = try #require(URL(string: "https://login.microsoftonline.com/common/oauth2/v2.0/token"))
+    transport.answerTokens(.text("", status: 500))
+    #expect(try await sender.post([:], to: url, headers: [:], effect: .repeatable).head.status.code == 500)
+    #expect(transport.requests.last?.timeout == .seconds(7))
+    settings.withLock { $0 = HTTPSettings(retryCount: 1, retryInterval: .seconds(3), timeout: .seconds(5)) }
+    transport.answerTokens(.text("", status: 500), .text("", status: 503))
+    #expect(try await sender.post([:], to: url, headers: [:], effect: .repeatable).head.status.code == 503)
+    #expect(transport.requests.last?.timeout == .seconds(5))
+    #expect(clock.waits == [.seconds(3)])
   }
 
   @Test(

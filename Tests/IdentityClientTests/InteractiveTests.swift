@@ -96,6 +96,45 @@ struct InteractiveTests {
     #expect(sent.headers["x-app-ver"] == "3")
   }
 
+  @Test func `An application inside of another names it, and a QR code is asked for`() async throws {
+    let own = try TestClient { configuration in
+      configuration.nestedAuthBroker = NestedAuthBroker(
+        clientID: "host", redirectURI: "msauth.com.example.host://auth")
+    }
+    var request = InteractiveRequest(scopes: ["User.Read"])
+    request.prefersQRCodeAndPIN = true
+    let account = try await own.signIn(request: request).account
+    #expect(own.browser.lastQuery["pc"] == "18")
+    #expect(own.browser.lastQuery["brk_client_id"] == "host")
+    #expect(own.browser.lastQuery["brk_redirect_uri"] == "msauth.com.example.host://auth")
+    own.transport.answerTokens(.refusal("invalid_grant"))
+    await #expect(throws: IdentityError(.interactionRequired, "")) {
+      try await own.silent(account) { $0.forceRefresh = true }
+    }
+    for sent in own.transport.tokenRequests {
+      #expect(sent.form["brk_client_id"] == "host")
+      #expect(sent.form["brk_redirect_uri"] == "msauth.com.example.host://auth")
+    }
+    #expect(own.transport.tokenRequests.count == 2)
+
+    try await test.signIn()
+    #expect(test.browser.lastQuery["pc"] == nil && test.browser.lastQuery["brk_client_id"] == nil)
+  }
+
+  @Test func `A private window is used where the browser has one, and its absence is logged`() async throws {
+    var request = InteractiveRequest(scopes: ["User.Read"])
+    request.prefersEphemeralSession = true
+    try await test.signIn(request: request)
+    #expect(test.browser.privatePages == 0)
+    #expect(test.log.count(of: "The browser cannot be asked for a private window") == 1)
+    test.browser.hasPrivateWindows = true
+    try await test.signIn(request: request)
+    #expect(test.browser.privatePages == 1)
+    try await test.signIn()
+    #expect(test.browser.privatePages == 1)
+    #expect(test.log.count(of: "The browser cannot be asked for a private window") == 1)
+  }
+
   @Test(arguments: [
     Prompt.promptIfNecessary, .selectAccount,
   ])

@@ -30,10 +30,14 @@ struct SystemBrowserTests {
   func `A command that fails gives way to the next; none left is an error`() async throws {
     let url = try #require(URL(string: "https://localhost/"))
     let path = "/usr/bin:/bin"
+    // A desktop without applications: gio would open the page with any browser that is installed.
+    let desktop = ["HOME": "/nonexistent", "XDG_DATA_HOME": "/nonexistent", "XDG_DATA_DIRS": "/nonexistent"]
     try await SystemBrowser(environment: ["BROWSER": "/nonexistent/browser:false:true", "PATH": path]).open(
       url)
     await #expect(throws: IdentityError(.browserUnavailable, "")) {
-      try await SystemBrowser(environment: ["BROWSER": "false", "PATH": "/nonexistent"]).open(url)
+      try await SystemBrowser(
+        environment: desktop.merging(["BROWSER": "false", "PATH": "/nonexistent"]) { $1 }
+      ).open(url)
     }
     await #expect(throws: IdentityError(.browserUnavailable, "")) {
       try await SystemBrowser(environment: ["PATH": path]).open(url)

@@ -82,7 +82,7 @@ final class AuthorityResolver: Sendable {
       insert(fields["metadata"]?.arrayValue ?? [], about: authority, isTrusted: !isOwn)
     } catch {
       guard !isOwn else {
-        log.debug("The authority does not say which other hosts it has.", ["reason": "\(error.message)"])
+        log.debug("The authority does not say which other hosts it has.", ["reason": log.reason(error)])
         return
       }
       throw error.isOutage || error.code == .cancelled ? error : error.asValidationFailure

@@ -6,22 +6,10 @@ import Logging
 /// Sends requests to authorization servers, and once more where that is safe and may help.
 struct HTTPSender: Sendable {
   let transport: any HTTPTransport
-  let retryCount: Int
-  let retryInterval: Duration
-  let timeout: Duration
+  /// Read when a request is made.
+  let settings: @Sendable () -> HTTPSettings
   let timing: Timing
   let log: ClientLog
-
-  init(
-    transport: any HTTPTransport, configuration: ClientConfiguration, timing: Timing, log: ClientLog
-  ) {
-    self.transport = transport
-    retryCount = configuration.httpRetryCount
-    retryInterval = configuration.httpRetryInterval
-    timeout = configuration.httpTimeout
-    self.timing = timing
-    self.log = log
-  }
 
   /// Whether the server may have acted on a request of which no answer came.
   enum Effect: Sendable {
@@ -60,8 +48,9 @@ struct HTTPSender: Sendable {
   private func send(
     _ head: HTTPRequest, body: Data? = nil, effect: Effect
   ) async throws(IdentityError) -> HTTPTransportResponse {
-    let request = HTTPTransportRequest(head, body: body, timeout: timeout)
-    var retriesLeft = max(0, retryCount)
+    let settings = settings()
+    let request = HTTPTransportRequest(head, body: body, timeout: settings.timeout)
+    var retriesLeft = max(0, settings.retryCount)
     while true {
       let failure: IdentityError
       do throws(HTTPTransportError) {
@@ -81,7 +70,7 @@ struct HTTPSender: Sendable {
         guard error.isTransient(effect), retriesLeft > 0 else { throw failure }
       }
       retriesLeft -= 1
-      try await timing.wait(retryInterval)
+      try await timing.wait(settings.retryInterval)
     }
   }
 }

@@ -11,6 +11,9 @@ struct OAuthFailure: Sendable {
   var codes: [Int] = []
   /// The claims that the next sign-in has to ask for, as JSON.
   var claims: String?
+  /// Whose account it is about, where Microsoft's services say it: `client_info`, and `adi` for the user name.
+  var homeAccountID: String?
+  var displayableID: String?
 
   init(error: String, subError: String? = nil, description: String? = nil, codes: [Int] = []) {
     self.error = error
@@ -30,6 +33,8 @@ struct OAuthFailure: Sendable {
     }
     if codes.isEmpty { codes = Self.codes(in: description) }
     claims = fields["claims"]?.stringValue.nonBlank
+    homeAccountID = (fields["client_info"]?.stringValue).flatMap(ClientInfo.init(raw:))?.homeAccountID
+    displayableID = fields["adi"]?.stringValue.nonBlank?.printable(limit: 200)
   }
 
   /// Reads the parameters of a redirect; `nil` when they have no `error`.
@@ -60,6 +65,8 @@ extension IdentityError {
     oauthErrorDescription = failure.description
     stsErrorCodes = failure.codes
     claims = failure.claims
+    homeAccountID = failure.homeAccountID
+    displayableID = failure.displayableID
   }
 
   /// What the refusal means to a request that nobody watches: somebody has to sign in, unless the application itself is
@@ -94,6 +101,8 @@ extension OAuthFailure {
   /// The table of MSAL for iOS and macOS; names are compared without regard to case.
   var code: IdentityError.Code {
     let subError = subError?.lowercased()
+    // Microsoft's own number for it, whatever the standard's word beside it is.
+    if codes.contains(50129) { return .workplaceJoinRequired }
     switch error.lowercased() {
     case "interaction_required": return .interactionRequired
     case "invalid_grant" where subError == "transfer_token_expired": return .userCanceled

@@ -28,6 +28,11 @@ public struct InteractiveRequest: Sendable {
   /// `organizations`, `consumers` or the domain that the person belongs to.
   public var domainHint: String?
   public var prompt: Prompt
+  /// Whether the person is offered to sign in by a QR code and a PIN, where the organisation allows that.
+  public var prefersQRCodeAndPIN = false
+  /// Whether the page opens in a private window: without the browser's sessions, and forgotten afterwards. A browser
+  /// that cannot be asked for one opens it in the person's own session, which the log says.
+  public var prefersEphemeralSession = false
   public var claims: ClaimsRequest?
   /// For a token that is bound to a key; `nil` for one that whoever has it may use.
   public var authenticationScheme: PopScheme?

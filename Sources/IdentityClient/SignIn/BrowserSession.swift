@@ -1,6 +1,16 @@
-import FoundationEssentials
+package import FoundationEssentials
 import HTTPSupport
 import Synchronization
+
+/// What happens between a client and the browser.
+package enum BrowserEvent: Sendable {
+  /// A page is about to be opened.
+  case opening(URL)
+  /// The answer has come, to this redirect URI.
+  case answered(URL)
+  /// No answer will come.
+  case failed(IdentityError)
+}
 
 /// The one sign-in of a client that may wait for its browser, and the way in for an answer that comes to a
 /// scheme of the application's own.
@@ -16,6 +26,11 @@ final class BrowserSession: Sendable {
   }
 
   private let state = Mutex(State())
+  private let onEvent: @Sendable (BrowserEvent) -> Void
+
+  init(onEvent: @escaping @Sendable (BrowserEvent) -> Void) {
+    self.onEvent = onEvent
+  }
 
   /// Opens a page and waits for the answer with the right state.
   ///
@@ -44,13 +59,33 @@ final class BrowserSession: Sendable {
     }
     defer { state.withLock { $0 = State() } }
 
+    do {
+      let answer = try await exchange(
+        authenticator, redirectURI, isOwnScheme: isOwnScheme, responseMode, timeout, isExpected, startURL)
+      onEvent(.answered(answer.redirectURI))
+      return answer
+    } catch {
+      onEvent(.failed(error))
+      throw error
+    }
+  }
+
+  private func exchange(
+    _ authenticator: any WebAuthenticator, _ redirectURI: URL?, isOwnScheme: Bool,
+    _ responseMode: ResponseMode, _ timeout: Duration,
+    _ isExpected: @escaping @Sendable ([String: String]) -> Bool,
+    _ startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL
+  ) async throws(IdentityError) -> (parameters: [String: String], redirectURI: URL) {
     let used = Mutex(redirectURI)
+    let onEvent = onEvent
     let open: @Sendable () async -> Answer = {
       await Answer.catching { () async throws(IdentityError) in
         try await authenticator.authorize(
           startURL: { uri throws(IdentityError) in
             used.withLock { $0 = uri }
-            return try startURL(uri)
+            let page = try startURL(uri)
+            onEvent(.opening(page))
+            return page
           }, redirectURI: redirectURI, responseMode: isOwnScheme ? .query : responseMode,
           isExpected: isExpected, timeout: timeout)
       }

@@ -39,7 +39,10 @@ struct DeviceCodeSignIn: Sendable {
       "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
     ]
     ask.form["claims"] = claims
-    if authority.isMicrosofts { ask.form["client_info"] = "1" }
+    if authority.isMicrosofts {
+      ask.form["client_info"] = "1"
+      ask.form.merge(configuration.nestedAuthParameters) { own, _ in own }
+    }
     ask.form.merge(proof.parameters) { $1 }
     let fields = try await poll(ask, answer, until: asked + answer.lifetime)
     let grant = TokenGrant(

@@ -12,7 +12,7 @@ struct InteractiveSignIn: Sendable {
   private var configuration: ClientConfiguration { client.configuration }
 
   func run() async throws(IdentityError) -> AuthenticationResult {
-    guard let authenticator = client.authenticator else { throw .noAuthenticator }
+    let authenticator = try await authenticator()
     let authority = request.authority ?? configuration.authority
     let scopes = try RequestedScopes(request.scopes, client: configuration, authority: authority)
     let claims = try configuration.claimsParameter(request.claims)
@@ -46,7 +46,10 @@ struct InteractiveSignIn: Sendable {
       "scope": scopes.parameter(),
     ]
     form["claims"] = claims
-    if authority.isMicrosofts { form["client_info"] = "1" }
+    if authority.isMicrosofts {
+      form["client_info"] = "1"
+      form.merge(configuration.nestedAuthParameters) { own, _ in own }
+    }
     form.merge(proof.parameters) { $1 }
     let fields = try await client.tokenEndpoint.send(
       TokenEndpoint.Request(
@@ -60,6 +63,16 @@ struct InteractiveSignIn: Sendable {
     let result = try await grant.result(of: fields)
     client.throttle.removeInteractionRequired()
     return result
+  }
+
+  /// What opens the page: in a private window if that is wanted and can be.
+  private func authenticator() async throws(IdentityError) -> any WebAuthenticator {
+    guard let authenticator = client.authenticator else { throw .noAuthenticator }
+    guard request.prefersEphemeralSession else { return authenticator }
+    if let ephemeral = await authenticator.ephemeral() { return ephemeral }
+    client.log.warning(
+      "The browser cannot be asked for a private window; the sign-in opens in the person's own session.")
+    return authenticator
   }
 
   /// Who signed out shall not be signed in again by the browser's session alone.
@@ -99,6 +112,8 @@ struct InteractiveSignIn: Sendable {
     parameters["client-request-id"] = request.correlationID.uuidString.lowercased()
     parameters["return-client-request-id"] = "true"
     parameters.merge(configuration.clientHeaders) { own, _ in own }
+    parameters.merge(configuration.nestedAuthParameters) { own, _ in own }
+    if request.prefersQRCodeAndPIN { parameters["pc"] = "18" }
     parameters["X-AnchorMailbox"] = anchorMailbox
     if configuration.multipleCloudsSupported { parameters["instance_aware"] = "true" }
     if let home = request.account?.homeIdentity {

@@ -36,6 +36,14 @@ extension ClientConfiguration {
     return extra
   }
 
+  /// What Microsoft's services are told of the application around this one, in a request for a code and for tokens.
+  var nestedAuthParameters: [String: String] {
+    guard let nestedAuthBroker else { return [:] }
+    var parameters = ["brk_client_id": nestedAuthBroker.clientID]
+    parameters["brk_redirect_uri"] = nestedAuthBroker.redirectURI
+    return parameters
+  }
+
   private static let protocolParameters: Set<String> = [
     "claims", "client_id", "client_info", "code", "code_challenge", "code_challenge_method", "code_verifier",
     "device_code", "grant_type", "nonce", "post_logout_redirect_uri", "redirect_uri", "refresh_token",

@@ -123,7 +123,7 @@ extension SilentSearch {
       guard error.isOutage, !isForced, let cached, cached.isAlive || cached.isExtended else { throw error }
       client.log.warning(
         "The server cannot be asked; the token from the cache serves.",
-        ["correlation": "\(request.correlationID)", "reason": "\(error.message)"])
+        ["correlation": "\(request.correlationID)", "reason": client.log.reason(error)])
       return result(cached, isExtendedLifetime: !cached.isAlive)
     }
   }
@@ -188,7 +188,10 @@ extension SilentSearch {
     ]
     form["redirect_uri"] = client.configuration.redirectURI?.absoluteString
     form["claims"] = claims
-    if authority.isMicrosofts { form["client_info"] = "1" }
+    if authority.isMicrosofts {
+      form["client_info"] = "1"
+      form.merge(client.configuration.nestedAuthParameters) { own, _ in own }
+    }
     form.merge(proof.parameters) { $1 }
     return TokenEndpoint.Request(
       url: metadata.tokenEndpoint, form: form, query: extra, correlationID: request.correlationID,

@@ -22,6 +22,22 @@ struct ClientLog: Sendable {
   func personal(_ value: String?) -> Logger.MetadataValue {
     guard let value else { return "none" }
     // The text comes from a server or a cache, and a handler may write to a terminal.
-    return showsPersonalData ? "\(value.printable())" : "(masked)"
+    return showsPersonalData ? .stringConvertible(PersonalText(value.printable())) : "(masked)"
+  }
+}
+
+extension ClientLog {
+  /// Why something failed. A server's own words may name a person.
+  func reason(_ error: IdentityError) -> Logger.MetadataValue {
+    error.oauthErrorDescription == nil ? "\(error.message)" : personal(error.message)
+  }
+}
+
+/// A value of a log message that names a person or an organisation, for handlers that treat such messages apart.
+package struct PersonalText: CustomStringConvertible, Sendable {
+  package let description: String
+
+  init(_ text: String) {
+    description = text
   }
 }

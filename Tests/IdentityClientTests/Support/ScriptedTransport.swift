@@ -12,9 +12,11 @@ struct SeenRequest: Sendable {
   let url: URL
   let headers: [String: String]
   let form: [String: String]
+  let timeout: Duration?
 
   init(_ request: HTTPTransportRequest) {
     method = request.head.method.rawValue
+    timeout = request.timeout
     url = request.head.url ?? URL(fileURLWithPath: "/")
     headers = Dictionary(
       request.head.headerFields.map { ($0.name.canonicalName, $0.value) },

@@ -137,6 +137,8 @@ final class ScriptedBrowser: WebAuthenticator {
     var pages: [URL] = []
     var modes: [ResponseMode] = []
     var person: Person?
+    var hasPrivateWindows = false
+    var privatePages = 0
   }
 
   private let state = Mutex(State())
@@ -149,6 +151,21 @@ final class ScriptedBrowser: WebAuthenticator {
   var lastQuery: [String: String] {
     pages.last.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true)?.percentEncodedQuery }
       .flatMap { FormEncoding.decode($0.utf8) } ?? [:]
+  }
+
+  var privatePages: Int { state.withLock { $0.privatePages } }
+  var hasPrivateWindows: Bool {
+    get { state.withLock { $0.hasPrivateWindows } }
+    set { state.withLock { $0.hasPrivateWindows = newValue } }
+  }
+
+  /// The same person; only the pages are counted.
+  func ephemeral() async -> (any WebAuthenticator)? {
+    state.withLock { state in
+      guard state.hasPrivateWindows else { return nil }
+      state.privatePages += 1
+      return self
+    }
   }
 
   func authorize(
