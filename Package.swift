@@ -101,8 +101,8 @@ let package = Package(
     .target(
       name: "MSAL",
       dependencies: [
-        "BrowserSignIn", "HTTPSupport", "IdentityClient", "KeyringStore", "SecretService", "SoupTransport",
-        "TokenCache", logging,
+        "BrowserSignIn", "HTTPSupport", "IdentityClient", "KeyringStore", "MSALExtensionsStore",
+        "SecretService", "SoupTransport", "TokenCache", logging,
       ],
       swiftSettings: safe),
     .target(
@@ -237,11 +237,15 @@ let package = Package(
     .testTarget(
       name: "MSALTests",
       dependencies: [
-        "EntraLab", "HTTPSupport", "IdentityClient", "MSAL", "ProofOfPossession", "SoupTransport",
+        "EntraLab", "HTTPSupport", "IdentityClient", "MSAL", "MSALExtensionsStore", "ProofOfPossession",
+        "SecretService", "SoupTransport",
         "TestSupport", "TokenCache", httpTypes,
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
-    .testTarget(name: "MSALConcurrencyTests", dependencies: ["MSAL"], swiftSettings: common),
+    .testTarget(
+      name: "MSALConcurrencyTests",
+      dependencies: ["HTTPSupport", "IdentityClient", "MSAL", "TestSupport", "TokenCache", httpTypes],
+      swiftSettings: common),
     .testTarget(
       name: "LlaveroTests",
       dependencies: [

@@ -1,5 +1,10 @@
+import HTTPSupport
+import HTTPTypes
+import IdentityClient
 import MSAL
+import Synchronization
 import Testing
+import TokenCache
 
 /// A program in the Swift 6 language mode, whose compiler sees to it that nothing is shared that must not be. That
 /// it compiles is most of the test.
@@ -8,6 +13,7 @@ final class ModernProgram {
   let application: MSALPublicClientApplication
   var result: MSALResult?
   var accounts: [MSALAccount] = []
+  var lastMessage: String?
 
   init() throws {
     let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
@@ -41,6 +47,85 @@ final class ModernProgram {
   }
 }
 
+extension ModernProgram {
+  /// The callback is called elsewhere, and says so; what it is for happens here.
+  func listenToTheLog() {
+    MSALGlobalConfig.loggerConfig.setLogCallback { _, message, containsPII in
+      guard !containsPII else { return }
+      Task { @MainActor in self.lastMessage = message }
+    }
+  }
+
+  func listenToTheBrowser() -> [any NSObjectProtocol] {
+    [Notification.Name.MSALWebAuthDidStartLoad, .MSALWebAuthDidFail].map { name in
+      NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in
+        Task { @MainActor in self.accounts = [] }
+      }
+    }
+  }
+}
+
+/// What a program wants of MSAL, so that its tests can have another: the requirements are those of the class.
+protocol TokenSource: Sendable {
+  func acquireTokenSilent(
+    with parameters: MSALSilentTokenParameters, completionBlock: @escaping MSALCompletionBlock)
+  func getCurrentAccount(
+    with parameters: MSALParameters?, completionBlock: @escaping MSALCurrentAccountCompletionBlock)
+}
+
+extension MSALPublicClientApplication: TokenSource {}
+
+/// Such another one, with objects that a program makes by itself.
+struct TokenDouble: TokenSource {
+  static let account = MSALAccount(
+    username: "alice@contoso.example", homeAccountId: MSALAccountId(identifier: "some.body"),
+    tenantProfiles: [
+      MSALTenantProfile(
+        identifier: "some", tenantId: "body", claims: ["name": "Alice", "age": 7, "when": Date.now])
+    ])
+
+  func acquireTokenSilent(
+    with parameters: MSALSilentTokenParameters, completionBlock: @escaping MSALCompletionBlock
+  ) {
+    completionBlock(
+      MSALResult(accessToken: "token", account: Self.account, scopes: parameters.scopes), nil)
+  }
+
+  func getCurrentAccount(
+    with parameters: MSALParameters?, completionBlock: @escaping MSALCurrentAccountCompletionBlock
+  ) {
+    completionBlock(Self.account, nil, nil)
+  }
+}
+
+/// A server that a program's own test scripts: it is out of reach, or says where people sign in.
+final class ScriptedServer: HTTPTransport {
+  let asked = Mutex<[String]>([])
+  let knows = Mutex(false)
+
+  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
+    asked.withLock { $0.append(request.head.path ?? "") }
+    guard knows.withLock({ $0 }) else { throw .cannotFindHost("nowhere") }
+    let tenant = "https://login.microsoftonline.com/common"
+    let metadata = """
+      {"issuer": "https://login.microsoftonline.com/{tenantid}/v2.0",
+       "authorization_endpoint": "\(tenant)/oauth2/v2.0/authorize",
+       "token_endpoint": "\(tenant)/oauth2/v2.0/token"}
+      """
+    return HTTPTransportResponse(HTTPResponse(status: .ok), body: Data(metadata.utf8))
+  }
+}
+
+/// A person who says no.
+struct ScriptedPerson: WebAuthenticator {
+  func authorize(
+    startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
+    responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
+  ) async throws(IdentityError) -> [String: String] {
+    throw IdentityError(.userCanceled, "No.")
+  }
+}
+
 /// Uses an application from a place of its own.
 actor Worker {
   func accounts(of application: MSALPublicClientApplication) async throws -> [MSALAccount] {
@@ -64,5 +149,50 @@ struct MSALConcurrencyTests {
       program.signInWithABlock { continuation.resume(returning: $0?.code) }
     }
     #expect(code == MSALError.internal.rawValue)
+  }
+
+  @Test func `A program makes what it needs for its own tests`() async {
+    let double: any TokenSource = TokenDouble()
+    let account = await withCheckedContinuation { continuation in
+      double.getCurrentAccount(with: nil) { account, _, _ in continuation.resume(returning: account) }
+    }
+    #expect(account?.username == "alice@contoso.example" && account?.identifier == "some.body")
+    #expect(account?.homeAccountId?.objectId == "some" && account?.homeAccountId?.tenantId == "body")
+    #expect(account?.accountClaims?["name"] as? String == "Alice")
+    #expect(account?.accountClaims?["age"] as? Int == 7 && account?.accountClaims?["when"] == nil)
+    let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: TokenDouble.account)
+    let result = await withCheckedContinuation { continuation in
+      double.acquireTokenSilent(with: parameters) { result, _ in continuation.resume(returning: result) }
+    }
+    #expect(result?.authorizationHeader == "Bearer token" && result?.scopes == ["user.read"])
+    #expect(result?.account == account && result?.tenantProfile.tenantId == "body")
+    #expect(result?.authority.url.absoluteString == "https://login.microsoftonline.com/common")
+    let code = MSALDeviceCode(
+      userCode: "ABCD", verificationURI: URL(filePath: "/"), message: "Enter ABCD.", expiresOn: .now)
+    #expect(code.userCode == "ABCD" && MSALDeviceInformation().deviceMode == .default)
+  }
+
+  /// In a process of its own: sign-ins that wait belong to the process, and other tests look at them.
+  @Test func `A program gives its application another network and another person`() async {
+    await #expect(processExitsWith: .success) {
+      let server = ScriptedServer()
+      let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
+      config.cacheConfig.store = InMemoryStore()
+      let application = try MSALPublicClientApplication(
+        configuration: config, transport: server, authenticator: ScriptedPerson())
+      let error = await #expect(throws: NSError.self) {
+        try await application.acquireToken(
+          with: MSALDeviceCodeTokenParameters(scopes: ["user.read"]) { _ in })
+      }
+      #expect(error?.domain == NSURLErrorDomain && error?.code == NSURLErrorCannotFindHost)
+      #expect(!server.asked.withLock { $0 }.isEmpty)
+      server.knows.withLock { $0 = true }
+      let refused = await #expect(throws: NSError.self) {
+        try await application.acquireToken(
+          with: MSALInteractiveTokenParameters(
+            scopes: ["user.read"], webviewParameters: MSALWebviewParameters()))
+      }
+      #expect(refused?.domain == MSALErrorDomain && refused?.code == MSALError.userCanceled.rawValue)
+    }
   }
 }

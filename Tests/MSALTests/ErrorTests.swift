@@ -120,6 +120,12 @@ struct ErrorTests {
     }
   }
 
+  @Test func `A result without a token has no authorization header`() {
+    let account = MSALAccount(username: nil, homeAccountId: MSALAccountId(identifier: "uid.utid"))
+    #expect(MSALResult(accessToken: "", account: account).authorizationHeader.isEmpty)
+    #expect(MSALResult(accessToken: "a", account: account).authorizationHeader == "Bearer a")
+  }
+
   @Test func `Configurations that cannot work are refused`() {
     let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
     config.cacheConfig.keychainSharingGroup = "no group"

@@ -93,6 +93,29 @@ extension ApplicationTests {
       }
     }
 
+    @Test func `Certificates that are named when the application is there count from then on`() async throws {
+      try await withLab { lab async throws in
+        lab.configure { $0.deviceInterval = 1 }
+        let application = try Self.application(lab)
+        let parameters = MSALDeviceCodeTokenParameters(scopes: ["User.Read"]) { code in
+          #expect(throws: Never.self) { try lab.approveDevice(userCode: code.userCode, as: "alice") }
+        }
+        await #expect(throws: NSError.self) { try await application.acquireToken(with: parameters) }
+        MSALGlobalConfig.httpConfig.certificateAuthorities = URL(fileURLWithPath: lab.caBundlePath)
+        defer { MSALGlobalConfig.httpConfig.certificateAuthorities = nil }
+        let result = try await application.acquireToken(with: parameters)
+        #expect(result.account.username?.hasPrefix("alice") == true)
+
+        MSALGlobalConfig.httpConfig.certificateAuthorities = URL(fileURLWithPath: "/nonexistent")
+        let silent = MSALSilentTokenParameters(scopes: ["User.Read"], account: result.account)
+        silent.forceRefresh = true
+        let error = await #expect(throws: NSError.self) {
+          try await application.acquireTokenSilent(with: silent)
+        }
+        #expect(error?.domain == NSURLErrorDomain && error?.code == NSURLErrorBadURL)
+      }
+    }
+
     private static func application(
       _ lab: Lab, _ configure: (MSALPublicClientApplicationConfig) -> Void = { _ in }
     ) throws -> MSALPublicClientApplication {

@@ -1,4 +1,5 @@
 import Foundation
+import IdentityClient
 @testable import MSAL
 import Synchronization
 import TestSupport
@@ -66,10 +67,13 @@ extension ApplicationTests {
       let application = try MSALPublicClientApplication.test(entra) {
         $0.clientApplicationCapabilities = ["CP1"]
         $0.sliceConfig = MSALSliceConfig(slice: "test", dc: nil)
+        $0.nestedAuthBrokerClientId = "host"
+        $0.nestedAuthBrokerRedirectUri = "msauth.com.example.host://auth"
       }
       let parameters = MSALInteractiveTokenParameters(
         scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
       parameters.promptType = .login
+      parameters.preferredAuthMethod = .QRPIN
       parameters.loginHint = "alice@contoso.example"
       parameters.domainHint = "contoso.example"
       parameters.extraScopesToConsent = ["mail.read"]
@@ -89,7 +93,20 @@ extension ApplicationTests {
       #expect(item("prompt") == "login" && item("login_hint") == "alice@contoso.example")
       #expect(item("domain_hint") == "contoso.example" && item("extra") == "1" && item("slice") == "test")
       #expect(item("scope")?.contains("mail.read") == true)
+      #expect(item("pc") == "18" && item("brk_client_id") == "host")
+      #expect(item("brk_redirect_uri") == "msauth.com.example.host://auth")
+      #expect(entra.with { $0.tokenRequests.first?["brk_client_id"] } == "host")
       #expect(item("claims")?.contains("nbf") == true && item("claims")?.contains("CP1") == true)
+    }
+
+    @Test func `A private window is asked for`() throws {
+      let webview = MSALWebviewParameters()
+      webview.prefersEphemeralWebBrowserSession = true
+      let parameters = MSALInteractiveTokenParameters(scopes: ["user.read"], webviewParameters: webview)
+      #expect(try InteractiveRequest(parameters).prefersEphemeralSession)
+      webview.prefersEphemeralWebBrowserSession = false
+      let own = MSALInteractiveTokenParameters(scopes: ["user.read"], webviewParameters: webview)
+      #expect(try !InteractiveRequest(own).prefersEphemeralSession)
     }
 
     @Test(.conformance(12))
@@ -113,6 +130,27 @@ extension ApplicationTests {
         #expect(error.userInfo[MSALOAuthErrorKey] as? String == "invalid_grant")
         #expect(error.userInfo[MSALSTSErrorCodesKey] as? [Int] == [50076])
       }
+    }
+
+    @Test func `An error about an account says which`() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let account = try await application.signIn().account
+      entra.mood = .refuses("invalid_grant")
+      let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
+      parameters.forceRefresh = true
+      do {
+        try await application.acquireTokenSilent(with: parameters)
+        Issue.record("The server refused.")
+      } catch let error as NSError {
+        #expect(error.userInfo[MSALHomeAccountIdKey] as? String == account.identifier)
+        #expect(error.userInfo[MSALDisplayableUserIdKey] as? String == "alice@contoso.example")
+      }
+      let byId = #expect(throws: NSError.self) { try application.account(forIdentifier: "some.body") }
+      #expect(byId?.userInfo[MSALHomeAccountIdKey] as? String == "some.body")
+      let byName = #expect(throws: NSError.self) {
+        try application.account(forUsername: "bob@contoso.example")
+      }
+      #expect(byName?.userInfo[MSALDisplayableUserIdKey] as? String == "bob@contoso.example")
     }
 
     @Test(.conformance(67))

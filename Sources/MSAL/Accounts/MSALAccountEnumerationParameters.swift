@@ -4,6 +4,7 @@ open class MSALAccountEnumerationParameters: MSALParameters {
   public let identifier: String?
   /// The object id in any tenant.
   public let tenantProfileIdentifier: String?
+  /// The name with which the person signs in.
   public let username: String?
   /// Leaves out accounts that are not signed in to this program; true unless set.
   open var returnOnlySignedInAccounts = true

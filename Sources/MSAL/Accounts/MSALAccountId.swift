@@ -10,6 +10,13 @@ public final class MSALAccountId: NSObject, NSCopying, Sendable {
   /// The home tenant.
   public let tenantId: String?
 
+  /// Makes an id from its text.
+  ///
+  /// - Parameter identifier: The whole id. One that is not of the form `uid.utid` has no parts.
+  public convenience init(identifier: String) {
+    self.init(identifier)
+  }
+
   init(_ homeAccountID: String) {
     identifier = homeAccountID
     tenantId = Tenant.home(of: homeAccountID)
@@ -21,9 +28,11 @@ public final class MSALAccountId: NSObject, NSCopying, Sendable {
   /// The object itself: it never changes.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
+  /// Whether the object is the same id; letters may be upper or lower case.
   public override func isEqual(_ object: Any?) -> Bool {
     (object as? MSALAccountId)?.identifier.lowercased() == identifier.lowercased()
   }
 
+  /// That of the id in lower case.
   public override var hash: Int { identifier.lowercased().hashValue }
 }

@@ -1,15 +1,54 @@
-// Implicitly unwrapped as in Swift on Apple's systems; see MSALErrorKeys.swift.
-// swift-format-ignore-file: NeverUseImplicitlyUnwrappedOptionals
+public import Foundation
+import IdentityClient
 
-/// A web view began to load a page. Never posted on Linux, where the system's browser does.
-public let MSALWebAuthDidStartLoadNotification: String! = "MSALWebAuthDidStartLoadNotification"
-/// A web view has loaded a page. Never posted on Linux.
-public let MSALWebAuthDidFinishLoadNotification: String! = "MSALWebAuthDidFinishLoadNotification"
-/// A web view could not load a page. Never posted on Linux.
-public let MSALWebAuthDidFailNotification: String! = "MSALWebAuthDidFailNotification"
-/// A sign-in in a web view came to its end. Never posted on Linux.
-public let MSALWebAuthDidCompleteNotification: String! = "MSALWebAuthDidCompleteNotification"
+/// What goes on in the browser, for every interactive request and every sign-out in the browser.
+///
+/// All are posted on the main queue by `NotificationCenter.default`, without an object. Addresses have no query there,
+/// since that of a request holds secrets.
+extension NSNotification.Name {
+  /// The page of a sign-in is about to be opened in the browser. `userInfo["url"]` is its address.
+  public static let MSALWebAuthDidStartLoad = NSNotification.Name("MSALWebAuthDidStartLoadNotification")
+  /// The browser has loaded the last page of the sign-in: it came back with an answer. `userInfo["url"]` is the redirect
+  /// URI. What the browser loads in between nobody tells the program.
+  public static let MSALWebAuthDidFinishLoad = NSNotification.Name("MSALWebAuthDidFinishLoadNotification")
+  /// No answer will come from the browser: it could not be opened, the sign-in was cancelled, or nobody finished it in
+  /// time. `userInfo["error"]` is the `NSError` with which the request ends.
+  public static let MSALWebAuthDidFail = NSNotification.Name("MSALWebAuthDidFailNotification")
+  /// The sign-in in the browser is over, after ``MSALWebAuthDidFinishLoad``; the request for the token follows.
+  /// `userInfo["url"]` is the redirect URI. An answer that is an error of the server's counts, too.
+  public static let MSALWebAuthDidComplete = NSNotification.Name("MSALWebAuthDidCompleteNotification")
+}
+
+// Implicitly unwrapped as in Swift on Apple's systems; see MSALErrorKeys.swift.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// A sign-in goes on in Microsoft's broker. Never posted on Linux.
 public let MSALWebAuthWillSwitchToBrokerApp: String! = "MSALWebAuthWillSwitchToBrokerApp"
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// Microsoft's broker has answered. Never posted on Linux.
 public let MSALWebAuthDidReceiveResponseFromBroker: String! = "MSALWebAuthDidReceiveResponseFromBroker"
+
+/// Tells the program what happens in the browser.
+@Sendable func postNotifications(of event: BrowserEvent) {
+  DispatchQueue.main.async {
+    switch event {
+    case .opening(let page): post(.MSALWebAuthDidStartLoad, "url", page.withoutQuery)
+    case .answered(let redirectURI):
+      post(.MSALWebAuthDidFinishLoad, "url", redirectURI.withoutQuery)
+      post(.MSALWebAuthDidComplete, "url", redirectURI.withoutQuery)
+    case .failed(let error): post(.MSALWebAuthDidFail, "error", NSError(error))
+    }
+  }
+}
+
+private func post(_ name: NSNotification.Name, _ key: String, _ value: Any) {
+  NotificationCenter.default.post(name: name, object: nil, userInfo: [key: value])
+}
+
+extension URL {
+  fileprivate var withoutQuery: URL {
+    var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+    parts?.query = nil
+    parts?.fragment = nil
+    return parts?.url ?? self
+  }
+}

@@ -69,11 +69,14 @@ extension MSALPublicClientApplication {
     return accounts
   }
 
-  func account(for parameters: MSALAccountEnumerationParameters, named name: String) throws -> MSALAccount {
+  func account(
+    for parameters: MSALAccountEnumerationParameters, named name: String, userInfo: [String: Any]
+  ) throws -> MSALAccount {
     guard let account = try accounts(for: parameters).first else {
       throw NSError(
-        .internalErrorAccountRequired, "No account with \(name) is signed in to this application.",
-        advice: "Sign in interactively.")
+        specific: MSALInternalError.internalErrorAccountRequired.rawValue,
+        "No account with \(name) is signed in to this application.", advice: "Sign in interactively.",
+        userInfo: userInfo)
     }
     return account
   }
@@ -113,7 +116,16 @@ extension MSALPublicClientApplication {
   }
 
   /// Signs an account out, out of this application alone and without the browser when there are no options.
-  func signOut(_ account: MSALAccount, _ options: SignOutOptions?) async throws {
+  func signOut(
+    _ account: MSALAccount, _ options: SignOutOptions?, wiping peers: PeerCaches? = nil
+  ) async throws {
+    // What fails is told of, and keeps the others from nothing.
+    var failure: (any Error)?
+    do {
+      try await peers?.wipe()
+    } catch {
+      failure = NSError(error)
+    }
     if let options, options.fromBrowser {
       try await WebSessions.run(client) { [self] in
         try await identity { () throws(IdentityError) in try await client.signOut(account.account, options) }
@@ -124,8 +136,6 @@ extension MSALPublicClientApplication {
         try await client.signOut(account.account, options)
       }
     }
-    // One that fails is told of, and keeps the others from nothing.
-    var failure: (any Error)?
     for provider in config.cacheConfig.externalAccountProviders {
       do {
         try provider.remove(

@@ -1,12 +1,13 @@
 public import Foundation
-package import HTTPSupport
-package import IdentityClient
+public import HTTPSupport
+public import IdentityClient
 import TokenCache
 
 /// Signs people in to an application without a secret of its own, and keeps their tokens fresh.
 ///
 /// Methods with a completion block return at once and call it later, on the queue that the parameters name, or
-/// as ``MSALParameters/completionBlockQueue`` says. Async methods do the same for code that can wait; cancelling
+/// as ``MSALParameters/completionBlockQueue`` says. The blocks are `@Sendable`; code in the Swift 5 language mode is not
+/// held to that, and in Swift 6 what it may not do there is a warning. Async methods do the same for code that can wait; cancelling
 /// their task ends the work with ``MSALError/userCanceled``. Errors are `NSError` objects, most of them in
 /// ``MSALErrorDomain``; a network that is down shows in `NSURLErrorDomain`, and a keyring that is locked or away
 /// in `NSOSStatusErrorDomain`.
@@ -21,8 +22,8 @@ import TokenCache
 /// let result = try await application.acquireToken(with: parameters)
 /// ```
 open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
-  // Unchecked because the class is open to subclasses and because a configuration can be changed: this one never
-  // is, and only copies are handed out.
+  // `@unchecked Sendable` because the class is open to subclasses and because a configuration can be changed: this one
+  // never is, and only copies are handed out.
   let config: MSALPublicClientApplicationConfig
   let client: PublicClient
 
@@ -33,8 +34,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
 
   /// - Throws: An error in ``MSALErrorDomain`` for a configuration that cannot work.
   public convenience init(configuration config: MSALPublicClientApplicationConfig) throws {
-    try self.init(
-      configuration: config, transport: try defaultTransport(), authenticator: defaultAuthenticator())
+    try self.init(configuration: config, transport: nil, authenticator: nil)
   }
 
   /// - Throws: An error in ``MSALErrorDomain`` when the client id is empty.
@@ -42,20 +42,36 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     try self.init(configuration: MSALPublicClientApplicationConfig(clientId: clientId))
   }
 
+  /// Makes an application that reaches servers, or the person, in a way of the program's own. MSAL for iOS and macOS has
+  /// nothing like it.
+  ///
+  /// For example, for a test that needs neither a network nor a browser nor a keyring:
+  ///
+  /// ```swift
+  /// import HTTPSupport
+  /// import IdentityClient
+  /// import TokenCache
+  ///
+  /// config.cacheConfig.store = InMemoryStore()
+  /// let application = try MSALPublicClientApplication(
+  ///   configuration: config, transport: ScriptedServer(), authenticator: ScriptedPerson())
+  /// ```
+  ///
   /// - Parameters:
   ///   - config: What the application is; it is copied.
-  ///   - transport: Sends its requests.
-  ///   - authenticator: Opens the browser.
+  ///   - transport: Sends the requests; `nil` is the library's own, over libsoup.
+  ///   - authenticator: Leads the person through a sign-in; `nil` is the library's own, by the system's browser.
   /// - Throws: An error in ``MSALErrorDomain`` for a configuration that cannot work.
-  package init(
-    configuration config: MSALPublicClientApplicationConfig, transport: any HTTPTransport,
+  public init(
+    configuration config: MSALPublicClientApplicationConfig, transport: (any HTTPTransport)?,
     authenticator: (any WebAuthenticator)?
   ) throws {
     self.config = MSALPublicClientApplicationConfig(copying: config)
     client = PublicClient(
       configuration: try config.clientConfiguration(), cache: try config.cacheConfig.accessor(),
-      transport: transport, authenticator: authenticator, popKeys: self.config.popKeys,
-      logger: MSALGlobalConfig.loggerConfig.logger())
+      transport: try transport ?? DefaultTransport(), authenticator: authenticator ?? defaultAuthenticator(),
+      popKeys: self.config.popKeys, logger: MSALGlobalConfig.loggerConfig.logger(), timing: .system,
+      httpSettings: { .current }, onBrowserEvent: postNotifications)
     super.init()
   }
 
@@ -89,6 +105,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// Gets a token by having the person sign in, in the system's browser.
   ///
   /// The block is called on the main queue unless the parameters name another one.
+  @preconcurrency
   open func acquireToken(
     with parameters: MSALInteractiveTokenParameters,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
@@ -113,6 +130,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// Gets a token by having the person sign in on another device. MSAL for iOS and macOS has nothing like it.
   ///
   /// The block is called on the main queue unless the parameters name another one.
+  @preconcurrency
   open func acquireToken(
     with parameters: MSALDeviceCodeTokenParameters,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
@@ -136,6 +154,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// Gets a token of an account without the person: from the cache, or by means of a refresh token.
   ///
   /// The block is called on a queue of the library's unless the parameters name one.
+  @preconcurrency
   open func acquireTokenSilent(
     with parameters: MSALSilentTokenParameters,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
@@ -171,7 +190,9 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// - Throws: `NSError` when there is none, too; then with ``MSALError/internal`` and, under
   ///   ``MSALInternalErrorCodeKey``, ``MSALInternalError/internalErrorAccountRequired``.
   open func account(forIdentifier identifier: String) throws -> MSALAccount {
-    try account(for: MSALAccountEnumerationParameters(identifier: identifier), named: "that identifier")
+    try account(
+      for: MSALAccountEnumerationParameters(identifier: identifier), named: "that identifier",
+      userInfo: [MSALHomeAccountIdKey: identifier])
   }
 
   /// The account with a user name; the first if there are several.
@@ -179,7 +200,8 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// - Throws: `NSError` when there is none, too, as ``account(forIdentifier:)`` does.
   open func account(forUsername username: String) throws -> MSALAccount {
     try account(
-      for: MSALAccountEnumerationParameters(identifier: nil, username: username), named: "that user name")
+      for: MSALAccountEnumerationParameters(identifier: nil, username: username), named: "that user name",
+      userInfo: [MSALDisplayableUserIdKey: username])
   }
 
   /// The accounts that fit, in the order of their user names.
@@ -193,6 +215,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// The accounts that fit, in the order of their user names. On Linux the device has no others than the cache.
   ///
   /// The block is called on a queue of the library's unless the parameters name one.
+  @preconcurrency
   open func accountsFromDevice(
     for parameters: MSALAccountEnumerationParameters,
     completionBlock: @escaping @Sendable ([MSALAccount]?, (any Error)?) -> Void
@@ -215,6 +238,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// another.
   ///
   /// The block is called on a queue of the library's unless the parameters name one.
+  @preconcurrency
   open func getCurrentAccount(
     with parameters: MSALParameters?,
     completionBlock: @escaping @Sendable (MSALAccount?, MSALAccount?, (any Error)?) -> Void
@@ -248,15 +272,17 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// Signs an account out, of the browser's session and of other applications, too, if the parameters say so.
   ///
   /// The block is called on the main queue unless the parameters name another one.
+  @preconcurrency
   open func signout(
     with account: MSALAccount, signoutParameters: MSALSignoutParameters,
     completionBlock signoutCompletionBlock: @escaping @Sendable (Bool, (any Error)?) -> Void
   ) {
     let options = SignOutOptions(signoutParameters)
+    let peers = PeerCaches(signoutParameters)
     complete(
       { done, error in signoutCompletionBlock(done != nil, error) },
       on: signoutParameters.completionBlockQueue ?? .main
-    ) { [self] in try await signOut(account, options) }
+    ) { [self] in try await signOut(account, options, wiping: peers) }
   }
 
   /// Signs an account out, of the browser's session and of other applications, too, if the parameters say so.
@@ -267,13 +293,14 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   nonisolated(nonsending) open func signout(
     with account: MSALAccount, signoutParameters: MSALSignoutParameters
   ) async throws -> Bool {
-    try await signOut(account, SignOutOptions(signoutParameters))
+    try await signOut(account, SignOutOptions(signoutParameters), wiping: PeerCaches(signoutParameters))
     return true
   }
 
   /// What is known of the device: that it is an ordinary one.
   ///
   /// The block is called on a queue of the library's unless the parameters name one.
+  @preconcurrency
   open func getDeviceInformation(
     with parameters: MSALParameters?,
     completionBlock: @escaping @Sendable (MSALDeviceInformation?, (any Error)?) -> Void
@@ -290,6 +317,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   }
 
   /// What is known of the device's registration with an organization. On Linux always an error.
+  @preconcurrency
   open func getWPJMetaDataDevice(
     with parameters: MSALParameters?, forTenantId tenantId: String?,
     completionBlock: @escaping @Sendable (MSALWPJMetaData?, (any Error)?) -> Void
@@ -308,6 +336,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   }
 
   /// A token of the device itself. On Linux always an error.
+  @preconcurrency
   open func getDeviceToken(
     with parameters: MSALDeviceTokenParameters,
     completionBlock: @escaping @Sendable (MSALDeviceTokenResult?, (any Error)?) -> Void
@@ -326,6 +355,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   }
 
   /// A token of a device that several people share. On Linux always an error.
+  @preconcurrency
   open func getDeviceTokenForSharedDevice(
     withResource resource: String, scopes: [String]?,
     completionBlock: @escaping @Sendable (MSALDeviceTokenResult?, (any Error)?) -> Void

@@ -5,11 +5,38 @@ import TokenCache
 /// A token, and whose it is.
 public final class MSALResult: NSObject, Sendable {
   let result: AuthenticationResult
+  /// Whose token it is.
   public let account: MSALAccount
   /// The account in the tenant that issued the token.
   public let tenantProfile: MSALTenantProfile
   /// Who issued the token.
   public let authority: MSALAuthority
+
+  /// Makes a result that no server gave, for a program's own tests. MSAL for iOS and macOS has nothing like it.
+  ///
+  /// - Parameters:
+  ///   - accessToken: The access token.
+  ///   - account: Whose token it is.
+  ///   - scopes: What the token is for.
+  ///   - expiresOn: When the access token ends.
+  ///   - idToken: The ID token as a server would send it.
+  ///   - tenantProfile: The account in the tenant that issued the token; `nil` is the account's home tenant.
+  ///   - authority: Who issued the token; `nil` is `https://login.microsoftonline.com/common`.
+  ///   - correlationId: The id of the request.
+  ///   - extendedLifeTimeToken: Whether the token has expired and serves only because the token service is down.
+  public convenience init(
+    accessToken: String, account: MSALAccount, scopes: [String] = [], expiresOn: Date? = nil,
+    idToken: String? = nil, tenantProfile: MSALTenantProfile? = nil, authority: MSALAuthority? = nil,
+    correlationId: UUID = UUID(), extendedLifeTimeToken: Bool = false
+  ) {
+    self.init(
+      AuthenticationResult(
+        accessToken: accessToken, expiresOn: expiresOn, scopes: scopes, idToken: idToken,
+        claims: idToken.flatMap(IDTokenClaims.init(token:)), account: account.account,
+        tenantProfile: tenantProfile?.profile ?? account.account.tenantProfiles.first(where: \.isHomeTenant),
+        authority: authority?.authority ?? .default, correlationID: correlationId,
+        isExtendedLifetime: extendedLifeTimeToken, source: .network))
+  }
 
   init(_ result: AuthenticationResult) {
     self.result = result
@@ -31,8 +58,10 @@ public final class MSALResult: NSObject, Sendable {
   public var scopes: [String] { result.scopes }
   /// The id under which the server's logs know the request.
   public var correlationId: UUID { result.correlationID }
-  /// The value of an `Authorization` header field.
-  public var authorizationHeader: String { "\(authenticationScheme) \(accessToken)" }
+  /// The value of an `Authorization` header field; empty where there is no access token.
+  public var authorizationHeader: String {
+    accessToken.isEmpty ? "" : "\(authenticationScheme) \(accessToken)"
+  }
   /// How the token is used: `Bearer`, or `Pop` where ``MSALAuthenticationSchemePop`` was asked for.
   public var authenticationScheme: String {
     result.tokenType == PopScheme.tokenType ? PopScheme.tokenType : "Bearer"

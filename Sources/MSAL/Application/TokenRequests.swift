@@ -51,6 +51,8 @@ extension InteractiveRequest {
     domainHint = parameters.domainHint
     extraScopesToConsent = parameters.extraScopesToConsent ?? []
     authenticationScheme = parameters.popScheme
+    prefersQRCodeAndPIN = parameters.preferredAuthMethod == .QRPIN
+    prefersEphemeralSession = parameters.webviewParameters.prefersEphemeralWebBrowserSession
     extraQueryParameters = parameters.extraQueryParameters ?? [:]
     correlationID = parameters.correlationId ?? correlationID
   }

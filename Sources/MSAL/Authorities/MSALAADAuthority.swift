@@ -3,6 +3,8 @@ import IdentityClient
 
 /// Microsoft Entra ID, and Microsoft's service for personal accounts.
 public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
+  // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
+
   /// Takes an address such as `https://login.microsoftonline.com/common`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for an address without https, host or tenant.

@@ -3,6 +3,8 @@ import IdentityClient
 
 /// Active Directory Federation Services.
 public final class MSALADFSAuthority: MSALAuthority, @unchecked Sendable {
+  // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
+
   /// Takes an address such as `https://fs.contoso.com/adfs`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for an address without https, host or the path `adfs`.

@@ -5,7 +5,7 @@ import IdentityClient
 ///
 /// Programs mostly make one of its subclasses. An authority never changes.
 public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
-  // Unchecked because the class has subclasses. They are all in this module, the initializers that they must
+  // `@unchecked Sendable` because the class has subclasses. They are all in this module, the initializers that they must
   // call are not public, and none has more than this constant.
   let authority: Authority
 
@@ -45,9 +45,11 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
   /// The object itself: it never changes.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
+  /// Whether the object is the same authority.
   public override func isEqual(_ object: Any?) -> Bool {
     (object as? MSALAuthority)?.authority == authority
   }
 
+  /// That of the address.
   public override var hash: Int { authority.hashValue }
 }

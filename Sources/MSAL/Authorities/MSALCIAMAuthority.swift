@@ -3,6 +3,8 @@ import IdentityClient
 
 /// Microsoft Entra External ID.
 public final class MSALCIAMAuthority: MSALAuthority, @unchecked Sendable {
+  // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
+
   /// Takes an address such as `https://contoso.ciamlogin.com`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for an address without https or host, and for one of another

@@ -4,10 +4,12 @@ import TokenCache
 
 /// One claim that is asked for.
 open class MSALIndividualClaimRequest: NSObject {
+  /// The claim, such as `email`.
   open var name: String
   /// How it is asked for; `nil` asks in the default manner.
   open var additionalInfo: MSALIndividualClaimRequestAdditionalInfo?
 
+  /// Asks for a claim in the default manner.
   public init(name: String) {
     self.name = name
   }

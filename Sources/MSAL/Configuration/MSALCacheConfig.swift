@@ -26,11 +26,8 @@ open class MSALCacheConfig: NSObject, NSCopying {
   /// What ``addExternalAccountProvider(_:)`` was given.
   public private(set) var externalAccountProviders: [any MSALExternalAccountProviding] = []
 
-  /// Of ADAL for macOS; without effect on Linux.
-  open var serializedADALCache: MSALSerializedADALCacheProvider?
-
-  /// Of the login keychain of macOS; without effect on Linux.
-  open var trustedApplications: [Any] = []
+  /// See `Inert`.
+  var inert = Inert()
 
   override init() {}
 
@@ -38,8 +35,7 @@ open class MSALCacheConfig: NSObject, NSCopying {
     keychainSharingGroup = other.keychainSharingGroup
     store = other.store
     externalAccountProviders = other.externalAccountProviders
-    serializedADALCache = other.serializedADALCache
-    trustedApplications = other.trustedApplications
+    inert = other.inert
   }
 
   /// The group that MSAL for macOS uses unless told otherwise: `com.microsoft.identity.universalstorage`.
@@ -50,9 +46,6 @@ open class MSALCacheConfig: NSObject, NSCopying {
   open func addExternalAccountProvider(_ externalAccountProvider: any MSALExternalAccountProviding) {
     externalAccountProviders.append(externalAccountProvider)
   }
-
-  /// Of the login keychain of macOS: on Linux, the paths as they are.
-  open func createTrustedApplicationList(fromPaths paths: [String]) throws -> [Any] { paths }
 
   /// A new object with the same values.
   open func copy(with zone: NSZone? = nil) -> Any { MSALCacheConfig(copying: self) }

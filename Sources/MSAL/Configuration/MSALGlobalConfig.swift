@@ -1,11 +1,11 @@
 public import Foundation
 import Synchronization
 
-/// What holds for all applications of the process. Applications read it when they are made.
+/// What holds for all applications of the process. Applications read it when they make a request.
 public final class MSALGlobalConfig: NSObject, Sendable {
   /// How requests are sent.
   public static let httpConfig = MSALHTTPConfig()
-  /// What is reported of requests: nothing on Linux.
+  /// Has no effect: nothing is reported of requests.
   public static let telemetryConfig = MSALTelemetryConfig()
   /// What is logged, and where.
   public static let loggerConfig = MSALLoggerConfig()
@@ -16,15 +16,8 @@ public final class MSALGlobalConfig: NSObject, Sendable {
     set { values.withLock { $0.brokerAvailability = newValue } }
   }
 
-  /// Of refresh tokens that are bound to a device; without effect on Linux.
-  public static var shouldRequestBoundAppRefreshTokens: Bool {
-    get { values.withLock { $0.requestsBoundRefreshTokens } }
-    set { values.withLock { $0.requestsBoundRefreshTokens = newValue } }
-  }
-
   private struct Values {
     var brokerAvailability = MSALBrokeredAvailability.auto
-    var requestsBoundRefreshTokens = false
   }
 
   private static let values = Mutex(Values())

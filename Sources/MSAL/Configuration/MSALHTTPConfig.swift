@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// How requests are sent. Applications read it when they are made.
+/// How requests are sent. It is read whenever one is made.
 public final class MSALHTTPConfig: NSObject, Sendable {
   private struct Values {
     var retryCount = 1
@@ -29,14 +29,15 @@ public final class MSALHTTPConfig: NSObject, Sendable {
     set { values.withLock { $0.retryInterval = Self.bounded(newValue) } }
   }
 
-  /// How many seconds one request may take; 300 unless set.
+  /// How many seconds one request may take from beginning to end; 300 unless set.
   public var timeoutIntervalForRequest: TimeInterval {
     get { values.withLock { $0.timeoutIntervalForRequest } }
     set { values.withLock { $0.timeoutIntervalForRequest = Self.bounded(newValue) } }
   }
 
   /// A file with certificates (PEM) of the authorities to trust instead of the system's, for a network with
-  /// an authority of its own. MSAL for iOS and macOS has nothing like it.
+  /// an authority of its own. A program that gives its application a transport of its own has to see to them there.
+  /// MSAL for iOS and macOS has nothing like it.
   public var certificateAuthorities: URL? {
     get { values.withLock { $0.certificateAuthorities } }
     set { values.withLock { $0.certificateAuthorities = newValue } }

@@ -19,9 +19,10 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// too, if its desktop file claims it; see
   /// ``MSALPublicClientApplication/handleMSALResponse(_:sourceApplication:)``.
   open var redirectUri: String?
-  /// Of applications inside other applications on Apple's systems; without effect on Linux.
+  /// The client id of the application in which this one runs and which signs people in for it (nested app
+  /// authentication); empty where there is none. Microsoft's services get it with every request as `brk_client_id`.
   open var nestedAuthBrokerClientId: String
-  /// Of applications inside other applications on Apple's systems; without effect on Linux.
+  /// The redirect URI of that application, `brk_redirect_uri`. Sent only together with ``nestedAuthBrokerClientId``.
   open var nestedAuthBrokerRedirectUri: String?
   /// Who signs people in, unless a request names another authority.
   open var authority: MSALAuthority
@@ -60,6 +61,12 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
       nestedAuthBrokerRedirectUri: nil)
   }
 
+  /// - Parameters:
+  ///   - clientId: The application's id.
+  ///   - redirectUri: Where the browser hands over its answer; see ``redirectUri``.
+  ///   - authority: Who signs people in; `nil` is `https://login.microsoftonline.com/common`.
+  ///   - nestedAuthBrokerClientId: The client id of the application in which this one runs, if it does.
+  ///   - nestedAuthBrokerRedirectUri: The redirect URI of that application.
   public init(
     clientId: String, redirectUri: String?, authority: MSALAuthority?, nestedAuthBrokerClientId: String?,
     nestedAuthBrokerRedirectUri: String?
@@ -82,7 +89,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
     extendedLifetimeEnabled = other.extendedLifetimeEnabled
     clientApplicationCapabilities = other.clientApplicationCapabilities
     tokenExpirationBuffer = other.tokenExpirationBuffer
-    sliceConfig = other.sliceConfig
+    sliceConfig = other.sliceConfig.map { MSALSliceConfig(copying: $0) }
     cacheConfig = MSALCacheConfig(copying: other.cacheConfig)
     multipleCloudsSupported = other.multipleCloudsSupported
     popKeys = other.popKeys
@@ -94,7 +101,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
 }
 
 extension MSALPublicClientApplicationConfig {
-  /// The configuration for the client, with what holds for all applications of the process.
+  /// The configuration for the client.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` when there is no client id, or the redirect URI is none.
   func clientConfiguration() throws -> ClientConfiguration {
@@ -110,11 +117,12 @@ extension MSALPublicClientApplicationConfig {
     configuration.extendedLifetimeEnabled = extendedLifetimeEnabled
     configuration.multipleCloudsSupported = multipleCloudsSupported
     configuration.extraQueryParameters = sliceConfig?.parameters ?? [:]
-    let http = MSALGlobalConfig.httpConfig
-    configuration.httpRetryCount = http.retryCount
-    configuration.httpRetryInterval = .seconds(http.retryInterval)
-    configuration.httpTimeout = .seconds(http.timeoutIntervalForRequest)
-    configuration.logsPersonalData = MSALGlobalConfig.loggerConfig.logMaskingLevel != .settingsMaskAllPII
+    if !nestedAuthBrokerClientId.isBlank {
+      configuration.nestedAuthBroker = NestedAuthBroker(
+        clientID: nestedAuthBrokerClientId, redirectURI: nestedAuthBrokerRedirectUri)
+    }
+    // What hands its messages on masks it, as the configuration says at that time.
+    configuration.logsPersonalData = true
     configuration.applicationName = ProcessInfo.processInfo.processName
     return configuration
   }

@@ -1,23 +1,28 @@
 public import Foundation
 
 /// A part of the cloud, for Microsoft's own tests.
-public final class MSALSliceConfig: NSObject, NSCopying, Sendable {
-  public let slice: String
-  /// The data center.
-  public let dc: String
+open class MSALSliceConfig: NSObject, NSCopying {
+  /// The part; empty where none is named.
+  open var slice: String
+  /// The data center; empty where none is named.
+  open var dc: String
 
-  /// `nil` when neither is given.
+  /// Never `nil`, as on Apple's systems, where the type says otherwise, too.
   public init?(slice: String?, dc: String?) {
-    guard slice != nil || dc != nil else { return nil }
     self.slice = slice ?? ""
     self.dc = dc ?? ""
   }
 
+  init(copying other: MSALSliceConfig) {
+    slice = other.slice
+    dc = other.dc
+  }
+
   /// Both as the parameters of a request, those that are given.
-  public var sliceDictionary: [AnyHashable: Any] { parameters }
+  open var sliceDictionary: [AnyHashable: Any] { parameters }
 
   var parameters: [String: String] { ["slice": slice, "dc": dc].filter { !$0.value.isEmpty } }
 
-  /// The object itself: it never changes.
-  public func copy(with zone: NSZone? = nil) -> Any { self }
+  /// A new object with the same values.
+  open func copy(with zone: NSZone? = nil) -> Any { MSALSliceConfig(copying: self) }
 }

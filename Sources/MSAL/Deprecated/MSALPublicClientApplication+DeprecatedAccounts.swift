@@ -2,17 +2,21 @@ import IdentityClient
 import TokenCache
 
 extension MSALPublicClientApplication {
+  /// ``allAccounts()``, as MSAL 0.1 called it.
   @available(*, deprecated, renamed: "allAccounts()")
   public func users() throws -> [MSALAccount] { try allAccounts() }
 
+  /// ``account(forIdentifier:)``, as MSAL 0.1 called it.
   @available(*, deprecated, renamed: "account(forIdentifier:)")
   public func user(forIdentifier identifier: String) throws -> MSALAccount {
     try account(forIdentifier: identifier)
   }
 
+  /// ``allAccounts()``, as MSAL 0.1.4 called it.
   @available(*, deprecated, renamed: "allAccounts()")
   public func accounts() throws -> [MSALAccount] { try allAccounts() }
 
+  /// ``account(forIdentifier:)``, as MSAL 0.1.4 called it.
   @available(*, deprecated, renamed: "account(forIdentifier:)")
   public func account(forHomeAccountId homeAccountId: String) throws -> MSALAccount {
     try account(forIdentifier: homeAccountId)
@@ -20,6 +24,7 @@ extension MSALPublicClientApplication {
 
   /// The accounts in the cloud of the application's authority.
   @available(*, deprecated, message: "Use accountsFromDevice(for:completionBlock:).")
+  @preconcurrency
   public func allAccountsFilteredByAuthority(
     _ completionBlock: @escaping @Sendable ([MSALAccount]?, (any Error)?) -> Void
   ) {
@@ -28,27 +33,5 @@ extension MSALPublicClientApplication {
     complete(completionBlock, on: nil) { [self] in
       try await accounts(AccountsQuery()).filter { clouds.canonical($0.environment) == cloud }
     }
-  }
-
-  /// Always true. A host that only the program vouches for belongs into
-  /// ``MSALPublicClientApplicationConfig/knownAuthorities``.
-  @available(*, deprecated, message: "Use MSALPublicClientApplicationConfig.knownAuthorities.")
-  public var validateAuthority: Bool {
-    get { true }
-    set {}
-  }
-
-  /// Always `.default`: the sign-in is shown in the system's browser.
-  @available(*, deprecated, message: "Use MSALWebviewParameters.webviewType.")
-  public var webviewType: MSALWebviewType {
-    get { .default }
-    set {}
-  }
-
-  /// Always `nil`: the sign-in is shown in the system's browser.
-  @available(*, deprecated, message: "Use MSALWebviewParameters.customWebview.")
-  public var customWebview: Any? {
-    get { nil }
-    set {}
   }
 }

@@ -5,6 +5,7 @@ public import Foundation
 extension MSALPublicClientApplication {
   /// As MSAL 0.2 and 0.3 had it.
   @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
+  @preconcurrency
   public func acquireToken(
     forScopes scopes: [String], extraScopesToConsent: [String]? = nil, loginHint: String?,
     uiBehavior: MSALUIBehavior, extraQueryParameters: [String: String]?, claims: String? = nil,
@@ -21,6 +22,7 @@ extension MSALPublicClientApplication {
 
   /// As MSAL 0.2 and 0.3 had it.
   @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
+  @preconcurrency
   public func acquireToken(
     forScopes scopes: [String], extraScopesToConsent: [String]? = nil, account: MSALAccount?,
     uiBehavior: MSALUIBehavior, extraQueryParameters: [String: String]?, claims: String? = nil,
@@ -37,6 +39,7 @@ extension MSALPublicClientApplication {
 
   /// As MSAL 0.1 had it.
   @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
+  @preconcurrency
   public func acquireToken(
     forScopes scopes: [String], extraScopesToConsent: [String]? = nil, user: MSALAccount?,
     uiBehavior: MSALUIBehavior = .default, extraQueryParameters: [String: String]? = nil,
@@ -53,6 +56,7 @@ extension MSALPublicClientApplication {
 
   /// As MSAL 1 had it.
   @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
+  @preconcurrency
   public func acquireToken(
     forScopes scopes: [String], extraScopesToConsent: [String]? = nil, loginHint: String? = nil,
     promptType: MSALPromptType = .default, extraQueryParameters: [String: String]? = nil,
@@ -69,6 +73,7 @@ extension MSALPublicClientApplication {
 
   /// As MSAL 1 had it.
   @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
+  @preconcurrency
   public func acquireToken(
     forScopes scopes: [String], extraScopesToConsent: [String]? = nil, account: MSALAccount?,
     promptType: MSALPromptType = .default, extraQueryParameters: [String: String]? = nil,

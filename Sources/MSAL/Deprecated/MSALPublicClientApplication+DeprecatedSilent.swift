@@ -1,12 +1,14 @@
 public import Foundation
 
-// Default values stand for the shorter spellings of each family of methods.
+// Default values stand for the shorter spellings of each family of methods. Without an account the block gets
+// MSALError.interactionRequired: the tutorials pass what they have, and sign in interactively then.
 
 extension MSALPublicClientApplication {
-  /// As MSAL 0.2 and 0.3 had it.
+  /// As MSAL 0.2 and 0.3 had it. Without an account the block gets ``MSALError/interactionRequired``.
   @available(*, deprecated, renamed: "acquireTokenSilent(with:completionBlock:)")
+  @preconcurrency
   public func acquireTokenSilent(
-    forScopes scopes: [String], account: MSALAccount, authority: MSALAuthority?, claims: String?,
+    forScopes scopes: [String], account: MSALAccount?, authority: MSALAuthority?, claims: String?,
     forceRefresh: Bool, correlationId: UUID?,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
@@ -16,10 +18,11 @@ extension MSALPublicClientApplication {
       forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
   }
 
-  /// As MSAL 0.1 had it.
+  /// As MSAL 0.1 had it. Without an account the block gets ``MSALError/interactionRequired``.
   @available(*, deprecated, renamed: "acquireTokenSilent(with:completionBlock:)")
+  @preconcurrency
   public func acquireTokenSilent(
-    forScopes scopes: [String], user: MSALAccount, authority: String? = nil, forceRefresh: Bool = false,
+    forScopes scopes: [String], user: MSALAccount?, authority: String? = nil, forceRefresh: Bool = false,
     correlationId: UUID? = nil,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
@@ -28,10 +31,11 @@ extension MSALPublicClientApplication {
       forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
   }
 
-  /// As MSAL 0.2 to 1 had it.
+  /// As MSAL 0.2 to 1 had it. Without an account the block gets ``MSALError/interactionRequired``.
   @available(*, deprecated, renamed: "acquireTokenSilent(with:completionBlock:)")
+  @preconcurrency
   public func acquireTokenSilent(
-    forScopes scopes: [String], account: MSALAccount, authority: MSALAuthority? = nil,
+    forScopes scopes: [String], account: MSALAccount?, authority: MSALAuthority? = nil,
     claimsRequest: MSALClaimsRequest? = nil, forceRefresh: Bool = false, correlationId: UUID? = nil,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
@@ -42,10 +46,18 @@ extension MSALPublicClientApplication {
 
   /// What all of these mean. What cannot be read ends up in the completion block, as in those days.
   private func silent(
-    scopes: [String], account: MSALAccount, authority: () throws -> MSALAuthority?,
+    scopes: [String], account: MSALAccount?, authority: () throws -> MSALAuthority?,
     claims: () throws -> MSALClaimsRequest?, forceRefresh: Bool, correlationId: UUID?,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
+    guard let account else {
+      complete(completionBlock, on: nil) {
+        throw NSError(
+          specific: MSALError.interactionRequired.rawValue, "Nobody is signed in.",
+          advice: "Sign in interactively.")
+      }
+      return
+    }
     let parameters = MSALSilentTokenParameters(scopes: scopes, account: account)
     do {
       parameters.claimsRequest = try claims()

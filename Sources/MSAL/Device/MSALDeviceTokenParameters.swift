@@ -5,6 +5,12 @@ open class MSALDeviceTokenParameters: MSALTokenParameters {
   /// What the token is for.
   public let resource: String
 
+  /// Asks for a token of the device, which on Linux nobody gives.
+  ///
+  /// - Parameters:
+  ///   - resource: What the token is for.
+  ///   - scopes: The scopes of the resource.
+  ///   - tenantId: The tenant with which the device is registered.
   public init(resource: String, scopes: [String]?, forTenantId tenantId: String) {
     self.resource = resource
     self.tenantId = tenantId

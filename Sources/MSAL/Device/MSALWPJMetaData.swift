@@ -5,7 +5,8 @@ public final class MSALWPJMetaData: NSObject, Sendable {
   /// The registration, by the keys that begin with `MSAL_PRIMARY_REGISTRATION`.
   public var extraDeviceInformation: [AnyHashable: Any] { [:] }
 
-  override init() {}
+  /// One without a registration, for a program's own tests.
+  public override init() {}
 }
 
 /// The user name with which the device was registered.

@@ -11,7 +11,8 @@
 public enum MSALError: Int, Sendable {
   /// Everything that no program can mend by itself. ``MSALInternalErrorCodeKey`` says what it was.
   case `internal` = -50000
-  /// The server wants a device that is registered with the organization.
+  /// The server wants a device that is registered with the organization (AADSTS50129), and said so while somebody was
+  /// signing in. A silent request that is refused for that reason ends with ``interactionRequired``, as on Apple's systems.
   case workplaceJoinRequired = -50001
   /// There is no token, or the server wants to see the person: sign in interactively.
   case interactionRequired = -50002

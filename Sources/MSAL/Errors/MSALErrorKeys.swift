@@ -38,7 +38,8 @@ public let MSALHTTPResponseCodeKey: String! = "MSALHTTPResponseCodeKey"
 /// The scopes that were asked for and not granted; an array of `String`.
 public let MSALDeclinedScopesKey: String! = "MSALDeclinedScopesKey"
 
-/// The user name of the account that an error is about; a `String`, personal data.
+/// The user name of the account that an error is about; a `String`, personal data. It is there where the request names an
+/// account, or the server does.
 public let MSALDisplayableUserIdKey: String! = "MSALDisplayableUserIdKey"
 
 /// The scopes that were granted although others were not; an array of `String`.
@@ -50,7 +51,8 @@ public let MSALInvalidResultKey: String! = "MSALInvalidResultKey"
 /// The version of Microsoft's broker. Never there on Linux.
 public let MSALBrokerVersionKey: String! = "MSALBrokerVersionKey"
 
-/// The home account id of the account that an error is about; a `String`.
+/// The home account id of the account that an error is about; a `String`. It is there where the request names an account, or
+/// the server does, and when ``MSALPublicClientApplication/account(forIdentifier:)`` finds none.
 public let MSALHomeAccountIdKey: String! = "MSALHomeAccountIdKey"
 
 /// There, with the value 1, when an error was not asked of the server again because it had been its answer a

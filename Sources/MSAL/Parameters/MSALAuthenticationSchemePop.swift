@@ -19,7 +19,9 @@ import IdentityClient
 /// request.setValue(result.authorizationHeader, forHTTPHeaderField: "Authorization")
 /// ```
 open class MSALAuthenticationSchemePop: NSObject, MSALAuthenticationSchemeProtocol {
+  /// `.pop`.
   open var scheme: MSALAuthScheme { .pop }
+  /// `Pop`.
   open var authenticationScheme: String { PopScheme.tokenType }
 
   let popScheme: PopScheme

@@ -12,10 +12,23 @@ public final class MSALDeviceCode: NSObject, Sendable {
   /// When the code is good no more.
   public let expiresOn: Date
 
-  init(_ code: DeviceCode) {
-    userCode = code.userCode
-    verificationURI = code.verificationURI
-    message = code.message
-    expiresOn = code.expiresOn
+  /// Makes a code that no server gave, for a program's own tests.
+  ///
+  /// - Parameters:
+  ///   - userCode: The code to type in.
+  ///   - verificationURI: The page to open.
+  ///   - message: A sentence that says both.
+  ///   - expiresOn: When the code is good no more.
+  public init(userCode: String, verificationURI: URL, message: String, expiresOn: Date) {
+    self.userCode = userCode
+    self.verificationURI = verificationURI
+    self.message = message
+    self.expiresOn = expiresOn
+  }
+
+  convenience init(_ code: DeviceCode) {
+    self.init(
+      userCode: code.userCode, verificationURI: code.verificationURI, message: code.message,
+      expiresOn: code.expiresOn)
   }
 }

@@ -10,6 +10,8 @@
 open class MSALDeviceCodeTokenParameters: MSALTokenParameters {
   let show: @Sendable (MSALDeviceCode) -> Void
 
+  /// Asks for a token by a code that the program shows.
+  ///
   /// - Parameters:
   ///   - scopes: What the token is for.
   ///   - show: Shows the code to the person. It is called on a thread of the library's.

@@ -10,7 +10,7 @@ open class MSALInteractiveTokenParameters: MSALTokenParameters {
   open var extraScopesToConsent: [String]?
   /// How the sign-in is shown.
   public let webviewParameters: MSALWebviewParameters
-  /// Of Microsoft's broker; without effect on Linux.
+  /// How the person is offered to sign in: with a QR code and a PIN, if the organization allows that and this says so.
   open var preferredAuthMethod = MSALPreferredAuthMethod.none
 
   /// - Parameters:

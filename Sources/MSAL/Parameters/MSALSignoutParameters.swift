@@ -6,8 +6,15 @@ open class MSALSignoutParameters: MSALParameters {
   open var signoutFromBrowser = false
   /// Also removes the account and the tokens that other programs of the keychain group have for it.
   open var wipeAccount = false
-  /// Also removes every account of the keychain group.
+  /// Removes everything of the keychain group instead: the accounts and the tokens of all programs that use it, what
+  /// cannot be read, and what is remembered of who signed out. Other groups stay, and so do the caches of other MSAL
+  /// libraries unless ``wipePeerCaches`` is set.
   open var wipeCacheForAllAccounts = false
+  /// With ``wipeCacheForAllAccounts``, also removes the caches of other MSAL libraries that
+  /// ``MSALWipeCacheForAllAccountsConfig/additionalPartnerLocations()`` lists, in the keyring and in plaintext files: those
+  /// of Azure CLI, the Azure SDKs, Git Credential Manager and others. People have to sign in to these programs again, and
+  /// service principals of Azure CLI have to be given anew. On macOS a wipe always does that.
+  open var wipePeerCaches = false
   /// Parameters to add to the address of the sign-out page, by name.
   open var extraQueryParameters: [String: String]?
 

@@ -2,8 +2,8 @@
 open class MSALSilentTokenParameters: MSALTokenParameters {
   /// Asks the server even if there is a valid token in the cache.
   open var forceRefresh = false
-  /// Of Apple's single sign-on extension; without effect on Linux, where the cache is always used.
-  open var allowUsingLocalCachedRtWhenSsoExtFailed = true
+  /// See `Inert`.
+  var inertCachedTokenUse = true
 
   /// - Parameters:
   ///   - scopes: What the token is for.

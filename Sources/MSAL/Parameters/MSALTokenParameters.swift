@@ -17,9 +17,10 @@ open class MSALTokenParameters: MSALParameters {
   open var correlationId: UUID?
   /// How the token is to be used; `nil` is Bearer.
   open var authenticationScheme: (any MSALAuthenticationSchemeProtocol)?
-  /// Of Microsoft's broker for macOS; without effect on Linux.
-  open var msalXpcMode = MSALXpcMode.disabled
+  /// See `Inert`.
+  var inertXpcMode = MSALXpcMode.disabled
 
+  /// - Parameter scopes: What the token is for.
   public init(scopes: [String]) {
     self.scopes = scopes
   }

@@ -1,48 +1,31 @@
 public import Foundation
 
-/// How the sign-in is shown.
+/// How the sign-in is shown: on Linux in the system's browser.
 ///
-/// On Linux it is shown in the system's browser: nothing here changes that. The properties exist so that
-/// code written for iOS and macOS compiles.
+/// The other properties, in `Inert`, exist so that code written for iOS and macOS compiles.
 open class MSALWebviewParameters: NSObject, NSCopying {
-  /// How a view is presented on iOS.
-  public enum PresentationStyle: Int, Sendable {
-    case automatic = -2
-    case none = -1
-    case fullScreen = 0
-    case pageSheet = 1
-    case formSheet = 2
-    case currentContext = 3
-    case custom = 4
-    case overFullScreen = 5
-    case overCurrentContext = 6
-    case popover = 7
-  }
-
-  /// What was given to the initializer, as long as it lives. Without effect.
+  /// Whether the sign-in opens in a private window, which has none of the browser's sessions and is forgotten afterwards;
+  /// false unless set.
   ///
-  /// Weak, since programs keep these parameters in the very view controller that they give.
-  open weak var parentViewController: AnyObject?
-  /// Without effect.
-  open var presentationStyle = PresentationStyle.fullScreen
-  /// Without effect: the system's browser opens in the person's own session.
+  /// Firefox, Chromium, Chrome, Edge, Brave, Vivaldi, Opera, GNOME Web and their kin are asked for one by their own
+  /// switches, if they are the browser of the desktop or the first of `$BROWSER`. Another browser opens the page in the
+  /// person's own session, and the log says so with the level ``MSALLogLevel/warning``. Signing out of the browser
+  /// always concerns the person's own session. ``MSALPublicClientApplication/init(configuration:transport:authenticator:)``
+  /// is for a program with a way of its own.
   open var prefersEphemeralWebBrowserSession = false
-  /// Without effect.
-  open var webviewType = MSALWebviewType.default
-  /// Without effect.
-  open var customWebview: Any?
+
+  /// See `Inert`.
+  var inert = Inert()
 
   /// - Parameter parentViewController: Any object, such as the program's window; it is not used.
   public init(authPresentationViewController parentViewController: AnyObject? = nil) {
-    self.parentViewController = parentViewController
+    inert.parentViewController = parentViewController
   }
 
   convenience init(copying other: MSALWebviewParameters) {
-    self.init(authPresentationViewController: other.parentViewController)
-    presentationStyle = other.presentationStyle
+    self.init()
+    inert = other.inert
     prefersEphemeralWebBrowserSession = other.prefersEphemeralWebBrowserSession
-    webviewType = other.webviewType
-    customWebview = other.customWebview
   }
 
   /// A new object with the same values.

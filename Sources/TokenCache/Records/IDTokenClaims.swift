@@ -8,6 +8,10 @@ public struct IDTokenClaims: Sendable, Hashable {
   /// Every claim.
   public let claims: JSONObject
 
+  package init(claims: JSONObject) {
+    self.claims = claims
+  }
+
   /// Reads the payload of a token; `nil` when it is no JSON Web Token.
   public init?(token: String) {
     let dot = UInt8(ascii: ".")

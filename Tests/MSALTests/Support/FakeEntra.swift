@@ -25,6 +25,8 @@ final class FakeEntra: HTTPTransport, WebAuthenticator {
     var nonce: String?
     var startURLs: [URL] = []
     var tokenRequests: [[String: String]] = []
+    /// How long each request was allowed to take.
+    var timeouts: [Duration?] = []
     /// The people who sign in, one after the other; the last one stays.
     var people = [Person.alice]
   }
@@ -61,6 +63,7 @@ final class FakeEntra: HTTPTransport, WebAuthenticator {
 
   func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
     let path = request.head.path ?? ""
+    state.withLock { $0.timeouts.append(request.timeout) }
     if case .offline = mood { throw .cannotConnect("the network is down") }
     if path.contains("/.well-known/openid-configuration") { return answer(discovery(path)) }
     if path.contains("/discovery/instance") { return answer(instances) }

@@ -33,24 +33,34 @@ class Tutorial2018: TutorialSteps {
     }
   }
 
+  func currentAccount() -> MSALAccount? {
+    guard let applicationContext = self.applicationContext else { return nil }
+    do {
+      let cachedAccounts = try applicationContext.allAccounts()
+      if !cachedAccounts.isEmpty { return cachedAccounts.first }
+    } catch let error {
+      self.updateText(text: "Didn't find any accounts in cache: \(error)")
+    }
+    return nil
+  }
+
   @available(*, deprecated)
   func acquireTokenSilently() {
-    do {
-      if try self.applicationContext!.accounts().isEmpty { return }
-      let account = try self.applicationContext!.allAccounts()[0]
-      self.applicationContext?.acquireTokenSilent(forScopes: kScopes, account: account) { (result, error) in
-        if let error = error {
-          if (error as NSError).code == MSALErrorCode.interactionRequired.rawValue {
-            self.updateText(text: "Interaction required")
-          } else {
-            self.updateText(text: "Could not acquire token silently: \(error)")
-          }
-          return
+    guard let applicationContext = self.applicationContext else { return }
+    // Nobody may be signed in.
+    applicationContext.acquireTokenSilent(forScopes: kScopes, account: currentAccount()) { (result, error) in
+      if let error = error {
+        let nsError = error as NSError
+        if nsError.domain == MSALErrorDomain, nsError.code == MSALErrorCode.interactionRequired.rawValue {
+          self.updateText(text: "Interaction required")
+        } else {
+          self.updateText(text: "Could not acquire token silently: \(error)")
         }
-        self.updateText(text: "Refreshed access token")
+        return
       }
-    } catch let error {
-      self.updateText(text: "Unable to acquire token. Got error: \(error)")
+      guard let result = result else { return }
+      self.accessToken = result.accessToken
+      self.updateText(text: "Refreshed access token")
     }
   }
 
@@ -72,6 +82,7 @@ class Tutorial2018: TutorialSteps {
       clientId: FakeEntra.clientID, keychainGroup: "com.example.group", authority: nil, redirectUri: nil)
     let user: MSALUser = try application.user(forIdentifier: "uid.utid")
     _ = try application.account(forHomeAccountId: "uid.utid")
+    if try application.accounts().isEmpty { return }
     _ = (user.displayableId, user.name, user.uid, user.utid, user.userIdentifier)
     application.acquireToken(forScopes: kScopes, loginHint: "") { (result, error) in
       _ = result?.user.displayableId
@@ -87,6 +98,10 @@ class Tutorial2018: TutorialSteps {
       extraQueryParameters: nil, claims: nil, authority: nil, correlationId: nil
     ) { (result, error) in }
     application.acquireTokenSilent(forScopes: kScopes, user: user) { (result, error) in }
+    application.acquireTokenSilent(forScopes: kScopes, user: try application.users().first) { _, _ in }
+    application.acquireTokenSilent(
+      forScopes: kScopes, account: try application.allAccounts().first, authority: nil
+    ) { (result, error) in }
     application.acquireTokenSilent(
       forScopes: kScopes, account: user, authority: nil, forceRefresh: true, correlationId: nil
     ) { (result, error) in }

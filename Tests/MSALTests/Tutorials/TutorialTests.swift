@@ -106,6 +106,15 @@ extension ApplicationTests {
       #expect(await lines.next() == "Interaction required")
     }
 
+    @Test func `The program of 2018 hears that nobody is signed in`() async throws {
+      let program: any TutorialSteps = Tutorial2018()
+      var lines = program.screen.stream.makeAsyncIterator()
+      try program.initMSAL()
+      program.applicationContext = try .test(entra)
+      program.acquireTokenSilently()
+      #expect(await lines.next() == "Interaction required")
+    }
+
     @Test func `The program of 2019 catches what the keyring says`() async throws {
       let program = Tutorial2019()
       var lines = program.screen.stream.makeAsyncIterator()

@@ -1,4 +1,4 @@
-/// What the sign-in is shown in. On Linux it is always the system's browser.
+/// Has no effect: the sign-in is always shown in the system's browser.
 public enum MSALWebviewType: Int, Sendable {
   case `default` = 0
   case authenticationSession = 1

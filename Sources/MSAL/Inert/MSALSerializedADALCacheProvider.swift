@@ -1,10 +1,13 @@
 public import Foundation
 
-/// The cache of ADAL, the library before MSAL, whose format only Apple's systems can read. On Linux there is no
+/// Has no effect: the cache of ADAL, the library before MSAL, has a format that only Apple's systems can read. There is no
 /// way to make one.
 open class MSALSerializedADALCacheProvider: NSObject, NSCopying {
+  /// Has no effect.
   public let delegate: any MSALSerializedADALCacheProviderDelegate
 
+  /// Has no effect.
+  ///
   /// - Throws: Always an error in ``MSALErrorDomain``.
   public init(delegate: any MSALSerializedADALCacheProviderDelegate) throws {
     self.delegate = delegate
@@ -12,7 +15,7 @@ open class MSALSerializedADALCacheProvider: NSObject, NSCopying {
     throw Self.unsupported
   }
 
-  /// As on macOS.
+  /// Has no effect, as the other initializer.
   ///
   /// - Throws: Always an error in ``MSALErrorDomain``.
   public init(
@@ -21,13 +24,17 @@ open class MSALSerializedADALCacheProvider: NSObject, NSCopying {
     throw Self.unsupported
   }
 
+  /// Has no effect.
+  ///
   /// - Throws: Always an error in ``MSALErrorDomain``.
   open func serializeData() throws -> Data { throw Self.unsupported }
 
+  /// Has no effect.
+  ///
   /// - Throws: Always an error in ``MSALErrorDomain``.
   open func deserialize(_ serializedData: Data) throws { throw Self.unsupported }
 
-  /// The object itself.
+  /// Has no effect: the object itself.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   private static var unsupported: NSError {

@@ -6,12 +6,3 @@ extension MSALLoggerConfig {
     set { logMaskingLevel = newValue ? .settingsMaskSecretsOnly : .settingsMaskAllPII }
   }
 }
-
-extension MSALGlobalConfig {
-  /// Always `.default`: the sign-in is shown in the system's browser.
-  @available(*, deprecated, message: "Use MSALWebviewParameters.webviewType.")
-  public static var defaultWebviewType: MSALWebviewType {
-    get { .default }
-    set {}
-  }
-}

@@ -1,0 +1,69 @@
+import Foundation
+@testable import MSAL
+import MSALExtensionsStore
+import SecretService
+import TestSupport
+import Testing
+import TokenCache
+
+/// Other libraries' caches go when, and only when, that is asked for.
+@Suite(.timeLimit(.minutes(5)))
+struct PeerWipeTests {
+  private static let cache = #"{"AccessToken":{"k":{"secret":"s"}}}"#
+
+  @Test func `Caches in files and in the keyring go, and nothing is made where there is none`() async throws {
+    let directory = try TemporaryDirectory()
+    let keyring = try PrivateKeyring()
+    let azure = try directory.directory(".azure") + "/msal_token_cache.json"
+    let damaged = try directory.directory(".azureauth") + "/msal_tenant_cache.json"
+    try Data(Self.cache.utf8).write(to: URL(fileURLWithPath: azure))
+    try Data("{{".utf8).write(to: URL(fileURLWithPath: damaged))
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    let attributes = [
+      "xdg:schema": "msal.cache.nocae", "MsalClientID": "Microsoft.Developer.IdentityService",
+    ]
+    for schema in ["msal.cache.nocae", "somebody.else"] {
+      _ = try await client.create(
+        label: "Theirs", attributes: attributes.merging(["xdg:schema": schema]) { $1 },
+        secret: SecretBytes(copying: Array(Self.cache.utf8)), in: client.collection().path)
+    }
+    let peers = PeerCaches(
+      registry: PeerRegistry(environment: ["HOME": directory.path]),
+      service: SecretServiceConnection(busAddress: keyring.busAddress))
+    try await peers.wipe()
+    #expect(!FileManager.default.fileExists(atPath: azure))
+    #expect(!FileManager.default.fileExists(atPath: damaged))
+    #expect(try await client.search(attributes).unlocked.isEmpty)
+    #expect(try await client.search(["xdg:schema": "somebody.else"]).unlocked.count == 1)
+    #expect(!FileManager.default.fileExists(atPath: directory.path + "/.gcm"))
+  }
+
+  @Test func `What cannot be removed is an error, and keeps no other cache`() async throws {
+    let directory = try TemporaryDirectory()
+    let azure = try directory.directory(".azure") + "/msal_token_cache.json"
+    try Data(Self.cache.utf8).write(to: URL(fileURLWithPath: azure))
+    let peers = PeerCaches(
+      registry: PeerRegistry(environment: ["HOME": directory.path]),
+      service: SecretServiceConnection(busAddress: "unix:path=/nonexistent"))
+    let error = await #expect(throws: CacheError.self) { try await peers.wipe() }
+    #expect(error?.code == .unavailable)
+    #expect(!FileManager.default.fileExists(atPath: azure))
+  }
+
+  @Test func `Only a wipe of everything, with leave, takes them`() {
+    let parameters = MSALSignoutParameters(webviewParameters: MSALWebviewParameters())
+    #expect(PeerCaches(parameters) == nil)
+    parameters.wipePeerCaches = true
+    #expect(PeerCaches(parameters) == nil)
+    parameters.wipeCacheForAllAccounts = true
+    #expect(PeerCaches(parameters) != nil)
+    parameters.wipePeerCaches = false
+    #expect(PeerCaches(parameters) == nil)
+  }
+
+  @Test func `The places are listed`() {
+    let places = MSALWipeCacheForAllAccountsConfig.additionalPartnerLocations()
+    #expect(places["azure-cli"]?["path"] is String)
+    #expect(places["azure-identity-python"]?["xdg:schema"] as? String == "msal.cache.nocae")
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import HTTPSupport
+@testable import MSAL
+import Synchronization
+import Testing
+
+extension ApplicationTests {
+  /// What holds for all applications of the process is read when it is needed.
+  struct SettingsTests {
+    let entra = FakeEntra()
+
+    @Test func `How often a request is sent again is read when it is made`() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let account = try await application.signIn().account
+      let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
+      parameters.forceRefresh = true
+      let http = MSALGlobalConfig.httpConfig
+      (http.retryCount, http.retryInterval, http.timeoutIntervalForRequest) = (3, 0, 7)
+      defer { (http.retryCount, http.retryInterval, http.timeoutIntervalForRequest) = (1, 0.5, 300) }
+      entra.mood = .offline
+      entra.with { $0.timeouts = [] }
+      await #expect(throws: NSError.self) { try await application.acquireTokenSilent(with: parameters) }
+      #expect(entra.with { $0.timeouts } == Array(repeating: .seconds(7), count: 4))
+    }
+
+    @Test func `Only a message that names somebody is said to`() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let masked = try await messages { _ = try await application.signIn() }
+      #expect(masked.contains { $0.text.contains("(masked)") } && !masked.contains(where: \.containsPII))
+      // The application was made before that is set.
+      MSALGlobalConfig.loggerConfig.logMaskingLevel = .settingsMaskSecretsOnly
+      defer { MSALGlobalConfig.loggerConfig.logMaskingLevel = .settingsMaskAllPII }
+      let plain = try await messages { _ = try await application.signIn() }
+      let person = FakeEntra.Person.alice.homeAccountID
+      #expect(plain.contains { $0.text.contains(person) } && plain.contains { !$0.text.contains(person) })
+      for message in plain {
+        #expect(message.containsPII == message.text.contains(person), "\(message.text)")
+      }
+      #expect(!plain.contains { $0.text.contains("made-up") })
+    }
+
+    private struct Message: Sendable {
+      var text: String
+      var containsPII: Bool
+    }
+
+    /// What is logged meanwhile.
+    private func messages(_ work: () async throws -> Void) async throws -> [Message] {
+      let messages = AsyncStream<Message>.makeStream()
+      let config = MSALGlobalConfig.loggerConfig
+      config.logLevel = .verbose
+      defer { config.logLevel = .info }
+      config.setLogCallback { _, text, containsPII in
+        if text == "the end" { return messages.continuation.finish() }
+        messages.continuation.yield(Message(text: text ?? "", containsPII: containsPII))
+      }
+      defer { config.setLogCallback { _, _, _ in } }
+      try await work()
+      config.log(.verbose, "the end", containsPII: false)
+      var heard: [Message] = []
+      for await message in messages.stream { heard.append(message) }
+      return heard
+    }
+  }
+}
