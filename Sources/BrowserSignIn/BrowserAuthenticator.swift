@@ -23,8 +23,8 @@ public struct BrowserAuthenticator: WebAuthenticator {
     self.open = open
   }
 
-  /// The same in a private window of the system's browser; `nil` where that cannot be asked for one, and where the
-  /// program opens pages in a way of its own.
+  /// Returns what signs people in in a private window of the system's browser; `nil` where that cannot be asked for one,
+  /// and where the program opens pages in a way of its own.
   public func ephemeral() async -> (any WebAuthenticator)? {
     await browser?.privateWindow().map { BrowserAuthenticator(browser: $0) }
   }

@@ -47,7 +47,8 @@ public struct SystemBrowser: Sendable {
       advice: "Set BROWSER, or sign in by a device code.")
   }
 
-  /// The same browser, which opens each page in a private window: without its sessions, and forgotten afterwards.
+  /// Returns the browser as one that opens each page in a private window, which has none of its sessions and is forgotten
+  /// afterwards.
   ///
   /// It is found out which browser would be started: the first of `$BROWSER`, else the one that the desktop has for
   /// https. Firefox, Chromium, Chrome, Edge, Brave, Vivaldi, Opera and GNOME Web are asked by their own switches.

@@ -67,8 +67,8 @@ public final class PublicClient: Sendable {
     self.init(configuration: configuration, cache: cache, transport: NoTransport())
   }
 
-  /// The same, with what the facade and the tests set besides: `httpSettings` are read when a request is made, in place of
-  /// the configuration's, and `lockDirectory` stands for the runtime directory.
+  /// Makes a client with what the facade and the tests set besides: `httpSettings` are read when a request is made, in
+  /// place of the configuration's, and `lockDirectory` stands for the runtime directory.
   package init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, transport: any HTTPTransport,
     authenticator: (any WebAuthenticator)?, popKeys: (any PopKeyProvider)? = nil, logger: Logger,

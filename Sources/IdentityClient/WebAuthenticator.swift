@@ -29,8 +29,8 @@ public protocol WebAuthenticator: Sendable {
     responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
   ) async throws(IdentityError) -> [String: String]
 
-  /// The same in a private window, which has none of the browser's sessions and is forgotten afterwards; `nil` where
-  /// nobody knows how to ask the browser for one, which is the default.
+  /// Returns what signs people in in a private window, which has none of the browser's sessions and is forgotten
+  /// afterwards; `nil` where nobody knows how to ask the browser for one, which is the default.
   func ephemeral() async -> (any WebAuthenticator)?
 }
 

@@ -58,7 +58,7 @@ struct PrivateWindowTests {
     #expect(await BrowserAuthenticator(open: { _ in }).ephemeral() == nil)
   }
 
-  /// In processes of their own, since GLib reads the environment once.
+  /// Each case runs in a process of its own, since GLib reads the environment once.
   @Test func `The desktop's browser is found by its desktop file`() async {
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory()

@@ -172,7 +172,7 @@ struct MSALConcurrencyTests {
     #expect(code.userCode == "ABCD" && MSALDeviceInformation().deviceMode == .default)
   }
 
-  /// In a process of its own: sign-ins that wait belong to the process, and other tests look at them.
+  /// This runs in a process of its own: sign-ins that wait belong to the process, and other tests look at them.
   @Test func `A program gives its application another network and another person`() async {
     await #expect(processExitsWith: .success) {
       let server = ScriptedServer()

@@ -53,6 +53,6 @@ public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendab
     (object as? MSALAccount)?.accountId == accountId
   }
 
-  /// That of the home account id.
+  /// The hash of the home account id.
   public override var hash: Int { accountId.hash }
 }

@@ -33,6 +33,6 @@ public final class MSALAccountId: NSObject, NSCopying, Sendable {
     (object as? MSALAccountId)?.identifier.lowercased() == identifier.lowercased()
   }
 
-  /// That of the id in lower case.
+  /// The hash of the id in lower case.
   public override var hash: Int { identifier.lowercased().hashValue }
 }

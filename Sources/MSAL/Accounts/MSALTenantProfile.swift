@@ -47,6 +47,6 @@ public final class MSALTenantProfile: NSObject, NSCopying, Sendable {
     (object as? MSALTenantProfile)?.profile == profile
   }
 
-  /// That of all values.
+  /// The hash of all values.
   public override var hash: Int { profile.hashValue }
 }

@@ -50,6 +50,6 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
     (object as? MSALAuthority)?.authority == authority
   }
 
-  /// That of the address.
+  /// The hash of the address.
   public override var hash: Int { authority.hashValue }
 }

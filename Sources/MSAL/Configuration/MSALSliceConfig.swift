@@ -7,7 +7,7 @@ open class MSALSliceConfig: NSObject, NSCopying {
   /// The data center; empty where none is named.
   open var dc: String
 
-  /// Never `nil`, as on Apple's systems, where the type says otherwise, too.
+  /// Names a part. The result is never `nil`; the type is Apple's.
   public init?(slice: String?, dc: String?) {
     self.slice = slice ?? ""
     self.dc = dc ?? ""

@@ -13,6 +13,6 @@ public final class MSALDeviceInformation: NSObject, Sendable {
   /// Always empty.
   public var extraDeviceInformation: [AnyHashable: Any] { [:] }
 
-  /// The same as the library hands out, for a program's own tests.
+  /// Makes what the library hands out, for a program's own tests.
   public override init() {}
 }

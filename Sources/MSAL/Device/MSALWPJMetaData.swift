@@ -5,7 +5,7 @@ public final class MSALWPJMetaData: NSObject, Sendable {
   /// The registration, by the keys that begin with `MSAL_PRIMARY_REGISTRATION`.
   public var extraDeviceInformation: [AnyHashable: Any] { [:] }
 
-  /// One without a registration, for a program's own tests.
+  /// Makes one without a registration, for a program's own tests.
   public override init() {}
 }
 

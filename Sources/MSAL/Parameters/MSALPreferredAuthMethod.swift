@@ -1,7 +1,7 @@
 /// How a person is offered to sign in.
 public enum MSALPreferredAuthMethod: UInt, Sendable {
-  /// In the way that the server chooses.
+  /// The server chooses the way.
   case none = 0
-  /// With a QR code and a PIN, as for people who share a device at work.
+  /// The person has a QR code and a PIN, as people have who share a device at work.
   case QRPIN = 1
 }

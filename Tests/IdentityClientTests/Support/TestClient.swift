@@ -159,7 +159,7 @@ final class ScriptedBrowser: WebAuthenticator {
     set { state.withLock { $0.hasPrivateWindows = newValue } }
   }
 
-  /// The same person; only the pages are counted.
+  /// The person is the same, and the pages are counted.
   func ephemeral() async -> (any WebAuthenticator)? {
     state.withLock { state in
       guard state.hasPrivateWindows else { return nil }
