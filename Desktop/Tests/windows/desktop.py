@@ -37,8 +37,9 @@ class Desktop:
 
     def __enter__(self):
         reading, writing = os.pipe()
+        # By itself it begins anew when its last client has gone, and lets nobody in meanwhile.
         self.display = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp"],
+            ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp", "-noreset"],
             pass_fds=[writing], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(writing)
         with os.fdopen(reading) as file:
