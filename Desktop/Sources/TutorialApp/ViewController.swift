@@ -60,8 +60,6 @@ final class ViewController {
     webViewParameters = MSALWebviewParameters(authPresentationViewController: self)
   }
 
-  // MARK: Buttons
-
   private func callGraphAPI() {
     loadCurrentAccount { account in
       guard let currentAccount = account else {
@@ -96,8 +94,6 @@ final class ViewController {
     MSALPublicClientApplication.cancelCurrentWebAuthSession()
     task?.cancel()
   }
-
-  // MARK: Tokens
 
   private func loadCurrentAccount(completion: (@MainActor @Sendable (MSALAccount?) -> Void)? = nil) {
     guard let applicationContext else {
@@ -169,8 +165,6 @@ final class ViewController {
     }
   }
 
-  // MARK: Microsoft Graph
-
   private func getContentWithToken(_ result: MSALResult) {
     begin("Waiting for Microsoft Graph. Cancel ends the wait.", canBeCancelled: true)
     task = Task {
@@ -194,8 +188,6 @@ final class ViewController {
       }
     }
   }
-
-  // MARK: Views
 
   /// Shows what is waited for, and lets nobody ask for a second thing meanwhile.
   private func begin(_ status: String, canBeCancelled: Bool = false) {
