@@ -195,7 +195,8 @@ let package = Package(
       ],
       swiftSettings: common),
     .testTarget(
-      name: "BrowserSignInTests", dependencies: ["BrowserSignIn", "TestSupport"], swiftSettings: common),
+      name: "BrowserSignInTests",
+      dependencies: ["BrowserSignIn", "GLibSupport", "IdentityClient", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "EntraLabTests",
       dependencies: ["EntraLab", "TestSupport", "entra-lab", crypto, cryptoExtras], swiftSettings: common),
@@ -237,9 +238,8 @@ let package = Package(
     .testTarget(
       name: "MSALTests",
       dependencies: [
-        "EntraLab", "HTTPSupport", "IdentityClient", "MSAL", "MSALExtensionsStore", "ProofOfPossession",
-        "SecretService", "SoupTransport",
-        "TestSupport", "TokenCache", httpTypes,
+        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "MSAL", "MSALExtensionsStore",
+        "ProofOfPossession", "SecretService", "SoupTransport", "TestSupport", "TokenCache", httpTypes,
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
     .testTarget(

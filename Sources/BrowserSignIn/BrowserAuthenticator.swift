@@ -1,11 +1,19 @@
 public import FoundationEssentials
+import GLibSupport
 public import IdentityClient
 
-/// Signs people in in the system's browser, and listens for its answer on the loopback interface (RFC 8252).
+/// Signs people in in the system's browser, and takes its answer on the loopback interface or at a scheme of the
+/// application's own (RFC 8252).
+///
+/// Such a scheme needs a desktop file that leads its addresses to the program, which `llavero scheme install` makes, and a
+/// program that begins with ``RedirectHandover``.
 public struct BrowserAuthenticator: WebAuthenticator {
   /// Opens a page.
   public typealias Opener = @Sendable (URL) async throws(IdentityError) -> Void
 
+  /// Whether a sign-in whose redirect URI has a scheme of the application's own fails at once where the desktop leads that
+  /// to another program, or to none. Programs that are started by way of another, such as a script, say false.
+  public var checksSchemeHandler = true
   private let open: Opener
   /// What opens the pages, unless the program does.
   private let browser: SystemBrowser?
@@ -26,39 +34,77 @@ public struct BrowserAuthenticator: WebAuthenticator {
   /// Returns what signs people in in a private window of the system's browser; `nil` where that cannot be asked for one,
   /// and where the program opens pages in a way of its own.
   public func ephemeral() async -> (any WebAuthenticator)? {
-    await browser?.privateWindow().map { BrowserAuthenticator(browser: $0) }
+    guard let window = await browser?.privateWindow() else { return nil }
+    var authenticator = BrowserAuthenticator(browser: window)
+    authenticator.checksSchemeHandler = checksSchemeHandler
+    return authenticator
   }
 
   /// Opens a page and waits for the answer that is expected.
   ///
   /// - Throws: ``IdentityError``: ``IdentityError/Code/browserUnavailable``,
-  ///   ``IdentityError/Code/listenerFailed``, ``IdentityError/Code/timedOut`` or
-  ///   ``IdentityError/Code/cancelled``.
+  ///   ``IdentityError/Code/listenerFailed``, ``IdentityError/Code/redirectSchemeNotRegistered``,
+  ///   ``IdentityError/Code/timedOut`` or ``IdentityError/Code/cancelled``.
   public func authorize(
     startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
     responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
   ) async throws(IdentityError) -> [String: String] {
-    if let redirectURI, redirectURI.scheme?.lowercased() != "http" {
-      guard redirectURI.scheme?.lowercased() != "https" else {
-        throw IdentityError(
-          .invalidRedirectURI, "An answer to an https address cannot be taken on this machine.",
-          advice: "Register http://localhost.")
-      }
-      try await open(try startURL(redirectURI))
-      return try await wait(timeout)
+    if let redirectURI, redirectURI.isOwnScheme {
+      return try await authorize(try startURL(redirectURI), redirectURI, isExpected, timeout)
+    }
+    guard redirectURI?.scheme?.lowercased() != "https" else {
+      throw IdentityError(
+        .invalidRedirectURI, "An answer to an https address cannot be taken on this machine.",
+        advice: "Register http://localhost.")
     }
     let listener = try listen(redirectURI, responseMode, isExpected)
     defer { listener.close() }
     let page = try startURL(try Self.redirectURI(redirectURI, port: listener.port))
-    let open = open
-    // The answer may come before the browser's command ends, and a browser that cannot be started ends the
-    // wait.
-    return try await withTaskGroup(of: Outcome?.self) { group in
-      group.addTask {
-        await Outcome.catching { () async throws(LoopbackError) in
-          try await listener.response(timeout: timeout)
-        }
+    return try await answer(to: page) { () async throws(LoopbackError) in
+      try await listener.response(timeout: timeout)
+    }
+  }
+
+  /// Opens a page whose answer comes to a scheme of the application's own.
+  private func authorize(
+    _ page: URL, _ redirectURI: URL, _ isExpected: @escaping @Sendable ([String: String]) -> Bool,
+    _ timeout: Duration
+  ) async throws(IdentityError) -> [String: String] {
+    if checksSchemeHandler { try await RedirectScheme.check(redirectURI) }
+    let listener: RedirectListener
+    do throws(PrivateFileError) {
+      listener = try RedirectListener(
+        directory: RedirectMailbox.ownDirectory, redirectURI: redirectURI, state: page.state ?? "",
+        isExpected: isExpected)
+    } catch {
+      throw IdentityError(
+        .listenerFailed, "The answer cannot be waited for: \(error)",
+        advice: "XDG_RUNTIME_DIR names the directory that is used.")
+    }
+    defer { listener.close() }
+    do throws(IdentityError) {
+      return try await answer(to: page) { () async throws(LoopbackError) in
+        try await listener.response(timeout: timeout)
       }
+    } catch {
+      var error = error
+      if error.code == .timedOut {
+        error.advice =
+          "If the browser asked whether it may open the program, allow it; if it showed an error, see whether "
+          + "\(redirectURI.absoluteString) is registered as a redirect URI of the application."
+      }
+      throw error
+    }
+  }
+
+  /// Opens a page and waits meanwhile: the answer may come before the browser's command ends, and a browser that cannot
+  /// be started ends the wait.
+  private func answer(
+    to page: URL, _ response: @escaping @Sendable () async throws(LoopbackError) -> [String: String]
+  ) async throws(IdentityError) -> [String: String] {
+    let open = open
+    return try await withTaskGroup(of: Outcome?.self) { group in
+      group.addTask { await Outcome.catching(response) }
       group.addTask {
         do throws(IdentityError) {
           try await open(page)
@@ -105,16 +151,6 @@ public struct BrowserAuthenticator: WebAuthenticator {
       throw IdentityError(.invalidRedirectURI, "The redirect URI cannot be used.")
     }
     return url
-  }
-
-  /// Waits for somebody else to take the answer.
-  private func wait(_ timeout: Duration) async throws(IdentityError) -> [String: String] {
-    do {
-      try await Task.sleep(for: timeout)
-    } catch {
-      throw IdentityError(.cancelled, "The sign-in was cancelled.")
-    }
-    throw IdentityError(loopback: .timedOut(refusedAnswers: 0))
   }
 }
 

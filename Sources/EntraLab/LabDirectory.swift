@@ -81,7 +81,7 @@ package struct LabApp: Codable, Sendable {
     self.familyID = familyID
     self.redirectURIs =
       redirectURIs ?? [
-        "http://localhost", "http://127.0.0.1", "msal\(clientID)://auth",
+        "http://localhost", "http://127.0.0.1", "msal\(clientID)://auth", "msauth.org.example.lab://auth",
         "https://login.microsoftonline.com/common/oauth2/nativeclient",
       ]
     self.onlyTenant = onlyTenant

@@ -15,8 +15,8 @@ public protocol WebAuthenticator: Sendable {
   /// - Parameters:
   ///   - startURL: Makes the page's address for the redirect URI that the answer will come to.
   ///   - redirectURI: The redirect URI that was configured. `nil`, and a loopback address without a port, ask
-  ///     for a free port. The answer to a scheme of the application's own comes in another way; then the
-  ///     method opens the page and waits until it is cancelled.
+  ///     for a free port. The answer to a scheme of the application's own may come to
+  ///     ``PublicClient/handleRedirect(_:)`` instead, which cancels the method.
   ///   - responseMode: How the answer comes.
   ///   - isExpected: Whether an answer belongs to this sign-in. What does not is turned away, and the wait
   ///     goes on.

@@ -45,7 +45,7 @@ struct Llavero: AsyncParsableCommand {
         name: "Look after the cache",
         subcommands: [
           Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
-          Sources.self, Adopt.self, Rekey.self, Doctor.self,
+          Sources.self, Adopt.self, Rekey.self, Doctor.self, Scheme.self,
         ]),
     ])
 }

@@ -61,6 +61,21 @@ struct SignInWorker: AsyncParsableCommand {
   @Flag(help: "Log everything there is to standard error.")
   var verbose = false
 
+  /// The desktop starts it with nothing but an address.
+  static func main() async {
+    do throws(IdentityError) {
+      if let address = CommandLine.arguments.last.flatMap({ URL(string: $0) }), address.scheme != nil,
+        try RedirectHandover.run(redirectURI: address)
+      {
+        return
+      }
+    } catch {
+      write(json: Refusal(error))
+      Glibc.exit(EXIT_FAILURE)
+    }
+    await main(nil)
+  }
+
   func run() async throws {
     let client = try makeClient()
     if wait {

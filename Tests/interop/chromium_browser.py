@@ -1,7 +1,8 @@
-"""What $BROWSER names: a Chromium without a window that goes where it is told, driven by chromedriver.
+"""What $BROWSER names: a Chromium that goes where it is told, driven by chromedriver.
 
 Usage: chromium_browser.py <URL>. It clicks on the button of BROWSER_USER, or that to cancel, waits for the page of the loopback
-listener and writes what it saw to the file that BROWSER_REPORT names.
+listener and writes what it saw to the file that BROWSER_REPORT names. With BROWSER_SCHEME it has a window, may open
+addresses of that scheme without asking, as a person can allow it, and stays until that file is removed.
 """
 import json
 import os
@@ -9,6 +10,7 @@ import re
 import subprocess
 import sys
 import time
+import urllib.parse
 
 import requests
 
@@ -23,12 +25,18 @@ class Browser:
             if found := re.search(r"started successfully on port (\d+)", line):
                 self.url = f"http://localhost:{found.group(1)}/session"
                 break
-        arguments = ["--headless=new", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+        scheme = os.environ.get("BROWSER_SCHEME")
+        arguments = [*([] if scheme else ["--headless=new"]), "--disable-gpu", "--no-first-run", "--disable-background-networking",
                      "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost"]
         if os.geteuid() == 0:
             # Chromium has no sandbox for root.
             arguments.append("--no-sandbox")
-        capabilities = {"goog:chromeOptions": {"args": arguments}, "pageLoadStrategy": "normal"}
+        options = {"args": arguments}
+        if scheme:
+            page = urllib.parse.urlsplit(sys.argv[1])
+            allowed = {f"{page.scheme}://{page.netloc}": {scheme: True}}
+            options["prefs"] = {"protocol_handler": {"allowed_origin_protocol_pairs": allowed}}
+        capabilities = {"goog:chromeOptions": options, "pageLoadStrategy": "normal"}
         session = self.call("post", "", {"capabilities": {"alwaysMatch": capabilities}})
         self.version = session["capabilities"]["browserVersion"]
         self.url += "/" + session["sessionId"]
@@ -58,7 +66,8 @@ def main():
         user = os.environ["BROWSER_USER"]
         browser.click('button[name="cancel"]' if user == "cancel" else f'button[name="user"][value="{user}"]')
         deadline = time.monotonic() + 30
-        while not (address := browser.call("get", "/url")).startswith("http://localhost:"):
+        # The address does not change to a scheme of a program's own; that gets it when xdg-open has started it.
+        while not os.environ.get("BROWSER_SCHEME") and not (address := browser.call("get", "/url")).startswith("http://localhost:"):
             if time.monotonic() > deadline:
                 break
         report["address"], report["page"] = address, browser.text()
@@ -68,6 +77,8 @@ def main():
         with open(os.environ["BROWSER_REPORT"] + ".part", "w") as file:
             json.dump(report, file)
         os.rename(file.name, os.environ["BROWSER_REPORT"])
+        while os.environ.get("BROWSER_SCHEME") and os.path.exists(os.environ["BROWSER_REPORT"]):
+            time.sleep(0.1)
         browser.call("delete", "")
         # It stays when it is asked to end.
         browser.driver.kill()

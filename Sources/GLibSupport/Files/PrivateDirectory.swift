@@ -103,6 +103,10 @@ package final class PrivateDirectory: Sendable {
     return file
   }
 
+  /// The address of a file in the directory, which fits a socket's address (108 bytes) whatever the directory's path is.
+  /// It holds for as long as this object lives.
+  package func address(of name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
+
   /// Makes a new file in place of one of this name, and waits until its contents are on the disk. When that
   /// fails there is no file of this name.
   package func write(_ bytes: [UInt8], to name: String) throws(PrivateFileError) {

@@ -33,6 +33,7 @@ package enum GIOTypes {
       g_tls_server_connection_get_type(), g_tls_database_get_type(), g_tls_file_database_get_type(),
       g_tls_interaction_get_type(), g_dbus_interface_get_type(), g_dbus_auth_observer_get_type(),
       g_dbus_message_get_type(), g_dbus_connection_get_type(), g_dbus_proxy_get_type(),
+      g_app_info_get_type(), g_file_get_type(), g_file_monitor_get_type(), g_vfs_get_type(),
     ]
     for type in types { g_type_ensure(type) }
   }()

@@ -106,9 +106,8 @@ final class BrowserSession: Sendable {
   /// - Returns: Whether it is the answer that is waited for.
   func handle(_ url: URL) -> Bool {
     let (answer, waiting) = state.withLock { state -> (Answer?, CheckedContinuation<Answer, Never>?) in
-      guard let redirectURI = state.redirectURI, url.hasSamePlace(as: redirectURI),
-        let query = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedQuery,
-        let parameters = FormEncoding.decode(query.utf8), state.isExpected?(parameters) ?? false
+      guard let redirectURI = state.redirectURI, let parameters = url.answer(to: redirectURI),
+        state.isExpected?(parameters) ?? false
       else { return (nil, nil) }
       // The answer counts once.
       state.redirectURI = nil
@@ -121,8 +120,7 @@ final class BrowserSession: Sendable {
     return true
   }
 
-  /// The page is opened by the authenticator, the answer comes by ``handle(_:)``; whichever ends first
-  /// counts.
+  /// The answer comes to the authenticator, or by ``handle(_:)``; whichever ends first counts.
   private func race(_ open: @escaping @Sendable () async -> Answer) async -> Answer {
     await withTaskGroup(of: Answer.self) { group in
       group.addTask { await open() }
@@ -164,16 +162,5 @@ final class BrowserSession: Sendable {
     case "https": return false
     default: return true
     }
-  }
-}
-
-extension URL {
-  /// Whether two addresses differ in no more than query and fragment.
-  fileprivate func hasSamePlace(as other: URL) -> Bool {
-    func place(_ url: URL) -> [String] {
-      [url.scheme ?? "", url.authorityHost ?? "", url.path.isEmpty ? "/" : url.path].enumerated()
-        .map { $0.offset == 2 ? $0.element : $0.element.lowercased() }
-    }
-    return place(self) == place(other)
   }
 }

@@ -160,8 +160,3 @@ struct InteractiveSignIn: Sendable {
     return try await client.resolver.metadata(of: Authority(url: url, kind: .aad))
   }
 }
-
-extension URL {
-  /// Whether an address is of a scheme of an application's own.
-  var isOwnScheme: Bool { !["http", "https"].contains(scheme?.lowercased() ?? "") }
-}

@@ -44,7 +44,11 @@ final class DefaultTransport: HTTPTransport {
 }
 
 /// What opens the browser.
-func defaultAuthenticator() -> any WebAuthenticator { BrowserAuthenticator() }
+func defaultAuthenticator(_ config: MSALPublicClientApplicationConfig) -> any WebAuthenticator {
+  var authenticator = BrowserAuthenticator()
+  authenticator.checksSchemeHandler = !config.bypassRedirectURIValidation
+  return authenticator
+}
 
 extension HTTPSettings {
   /// What the configuration says at this moment.

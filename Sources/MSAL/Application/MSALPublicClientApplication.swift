@@ -69,7 +69,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     self.config = MSALPublicClientApplicationConfig(copying: config)
     client = PublicClient(
       configuration: try config.clientConfiguration(), cache: try config.cacheConfig.accessor(),
-      transport: try transport ?? DefaultTransport(), authenticator: authenticator ?? defaultAuthenticator(),
+      transport: try transport ?? DefaultTransport(), authenticator: authenticator ?? defaultAuthenticator(config),
       popKeys: self.config.popKeys, logger: MSALGlobalConfig.loggerConfig.logger(), timing: .system,
       httpSettings: { .current }, onBrowserEvent: postNotifications)
     super.init()
@@ -83,12 +83,23 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
 
   /// Completes a sign-in whose redirect URI has a scheme of the application's own.
   ///
-  /// The desktop starts the program, or activates it, with the address; hand it over here.
+  /// The desktop starts the program, or activates it, with the address; hand it over here. A program that was started
+  /// with it has no more to do when this returns true: the process that waits has it then.
+  ///
+  /// For example, at the beginning of `main`:
+  ///
+  /// ```swift
+  /// if let address = CommandLine.arguments.dropFirst().first.flatMap(URL.init(string:)),
+  ///   MSALPublicClientApplication.handleMSALResponse(address, sourceApplication: nil)
+  /// {
+  ///   exit(0)
+  /// }
+  /// ```
   ///
   /// - Parameters:
   ///   - response: The address.
   ///   - sourceApplication: Without effect on Linux.
-  /// - Returns: Whether a sign-in waited for it.
+  /// - Returns: Whether a sign-in waited for it, in this process or in another of the user's.
   @discardableResult
   open class func handleMSALResponse(_ response: URL, sourceApplication: String?) -> Bool {
     WebSessions.handle(response)

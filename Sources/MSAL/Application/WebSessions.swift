@@ -1,3 +1,4 @@
+import BrowserSignIn
 import Foundation
 import IdentityClient
 import Synchronization
@@ -34,9 +35,9 @@ enum WebSessions {
     return !cancels.isEmpty
   }
 
-  /// - Returns: Whether a sign-in waited for this answer.
+  /// - Returns: Whether a sign-in waited for this answer, in this process or in another of the user's.
   static func handle(_ url: URL) -> Bool {
     let clients = sessions.withLock { $0.values.map(\.client) }
-    return clients.contains { $0.handleRedirect(url) }
+    return clients.contains { $0.handleRedirect(url) } || RedirectHandover.handOver(url)
   }
 }

@@ -15,8 +15,9 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// The application's id, as it was registered.
   open var clientId: String
   /// Where the browser hands over its answer. `nil` is `http://localhost` with any free port, which has to be
-  /// registered as a redirect URI of a mobile or desktop application. A scheme of the application's own works,
-  /// too, if its desktop file claims it; see
+  /// registered as a redirect URI of a mobile or desktop application. A scheme of the application's own, such as
+  /// `msauth.com.example.mail://auth`, works, too, where the desktop leads it to the program (`llavero scheme install`)
+  /// and that hands what it is started with to
   /// ``MSALPublicClientApplication/handleMSALResponse(_:sourceApplication:)``.
   open var redirectUri: String?
   /// The client id of the application in which this one runs and which signs people in for it (nested app
@@ -43,7 +44,9 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// Has the keys that tokens of ``MSALAuthenticationSchemePop`` are bound to, such as `GroupKeys()` of the product
   /// `ProofOfPossession`. Without it requests with that scheme fail. MSAL for iOS and macOS has its own at hand.
   open var popKeys: (any PopKeyProvider)?
-  /// Without effect on Linux, where a redirect URI has to be one that can work.
+  /// Whether a sign-in goes on although the desktop does not lead the redirect URI's own scheme to this program; else it
+  /// fails at once with ``MSALInternalError/internalErrorRedirectSchemeNotRegistered``. For programs that are started by
+  /// way of another, such as a script.
   open var bypassRedirectURIValidation = false
 
   /// An application for work, school and personal accounts of the public cloud.

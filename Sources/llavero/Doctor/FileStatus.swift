@@ -18,7 +18,7 @@ struct FileStatus {
   /// Whether its group or everybody may read, write or enter it.
   var isOpenToOthers: Bool { mode & 0o077 != 0 }
 
-  private var mode: UInt { attributes[.posixPermissions] as? UInt ?? 0 }
+  var mode: UInt { attributes[.posixPermissions] as? UInt ?? 0 }
 
   /// Takes away what others may do with a file or directory.
   static func close(_ path: String) throws {

@@ -1,0 +1,63 @@
+public import FoundationEssentials
+import GLibSupport
+import Glibc
+public import IdentityClient
+
+/// Brings an address of a scheme of the application's own to the process that waits for it.
+///
+/// When a browser ends a sign-in at such an address, the desktop starts the program anew, with the address as its
+/// argument. For example:
+///
+/// ```swift
+/// @main struct Mail {
+///   static func main() async throws {
+///     if try RedirectHandover.run(redirectURI: redirectURI) { return }
+///     …
+/// ```
+public enum RedirectHandover {
+  /// How long the process that waits may take to answer.
+  private static let timeout = Duration.seconds(10)
+
+  /// Hands over the address that the desktop started this program with; for the beginning of `main`.
+  ///
+  /// - Parameters:
+  ///   - arguments: The process's.
+  ///   - redirectURI: That of the application.
+  /// - Returns: Whether the program was started with such an address. Then it has done its work.
+  /// - Throws: ``IdentityError/Code/invalidState`` when no sign-in waits for it.
+  public static func run(
+    arguments: [String] = CommandLine.arguments, redirectURI: URL
+  ) throws(IdentityError) -> Bool {
+    guard let scheme = redirectURI.scheme?.lowercased(), redirectURI.isOwnScheme, arguments.count == 2,
+      arguments[1].lowercased().hasPrefix(scheme + ":")
+    else { return false }
+    guard let address = URL(string: arguments[1]), handOver(address) else {
+      throw IdentityError(
+        .invalidState, "No sign-in waits for this answer.", advice: "Start again from the application.")
+    }
+    return true
+  }
+
+  /// Hands an address over to the process of this user whose sign-in it answers. Blocks until that has taken it, ten
+  /// seconds at most; where there is none it returns at once.
+  ///
+  /// - Returns: Whether a sign-in waited for it.
+  public static func handOver(_ address: URL) -> Bool {
+    handOver(address, in: RedirectMailbox.ownDirectory)
+  }
+
+  static func handOver(_ address: URL, in path: String) -> Bool {
+    let bytes = Array(address.absoluteString.utf8)
+    guard let scheme = address.scheme, let state = address.state, bytes.count <= RedirectMailbox.limit,
+      let directory = try? PrivateDirectory.existing(at: path),
+      let socket = RedirectMailbox(directory, scheme: scheme, state: state).connect()
+    else { return false }
+    defer { close(socket) }
+    guard send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return false }
+    let cancellable = Cancellable(timeout: timeout)
+    var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    while poll(&event, 1, cancellable.remainingMilliseconds) < 0 && errno == EINTR {}
+    var verdict: UInt8 = 0
+    return recv(socket, &verdict, 1, Int32(MSG_DONTWAIT)) == 1 && verdict == 1
+  }
+}

@@ -1,0 +1,112 @@
+import Dispatch
+import FoundationEssentials
+import GLibSupport
+import Glibc
+import IdentityClient
+import Synchronization
+
+/// Receives the one address that ends a sign-in at a scheme of the application's own, from the process that the desktop
+/// started with it.
+///
+/// Whatever is not the expected answer is refused and changes nothing, as with ``LoopbackListener``.
+final class RedirectListener: Sendable {
+  private static let maximumConnections = 16
+
+  private let mailbox: RedirectMailbox
+  /// Listens until whoever waits has closed it, so that nobody stays in its queue.
+  private let socket: Mutex<Int32?>
+  private let end: (reading: Int32, writing: Int32)
+  private let answer: @Sendable (URL) -> [String: String]?
+  private let queue = DispatchQueue(label: "llavero.redirect")
+
+  /// Starts to listen.
+  ///
+  /// - Parameters:
+  ///   - directory: Where the processes of this user meet.
+  ///   - redirectURI: The one that the address begins with.
+  ///   - state: That of the sign-in.
+  ///   - isExpected: Says whether these parameters answer this sign-in. Called on another thread; must not block.
+  /// - Throws: ``PrivateFileError``
+  init(
+    directory: String, redirectURI: URL, state: String,
+    isExpected: @escaping @Sendable ([String: String]) -> Bool
+  ) throws(PrivateFileError) {
+    let directory = try PrivateDirectory.made(at: directory)
+    mailbox = RedirectMailbox(directory, scheme: redirectURI.scheme ?? "", state: state)
+    guard let end = openPipe() else { throw .system(call: "pipe", path: directory.path, code: errno) }
+    self.end = end
+    do throws(PrivateFileError) {
+      socket = Mutex(try mailbox.open())
+    } catch {
+      Glibc.close(end.reading)
+      Glibc.close(end.writing)
+      throw error
+    }
+    answer = { address in address.answer(to: redirectURI).flatMap { isExpected($0) ? $0 : nil } }
+  }
+
+  deinit {
+    for descriptor in [end.reading, end.writing] { Glibc.close(descriptor) }
+    if let socket = socket.withLock({ $0 }) { Glibc.close(socket) }
+  }
+
+  /// Waits for the expected answer, once, and closes the socket.
+  ///
+  /// - Returns: The parameters, also those of an error answer.
+  /// - Throws: ``LoopbackError/timedOut(refusedAnswers:)``, ``LoopbackError/cancelled``.
+  func response(timeout: Duration) async throws(LoopbackError) -> [String: String] {
+    let call = BoundedCall<[String: String], LoopbackError>(
+      timeout: timeout, onCancel: .cancelled, onTimeout: .timedOut(refusedAnswers: 0))
+    defer { close() }
+    return try await call.run(abandon: { [self] in close() }) { call in
+      queue.async { [self] in serve(call) }
+    }
+  }
+
+  /// Takes the socket away and ends the waiting.
+  func close() {
+    try? mailbox.directory.remove(mailbox.name)
+    _ = write(end.writing, [0], 1)
+  }
+
+  private func serve(_ call: BoundedCall<[String: String], LoopbackError>) {
+    guard let socket = socket.withLock({ $0.take() }) else { return }
+    var connections: [Int32] = []
+    defer { for descriptor in [socket] + connections { Glibc.close(descriptor) } }
+    while true {
+      var events = ([end.reading, socket] + connections).map {
+        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+      }
+      if poll(&events, nfds_t(events.count), -1) < 0 && errno != EINTR { return }
+      if events[0].revents != 0 { return }
+      for connection in events[2...] where connection.revents != 0 {
+        connections.removeAll { $0 == connection.fd }
+        serve(connection.fd, call)
+        Glibc.close(connection.fd)
+      }
+      guard events[1].revents != 0 else { continue }
+      let connection = accept(socket, nil, nil)
+      guard connection >= 0 else { continue }
+      guard isOwn(connection) else {
+        Glibc.close(connection)
+        continue
+      }
+      _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+      connections.append(connection)
+      // One that says nothing keeps nobody out.
+      if connections.count > Self.maximumConnections { Glibc.close(connections.removeFirst()) }
+    }
+  }
+
+  /// Looks at what a process has sent, and answers with one byte whether it was taken.
+  private func serve(_ connection: Int32, _ call: BoundedCall<[String: String], LoopbackError>) {
+    var bytes = [UInt8](repeating: 0, count: RedirectMailbox.limit + 1)
+    let count = recv(connection, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+    guard (1...RedirectMailbox.limit).contains(count) else { return }
+    let address = String(validating: bytes[..<count], as: UTF8.self).flatMap { URL(string: $0) }
+    wipe(&bytes)
+    let answer = call.isFinished ? nil : address.flatMap(answer)
+    _ = send(connection, [answer == nil ? 0 : 1], 1, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+    if let answer { call.finish(.success(answer)) }
+  }
+}

@@ -1,0 +1,106 @@
+import FoundationEssentials
+import GLibSupport
+import Glibc
+import IdentityClient
+
+/// Where a process waits for the answer that the desktop gives to another process of the same program: a socket in the
+/// runtime directory.
+///
+/// Its name comes from the scheme and the sign-in's `state`, so that an address finds the one process that it is for, and
+/// no other gets to see it. A name on the session bus would need a bus, and show every address to whoever watches that.
+struct RedirectMailbox: Sendable {
+  /// The longest address that is taken, in bytes.
+  static let limit = 1 << 16
+
+  let directory: PrivateDirectory
+  let name: String
+
+  /// The directory of this login session.
+  static var ownDirectory: String {
+    RuntimeDirectory(environment: processEnvironment()).path + "/redirects"
+  }
+
+  init(_ directory: PrivateDirectory, scheme: String, state: String) {
+    self.directory = directory
+    name = String(sha256Hex("\(scheme.lowercased())\n\(state)").prefix(32))
+  }
+
+  /// Makes the socket, which only this user may connect to.
+  ///
+  /// - Returns: A descriptor that listens.
+  /// - Throws: ``PrivateFileError``
+  func open() throws(PrivateFileError) -> Int32 {
+    try removeAbandoned()
+    // A socket has its name only once somebody listens, so that one which refuses has been left behind.
+    let new = name + ".new"
+    try directory.remove(new)
+    let socket = Self.socket()
+    guard socket >= 0 else { throw failure("socket") }
+    guard withAddress(of: new, { bind(socket, $0, $1) }) == 0, chmod(directory.address(of: new), 0o600) == 0,
+      listen(socket, 16) == 0
+    else {
+      let error = failure("bind")
+      close(socket)
+      throw error
+    }
+    try directory.rename(new, to: name)
+    return socket
+  }
+
+  /// Connects to the process that waits there.
+  ///
+  /// - Returns: A descriptor; `nil` where no process of this user waits.
+  func connect() -> Int32? { connect(to: name) }
+
+  private func connect(to name: String) -> Int32? {
+    let socket = Self.socket()
+    guard socket >= 0 else { return nil }
+    if withAddress(of: name, { Glibc.connect(socket, $0, $1) }) == 0, isOwn(socket) { return socket }
+    let code = errno
+    close(socket)
+    errno = code
+    return nil
+  }
+
+  /// Removes the sockets of processes that were killed.
+  private func removeAbandoned() throws(PrivateFileError) {
+    for name in try directory.names() {
+      if let socket = connect(to: name) {
+        close(socket)
+      } else if errno == ECONNREFUSED, !name.hasSuffix(".new") {
+        try directory.remove(name)
+      }
+    }
+  }
+
+  /// Of packets: an address comes as a whole or not at all.
+  private static func socket() -> Int32 {
+    let type = SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    return Glibc.socket(AF_UNIX, Int32(type), 0)
+  }
+
+  private func withAddress(
+    of name: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: directory.address(of: name).utf8) }
+    return withUnsafePointer(to: address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+
+  private func failure(_ call: String) -> PrivateFileError {
+    .system(call: call, path: "\(directory.path)/\(name)", code: errno)
+  }
+}
+
+/// Whether the process at the other end of a socket is this user's.
+func isOwn(_ socket: Int32) -> Bool {
+  // `struct ucred`, which Glibc's module does not have.
+  var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
+  var size = socklen_t(MemoryLayout.size(ofValue: peer))
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.user == geteuid()
+}

@@ -1,0 +1,36 @@
+import FoundationEssentials
+import GLibSupport
+import IdentityClient
+
+/// A scheme of an application's own, as the desktop knows it.
+enum RedirectScheme {
+  /// For a file system that hangs.
+  private static let timeout = Duration.seconds(30)
+  private static let queue = BlockingQueue(label: "llavero.scheme")
+
+  /// Sees to it that the desktop leads the addresses of a redirect URI to this program.
+  ///
+  /// - Throws: ``IdentityError/Code/redirectSchemeNotRegistered`` with the command that helps;
+  ///   ``IdentityError/Code/cancelled``.
+  static func check(_ redirectURI: URL) async throws(IdentityError) {
+    let scheme = redirectURI.scheme?.lowercased() ?? ""
+    let program = executableFile() ?? CommandLine.arguments.first ?? ""
+    let handler = try await queue.run(
+      timeout: timeout, onCancel: IdentityError(.cancelled, "The sign-in was cancelled."),
+      onTimeout: IdentityError(.timedOut, "The desktop files cannot be read.")
+    ) { _ throws(IdentityError) in SchemeHandler(of: scheme) }
+    if let error = refusal(of: handler, scheme: scheme, program: program) { throw error }
+  }
+
+  /// Why a sign-in with this handler could not end; `nil` where it can.
+  static func refusal(of handler: SchemeHandler?, scheme: String, program: String) -> IdentityError? {
+    if let handler, handler.leads(to: program) { return nil }
+    let isForeign = handler.map { $0.id != SchemeHandler.ownID(of: scheme) } ?? false
+    let words = ["llavero", "scheme", "install"] + (isForeign ? ["--replace"] : []) + [scheme, program]
+    return IdentityError(
+      .redirectSchemeNotRegistered,
+      handler.map { "Addresses that begin with \(scheme): lead to another program, by \($0.id)." }
+        ?? "No program is registered for addresses that begin with \(scheme):.",
+      advice: "Register this one: \(words.map(shellQuoted).joined(separator: " "))")
+  }
+}

@@ -1,0 +1,27 @@
+package import FoundationEssentials
+import HTTPSupport
+
+extension URL {
+  /// The parameters of the answer that an address is; `nil` when it is none to this redirect URI, or cannot be read.
+  package func answer(to redirectURI: URL) -> [String: String]? {
+    guard place == redirectURI.place,
+      let query = URLComponents(url: self, resolvingAgainstBaseURL: true)?.percentEncodedQuery
+    else { return nil }
+    return FormEncoding.decode(query.utf8)
+  }
+
+  /// The `state` in the query: of a page that somebody signs in at, and of the answer (RFC 6749 sections 4.1.1 and 4.1.2).
+  package var state: String? {
+    URLComponents(url: self, resolvingAgainstBaseURL: true)?.percentEncodedQuery?.utf8
+      .split(separator: UInt8(ascii: "&")).first { $0.starts(with: "state=".utf8) }
+      .flatMap { FormEncoding.decodeOne($0.dropFirst("state=".utf8.count)) }
+  }
+
+  /// Whether an address is of a scheme of an application's own.
+  package var isOwnScheme: Bool { !["http", "https"].contains(scheme?.lowercased() ?? "") }
+
+  /// What of an address is neither query nor fragment.
+  private var place: [String] {
+    [scheme?.lowercased() ?? "", authorityHost?.lowercased() ?? "", path.isEmpty ? "/" : path]
+  }
+}

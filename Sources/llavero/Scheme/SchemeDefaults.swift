@@ -1,0 +1,91 @@
+import FoundationEssentials
+import GLibSupport
+import Glibc
+import ToolSupport
+
+/// The person's list of the programs that kinds of content and schemes lead to (Association between MIME types and
+/// applications).
+enum SchemeDefaults {
+  private static let limit = 16 << 20
+
+  /// Puts a scheme's desktop file before all others, or takes it away. What was there before stays behind it, and counts
+  /// again when it is gone; the rest of the file stays as it is, to the byte.
+  ///
+  /// - Throws: `Failure.Message`; then nothing is changed.
+  static func change(_ scheme: String, leadsToOwn: Bool) throws(Failure.Message) {
+    let path = resolved("\(DesktopDirectories.configuration)/mimeapps.list")
+    let old: String
+    do {
+      let contents = try readFile(path, limit: limit) ?? []
+      _ = try KeyFile(contents)
+      guard let text = String(validating: contents, as: UTF8.self) else { throw GLibError.unexplained }
+      old = text
+    } catch {
+      throw Failure.Message(
+        name: "unreadable", message: "\(path) cannot be read, and was left as it is: \(error)",
+        advice: "Mend it, and run the command again.")
+    }
+    let new = changed(
+      old, key: "x-scheme-handler/\(scheme)", own: SchemeHandler.ownID(of: scheme) + ";", isFirst: leadsToOwn)
+    guard new != old else { return }
+    if new.isEmpty { return try removeFile(path) }
+    try writeFile(path, Array(new.utf8), mode: FileStatus(path)?.mode ?? 0o644)
+  }
+
+  /// The text with `own` first in the list of a key, or without it. A key without a value goes, and a group without keys.
+  static func changed(_ text: String, key: String, own: String, isFirst: Bool) -> String {
+    let header = "[Default Applications]"
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+    let start = lines.firstIndex { $0.hasPrefix(header) }
+    let end =
+      start.flatMap { start in lines[(start + 1)...].firstIndex { $0.hasPrefix("[") } } ?? lines.endIndex
+    let place = start.flatMap { start in
+      lines[start..<end].firstIndex { $0.prefix { $0 != "=" && $0 != " " } == key && $0.contains("=") }
+    }
+    let value = place.map { String(lines[$0].drop { $0 != "=" }.dropFirst()).replacing(own, with: "") } ?? ""
+    let isLeft = isFirst || !value.allSatisfy { $0 == " " }
+    switch (place, start) {
+    case (let place?, _) where isLeft: lines[place] = key + "=" + (isFirst ? own : "") + value
+    case (let place?, let start?):
+      lines.remove(at: place)
+      if end == start + 2 || lines[(start + 1)..<(end - 1)].allSatisfy(\.isEmpty) { lines.remove(at: start) }
+    case (nil, let start?) where isFirst: lines.insert("\(key)=\(own)", at: start + 1)
+    case (nil, nil) where isFirst:
+      // The last line is what comes after the last line break: nothing, in most files.
+      let isWhole = lines.last?.isEmpty ?? true
+      lines.insert(contentsOf: [header, "\(key)=\(own)"], at: lines.endIndex - (isWhole ? 1 : 0))
+      if !isWhole { lines.append("") }
+    default: break
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// The file itself where the path is a link, such as into a repository of settings.
+  private static func resolved(_ path: String) -> String {
+    guard FileStatus(path) != nil else { return path }
+    return URL(filePath: path).resolvingSymlinksInPath().path
+  }
+}
+
+/// Writes a file of the desktop's as a whole, and makes the directories above it as the XDG Base Directory Specification
+/// wants them.
+///
+/// - Throws: `Failure.Message`
+func writeFile(_ path: String, _ contents: [UInt8], mode: UInt = 0o644) throws(Failure.Message) {
+  let directory = path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+  try? FileManager.default.createDirectory(
+    atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  guard replaceFile(path, with: contents.span, mode: UInt32(mode)) else { throw .notWritable(path) }
+}
+
+/// - Throws: `Failure.Message`
+func removeFile(_ path: String) throws(Failure.Message) {
+  if unsafe unlink(path) != 0, errno != ENOENT { throw .notWritable(path) }
+}
+
+extension Failure.Message {
+  fileprivate static func notWritable(_ path: String) -> Failure.Message {
+    let reason = unsafe String(cString: strerror(errno))
+    return Failure.Message(name: "not_writable", message: "\(path) cannot be changed: \(reason).")
+  }
+}

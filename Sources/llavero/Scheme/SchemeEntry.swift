@@ -1,0 +1,95 @@
+import FoundationEssentials
+import GLibSupport
+import Glibc
+import ToolSupport
+
+/// The desktop file that leads the addresses of a scheme to a program (Desktop Entry Specification).
+struct SchemeEntry {
+  let scheme: String
+  let program: String
+  var arguments: [String] = []
+  /// What the desktop calls the program.
+  var name: String
+
+  /// Only files with this key are the tool's to change. Its value is the scheme.
+  private static let mark = "X-Llavero-Scheme"
+  private static let group = "Desktop Entry"
+  private static let limit = 1 << 20
+
+  /// What there is for a scheme.
+  ///
+  /// - Returns: `nil` where there is none.
+  /// - Throws: `Failure.Message` for a file of somebody else's.
+  init?(existing scheme: String) throws(Failure.Message) {
+    let path = Self.path(of: scheme)
+    guard FileStatus(path) != nil else { return nil }
+    let contents: [UInt8]?
+    do throws(PrivateFileError) {
+      contents = try readPrivateFile(path, limit: Self.limit, openToOthers: true)
+    } catch {
+      throw Failure.Message(name: "unreadable", message: "\(error)")
+    }
+    let keys = contents.flatMap { try? KeyFile($0) }?[Self.group] ?? [:]
+    guard keys[Self.mark] == scheme else {
+      throw Failure.Message(
+        name: "exists", message: "\(path) is there already, and is not of \"llavero scheme install\".",
+        advice: "See whose it is, and remove it if it is of no use.")
+    }
+    let command = keys["Exec"].flatMap(words(ofExec:)) ?? []
+    self.scheme = scheme
+    program = command.first ?? ""
+    arguments = Array(command.dropFirst())
+    name = keys["Name"] ?? ""
+  }
+
+  init(scheme: String, program: String, arguments: [String], name: String) {
+    self.scheme = scheme
+    self.program = program
+    self.arguments = arguments
+    self.name = name
+  }
+
+  static func path(of scheme: String) -> String {
+    "\(DesktopDirectories.applications)/\(SchemeHandler.ownID(of: scheme))"
+  }
+
+  /// The schemes that have a file that may be the tool's.
+  static var installed: [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: DesktopDirectories.applications)) ?? []
+    let (start, end) = (SchemeHandler.ownID(of: "\u{0}").split(separator: "\u{0}")[0], ".desktop")
+    return names.filter { $0.hasPrefix(start) && $0.hasSuffix(end) }
+      .map { String($0.dropFirst(start.count).dropLast(end.count)) }.sorted()
+  }
+
+  var text: String {
+    """
+    [Desktop Entry]
+    Type=Application
+    Name=\(Self.escaped(name))
+    Comment=Takes the answer of a sign-in from the browser
+    Exec=\(Self.escaped(([program] + arguments).map(Self.quoted).joined(separator: " "))) %u
+    Terminal=false
+    NoDisplay=true
+    MimeType=x-scheme-handler/\(scheme);
+    \(Self.mark)=\(scheme)
+
+    """
+  }
+
+  /// A word of the Exec key ("The Exec key"). Quotes stand only where they must: xdg-open knows none.
+  private static func quoted(_ word: String) -> String {
+    let text = word.replacing("%", with: "%%")
+    guard word.isEmpty || word.contains(where: { reserved.contains($0) }) else { return text }
+    return "\""
+      + text.reduce(into: "") { $0 += (#""`$\"#.contains($1) ? "\\" : "") + String($1) } + "\""
+  }
+
+  private static let reserved = Set(" \t\n\"'\\><~|&;$*?#()`")
+
+  /// A value of type string ("Possible value types").
+  private static func escaped(_ value: String) -> String {
+    let escapes: [Character: String] = ["\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"]
+    let text = value.reduce(into: "") { $0 += escapes[$1] ?? String($1) }
+    return text.hasPrefix(" ") ? "\\s" + text.dropFirst() : text
+  }
+}

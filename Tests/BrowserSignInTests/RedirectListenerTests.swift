@@ -1,0 +1,193 @@
+import Dispatch
+import FoundationEssentials
+import GLibSupport
+import Glibc
+import IdentityClient
+import TestSupport
+import Testing
+
+@testable import BrowserSignIn
+
+@Suite(.timeLimit(.minutes(10)))
+struct RedirectListenerTests {
+  private static let redirectURI = "msauth.com.example.mail://auth"
+  private let runtime: TemporaryDirectory
+  private var directory: String { runtime.path + "/llavero/redirects" }
+
+  init() throws { runtime = try TemporaryDirectory() }
+
+  private func listener(_ state: String = "right") throws -> RedirectListener {
+    try RedirectListener(
+      directory: directory, redirectURI: try #require(URL(string: Self.redirectURI)), state: state
+    ) { $0["state"] == state }
+  }
+
+  /// What the process does that the desktop starts with an address. It blocks, so it has a thread of its own.
+  private func handOver(_ text: String) async throws -> Bool {
+    let (address, directory) = (try #require(URL(string: text)), directory)
+    return await withCheckedContinuation { continuation in
+      DispatchQueue(label: "test.handover").async {
+        continuation.resume(returning: RedirectHandover.handOver(address, in: directory))
+      }
+    }
+  }
+
+  @Test(.conformance(1)) func `The address that was expected is the answer`() async throws {
+    let listener = try listener()
+    async let response = listener.response(timeout: .seconds(200))
+    #expect(try await handOver("MSAUTH.com.example.mail://auth?code=a%2Bb+c&state=right"))
+    #expect(try await response == ["code": "a+b c", "state": "right"])
+    #expect(try !FileManager.default.contentsOfDirectory(atPath: directory).contains { !$0.hasPrefix(".") })
+  }
+
+  @Test(
+    .conformance(5, 6),
+    arguments: [
+      "?code=evil&state=wrong", "?code=evil", "?state=right&code=evil&state=right", "#code=evil&state=right",
+      "/other?code=evil&state=right", "?code=evil&state=right&%ff=1",
+    ])
+  func `What is not the expected address is refused, and the wait goes on`(_ rest: String) async throws {
+    let listener = try listener()
+    async let response = listener.response(timeout: .seconds(200))
+    #expect(try await !handOver(Self.redirectURI + rest))
+    #expect(try await !handOver("msauth.com.example.files://auth?code=evil&state=right"))
+    #expect(try await handOver(Self.redirectURI + "?code=1&state=right"))
+    #expect(try await response["code"] == "1")
+  }
+
+  @Test func `An address beyond the limit is refused, and the wait goes on`() async throws {
+    let listener = try listener()
+    async let response = listener.response(timeout: .seconds(200))
+    let code = String(repeating: "e", count: RedirectMailbox.limit)
+    #expect(try await !handOver(Self.redirectURI + "?code=\(code)&state=right"))
+    #expect(try await handOver(Self.redirectURI + "?code=1&state=right"))
+    #expect(try await response["code"] == "1")
+  }
+
+  @Test func `Packets that are no address, and connections that say nothing, keep nobody out`() async throws {
+    let listener = try listener()
+    async let response = listener.response(timeout: .seconds(200))
+    let mailbox = RedirectMailbox(
+      try #require(try PrivateDirectory.existing(at: directory)), scheme: "msauth.com.example.mail",
+      state: "right")
+    var sockets: [Int32] = []
+    for size in [0, 1, RedirectMailbox.limit, RedirectMailbox.limit + 1, 100_000] {
+      // The kernel's queue may be full for a moment.
+      var socket = mailbox.connect()
+      while socket == nil {
+        await Task.yield()
+        socket = mailbox.connect()
+      }
+      let connection = try #require(socket)
+      sockets.append(connection)
+      let bytes = [UInt8](repeating: 0xff, count: size)
+      _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+    for _ in 0..<64 { if let socket = mailbox.connect() { sockets.append(socket) } }
+    while try await !handOver(Self.redirectURI + "?code=1&state=right") {}
+    #expect(try await response["code"] == "1")
+    for socket in sockets { close(socket) }
+  }
+
+  @Test func `Of two that wait each gets its own answer`() async throws {
+    let (one, other) = (try listener("one"), try listener("other"))
+    async let first = one.response(timeout: .seconds(200))
+    async let second = other.response(timeout: .seconds(200))
+    #expect(try await handOver(Self.redirectURI + "?code=2&state=other"))
+    #expect(try await handOver(Self.redirectURI + "?code=1&state=one"))
+    #expect(try await first["code"] == "1")
+    #expect(try await second["code"] == "2")
+  }
+
+  @Test func `An answer counts once`() async throws {
+    let listener = try listener()
+    async let response = listener.response(timeout: .seconds(200))
+    let answers = await withTaskGroup(of: Bool?.self) { group in
+      for number in 0..<8 {
+        group.addTask { try? await handOver("\(Self.redirectURI)?code=\(number)&state=right") }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(answers.count { $0 == true } == 1)
+    _ = try await response
+    #expect(try await !handOver(Self.redirectURI + "?code=9&state=right"))
+  }
+
+  @Test(.conformance(14)) func `A wait ends with its task and at its deadline`() async throws {
+    let listener = try listener()
+    let waiting = Task { try await listener.response(timeout: .seconds(200)) }
+    waiting.cancel()
+    await #expect(throws: LoopbackError.cancelled) { try await waiting.value }
+    #expect(try await !handOver(Self.redirectURI + "?code=1&state=right"))
+    await #expect(throws: LoopbackError.timedOut(refusedAnswers: 0)) {
+      try await self.listener().response(timeout: .milliseconds(20))
+    }
+  }
+
+  @Test func `Only this user reaches the socket, and what a killed process leaves goes`() throws {
+    let listener = try listener()
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+    #expect(names.count == 1)
+    for (path, mode) in [(directory, 0o700), (directory + "/" + (names.first ?? ""), 0o600)] {
+      var status = stat()
+      #expect(stat(path, &status) == 0 && Int(status.st_mode) & 0o777 == mode)
+    }
+    let abandoned = RedirectMailbox(
+      try PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: "killed")
+    close(try abandoned.open())
+    let other = try self.listener("other")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 2)
+    withExtendedLifetime((listener, other)) {}
+  }
+
+  @Test func `A directory that others may enter is not used`() async throws {
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    chmod(directory, 0o755)
+    #expect(throws: PrivateFileError.notPrivate(path: directory)) { try listener() }
+    #expect(try await !handOver(Self.redirectURI + "?code=1&state=right"))
+  }
+
+  @Test func `A program that is started with an address says whether somebody waited for it`() throws {
+    let redirectURI = try #require(URL(string: Self.redirectURI))
+    for arguments in [["mail"], ["mail", "https://example.com/?code=1"], ["mail", "x", Self.redirectURI]] {
+      #expect(try !RedirectHandover.run(arguments: arguments, redirectURI: redirectURI))
+    }
+    let error = #expect(throws: IdentityError.self) {
+      try RedirectHandover.run(
+        arguments: ["mail", Self.redirectURI + "?code=secret&state=nobody-\(UInt64.random(in: 0 ... .max))"],
+        redirectURI: redirectURI)
+    }
+    #expect(error?.code == .invalidState)
+    #expect(error?.description.contains("secret") == false)
+  }
+
+  @Test(arguments: [
+    (["/bin/mail"], true), (["/usr/bin/env", "A=b", "C=", "/bin/mail", "x"], true), (["/bin/other"], false),
+    (["/bin/sh", "/bin/mail"], false), ([], false), (["env"], false),
+  ])
+  func `A handler leads here when it starts this program`(_ command: [String], _ leadsHere: Bool) throws {
+    let here = try TemporaryDirectory()
+    for name in ["mail", "other", "sh", "env"] { chmod(try here.file(name), 0o755) }
+    let words = command.map {
+      $0.replacing("/bin/", with: here.path + "/").replacing("/usr" + here.path, with: "/usr/bin")
+    }
+    let handler = SchemeHandler(id: "org.example.mail.desktop", command: words)
+    #expect(handler.leads(to: here.path + "/mail") == leadsHere)
+    let refusal = RedirectScheme.refusal(of: handler, scheme: "msauth.mail", program: here.path + "/mail")
+    #expect((refusal == nil) == leadsHere)
+    #expect(refusal.map { $0.code == .redirectSchemeNotRegistered } ?? true)
+  }
+
+  @Test func `The advice is the command, as a shell takes it`() {
+    let absent = RedirectScheme.refusal(of: nil, scheme: "a.b", program: "/opt/My App/mail")
+    #expect(absent?.advice == "Register this one: llavero scheme install a.b '/opt/My App/mail'")
+    let foreign = RedirectScheme.refusal(
+      of: SchemeHandler(id: "org.example.desktop", command: []), scheme: "a.b", program: "/bin/mail")
+    #expect(foreign?.advice == "Register this one: llavero scheme install --replace a.b /bin/mail")
+    let moved = RedirectScheme.refusal(
+      of: SchemeHandler(id: "llavero-scheme-a.b.desktop", command: ["/old/mail"]), scheme: "a.b",
+      program: "/bin/mail")
+    #expect(moved?.advice == "Register this one: llavero scheme install a.b /bin/mail")
+  }
+}

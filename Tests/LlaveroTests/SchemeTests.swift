@@ -1,0 +1,209 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+/// `llavero scheme`, with directories of its own in place of the person's.
+@Suite(.timeLimit(.minutes(10)))
+struct SchemeTests {
+  private static let scheme = "msauth.org.example.mail"
+  private let home: TemporaryDirectory
+  private let program: String
+
+  init() throws {
+    home = try TemporaryDirectory()
+    for name in ["data/applications", "config", "run", "none"] { _ = try home.directory(name) }
+    program = try home.file("mail", "#!/bin/sh\n")
+    chmod(program, 0o755)
+    chmod(home.path + "/run", 0o700)
+  }
+
+  private var environment: [String: String] {
+    [
+      "PATH": "/usr/bin:/bin", "HOME": home.path, "XDG_DATA_HOME": home.path + "/data",
+      "XDG_CONFIG_HOME": home.path + "/config", "XDG_RUNTIME_DIR": home.path + "/run",
+      "XDG_DATA_DIRS": home.path + "/none", "XDG_CONFIG_DIRS": home.path + "/none",
+      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+    ]
+  }
+
+  private func run(_ arguments: String...) throws -> Child.Result {
+    try Child.run(Tool.path, ["scheme"] + arguments, environment: environment)
+  }
+
+  private func list() throws -> JSONValue {
+    let result = try run("list", "--json")
+    #expect(result.status == 0 && result.standardError.isEmpty)
+    return try #require(try JSONValue(text: result.standardOutput)["schemes"])
+  }
+
+  private func desktopFile(_ scheme: String = scheme) -> String {
+    "data/applications/llavero-scheme-\(scheme).desktop"
+  }
+
+  /// What handles the scheme, as the desktop's own tool says.
+  private func handler() throws -> String {
+    try Child.run(
+      "xdg-mime", ["query", "default", "x-scheme-handler/\(Self.scheme)"], environment: environment
+    )
+    .standardOutput.split(separator: "\n").joined()
+  }
+
+  @Test func `A scheme that is installed leads to the program, and is listed`() throws {
+    let result = try run("install", "\(Self.scheme)://auth", program, "--json")
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(try JSONValue(text: result.standardOutput).keys == ["arguments", "path", "program", "scheme"])
+    #expect(try handler() == "llavero-scheme-\(Self.scheme).desktop")
+    let listed = try list()
+    #expect(listed.strings("scheme") == [Self.scheme] && listed.strings("program") == [program])
+    #expect(listed.strings("state") == ["ok"])
+    #expect(try run("list").standardOutput.contains(Self.scheme))
+    // Once more, for another place of the program.
+    #expect(try run("install", Self.scheme.uppercased(), "/bin/true").status == 0)
+    #expect(try list().strings("program") == ["/bin/true"])
+    #expect(try home.contents("config/mimeapps.list").split(separator: "\n").count == 2)
+  }
+
+  @Test func `The desktop starts the program with the words it was given, whatever is in them`() throws {
+    let fifo = home.path + "/words"
+    try #require(mkfifo(fifo, 0o600) == 0)
+    let odd = try home.file("A \"mail\" $HOME `x`", "#!/bin/sh\nprintf '%s|' \"$@\" >'\(fifo)'\n")
+    chmod(odd, 0o755)
+    let words = ["a b", "it's", "\"", "\\", "$HOME", "`id`", "%u", "%%", "", "c;d&e|f", "~*?#()<>", "ä"]
+    let installed = try Child.run(
+      Tool.path, ["scheme", "install", Self.scheme, odd, "--name", "Mail \\ %c", "--"] + words,
+      environment: environment)
+    #expect(installed.status == 0, "\(installed.standardError)")
+    let address = "\(Self.scheme)://auth?code=1&state=a%20b"
+    // What it starts inherits its streams, and would hold a pipe open.
+    try #require(try Child("gio", ["open", address], environment: environment).wait() == 0)
+    let heard = try Child.run("cat", [fifo], environment: environment).standardOutput
+    #expect(heard == (words + [address]).map { $0 + "|" }.joined())
+    #expect(try list()[0]?["arguments"]?.arrayValue?.compactMap(\.stringValue) == words)
+  }
+
+  @Test func `What was there before is there after the removal, to the byte`() throws {
+    _ = try home.file(
+      "data/applications/org.example.other.desktop",
+      "[Desktop Entry]\nType=Application\nName=Other\nExec=/bin/true %u\n")
+    let before = """
+      # Mine
+      [Added Associations]
+      text/plain=a.desktop;b.desktop;
+
+      [Default Applications]
+      # And this
+      x-scheme-handler/\(Self.scheme)=org.example.other.desktop;
+      text/html=browser.desktop
+
+      """
+    let file = try home.file("config/real.list", before)
+    let link = home.path + "/config/mimeapps.list"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "real.list")
+    chmod(file, 0o640)
+    #expect(try handler() == "org.example.other.desktop")
+
+    let refused = try run("install", Self.scheme, program, "--json")
+    #expect(refused.status == 1)
+    #expect(try JSONValue(text: refused.standardError)["error"]?["code"]?.stringValue == "taken")
+    #expect(try home.contents("config/mimeapps.list") == before)
+
+    #expect(try run("install", "--replace", Self.scheme, program).status == 0)
+    #expect(try handler() == "llavero-scheme-\(Self.scheme).desktop")
+    #expect(try list().strings("state") == ["ok"])
+    let removed = try run("remove", Self.scheme, "--json")
+    #expect(removed.status == 0, "\(removed.standardError)")
+    #expect(try home.contents("config/mimeapps.list") == before)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "real.list")
+    var status = stat()
+    #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o640)
+    #expect(!FileManager.default.fileExists(atPath: home.path + "/" + desktopFile()))
+    #expect(try handler() == "org.example.other.desktop")
+    let again = try run("remove", Self.scheme)
+    #expect(again.status == 1 && again.standardError.contains("not installed"))
+  }
+
+  @Test func `Where nothing was before nothing stays`() throws {
+    #expect(try run("install", Self.scheme, program).status == 0)
+    #expect(try run("remove", Self.scheme).status == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/config").isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/data/applications").isEmpty)
+    #expect(try list() == .array([]))
+  }
+
+  @Test(arguments: [
+    "http", "HTTPS", "mailto:", "file:///", "javascript", "tel", "ssh", "x-y z", "1abc", "-a", "", "a/b",
+    "ä.b",
+    "ms-settings", "chrome-extension", String(repeating: "a", count: 201),
+  ])
+  func `A scheme that is no app's to take is wrong usage, and nothing is written`(_ scheme: String) throws {
+    let result = try run("install", "--", scheme, program)
+    #expect(result.status == 2, "\(result.standardOutput)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/config").isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/data/applications").isEmpty)
+  }
+
+  @Test func `A program that cannot be started is wrong usage`() throws {
+    let plain = try home.file("plain")
+    let unfit = try ["a=b", "100%"].map { name in
+      let file = try home.file(name)
+      chmod(file, 0o755)
+      return file
+    }
+    for program in [plain, "/nonexistent", home.path, ""] + unfit {
+      #expect(try run("install", Self.scheme, program).status == 2)
+    }
+    #expect(try run("install", Self.scheme, program, "--name", "a\nExec=x").status == 2)
+  }
+
+  @Test func `A desktop file of somebody else's is left alone`() throws {
+    let foreign = "[Desktop Entry]\nType=Application\nName=Mine\nExec=/bin/true\n"
+    _ = try home.file(desktopFile(), foreign)
+    for arguments in [["install", "--replace", Self.scheme, program], ["remove", Self.scheme]] {
+      let result = try Child.run(Tool.path, ["scheme"] + arguments, environment: environment)
+      #expect(result.status == 1 && result.standardError.contains("is there already"))
+    }
+    #expect(try home.contents(desktopFile()) == foreign)
+    #expect(try list() == .array([]))
+  }
+
+  @Test(arguments: [
+    "", "[Default Applications]\nx-scheme-handler/a.b=o.desktop\n", "[A]\nx=y", "[A]\nx=y\n\n",
+    "# Mine\n[Default Applications]\n\n# And\ntext/html=b.desktop;\n\n[A]\nx-scheme-handler/a.b=c.desktop;\n",
+    "[Default Applications]\nx-scheme-handler/a.bc=o.desktop;p.desktop;\nx-scheme-handler/a.b=o.desktop;p.desktop;",
+  ])
+  func `Any list of the person's is the same after an installation and a removal`(_ list: String) throws {
+    if !list.isEmpty { _ = try home.file("config/mimeapps.list", list) }
+    #expect(try run("install", "--replace", "a.b", program).status == 0)
+    #expect(try self.list().strings("state") == ["ok"])
+    #expect(try run("remove", "a.b").status == 0)
+    #expect(((try? home.contents("config/mimeapps.list")) ?? "") == (list == "[A]\nx=y" ? list + "\n" : list))
+  }
+
+  @Test func `A list of the person's that cannot be read is left as it is`() throws {
+    _ = try home.file("config/mimeapps.list", "no list\n")
+    #expect(try run("install", Self.scheme, program).status == 1)
+    #expect(try home.contents("config/mimeapps.list") == "no list\n")
+  }
+
+  @Test func `A program that is gone, and a handler that goes before, are told`() throws {
+    #expect(try run("install", Self.scheme, program).status == 0)
+    unlink(program)
+    #expect(try list().strings("state") == ["program_missing"])
+    _ = try home.file("config/mimeapps.list")
+    _ = try home.file("mail")
+    chmod(program, 0o755)
+    #expect(try list().strings("state") == ["other_handler"])
+  }
+
+  @Test func `Of several that install at once each is there`() async throws {
+    let schemes = (0..<8).map { "org.example.app" + String(repeating: "x", count: $0) }
+    let statuses = await withTaskGroup(of: Int32?.self) { group in
+      for scheme in schemes { group.addTask { try? run("install", scheme, program).status } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(statuses.allSatisfy { $0 == 0 })
+    #expect(try list().strings("state") == schemes.map { _ in "ok" })
+  }
+}

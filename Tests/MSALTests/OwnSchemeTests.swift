@@ -1,0 +1,99 @@
+@testable import BrowserSignIn
+import Foundation
+@testable import MSAL
+import TestSupport
+import Testing
+import TokenCache
+
+/// Redirect URIs of a scheme of the application's own, with the desktop's files and the runtime directory of a process of
+/// its own.
+struct OwnSchemeTests {
+  private static let redirectURI = "msauth.org.example.mail://auth"
+
+  private static func useOwnDirectories() throws -> TemporaryDirectory {
+    let home = try TemporaryDirectory()
+    for name in ["DATA_HOME", "CONFIG_HOME", "DATA_DIRS", "CONFIG_DIRS", "RUNTIME_DIR"] {
+      setenv("XDG_\(name)", try home.directory(name), 1)
+    }
+    setenv("BROWSER", "true", 1)
+    return home
+  }
+
+  private static func application(
+    _ entra: FakeEntra, bypasses: Bool
+  ) throws -> MSALPublicClientApplication {
+    let config = MSALPublicClientApplicationConfig(
+      clientId: FakeEntra.clientID, redirectUri: redirectURI, authority: nil)
+    config.bypassRedirectURIValidation = bypasses
+    config.cacheConfig.store = InMemoryStore()
+    return try MSALPublicClientApplication(
+      configuration: config, transport: entra, authenticator: defaultAuthenticator(config))
+  }
+
+  @Test func `A scheme that does not lead here is the error of MSAL, at once`() async {
+    await #expect(processExitsWith: .success) {
+      let home = try Self.useOwnDirectories()
+      do {
+        _ = try await Self.application(FakeEntra(), bypasses: false).signIn()
+        exit(1)
+      } catch let error as NSError {
+        guard error.domain == MSALErrorDomain, error.code == MSALError.internal.rawValue,
+          error.userInfo[MSALInternalErrorCodeKey] as? Int
+            == MSALInternalError.internalErrorRedirectSchemeNotRegistered.rawValue,
+          error.localizedRecoverySuggestion?.contains("llavero scheme install msauth.org.example.mail /")
+            ?? false
+        else {
+          print(error, error.userInfo)
+          exit(2)
+        }
+      }
+      withExtendedLifetime(home) {}
+    }
+  }
+
+  @Test func `An address that another process waits for goes there`() async {
+    await #expect(processExitsWith: .success) {
+      let home = try Self.useOwnDirectories()
+      guard let redirectURI = URL(string: Self.redirectURI),
+        let stray = URL(string: Self.redirectURI + "?code=1&state=wrong"),
+        let answer = URL(string: Self.redirectURI + "?code=1&state=right")
+      else { exit(1) }
+      let listener = try RedirectListener(
+        directory: RedirectMailbox.ownDirectory, redirectURI: redirectURI, state: "right"
+      ) { $0["state"] == "right" }
+      async let response = listener.response(timeout: .seconds(200))
+      let verdicts = await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+          let verdicts = [stray, answer].map {
+            MSALPublicClientApplication.handleMSALResponse($0, sourceApplication: nil)
+          }
+          continuation.resume(returning: verdicts)
+        }
+      }
+      guard verdicts == [false, true], try await response["code"] == "1" else { exit(2) }
+      withExtendedLifetime(home) {}
+    }
+  }
+
+  @Test func `Who bypasses the check waits, and takes the answer in the same process`() async {
+    await #expect(processExitsWith: .success) {
+      let home = try Self.useOwnDirectories()
+      setenv("BROWSER", "false", 1)
+      let refused = FakeEntra()
+      do {
+        // The browser that cannot be started shows that the check was passed.
+        _ = try await Self.application(refused, bypasses: true).signIn()
+        exit(1)
+      } catch let error as NSError {
+        guard
+          error.userInfo[MSALInternalErrorCodeKey] as? Int
+            == MSALInternalError.internalErrorNoViewController.rawValue
+        else {
+          print(error, error.userInfo)
+          exit(2)
+        }
+      }
+      withExtendedLifetime(home) {}
+    }
+  }
+}
