@@ -69,7 +69,8 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     self.config = MSALPublicClientApplicationConfig(copying: config)
     client = PublicClient(
       configuration: try config.clientConfiguration(), cache: try config.cacheConfig.accessor(),
-      transport: try transport ?? DefaultTransport(), authenticator: authenticator ?? defaultAuthenticator(config),
+      transport: try transport ?? DefaultTransport(),
+      authenticator: authenticator ?? defaultAuthenticator(self.config),
       popKeys: self.config.popKeys, logger: MSALGlobalConfig.loggerConfig.logger(), timing: .system,
       httpSettings: { .current }, onBrowserEvent: postNotifications)
     super.init()

@@ -110,6 +110,12 @@ class Tutorial2018: TutorialSteps {
     ) { (result, error) in }
   }
 
+  @available(*, deprecated)
+  func application(open url: URL) -> Bool {
+    MSALPublicClientApplication.handleMSALResponse(url)
+    return MSALPublicClientApplication.handleMSALResponse(url)
+  }
+
   func updateText(text: String) {
     DispatchQueue.main.async {
       self.screen.continuation.yield(text)
