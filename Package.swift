@@ -24,6 +24,7 @@ let package = Package(
     .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
     .library(name: "ProofOfPossession", targets: ["ProofOfPossession"]),
+    .library(name: "IdentityBroker", targets: ["IdentityBroker"]),
     .library(name: "MicrosoftGraph", targets: ["MicrosoftGraph"]),
     .library(name: "HTTPSupport", targets: ["HTTPSupport"]),
     .library(name: "SoupTransport", targets: ["SoupTransport"]),
@@ -96,27 +97,31 @@ let package = Package(
       dependencies: ["GLibSupport", "IdentityClient", "TokenCache", crypto, cryptoExtras],
       swiftSettings: safe),
     .target(
+      name: "IdentityBroker", dependencies: ["CGLib", "GLibSupport", "IdentityClient", "TokenCache"],
+      swiftSettings: common),
+    .target(
       name: "MicrosoftGraph", dependencies: ["HTTPSupport", "IdentityClient", "TokenCache", httpTypes],
       swiftSettings: safe),
     .target(
       name: "MSAL",
       dependencies: [
-        "BrowserSignIn", "HTTPSupport", "IdentityClient", "KeyringStore", "MSALExtensionsStore",
-        "SecretService", "SoupTransport", "TokenCache", logging,
+        "BrowserSignIn", "HTTPSupport", "IdentityBroker", "IdentityClient", "KeyringStore",
+        "MSALExtensionsStore", "SecretService", "SoupTransport", "TokenCache", logging,
       ],
       swiftSettings: safe),
     .target(
       name: "ToolSupport",
       dependencies: [
-        "EncryptedFileStore", "GLibSupport", "HTTPSupport", "IdentityClient", "KeyringStore", "Sealing",
-        "SecretService", "TokenCache", argumentParser,
+        "EncryptedFileStore", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
+        "KeyringStore",
+        "Sealing", "SecretService", "TokenCache", argumentParser,
       ],
       swiftSettings: safe),
     .executableTarget(
       name: "llavero",
       dependencies: [
-        "EncryptedFileStore", "GLibSupport", "HTTPSupport", "IdentityClient", "MSALExtensionsStore",
-        "SecretService", "TokenCache", "ToolSupport", argumentParser,
+        "EncryptedFileStore", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
+        "MSALExtensionsStore", "SecretService", "TokenCache", "ToolSupport", argumentParser,
       ],
       swiftSettings: safe),
     // What of the tool needs the network. A program of its own, so that llavero loads no HTTP library.
@@ -215,6 +220,10 @@ let package = Package(
       ],
       swiftSettings: common),
     .testTarget(
+      name: "IdentityBrokerTests",
+      dependencies: ["GLibSupport", "IdentityBroker", "IdentityClient", "TestSupport", "TokenCache"],
+      swiftSettings: common),
+    .testTarget(
       name: "SignInTests",
       dependencies: [
         "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "KeyringStore", "ProofOfPossession",
@@ -238,7 +247,7 @@ let package = Package(
     .testTarget(
       name: "MSALTests",
       dependencies: [
-        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "MSAL", "MSALExtensionsStore",
+        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityBroker", "IdentityClient", "MSAL", "MSALExtensionsStore",
         "ProofOfPossession", "SecretService", "SoupTransport", "TestSupport", "TokenCache", httpTypes,
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),

@@ -7,6 +7,8 @@ public struct AuthenticationResult: Sendable {
   public enum Source: Sendable, Hashable {
     case cache
     case network
+    /// Somebody else, such as the identity broker.
+    case broker
   }
 
   /// The access token; empty where the server gave none. With a ``PopScheme`` it is a signed HTTP request that holds the

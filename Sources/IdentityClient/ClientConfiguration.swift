@@ -29,6 +29,8 @@ public struct ClientConfiguration: Sendable {
   public var tokenExpirationBuffer: Double = 300
   /// Whether an expired access token may be used while the token service is down, where the server allows it.
   public var extendedLifetimeEnabled = false
+  /// When the client's broker is asked for tokens. Without a broker only ``BrokerPolicy/required`` makes a difference.
+  public var brokerPolicy = BrokerPolicy.automatic
   /// Whether the person may belong to another cloud than the authority's.
   public var multipleCloudsSupported = false
   /// The application that this one is nested in (nested app authentication), which Microsoft's services are told.

@@ -69,6 +69,10 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
     case deviceCodeExpired = "device_code_expired"
     /// No answer came; see ``IdentityError/transportError``.
     case network
+    /// Nobody is there of whom the client wanted tokens, as ``BrokerPolicy/required`` says.
+    case noBroker = "no_broker"
+    /// The broker failed: it gave no answer, or none that makes sense.
+    case brokerFailed = "broker_failed"
     /// The token cache failed; see ``IdentityError/cacheError``.
     case cache
   }
@@ -104,6 +108,8 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   public var homeAccountID: String?
   /// The user name of that account: personal data.
   public var displayableID: String?
+  /// The version of the broker that refused, where it is known.
+  public var brokerVersion: String?
 
   public init(_ code: Code, _ message: String, advice: String? = nil) {
     self.code = code
@@ -117,5 +123,5 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
 }
 
 extension IdentityError {
-  static let cancelled = IdentityError(.cancelled, "The request was cancelled.")
+  package static let cancelled = IdentityError(.cancelled, "The request was cancelled.")
 }

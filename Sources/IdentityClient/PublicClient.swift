@@ -20,6 +20,7 @@ public final class PublicClient: Sendable {
 
   let authenticator: (any WebAuthenticator)?
   let popKeys: (any PopKeyProvider)?
+  let broker: (any TokenBroker)?
   let resolver: AuthorityResolver
   let tokenEndpoint: TokenEndpoint
   let telemetry = ServerTelemetry()
@@ -37,21 +38,23 @@ public final class PublicClient: Sendable {
   ///   - transport: Sends its requests.
   ///   - authenticator: Opens the browser; `nil` for a program without one.
   ///   - popKeys: Has the keys for requests with a ``PopScheme``.
+  ///   - broker: Gives tokens, too, as ``ClientConfiguration/brokerPolicy`` says.
   ///   - logger: Told what happens. Personal data is masked unless the configuration says otherwise.
   ///   - now: The clock, which should be the cache's too.
   public convenience init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, transport: any HTTPTransport,
     authenticator: (any WebAuthenticator)? = nil, popKeys: (any PopKeyProvider)? = nil,
+    broker: (any TokenBroker)? = nil,
     logger: Logger = Logger(label: "llavero.identity", factory: { _ in SwiftLogNoOpLogHandler() }),
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.init(
       configuration: configuration, cache: cache, transport: transport, authenticator: authenticator,
-      popKeys: popKeys, logger: logger, now: now, timing: .system)
+      popKeys: popKeys, broker: broker, logger: logger, now: now, timing: .system)
   }
 
-  /// Makes a client for a program that only ever asks the cache: it finds tokens, lists accounts and signs them out, and
-  /// fails with ``IdentityError/Code/network`` where a server would have to be asked.
+  /// Makes a client for a program that only ever asks the cache, and a broker if it has one: it finds tokens, lists
+  /// accounts and signs them out, and fails with ``IdentityError/Code/network`` where it would have to ask a server.
   ///
   /// For example:
   ///
@@ -63,20 +66,26 @@ public final class PublicClient: Sendable {
   /// - Parameters:
   ///   - configuration: What the application is.
   ///   - cache: Where its tokens are kept.
-  public convenience init(configuration: ClientConfiguration, cache: TokenCacheAccessor) {
-    self.init(configuration: configuration, cache: cache, transport: NoTransport())
+  ///   - broker: Gives tokens, too, as ``ClientConfiguration/brokerPolicy`` says.
+  public convenience init(
+    configuration: ClientConfiguration, cache: TokenCacheAccessor, broker: (any TokenBroker)? = nil
+  ) {
+    self.init(configuration: configuration, cache: cache, transport: NoTransport(), broker: broker)
   }
 
   /// Makes a client with what the facade and the tests set besides: `httpSettings` are read when a request is made, in
   /// place of the configuration's, and `lockDirectory` stands for the runtime directory.
   package init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, transport: any HTTPTransport,
-    authenticator: (any WebAuthenticator)?, popKeys: (any PopKeyProvider)? = nil, logger: Logger,
+    authenticator: (any WebAuthenticator)?, popKeys: (any PopKeyProvider)? = nil,
+    broker: (any TokenBroker)? = nil, logger: Logger,
     now: @escaping @Sendable () -> Date = { Date() }, timing: Timing, lockDirectory: String? = nil,
     httpSettings: (@Sendable () -> HTTPSettings)? = nil,
     onBrowserEvent: @escaping @Sendable (BrowserEvent) -> Void = { _ in }
   ) {
     let log = ClientLog(logger: logger, showsPersonalData: configuration.logsPersonalData)
+    // Where the broker is required nothing else is asked, whatever the request.
+    let transport: any HTTPTransport = configuration.brokerPolicy == .required ? NoTransport() : transport
     let sender = HTTPSender(
       transport: transport, settings: httpSettings ?? { configuration.httpSettings }, timing: timing, log: log
     )
@@ -84,6 +93,7 @@ public final class PublicClient: Sendable {
     self.cache = cache
     self.authenticator = authenticator
     self.popKeys = popKeys
+    self.broker = broker
     self.timing = timing
     self.log = log
     self.now = now
@@ -95,7 +105,8 @@ public final class PublicClient: Sendable {
     locks = AccountLocks(directory: directory, log: log)
   }
 
-  /// Gets a token by having a person sign in in a browser: authorization code with PKCE (RFC 7636, RFC 8252).
+  /// Gets a token by having a person sign in in a browser: authorization code with PKCE (RFC 7636, RFC 8252). A broker
+  /// that asks people itself goes before the browser.
   ///
   /// - Throws: ``IdentityError``.
   public func acquireToken(
@@ -103,12 +114,13 @@ public final class PublicClient: Sendable {
   ) async throws(IdentityError) -> AuthenticationResult {
     try await named(request.correlationID, request.account) { () async throws(IdentityError) in
       try await proving(request.authenticationScheme) { (proof) async throws(IdentityError) in
-        try await InteractiveSignIn(client: self, request: request, proof: proof).run()
+        if let result = try await BrokerSignIn(client: self, request: request).run() { return result }
+        return try await InteractiveSignIn(client: self, request: request, proof: proof).run()
       }
     }
   }
 
-  /// Gets a token of an account that is signed in, from the cache or by a refresh token.
+  /// Gets a token of an account that is signed in: from the cache, from the broker, or by a refresh token.
   ///
   /// - Throws: ``IdentityError``; ``IdentityError/Code/interactionRequired`` when the person has to sign in.
   public func acquireTokenSilent(

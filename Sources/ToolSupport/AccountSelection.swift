@@ -1,3 +1,4 @@
+import IdentityBroker
 package import IdentityClient
 package import TokenCache
 
@@ -7,6 +8,45 @@ extension PublicClient {
   /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when
   ///   several are and none is named.
   package func account(named name: String?) async throws(Failure.Message) -> Account {
+    let isRequired = configuration.brokerPolicy == .required
+    do throws(Failure.Message) {
+      let account = try await cachedAccount(named: name)
+      if !isRequired || account.isBrokers { return account }
+    } catch {
+      // What the cache lacks the broker may have.
+      guard isRequired || configuration.brokerPolicy == .automatic && error.isNotSignedIn else { throw error }
+    }
+    return try await brokersAccount(named: name)
+  }
+
+  /// The broker's accounts, or those of them that go by a name.
+  ///
+  /// - Throws: `Failure.Message`.
+  package func brokersAccounts(named name: String?) async throws(Failure.Message) -> [Account] {
+    do throws(IdentityError) {
+      let accounts = try await accountsFromDevice().filter(\.isBrokers)
+      return AccountFilter.filters(named: name).lazy.map { filter in accounts.filter(filter.names) }
+        .first { !$0.isEmpty } ?? []
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+
+  /// The account that a command is about, out of those of the broker.
+  private func brokersAccount(named name: String?) async throws(Failure.Message) -> Account {
+    var accounts = try await brokersAccounts(named: name)
+    // One name may stand for an account here and for a guest elsewhere.
+    if name != nil, accounts.count > 1 {
+      let tenant = configuration.authority.tenant?.lowercased()
+      let named = accounts.filter { $0.tenantProfiles.contains { $0.tenantID == tenant } }
+      let atHome = accounts.filter { $0.tenantProfiles.contains(where: \.isHomeTenant) }
+      accounts = [named, atHome].first { $0.count == 1 } ?? accounts
+    }
+    return try accounts.only(named: name)
+  }
+
+  /// The account that a command is about, out of those of the cache.
+  private func cachedAccount(named name: String?) async throws(Failure.Message) -> Account {
     // Ids have an @ only at authorities without tenants. One needs a look at that account alone.
     if let name, !name.contains("@"), let account = try await account(id: name) { return account }
     return try await snapshot().account(named: name, of: configuration.clientID)
@@ -39,13 +79,8 @@ extension CacheSnapshot {
   package func accounts(named name: String?, of clientID: String) throws(Failure.Message) -> [Account] {
     do throws(CacheError) {
       guard let name else { return try accounts(AccountFilter(clientID: clientID)) }
-      var filters = [
-        AccountFilter(clientID: clientID, homeAccountID: name),
-        AccountFilter(clientID: clientID, username: name),
-      ]
-      // Few user names have no @.
-      if name.contains("@") { filters.reverse() }
-      for filter in filters {
+      for var filter in AccountFilter.filters(named: name) {
+        filter.clientID = clientID
         if let found = try? accounts(filter), !found.isEmpty { return found }
       }
       try checkComplete()
@@ -60,14 +95,7 @@ extension CacheSnapshot {
   /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when
   ///   several are and none is named; also when none is named and something cannot be read, which may be another.
   package func account(named name: String?, of clientID: String) throws(Failure.Message) -> Account {
-    let accounts = try accounts(named: name, of: clientID)
-    guard let account = accounts.first else { throw .notSignedIn(name) }
-    guard accounts.count == 1 else {
-      let names = accounts.map { ($0.username.map { "\($0), " } ?? "") + $0.homeAccountID }
-      throw Failure.Message(
-        code: .usage, name: "ambiguous", message: "\(accounts.count) accounts are signed in.",
-        advice: "Choose one with --account: " + names.joined(separator: "; ") + ".")
-    }
+    let account = try accounts(named: name, of: clientID).only(named: name)
     if name == nil { try checkAll() }
     return account
   }
@@ -84,7 +112,38 @@ extension CacheSnapshot {
   }
 }
 
+extension [Account] {
+  /// The only account of these.
+  fileprivate func only(named name: String?) throws(Failure.Message) -> Account {
+    guard let account = first else { throw .notSignedIn(name) }
+    guard count == 1 else {
+      let names = map { ($0.username.map { "\($0), " } ?? "") + $0.homeAccountID }
+      throw Failure.Message(
+        code: .usage, name: "ambiguous", message: "\(count) accounts are signed in.",
+        advice: "Choose one with --account: " + names.joined(separator: "; ") + ".")
+    }
+    return account
+  }
+}
+
+extension Account {
+  /// Whether the broker gives its tokens.
+  package var isBrokers: Bool { source == LinuxBroker.source }
+}
+
+extension AccountFilter {
+  /// The filters for a name that may be one of a user or a home account id, the likely one first.
+  fileprivate static func filters(named name: String?) -> [AccountFilter] {
+    guard let name else { return [AccountFilter()] }
+    let filters = [AccountFilter(homeAccountID: name), AccountFilter(username: name)]
+    // Few user names have no @.
+    return name.contains("@") ? filters.reversed() : filters
+  }
+}
+
 extension Failure.Message {
+  package var isNotSignedIn: Bool { name == "not_signed_in" }
+
   /// Nobody, or not the one who is named.
   package static func notSignedIn(_ name: String?) -> Failure.Message {
     Failure.Message(

@@ -1,5 +1,6 @@
 package import ArgumentParser
 import FoundationEssentials
+import IdentityBroker
 package import IdentityClient
 import TokenCache
 
@@ -59,26 +60,42 @@ package struct ClientOptions: ParsableArguments {
     }
   }
 
-  /// The client that these options describe, which asks the cache alone.
+  /// The client that these options describe, which asks the cache, and the broker, and nobody else.
   ///
-  /// - Parameter minimumValidity: For how many seconds a token must be good at least.
+  /// - Parameters:
+  ///   - minimumValidity: For how many seconds a token must be good at least.
+  ///   - broker: When the broker is asked.
   /// - Returns: The client.
   /// - Throws: `Failure.Message` of code `usage`.
-  package func publicClient(minimumValidity: Double? = nil) throws(Failure.Message) -> PublicClient {
-    PublicClient(configuration: try configuration(minimumValidity: minimumValidity), cache: cache.cache)
+  package func publicClient(
+    minimumValidity: Double? = nil, broker: BrokerPolicy = .off
+  ) throws(Failure.Message) -> PublicClient {
+    PublicClient(
+      configuration: try configuration(minimumValidity: minimumValidity, broker: broker), cache: cache.cache,
+      broker: Self.broker(broker))
+  }
+
+  /// The session bus's broker. It is not asked for anything yet.
+  package static func broker(_ policy: BrokerPolicy) -> (any TokenBroker)? {
+    policy == .off ? nil : LinuxBroker()
   }
 
   /// What the client is that these options describe.
   ///
-  /// - Parameter minimumValidity: For how many seconds a token from the cache must be good at least.
+  /// - Parameters:
+  ///   - minimumValidity: For how many seconds a token from the cache must be good at least.
+  ///   - broker: When the broker is asked.
   /// - Returns: The configuration.
   /// - Throws: `Failure.Message` of code `usage`.
-  package func configuration(minimumValidity: Double? = nil) throws(Failure.Message) -> ClientConfiguration {
+  package func configuration(
+    minimumValidity: Double? = nil, broker: BrokerPolicy = .off
+  ) throws(Failure.Message) -> ClientConfiguration {
     let authority = try namedAuthority
     var configuration = ClientConfiguration(clientID: try clientID, authority: authority)
     // An authority outside of the known clouds is trusted only because the person named it.
     configuration.knownAuthorities = [authority]
     configuration.httpTimeout = .seconds(60)
+    configuration.brokerPolicy = broker
     configuration.applicationName = "llavero"
     configuration.applicationVersion = CommandProgram.version
     if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }

@@ -25,8 +25,11 @@ extension Failure.Message {
   /// The error of a renewal that was refused says no more than MSAL does, so that the server's reason is added.
   private static func message(of error: IdentityError) -> String {
     let reason = error.code == .interactionRequired ? error.oauthErrorDescription : nil
-    guard let reason, reason != error.message else { return error.message }
-    return "\(error.message): \(reason)"
+    var message = error.message
+    if let reason, reason != error.message { message += ": \(reason)" }
+    // What an administrator asks for first.
+    if let subError = error.subError, !message.contains(subError) { message += " (\(subError))" }
+    return message
   }
 
   private static func advice(on error: IdentityError) -> String? {

@@ -28,6 +28,7 @@ package struct GitCredentialOptions: CommandOptions {
 
   @OptionGroup package var client: ClientOptions
   @OptionGroup package var account: AccountOptions
+  @OptionGroup package var broker: BrokerOptions
 
   package init() {}
 

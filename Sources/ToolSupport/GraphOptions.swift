@@ -13,6 +13,7 @@ package struct MeOptions: CommandOptions {
 
   @OptionGroup package var client: ClientOptions
   @OptionGroup package var account: AccountOptions
+  @OptionGroup package var broker: BrokerOptions
   @OptionGroup package var output: OutputOptions
   @OptionGroup package var selection: SelectOptions
 
@@ -37,6 +38,7 @@ package struct GetOptions: CommandOptions {
 
   @OptionGroup package var client: ClientOptions
   @OptionGroup package var account: AccountOptions
+  @OptionGroup package var broker: BrokerOptions
   @OptionGroup package var scope: ScopeOptions
   @OptionGroup package var selection: SelectOptions
 

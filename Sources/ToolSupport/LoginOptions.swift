@@ -7,7 +7,8 @@ package struct LoginOptions: CommandOptions {
     abstract: "Sign in, in a browser or by a code on another device.",
     discussion: """
       Opens the browser that BROWSER names, else the desktop's. Where there is no display, it shows a code \
-      to enter on another device instead, and says so. The tokens go into the keyring.
+      to enter on another device instead, and says so. The tokens go into the keyring. On a machine with \
+      Microsoft's identity broker that shows a window of its own; --broker off does without it.
 
       Examples:
         llavero login --client 11111111-2222-4333-8444-555555555555
@@ -18,6 +19,7 @@ package struct LoginOptions: CommandOptions {
 
   @OptionGroup package var client: ClientOptions
   @OptionGroup package var scope: ScopeOptions
+  @OptionGroup package var broker: BrokerOptions
   @OptionGroup package var output: OutputOptions
 
   @Option(help: "The user name to propose; the browser asks which account unless one is given.")
@@ -27,4 +29,10 @@ package struct LoginOptions: CommandOptions {
   package var usesDeviceCode = false
 
   package init() {}
+
+  package func validate() throws {
+    guard !usesDeviceCode || broker.named != .required else {
+      throw ValidationError("Give --device-code or --broker only, not both.")
+    }
+  }
 }

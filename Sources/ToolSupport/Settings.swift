@@ -1,5 +1,6 @@
 import GLibSupport
 import Glibc
+package import IdentityClient
 package import TokenCache
 
 /// What the environment and the configuration file say; the command line goes before both.
@@ -20,6 +21,8 @@ package struct Settings: Sendable {
   /// A file with the certificates to trust in place of the system's.
   package var caBundle: String?
   package var graphURL: String?
+  /// Whether the identity broker is asked.
+  package var broker: BrokerPolicy?
 
   /// The settings of this process, which a configuration that makes no sense ends.
   package static let current: Settings = {
@@ -61,6 +64,12 @@ package struct Settings: Sendable {
     }
     collection = source["collection"]?.text
     caBundle = source["ca-bundle", variable: "LLAVERO_CA_BUNDLE"]?.text
+    broker = try source["broker"].map { (setting) throws(Failure.Message) in
+      guard let policy = BrokerPolicy(rawValue: setting.text) else {
+        throw setting.refused("It should be auto, off or only.")
+      }
+      return policy
+    }
     graphURL = source["graph-url", variable: "LLAVERO_GRAPH_URL"]?.text
   }
 }
@@ -68,7 +77,8 @@ package struct Settings: Sendable {
 /// Finds settings in the environment, then in the configuration file.
 private struct SettingSource {
   private static let names: Set<String> = [
-    "account", "authority", "ca-bundle", "client", "collection", "graph-url", "group", "key", "scope",
+    "account", "authority", "broker", "ca-bundle", "client", "collection", "graph-url", "group", "key",
+    "scope",
     "store", "tenant",
   ]
 

@@ -9,7 +9,8 @@ package struct TokenOptions: CommandOptions {
     abstract: "Print an access token, and nothing else.",
     discussion: """
       The token comes from the cache, without any connection, as long as it is good for five minutes; \
-      otherwise it is renewed. Nobody is asked to sign in: that is exit code 3.
+      otherwise the machine's identity broker gives one, or it is renewed. Nobody is asked to sign in: that is \
+      exit code 3. With --broker only nobody but the broker is asked, and no keyring is needed.
 
       Output: bare (the token), json, header (Authorization: Bearer ...), az and azd (what the Azure SDKs \
       read from these tools), exec-credential (for kubectl).
@@ -24,6 +25,7 @@ package struct TokenOptions: CommandOptions {
   @OptionGroup package var client: ClientOptions
   @OptionGroup package var account: AccountOptions
   @OptionGroup package var scope: ScopeOptions
+  @OptionGroup package var broker: BrokerOptions
 
   @Option(
     name: .customLong("min-validity"),

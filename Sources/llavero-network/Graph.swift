@@ -12,7 +12,8 @@ struct Me: AsyncParsableCommand {
   @OptionGroup var options: MeOptions
 
   func run() async throws {
-    let graph = try await options.client.graph(account: options.account, scopes: ["User.Read"])
+    let graph = try await options.client.graph(
+      account: options.account, scopes: ["User.Read"], broker: options.broker.policy)
     let user: GraphUser
     do throws(GraphError) {
       user = try await graph.me(select: options.selection.names)
@@ -37,7 +38,8 @@ struct Get: AsyncParsableCommand {
   @OptionGroup var options: GetOptions
 
   func run() async throws {
-    let graph = try await options.client.graph(account: options.account, scopes: options.scope.scopes)
+    let graph = try await options.client.graph(
+      account: options.account, scopes: options.scope.scopes, broker: options.broker.policy)
     let names = options.selection.names
     var request = GraphRequest(
       options.path, query: names.isEmpty ? [:] : ["$select": names.joined(separator: ",")])
@@ -65,9 +67,9 @@ extension ClientOptions {
   ///
   /// - Throws: `Failure.Message`.
   fileprivate func graph(
-    account: AccountOptions, scopes: [String]
+    account: AccountOptions, scopes: [String], broker: BrokerPolicy
   ) async throws(Failure.Message) -> GraphClient {
-    let client = try networkClient()
+    let client = try networkClient(broker: broker)
     let cloud = try graphCloud
     let account = try await client.account(named: account.named)
     return GraphClient(transport: try Network.transport(), cloud: cloud) { claims throws(IdentityError) in

@@ -21,14 +21,12 @@ struct Login: AsyncParsableCommand {
   @OptionGroup var options: LoginOptions
 
   func run() async throws {
-    let client = try options.client.networkClient()
-    // A store that is locked, or of which a part cannot be read, is told of before the person signs in, not after.
-    let snapshot = try await client.snapshot()
-    let known = try snapshot.accounts(named: options.account, of: client.configuration.clientID)
-    if options.account == nil || known.isEmpty { try snapshot.checkAll() }
-    try await client.cache.prepareStore()
+    let policy = options.broker.policy
+    let client = try options.client.networkClient(broker: policy)
+    // The broker keeps what it gives, so that alone no store is needed.
+    if policy != .required { try await checkStore(of: client) }
     let result = try await signIn(to: client)
-    if let error = result.cacheError { throw error }
+    if policy != .required, let error = result.cacheError { throw error }
     if options.output.json {
       let report = Result(
         group: client.cache.group.name, clientId: client.configuration.clientID,
@@ -40,9 +38,17 @@ struct Login: AsyncParsableCommand {
     Terminal.out(printable("Signed in as \(name), for \(result.scopes.joined(separator: " "))."))
   }
 
+  /// A store that is locked, or of which a part cannot be read, is told of before the person signs in, not after.
+  private func checkStore(of client: PublicClient) async throws {
+    let snapshot = try await client.snapshot()
+    let known = try snapshot.accounts(named: options.account, of: client.configuration.clientID)
+    if options.account == nil || known.isEmpty { try snapshot.checkAll() }
+    try await client.cache.prepareStore()
+  }
+
   private func signIn(to client: PublicClient) async throws(Failure.Message) -> AuthenticationResult {
     var usesDeviceCode = options.usesDeviceCode
-    if !usesDeviceCode && !SystemBrowser().isAvailable {
+    if !usesDeviceCode && options.broker.policy != .required && !SystemBrowser().isAvailable {
       Terminal.error("There is no display to open a browser on, so you sign in on another device.")
       usesDeviceCode = true
     }

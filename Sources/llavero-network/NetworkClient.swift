@@ -9,15 +9,17 @@ extension ClientOptions {
   /// The client that these options describe, with the network and the browser.
   ///
   /// - Throws: `Failure.Message`.
-  func networkClient(minimumValidity: Double? = nil) throws(Failure.Message) -> PublicClient {
+  func networkClient(
+    minimumValidity: Double? = nil, broker: BrokerPolicy = .off
+  ) throws(Failure.Message) -> PublicClient {
     let browser = BrowserAuthenticator { page throws(IdentityError) in
       // The browser may be on another desktop.
       Terminal.error("If no browser opens, open this page yourself: " + printable(page.absoluteString))
       try await SystemBrowser().open(page)
     }
     return PublicClient(
-      configuration: try configuration(minimumValidity: minimumValidity), cache: cache.cache,
-      transport: try Network.transport(), authenticator: browser)
+      configuration: try configuration(minimumValidity: minimumValidity, broker: broker), cache: cache.cache,
+      transport: try Network.transport(), authenticator: browser, broker: Self.broker(broker))
   }
 }
 

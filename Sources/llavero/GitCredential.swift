@@ -10,19 +10,40 @@ struct GitCredential: AsyncParsableCommand {
 
   func run() async throws {
     guard let question = try options.question() else { return }
-    let client = try options.client.publicClient()
-    guard let result = try await client.cached(try await options.request(to: client)) else {
+    let policy = options.broker.policy
+    let client = try options.client.publicClient(broker: policy.withoutNetwork)
+    let request = { () async throws(Failure.Message) in try await options.request(to: client) }
+    guard let result = try await client.tokenWithoutNetwork(policy, request) else {
       try NetworkProgram.takeOver(options, input: question.input)
     }
     question.answer(result)
   }
 }
 
+extension BrokerPolicy {
+  /// That of the program without a network. It asks the broker where nobody else is asked afterwards; else the program
+  /// with one does, so that the question is put once.
+  var withoutNetwork: BrokerPolicy { self == .required ? .required : .off }
+}
+
 extension PublicClient {
-  /// What the cache has for a request that may need the network.
-  func cached(_ request: SilentRequest) async throws(Failure.Message) -> AuthenticationResult? {
+  /// What can be had without the network: from the cache, and from the broker where that alone is asked.
+  ///
+  /// - Returns: `nil` where the program for the network has to go on.
+  func tokenWithoutNetwork(
+    _ policy: BrokerPolicy, _ request: () async throws(Failure.Message) -> SilentRequest
+  ) async throws(Failure.Message) -> AuthenticationResult? {
+    let asked: SilentRequest
+    do throws(Failure.Message) {
+      asked = try await request()
+    } catch {
+      // The broker may know somebody.
+      guard policy == .automatic, error.isNotSignedIn else { throw error }
+      return nil
+    }
     do throws(IdentityError) {
-      return try await acquireTokenFromCache(request)
+      return policy == .required
+        ? try await acquireTokenSilent(asked) : try await acquireTokenFromCache(asked)
     } catch {
       throw Failure.Message(error)
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GLibSupport
 import Glibc
+import IdentityClient
 import ToolSupport
 
 struct Shim: ParsableCommand {
@@ -36,13 +37,15 @@ struct Shim: ParsableCommand {
     var directory: String?
 
     @OptionGroup var output: OutputOptions
+    @OptionGroup var broker: BrokerOptions
 
     func validate() throws {
       guard directory != "" else { throw ValidationError("Name a directory with --directory.") }
     }
 
     func run() throws {
-      let path = try program.install(in: directory ?? (try Self.ownDirectory))
+      let path = try program.install(
+        in: directory ?? (try Self.ownDirectory), broker: broker.named)
       if output.json { return Terminal.out(try json(Result(path: path))) }
       Terminal.out("Installed \(printable(path)).")
     }
@@ -68,14 +71,14 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   ///
   /// - Returns: Where it is.
   /// - Throws: `Failure.Message`, where another file is in the way, or none can be written.
-  func install(in directory: String) throws(Failure.Message) -> String {
+  func install(in directory: String, broker: BrokerPolicy?) throws(Failure.Message) -> String {
     let path = "\(directory)/\(rawValue)"
     guard FileStatus(path) == nil || isStandIn(path) else {
       throw Failure.Message(
         name: "exists", message: "\(path) is there already, and is no stand-in.",
         advice: "Choose another directory with --directory.")
     }
-    guard replaceFile(path, with: Array(script.utf8).span, mode: 0o755) else {
+    guard replaceFile(path, with: Array(script(broker).utf8).span, mode: 0o755) else {
       let reason = unsafe String(cString: strerror(errno))
       throw Failure.Message(
         name: "not_writable", message: "\(path) cannot be written: \(reason).",
@@ -90,7 +93,8 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   }
 
   /// Takes the arguments one by one from the front, and puts those of llavero behind them.
-  private var script: String {
+  private func script(_ broker: BrokerPolicy?) -> String {
+    let broker = broker.map { " --broker " + $0.rawValue } ?? ""
     let llavero = NetworkProgram.executable.replacing("'", with: #"'\''"#)
     return #"""
       #!/bin/sh
@@ -110,7 +114,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
         shift "$taken"
         left=$((left - taken))
       done
-      exec '\#(llavero)' token --output \#(rawValue) "$@"
+      exec '\#(llavero)' token --output \#(rawValue)\#(broker) "$@"
 
       """#
   }

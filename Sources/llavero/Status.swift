@@ -10,12 +10,14 @@ struct Status: AsyncParsableCommand {
     abstract: "Say who is signed in to the client, and for how long.",
     discussion: """
       Shows the access tokens in the cache and when they end, never a token. An account that renews gets new \
-      ones by itself. When nobody is signed in, that is exit code 3.
+      ones by itself, and so does one of the machine's identity broker. When nobody is signed in, that is exit \
+      code 3.
 
       Example:
         llavero status || llavero login
 
-      JSON: group, client_id, problems, accounts: [home_account_id, username, environment, renews, tokens: [tenant_id, \
+      JSON: group, client_id, problems, accounts: [home_account_id, username, environment, origin \
+      (own, broker or both), renews, tokens: [tenant_id, \
       scopes, expires_on, state (valid, expired or extended, as in "llavero list")]].
       """)
 
@@ -30,6 +32,7 @@ struct Status: AsyncParsableCommand {
       let homeAccountId: String
       let username: String?
       let environment: String
+      let origin: AccountOrigin
       let renews: Bool
       let tokens: [Token]
     }
@@ -41,60 +44,90 @@ struct Status: AsyncParsableCommand {
 
   @OptionGroup var client: ClientOptions
   @OptionGroup var account: AccountOptions
+  @OptionGroup var broker: BrokerOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let client = try client.publicClient()
-    let snapshot = try await client.snapshot()
+    let client = try client.publicClient(broker: broker.policy)
+    let (snapshot, accounts) = try await client.accountsEverywhere(named: account.named)
     let clientID = client.configuration.clientID
-    let accounts = try snapshot.accounts(named: account.named, of: clientID)
     guard !accounts.isEmpty else { throw Failure.Message.notSignedIn(account.named) }
     let now = Date()
-    let tokens = snapshot.document.listed(at: now).map(\.summary).filter {
+    let tokens = (snapshot?.document ?? CacheDocument()).listed(at: now).map(\.summary).filter {
       $0.type == "AccessToken" && $0.clientId?.lowercased() == clientID.lowercased()
     }
     var summaries: [Result.Account] = []
     for account in accounts {
       let request = TokenLookup(
         homeAccountID: account.homeAccountID, environment: account.environment, clientID: clientID)
+      let renews = snapshot.map { !$0.refreshTokens(for: request).isEmpty } ?? false
       summaries.append(
         Result.Account(
           homeAccountId: account.homeAccountID, username: account.username, environment: account.environment,
-          renews: !snapshot.refreshTokens(for: request).isEmpty,
+          origin: AccountOrigin(of: account, renews: renews), renews: renews,
           tokens: tokens.filter { $0.homeAccountId?.lowercased() == account.homeAccountID.lowercased() }.map {
             Result.Account.Token(
               tenantId: $0.realm, scopes: ($0.target ?? "").split(separator: " ").map(String.init),
               expiresOn: $0.expiresOn, state: $0.state)
           }))
     }
+    let problems = snapshot?.problems ?? []
     if output.json {
       let result = Result(
         group: client.cache.group.name, clientId: clientID, accounts: summaries,
-        problems: snapshot.problems.map(ProblemSummary.init))
+        problems: problems.map(ProblemSummary.init))
       return Terminal.out(try json(result))
     }
-    ProblemSummary.report(snapshot.problems)
+    ProblemSummary.report(problems)
     printTable(of: summaries, now: now)
   }
 
   private func printTable(of accounts: [Result.Account], now: Date) {
     var table = Table([
-      .init(title: "USERNAME", minimum: 24), .init(title: "RENEWS"), .init(title: "TENANT", minimum: 9),
+      .init(title: "USERNAME", minimum: 24), .init(title: "ORIGIN"), .init(title: "RENEWS"),
+      .init(title: "TENANT", minimum: 9),
       .init(title: "SCOPES", minimum: 16), .init(title: "EXPIRES"),
     ])
     for account in accounts {
       let name = account.username ?? account.homeAccountId
       let renews = account.renews ? "yes" : "no"
-      if account.tokens.isEmpty { table.add([name, renews, "-", "-", "-"]) }
+      let origin = account.origin.rawValue
+      if account.tokens.isEmpty { table.add([name, origin, renews, "-", "-", "-"]) }
       for token in account.tokens {
         table.add([
-          name, renews, token.tenantId ?? "-", token.scopes.joined(separator: " "),
+          name, origin, renews, token.tenantId ?? "-", token.scopes.joined(separator: " "),
           token.expiresOn.map { timeLeft(until: $0, from: now) } ?? "-",
         ])
       }
     }
     table.print { column, cell in
-      column == 4 ? (cell.hasSuffix("left") ? .green : cell.hasSuffix("ago") ? .red : nil) : nil
+      column == 5 ? (cell.hasSuffix("left") ? .green : cell.hasSuffix("ago") ? .red : nil) : nil
     }
+  }
+}
+
+extension PublicClient {
+  /// The accounts of the cache and of the broker, as far as that is asked, or those of them that go by a name.
+  ///
+  /// - Returns: The accounts, and what the group holds; `nil` where that is out of reach, and the broker does without.
+  /// - Throws: `Failure.Message`.
+  fileprivate func accountsEverywhere(
+    named name: String?
+  ) async throws(Failure.Message) -> (CacheSnapshot?, [Account]) {
+    let policy = configuration.brokerPolicy
+    var snapshot: CacheSnapshot?
+    var own: [Account] = []
+    do throws(Failure.Message) {
+      snapshot = try await self.snapshot()
+      own = try snapshot?.accounts(named: name, of: configuration.clientID) ?? []
+    } catch {
+      guard policy == .required else { throw error }
+    }
+    if policy == .off { return (snapshot, own) }
+    let known = Set(own.map(\.homeAccountID))
+    let brokers = try await brokersAccounts(named: name)
+    // What the broker says of an account that is in the cache, too, goes with what the cache says.
+    let merged = own.map { account in brokers.first { $0.homeAccountID == account.homeAccountID } ?? account }
+    return (snapshot, merged + brokers.filter { !known.contains($0.homeAccountID) })
   }
 }

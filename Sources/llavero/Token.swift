@@ -8,8 +8,11 @@ struct Token: AsyncParsableCommand {
   @OptionGroup var options: TokenOptions
 
   func run() async throws {
-    let client = try options.client.publicClient(minimumValidity: options.minimumValidity?.seconds)
-    guard let result = try await client.cached(try await options.request(to: client)) else {
+    let policy = options.broker.policy
+    let client = try options.client.publicClient(
+      minimumValidity: options.minimumValidity?.seconds, broker: policy.withoutNetwork)
+    let request = { () async throws(Failure.Message) in try await options.request(to: client) }
+    guard let result = try await client.tokenWithoutNetwork(policy, request) else {
       try NetworkProgram.takeOver(options)
     }
     try options.print(result)

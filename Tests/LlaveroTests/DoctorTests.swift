@@ -55,7 +55,7 @@ struct DoctorTests {
     #expect(
       report.checks == [
         "session_bus", "secret_service", "encryption", "prompt", "collection", "probe", "groups", "clock",
-        "lock_directory", "sources", "ca_bundle", "browser",
+        "lock_directory", "sources", "ca_bundle", "browser", "identity_broker",
       ])
     for check in report.checks where check != "prompt" { #expect(report.states(check) == ["ok"], "\(check)") }
     #expect(report.text("secret_service").contains(/gnome-keyring-daemon \d+\.\d.* \(process \d+\)/))
@@ -125,7 +125,9 @@ struct DoctorTests {
     #expect(report.status == 1)
     #expect(report.state == "problem")
     #expect(
-      report.checks == ["session_bus", "lock_directory", "sources", "ca_bundle", "browser"])
+      report.checks == [
+        "session_bus", "lock_directory", "sources", "ca_bundle", "browser", "identity_broker",
+      ])
     #expect(report.text("session_bus").contains("dbus-run-session"))
     #expect(report.text("session_bus").contains(address ?? "is not set"))
   }
@@ -316,6 +318,7 @@ struct DoctorTests {
 
   private static let storeChecks = [
     "sealed_files", "store_key", "probe", "groups", "clock", "sources", "ca_bundle", "browser",
+    "identity_broker",
   ]
 
   /// The environment of a file store in the home directory, with a key file.

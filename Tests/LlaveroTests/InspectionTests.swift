@@ -34,12 +34,12 @@ struct InspectionTests {
     let accounts = try #require(output["accounts"])
     #expect(accounts.strings("username") == ["Alice@contoso.example", "bob@contoso.example"])
     #expect(accounts.strings("home_account_id") == [Sample.alice, Sample.bob])
-    #expect(accounts[0]?.keys == ["environment", "home_account_id", "tenant_profiles", "username"])
+    #expect(accounts[0]?.keys == ["environment", "home_account_id", "origin", "tenant_profiles", "username"])
     #expect(
       accounts[0]?["tenant_profiles"]?[0]?.keys
         == ["is_home_tenant", "local_account_id", "name", "tenant_id", "username"])
     let table = try tool("accounts").standardOutput
-    #expect(table.contains("bob@contoso.example    Somebody  1        login"))
+    #expect(table.contains("bob@contoso.example    Somebody  1        own     login"))
     #expect(table.contains(Sample.bob))
   }
 

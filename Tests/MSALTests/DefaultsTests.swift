@@ -74,9 +74,8 @@ extension ApplicationTests {
     }
 
     @Test func `Linux is an ordinary device`() async throws {
-      let application = try MSALPublicClientApplication(clientId: "11111111-2222-4333-8444-555555555555")
+      let application = try MSALPublicClientApplication.test(FakeEntra())
       #expect(try await application.deviceInformation(with: nil).deviceMode == .default)
-      #expect(!application.isCompatibleAADBrokerAvailable)
       do {
         try await application.wpjMetaDataDevice(with: nil, forTenantId: nil)
         Issue.record("There is no registration.")

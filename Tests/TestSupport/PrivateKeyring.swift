@@ -5,7 +5,7 @@ import Synchronization
 /// A D-Bus session bus and a keyring of their own, in a temporary directory of their own.
 ///
 /// The person's own session is out of reach: the daemons' environment is built from nothing, and the bus knows
-/// no service files, so that nothing is started by itself. All children are in one process group, led by a
+/// no service files but those that a test puts into `services`, so that nothing is started by itself. All children are in one process group, led by a
 /// watchdog that holds the reading end of a pipe: when this process ends, however it does, the watchdog
 /// removes the directory and kills the group. (PR_SET_PDEATHSIG does not do: it fires when the *thread* that
 /// started the child ends.)
@@ -46,7 +46,7 @@ public final class PrivateKeyring: Sendable {
       streams: (lifeline.reading, nil, nil))
     lifeline.closeReading()
 
-    for name in ["data", "run"] { mkdir(directory + "/" + name, 0o700) }
+    for name in ["data", "run", "services"] { mkdir(directory + "/" + name, 0o700) }
     try Self.write(Self.busConfiguration(directory), to: directory + "/bus.conf")
     let address = try Pipe()
     bus = try Child(
@@ -153,6 +153,7 @@ public final class PrivateKeyring: Sendable {
       <type>session</type>
       <listen>unix:path=\(directory)/run/bus</listen>
       <auth>EXTERNAL</auth>
+      <servicedir>\(directory)/services</servicedir>
       <policy context="default">
         <allow send_destination="*" eavesdrop="true"/>
         <allow eavesdrop="true"/>

@@ -62,12 +62,14 @@ package final class BusConnection: @unchecked Sendable {
 
   package var isClosed: Bool { g_dbus_connection_is_closed(pointer) != 0 }
 
-  /// Calls a method, waits for the answer until the deadline, and returns the answer's arguments, which must
-  /// be of the type `reply`, a tuple.
+  /// Calls a method, waits for the answer until the deadline, and no longer than `limit`, and returns the answer's
+  /// arguments, which must be of the type `reply`, a tuple.
   package func call(
     _ destination: String, _ path: String, _ interface: String, _ method: String,
-    _ arguments: [Variant], reply: String, _ cancellable: Cancellable
+    _ arguments: [Variant], reply: String, within limit: Duration? = nil, _ cancellable: Cancellable
   ) throws(GLibError) -> [Variant] {
+    let milliseconds = min(
+      cancellable.remainingMilliseconds, limit.map { Int32(clamping: Int64($0 / .milliseconds(1))) } ?? .max)
     guard canOpen(2) else { throw .outOfDescriptors }
     let tuple = Variant.tuple(arguments)
     defer { withExtendedLifetime(tuple) {} }
@@ -75,7 +77,7 @@ package final class BusConnection: @unchecked Sendable {
       try withGError { error in
         g_dbus_connection_call_sync(
           pointer, destination, path, interface, method, tuple.pointer, type,
-          G_DBUS_CALL_FLAGS_NONE, cancellable.remainingMilliseconds, cancellable.pointer, error)
+          G_DBUS_CALL_FLAGS_NONE, milliseconds, cancellable.pointer, error)
       }
     }
     guard let answer else { throw .unexplained }

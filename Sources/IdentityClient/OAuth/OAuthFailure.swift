@@ -2,20 +2,20 @@ import FoundationEssentials
 import TokenCache
 
 /// What an authorization server says when it refuses (RFC 6749 sections 4.1.2.1 and 5.2).
-struct OAuthFailure: Sendable {
+package struct OAuthFailure: Sendable {
   var error: String
   var subError: String?
   /// The server's explanation, without control characters.
   var description: String?
   /// The numbers after AADSTS.
-  var codes: [Int] = []
+  package var codes: [Int] = []
   /// The claims that the next sign-in has to ask for, as JSON.
   var claims: String?
   /// Whose account it is about, where Microsoft's services say it: `client_info`, and `adi` for the user name.
   var homeAccountID: String?
   var displayableID: String?
 
-  init(error: String, subError: String? = nil, description: String? = nil, codes: [Int] = []) {
+  package init(error: String, subError: String? = nil, description: String? = nil, codes: [Int] = []) {
     self.error = error
     self.subError = subError
     self.description = description
@@ -56,7 +56,7 @@ struct OAuthFailure: Sendable {
 
 extension IdentityError {
   /// What a refusal means to a person who is signing in.
-  init(_ failure: OAuthFailure) {
+  package init(_ failure: OAuthFailure) {
     let code = failure.code
     self.init(
       code, failure.description ?? "The server refused: \(failure.error).", advice: Advice.for(failure))
@@ -84,14 +84,14 @@ extension IdentityError {
   }
 
   /// Whether a server refused with these words.
-  func isRefusal(_ error: String, _ subError: String? = nil) -> Bool {
+  package func isRefusal(_ error: String, _ subError: String? = nil) -> Bool {
     oauthError?.lowercased() == error && (subError == nil || self.subError?.lowercased() == subError)
   }
 
-  /// Whether nobody could say yes or no: the network or the server is down.
+  /// Whether nobody could say yes or no: the network, the server or the broker is down.
   var isOutage: Bool {
     switch code {
-    case .network, .serverError, .unhandledResponse, .unexpectedHTTPResponse: true
+    case .network, .serverError, .unhandledResponse, .unexpectedHTTPResponse, .noBroker, .brokerFailed: true
     default: false
     }
   }

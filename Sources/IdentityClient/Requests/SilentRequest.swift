@@ -12,6 +12,8 @@ public struct SilentRequest: Sendable {
   public var claims: ClaimsRequest?
   /// For a token that is bound to a key; `nil` for one that whoever has it may use.
   public var authenticationScheme: PopScheme?
+  /// Whether the client's own refresh token serves when there is a broker and it gives no token.
+  public var refreshesWithoutBroker = true
   public var extraQueryParameters: [String: String] = [:]
   /// The authority to ask in place of the configured one.
   public var authority: Authority?

@@ -46,8 +46,8 @@ struct DeviceCodeSignIn: Sendable {
     ask.form.merge(proof.parameters) { $1 }
     let fields = try await poll(ask, answer, until: asked + answer.lifetime)
     let grant = TokenGrant(
-      client: client, metadata: metadata, requestedAuthority: authority, scopes: scopes,
-      correlationID: request.correlationID, requestedClaims: request.claims, proof: proof)
+      client: client, authority: metadata.authority, issuer: metadata.issuer, requestedAuthority: authority,
+      scopes: scopes, correlationID: request.correlationID, requestedClaims: request.claims, proof: proof)
     let result = try await grant.result(of: fields)
     client.throttle.removeInteractionRequired()
     return result

@@ -18,7 +18,7 @@ struct InteractiveSignIn: Sendable {
     let claims = try configuration.claimsParameter(request.claims)
     let extra = try configuration.extraParameters(request.extraQueryParameters)
     let metadata = try await client.resolver.metadata(of: authority)
-    let prompt = await prompt()
+    let prompt = await client.prompt(of: request)
 
     let (codeProof, state, nonce) = (ProofKey(), randomToken(), randomToken())
     let mode = responseMode(metadata)
@@ -57,7 +57,8 @@ struct InteractiveSignIn: Sendable {
         call: .interactive, effect: .once, isMicrosofts: authority.isMicrosofts,
         anchorMailbox: anchorMailbox))
     let grant = TokenGrant(
-      client: client, metadata: issuer, requestedAuthority: authority, scopes: scopes,
+      client: client, authority: issuer.authority, issuer: issuer.issuer, requestedAuthority: authority,
+      scopes: scopes,
       correlationID: request.correlationID, account: request.account, requestedClaims: request.claims,
       proof: proof, nonce: nonce)
     let result = try await grant.result(of: fields)
@@ -73,13 +74,6 @@ struct InteractiveSignIn: Sendable {
     client.log.warning(
       "The browser cannot be asked for a private window; the sign-in opens in the person's own session.")
     return authenticator
-  }
-
-  /// Who signed out shall not be signed in again by the browser's session alone.
-  private func prompt() async -> Prompt {
-    guard let account = request.account, request.prompt != .consent else { return request.prompt }
-    let metadata = try? await client.cache.accountMetadata(clientID: configuration.clientID)
-    return metadata?.signInState(of: account.homeAccountID) == .signedOut ? .login : request.prompt
   }
 
   /// A form keeps the code out of addresses; who does not say that they post one is asked for a query.
@@ -158,5 +152,15 @@ struct InteractiveSignIn: Sendable {
       return metadata
     }
     return try await client.resolver.metadata(of: Authority(url: url, kind: .aad))
+  }
+}
+
+extension PublicClient {
+  /// What to ask of the person. Who signed out shall not be signed in again by a session of the browser or the broker
+  /// alone.
+  func prompt(of request: InteractiveRequest) async -> Prompt {
+    guard let account = request.account, request.prompt != .consent else { return request.prompt }
+    let metadata = try? await cache.accountMetadata(clientID: configuration.clientID)
+    return metadata?.signInState(of: account.homeAccountID) == .signedOut ? .login : request.prompt
   }
 }

@@ -32,6 +32,13 @@ struct SignOut: Sendable {
         try await client.cache.removeAccount(
           account.homeAccountID, clientID: options.wipeAccount ? nil : client.configuration.clientID)
       }
+      guard client.broker != nil, client.configuration.brokerPolicy != .off,
+        options.wipeAccount || options.wipeCacheForAllAccounts
+      else { return }
+      // Else the broker would bring the account back by itself.
+      try await client.cache.updateAccountMetadata(clientID: client.configuration.clientID) {
+        $0.setSignInState(.signedOut, of: account.homeAccountID)
+      }
     }
   }
 

@@ -66,7 +66,7 @@ extension SilentSearch {
   /// - Throws: ``IdentityError/Code/cache``.
   func cachedToken() async throws(IdentityError) -> CachedToken? {
     let buffer = client.configuration.tokenExpirationBuffer
-    let found = try await cacheCall { () async throws(CacheError) in
+    let found = try await client.readingCache { () async throws(CacheError) in
       try await client.cache.accessToken(for: lookup, expirationBuffer: buffer)
     }
     guard let found, let account = found.account, let end = found.lifetime.expiresOn else { return nil }
@@ -118,13 +118,81 @@ extension SilentSearch {
       return result(cached)
     }
     do {
-      return try await refresh(reason: isForced ? .forced : cached?.reason ?? .noAccessToken)
+      return try await newToken(
+        replacing: cached, reason: isForced ? .forced : cached?.reason ?? .noAccessToken)
     } catch {
       guard error.isOutage, !isForced, let cached, cached.isAlive || cached.isExtended else { throw error }
       client.log.warning(
         "The server cannot be asked; the token from the cache serves.",
         ["correlation": "\(request.correlationID)", "reason": client.log.reason(error)])
       return result(cached, isExtendedLifetime: !cached.isAlive)
+    }
+  }
+
+  /// Asks the broker, then the server.
+  private func newToken(
+    replacing cached: CachedToken?, reason: ServerTelemetry.RefreshReason
+  ) async throws(IdentityError) -> AuthenticationResult {
+    guard let broker = try client.broker(for: authority, binding: proof != nil) else {
+      return try await refresh(reason: reason)
+    }
+    let refusal: IdentityError
+    do {
+      return try await token(of: broker, replacing: cached)
+    } catch {
+      let mayRefresh = request.refreshesWithoutBroker || error.code == .noBroker
+      guard client.configuration.brokerPolicy == .automatic, mayRefresh, error.code != .cancelled,
+        error.result == nil
+      else { throw error }
+      refusal = error
+    }
+    client.log.info(
+      "The broker gave no token.",
+      ["code": "\(refusal.code.rawValue)", "reason": client.log.personal(refusal.message)])
+    do {
+      return try await refresh(reason: reason)
+    } catch {
+      // Without a refresh token to try the broker's word is all there is.
+      guard error.code == .interactionRequired, error.oauthError == nil else { throw error }
+      throw error.explained(by: refusal)
+    }
+  }
+
+  private func token(
+    of broker: any TokenBroker, replacing cached: CachedToken?
+  ) async throws(IdentityError) -> AuthenticationResult {
+    let old = isForced ? cached?.found.token.secret : nil
+    let token: BrokerToken
+    do {
+      token = try await broker.tokenSilently(
+        BrokerRequest(
+          clientID: client.configuration.clientID, authority: authority, scopes: scopes.scopes,
+          account: request.account, claims: claims, tokenToReplace: old,
+          redirectURI: client.configuration.redirectURI, extraQueryParameters: extra,
+          correlationID: request.correlationID))
+    } catch {
+      if error.isRefusal("invalid_grant", "user_account_deleted") { await forgetAccount() }
+      throw error
+    }
+    // Himmelblau knows nothing of claims, and gives what it has.
+    guard request.claims?.isEmpty ?? true || token.accessToken != old else {
+      var error = IdentityError(
+        .interactionRequired, "The broker has no other token than the one that was refused.")
+      error.claims = claims
+      throw error
+    }
+    let grant = TokenGrant(
+      client: client, authority: authority, requestedAuthority: requestedAuthority, scopes: scopes,
+      correlationID: request.correlationID, account: request.account, realm: realm,
+      requestedClaims: request.claims, isRefresh: true)
+    return try await grant.result(of: token, by: broker)
+  }
+
+  private func forgetAccount() async {
+    do throws(CacheError) {
+      try await client.cache.removeAccount(home)
+    } catch {
+      client.log.warning("A useless account could not be removed.", ["reason": "\(error.code.rawValue)"])
     }
   }
 
@@ -171,8 +239,9 @@ extension SilentSearch {
       throw error
     }
     let grant = TokenGrant(
-      client: client, metadata: metadata, requestedAuthority: requestedAuthority, scopes: scopes,
-      correlationID: request.correlationID, account: request.account,
+      client: client, authority: metadata.authority, issuer: metadata.issuer,
+      requestedAuthority: requestedAuthority, scopes: scopes, correlationID: request.correlationID,
+      account: request.account,
       realm: authority.kind == .adfs || authority.kind == .oidc ? nil : realm,
       requestedClaims: request.claims, proof: proof,
       isRefresh: true)
@@ -246,6 +315,18 @@ extension Throttle {
 }
 
 extension IdentityError {
+  /// That nothing was found, with what the broker said before.
+  fileprivate func explained(by refusal: IdentityError) -> IdentityError {
+    switch refusal.code {
+    case .noBroker: return self
+    case .brokerFailed:
+      var error = self
+      error.advice = refusal.message
+      return error
+    default: return refusal
+    }
+  }
+
   /// A header field of the answer, whatever its case.
   func header(_ name: String) -> String? {
     httpHeaders.first { $0.key.lowercased() == name.lowercased() }?.value

@@ -3,7 +3,7 @@ import GLibSupport
 import Logging
 import TokenCache
 
-/// One call for a token of an account that is signed in: from the cache, else by a refresh token.
+/// One call for a token of an account that is signed in: from the cache, else from the broker or by a refresh token.
 struct SilentSignIn: Sendable {
   let client: PublicClient
   let request: SilentRequest
@@ -48,10 +48,7 @@ struct SilentSignIn: Sendable {
       throw IdentityError(.accountRequired, "A silent request needs an account.")
     }
     let asked = request.authority ?? client.configuration.authority
-    let metadata = try await cacheCall {
-      () async throws(CacheError) in
-      try await client.cache.accountMetadata(clientID: client.configuration.clientID)
-    }
+    let metadata = try await client.accountMetadata(clientID: client.configuration.clientID)
     if metadata?.signInState(of: request.account.homeAccountID) == .signedOut { throw .signedOut }
     let authority = try resolve(asked, metadata)
     let scopes = try RequestedScopes(request.scopes, client: client.configuration, authority: asked)

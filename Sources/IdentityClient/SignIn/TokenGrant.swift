@@ -5,7 +5,10 @@ import TokenCache
 /// What the token endpoint was asked for, and what becomes of its answer.
 struct TokenGrant: Sendable {
   let client: PublicClient
-  let metadata: AuthorityMetadata
+  /// The authority that answered.
+  let authority: Authority
+  /// Who must have issued the ID token, as the authority's metadata says; not asked where a broker gave the token.
+  var issuer = ""
   /// The authority that the application named.
   let requestedAuthority: Authority
   let scopes: RequestedScopes
@@ -27,21 +30,54 @@ struct TokenGrant: Sendable {
   /// - Throws: ``IdentityError``. With ``IdentityError/Code/serverDeclinedScopes`` the tokens are stored and
   ///   stand in the error.
   func result(of fields: JSONObject) async throws(IdentityError) -> AuthenticationResult {
-    let granted = Self.scope(in: fields)
-    var fields = fields
-    fields["scope"] = scopes.target(granted: granted).map(JSONValue.string)
-    let response = TokenResponse(fields: fields)
+    let response = self.response(fields)
     let claims = try check(response)
+    return try await result(of: response, claims, granted: Self.scope(in: fields))
+  }
+
+  /// What a broker gave, stored as the broker's, and made a result of. Its word is taken: whoever can answer in its place
+  /// on the person's own bus has the person's files, too.
+  ///
+  /// - Throws: ``IdentityError``, as ``result(of:)``; ``IdentityError/Code/mismatchedUser`` for another account than
+  ///   was asked for.
+  func result(
+    of token: BrokerToken, by broker: any TokenBroker
+  ) async throws(IdentityError) -> AuthenticationResult {
+    let claims = token.idToken.flatMap(IDTokenClaims.init(token:))
+    let home = try homeAccountID(of: token, claims)
+    var fields: JSONObject = [
+      "token_type": "Bearer", "access_token": .string(token.accessToken),
+      "expires_on": .integer(Int64(token.expiresOn.timeIntervalSince1970)),
+    ]
+    fields["scope"] = token.grantedScopes.map(JSONValue.string)
+    fields["id_token"] = claims == nil ? nil : token.idToken.map(JSONValue.string)
+    fields["client_info"] = ClientInfo(homeAccountID: home).map { .string($0.raw) }
+    return try await result(
+      of: response(fields), claims, granted: Self.scope(in: fields), from: broker, account: token.account)
+  }
+
+  private func response(_ fields: JSONObject) -> TokenResponse {
+    var fields = fields
+    fields["scope"] = scopes.target(granted: Self.scope(in: fields)).map(JSONValue.string)
+    return TokenResponse(fields: fields)
+  }
+
+  private func result(
+    of response: TokenResponse, _ claims: IDTokenClaims?, granted: String?,
+    from broker: (any TokenBroker)? = nil,
+    account brokers: Account? = nil
+  ) async throws(IdentityError) -> AuthenticationResult {
     let declined = scopes.declined(granted: granted)
 
     var request = TokenRequest(
-      environment: client.cache.clouds.preferredCache(of: metadata.authority.host),
-      clientID: client.configuration.clientID, authority: metadata.authority.cacheKind,
+      environment: client.cache.clouds.preferredCache(of: self.authority.host),
+      clientID: client.configuration.clientID, authority: self.authority.cacheKind,
       scopes: scopes.parameter(), scheme: proof.cacheScheme,
       requestedClaims: try client.configuration.json(of: requestedClaims),
       homeAccountID: self.account?.homeAccountID, realm: self.realm)
     if request.authority == .adfs { request.realm = nil }
     request.isRenewal = isRefresh
+    request.source = broker?.name
     let records: TokenRecords
     do throws(CacheError) {
       records = try TokenRecords(response, for: request, at: client.now())
@@ -50,8 +86,10 @@ struct TokenGrant: Sendable {
     }
     let realm = (records.accessToken ?? records.idToken)?.realm
     let authority = self.authority(of: realm)
-    let (stored, cacheError) = try await save(records, from: authority)
-    guard let account = stored ?? records.account(in: client.cache.clouds) ?? self.account else {
+    // Without an ID token nothing of it would be found again.
+    let isOfUse = broker == nil || records.idToken != nil
+    let (stored, cacheError) = isOfUse ? try await save(records, from: authority) : (nil, nil)
+    guard let account = stored ?? brokers ?? records.account(in: client.cache.clouds) ?? self.account else {
       throw IdentityError(.invalidResponse, "The server's answer does not say whose tokens it holds.")
     }
     let profile =
@@ -62,9 +100,9 @@ struct TokenGrant: Sendable {
       scopes: (granted ?? scopes.scopes.joined(separator: " ")).split(separator: " ").map(String.init),
       idToken: response.idToken, claims: claims ?? profile?.claims, account: account,
       tenantProfile: profile, authority: authority, correlationID: correlationID, cacheError: cacheError,
-      source: .network)
+      source: broker == nil ? .network : .broker)
     client.log.info(
-      "The server gave tokens.",
+      broker == nil ? "The server gave tokens." : "The broker gave a token.",
       [
         "account": client.log.personal(records.homeAccountID), "correlation": "\(correlationID)",
         "stored": "\(cacheError == nil)",
@@ -104,7 +142,7 @@ struct TokenGrant: Sendable {
       throw IdentityError(
         .invalidResponse, "The server's answer has a token of another type than \(expected).")
     }
-    if metadata.authority.isMicrosofts, !isRefresh, response.clientInfo == nil {
+    if authority.isMicrosofts, !isRefresh, response.clientInfo == nil {
       throw IdentityError(.invalidResponse, "Client info was not returned in the server response")
     }
     guard nonce == nil || response.idToken != nil else {
@@ -113,7 +151,7 @@ struct TokenGrant: Sendable {
     let claims: IDTokenClaims?
     if let token = response.idToken {
       claims = try IDTokenCheck(
-        clientID: client.configuration.clientID, issuer: metadata.issuer, nonce: nonce, now: client.now()
+        clientID: client.configuration.clientID, issuer: issuer, nonce: nonce, now: client.now()
       ).claims(of: token)
     } else {
       claims = nil
@@ -125,7 +163,7 @@ struct TokenGrant: Sendable {
   /// Nobody else's tokens are stored for an account (OpenID Connect Core 12.2).
   private func checkAccount(_ response: TokenResponse, _ claims: IDTokenClaims?) throws(IdentityError) {
     guard let account else { return }
-    let isSubject = metadata.authority.cacheKind == .adfs
+    let isSubject = authority.cacheKind == .adfs
     let named = response.clientInfo?.homeAccountID ?? (isSubject ? claims?.subject : nil)
     let isSame: Bool
     if let named {
@@ -135,11 +173,30 @@ struct TokenGrant: Sendable {
         .subject
       isSame = subject == nil || claims?.subject == nil || subject == claims?.subject
     }
-    guard isSame else {
-      throw IdentityError(
-        .mismatchedUser, "Another account signed in than was asked for.",
-        advice: "Sign in again and choose the right account.")
+    guard isSame else { throw .mismatchedUser }
+  }
+
+  /// Whose token a broker gave: as it says itself, else of the account that was asked for, else of the ID token's.
+  private func homeAccountID(
+    of token: BrokerToken, _ claims: IDTokenClaims?
+  ) throws(IdentityError) -> String {
+    guard let account else {
+      if let named = token.account?.homeAccountID { return named }
+      guard let object = claims?.objectID, let tenant = claims?.tenantID else {
+        throw IdentityError(.brokerFailed, "The identity broker failed: it does not say whose token it gave.")
+      }
+      return "\(object).\(tenant)"
     }
+    if let named = token.account?.homeAccountID {
+      guard named.normalized == account.homeAccountID.normalized else { throw .mismatchedUser }
+    } else if let claims, let object = claims.objectID, let tenant = claims.tenantID {
+      // In other tenants an account has other object ids, some of which are known.
+      let known =
+        account.homeIdentity.flatMap { $0.utid.normalized == tenant.normalized ? $0.uid : nil }
+        ?? account.tenantProfiles.first { $0.tenantID == tenant.normalized }?.localAccountID
+      guard known == nil || known?.normalized == object.normalized else { throw .mismatchedUser }
+    }
+    return account.homeAccountID
   }
 
   /// Stores the answer, and which tenant answered for an authority that names none, or names it by a domain. Where
@@ -162,7 +219,26 @@ struct TokenGrant: Sendable {
 
   /// The authority for the tenant that issued the tokens.
   private func authority(of realm: String?) -> Authority {
-    guard metadata.authority.kind == .aad, let realm else { return metadata.authority }
-    return (try? metadata.authority.replacingTenant(with: realm)) ?? metadata.authority
+    guard authority.kind == .aad, let realm else { return authority }
+    return (try? authority.replacingTenant(with: realm)) ?? authority
   }
+}
+
+extension ClientInfo {
+  /// What a server would send for an account; `nil` where its id is not one of a server that does.
+  fileprivate init?(homeAccountID: String) {
+    guard let dot = homeAccountID.lastIndex(of: ".") else { return nil }
+    let fields: JSONObject = [
+      "uid": .string(String(homeAccountID[..<dot])),
+      "utid": .string(String(homeAccountID[homeAccountID.index(after: dot)...])),
+    ]
+    guard let json = try? JSONEncoder().encode(fields) else { return nil }
+    self.init(raw: json.base64URL)
+  }
+}
+
+extension IdentityError {
+  fileprivate static let mismatchedUser = IdentityError(
+    .mismatchedUser, "Another account signed in than was asked for.",
+    advice: "Sign in again and choose the right account.")
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import IdentityBroker
 import TokenCache
 
 /// An account in the cache.
@@ -42,8 +43,8 @@ public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendab
   public var tenantProfiles: [MSALTenantProfile]? { profiles }
   /// The home account id in its parts.
   public var homeAccountId: MSALAccountId? { accountId }
-  /// Always false: Linux has no single sign-on that this library takes part in.
-  public var isSSOAccount: Bool { false }
+  /// Whether the machine's identity broker signs the account in.
+  public var isSSOAccount: Bool { account.source == LinuxBroker.source }
 
   /// The object itself: it never changes.
   public func copy(with zone: NSZone? = nil) -> Any { self }

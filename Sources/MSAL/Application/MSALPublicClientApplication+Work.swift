@@ -1,4 +1,5 @@
 import Foundation
+import IdentityBroker
 import IdentityClient
 import TokenCache
 
@@ -53,11 +54,14 @@ extension MSALPublicClientApplication {
     return result
   }
 
-  /// The accounts of the cache, then those that only an external provider knows.
-  func accounts(_ query: AccountsQuery) async throws -> [MSALAccount] {
+  /// The accounts of the cache, and of the broker where those are wanted, then those that only an external provider
+  /// knows.
+  func accounts(_ query: AccountsQuery, fromDevice: Bool = false) async throws -> [MSALAccount] {
     let filter = query.filter(clientID: client.configuration.clientID)
-    var accounts = try await identity { () throws(IdentityError) in try await client.accounts(filter) }
-      .filter(query.matches).map { MSALAccount($0) }
+    var accounts = try await identity { () throws(IdentityError) in
+      fromDevice ? try await client.accountsFromDevice(filter) : try await client.accounts(filter)
+    }
+    .filter(query.matches).map { MSALAccount($0) }
     for provider in config.cacheConfig.externalAccountProviders {
       logFailure {
         for account in try provider.accounts(with: query.parameters).compactMap(Account.init)
@@ -67,6 +71,25 @@ extension MSALPublicClientApplication {
       }
     }
     return accounts
+  }
+
+  /// What the newest token of the broker says of the device. There is no other source.
+  func deviceInformation() async throws -> MSALDeviceInformation {
+    guard MSALGlobalConfig.brokerAvailability == .auto else {
+      throw NSError(
+        .internalBrokerNotAvailable, "The identity broker may not be used.",
+        advice: "Set MSALGlobalConfig.brokerAvailability to .auto.")
+    }
+    // The broker's tokens alone say anything.
+    guard client.configuration.brokerPolicy != .off else { return MSALDeviceInformation() }
+    let document = try? await client.cache.snapshot().document
+    let claims = (document?.accessTokens.values ?? [:].values)
+      .filter { $0.source == LinuxBroker.source }
+      .sorted { ($0.cachedAt ?? .distantPast) > ($1.cachedAt ?? .distantPast) }
+      .lazy.compactMap { $0.secret.flatMap(IDTokenClaims.init(token:)) }.first {
+        $0.string("deviceid") != nil
+      }
+    return MSALDeviceInformation(deviceID: claims?.string("deviceid"), tenantID: claims?.tenantID)
   }
 
   func account(

@@ -1,5 +1,6 @@
 public import Foundation
 public import HTTPSupport
+import IdentityBroker
 public import IdentityClient
 import TokenCache
 
@@ -71,16 +72,19 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
       configuration: try config.clientConfiguration(), cache: try config.cacheConfig.accessor(),
       transport: try transport ?? DefaultTransport(),
       authenticator: authenticator ?? defaultAuthenticator(self.config),
-      popKeys: self.config.popKeys, logger: MSALGlobalConfig.loggerConfig.logger(), timing: .system,
-      httpSettings: { .current }, onBrowserEvent: postNotifications)
+      popKeys: self.config.popKeys, broker: self.config.broker,
+      logger: MSALGlobalConfig.loggerConfig.logger(), timing: .system, httpSettings: { .current },
+      onBrowserEvent: postNotifications)
     super.init()
   }
 
   /// The version of this library.
   open class var sdkVersion: String? { "0.1.0" }
 
-  /// Always false: this library speaks to no broker.
-  open var isCompatibleAADBrokerAvailable: Bool { false }
+  /// Whether the machine has an identity broker that runs or can be started. macOS always says no, whatever it has.
+  open var isCompatibleAADBrokerAvailable: Bool {
+    (try? blocking { [broker = config.broker] in try await broker.isAvailable() }) ?? false
+  }
 
   /// Completes a sign-in whose redirect URI has a scheme of the application's own.
   ///
@@ -224,7 +228,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     return try blocking { [self] in try await accounts(query) }
   }
 
-  /// The accounts that fit, in the order of their user names. On Linux the device has no others than the cache.
+  /// The accounts that fit: those of the cache, then those that the machine's identity broker alone knows.
   ///
   /// The block is called on a queue of the library's unless the parameters name one.
   @preconcurrency
@@ -233,17 +237,19 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     completionBlock: @escaping @Sendable ([MSALAccount]?, (any Error)?) -> Void
   ) {
     let query = AccountsQuery(parameters)
-    complete(completionBlock, on: parameters.completionBlockQueue) { [self] in try await accounts(query) }
+    complete(completionBlock, on: parameters.completionBlockQueue) { [self] in
+      try await accounts(query, fromDevice: true)
+    }
   }
 
-  /// The accounts that fit, in the order of their user names. On Linux the device has no others than the cache.
+  /// The accounts that fit: those of the cache, then those that the machine's identity broker alone knows.
   ///
   /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or away.
   @discardableResult
   nonisolated(nonsending) open func accountsFromDevice(
     for parameters: MSALAccountEnumerationParameters
   ) async throws -> [MSALAccount] {
-    try await accounts(AccountsQuery(parameters))
+    try await accounts(AccountsQuery(parameters), fromDevice: true)
   }
 
   /// The account that is signed in to an application for one person, and the one that was before, if that was
@@ -309,23 +315,27 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     return true
   }
 
-  /// What is known of the device: that it is an ordinary one.
+  /// What is known of the device: that it is an ordinary one, and what the identity broker's tokens say of it.
   ///
-  /// The block is called on a queue of the library's unless the parameters name one.
+  /// The block is called on a queue of the library's unless the parameters name one. It gets
+  /// ``MSALInternalError/internalBrokerNotAvailable`` where the broker may not be used, and no error where there is none.
   @preconcurrency
   open func getDeviceInformation(
     with parameters: MSALParameters?,
     completionBlock: @escaping @Sendable (MSALDeviceInformation?, (any Error)?) -> Void
   ) {
-    complete(completionBlock, on: parameters?.completionBlockQueue) { MSALDeviceInformation() }
+    complete(completionBlock, on: parameters?.completionBlockQueue) { [self] in try await deviceInformation()
+    }
   }
 
-  /// What is known of the device: that it is an ordinary one.
+  /// What is known of the device: that it is an ordinary one, and what the identity broker's tokens say of it.
+  ///
+  /// - Throws: `NSError` with ``MSALInternalError/internalBrokerNotAvailable`` where the broker may not be used.
   @discardableResult
   nonisolated(nonsending) open func deviceInformation(
     with parameters: MSALParameters?
   ) async throws -> MSALDeviceInformation {
-    MSALDeviceInformation()
+    try await deviceInformation()
   }
 
   /// What is known of the device's registration with an organization. On Linux always an error.

@@ -35,6 +35,7 @@ extension SilentRequest {
       scopes: parameters.scopes, account: account.account, forceRefresh: parameters.forceRefresh,
       claims: parameters.claimsRequest?.request, authority: parameters.authority?.authority)
     authenticationScheme = parameters.popScheme
+    refreshesWithoutBroker = parameters.allowUsingLocalCachedRtWhenSsoExtFailed
     extraQueryParameters = parameters.extraQueryParameters ?? [:]
     correlationID = parameters.correlationId ?? correlationID
   }

@@ -1,4 +1,4 @@
-/// Whether Microsoft's broker is used. Without effect on Linux.
+/// Whether the identity broker is used, where there is one and the redirect URI is one for a broker.
 public enum MSALBrokeredAvailability: Int, Sendable {
   case auto = 0
   case none = 1

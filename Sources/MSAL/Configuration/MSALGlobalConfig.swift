@@ -10,7 +10,8 @@ public final class MSALGlobalConfig: NSObject, Sendable {
   /// What is logged, and where.
   public static let loggerConfig = MSALLoggerConfig()
 
-  /// Of Microsoft's broker; without effect on Linux.
+  /// Whether applications get tokens from the machine's identity broker. It counts for those with a redirect URI for a
+  /// broker; see ``MSALRedirectUri/brokerCapable``.
   public static var brokerAvailability: MSALBrokeredAvailability {
     get { values.withLock { $0.brokerAvailability } }
     set { values.withLock { $0.brokerAvailability = newValue } }

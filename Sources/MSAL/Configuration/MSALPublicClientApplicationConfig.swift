@@ -1,4 +1,5 @@
 public import Foundation
+import IdentityBroker
 public import IdentityClient
 import TokenCache
 
@@ -19,6 +20,8 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// `msauth.com.example.mail://auth`, works, too, where the desktop leads it to the program (`llavero scheme install`)
   /// and that hands what it is started with to
   /// ``MSALPublicClientApplication/handleMSALResponse(_:sourceApplication:)``.
+  ///
+  /// With some the machine's identity broker gives the tokens; see ``MSALRedirectUri/brokerCapable``.
   open var redirectUri: String?
   /// The client id of the application in which this one runs and which signs people in for it (nested app
   /// authentication); empty where there is none. Microsoft's services get it with every request as `brk_client_id`.
@@ -44,9 +47,11 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// Has the keys that tokens of ``MSALAuthenticationSchemePop`` are bound to, such as `GroupKeys()` of the product
   /// `ProofOfPossession`. Without it requests with that scheme fail. MSAL for iOS and macOS has its own at hand.
   open var popKeys: (any PopKeyProvider)?
+  /// The machine's identity broker; tests have another one.
+  var broker = LinuxBroker()
   /// Whether a sign-in goes on although the desktop does not lead the redirect URI's own scheme to this program; else it
   /// fails at once with ``MSALInternalError/internalErrorRedirectSchemeNotRegistered``. For programs that are started by
-  /// way of another, such as a script.
+  /// way of another, such as a script. It keeps the application from the machine's identity broker, too.
   open var bypassRedirectURIValidation = false
 
   /// An application for work, school and personal accounts of the public cloud.
@@ -96,6 +101,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
     cacheConfig = MSALCacheConfig(copying: other.cacheConfig)
     multipleCloudsSupported = other.multipleCloudsSupported
     popKeys = other.popKeys
+    broker = other.broker
     bypassRedirectURIValidation = other.bypassRedirectURIValidation
   }
 
@@ -113,9 +119,15 @@ extension MSALPublicClientApplicationConfig {
         .internalErrorInvalidParameter, "The application has no client id.",
         advice: "Take the application (client) id from its registration in Microsoft Entra.")
     }
+    let redirectURI = try parsedRedirectURI().map(MSALRedirectUri.init)
     var configuration = ClientConfiguration(
-      clientID: clientId, redirectURI: try parsedRedirectURI(), authority: authority.authority,
+      // The browser comes back to http://localhost where the URI is for the broker alone.
+      clientID: clientId, redirectURI: redirectURI?.isNativeClient == true ? nil : redirectURI?.url,
+      authority: authority.authority,
       knownAuthorities: knownAuthorities.map(\.authority), capabilities: clientApplicationCapabilities ?? [])
+    configuration.brokerPolicy =
+      MSALGlobalConfig.brokerAvailability == .auto && redirectURI?.brokerCapable == true
+        && !bypassRedirectURIValidation ? .automatic : .off
     configuration.tokenExpirationBuffer = tokenExpirationBuffer
     configuration.extendedLifetimeEnabled = extendedLifetimeEnabled
     configuration.multipleCloudsSupported = multipleCloudsSupported

@@ -4,11 +4,23 @@ public import Foundation
 public final class MSALRedirectUri: NSObject, NSCopying, Sendable {
   /// The address.
   public let url: URL
-  /// Always false: there is no broker to come back from.
-  public var brokerCapable: Bool { false }
+
+  /// Whether an application with it gets tokens from the machine's identity broker: the native client's
+  /// `https://login.microsoftonline.com/common/oauth2/nativeclient`, and `msauth.<name>://auth`, which stands for it.
+  /// The native client's has to be registered for the application in any case; it is what a broker on Linux goes by.
+  public var brokerCapable: Bool { isNativeClient || isForBroker }
 
   init(url: URL) {
     self.url = url
+  }
+
+  /// No browser can come back to it.
+  var isNativeClient: Bool {
+    url.scheme?.lowercased() == "https" && url.path == "/common/oauth2/nativeclient"
+  }
+
+  private var isForBroker: Bool {
+    (url.scheme ?? "").lowercased().hasPrefix("msauth.") && url.host == "auth"
   }
 
   /// The object itself: it never changes.

@@ -48,7 +48,7 @@ public let MSALGrantedScopesKey: String! = "MSALGrantedScopesKey"
 /// The tokens that were obtained although something was declined; an ``MSALResult``.
 public let MSALInvalidResultKey: String! = "MSALInvalidResultKey"
 
-/// The version of Microsoft's broker. Never there on Linux.
+/// The version of the identity broker that refused, where it said so; a `String`.
 public let MSALBrokerVersionKey: String! = "MSALBrokerVersionKey"
 
 /// The home account id of the account that an error is about; a `String`. It is there where the request names an account, or

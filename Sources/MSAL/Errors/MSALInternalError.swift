@@ -70,13 +70,13 @@ public enum MSALInternalError: Int, Sendable {
   case internalErrorBrokerKeyFailedToCreate = -42708
   /// Of Microsoft's broker for Apple's systems only.
   case internalErrorBrokerKeyNotFound = -42709
-  /// Of Microsoft's broker for Apple's systems only.
+  /// The identity broker gave no answer, or none that makes sense.
   case internalErrorBrokerUnknown = -42711
   /// Of Microsoft's broker for Apple's systems only.
   case internalErrorBrokerApplicationTokenWriteFailed = -42712
   /// Of Microsoft's broker for Apple's systems only.
   case internalErrorBrokerApplicationTokenReadFailed = -42713
-  /// Microsoft's broker is needed, which this library does not speak to.
+  /// The identity broker is needed, and is not there or may not be used.
   case internalBrokerNotAvailable = -42714
   /// Of device registration and compliance on Apple's systems only.
   case internalErrorJITLinkServerConfirmationError = -42715

@@ -59,6 +59,8 @@ extension IdentityError.Code {
     case .invalidResponse: .internalErrorInvalidResponse
     case .nonHttpsRedirect: .internalErrorNonHttpsRedirect
     case .timedOut, .deviceCodeExpired: .internalErrorSessionCanceled
+    case .noBroker: .internalBrokerNotAvailable
+    case .brokerFailed: .internalErrorBrokerUnknown
     default: .internalErrorUnexpected
     }
   }
@@ -84,6 +86,7 @@ extension IdentityError {
     userInfo[MSALInvalidResultKey] = result.map(MSALResult.init)
     userInfo[MSALHomeAccountIdKey] = homeAccountID
     userInfo[MSALDisplayableUserIdKey] = displayableID
+    userInfo[MSALBrokerVersionKey] = brokerVersion
     if isThrottled { userInfo[MSALThrottlingCacheHitKey] = NSNumber(value: 1) }
     return userInfo
   }

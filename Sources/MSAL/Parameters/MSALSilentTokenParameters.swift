@@ -2,8 +2,8 @@
 open class MSALSilentTokenParameters: MSALTokenParameters {
   /// Asks the server even if there is a valid token in the cache.
   open var forceRefresh = false
-  /// See `Inert`.
-  var inertCachedTokenUse = true
+  /// Whether the application's own refresh token serves when the machine's identity broker is there and gives no token.
+  open var allowUsingLocalCachedRtWhenSsoExtFailed = true
 
   /// - Parameters:
   ///   - scopes: What the token is for.

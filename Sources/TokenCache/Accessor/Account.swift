@@ -8,10 +8,15 @@ public struct Account: Sendable, Hashable {
   public let environment: String
   /// The home tenant first, the others in the order of their ids.
   public let tenantProfiles: [TenantProfile]
+  /// Who gave the account's tokens, where that was somebody else, such as `broker`. MSAL for Python writes here how
+  /// somebody signed in, too.
+  public let source: String?
 
   package init(
-    homeAccountID: String, username: String?, environment: String, tenantProfiles: [TenantProfile]
+    homeAccountID: String, username: String?, environment: String, tenantProfiles: [TenantProfile],
+    source: String? = nil
   ) {
+    self.source = source
     self.homeAccountID = homeAccountID
     self.username = username
     self.environment = environment
@@ -62,5 +67,13 @@ public struct AccountFilter: Sendable, Hashable {
     self.signedInOnly = signedInOnly
     self.homeAccountID = homeAccountID
     self.username = username
+  }
+
+  /// Whether an account is one of those that are named, signed in or not.
+  package func names(_ account: Account) -> Bool {
+    if let homeAccountID, !homeAccountID.matches(account.homeAccountID) { return false }
+    guard let username else { return true }
+    return username.matches(account.username)
+      || account.tenantProfiles.contains { username.matches($0.username) }
   }
 }

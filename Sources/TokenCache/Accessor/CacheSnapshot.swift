@@ -39,12 +39,7 @@ public struct CacheSnapshot: Sendable {
   ///   signed in.
   public func accounts(_ filter: AccountFilter = AccountFilter()) throws(CacheError) -> [Account] {
     var accounts = contents.documents.values.accounts(clientID: filter.clientID, in: clouds)
-    if let id = filter.homeAccountID { accounts.removeAll { !id.matches($0.homeAccountID) } }
-    if let name = filter.username {
-      accounts.removeAll { account in
-        !name.matches(account.username) && !account.tenantProfiles.contains { name.matches($0.username) }
-      }
-    }
+    accounts.removeAll { !filter.names($0) }
     if filter.signedInOnly, let clientID = filter.clientID {
       let common = ShardID(homeAccountID: nil, group: group)
       try contents.checkReadable([common])

@@ -95,7 +95,7 @@ extension Account {
       homeAccountID: homeAccountID,
       username: tenantProfiles.lazy.compactMap(\.username).first,
       environment: tenantProfiles.first?.environment ?? "",
-      tenantProfiles: tenantProfiles)
+      tenantProfiles: tenantProfiles, source: ordered.lazy.compactMap(\.source).first)
   }
 }
 

@@ -46,11 +46,13 @@ extension TokenCacheAccessor {
         let document = contents[account]
         let isSignedOut =
           contents[common].accountMetadata(clientID: clientID)?.signInState(of: id) == .signedOut
-        guard !isSignedOut, !document.accounts.isEmpty || !document.refreshTokens.isEmpty else {
+        let isThere = !document.accounts.isEmpty || !document.refreshTokens.isEmpty
+        guard !isSignedOut, isThere || records.request.source != nil else {
           throw CacheError(.signedOut, "The account was signed out meanwhile; nothing was saved.")
         }
       }
-      contents[common].saveAppMetadata(records.appMetadata, in: clouds)
+      // Only the server says to which family a client belongs.
+      if records.request.source == nil { contents[common].saveAppMetadata(records.appMetadata, in: clouds) }
       contents[common].updateAccountMetadata(clientID: clientID) {
         $0.setSignInState(.signedIn, of: id)
         if let authority {

@@ -34,9 +34,11 @@ public struct TokenRecords: Sendable {
     let realm = Self.realm(
       claims: claims, home: clientInfo?.utid ?? Tenant.home(of: homeAccountID), request: request)
     func credential(_ type: CredentialType, _ secret: String) -> Credential {
-      Credential(
+      var credential = Credential(
         type: type, homeAccountID: homeAccountID, environment: request.environment,
         clientID: request.clientID, secret: secret)
+      credential.source = request.source
+      return credential
     }
 
     self.request = request
@@ -89,6 +91,7 @@ public struct TokenRecords: Sendable {
       account.familyName = claims?.familyName
       account.alternativeAccountID = claims?.alternativeAccountID
       account.clientInfo = clientInfo?.raw
+      account.source = request.source
       return account
     }
   }

@@ -52,6 +52,9 @@ public struct TokenRequest: Sendable {
   public var realm: String?
   /// Whether a refresh token was redeemed. Then nothing is saved for an account that was signed out meanwhile.
   public var isRenewal = false
+  /// Who gave the tokens, where that was somebody else than the server, such as `broker`. The records say so. They may
+  /// be the first of an account, and a renewal too.
+  public var source: String?
 
   public init(
     environment: String, clientID: String, authority: AuthorityKind = .aad, scopes: String = "",

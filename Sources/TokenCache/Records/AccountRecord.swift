@@ -73,6 +73,11 @@ public struct AccountRecord: CacheRecord {
     get { string("alternative_account_id") }
     set { set("alternative_account_id", newValue) }
   }
+  /// Who gave the account's tokens, such as `broker`, or how somebody signed in; a field of MSAL for Python.
+  public var source: String? {
+    get { string("account_source") }
+    set { set("account_source", newValue) }
+  }
   public var lastModified: Date? {
     get { date("last_modification_time") }
     set { set("last_modification_time", newValue) }

@@ -108,6 +108,11 @@ public struct Credential: CacheRecord {
     get { string("redirect_uri") }
     set { set("redirect_uri", newValue) }
   }
+  /// Who gave the token, where that was somebody else than the server.
+  public var source: String? {
+    get { string("token_source") }
+    set { set("token_source", newValue) }
+  }
   public var expiresOn: Date? {
     get { date("expires_on") }
     set { set("expires_on", newValue) }
@@ -154,7 +159,7 @@ public struct Credential: CacheRecord {
     "keyid", "kid", "last_modification_app", "last_modification_time", "last_recovery_attempt_failed",
     "prt_protocol_version", "realm", "recovery_attempt_count", "recovery_attempted_at", "redirect_uri",
     "refresh_on", "requestedClaims", "requestedClaimsHash", "requested_claims", "secret", "session_key",
-    "spe_info", "token_type",
+    "spe_info", "token_source", "token_type",
   ]
 
   package static let spellings: Set<String> = ["environment", "realm", "target"]

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EncryptedFileStore
 import FoundationEssentials
+import IdentityClient
 import SecretService
 import ToolSupport
 
@@ -10,7 +11,8 @@ struct Doctor: AsyncParsableCommand {
     abstract: "Say what works here, what does not, and what to do about it.",
     discussion: """
       Looks at the session bus, the keyring, the groups in it, the lock files, the caches of other programs, \
-      the clock, the trusted certificates and the browser. It writes, reads and deletes an item of its own. \
+      the clock, the trusted certificates, the browser and the machine's identity broker, which is asked for a \
+      token that is not kept. It writes, reads and deletes an item of its own. \
       Nothing else is changed, unless --fix is given: that merges duplicates, closes files and directories of \
       yours that are open to others, and removes lock files of dead programs. It deletes no token.
 
@@ -34,13 +36,22 @@ struct Doctor: AsyncParsableCommand {
     ]
     let groups: [any Check] = [GroupsCheck(), ClockCheck()]
     let others: [[any Check]] = [
-      [SourcesCheck(collection: store.collection)], [CABundleCheck()], [BrowserCheck()],
+      [SourcesCheck(collection: store.collection)], [CABundleCheck()], [BrowserCheck()], [brokerCheck],
     ]
     guard let files else { return [keyring + [ProbeCheck()] + groups, [LockDirectoryCheck()]] + others }
     let sealed: [any Check] = [
       SealedFilesCheck(store: files), SealedKeyCheck(store: files), SealedProbeCheck(store: files),
     ]
     return [(store.chosenKey == .keyring ? keyring : []) + sealed + groups] + others
+  }
+
+  /// For the configured client, whose accounts the broker lists.
+  private var brokerCheck: BrokerCheck {
+    let policy = Settings.current.broker ?? .automatic
+    guard let client = try? ClientOptions.parse([]), let scopes = try? ScopeOptions.parse([]).scopes,
+      let id = try? client.clientID, let authority = try? client.namedAuthority
+    else { return BrokerCheck(client: nil, policy: policy) }
+    return BrokerCheck(client: (id, authority, scopes), policy: policy)
   }
 
   private struct Result: Encodable {

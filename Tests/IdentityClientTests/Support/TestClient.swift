@@ -34,6 +34,7 @@ final class TestClock: Sendable {
 /// A store that can be told to refuse.
 final class FailingStore: CacheStore {
   let base = InMemoryStore()
+  let refusesReads = Mutex(false)
   let refusesWrites = Mutex(false)
   let reads = Mutex(0)
   let writes = Mutex(0)
@@ -41,6 +42,7 @@ final class FailingStore: CacheStore {
   func groups() throws(CacheError) -> [KeychainGroup] { base.groups() }
   func read(_ shards: ShardSelection, in group: KeychainGroup) throws(CacheError) -> GroupContents {
     reads.withLock { $0 += 1 }
+    if refusesReads.withLock({ $0 }) { throw CacheError(.locked, "The keyring is locked.") }
     return base.read(shards, in: group)
   }
   func update<Result: Sendable>(
@@ -70,7 +72,7 @@ struct TestClient: Sendable {
   init(
     _ authority: String? = nil, kind: Authority.Kind? = nil, store: FailingStore = FailingStore(),
     clock: TestClock = TestClock(), clientID: String = TestPerson.clientID,
-    popKeys: (any PopKeyProvider)? = nil,
+    popKeys: (any PopKeyProvider)? = nil, broker: (any TokenBroker)? = nil,
     configure: (inout ClientConfiguration) -> Void = { _ in }
   ) throws {
     (self.store, self.clock) = (store, clock)
@@ -83,7 +85,8 @@ struct TestClient: Sendable {
     let lines = log
     client = PublicClient(
       configuration: configuration, cache: cache, transport: transport, authenticator: browser,
-      popKeys: popKeys, logger: Logger(label: "test", factory: { _ in lines.handler }), now: { clock.now },
+      popKeys: popKeys, broker: broker, logger: Logger(label: "test", factory: { _ in lines.handler }),
+      now: { clock.now },
       timing: clock.timing, lockDirectory: TestDirectory.locks)
   }
 

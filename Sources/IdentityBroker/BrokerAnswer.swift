@@ -1,0 +1,175 @@
+import FoundationEssentials
+import IdentityClient
+import TokenCache
+
+/// What a broker answered, read from the JSON text of any of the brokers that there are: Microsoft's up to version
+/// 2.0.1 and after it, and Himmelblau's.
+enum BrokerAnswer {
+  /// The broker's version.
+  ///
+  /// - Throws: ``IdentityError/Code/brokerFailed``.
+  static func version(in text: String) throws(IdentityError) -> String {
+    let fields = try fields(of: text)
+    if let refusal = BrokerRefusal(in: fields) { throw refusal.error }
+    switch fields["linuxBrokerVersion"] {
+    case .string(let version) where !version.isEmpty: return version.printable(limit: 50)
+    case .some(let value) where value.numberValue != nil: return "\(value.numberValue ?? 0)"
+    default: throw .brokerFailed("its answer has no version")
+    }
+  }
+
+  /// The accounts that the broker lists.
+  ///
+  /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
+  static func accounts(in text: String) throws(IdentityError) -> [BrokerAccount] {
+    let fields = try fields(of: text)
+    if let refusal = BrokerRefusal(in: fields) {
+      // So Himmelblau says that it has none.
+      guard refusal.isForWantOfAccount else { throw refusal.error }
+      return []
+    }
+    guard let list = fields["accounts"]?.arrayValue else {
+      throw .brokerFailed("its answer has no list of accounts")
+    }
+    let accounts = list.compactMap { $0.objectValue.flatMap(BrokerAccount.init) }
+    guard accounts.isEmpty == list.isEmpty else {
+      throw .brokerFailed("its list of accounts names none of them")
+    }
+    return accounts
+  }
+
+  /// The token that the broker gave.
+  ///
+  /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
+  static func token(in text: String, at now: Date) throws(IdentityError) -> BrokerToken {
+    let fields = try fields(of: text)
+    if let refusal = BrokerRefusal(in: fields) { throw refusal.error }
+    guard let response = fields["brokerTokenResponse"]?.objectValue else {
+      throw .brokerFailed("its answer has no token")
+    }
+    guard let token = response["accessToken"]?.stringValue.nonBlank,
+      token.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+    else { throw .brokerFailed("its answer has no access token") }
+    switch response["accessTokenType"] {
+    case nil, .null: break
+    case .string(let type) where type.lowercased() == "bearer": break
+    case .some(let type) where type.numberValue == 0: break
+    default: throw .brokerFailed("it gave a token of another type than Bearer")
+    }
+    // Older versions of Himmelblau wrote an ID token that is none.
+    let idToken = response["idToken"]?.stringValue.nonBlank.flatMap { text in
+      IDTokenClaims(token: text).map { _ in text }
+    }
+    return BrokerToken(
+      accessToken: token, expiresOn: expiry(of: token, saying: response["expiresOn"], at: now),
+      grantedScopes: scopes(response["grantedScopes"]), idToken: idToken,
+      account: try account(in: response, idToken.flatMap(IDTokenClaims.init(token:))))
+  }
+
+  /// The cookie that signs a browser in: the first, where there are several.
+  ///
+  /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
+  static func cookie(in text: String) throws(IdentityError) -> SSOCookie {
+    let fields = try fields(of: text)
+    if let refusal = BrokerRefusal(in: fields) { throw refusal.error }
+    let items = fields["cookieItems"]?.arrayValue?.compactMap(\.objectValue) ?? [fields]
+    guard let item = items.first, let name = item["cookieName"]?.stringValue.nonBlank,
+      let content = item["cookieContent"]?.stringValue.nonBlank,
+      (name + content).utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: ";") })
+    else { throw .brokerFailed("its answer has no cookie") }
+    return SSOCookie(name: name, content: content)
+  }
+
+  /// The signed HTTP request.
+  ///
+  /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
+  static func signedRequest(in text: String) throws(IdentityError) -> String {
+    let fields = try fields(of: text)
+    if let refusal = BrokerRefusal(in: fields) { throw refusal.error }
+    guard let request = fields["signedHttpRequest"]?.stringValue.nonBlank,
+      request.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+    else { throw .brokerFailed("its answer has no signed request") }
+    return request
+  }
+
+  /// Passes where the broker did what it was told.
+  ///
+  /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
+  static func checkDone(_ text: String) throws(IdentityError) {
+    if let refusal = BrokerRefusal(in: try fields(of: text)) { throw refusal.error }
+  }
+
+  /// Whether the broker gives nothing, for whatever reason.
+  static func isRefusal(_ text: String) -> Bool {
+    (try? fields(of: text)).map { BrokerRefusal(in: $0) != nil } ?? false
+  }
+
+  private static func fields(of text: String) throws(IdentityError) -> JSONObject {
+    guard text.contains(where: { !$0.isWhitespace }) else { throw .brokerFailed("its answer is empty") }
+    do throws(ForeignJSONError) {
+      return try JSONObject(foreign: Data(text.utf8), within: .answer)
+    } catch {
+      throw .brokerFailed("its answer cannot be read: \(error)")
+    }
+  }
+
+  /// When a token ends: as it says itself where it is a JSON Web Token, for its readers go by that; else as the broker
+  /// says, unless that is no time that a token can end at, as with Himmelblau 3.1.9, which adds seconds to
+  /// milliseconds; else in an hour.
+  static func expiry(of token: String, saying word: JSONValue?, at now: Date) -> Date {
+    if let end = IDTokenClaims(token: token)?.claims["exp"]?.numberValue, end > 0, end < 253_402_300_800 {
+      return Date(timeIntervalSince1970: end)
+    }
+    let said = word?.numberValue.map { Date(timeIntervalSince1970: $0 / 1000) }
+    if let said, (60...90 * 86_400).contains(said.timeIntervalSince(now)) { return said }
+    return now.addingTimeInterval(3600)
+  }
+
+  private static func scopes(_ value: JSONValue?) -> String? {
+    switch value {
+    case .string(let text): Optional(text).nonBlank
+    case .array(let scopes): Optional(scopes.compactMap(\.stringValue).joined(separator: " ")).nonBlank
+    default: nil
+    }
+  }
+
+  /// Whose token it is, by the account that is there up to version 2.0.1, and by the client info.
+  private static func account(
+    in response: JSONObject, _ claims: IDTokenClaims?
+  ) throws(IdentityError) -> Account? {
+    let listed = response["account"]?.objectValue.flatMap(BrokerAccount.init)
+    let info = response["clientInfo"]?.stringValue.nonBlank.flatMap(ClientInfo.init(raw:))
+    if let listed, let info, listed.homeAccountID != info.homeAccountID {
+      throw .brokerFailed("it gave a token and named two accounts")
+    }
+    if let listed { return BrokerAccount.accounts(in: [listed]).first }
+    guard let info else { return nil }
+    let named: JSONObject = [
+      "homeAccountId": .string(info.homeAccountID), "clientInfo": .string(info.raw),
+      "username": claims?.username.map(JSONValue.string) ?? .null,
+      "name": claims?.name.map(JSONValue.string) ?? .null,
+      "localAccountId": claims?.objectID.map(JSONValue.string) ?? .null,
+      "realm": claims?.tenantID.map(JSONValue.string) ?? .null,
+    ]
+    return BrokerAccount(named).flatMap { BrokerAccount.accounts(in: [$0]).first }
+  }
+}
+
+/// A cookie that signs a browser in, for requests to `https://login.microsoftonline.com` and no other origin.
+public struct SSOCookie: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+  public let name: String
+  public let content: String
+
+  /// The name; never the content.
+  public var description: String { "SSOCookie(\(name))" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension IdentityError {
+  /// The one error for all that is no answer. What is known of it is a clause without a full stop and without secrets.
+  static func brokerFailed(_ reason: String) -> IdentityError {
+    IdentityError(
+      .brokerFailed, "The identity broker failed: \(reason).",
+      advice: "See whether it runs, and what its log says.")
+  }
+}

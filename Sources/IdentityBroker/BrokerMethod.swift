@@ -1,0 +1,116 @@
+import FoundationEssentials
+import IdentityClient
+import TokenCache
+
+/// A method of `com.microsoft.identity.Broker1`, with the JSON text that it takes.
+///
+/// Microsoft documents none of it; the members are those that the clients known to work send. Each method takes a
+/// protocol version and a correlation id besides, and answers with a JSON text.
+struct BrokerMethod {
+  let name: String
+  let body: JSONObject
+
+  /// The protocol version that every client sends.
+  static let protocolVersion = "0.0"
+
+  /// The text of the body.
+  var text: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Nothing in a body is a number that JSON has no word for, so the fallback is never reached.
+    return (try? encoder.encode(body)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+  }
+
+  /// Asks for the broker's version. The broker compares ours with nothing, but wants one.
+  static let version = BrokerMethod(name: "getLinuxBrokerVersion", body: ["msalCppVersion": "1.28.0"])
+
+  static func accounts(clientID: String) -> BrokerMethod {
+    BrokerMethod(
+      name: "getAccounts",
+      body: ["clientId": .string(clientID.lowercased()), "redirectUri": .string(publicRedirectURI)])
+  }
+
+  /// Asks for a token without a person. The account is the whole object that the broker listed.
+  static func tokenSilently(_ request: BrokerRequest, account: JSONObject) -> BrokerMethod {
+    BrokerMethod(
+      name: "acquireTokenSilently",
+      body: ["authParameters": .object(parameters(of: request, account, .cachedRefreshToken))])
+  }
+
+  /// Asks for a token, and the person for it. The account is the whole object that the broker listed, if any.
+  static func tokenInteractively(_ request: BrokerRequest, account: JSONObject?) -> BrokerMethod {
+    var parameters = parameters(of: request, account, .interactive)
+    if request.prompt != .promptIfNecessary { parameters["prompt"] = .string(request.prompt.rawValue) }
+    return BrokerMethod(name: "acquireTokenInteractively", body: ["authParameters": .object(parameters)])
+  }
+
+  static func removal(of account: JSONObject, clientID: String) -> BrokerMethod {
+    BrokerMethod(
+      name: "removeAccount",
+      body: ["clientId": .string(clientID.lowercased()), "account": .object(account)])
+  }
+
+  /// Asks for the cookie that signs a browser in, on the page that it asks for, which may name the server's nonce.
+  static func cookie(_ request: BrokerRequest, account: JSONObject, url: String) -> BrokerMethod {
+    var parameters = parameters(of: request, account, .cookie)
+    parameters["ssoUrl"] = .string(url)
+    // Himmelblau takes the account beside the parameters only, Microsoft's broker inside of them.
+    return BrokerMethod(
+      name: "acquirePrtSsoCookie",
+      body: [
+        "account": .object(account), "authParameters": .object(parameters), "mamEnrollment": .bool(false),
+        "ssoUrl": .string(url),
+      ])
+  }
+
+  static func signedRequest(
+    _ method: String, to url: String, nonce: String?, homeAccountID: String, clientID: String
+  ) -> BrokerMethod {
+    var parameters: JSONObject = [
+      "authenticationScheme": "pop", "uriHost": .string(url), "httpMethod": .string(method),
+      "homeAccountId": .string(homeAccountID),
+    ]
+    parameters["nonce"] = nonce.map(JSONValue.string)
+    return BrokerMethod(
+      name: "generateSignedHttpRequest",
+      body: ["clientId": .string(clientID.lowercased()), "popParams": .object(parameters)])
+  }
+
+  /// What the broker is to do; newer ones check that it fits the method.
+  private enum AuthorizationType: Int64 {
+    case cachedRefreshToken = 1
+    case interactive = 6
+    case cookie = 8
+  }
+
+  private static func parameters(
+    of request: BrokerRequest, _ account: JSONObject?, _ type: AuthorizationType
+  ) -> JSONObject {
+    let username = account?["username"]?.stringValue ?? request.account?.username ?? request.loginHint
+    var parameters: JSONObject = [
+      "account": account.map(JSONValue.object) ?? .null,
+      "additionalQueryParametersForAuthorization":
+        .object(request.extraQueryParameters.mapValues(JSONValue.string)),
+      "authority": .string(request.authority.url.absoluteString),
+      "authorizationType": .integer(type.rawValue),
+      "clientId": .string(request.clientID.lowercased()),
+      "redirectUri": .string(redirectURI(of: request)),
+      "requestedScopes": .array(request.scopes.map(JSONValue.string)),
+      "username": .string(username ?? ""),
+      "uxContextHandle": .integer(-1),
+    ]
+    parameters["decodedClaims"] = request.claims.map(JSONValue.string)
+    parameters["accessTokenToRenew"] = request.tokenToReplace.map(JSONValue.string)
+    return parameters
+  }
+
+  private static let nativeClientPath = "/common/oauth2/nativeclient"
+  private static let publicRedirectURI = "https://login.microsoftonline.com" + nativeClientPath
+
+  /// The native client's URI of the cloud, which has to be registered for the client. No other is of use to a broker.
+  static func redirectURI(of request: BrokerRequest) -> String {
+    if let own = request.redirectURI, own.path == nativeClientPath { return own.absoluteString }
+    guard CloudInstances.known.contains(request.authority.host) else { return publicRedirectURI }
+    return "https://" + CloudInstances.known.preferredNetwork(of: request.authority.host) + nativeClientPath
+  }
+}

@@ -1,0 +1,147 @@
+import IdentityClient
+import TokenCache
+
+/// What a broker says when it gives nothing.
+///
+/// The numbers are the statuses of Microsoft's MSAL runtime. What Entra ID said stands in a text, with the number after
+/// AADSTS and the suberror.
+struct BrokerRefusal {
+  let status: Int
+  /// What the broker says, without control characters and without tokens.
+  let context: String?
+  private let oauthError: String?
+  private let subError: String?
+  private let version: String?
+
+  /// Reads an answer; `nil` where it is none of an error. A token of another account than was meant is one that the
+  /// reader has to compare.
+  init?(in fields: JSONObject) {
+    let response = fields["brokerTokenResponse"]?.objectValue
+    guard
+      let error = [fields["error"], response?["error"]].lazy.compactMap(\.self).first(where: { $0 != .null })
+    else { return nil }
+    let members = error.objectValue ?? [:]
+    status = members["status"]?.numberValue.flatMap(Int.init(exactly:)) ?? 0
+    let switched: Set = [Status.userSwitch.rawValue, Status.accountSwitch.rawValue]
+    if switched.contains(status), response?["accessToken"]?.stringValue.nonBlank != nil { return nil }
+    context = (members["context"]?.stringValue.nonBlank ?? error.stringValue.nonBlank)?.withoutTokens
+      .printable()
+    let diagnostics = members["diagnostics"]?.objectValue
+    oauthError =
+      diagnostics?["raw_error_code"]?.stringValue.nonBlank ?? context?.quoted(after: "Code: '")
+    subError =
+      response?["subError"]?.stringValue.nonBlank ?? diagnostics?["oauth2_sub_error_code"]?.stringValue
+      .nonBlank
+      ?? context?.quoted(after: "suberror: '")
+    version = fields["telemetry"]?.objectValue?["broker_version"]?.stringValue.nonBlank?.printable(limit: 50)
+  }
+
+  private enum Status: Int {
+    case interactionRequired = 2
+    case noNetwork = 3
+    case networkTemporarilyUnavailable = 4
+    case serverTemporarilyUnavailable = 5
+    case userCanceled = 7
+    case applicationCanceled = 8
+    case incorrectConfiguration = 9
+    case authorityUntrusted = 11
+    case userSwitch = 12
+    case accountUnusable = 13
+    case userDataRemovalRequired = 14
+    case accountNotFound = 16
+    case transientError = 17
+    case accountSwitch = 18
+    case deviceNotRegistered = 20
+  }
+
+  /// Whether the broker merely has no account.
+  var isForWantOfAccount: Bool {
+    if status == Status.accountNotFound.rawValue { return true }
+    let words = context?.lowercased() ?? ""
+    return status == 0 && (words.contains("find account") || words.contains("no account"))
+  }
+
+  /// What it means for who asked.
+  var error: IdentityError {
+    var error =
+      switch Status(rawValue: status) {
+      case .interactionRequired, .accountUnusable: refused("interaction_required", .interactionRequired)
+      case .userDataRemovalRequired: removal
+      case .accountNotFound:
+        IdentityError(.interactionRequired, "The identity broker does not know the account.")
+      case .noNetwork, .networkTemporarilyUnavailable, .serverTemporarilyUnavailable, .transientError:
+        IdentityError(.network, "The identity broker cannot reach the server.", advice: "Try again later.")
+      case .userCanceled: IdentityError(.userCanceled, "The sign-in was cancelled.")
+      case .applicationCanceled: IdentityError(.cancelled, "The identity broker cancelled the request.")
+      case .incorrectConfiguration, .authorityUntrusted: refused("invalid_request", .authorizationFailed)
+      case .deviceNotRegistered: refused("interaction_required", .workplaceJoinRequired)
+      default:
+        IdentityError.brokerFailed(context ?? "it gives the status \(status) and no reason")
+      }
+    error.brokerVersion = version
+    return error
+  }
+
+  /// The server will have nothing to do with the account any more.
+  private var removal: IdentityError {
+    var error = refused("invalid_grant", .interactionRequired)
+    (error.oauthError, error.subError) = ("invalid_grant", "user_account_deleted")
+    return error
+  }
+
+  /// What the server said, by its own words where the broker hands them on.
+  private func refused(_ otherwise: String, _ code: IdentityError.Code) -> IdentityError {
+    let failure = OAuthFailure(
+      error: oauthError?.printable(limit: 200) ?? otherwise, subError: subError?.printable(limit: 200),
+      description: context, codes: context?.stsErrorCodes ?? [])
+    var error = IdentityError(failure)
+    error.code = code
+    error.message =
+      switch code {
+      case .interactionRequired: "User interaction is required"
+      case .workplaceJoinRequired: "The device must be registered with the organisation."
+      default: context ?? "The identity broker refused the request."
+      }
+    if failure.codes.contains(where: [50011, 500_112, 7_000_218].contains) {
+      error.advice =
+        "Register https://login.microsoftonline.com/common/oauth2/nativeclient as a redirect URI of the application, "
+        + "under \"Mobile and desktop applications\"."
+    }
+    return error
+  }
+}
+
+extension String {
+  /// The numbers after AADSTS, wherever they stand.
+  fileprivate var stsErrorCodes: [Int] {
+    var codes: [Int] = []
+    var rest = self[...]
+    while let mark = rest.firstRange(of: "AADSTS") {
+      rest = rest[mark.upperBound...]
+      if let code = Int(rest.prefix { $0.isASCII && $0.isNumber }), !codes.contains(code) {
+        codes.append(code)
+      }
+    }
+    return codes
+  }
+
+  /// What stands between a mark and the next apostrophe.
+  fileprivate func quoted(after mark: String) -> String? {
+    firstRange(of: mark).flatMap { Optional(String(self[$0.upperBound...].prefix { $0 != "'" })).nonBlank }
+  }
+
+  /// With what looks like a JSON Web Token left out.
+  var withoutTokens: String {
+    var text = ""
+    var rest = self[...]
+    while let mark = rest.firstRange(of: "eyJ") {
+      text += rest[..<mark.lowerBound]
+      let token = rest[mark.lowerBound...].prefix {
+        $0.isASCII && ($0.isLetter || $0.isNumber || "-_.=".contains($0))
+      }
+      text += token.count > 20 ? "(token)" : String(token)
+      rest = rest[token.endIndex...]
+    }
+    return text + rest
+  }
+}

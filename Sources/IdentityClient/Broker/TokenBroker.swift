@@ -1,0 +1,129 @@
+public import FoundationEssentials
+public import TokenCache
+
+/// Somebody else who can give tokens, such as the identity broker of a managed machine.
+///
+/// A client asks its broker after its cache and before its own refresh token; see ``BrokerPolicy``.
+public protocol TokenBroker: Sendable {
+  /// One word for who gives the tokens. It is kept with them in the cache.
+  var name: String { get }
+
+  /// Whether somebody is there to be asked.
+  ///
+  /// - Throws: ``IdentityError/Code/brokerFailed`` when that cannot be found out.
+  func isAvailable() async throws(IdentityError) -> Bool
+
+  /// The accounts for which tokens can be had without a person.
+  ///
+  /// - Parameters:
+  ///   - clientID: The client that asks.
+  ///   - correlationID: The caller's id for the call.
+  /// - Returns: The accounts, each once.
+  /// - Throws: ``IdentityError/Code/noBroker`` when nobody is there, ``IdentityError/Code/brokerFailed`` for whatever
+  ///   is no answer.
+  func accounts(clientID: String, correlationID: UUID) async throws(IdentityError) -> [Account]
+
+  /// Gets a token of the request's account without a person.
+  ///
+  /// - Throws: ``IdentityError/Code/interactionRequired`` when a person has to sign in, ``IdentityError/Code/network``
+  ///   when the servers cannot be asked, ``IdentityError/Code/noBroker`` when nobody is there, and
+  ///   ``IdentityError/Code/brokerFailed`` for whatever is no answer.
+  func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken
+
+  /// Whether a person can be asked to sign in, in a manner of the broker's own.
+  ///
+  /// - Throws: ``IdentityError/Code/brokerFailed`` when that cannot be found out.
+  func canAskPerson(clientID: String, correlationID: UUID) async throws(IdentityError) -> Bool
+
+  /// Gets a token for which a person signs in. It takes as long as the person does, and ends with the task.
+  ///
+  /// - Throws: As ``tokenSilently(_:)``; also ``IdentityError/Code/userCanceled`` when the person gave up.
+  func tokenInteractively(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken
+}
+
+/// When a client asks its broker for tokens.
+public enum BrokerPolicy: String, Sendable, Hashable, CaseIterable {
+  /// Never.
+  case off
+  /// Before its own refresh token, which serves when the broker does not.
+  case automatic = "auto"
+  /// Always, and nobody else: the client sends nothing itself. A cache that is out of reach is no obstacle.
+  case required = "only"
+}
+
+/// What a client asks its broker for.
+public struct BrokerRequest: Sendable {
+  public var clientID: String
+  /// Who issues the token, with the tenant where it is known.
+  public var authority: Authority
+  /// What the token is for.
+  public var scopes: [String]
+  /// Whose token it is. `nil` in an interactive request leaves that to the person.
+  public var account: Account?
+  /// The user name to propose.
+  public var loginHint: String?
+  /// What the person is to be asked.
+  public var prompt: Prompt
+  /// The `claims` parameter, a JSON object.
+  public var claims: String?
+  /// The access token that does not do any more.
+  public var tokenToReplace: String?
+  /// The redirect URI of the client.
+  public var redirectURI: URL?
+  public var extraQueryParameters: [String: String]
+  public var correlationID: UUID
+
+  public init(
+    clientID: String, authority: Authority, scopes: [String], account: Account? = nil,
+    loginHint: String? = nil, prompt: Prompt = .promptIfNecessary, claims: String? = nil,
+    tokenToReplace: String? = nil, redirectURI: URL? = nil, extraQueryParameters: [String: String] = [:],
+    correlationID: UUID
+  ) {
+    self.clientID = clientID
+    self.authority = authority
+    self.scopes = scopes
+    self.account = account
+    self.loginHint = loginHint
+    self.prompt = prompt
+    self.claims = claims
+    self.tokenToReplace = tokenToReplace
+    self.redirectURI = redirectURI
+    self.extraQueryParameters = extraQueryParameters
+    self.correlationID = correlationID
+  }
+}
+
+/// What a broker gave: an access token, and whose it is as far as the broker says so. There is no refresh token.
+public struct BrokerToken: Sendable {
+  public var accessToken: String
+  public var expiresOn: Date
+  /// The scopes granted, separated by spaces; `nil` means those asked for.
+  public var grantedScopes: String?
+  /// A JSON Web Token.
+  public var idToken: String?
+  /// The account, `nil` when the broker leaves that to the request.
+  public var account: Account?
+
+  public init(
+    accessToken: String, expiresOn: Date, grantedScopes: String? = nil, idToken: String? = nil,
+    account: Account? = nil
+  ) {
+    self.accessToken = accessToken
+    self.expiresOn = expiresOn
+    self.grantedScopes = grantedScopes
+    self.idToken = idToken
+    self.account = account
+  }
+}
+
+extension BrokerRequest: CustomStringConvertible, CustomReflectable {
+  /// What the token is for; never the token to replace.
+  public var description: String { "BrokerRequest(\(scopes.joined(separator: " ")))" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension BrokerToken: CustomStringConvertible, CustomReflectable {
+  /// What the token is for; never the token.
+  public var description: String { "BrokerToken(\(grantedScopes ?? ""))" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,291 @@
+import Foundation
+import IdentityClient
+import TestSupport
+import Testing
+import TokenCache
+
+@testable import IdentityBroker
+
+/// What is sent to the broker and what is read from its answers, without a bus.
+struct CodecTests {
+  private let now = Date(timeIntervalSince1970: 1_800_000_000)
+  private let home = "70000000-0000-4000-8000-000000000001"
+
+  private func request(_ change: (inout BrokerRequest) -> Void = { _ in }) throws -> BrokerRequest {
+    let url = try #require(URL(string: "https://login.microsoftonline.com/\(home)"))
+    var request = BrokerRequest(
+      clientID: "D7B530A4-7680-4C23-A8BF-C52C121D2E87", authority: try Authority(url: url),
+      scopes: ["https://graph.microsoft.com/User.Read"], correlationID: UUID())
+    change(&request)
+    return request
+  }
+
+  private func json(_ text: String) throws -> JSONValue {
+    try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+  }
+
+  /// A JSON Web Token that nobody signed.
+  private func token(_ claims: String) -> String {
+    "eyJhbGciOiJIUzI1NiJ9." + Data(claims.utf8).base64URL + ".c2ln"
+  }
+
+  private func answer(_ members: String = "") throws -> BrokerToken {
+    try BrokerAnswer.token(in: #"{"brokerTokenResponse":{"accessToken":"opaque"\#(members)}}"#, at: now)
+  }
+
+  // Requests
+
+  @Test func `A silent request has what the clients send that are known to work`() throws {
+    let account = try #require(json(StandInBroker.account()).objectValue)
+    let method = BrokerMethod.tokenSilently(try request(), account: account)
+    #expect(method.name == "acquireTokenSilently")
+    let expected = #"""
+      {"authParameters":{"account":\#(StandInBroker.account()),"additionalQueryParametersForAuthorization":{},
+      "authority":"https://login.microsoftonline.com/\#(home)","authorizationType":1,
+      "clientId":"d7b530a4-7680-4c23-a8bf-c52c121d2e87",
+      "redirectUri":"https://login.microsoftonline.com/common/oauth2/nativeclient",
+      "requestedScopes":["https://graph.microsoft.com/User.Read"],"username":"alice@contoso.test",
+      "uxContextHandle":-1}}
+      """#
+    #expect(try json(method.text) == json(expected))
+  }
+
+  @Test func `An interactive request says whom to propose, what to ask, and what a resource wants`() throws {
+    let request = try request {
+      ($0.loginHint, $0.prompt, $0.claims) = ("bob@contoso.test", .login, #"{"access_token":{}}"#)
+      ($0.tokenToReplace, $0.extraQueryParameters) = ("old", ["domain_hint": "contoso.test"])
+    }
+    let parameters = try json(BrokerMethod.tokenInteractively(request, account: nil).text)
+      .objectValue?["authParameters"]?.objectValue
+    #expect(parameters?["account"] == .null)
+    #expect(parameters?["authorizationType"]?.numberValue == 6)
+    #expect(parameters?["username"] == "bob@contoso.test")
+    #expect(parameters?["prompt"] == "login")
+    #expect(parameters?["decodedClaims"] == #"{"access_token":{}}"#)
+    #expect(parameters?["accessTokenToRenew"] == "old")
+    #expect(
+      parameters?["additionalQueryParametersForAuthorization"] == .object(["domain_hint": "contoso.test"]))
+  }
+
+  @Test func `A cookie's request names the account in both places, and the page in both`() throws {
+    let account = try #require(json(StandInBroker.account()).objectValue)
+    let page = "https://login.microsoftonline.com/common?sso_nonce=1"
+    let body = try json(BrokerMethod.cookie(request(), account: account, url: page).text).objectValue
+    let parameters = body?["authParameters"]?.objectValue
+    #expect(body?["account"] == .object(account) && parameters?["account"] == .object(account))
+    #expect(body?["ssoUrl"] == .string(page) && parameters?["ssoUrl"] == .string(page))
+    #expect(parameters?["authorizationType"]?.numberValue == 8)
+    #expect(body?["mamEnrollment"] == .bool(false))
+  }
+
+  @Test(
+    arguments: [
+      ("https://login.microsoftonline.us/common", nil),
+      ("https://login.partner.microsoftonline.cn/common", "http://localhost"),
+      (
+        "https://login.microsoftonline.com/common",
+        "https://login.microsoftonline.us/common/oauth2/nativeclient"
+      ),
+    ] as [(String, String?)])
+  func `The redirect URI is the native client's of the cloud, or the client's own where that is one`(
+    authority: String, own: String?
+  ) throws {
+    let request = try request {
+      $0.authority = try! Authority(url: URL(string: authority)!)
+      $0.redirectURI = own.flatMap(URL.init(string:))
+    }
+    let expected =
+      authority.contains(".cn")
+      ? "https://login.partner.microsoftonline.cn/common/oauth2/nativeclient"
+      : "https://login.microsoftonline.us/common/oauth2/nativeclient"
+    #expect(BrokerMethod.redirectURI(of: request) == expected)
+  }
+
+  // Tokens
+
+  @Test func `A token ends when it says so itself, whatever the broker says`() throws {
+    let text = #"{"brokerTokenResponse":{"accessToken":"\#(token(#"{"exp":1800001234}"#))","expiresOn":1}}"#
+    #expect(try BrokerAnswer.token(in: text, at: now).expiresOn.timeIntervalSince1970 == 1_800_001_234)
+  }
+
+  @Test(
+    arguments: [
+      // As Microsoft's brokers have it, and Himmelblau's main.
+      ("1800002000000", 2000), (#""1800002000000""#, 2000),
+      // Himmelblau 3.1.9: seconds added to milliseconds.
+      ("1800000003600", 3600),
+      // Seconds in place of milliseconds, the past, a hundred days, and what is no time.
+      ("1800002000", 3600), ("1799999999000", 3600), ("1808640000001", 3600), ("null", 3600),
+      (#""soon""#, 3600),
+      ("[]", 3600), ("-1", 3600), ("1e300", 3600),
+    ])
+  func `Of a token that does not say it the broker's word counts where a token can end then`(
+    word: String, seconds: Double
+  ) throws {
+    #expect(try answer(#","expiresOn":\#(word)"#).expiresOn.timeIntervalSince(now) == seconds)
+  }
+
+  @Test func `Granted scopes are a text, a list, or those asked for`() throws {
+    #expect(try answer(#","grantedScopes":"a b""#).grantedScopes == "a b")
+    #expect(try answer(#","grantedScopes":["a","b"]"#).grantedScopes == "a b")
+    for none in ["", #","grantedScopes":"""#, #","grantedScopes":null"#, #","grantedScopes":7"#] {
+      #expect(try answer(none).grantedScopes == nil, "\(none)")
+    }
+  }
+
+  @Test func `Whose token it is say the account, the client info, or neither`() throws {
+    let info = Data(#"{"uid":"U","utid":"T"}"#.utf8).base64URL
+    #expect(try answer().account == nil)
+    #expect(try answer(#","clientInfo":"\#(info)""#).account?.homeAccountID == "u.t")
+    let listed = try answer(#","account":{"homeAccountId":"U.T","username":"u@x","realm":"T"}"#).account
+    #expect(listed?.homeAccountID == "u.t")
+    #expect(listed?.username == "u@x")
+    #expect(listed?.tenantProfiles.first?.isHomeTenant == true)
+    #expect(throws: IdentityError.self) {
+      try answer(#","clientInfo":"\#(info)","account":{"homeAccountId":"V.T"}"#)
+    }
+  }
+
+  @Test func `An ID token that is none is left out, and a refresh token is never read`() throws {
+    #expect(try answer(#","idToken":"e30=","refreshToken":"refresh""#).idToken == nil)
+    let idToken = token(#"{"oid":"1"}"#)
+    #expect(try answer(#","idToken":"\#(idToken)""#).idToken == idToken)
+  }
+
+  @Test func `A token's description never has it`() throws {
+    let token = try answer()
+    #expect(!"\(token)\(String(reflecting: token))".contains("opaque"))
+    #expect(!"\(SSOCookie(name: "n", content: "secret"))".contains("secret"))
+  }
+
+  @Test(
+    arguments: [
+      "", " \n", "{", "[]", "null", "7", #""text""#, "{}", #"{"brokerTokenResponse":null}"#,
+      #"{"brokerTokenResponse":[]}"#, #"{"brokerTokenResponse":{}}"#,
+      #"{"brokerTokenResponse":{"accessToken":""}}"#,
+      #"{"brokerTokenResponse":{"accessToken":7}}"#, #"{"brokerTokenResponse":{"accessToken":"a b"}}"#,
+      #"{"brokerTokenResponse":{"accessToken":"a\r\nb"}}"#,
+      #"{"brokerTokenResponse":{"accessToken":"a","accessTokenType":1}}"#,
+      #"{"brokerTokenResponse":{"accessToken":"a","accessTokenType":"pop"}}"#,
+      #"{"accounts":1}"#, #"{"accounts":[1]}"#, #"{"accounts":[{}]}"#, #"{"error":"odd"}"#, #"{"error":{}}"#,
+      #"{"error":{"status":"odd"}}"#, #"{"error":{"status":4711}}"#,
+      String(repeating: "[", count: 100),
+    ])
+  func `Whatever is no answer is that the broker failed`(text: String) throws {
+    for read in [
+      { _ = try BrokerAnswer.token(in: text, at: now) }, { _ = try BrokerAnswer.accounts(in: text) },
+      { _ = try BrokerAnswer.version(in: text) }, { _ = try BrokerAnswer.cookie(in: text) },
+      { _ = try BrokerAnswer.signedRequest(in: text) },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: IdentityError.self) { try read() }
+      #expect(error?.code == .brokerFailed)
+    }
+  }
+
+  @Test func `Nor is one that is too large`() throws {
+    let text = #"{"accounts":[],"x":""# + String(repeating: "x", count: 2 << 20) + #""}"#
+    let error = #expect(throws: IdentityError.self) { try BrokerAnswer.accounts(in: text) }
+    #expect(error?.code == .brokerFailed)
+  }
+
+  // Accounts
+
+  @Test func `An account that is listed in two tenants is one with two profiles, its home first`() throws {
+    let other = "70000000-0000-4000-8000-000000000002"
+    let bob = StandInBroker.account("Bob", uid: "b0b00000-0000-4000-8000-000000000001")
+    let list = [StandInBroker.account(realm: other), StandInBroker.account(), bob].joined(separator: ",")
+    let text = #"{"accounts":[\#(list)]}"#
+    let listed = try BrokerAnswer.accounts(in: text)
+    let accounts = BrokerAccount.accounts(in: listed)
+    #expect(accounts.map(\.username) == ["alice@contoso.test", "bob@contoso.test"])
+    #expect(accounts[0].tenantProfiles.map(\.tenantID) == [home, other])
+    #expect(accounts[0].source == "broker")
+    // What is sent back is the entry for the tenant asked for, else for the home.
+    #expect(BrokerAccount.entry(for: accounts[0], tenant: other, in: listed)?.realm == other)
+    #expect(BrokerAccount.entry(for: accounts[0], tenant: "common", in: listed)?.realm == home)
+    #expect(BrokerAccount.entry(named: "ALICE@contoso.test", tenant: nil, in: listed)?.realm == home)
+    #expect(BrokerAccount.entry(named: "carol@contoso.test", tenant: nil, in: listed) == nil)
+  }
+
+  @Test func `That Himmelblau knows no account is no failure`() throws {
+    let text = #"{"error":{"context":"Unable to find account","status":0,"subStatus":0}}"#
+    #expect(try BrokerAnswer.accounts(in: text).isEmpty)
+    #expect(try BrokerAnswer.accounts(in: #"{"accounts":[]}"#).isEmpty)
+  }
+
+  @Test func `A cookie is one of a list, or the answer itself`() throws {
+    let item = #"{"cookieName":"x-ms-RefreshTokenCredential","cookieContent":"abc"}"#
+    for text in [item, #"{"cookieItems":[\#(item)]}"#] {
+      let cookie = try BrokerAnswer.cookie(in: text)
+      #expect((cookie.name, cookie.content) == ("x-ms-RefreshTokenCredential", "abc"))
+    }
+  }
+
+  // Refusals
+
+  private func refusal(_ text: String) throws -> IdentityError {
+    try #require(#expect(throws: IdentityError.self) { try BrokerAnswer.token(in: text, at: now) })
+  }
+
+  @Test func `Microsoft's broker after 2.0.1 tells of a refusal in a text`() throws {
+    let error = try refusal(
+      #"""
+      {"brokerTokenResponse":{"error":{"context":"Recieved an error from AAD. Code: 'invalid_grant' description: '(pii)'
+      correlation id: '1' suberror: 'token_expired'","diagnostics":null,"errorCode":0,"status":2,"subStatus":0,
+      "tag":595719680},"subError":""},"telemetry":{"broker_version":"2.5.2"}}
+      """#.replacing("\n", with: " "))
+    #expect(error.code == .interactionRequired)
+    #expect((error.oauthError, error.subError) == ("invalid_grant", "token_expired"))
+    #expect(error.brokerVersion == "2.5.2")
+  }
+
+  @Test func `And up to 2.0.1 in members of its own`() throws {
+    let error = try refusal(
+      #"""
+      {"brokerTokenResponse":{"accessTokenType":0,"error":{"context":"AADSTS50078: …","diagnostics":
+      {"raw_error_code":"invalid_grant","exception_type":"UiRequiredException","oauth2_sub_error_code":"basic_action"},
+      "errorCode":0,"status":2,"subStatus":0,"tag":0},"expiresOn":0,"extendedExpiresOn":0},"telemetry":{}}
+      """#.replacing("\n", with: " "))
+    #expect(error.code == .interactionRequired)
+    #expect((error.oauthError, error.subError) == ("invalid_grant", "basic_action"))
+    #expect(error.stsErrorCodes == [50078])
+    #expect(error.advice?.contains("second factor") == true)
+  }
+
+  @Test(
+    arguments: [
+      (0, .brokerFailed), (1, .brokerFailed), (2, .interactionRequired), (3, .network), (4, .network),
+      (5, .network),
+      (6, .brokerFailed), (7, .userCanceled), (8, .cancelled), (9, .authorizationFailed), (10, .brokerFailed),
+      (11, .authorizationFailed), (13, .interactionRequired), (14, .interactionRequired), (15, .brokerFailed),
+      (16, .interactionRequired), (17, .network), (20, .workplaceJoinRequired), (21, .brokerFailed),
+    ] as [(Int, IdentityError.Code)])
+  func `Each status has its meaning`(status: Int, code: IdentityError.Code) throws {
+    for text in [
+      #"{"error":{"status":\#(status)}}"#, #"{"brokerTokenResponse":{"error":{"status":"\#(status)"}}}"#,
+    ] {
+      #expect(try refusal(text).code == code, "\(text)")
+    }
+  }
+
+  @Test(arguments: [12, 18])
+  func `Another account's token is a token where there is one`(status: Int) throws {
+    let text = #"{"brokerTokenResponse":{"accessToken":"a","error":{"status":\#(status)}}}"#
+    #expect(try BrokerAnswer.token(in: text, at: now).accessToken == "a")
+    #expect(try refusal(#"{"brokerTokenResponse":{"error":{"status":\#(status)}}}"#).code == .brokerFailed)
+  }
+
+  @Test func `What a broker says cannot drive a terminal, and a token in it is left out`() throws {
+    let token = token(#"{"exp":1800001234,"name":"Somebody"}"#)
+    let error = try refusal(#"{"error":{"status":0,"context":"odd \u001b[31m \#(token) end"}}"#)
+    #expect(!error.message.contains("\u{1B}"))
+    #expect(!error.message.contains(token) && !error.message.contains("eyJ"))
+    #expect(error.message.contains("(token) end"))
+  }
+
+  @Test func `A redirect URI that is not registered is named`() throws {
+    let error = try refusal(#"{"error":{"status":9,"context":"AADSTS50011: no such URI"}}"#)
+    #expect(error.stsErrorCodes == [50011])
+    #expect(error.advice?.contains("https://login.microsoftonline.com/common/oauth2/nativeclient") == true)
+  }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import GLibSupport
+import IdentityClient
+import TestSupport
+import Testing
+import TokenCache
+
+@testable import IdentityBroker
+
+/// The client on a private bus, with a stand-in for the broker in each of its kinds.
+@Suite(.timeLimit(.minutes(10)))
+struct LinuxBrokerTests {
+  private static let client = "d7b530a4-7680-4c23-a8bf-c52c121d2e87"
+  private let id = UUID()
+
+  private func client(_ broker: StandInBroker, timeout: Duration = .seconds(120)) -> LinuxBroker {
+    LinuxBroker(
+      busAddress: broker.keyring.busAddress, questionTimeout: timeout, callTimeout: .seconds(300),
+      now: { Date() })
+  }
+
+  private func request(_ account: Account?) throws -> BrokerRequest {
+    let url = try #require(URL(string: "https://login.microsoftonline.com/common"))
+    return BrokerRequest(
+      clientID: Self.client, authority: try Authority(url: url),
+      scopes: ["https://graph.microsoft.com/User.Read"], account: account, correlationID: id)
+  }
+
+  private func accounts(_ broker: LinuxBroker) async throws -> [Account] {
+    try await broker.accounts(clientID: Self.client, correlationID: id)
+  }
+
+  @Test(arguments: StandInBroker.Kind.allCases)
+  func `Every kind of broker gives its version, its accounts and a token`(kind: StandInBroker.Kind)
+    async throws
+  {
+    let broker = try StandInBroker(kind)
+    let client = client(broker)
+    #expect(try await client.presence() == .running)
+    #expect(try await ["2.0.1", "3.0.2", "3.1.9", "4.0.0"].contains(client.version(correlationID: id)))
+    let account = try #require(await accounts(client).first)
+    #expect(account.username == "alice@contoso.test")
+    let token = try await client.tokenSilently(request(account))
+    // As the token says, whatever the broker does.
+    #expect((4000...4300).contains(token.expiresOn.timeIntervalSinceNow))
+    #expect(token.account?.homeAccountID == account.homeAccountID)
+    #expect(token.grantedScopes?.contains("User.Read") == true)
+    #expect(token.idToken != nil)
+    // One id for whatever a call asks, and nothing but what the reference has.
+    let calls = try broker.calls()
+    #expect(
+      calls.map(\.method) == ["getLinuxBrokerVersion", "getAccounts", "getAccounts", "acquireTokenSilently"])
+    #expect(calls.allSatisfy { $0.version == "0.0" && $0.id == id.uuidString.lowercased() })
+  }
+
+  @Test(arguments: StandInBroker.Kind.allCases)
+  func `Where nobody is joined there is no account, or the broker fails`(kind: StandInBroker.Kind)
+    async throws
+  {
+    let broker = try StandInBroker(kind, orders: #"{"accounts":[]}"#)
+    defer { broker.kill() }
+    let client = client(broker)
+    if kind == .himmelblau3 {
+      let error = await #expect(throws: IdentityError.self) { try await accounts(client) }
+      #expect(error?.code == .brokerFailed)
+    } else {
+      #expect(try await accounts(client).isEmpty)
+    }
+  }
+
+  @Test func `Of several accounts the token is of the one that was asked for`() async throws {
+    let bob = StandInBroker.account("Bob", uid: "b0b00000-0000-4000-8000-000000000001")
+    let broker = try StandInBroker(.native, orders: #"{"accounts":[\#(StandInBroker.account()),\#(bob)]}"#)
+    defer { broker.kill() }
+    let client = client(broker)
+    let accounts = try await accounts(client)
+    #expect(accounts.count == 2)
+    for account in accounts {
+      #expect(
+        try await client.tokenSilently(request(account)).account?.homeAccountID == account.homeAccountID)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("interaction", .interactionRequired), ("expired", .interactionRequired), ("no-network", .network),
+      ("busy", .network), ("cancelled", .userCanceled), ("refused", .authorizationFailed),
+      ("unusable", .interactionRequired), ("unexpected", .brokerFailed), ("empty", .brokerFailed),
+      ("malformed", .brokerFailed), ("wrong-json", .brokerFailed), ("wrong-type", .brokerFailed),
+      ("large", .brokerFailed), ("die", .brokerFailed), ("dbus:broker socket connect: eyJ", .brokerFailed),
+    ] as [(String, IdentityError.Code)])
+  func `What goes wrong in a call is told apart`(misdeed: String, code: IdentityError.Code) async throws {
+    let broker = try StandInBroker(.native)
+    defer { broker.kill() }
+    let client = client(broker)
+    let account = try #require(await accounts(client).first)
+    try broker.order(#"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
+    let error = await #expect(throws: IdentityError.self) { try await client.tokenSilently(request(account)) }
+    #expect(error?.code == code, "\(error?.message ?? "")")
+    #expect(error?.message.contains("eyJh") == false)
+  }
+
+  @Test func `A broker that never answers costs its time once, until it is started anew`() async throws {
+    let broker = try StandInBroker(.native, orders: #"{"do":{"*":"never"}}"#)
+    // The time is for the broker to be found silent; nothing depends on how long that takes.
+    let client = client(broker, timeout: .milliseconds(200))
+    let first = await #expect(throws: IdentityError.self) { try await accounts(client) }
+    #expect(first?.code == .brokerFailed && first?.isThrottled == false)
+    let second = await #expect(throws: IdentityError.self) { try await accounts(client) }
+    #expect(second?.code == .brokerFailed && second?.isThrottled == true)
+    #expect(second?.message == first?.message)
+    broker.kill()
+    let next = try StandInBroker(.native, on: broker.keyring)
+    defer { next.kill() }
+    let patient = self.client(next)
+    #expect(try await accounts(patient).count == 1)
+  }
+
+  @Test func `A failure is forgotten when another broker comes`() async throws {
+    let broker = try StandInBroker(.native, orders: #"{"do":{"*":"empty"}}"#)
+    let client = client(broker)
+    await #expect(throws: IdentityError.self) { try await accounts(client) }
+    try broker.order("{}")
+    let error = await #expect(throws: IdentityError.self) { try await accounts(client) }
+    #expect(error?.isThrottled == true)
+    #expect(try broker.calls().count == 1)
+    broker.kill()
+    let next = try StandInBroker(.native, on: broker.keyring)
+    #expect(try await accounts(client).count == 1)
+    next.kill()
+    let gone = await #expect(throws: IdentityError.self) { try await accounts(client) }
+    #expect(gone?.code == .noBroker)
+  }
+
+  @Test
+  func `A broker that does not run is started by the first call, not by the question whether it is there`()
+    async throws
+  {
+    let broker = try StandInBroker(.native, isStarted: false)
+    defer { broker.kill() }
+    let client = client(broker)
+    #expect(try await client.presence() == .startable)
+    #expect(try await client.isAvailable())
+    #expect(try broker.calls().isEmpty)
+    #expect(try await accounts(client).count == 1)
+    #expect(try await client.presence() == .running)
+  }
+
+  @Test func `One that cannot be started failed, and is no absent one`() async throws {
+    let broker = try StandInBroker(.native, isStarted: false)
+    let service = broker.keyring.directory + "/services/broker.service"
+    try "[D-BUS Service]\nName=com.microsoft.identity.broker1\nExec=/nonexistent\n".write(
+      toFile: service, atomically: true, encoding: .utf8)
+    let reloading = try BusConnection(address: broker.keyring.busAddress, Cancellable(timeout: .seconds(120)))
+    _ = try reloading.call(
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig", [],
+      reply: "()",
+      Cancellable(timeout: .seconds(120)))
+    let error = await #expect(throws: IdentityError.self) { try await accounts(client(broker)) }
+    #expect(error?.code == .brokerFailed, "\(error?.message ?? "")")
+  }
+
+  @Test func `Without a broker, and without a bus, there is none`() async throws {
+    let keyring = try PrivateKeyring(startingDaemon: false)
+    defer { keyring.shutdown() }
+    for address in [keyring.busAddress, "unix:path=/nonexistent"] {
+      let client = LinuxBroker(busAddress: address)
+      #expect(try await client.presence() == .absent)
+      let error = await #expect(throws: IdentityError.self) { try await accounts(client) }
+      #expect(error?.code == .noBroker)
+      #expect(try await !client.canAskPerson(clientID: Self.client, correlationID: id))
+    }
+  }
+
+  @Test func `An interactive call waits as long as it takes, and ends with its task`() async throws {
+    let broker = try StandInBroker(.native, orders: #"{"do":{"acquireTokenInteractively":"never"}}"#)
+    let client = client(broker)
+    let request = try request(nil)
+    let task = Task { try await client.tokenInteractively(request) }
+    while try !broker.calls().contains(where: { $0.method == "acquireTokenInteractively" }) {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    task.cancel()
+    let error = await #expect(throws: IdentityError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    // The broker is told nothing, and serves others meanwhile.
+    #expect(try await accounts(client).count == 1)
+    #expect(try !broker.calls().contains { $0.method == "cancelInteractiveFlow" })
+  }
+
+  @Test(arguments: StandInBroker.Kind.allCases)
+  func `Microsoft's brokers ask the person, Himmelblau's do not`(kind: StandInBroker.Kind) async throws {
+    for accounts in [StandInBroker.account(), ""]
+    where kind != .himmelblau3 || !accounts.isEmpty {
+      let broker = try StandInBroker(kind, orders: #"{"accounts":[\#(accounts)]}"#)
+      defer { broker.kill() }
+      let client = client(broker)
+      let asks = try await client.canAskPerson(clientID: Self.client, correlationID: id)
+      #expect(asks == (kind == .java || kind == .native), "\(accounts)")
+    }
+  }
+
+  @Test(arguments: StandInBroker.Kind.allCases)
+  func `A cookie, a signed request and a removal are had where the broker can`(kind: StandInBroker.Kind)
+    async throws
+  {
+    let broker = try StandInBroker(kind)
+    defer { broker.kill() }
+    let client = client(broker)
+    let account = try #require(await accounts(client).first)
+    let page = try #require(URL(string: "https://login.microsoftonline.com/common/oauth2/v2.0/authorize"))
+    #expect(try await client.cookie(request(account), for: page).name == "x-ms-RefreshTokenCredential")
+    let elsewhere = try #require(URL(string: "https://login.microsoftonline.com.example/"))
+    let refused = await #expect(throws: IdentityError.self) {
+      try await client.cookie(request(account), for: elsewhere)
+    }
+    #expect(refused?.code == .invalidParameter)
+    let isMicrosofts = kind == .java || kind == .native
+    let resource = try #require(URL(string: "https://resource.example/path"))
+    for call in [
+      {
+        _ = try await client.signedRequest(
+          "GET", to: resource, nonce: "n", account: account, clientID: Self.client, correlationID: id)
+      },
+      { try await client.remove(account, clientID: Self.client, correlationID: id) },
+    ] as [() async throws -> Void] {
+      if isMicrosofts {
+        try await call()
+      } else {
+        let error = await #expect(throws: IdentityError.self) { try await call() }
+        #expect(error?.code == .brokerFailed)
+      }
+    }
+  }
+}

@@ -1,0 +1,434 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import TokenCache
+
+@testable import IdentityClient
+
+/// The broker in the sign-in: when it is asked, what becomes of what it gives, and who is asked when it fails.
+@Suite(.timeLimit(.minutes(10)))
+struct BrokerTests {
+  private let broker = ScriptedBroker()
+
+  private func client(
+    _ policy: BrokerPolicy = .automatic, _ authority: String? = nil, kind: Authority.Kind? = nil,
+    store: FailingStore = FailingStore(), configure: (inout ClientConfiguration) -> Void = { _ in }
+  ) throws -> TestClient {
+    try TestClient(authority, kind: kind, store: store, broker: broker) {
+      $0.brokerPolicy = policy
+      configure(&$0)
+    }
+  }
+
+  /// A client at which Alice has signed in in the browser.
+  private func signedIn(_ policy: BrokerPolicy = .automatic) async throws -> (TestClient, Account) {
+    broker.set(asksPerson: false)
+    let test = try client(.off)
+    let account = try await test.signIn().account
+    let next = try TestClient(store: test.store, clock: test.clock, broker: broker) {
+      $0.brokerPolicy = policy
+    }
+    return (next, account)
+  }
+
+  private func code(_ body: () async throws(IdentityError) -> AuthenticationResult) async -> IdentityError
+    .Code?
+  {
+    do throws(IdentityError) {
+      _ = try await body()
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  // Silent
+
+  @Test(arguments: [BrokerPolicy.automatic, .required])
+  func `A token of the cache is not asked for anywhere`(policy: BrokerPolicy) async throws {
+    let (test, account) = try await signedIn(policy)
+    #expect(try await test.silent(account).source == .cache)
+    #expect(broker.questions == 0)
+    #expect(test.transport.requests.isEmpty)
+  }
+
+  @Test(arguments: [BrokerPolicy.automatic, .required])
+  func `Then the broker is asked, and what it gives is kept as the broker's`(policy: BrokerPolicy)
+    async throws
+  {
+    let (test, account) = try await signedIn(policy)
+    test.clock.advance(3600)
+    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    let result = try await test.silent(account)
+    #expect((result.accessToken, result.source) == ("brokered-1", .broker))
+    #expect(try await test.silent(account).source == .cache)
+    #expect(broker.requests.count == 1)
+    #expect(broker.requests[0].authority.tenant == TestPerson.alice.home)
+    #expect(broker.requests[0].scopes == ["User.Read"])
+    #expect(test.transport.requests.isEmpty)
+    let document = try await test.cache.snapshot().document
+    #expect(document.accessTokens.values.map(\.source) == ["broker"])
+    #expect(document.idTokens.values.map(\.source) == ["broker"])
+    #expect(document.accounts.values.map(\.source) == ["broker"])
+    // The client's own, and no more.
+    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+  }
+
+  @Test(arguments: [
+    IdentityError.Code.brokerFailed, .noBroker, .interactionRequired, .network, .authorizationFailed,
+  ])
+  func `When it gives nothing the client's own refresh token serves`(code: IdentityError.Code) async throws {
+    let (test, account) = try await signedIn()
+    test.clock.advance(3600)
+    broker.fail(code)
+    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "own-2")))
+    #expect(try await test.silent(account).accessToken == "own-2")
+    // What the broker's token left is gone with it.
+    #expect(try await test.cache.snapshot().document.accessTokens.values.map(\.source) == [nil])
+  }
+
+  @Test func `But not where the broker is required, which opens no connection`() async throws {
+    for code in [
+      IdentityError.Code.brokerFailed, .noBroker, .interactionRequired, .network, .authorizationFailed,
+    ] {
+      let (test, account) = try await signedIn(.required)
+      test.clock.advance(3600)
+      broker.fail(code)
+      #expect(await self.code { () async throws(IdentityError) in try await test.silent(account) } == code)
+      #expect(test.transport.requests.isEmpty)
+    }
+  }
+
+  @Test func `Nor where the request says so, unless there is no broker at all`() async throws {
+    let (test, account) = try await signedIn()
+    test.clock.advance(3600)
+    broker.fail(.brokerFailed)
+    let answer = await code { () async throws(IdentityError) in
+      try await test.silent(account) { $0.refreshesWithoutBroker = false }
+    }
+    #expect(answer == .brokerFailed)
+    broker.fail(.noBroker)
+    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "own-2")))
+    #expect(try await test.silent(account) { $0.refreshesWithoutBroker = false }.accessToken == "own-2")
+  }
+
+  @Test func `A token in its last minutes serves when the broker fails`() async throws {
+    let (test, account) = try await signedIn(.required)
+    test.clock.advance(3400)
+    for code in [IdentityError.Code.brokerFailed, .network, .noBroker] {
+      broker.fail(code)
+      #expect(try await test.silent(account).source == .cache, "\(code)")
+    }
+  }
+
+  @Test
+  func `Nobody is asked by mistake: not B2C, AD FS, CIAM or another provider, and not when that is off`()
+    async throws
+  {
+    broker.answer { _ throws(IdentityError) in
+      throw IdentityError(.unexpected, "Nobody should have asked.")
+    }
+    let cases: [(String?, Authority.Kind?, BrokerPolicy)] = [
+      ("https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/policy", nil, .automatic),
+      ("https://adfs.contoso.test/adfs", nil, .automatic), ("https://contoso.ciamlogin.com", nil, .automatic),
+      ("https://id.example/issuer", .oidc, .automatic), (nil, nil, .off),
+    ]
+    for (authority, kind, policy) in cases {
+      let test = try client(policy, authority, kind: kind)
+      #expect(try test.client.broker(for: test.client.configuration.authority) == nil)
+      if policy == .automatic {
+        let required = try client(.required, authority, kind: kind)
+        let account = TestPerson.alice.brokerAccount
+        #expect(
+          await code { () async throws(IdentityError) in try await required.silent(account) } == .noBroker)
+      }
+    }
+    #expect(broker.questions == 0)
+  }
+
+  @Test func `Many callers at once cause one call to the broker`() async throws {
+    let (test, account) = try await signedIn()
+    test.clock.advance(3600)
+    broker.answer { _ in
+      await Task.yield()
+      return TestPerson.alice.brokerToken(at: test.clock.now)
+    }
+    try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<20 { group.addTask { try await test.silent(account).accessToken } }
+      for try await token in group { #expect(token == "brokered-1") }
+    }
+    #expect(broker.requests.count == 1)
+  }
+
+  // Claims
+
+  private func claims() throws -> ClaimsRequest {
+    try ClaimsRequest(json: #"{"access_token":{"nbf":{"essential":true,"value":"1800000000"}}}"#)
+  }
+
+  @Test func `A claims challenge asks for another token, and says which one does not do`() async throws {
+    let (test, account) = try await signedIn(.required)
+    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, access: "brokered-2") }
+    let claims = try claims()
+    #expect(try await test.silent(account) { $0.claims = claims }.accessToken == "brokered-2")
+    #expect(broker.requests[0].tokenToReplace == "access-1")
+    #expect(try broker.requests[0].claims == claims.json())
+    // It is for requests with the same claims alone.
+    let tokens = try await test.cache.snapshot().document.accessTokens.values
+    #expect(tokens.map(\.requestedClaims) == [try claims.json()])
+  }
+
+  @Test func `And the same token again is a no`() async throws {
+    let claims = try claims()
+    for policy in [BrokerPolicy.automatic, .required] {
+      let (test, account) = try await signedIn(policy)
+      broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, access: "access-1") }
+      if policy == .automatic {
+        test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "own-2")))
+        #expect(try await test.silent(account) { $0.claims = claims }.accessToken == "own-2")
+      } else {
+        let answer = await code { () async throws(IdentityError) in
+          try await test.silent(account) { $0.claims = claims }
+        }
+        #expect(answer == .interactionRequired)
+      }
+    }
+  }
+
+  // Accounts
+
+  @Test func `An account that only the broker has gets a token without a sign-in, and is listed with it`()
+    async throws
+  {
+    let test = try client()
+    broker.set(accounts: [TestPerson.alice.brokerAccount])
+    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    let accounts = try await test.client.accountsFromDevice()
+    #expect(accounts.map(\.source) == ["broker"])
+    #expect(try await test.client.accounts().isEmpty)
+    let result = try await test.silent(try #require(accounts.first))
+    #expect(result.account.homeAccountID == TestPerson.alice.homeAccountID)
+    #expect(try await test.client.accounts().map(\.source) == ["broker"])
+    #expect(try await test.secrets(.refreshToken).isEmpty)
+    #expect(test.transport.requests.isEmpty)
+  }
+
+  @Test func `Accounts of both are one list by their home account id`() async throws {
+    let (test, _) = try await signedIn()
+    broker.set(accounts: [TestPerson.bob.brokerAccount, TestPerson.alice.brokerAccount])
+    let accounts = try await test.client.accountsFromDevice()
+    #expect(accounts.map(\.username) == [TestPerson.alice.username, TestPerson.bob.username])
+    #expect(accounts.map(\.source) == ["broker", "broker"])
+    let bobs = AccountFilter(username: "BOB@contoso.test")
+    #expect(try await test.client.accountsFromDevice(bobs).map(\.username) == [TestPerson.bob.username])
+    broker.fail(.brokerFailed)
+    #expect(try await test.client.accountsFromDevice().map(\.username) == [TestPerson.alice.username])
+  }
+
+  @Test func `An account of another cloud is not listed`() async throws {
+    let test = try client(.automatic, "https://login.microsoftonline.us/common")
+    broker.set(accounts: [TestPerson.alice.brokerAccount])
+    #expect(try await test.client.accountsFromDevice().isEmpty)
+  }
+
+  @Test(arguments: [
+    SignOutOptions(), SignOutOptions(wipeAccount: true), SignOutOptions(wipeCacheForAllAccounts: true),
+  ])
+  func `Who signed out does not come back by the broker, unless they sign in`(options: SignOutOptions)
+    async throws
+  {
+    let (test, account) = try await signedIn()
+    broker.set(accounts: [TestPerson.alice.brokerAccount])
+    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    try await test.client.signOut(account, options)
+    #expect(try await test.client.accountsFromDevice().isEmpty)
+    #expect(
+      await code { () async throws(IdentityError) in try await test.silent(account) } == .interactionRequired)
+    #expect(broker.requests.isEmpty)
+    broker.set(asksPerson: true)
+    _ = try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"], account: account))
+    // And the session alone does not sign them in.
+    #expect(broker.interactive.map(\.prompt) == [.login])
+    #expect(try await test.client.accountsFromDevice().count == 1)
+  }
+
+  @Test func `Nor when they sign out while the broker is asked`() async throws {
+    let (test, account) = try await signedIn(.required)
+    test.clock.advance(3600)
+    broker.answer { _ in
+      // The lock is held by the call, so behind its back.
+      _ = try? await test.cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
+      return TestPerson.alice.brokerToken(at: test.clock.now)
+    }
+    #expect(
+      await code { () async throws(IdentityError) in try await test.silent(account) } == .interactionRequired)
+    #expect(try await test.secrets(.accessToken).isEmpty)
+  }
+
+  @Test func `Another account's token is kept for nobody`() async throws {
+    let (test, account) = try await signedIn(.required)
+    test.clock.advance(3600)
+    let count = try await test.recordCount()
+    var nameless = TestPerson.bob.brokerToken(at: test.clock.now)
+    nameless.account = nil
+    for token in [TestPerson.bob.brokerToken(at: test.clock.now), nameless] {
+      broker.answer { _ in token }
+      #expect(
+        await code { () async throws(IdentityError) in try await test.silent(account) } == .mismatchedUser)
+    }
+    #expect(try await test.recordCount() == count)
+  }
+
+  @Test func `An account that the server deleted goes from the cache`() async throws {
+    let (test, account) = try await signedIn(.required)
+    test.clock.advance(3600)
+    broker.answer { _ throws(IdentityError) in
+      var error = IdentityError(.interactionRequired, "Gone.")
+      (error.oauthError, error.subError) = ("invalid_grant", "user_account_deleted")
+      throw error
+    }
+    _ = await code { () async throws(IdentityError) in try await test.silent(account) }
+    #expect(try await test.client.accounts().isEmpty)
+  }
+
+  // The cache
+
+  @Test func `A token without an ID token is given and not kept, for nobody would find it`() async throws {
+    let test = try client()
+    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, hasIDToken: false) }
+    let result = try await test.silent(TestPerson.alice.brokerAccount)
+    #expect(result.accessToken == "brokered-1")
+    #expect(result.account.username == TestPerson.alice.username)
+    #expect(try await test.recordCount() == 0)
+  }
+
+  @Test func `Where the broker is required no cache is needed`() async throws {
+    let store = FailingStore()
+    store.refusesReads.withLock { $0 = true }
+    store.refusesWrites.withLock { $0 = true }
+    let test = try client(.required, store: store)
+    broker.set(accounts: [TestPerson.alice.brokerAccount])
+    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    let account = try #require(await test.client.accountsFromDevice().first)
+    let result = try await test.silent(account)
+    #expect(result.accessToken == "brokered-1")
+    #expect(result.cacheError != nil)
+    let automatic = try client(store: store)
+    #expect(await code { () async throws(IdentityError) in try await automatic.silent(account) } == .cache)
+  }
+
+  @Test func `That a client belongs to a family is not forgotten over a token of the broker`() async throws {
+    broker.set(asksPerson: false)
+    let first = try client(.off)
+    let account = try await first.signIn(changing: ["foci": "1"]).account
+    let test = try TestClient(store: first.store, clock: first.clock, broker: broker)
+    test.clock.advance(3600)
+    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    #expect(try await test.silent(account).source == .broker)
+    #expect(try await test.cache.snapshot().document.appMetadata.values.map(\.familyID) == ["1"])
+  }
+
+  @Test func `Neither token nor name reaches the log`() async throws {
+    let (test, account) = try await signedIn()
+    test.clock.advance(3600)
+    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    _ = try await test.silent(account)
+    broker.answer { _ throws(IdentityError) in
+      throw IdentityError(.brokerFailed, "The identity broker failed: alice@contoso.test.")
+    }
+    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "own-2")))
+    _ = try await test.silent(account) { $0.forceRefresh = true }
+    #expect(!test.log.text.isEmpty)
+    for secret in ["brokered-1", "own-2", "alice@contoso.test"] { #expect(!test.log.text.contains(secret)) }
+  }
+
+  // Interactive
+
+  @Test(arguments: [BrokerPolicy.automatic, .required])
+  func `A broker that asks people goes before the browser`(policy: BrokerPolicy) async throws {
+    let test = try client(policy)
+    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    var request = InteractiveRequest(
+      scopes: ["User.Read"], loginHint: "alice@contoso.test", prompt: .selectAccount)
+    request.domainHint = "contoso.test"
+    let result = try await test.client.acquireToken(request)
+    #expect(result.source == .broker)
+    #expect(result.account.username == TestPerson.alice.username)
+    #expect(test.browser.pages.isEmpty && test.transport.requests.isEmpty)
+    #expect(broker.interactive.count == 1)
+    #expect(broker.interactive[0].loginHint == "alice@contoso.test")
+    #expect(broker.interactive[0].prompt == .selectAccount)
+    #expect(broker.interactive[0].extraQueryParameters == ["domain_hint": "contoso.test"])
+    #expect(try await test.client.accounts().count == 1)
+  }
+
+  @Test func `One that does not is asked where it is required alone`() async throws {
+    broker.set(asksPerson: false)
+    let test = try client()
+    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    #expect(try await test.signIn().source == .network)
+    let required = try client(.required)
+    #expect(
+      try await required.client.acquireToken(InteractiveRequest(scopes: ["User.Read"])).source == .broker)
+    // Neither does the broker know how to make an account, or what to consent to besides.
+    broker.set(asksPerson: true)
+    var request = InteractiveRequest(scopes: ["User.Read"], prompt: .create)
+    #expect(try await test.signIn(request: request).source == .network)
+    request.prompt = .promptIfNecessary
+    request.extraScopesToConsent = ["Mail.Read"]
+    #expect(try await test.signIn(request: request).source == .network)
+  }
+
+  @Test(arguments: [IdentityError.Code.brokerFailed, .network, .authorizationFailed, .interactionRequired])
+  func `When it fails the browser is opened, once`(code: IdentityError.Code) async throws {
+    let test = try client()
+    broker.answer { _ throws(IdentityError) in throw IdentityError(code, "No.") }
+    #expect(try await test.signIn().source == .network)
+    #expect(test.browser.pages.count == 1)
+    #expect(broker.interactive.count == 1)
+    let required = try client(.required)
+    let answer = await self.code { () async throws(IdentityError) in
+      try await required.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    }
+    #expect(answer == code)
+    #expect(required.browser.pages.isEmpty && required.transport.requests.isEmpty)
+  }
+
+  @Test(arguments: [IdentityError.Code.userCanceled, .cancelled])
+  func `When the person gives up nothing else is asked`(code: IdentityError.Code) async throws {
+    let test = try client()
+    broker.answer { _ throws(IdentityError) in throw IdentityError(code, "No.") }
+    let answer = await self.code { () async throws(IdentityError) in
+      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    }
+    #expect(answer == code)
+    #expect(test.browser.pages.isEmpty)
+  }
+
+  @Test func `Another person than was asked for is an error, and without one a new account`() async throws {
+    let test = try client()
+    broker.answer { _ in TestPerson.bob.brokerToken(at: test.clock.now) }
+    let alice = TestPerson.alice.brokerAccount
+    let answer = await code { () async throws(IdentityError) in
+      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"], account: alice))
+    }
+    #expect(answer == .mismatchedUser)
+    #expect(try await test.recordCount() == 0)
+    let result = try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    #expect(result.account.homeAccountID == TestPerson.bob.homeAccountID)
+  }
+
+  @Test func `What the broker did not grant is told, with what it did`() async throws {
+    let test = try client()
+    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, scopes: "Mail.Read") }
+    do throws(IdentityError) {
+      _ = try await test.client.acquireToken(InteractiveRequest(scopes: ["Mail.Read", "Files.Read"]))
+      Issue.record("No error.")
+    } catch {
+      #expect(error.code == .serverDeclinedScopes)
+      #expect(error.declinedScopes == ["Files.Read"])
+      #expect(error.result?.accessToken == "brokered-1")
+    }
+  }
+}

@@ -1,0 +1,354 @@
+import EntraLab
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+/// The tool with a stand-in for the identity broker on its bus.
+@Suite(.timeLimit(.minutes(10)))
+struct BrokerTests {
+  private static let client = "d7b530a4-7680-4c23-a8bf-c52c121d2e87"
+  private static let bob = StandInBroker.account("Bob", uid: "b0b00000-0000-4000-8000-000000000001")
+
+  /// The tool on the broker's bus, where nobody has signed in. The authority is Microsoft's own: nobody may ask it.
+  private struct BrokerTool {
+    let broker: StandInBroker
+    let tool: Tool
+
+    init(_ kind: StandInBroker.Kind = .native, on keyring: PrivateKeyring? = nil, orders: String = "{}")
+      throws
+    {
+      broker = try StandInBroker(kind, on: keyring, orders: orders)
+      tool = try Tool(on: broker.keyring)
+    }
+
+    func callAsFunction(_ arguments: String..., with changes: [String: String?] = [:]) throws -> Child.Result
+    {
+      // A proxy that is none: whoever opens a connection fails.
+      let environment: [String: String?] = [
+        "LLAVERO_CLIENT_ID": BrokerTests.client, "LLAVERO_GROUP": tool.group,
+        "https_proxy": "http://127.0.0.1:1",
+      ]
+      return try tool.run(arguments, environment: environment.merging(changes) { $1 })
+    }
+
+    func tokenCalls() throws -> Int { try broker.calls().count { $0.method == "acquireTokenSilently" } }
+  }
+
+  private func isToken(_ text: String) -> Bool {
+    text.hasPrefix("eyJ") && text.split(separator: ".").count == 3
+  }
+
+  // Without a network and without a keyring
+
+  @Test(arguments: StandInBroker.Kind.allCases)
+  func `With only the broker a token is printed where there is no keyring and no network`(
+    kind: StandInBroker.Kind
+  ) async throws {
+    let tool = try BrokerTool(kind)
+    for form in [
+      "token", "token --output header", "token --account alice@contoso.test", "git-credential get",
+    ] {
+      let arguments = form.split(separator: " ").map(String.init) + ["--broker", "only"]
+      let result = try tool.tool.run(
+        arguments, input: form.hasPrefix("git") ? "protocol=https\nhost=dev.azure.com\n\n" : "",
+        environment: ["LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group])
+      #expect(result.status == 0, "\(form): \(result.standardError)")
+      #expect(result.standardError.isEmpty, "\(result.standardError)")
+      #expect(result.standardOutput.contains("eyJ"))
+    }
+    let status = try tool("status", "--broker", "only", "--json")
+    #expect(status.status == 0, "\(status.standardError)")
+    let account = try JSONValue(text: status.standardOutput)["accounts"]?[0]
+    #expect(account?["origin"] == "broker" && account?["username"] == "alice@contoso.test")
+    #expect(account?["renews"] == .bool(false))
+  }
+
+  @Test(
+    arguments: [
+      ("interaction", 3, "AADSTS50078"), ("unusable", 3, "AADSTS53003"), ("expired", 3, "token_expired"),
+      ("no-network", 4, ""), ("busy", 4, ""), ("cancelled", 5, ""), ("refused", 1, "nativeclient"),
+      ("unexpected", 1, "broker"), ("empty", 1, "broker"), ("malformed", 1, "broker"),
+      ("wrong-json", 1, "broker"),
+      ("wrong-type", 1, "broker"), ("large", 1, "broker"), ("die", 1, "broker"),
+      ("other-account", 1, "account"),
+      ("dbus:broker socket connect", 1, "broker socket connect"), ("unregistered", 3, "registered"),
+    ])
+  func `What goes wrong has its exit code and says why, without a token`(
+    misdeed: String, status: Int32, words: String
+  ) async throws {
+    let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
+    let result = try tool("token", "--broker", "only")
+    #expect(result.status == status, "\(result.standardError)")
+    #expect(result.standardOutput.isEmpty)
+    #expect(result.standardError.contains(words), "\(result.standardError)")
+    #expect(!result.standardError.contains("eyJ"))
+  }
+
+  @Test func `Nobody, no broker, and too many are told apart`() async throws {
+    let tool = try BrokerTool(orders: #"{"accounts":[]}"#)
+    #expect(try tool("token", "--broker", "only").status == 3)
+    #expect(try tool("status", "--broker", "only").status == 3)
+    try tool.broker.order(#"{"accounts":[\#(StandInBroker.account()),\#(Self.bob)]}"#)
+    let ambiguous = try tool("token", "--broker", "only")
+    #expect(ambiguous.status == 2)
+    #expect(ambiguous.standardError.contains("bob@contoso.test"))
+    #expect(try tool("token", "--broker", "only", "--account", "BOB@contoso.test").status == 0)
+    #expect(try tool("token", "--broker", "only", "--account", "carol@contoso.test").status == 3)
+    tool.broker.kill()
+    let absent = try tool("token", "--broker", "only", "--json")
+    #expect(absent.status == 1)
+    #expect(try JSONValue(text: absent.standardError)["error"]?["code"] == "no_broker")
+  }
+
+  @Test func `Of a guest and an account at home by one name the one of the tenant is meant`() async throws {
+    let other = "70000000-0000-4000-8000-000000000002"
+    let guest = StandInBroker.account(uid: "60e57000-0000-4000-8000-000000000001", home: other)
+    let tool = try BrokerTool(orders: #"{"accounts":[\#(guest),\#(StandInBroker.account())]}"#)
+    let result = try tool(
+      "token", "--broker", "only", "--account", "alice@contoso.test", "--tenant", other, "--json")
+    #expect(result.status == 0, "\(result.standardError)")
+    let home = try JSONValue(text: result.standardOutput)["home_account_id"]?.stringValue
+    #expect(home?.hasSuffix(other) == true)
+  }
+
+  // With a keyring
+
+  @Test func `A token of the broker is kept, so that the next one costs no question`() async throws {
+    let tool = try BrokerTool(on: PrivateKeyring())
+    let first = try tool("token")
+    #expect(first.status == 0, "\(first.standardError)")
+    let count = try tool.broker.calls().count
+    #expect(try tool("token").standardOutput == first.standardOutput)
+    #expect(try tool("token", "--broker", "only").standardOutput == first.standardOutput)
+    #expect(try tool.broker.calls().count == count)
+    // And no refresh token is, whatever the broker slips in.
+    try tool.broker.order(#"{"refresh":"a-refresh-token"}"#)
+    #expect(try tool("token", "--force-refresh").standardOutput != first.standardOutput)
+    let cache = try tool.tool.exported()
+    #expect(cache["RefreshToken"]?.objectValue?.isEmpty ?? true)
+    #expect(!cache.secrets.contains("a-refresh-token"))
+    #expect(cache["Account"]?.objectValue?.values.first?["account_source"] == "broker")
+    let accounts = try JSONValue(text: tool("accounts", "--json").standardOutput)
+    #expect(accounts["accounts"]?[0]?["origin"] == "broker")
+    #expect(try tool("accounts").standardOutput.contains("broker"))
+  }
+
+  @Test func `Processes at once get one token`() async throws {
+    let tool = try BrokerTool(on: PrivateKeyring())
+    let outputs = try await withThrowingTaskGroup(of: Child.Result.self) { group in
+      for _ in 0..<3 { group.addTask { try tool("token", "--broker", "only") } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(outputs.allSatisfy { $0.status == 0 }, "\(outputs.map(\.standardError))")
+    #expect(Set(outputs.map(\.standardOutput)).count == 1)
+    #expect(try tool.tokenCalls() == 1)
+  }
+
+  @Test func `A process that is killed in a call leaves nothing in the way of the next`() async throws {
+    let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"acquireTokenSilently":"never"}}"#)
+    let process = try Child(
+      Tool.path, ["token", "--broker", "only"],
+      environment: tool.tool.environment(with: [
+        "LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group,
+      ]))
+    while try tool.tokenCalls() == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    process.signal(SIGKILL)
+    process.wait()
+    try tool.broker.order("{}")
+    #expect(try tool("token", "--broker", "only").status == 0)
+  }
+
+  @Test func `Who signed out here is not signed in by the broker`() async throws {
+    let tool = try BrokerTool(on: PrivateKeyring())
+    #expect(try tool("token").status == 0)
+    #expect(try tool("logout").status == 0)
+    for policy in ["auto", "only"] {
+      #expect(try tool("token", "--broker", policy).status == 3)
+      #expect(try tool("status", "--broker", policy).status == 3)
+    }
+    #expect(try tool("login", "--broker", "only").status == 0)
+    #expect(try tool("token").status == 0)
+  }
+
+  // Before the browser, and before the own refresh token
+
+  private func withLabTool<T: Sendable>(
+    _ kind: StandInBroker.Kind = .native, _ body: (LabTool, StandInBroker, String) async throws -> T
+  ) async throws -> T {
+    try await withLab { lab in
+      let keyring = try PrivateKeyring()
+      let tool = try LabTool(lab, on: keyring)
+      lab.configure { $0.authorize = .user(name: "alice") }
+      let signedIn = try tool("login", "--broker", "off")
+      try #require(signedIn.status == 0, "\(signedIn.standardError)")
+      let home = try #require(
+        tool.json("status", "--broker", "off")["accounts"]?[0]?["home_account_id"]?.stringValue)
+      let parts = home.split(separator: ".").map(String.init)
+      let account = StandInBroker.account(uid: parts[0], home: parts[1])
+      let broker = try StandInBroker(kind, on: keyring, orders: #"{"accounts":[\#(account)]}"#)
+      defer { broker.kill() }
+      lab.clearLog()
+      return try await body(tool, broker, account)
+    }
+  }
+
+  @Test(arguments: [
+    "interaction", "no-network", "refused", "unexpected", "empty", "malformed", "wrong-type", "die",
+  ])
+  func `When the broker fails the own refresh token serves, and with only it does not`(misdeed: String)
+    async throws
+  {
+    try await withLabTool { (tool, broker, account) throws in
+      #expect(try tool.json("status")["accounts"]?[0]?["origin"] == "both")
+      let brokered = try tool("token", "--force-refresh")
+      #expect(isToken(brokered.standardOutput), "\(brokered.standardError)")
+      #expect(tool.lab.log.isEmpty)
+      try broker.order(#"{"accounts":[\#(account)],"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
+      let only = try tool("token", "--force-refresh", "--broker", "only")
+      #expect(only.status != 0)
+      #expect(tool.lab.log.isEmpty)
+      guard misdeed != "die" else { return }
+      let own = try tool("token", "--force-refresh")
+      #expect(own.status == 0, "\(own.standardError)")
+      #expect(own.standardOutput != brokered.standardOutput)
+      #expect(tool.lab.requests(to: .token).count == 1)
+    }
+  }
+
+  @Test func `Without a broker all is as ever, and with off none is asked`() async throws {
+    try await withLabTool { (tool, broker, _) throws in
+      #expect(try tool("token", "--force-refresh", "--broker", "off").status == 0)
+      #expect(try tool("token", "--force-refresh", with: ["LLAVERO_BROKER": "off"]).status == 0)
+      #expect(try broker.calls().isEmpty)
+      broker.kill()
+      #expect(try tool("token", "--force-refresh").status == 0)
+      #expect(tool.lab.requests(to: .token).count == 3)
+    }
+  }
+
+  @Test(arguments: StandInBroker.Kind.allCases)
+  func `Microsoft's broker signs people in before the browser, Himmelblau's only where nobody else may`(
+    kind: StandInBroker.Kind
+  ) async throws {
+    try await withLabTool(kind) { (tool, broker, _) throws in
+      let result = try tool("login")
+      #expect(result.status == 0, "\(result.standardError)")
+      let calls = try broker.calls().count { $0.method == "acquireTokenInteractively" }
+      let isMicrosofts = kind == .java || kind == .native
+      #expect(calls == (isMicrosofts ? 1 : 0))
+      #expect(tool.lab.requests(to: .authorize).isEmpty == isMicrosofts)
+      let required = try tool("login", "--account", "alice@contoso.test", "--broker", "only")
+      #expect(required.status == 0, "\(required.standardError)")
+      #expect(try broker.calls().count { $0.method == "acquireTokenInteractively" } == calls + 1)
+    }
+  }
+
+  @Test func `When it fails at that the browser is opened, and when the person gives up nothing`()
+    async throws
+  {
+    try await withLabTool { (tool, broker, _) throws in
+      try broker.order(#"{"do":{"acquireTokenInteractively":"cancelled"}}"#)
+      #expect(try tool("login").status == 5)
+      #expect(tool.lab.log.isEmpty)
+      try broker.order(#"{"do":{"acquireTokenInteractively":"refused"}}"#)
+      let result = try tool("login")
+      #expect(result.status == 0, "\(result.standardError)")
+      #expect(tool.lab.requests(to: .authorize).count == 1)
+      let only = try tool("login", "--broker", "only")
+      #expect(only.status == 1)
+      #expect(only.standardError.contains("nativeclient"))
+      #expect(tool.lab.requests(to: .authorize).count == 1)
+    }
+  }
+
+  // Settings
+
+  @Test func `The policy comes from the command line, the environment or the configuration, and makes sense`()
+    async throws
+  {
+    let tool = try BrokerTool()
+    let directory = try TemporaryDirectory()
+    #expect(try tool("token", with: ["LLAVERO_BROKER": "only"]).status == 0)
+    try tool.tool.configure("[llavero]\nbroker = only\n", in: directory)
+    #expect(try tool("token", with: ["XDG_CONFIG_HOME": directory.path]).status == 0)
+    let off = try tool("token", "--broker", "off", with: ["LLAVERO_BROKER": "only"])
+    #expect(off.status != 0)
+    for result in [
+      try tool("token", with: ["LLAVERO_BROKER": "always"]), try tool("token", "--broker", "always"),
+      try tool("login", "--device-code", "--broker", "only"),
+    ] {
+      #expect(result.status == 2, "\(result.standardError)")
+    }
+  }
+
+  @Test(arguments: ShimProgramName.allCases)
+  func `A stand-in for another tool asks the broker as it was installed to`(program: ShimProgramName)
+    async throws
+  {
+    let tool = try BrokerTool()
+    let directory = try TemporaryDirectory()
+    let installed = try tool(
+      "shim", "install", program.rawValue, "--directory", directory.path, "--broker", "only")
+    #expect(installed.status == 0, "\(installed.standardError)")
+    let arguments = program == .az ? ["account", "get-access-token"] : ["auth", "token"]
+    let result = try Child.run(
+      directory.path + "/" + program.rawValue, arguments,
+      environment: tool.tool.environment(with: [
+        "LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group,
+      ]))
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(result.standardOutput.contains("eyJ"))
+  }
+
+  enum ShimProgramName: String, CaseIterable, Sendable { case az, azd }
+
+  // Doctor
+
+  private func examine(_ tool: BrokerTool, with changes: [String: String?] = [:]) throws -> (
+    state: String?, text: String
+  ) {
+    let result = try tool("doctor", "--json", with: changes)
+    let findings = try JSONValue(text: result.standardOutput)["findings"]?.arrayValue ?? []
+    let own = findings.filter { $0["check"] == "identity_broker" }
+    let text = own.flatMap { [$0["message"], $0["advice"]] }.compactMap { $0?.stringValue }.joined(
+      separator: "\n")
+    #expect(!text.contains("eyJ"))
+    return (own.last?["state"]?.stringValue, text)
+  }
+
+  @Test func `Doctor says what there is: whether it runs, its version, how long it takes, accounts, a token`()
+    async throws
+  {
+    let tool = try BrokerTool()
+    let well = try examine(tool)
+    #expect(well.state == "ok")
+    for words in ["runs", "3.0.2", " ms", "one account", "gives tokens"] {
+      #expect(well.text.contains(words), "\(words)")
+    }
+    #expect(try examine(tool, with: ["LLAVERO_CLIENT_ID": nil]).text.contains("LLAVERO_CLIENT_ID"))
+    try tool.broker.order(#"{"accounts":[]}"#)
+    #expect(try examine(tool).text.contains("portal"))
+    tool.broker.kill()
+    #expect(try examine(tool).state == "ok")
+    #expect(try examine(tool, with: ["LLAVERO_BROKER": "only"]).state == "problem")
+    #expect(try examine(tool, with: ["LLAVERO_BROKER": "off"]).text.contains("not asked"))
+  }
+
+  @Test(
+    arguments: [
+      ("dbus:broker socket connect: no such file", "systemctl enable --now himmelblaud"),
+      ("dbus:broker socket read timeout", "restart himmelblaud"),
+      ("dbus:No interactive prompt available: DISPLAY", "dbus-update-activation-environment"),
+      ("dbus:Cannot use the Secret portal", "xdg-desktop-portal"), ("empty", "journalctl"),
+      ("interaction", "company portal"), ("expired", "token_expired"), ("refused", "nativeclient"),
+    ])
+  func `Doctor knows what helps`(misdeed: String, advice: String) async throws {
+    let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
+    let finding = try examine(tool)
+    #expect(finding.state == "warning")
+    #expect(finding.text.contains(advice), "\(finding.text)")
+    #expect(try examine(tool, with: ["LLAVERO_BROKER": "only"]).state == "problem")
+  }
+}

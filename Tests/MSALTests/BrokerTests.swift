@@ -1,0 +1,126 @@
+import Foundation
+import IdentityBroker
+import TestSupport
+import Testing
+import TokenCache
+
+@testable import MSAL
+
+extension ApplicationTests {
+  /// The machine's identity broker under MSAL's names, with a stand-in on a bus of its own.
+  @Suite(.timeLimit(.minutes(10)))
+  struct BrokerTests {
+    private static let nativeClient = "https://login.microsoftonline.com/common/oauth2/nativeclient"
+
+    private func application(
+      _ broker: StandInBroker, _ entra: FakeEntra = FakeEntra(), redirectUri: String? = Self.nativeClient,
+      configure: (MSALPublicClientApplicationConfig) -> Void = { _ in }
+    ) throws -> MSALPublicClientApplication {
+      let config = MSALPublicClientApplicationConfig(
+        clientId: FakeEntra.clientID, redirectUri: redirectUri, authority: nil)
+      config.cacheConfig.store = InMemoryStore()
+      config.broker = LinuxBroker(busAddress: broker.keyring.busAddress)
+      configure(config)
+      return try MSALPublicClientApplication(configuration: config, transport: entra, authenticator: entra)
+    }
+
+    @Test(
+      arguments: [
+        (nativeClient, true), ("https://login.microsoftonline.us/common/oauth2/nativeclient", true),
+        ("msauth.org.example.app://auth", true), ("MSAUTH.org.example.app://auth", true),
+        ("http://localhost", false), ("https://example.com/common/oauth2/other", false),
+        ("urn:ietf:wg:oauth:2.0:oob", false), ("org.example.app://auth", false),
+        ("msauth.org.example.app://other", false),
+      ])
+    func `Which redirect URIs are for a broker`(address: String, isCapable: Bool) throws {
+      let url = try #require(URL(string: address))
+      #expect(MSALRedirectUri(url: url).brokerCapable == isCapable)
+    }
+
+    @Test func `Accounts of the broker are listed, get tokens, and are single sign-on accounts`() async throws
+    {
+      let broker = try StandInBroker()
+      defer { broker.kill() }
+      let entra = FakeEntra()
+      let application = try application(broker, entra)
+      #expect(application.isCompatibleAADBrokerAvailable)
+      #expect(try application.allAccounts().isEmpty)
+      let account = try #require(
+        await application.accountsFromDevice(for: MSALAccountEnumerationParameters()).first)
+      #expect(account.username == "alice@contoso.test")
+      #expect(account.isSSOAccount)
+      let result = try await application.acquireTokenSilent(
+        with: MSALSilentTokenParameters(scopes: ["user.read"], account: account))
+      #expect(result.account.identifier == account.identifier)
+      #expect(try application.allAccounts().map(\.isSSOAccount) == [true])
+      // What the token says of the device is all there is.
+      let information = try await application.deviceInformation(with: nil)
+      #expect(
+        information.extraDeviceInformation[MSAL_PRIMARY_REGISTRATION_DEVICE_ID] as? String
+          == "de000000-0000-4000-8000-000000000001")
+    }
+
+    @Test func `A refusal has the broker's version and what the server said`() async throws {
+      let broker = try StandInBroker(.java, orders: #"{"do":{"acquireTokenSilently":"interaction"}}"#)
+      defer { broker.kill() }
+      let application = try application(broker)
+      let account = try #require(
+        await application.accountsFromDevice(for: MSALAccountEnumerationParameters()).first)
+      do {
+        try await application.acquireTokenSilent(
+          with: MSALSilentTokenParameters(scopes: ["user.read"], account: account))
+        Issue.record("No error.")
+      } catch let error as NSError {
+        #expect(error.domain == MSALErrorDomain && error.code == MSALError.interactionRequired.rawValue)
+        #expect(error.userInfo[MSALBrokerVersionKey] as? String == "2.0.1")
+        #expect(error.userInfo[MSALSTSErrorCodesKey] as? [Int] == [50078])
+        #expect(error.userInfo[MSALOAuthSubErrorKey] as? String == "basic_action")
+      }
+    }
+
+    @Test func `Without a broker there is none, and nothing is known of the device`() async throws {
+      let broker = try StandInBroker()
+      broker.kill()
+      let application = try application(broker)
+      #expect(!application.isCompatibleAADBrokerAvailable)
+      #expect(try await application.accountsFromDevice(for: MSALAccountEnumerationParameters()).isEmpty)
+      #expect(try await application.deviceInformation(with: nil).extraDeviceInformation.isEmpty)
+      withExtendedLifetime(broker) {}
+    }
+
+    @Test func `Without a redirect URI for a broker nobody asks it`() async throws {
+      let broker = try StandInBroker()
+      defer { broker.kill() }
+      for application in [
+        try application(broker, redirectUri: nil),
+        try application(broker) { $0.bypassRedirectURIValidation = true },
+      ] {
+        #expect(try await application.accountsFromDevice(for: MSALAccountEnumerationParameters()).isEmpty)
+      }
+      #expect(try broker.calls().isEmpty)
+    }
+
+    @Test func `The application's own refresh token serves when the broker fails, unless that is not wanted`()
+      async throws
+    {
+      let broker = try StandInBroker(orders: #"{"do":{"*":"empty"}}"#)
+      defer { broker.kill() }
+      // The browser signs in where the broker fails.
+      let application = try application(broker)
+      let account = try await application.signIn().account
+      let parameters = MSALSilentTokenParameters(scopes: ["mail.read"], account: account)
+      parameters.allowUsingLocalCachedRtWhenSsoExtFailed = false
+      do {
+        try await application.acquireTokenSilent(with: parameters)
+        Issue.record("No error.")
+      } catch let error as NSError {
+        #expect(error.code == MSALError.internal.rawValue)
+        #expect(
+          error.userInfo[MSALInternalErrorCodeKey] as? Int
+            == MSALInternalError.internalErrorBrokerUnknown.rawValue)
+      }
+      parameters.allowUsingLocalCachedRtWhenSsoExtFailed = true
+      try await application.acquireTokenSilent(with: parameters)
+    }
+  }
+}

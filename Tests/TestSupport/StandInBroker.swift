@@ -1,0 +1,109 @@
+import FoundationEssentials
+import GLibSupport
+import Glibc
+public import Testing
+public import TokenCache
+
+/// `Tests/interop/stand_in_broker.py` on the bus of a `PrivateKeyring`, doing what a test tells it.
+public final class StandInBroker: Sendable {
+  /// The brokers that there are.
+  public enum Kind: String, Sendable, CaseIterable, CustomTestStringConvertible {
+    /// Microsoft's up to version 2.0.1, and after that.
+    case java, native
+    case himmelblau3 = "himmelblau-3"
+    case himmelblau4 = "himmelblau-4"
+
+    public var testDescription: String { rawValue }
+  }
+
+  public let keyring: PrivateKeyring
+  private let directory: String
+  private let arguments: [String]
+  private let child: Child?
+
+  /// Starts one and waits until it has its name.
+  ///
+  /// - Parameters:
+  ///   - kind: Which broker it is.
+  ///   - keyring: The bus to be on; a new one, without a keyring, unless there is one.
+  ///   - isStarted: Whether it runs. Otherwise the bus starts it with the first call.
+  ///   - orders: What it does, as the script says, in JSON.
+  /// - Throws: `Child.Failure` when it does not start.
+  public init(
+    _ kind: Kind = .native, on keyring: PrivateKeyring? = nil, isStarted: Bool = true,
+    orders: String = "{}"
+  ) throws {
+    self.keyring = try keyring ?? PrivateKeyring(startingDaemon: false)
+    directory = self.keyring.directory
+    arguments = [
+      Self.script, "--kind", kind.rawValue, "--control", directory + "/broker.json", "--log",
+      directory + "/broker.log",
+    ]
+    try Self.write(orders, to: directory)
+    guard isStarted else {
+      child = nil
+      let command = (["/usr/bin/python3"] + arguments).joined(separator: " ")
+      try PrivateKeyring.write(
+        "[D-BUS Service]\nName=com.microsoft.identity.broker1\nExec=\(command)\n",
+        to: directory + "/services/broker.service")
+      let cancellable = Cancellable(timeout: .seconds(120))
+      let bus = try BusConnection(address: self.keyring.busAddress, cancellable)
+      _ = try bus.call(
+        "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig", [],
+        reply: "()",
+        cancellable)
+      return
+    }
+    let output = try Pipe()
+    child = try Child(
+      "/usr/bin/python3", arguments, environment: self.keyring.environment, streams: (nil, output.writing, 2))
+    output.closeWriting()
+    guard output.readLine() == "ready" else { throw Child.Failure(description: "The broker did not start") }
+  }
+
+  deinit { kill() }
+
+  private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "interop/stand_in_broker.py").path
+
+  /// Tells it what to do from now on.
+  public func order(_ orders: String) throws { try Self.write(orders, to: directory) }
+
+  private static func write(_ orders: String, to directory: String) throws {
+    // In one step, for the broker may be reading.
+    try PrivateKeyring.write(orders, to: directory + "/broker.json.new")
+    rename(directory + "/broker.json.new", directory + "/broker.json")
+  }
+
+  /// Ends it at once.
+  public func kill() {
+    child?.signal(SIGKILL)
+    child?.wait()
+  }
+
+  /// One call that it got.
+  public struct Call: Decodable, Sendable {
+    public let method: String
+    public let version: String
+    public let id: String
+    public let body: JSONObject
+  }
+
+  /// The calls that it got so far.
+  public func calls() throws -> [Call] {
+    guard let log = FileManager.default.contents(atPath: directory + "/broker.log") else { return [] }
+    return try log.split(separator: UInt8(ascii: "\n")).map { try JSONDecoder().decode(Call.self, from: $0) }
+  }
+
+  /// An account as the broker lists it, in JSON.
+  public static func account(
+    _ name: String = "Alice", uid: String = "a11ce000-0000-4000-8000-000000000001",
+    home: String = "70000000-0000-4000-8000-000000000001", realm: String? = nil
+  ) -> String {
+    """
+    {"environment":"login.windows.net","givenName":"\(name)","familyName":"Example","name":"\(name) Example",
+    "username":"\(name.lowercased())@contoso.test","homeAccountId":"\(uid).\(home)","localAccountId":"\(uid)",
+    "realm":"\(realm ?? home)","passwordExpiry":0}
+    """
+  }
+}
