@@ -1,10 +1,10 @@
 package import GLibSupport
 import Glibc
-package import TokenCache
+public import TokenCache
 
 /// Something that other programs' faults left behind.
-package struct PeerFinding: Sendable, Hashable {
-  package enum Kind: String, Sendable, CaseIterable {
+public struct PeerFinding: Sendable, Hashable {
+  public enum Kind: String, Sendable, CaseIterable {
     /// Tokens in a file, in clear.
     case plaintext
     /// Such a file, with permissions that let others read it.
@@ -21,11 +21,11 @@ package struct PeerFinding: Sendable, Hashable {
     case damaged
   }
 
-  package let kind: Kind
+  public let kind: Kind
   /// The file that it is about.
-  package let path: String?
+  public let path: String?
   /// One sentence without secrets or personal data.
-  package let detail: String
+  public let detail: String
 
   /// Whether ``mend(_:)`` does something about it: only what can lose nothing.
   package var isMendable: Bool { kind == .readableByOthers || kind == .staleLock }
@@ -48,21 +48,24 @@ package struct PeerFinding: Sendable, Hashable {
 }
 
 /// What there is of another program's cache.
-package struct PeerReport: Sendable {
-  package let peer: PeerCache
+public struct PeerReport: Sendable {
+  public let peer: PeerCache
   /// `nil` where it cannot be read.
   package let contents: PeerContents?
-  package let findings: [PeerFinding]
+  public let findings: [PeerFinding]
+
+  /// How many records it holds; `nil` where it cannot be read.
+  public var recordCount: Int? { contents?.document.recordCount }
 
   /// Whether there is anything at all to tell.
-  package var isPresent: Bool { contents.map { $0.copies > 0 } ?? true || !findings.isEmpty }
+  public var isPresent: Bool { contents.map { $0.copies > 0 } ?? true || !findings.isEmpty }
 }
 
 extension MSALExtensionsCacheStore {
   /// Looks at the cache and at the files around it; takes no lock and changes nothing.
   ///
   /// - Throws: What the keyring throws. A damaged cache is a finding.
-  package func inspect() async throws(CacheError) -> PeerReport {
+  public func inspect() async throws(CacheError) -> PeerReport {
     var findings = peer.lockFiles.compactMap(PeerFinding.init(staleLock:))
     do throws(CacheError) {
       let contents = try await contents()

@@ -123,65 +123,52 @@ struct Adopt: AsyncParsableCommand {
 
   private func adopt(_ peer: PeerCache) async throws -> Result.Adopted? {
     guard let path = peer.file else { return nil }
-    let store = options.store.store(of: peer, group: options.group)
-    var total = ImportSummary()
-    // Once more when the program writes to its file meanwhile.
-    for _ in 0..<3 {
-      let document = try await store.settledContents().document
-      guard document.recordCount > 0 else {
-        // The program has emptied its file in the meantime.
-        if total != ImportSummary() { return result(peer, path, total, removed: false) }
-        if all { return nil }
+    do throws(AdoptionError) {
+      let adoption = try await options.store.store(of: peer, group: options.group).adopt(into: options.cache)
+      {
+        mayRemove(peer, path, $0)
+      }
+      if adoption.isRemoved, !output.json {
+        let fate = peer.isSignalOfAnItem ? "emptied" : "removed"
+        Terminal.out("\(printable(path)) was written over and \(fate).")
+        Terminal.error("Copies in snapshots, in backups and on the bare disk may live on.")
+      }
+      return Result.Adopted(
+        name: peer.name, path: path, saved: adoption.summary.saved, kept: adoption.summary.kept,
+        removed: adoption.isRemoved)
+    } catch {
+      switch error {
+      case .empty where all: return nil
+      case .empty:
         throw Failure.Message(
           name: "not_found", message: "There are no tokens in \(path).",
           advice: "\"llavero sources\" shows what there is.")
+      case .peer(let error): throw error
+      case .group(let error):
+        throw [.damaged, .rolledBack, .tooLarge].contains(error.code) ? error : GroupFailure(error: error)
+      case .notStored(let count):
+        throw Failure.Message(
+          name: "not_stored",
+          message: "\(counted(count, "record")) of \(path) could not be read back from the keyring.",
+          advice: "The file was left as it is. Try again.")
+      case .inUse:
+        throw Failure.Message(
+          name: "in_use", message: "\(path) changes all the time, so it was left as it is.",
+          advice: "End the program that writes to it, and try again.")
       }
-      let summary = try await imported(document)
-      total = ImportSummary(saved: total.saved + summary.saved, kept: summary.kept)
-      try await verify(document, path)
-      if !output.json {
-        Terminal.out(
-          "\(counted(total.saved, "record")) of \(printable(path)) imported into \(options.group.name), "
-            + "\(total.kept) there already.")
-      }
-      guard !keep, try agreed(peer, path) else { return result(peer, path, total, removed: false) }
-      if try await store.discardPlaintext(holding: document) {
-        if !output.json {
-          let fate = peer.isSignalOfAnItem ? "emptied" : "removed"
-          Terminal.out("\(printable(path)) was written over and \(fate).")
-          Terminal.error("Copies in snapshots, in backups and on the bare disk may live on.")
-        }
-        return result(peer, path, total, removed: true)
-      }
-    }
-    throw Failure.Message(
-      name: "in_use", message: "\(path) changes all the time, so it was left as it is.",
-      advice: "End the program that writes to it, and try again.")
-  }
-
-  private func imported(_ document: CacheDocument) async throws -> ImportSummary {
-    do {
-      return try await options.cache.import(document)
-    } catch {
-      if [.damaged, .rolledBack, .tooLarge].contains(error.code) { throw error }
-      throw GroupFailure(error: error)
     }
   }
 
-  /// Reads back what was imported: nothing of the file may be missing.
-  private func verify(_ document: CacheDocument, _ path: String) async throws {
-    let cache = options.cache
-    var stored = try await cache.snapshot().document
-    let missing = stored.merge(document, in: cache.clouds).saved
-    guard missing == 0 else {
-      throw Failure.Message(
-        name: "not_stored",
-        message: "\(counted(missing, "record")) of \(path) could not be read back from the keyring.",
-        advice: "The file was left as it is. Try again.")
+  private func mayRemove(_ peer: PeerCache, _ path: String, _ imported: ImportSummary) -> Bool {
+    if !output.json {
+      Terminal.out(
+        "\(counted(imported.saved, "record")) of \(printable(path)) imported into \(options.group.name), "
+          + "\(imported.kept) there already.")
     }
+    return !keep && agreed(peer, path)
   }
 
-  private func agreed(_ peer: PeerCache, _ path: String) throws -> Bool {
+  private func agreed(_ peer: PeerCache, _ path: String) -> Bool {
     // With --json, standard error is for an error alone.
     if let consequence = peer.afterRemoval, !output.json { Terminal.error(consequence) }
     if yes { return true }
@@ -191,11 +178,5 @@ struct Adopt: AsyncParsableCommand {
     }
     Terminal.error("\(name) is as it was.")
     return false
-  }
-
-  private func result(
-    _ peer: PeerCache, _ path: String, _ summary: ImportSummary, removed: Bool
-  ) -> Result.Adopted {
-    Result.Adopted(name: peer.name, path: path, saved: summary.saved, kept: summary.kept, removed: removed)
   }
 }
