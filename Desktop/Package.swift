@@ -12,6 +12,7 @@ let package = Package(
   products: [
     .library(name: "GTKSupport", targets: ["GTKSupport"]),
     .executable(name: "TutorialApp", targets: ["TutorialApp"]),
+    .executable(name: "llavero-desktop", targets: ["llavero-desktop"]),
   ],
   dependencies: [
     .package(name: "llavero", path: ".."),
@@ -34,6 +35,45 @@ let package = Package(
         .product(name: "SoupTransport", package: "llavero"),
       ],
       swiftSettings: settings),
+    // What the window shows and does. It knows no GTK.
+    .target(
+      name: "KeychainModel",
+      dependencies: [
+        .product(name: "EncryptedFileStore", package: "llavero"),
+        .product(name: "HTTPSupport", package: "llavero"),
+        .product(name: "IdentityClient", package: "llavero"),
+        .product(name: "KeyringStore", package: "llavero"),
+        .product(name: "MSALExtensionsStore", package: "llavero"),
+        .product(name: "Sealing", package: "llavero"),
+        .product(name: "SecretService", package: "llavero"),
+        .product(name: "SoupTransport", package: "llavero"),
+        .product(name: "TokenCache", package: "llavero"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "KeychainWindow",
+      dependencies: [
+        "CGTK", "GTKSupport", "KeychainModel", .product(name: "TokenCache", package: "llavero"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "llavero-desktop", dependencies: ["GTKSupport", "KeychainModel", "KeychainWindow"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "KeychainModelTests",
+      dependencies: [
+        "KeychainModel", .product(name: "IdentityClient", package: "llavero"),
+        .product(name: "SecretService", package: "llavero"),
+        .product(name: "TokenCache", package: "llavero"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "KeychainWindowChecks",
+      dependencies: [
+        "CGTK", "GTKSupport", "KeychainModel", "KeychainWindow",
+        .product(name: "TokenCache", package: "llavero"),
+      ],
+      path: "Tests/KeychainWindowChecks", swiftSettings: settings),
     // What needs GTK's loop on the first thread, which "swift test" keeps to itself.
     .executableTarget(
       name: "GTKSupportChecks", dependencies: ["CGTK", "GTKSupport"], path: "Tests/GTKSupportChecks",

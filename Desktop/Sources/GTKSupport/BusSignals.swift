@@ -1,0 +1,63 @@
+import CGTK
+
+/// Calls a closure for signals on the session bus. Without a bus there are none.
+@MainActor
+public final class BusSignals {
+  private let cancellable = GTKObject(taking: UnsafeMutableRawPointer(g_cancellable_new()))
+  private let handler: @MainActor () -> Void
+  private let interfaces: [String]
+  private var bus: GTKObject?
+  private var subscriptions: [UInt32] = []
+
+  /// - Parameters:
+  ///   - interfaces: The interfaces whose signals count, whoever sends them.
+  ///   - handler: Told of each signal.
+  public init(of interfaces: [String], _ handler: @escaping @MainActor () -> Void) {
+    self.handler = handler
+    self.interfaces = interfaces
+    // It holds this object until the bus has answered.
+    g_bus_get(
+      G_BUS_TYPE_SESSION, cancellable.cast(),
+      { _, result, data in
+        guard let data else { return }
+        let connection = g_bus_get_finish(result, nil)
+        nonisolated(unsafe) let bus = connection.map { UnsafeMutableRawPointer($0) }
+        nonisolated(unsafe) let box = data
+        MainActor.assumeIsolated {
+          let signals = Unmanaged<BusSignals>.fromOpaque(box).takeRetainedValue()
+          if let bus { signals.subscribe(to: GTKObject(taking: bus)) }
+        }
+      }, Unmanaged.passRetained(self).toOpaque())
+  }
+
+  isolated deinit {
+    for id in subscriptions { g_dbus_connection_signal_unsubscribe(bus?.opaque, id) }
+  }
+
+  private func subscribe(to bus: GTKObject) {
+    self.bus = bus
+    // Without a bus any more there is nothing to see; GIO's default would be to end the process.
+    g_dbus_connection_set_exit_on_close(bus.opaque, 0)
+    subscriptions = interfaces.map { interface in
+      g_dbus_connection_signal_subscribe(
+        bus.opaque, nil, interface, nil, nil, nil, G_DBUS_SIGNAL_FLAGS_NONE,
+        { _, _, _, _, _, _, data in
+          guard let data else { return }
+          nonisolated(unsafe) let box = data
+          MainActor.assumeIsolated {
+            Unmanaged<WeakSignals>.fromOpaque(box).takeUnretainedValue().signals?.handler()
+          }
+        }, Unmanaged.passRetained(WeakSignals(self)).toOpaque(),
+        { data in data.map { Unmanaged<WeakSignals>.fromOpaque($0).release() } })
+    }
+  }
+}
+
+@MainActor
+private final class WeakSignals {
+  weak var signals: BusSignals?
+
+  init(_ signals: BusSignals) {
+    self.signals = signals
+  }
+}

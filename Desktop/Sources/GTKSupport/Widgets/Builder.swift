@@ -1,0 +1,20 @@
+import CGTK
+
+/// Widgets that were described in GtkBuilder's XML.
+public final class Builder: GTKObject {
+  /// - Parameter description: An `interface` element. What makes no sense in it ends the process, as GTK does it.
+  public init(_ description: String) {
+    super.init(taking: UnsafeMutableRawPointer(gtk_builder_new_from_string(description, -1)))
+  }
+
+  /// An object by its `id`; `nil` where the description has none of that name.
+  public func object(_ id: String) -> UnsafeMutableRawPointer? {
+    UnsafeMutableRawPointer(gtk_builder_get_object(opaque, id))
+  }
+
+  /// A widget by its `id`, or one without use where there is none of that name.
+  public func widget(_ id: String) -> Widget {
+    guard let object = object(id) else { return Label("There is no \(id).") }
+    return Widget(retaining: object)
+  }
+}

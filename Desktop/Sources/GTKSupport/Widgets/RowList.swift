@@ -1,0 +1,147 @@
+import CGTK
+
+/// What a ``RowList`` shows of one element. Rows are made for what is in sight, and serve one element after the other.
+open class Row: Widget {
+  /// Shows an element.
+  open func show(_ id: String) {}
+}
+
+/// A list of any length, of which GTK makes the rows in sight and some around them.
+///
+/// Elements are given by their ids. They enter the list in small groups, a group for each turn of the loop, so that no
+/// turn takes long however many there are.
+public final class RowList: Widget {
+  /// How many elements enter the list in one turn of the loop.
+  public static let step = 20
+
+  /// How many rows were made in one turn of the loop, at most.
+  public private(set) var mostRowsAtOnce = 0
+
+  private let strings: GTKObject
+  private let selection: GTKObject?
+  private let makeRow: @MainActor () -> Row
+  private var rows: [UnsafeMutableRawPointer: Row] = [:]
+  private var ids: [String] = []
+  private var filling: Task<Void, Never>?
+  private var isChanging = false
+  private var rowsInTurn = 0
+
+  /// - Parameters:
+  ///   - isSelectable: Whether one row can be selected.
+  ///   - makeRow: Makes a row without an element.
+  public init(isSelectable: Bool, makeRow: @escaping @MainActor () -> Row) {
+    self.makeRow = makeRow
+    let strings = GTKObject(taking: UnsafeMutableRawPointer(gtk_string_list_new(nil)))
+    self.strings = strings
+    let factory: OpaquePointer = gtk_signal_list_item_factory_new()
+    // Both constructors take a reference that they are given.
+    let model: OpaquePointer
+    if isSelectable {
+      let selection = GTKObject(taking: UnsafeMutableRawPointer(gtk_single_selection_new(nil)))
+      gtk_single_selection_set_autoselect(selection.opaque, 0)
+      gtk_single_selection_set_can_unselect(selection.opaque, 1)
+      gtk_single_selection_set_model(selection.opaque, strings.opaque)
+      self.selection = selection
+      model = OpaquePointer(g_object_ref(selection.raw))
+    } else {
+      selection = nil
+      model = gtk_no_selection_new(OpaquePointer(g_object_ref(strings.raw)))
+    }
+    super.init(taking: gtk_list_view_new(model, factory))
+    let signals = GTKObject(retaining: UnsafeMutableRawPointer(factory))
+    signals.connect("setup") { [weak self] in self?.setUp($0) ?? false }
+    signals.connect("bind") { [weak self] in self?.bind($0) ?? false }
+    signals.connect("teardown") { [weak self] in
+      $0.object(0).map { self?.rows[$0] = nil }
+      return false
+    }
+  }
+
+  /// How many elements have entered it by now.
+  public var count: Int { ids.count }
+
+  /// The element whose row is selected.
+  public var selected: String? {
+    get {
+      guard let selection else { return nil }
+      let position = Int(gtk_single_selection_get_selected(selection.opaque))
+      return ids.indices.contains(position) ? ids[position] : nil
+    }
+    set {
+      guard let selection else { return }
+      let position = newValue.flatMap { ids.firstIndex(of: $0) }.map(UInt32.init) ?? GTK_INVALID_LIST_POSITION
+      gtk_single_selection_set_selected(selection.opaque, position)
+    }
+  }
+
+  /// Calls a closure when the person has selected another row.
+  public func onSelect(_ handler: @escaping @MainActor () -> Void) {
+    selection?.connect("notify::selected") { [weak self] in
+      if self?.isChanging == false { handler() }
+    }
+  }
+
+  /// Shows other elements. Rows of elements that stay are shown anew; the selected one stays selected.
+  public func show(_ wanted: [String]) {
+    filling?.cancel()
+    let chosen = selected
+    let kept = zip(ids, wanted).prefix { $0 == $1 }.count
+    // Those after them that stay, too, where the change is in between.
+    let end = zip(ids.dropFirst(kept).reversed(), wanted.dropFirst(kept).reversed()).prefix { $0 == $1 }.count
+    replace(from: kept, removing: ids.count - kept - end, with: [])
+    refresh()
+    var rest = wanted[kept..<wanted.count - end]
+    var position = kept
+    func fill() {
+      rowsInTurn = 0
+      replace(from: position, removing: 0, with: Array(rest.prefix(Self.step)))
+      position += min(rest.count, Self.step)
+      rest = rest.dropFirst(Self.step)
+      if let chosen, selected == nil { selected = chosen }
+    }
+    fill()
+    guard !rest.isEmpty else { return }
+    filling = Task {
+      // Lets GTK draw and answer the person.
+      while !rest.isEmpty, (try? await Task.sleep(for: .milliseconds(1))) != nil { fill() }
+    }
+  }
+
+  /// Shows the elements in sight anew.
+  public func refresh() {
+    for row in rows { present(row.value, in: row.key) }
+  }
+
+  private func replace(from start: Int, removing count: Int, with new: [String]) {
+    guard count > 0 || !new.isEmpty else { return }
+    ids.replaceSubrange(start..<start + count, with: new)
+    let texts = new.map { strdup($0) }
+    defer { texts.forEach { free($0) } }
+    var pointers = texts.map { UnsafePointer($0) } + [nil]
+    isChanging = true
+    gtk_string_list_splice(strings.opaque, UInt32(start), UInt32(count), &pointers)
+    isChanging = false
+  }
+
+  private func setUp(_ arguments: SignalArguments) -> Bool {
+    guard let item = arguments.object(0) else { return false }
+    let row = makeRow()
+    rows[item] = row
+    rowsInTurn += 1
+    mostRowsAtOnce = max(mostRowsAtOnce, rowsInTurn)
+    gtk_list_item_set_child(OpaquePointer(item), row.cast())
+    gtk_list_item_set_activatable(OpaquePointer(item), selection == nil ? 0 : 1)
+    return false
+  }
+
+  private func bind(_ arguments: SignalArguments) -> Bool {
+    guard let item = arguments.object(0), let row = rows[item] else { return false }
+    present(row, in: item)
+    return false
+  }
+
+  private func present(_ row: Row, in item: UnsafeMutableRawPointer) {
+    guard let string = gtk_list_item_get_item(OpaquePointer(item)) else { return }
+    row.show(String(cString: gtk_string_object_get_string(OpaquePointer(string))))
+  }
+}

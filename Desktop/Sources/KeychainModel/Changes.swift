@@ -1,0 +1,32 @@
+public import TokenCache
+
+extension Keychain {
+  /// Tells when a group may have changed.
+  ///
+  /// The counter that all programs share is compared once a second. What somebody changes without raising it, such as
+  /// by deleting an item with another tool, is seen by reading again from time to time.
+  ///
+  /// - Parameters:
+  ///   - group: The group.
+  ///   - interval: How often to compare the counter.
+  ///   - patience: After how many comparisons without a difference to read again all the same.
+  /// - Returns: One element for each time to read; it ends when nobody waits for it any more.
+  public func changes(
+    of group: KeychainGroup, every interval: Duration = .seconds(1), patience: Int = 60
+  ) -> AsyncStream<Void> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      let watch = Task.detached { [self] in
+        var known = await generation(of: group)
+        var quiet = 0
+        while (try? await Task.sleep(for: interval)) != nil {
+          let present = await generation(of: group)
+          quiet += 1
+          guard present != known || quiet >= patience else { continue }
+          (known, quiet) = (present, 0)
+          continuation.yield()
+        }
+      }
+      continuation.onTermination = { _ in watch.cancel() }
+    }
+  }
+}

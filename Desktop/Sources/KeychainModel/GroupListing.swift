@@ -1,0 +1,108 @@
+import FoundationEssentials
+public import TokenCache
+
+/// What the window shows of one group.
+public struct GroupListing: Sendable, Hashable {
+  public let group: KeychainGroup
+  public let accounts: [AccountEntry]
+  /// What cannot be shown, or should be known of.
+  public let troubles: [Trouble]
+
+  public init(group: KeychainGroup, accounts: [AccountEntry] = [], troubles: [Trouble] = []) {
+    self.group = group
+    self.accounts = accounts
+    self.troubles = troubles
+  }
+
+  /// The accounts that have every word of a text somewhere: in a name, an id, a tenant, a client or a scope.
+  public func accounts(matching text: String) -> [AccountEntry] {
+    let words = text.lowercased().split(separator: " ")
+    guard !words.isEmpty else { return accounts }
+    return accounts.filter { account in words.allSatisfy { account.searchText.contains($0) } }
+  }
+}
+
+/// An account with its tokens.
+public struct AccountEntry: Sendable, Hashable, Identifiable {
+  /// The home account id; empty for what belongs to no account.
+  public let id: String
+  /// The user name, else the id.
+  public let title: String
+  /// The person's name, else the cloud.
+  public let subtitle: String
+  public let environment: String?
+  /// The tenants that the account is known in, the home tenant first.
+  public let tenantIDs: [String]
+  /// Access tokens first, those that end last before the others.
+  public let tokens: [TokenEntry]
+
+  /// Everything to search in, in lower case.
+  let searchText: String
+
+  init(id: String, account: Account?, tokens: [TokenEntry]) {
+    self.id = id
+    let name = account?.tenantProfiles.lazy.compactMap(\.name).first
+    title = account?.username ?? name ?? (id.isEmpty ? "Applications" : id)
+    environment = account?.environment ?? tokens.lazy.compactMap(\.environment).first
+    subtitle =
+      (account?.username == nil ? nil : name)
+      ?? (id.isEmpty ? "Tokens that belong to no account" : environment ?? "")
+    tenantIDs = account?.tenantProfiles.map(\.tenantID) ?? []
+    self.tokens = tokens
+    let names = account?.tenantProfiles.flatMap { [$0.username, $0.name] } ?? []
+    let fields =
+      [id, title, subtitle, environment].compactMap(\.self) + tenantIDs + names.compactMap(\.self)
+      + tokens.flatMap { [$0.kind, $0.clientID ?? "", $0.tenantID ?? ""] + $0.scopes }
+    searchText = fields.joined(separator: "\n").lowercased()
+  }
+
+  /// The clients that have tokens of the account, in the order of their ids.
+  public var clientIDs: [String] { Set(tokens.compactMap(\.clientID)).sorted() }
+
+  public var canBeRemoved: Bool { !id.isEmpty }
+}
+
+extension GroupListing {
+  init(of group: KeychainGroup, _ snapshot: CacheSnapshot) {
+    let document = snapshot.document
+    // Where something hides all of the group, the problems say so.
+    let known = (try? snapshot.accounts()) ?? []
+    var tokens: [String: [TokenEntry]] = [:]
+    var renewable: [TokenLookup: Bool] = [:]
+    for section in CredentialSection.allCases {
+      for (key, credential) in document[section] {
+        var isRenewable = false
+        if section == .accessToken, let clientID = credential.clientID, let id = credential.homeAccountID {
+          let lookup = TokenLookup(
+            homeAccountID: id, environment: credential.environment ?? "", clientID: clientID)
+          isRenewable = renewable[lookup] ?? !snapshot.refreshTokens(for: lookup).isEmpty
+          renewable[lookup] = isRenewable
+        }
+        let account = (credential.homeAccountID ?? "").lowercased()
+        tokens[account, default: []].append(
+          TokenEntry(section, key: key, credential, isRenewable: isRenewable))
+      }
+    }
+    var accounts = known.map { account in
+      AccountEntry(
+        id: account.homeAccountID, account: account,
+        tokens: (tokens.removeValue(forKey: account.homeAccountID.lowercased()) ?? []).inOrder)
+    }
+    accounts += tokens.sorted { $0.key < $1.key }
+      .map { AccountEntry(id: $0.key, account: nil, tokens: $0.value.inOrder) }
+    self.init(group: group, accounts: accounts, troubles: snapshot.problems.map(Trouble.init))
+  }
+}
+
+extension [TokenEntry] {
+  fileprivate var inOrder: [TokenEntry] {
+    let sections = CredentialSection.allCases
+    return sorted { one, other in
+      if one.id.section != other.id.section {
+        return sections.firstIndex(of: one.id.section) ?? 0 < sections.firstIndex(of: other.id.section) ?? 0
+      }
+      let ends = (one.expiresOn ?? .distantPast, other.expiresOn ?? .distantPast)
+      return ends.0 == ends.1 ? one.id.key < other.id.key : ends.0 > ends.1
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import MSALExtensionsStore
+public import TokenCache
+
+/// A cache that another program keeps in clear.
+public struct PlaintextCache: Sendable, Hashable, Identifiable {
+  let peer: PeerCache
+  public let path: String
+  /// `nil` where it cannot be read.
+  public let recordCount: Int?
+  /// What else is wrong with it, in sentences.
+  public let findings: [String]
+
+  public var id: String { peer.name }
+  /// The programs that use it.
+  public var users: String { peer.users }
+  /// What they do when the file is gone.
+  public var afterRemoval: String? { peer.afterRemoval }
+  /// Whether the file stays, empty, since it is the signal of an item in the keyring.
+  public var isOnlyEmptied: Bool { peer.isSignalOfAnItem }
+}
+
+extension Keychain {
+  /// The caches that other programs keep in clear.
+  @concurrent public func plaintextCaches() async -> [PlaintextCache] {
+    var caches: [PlaintextCache] = []
+    for peer in PeerRegistry(environment: settings.environment).caches {
+      guard let path = peer.file else { continue }
+      let report = try? await MSALExtensionsCacheStore(peer).inspect()
+      guard let report, report.recordCount.map({ $0 > 0 }) ?? true else { continue }
+      caches.append(
+        PlaintextCache(
+          peer: peer, path: path, recordCount: report.recordCount,
+          findings: report.findings.filter { $0.kind != .plaintext }.map(\.detail)))
+    }
+    return caches
+  }
+
+  /// Moves a plaintext cache into a group.
+  ///
+  /// - Parameter isRemoved: Whether the file is written over and removed when the group holds all of it.
+  /// - Returns: How many records were taken in, and whether the file is gone.
+  /// - Throws: ``Trouble``; the file is as it was then.
+  @concurrent public func adopt(
+    _ cache: PlaintextCache, into group: KeychainGroup, removing isRemoved: Bool
+  ) async throws(Trouble) -> (saved: Int, isRemoved: Bool) {
+    do throws(AdoptionError) {
+      let adoption = try await MSALExtensionsCacheStore(cache.peer, group: group)
+        .adopt(into: self.cache(of: group)) { _ in isRemoved }
+      return (adoption.summary.saved, adoption.isRemoved)
+    } catch {
+      switch error {
+      case .empty: throw .gone
+      case .peer(let error), .group(let error): throw Trouble(error)
+      case .notStored(let count):
+        throw Trouble(
+          "That Did Not Work", "\(count) records of \(cache.path) could not be read back.",
+          advice: "The file was left as it is. Try again.")
+      case .inUse:
+        throw Trouble(
+          "The File Is in Use", "\(cache.path) changes all the time, so it was left as it is.",
+          advice: "End the program that writes to it, and try again.")
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import FoundationEssentials
+import IdentityClient
+public import TokenCache
+
+extension Keychain {
+  /// Gets a new token in the place of one, by the refresh token of its client.
+  ///
+  /// A renewal that was cancelled goes on to its end: the server may have replaced the refresh token.
+  ///
+  /// - Throws: ``Trouble``.
+  @concurrent public func renew(_ token: TokenEntry, in group: KeychainGroup) async throws(Trouble) {
+    let snapshot = try await snapshot(of: group)
+    guard let id = token.homeAccountID, let clientID = token.clientID, let account = snapshot.account(id)
+    else {
+      throw .gone
+    }
+    var configuration = ClientConfiguration(
+      clientID: clientID, authority: try authority(of: token, in: snapshot))
+    // An authority outside of the known clouds is trusted only because the person named it.
+    configuration.knownAuthorities = settings.authority.map { [$0] } ?? []
+    configuration.httpTimeout = .seconds(60)
+    configuration.applicationName = "llavero-desktop"
+    let client = PublicClient(
+      configuration: configuration, cache: cache(of: group), transport: try network())
+    // What the library asks for in any case it does not take from a caller.
+    let always = ["openid", "profile", "offline_access", clientID.lowercased()]
+    let request = SilentRequest(
+      scopes: token.scopes.filter { !always.contains($0.lowercased()) }, account: account, forceRefresh: true)
+    do throws(IdentityError) {
+      let result = try await client.acquireTokenSilent(request)
+      if let error = result.cacheError { throw IdentityError(.cache, error.message, advice: error.advice) }
+    } catch {
+      Task.detached { await client.finishRenewals() }
+      throw Trouble(error)
+    }
+  }
+
+  /// Who is to renew a token: the person's authority where the token is of its host, else its tenant in its cloud.
+  private func authority(of token: TokenEntry, in snapshot: CacheSnapshot) throws(Trouble) -> Authority {
+    let host = token.environment ?? ""
+    let tenant = token.tenantID ?? "common"
+    do throws(IdentityError) {
+      if let named = settings.authority, named.host == host.lowercased() {
+        return named.tenant == nil ? named : try named.replacingTenant(with: tenant)
+      }
+      let isADFS = snapshot.document.accounts.values.contains {
+        $0.homeAccountID == token.homeAccountID && $0.accountType == .adfs
+      }
+      guard let url = URL(string: "https://\(host)/\(isADFS ? "adfs" : tenant)") else {
+        throw IdentityError(.invalidParameter, "\(host) is no host.")
+      }
+      return try Authority(url: url)
+    } catch {
+      throw Trouble(
+        "That Did Not Work", "The cache does not say who issued the token: \(error.message)",
+        advice: "Set LLAVERO_AUTHORITY to the address of the one who did.")
+    }
+  }
+}

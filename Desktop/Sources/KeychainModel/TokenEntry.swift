@@ -1,0 +1,82 @@
+public import FoundationEssentials
+public import TokenCache
+
+/// What the window shows of one token: never the token itself.
+public struct TokenEntry: Sendable, Hashable, Identifiable {
+  /// Where the token is: its section of the cache and its key there.
+  public struct ID: Sendable, Hashable {
+    public let section: CredentialSection
+    public let key: String
+
+    public init(section: CredentialSection, key: String) {
+      self.section = section
+      self.key = key
+    }
+  }
+
+  public let id: ID
+  /// The kind of token, in words.
+  public let kind: String
+  /// `nil` for tokens of an application.
+  public let homeAccountID: String?
+  public let environment: String?
+  public let clientID: String?
+  /// The family of clients that may use a refresh token.
+  public let familyID: String?
+  public let tenantID: String?
+  /// In the server's words and order.
+  public let scopes: [String]
+  public let cachedAt: Date?
+  /// Of access tokens; the others have no end that is known.
+  public let expiresOn: Date?
+  /// Until when the token serves while the token service is down.
+  public let extendedExpiresOn: Date?
+  /// Whether a refresh token is there that the client may use for the account.
+  public let isRenewable: Bool
+
+  init(_ section: CredentialSection, key: String, _ credential: Credential, isRenewable: Bool) {
+    id = ID(section: section, key: key)
+    kind = credential.credentialType.words
+    homeAccountID = credential.homeAccountID
+    environment = credential.environment
+    clientID = credential.clientID
+    familyID = credential.familyID
+    tenantID = section == .refreshToken ? nil : credential.realm
+    scopes = (credential.target ?? "").split(separator: " ").map(String.init)
+    cachedAt = credential.cachedAt
+    let isAccessToken = section == .accessToken
+    expiresOn = isAccessToken ? credential.expiresOn : nil
+    extendedExpiresOn = isAccessToken ? credential.extendedExpiresOn : nil
+    self.isRenewable = isRenewable && isAccessToken
+  }
+
+  /// How much of its time is left; `nil` where that is not known.
+  public func timeLeft(at now: Date) -> TimeLeft? {
+    expiresOn.map { TimeLeft(until: $0, from: cachedAt, at: now) }
+  }
+
+  /// What can be said of renewing it.
+  public func renewal(at now: Date) -> String? {
+    guard id.section == .accessToken else { return nil }
+    if let extendedExpiresOn, expiresOn.map({ $0 <= now }) ?? true, extendedExpiresOn > now {
+      return isRenewable
+        ? "Can be renewed; serves while the server is down" : "Serves while the server is down"
+    }
+    return isRenewable ? "Can be renewed" : "Cannot be renewed"
+  }
+}
+
+extension CredentialType {
+  fileprivate var words: String {
+    switch self {
+    case .accessToken, .legacySingleResourceToken: "Access token"
+    case .accessTokenWithAuthScheme: "Access token bound to a key"
+    case .refreshToken: "Refresh token"
+    case .familyRefreshToken: "Refresh token of a family"
+    case .boundRefreshToken: "Refresh token bound to a device"
+    case .primaryRefreshToken: "Primary refresh token"
+    case .idToken, .legacyIDToken: "ID token"
+    case .other: "Token of an unknown kind"
+    }
+  }
+}

@@ -1,0 +1,97 @@
+public import IdentityClient
+import SecretService
+public import TokenCache
+
+/// Why something cannot be shown or done, in words for people, and what of the window helps.
+public struct Trouble: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What the person can do about it with one button.
+  public enum Help: Sendable, Hashable {
+    /// Unlock the keyring.
+    case unlock
+    /// See what `llavero doctor` says.
+    case doctor
+    /// Remove, or accept, what is damaged.
+    case removeDamaged
+  }
+
+  /// Names it in a few words.
+  public let title: String
+  /// What happened, in a sentence without secrets.
+  public let message: String
+  /// What to do about it, in a sentence.
+  public let advice: String?
+  public let help: Help?
+
+  public init(_ title: String, _ message: String, advice: String? = nil, help: Help? = nil) {
+    self.title = title
+    self.message = message
+    self.advice = advice
+    self.help = help
+  }
+
+  /// What happened and what to do about it.
+  public var description: String { [message, advice].compactMap(\.self).joined(separator: " ") }
+}
+
+extension Trouble {
+  /// What a failure of the cache means to the person at the window.
+  public init(_ error: CacheError) {
+    let (title, help): (String, Help?) =
+      switch (error.code, error.underlyingError) {
+      case (_, SecretServiceError.noSessionBus as SecretServiceError): ("No Session Bus", .doctor)
+      case (_, SecretServiceError.noSecretService as SecretServiceError): ("No Keyring", .doctor)
+      case (_, SecretServiceError.noSuchCollection as SecretServiceError): ("No Keyring", .doctor)
+      case (.locked, is SecretServiceError), (.promptDismissed, _): ("The Keyring Is Locked", .unlock)
+      case (.locked, _): ("The Store Is Locked", .doctor)
+      case (.unavailable, _): ("The Keyring Is Out of Reach", .doctor)
+      case (.timedOut, _): ("The Keyring Does Not Answer", .doctor)
+      case (.wrongKey, _): ("Another Key Is Needed", .doctor)
+      case (.newerVersion, _): ("Written by a Later Version", nil)
+      case (.damaged, _), (.rolledBack, _):
+        ("Something Is Damaged", error.remedy == .none ? .doctor : .removeDamaged)
+      case (.cancelled, _): ("Cancelled", nil)
+      case (.signedOut, _): ("Signed Out", nil)
+      case (.invalidGroup, _), (.invalidResponse, _), (.tooLarge, _), (.refused, _):
+        ("That Did Not Work", .doctor)
+      }
+    // A locked keyring is unlocked by the button, which needs no words.
+    self.init(title, error.message, advice: help == .unlock ? nil : error.advice, help: help)
+  }
+
+  /// What a part of a group that cannot be read means to the person at the window.
+  public init(_ problem: StoreProblem) {
+    let (title, advice): (String, String?) =
+      switch problem.kind {
+      case .duplicate: ("Stored Twice", "The next change makes one of them.")
+      case .foreign: ("Not Llavero's", "It was left as it is.")
+      case .damaged: ("Something Is Damaged", "It was left as it is.")
+      case .newerVersion: ("Written by a Later Version", "It was left as it is. Update Llavero to read it.")
+      case .wrongKey:
+        ("Another Key Is Needed", "It was left as it is. Restore the store's files from one backup.")
+      case .rolledBack: ("Not the Present Version", "It was left as it is.")
+      case .missing: ("Something Is Missing", nil)
+      }
+    self.init(
+      title, problem.detail, advice: advice, help: problem.remedy == .none ? nil : .removeDamaged)
+  }
+
+  /// What a failure of the sign-in layer means to the person at the window.
+  public init(_ error: IdentityError) {
+    if let cacheError = error.cacheError {
+      self.init(cacheError)
+      return
+    }
+    switch error.code {
+    case .interactionRequired, .accountNotFound, .accountRequired, .resetPasswordRequired:
+      self.init(
+        "A New Sign-In Is Needed", error.oauthErrorDescription ?? error.message,
+        advice: "Sign in again in the program that the token is for, or with “llavero login”.")
+    case .network, .serverError, .unhandledResponse, .timedOut:
+      self.init("No Answer From the Server", error.message, advice: error.advice)
+    case .cancelled, .userCanceled:
+      self.init("Cancelled", error.message)
+    default:
+      self.init("That Did Not Work", error.message, advice: error.advice)
+    }
+  }
+}

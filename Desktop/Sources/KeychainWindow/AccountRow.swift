@@ -1,0 +1,24 @@
+import CGTK
+import GTKSupport
+import KeychainModel
+
+/// One account in the list at the left.
+final class AccountRow: Row {
+  private let title: Widget
+  private let subtitle: Widget
+  private let entry: @MainActor (String) -> AccountEntry?
+
+  init(entry: @escaping @MainActor (String) -> AccountEntry?) {
+    self.entry = entry
+    let builder = Builder(Interface.accountRow)
+    title = builder.widget("title")
+    subtitle = builder.widget("subtitle")
+    super.init(retaining: builder.widget("row").raw)
+  }
+
+  override func show(_ id: String) {
+    guard let account = entry(id) else { return }
+    gtk_label_set_text(title.opaque, account.title)
+    gtk_label_set_text(subtitle.opaque, account.subtitle)
+  }
+}

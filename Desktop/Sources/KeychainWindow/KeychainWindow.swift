@@ -1,0 +1,431 @@
+import CGTK
+public import GTKSupport
+public import KeychainModel
+import TokenCache
+
+/// The window: groups and accounts at the left, the tokens of one account at the right.
+@MainActor
+public final class KeychainWindow {
+  let keychain: Keychain
+  let widget: Widget
+  private(set) var group: KeychainGroup
+
+  /// The accounts at the left.
+  package private(set) lazy var accounts = RowList(isSelectable: true) { [unowned self] in
+    AccountRow { [unowned self] in entries[$0] }
+  }
+
+  private let builder: Builder
+  private let clipboard: Clipboard
+  private lazy var tokens = TokenPage(window: self, clipboard: clipboard)
+  private lazy var plaintext = PlaintextPage(list: builder.widget("plaintext-list"), window: self)
+
+  private var groups: [KeychainGroup] = []
+  private var listing: GroupListing?
+  private var entries: [String: AccountEntry] = [:]
+  /// Why nothing can be shown.
+  private var obstacle: Trouble?
+  /// What went wrong with the last thing that the person did.
+  private var mishap: Trouble?
+  private var isPlaintextShown = false
+  private var isShowingGroups = false
+
+  private var loading: Task<Void, Never>?
+  private var isStale = false
+  private var watch: Task<Void, Never>?
+  private var clock: Task<Void, Never>?
+  private var signals: BusSignals?
+
+  public init(_ application: Application, keychain: Keychain) {
+    self.keychain = keychain
+    group = keychain.settings.group
+    builder = Builder(Interface.window)
+    widget = builder.widget("window")
+    clipboard = Clipboard(of: widget)
+    gtk_window_set_application(widget.cast(), application.cast())
+    loadStyle()
+    gtk_scrolled_window_set_child(builder.widget("accounts-scroll").opaque, accounts.cast())
+    accounts.addStyle("navigation-sidebar")
+    accounts.setAccessibleName("Accounts")
+    adw_clamp_scrollable_set_child(builder.widget("tokens").opaque, tokens.list.cast())
+    connect()
+    addActions(to: application)
+    show()
+  }
+
+  public func present() {
+    gtk_window_present(widget.cast())
+    reload()
+    signals = BusSignals(of: ["org.freedesktop.Secret.Collection", "org.freedesktop.Secret.Service"]) {
+      [weak self] in self?.reload()
+    }
+    clock = Task { [weak self] in
+      while (try? await Task.sleep(for: .seconds(1))) != nil { self?.tokens.list.refresh() }
+    }
+  }
+
+  /// Reads everything again, off this thread.
+  func reload() {
+    guard loading == nil else {
+      isStale = true
+      return
+    }
+    isStale = false
+    loading = Task { [weak self] in
+      await self?.load()
+      self?.loading = nil
+      if self?.isStale == true { self?.reload() }
+    }
+  }
+
+  /// Shows what a text is found in, as if the person had typed it.
+  package func search(_ text: String) {
+    gtk_editable_set_text(builder.widget("search").opaque, text)
+  }
+
+  /// Tells of something that went well.
+  func tell(_ text: String) {
+    adw_toast_overlay_add_toast(builder.widget("toasts").opaque, adw_toast_new(escaped(text)))
+  }
+
+  /// Tells of something that did not.
+  func report(_ trouble: Trouble) {
+    mishap = trouble
+    showTroubleBar()
+  }
+
+  private func load() async {
+    let group = group
+    do throws(Trouble) {
+      groups = try await keychain.groups()
+      let listing = try await keychain.listing(of: group)
+      guard group == self.group else { return isStale = true }
+      if listing != self.listing {
+        self.listing = listing
+        entries = Dictionary(listing.accounts.map { ($0.id, $0) }) { first, _ in first }
+      }
+      obstacle = nil
+    } catch {
+      obstacle = error
+      listing = nil
+      entries = [:]
+    }
+    plaintext.show(await keychain.plaintextCaches())
+    show()
+    follow(group)
+  }
+
+  /// Reads again whenever the group has changed; more often while nothing can be shown.
+  private func follow(_ group: KeychainGroup) {
+    watch?.cancel()
+    let changes = keychain.changes(of: group, patience: obstacle == nil ? 60 : 5)
+    watch = Task { [weak self] in
+      for await _ in changes {
+        self?.reload()
+        return
+      }
+    }
+  }
+}
+
+// What is on the screen.
+extension KeychainWindow {
+  private var chosen: AccountEntry? { accounts.selected.flatMap { entries[$0] } }
+
+  private func show() {
+    showGroups()
+    let text = String(cString: gtk_editable_get_text(builder.widget("search").opaque))
+    let found = listing?.accounts(matching: text) ?? []
+    accounts.show(found.map(\.id))
+    if accounts.selected == nil, let first = found.first { accounts.selected = first.id }
+    let nothing =
+      listing == nil ? "" : text.isEmpty ? "No account in this group." : "Nothing matches “\(text)”."
+    builder.widget("no-accounts").setText(nothing)
+    gtk_stack_set_visible_child_name(builder.widget("accounts").opaque, found.isEmpty ? "none" : "list")
+    let count = plaintext.caches.count
+    let button = builder.widget("plaintext-button")
+    button.isVisible = count > 0
+    gtk_button_set_label(button.cast(), "_Tokens in Clear (\(count))")
+    if count == 0 { isPlaintextShown = false }
+    showContent()
+  }
+
+  private func showGroups() {
+    let dropDown = builder.widget("groups")
+    let names = (groups.isEmpty ? [group] : groups).map(\.name)
+    if let shown = gtk_drop_down_get_model(dropDown.opaque) {
+      let count = g_list_model_get_n_items(shown)
+      let present = (0..<count).map { String(cString: gtk_string_list_get_string(shown, $0)) }
+      if present == names { return }
+    }
+    let model = GTKObject(taking: UnsafeMutableRawPointer(gtk_string_list_new(nil)))
+    for name in names { gtk_string_list_append(model.opaque, name) }
+    // This selects the first.
+    isShowingGroups = true
+    gtk_drop_down_set_model(dropDown.opaque, model.opaque)
+    gtk_drop_down_set_selected(dropDown.opaque, UInt32(names.firstIndex(of: group.name) ?? 0))
+    isShowingGroups = false
+  }
+
+  private func showContent() {
+    let account = isPlaintextShown || obstacle != nil ? nil : chosen
+    tokens.show(account)
+    let title = builder.widget("title")
+    adw_window_title_set_title(title.opaque, isPlaintextShown ? "Tokens in Clear" : account?.title ?? "")
+    adw_window_title_set_subtitle(title.opaque, account?.subtitle ?? "")
+    builder.widget("account-buttons").isVisible = account?.canBeRemoved ?? false
+    builder.widget("sign-out").isSensitive = !(account?.clientIDs.isEmpty ?? true)
+    let page =
+      isPlaintextShown ? "plaintext" : account.map { !$0.tokens.isEmpty } ?? false ? "account" : "status"
+    gtk_stack_set_visible_child_name(builder.widget("pages").opaque, page)
+    showStatus(account)
+    showTroubleBar()
+  }
+
+  private func showStatus(_ account: AccountEntry?) {
+    let (icon, title, text): (String, String, String)
+    var help: Trouble.Help?
+    if let obstacle {
+      icon = obstacle.help == .unlock ? "changes-prevent-symbolic" : "dialog-warning-symbolic"
+      (title, text, help) = (obstacle.title, obstacle.description, obstacle.help)
+    } else if listing == nil {
+      (icon, title, text) = ("content-loading-symbolic", "Reading…", "")
+    } else if account != nil {
+      (icon, title, text) = (
+        "avatar-default-symbolic", "No Tokens", "The account is signed out of every client."
+      )
+    } else if listing?.accounts.isEmpty == true {
+      (icon, title, text) = (
+        "system-users-symbolic", "No Accounts",
+        "Nobody is signed in in the group \(group.name). Sign in with a program that uses it, or with “llavero login”."
+      )
+    } else {
+      (icon, title, text) = ("system-users-symbolic", "No Account Is Selected", "")
+    }
+    let status = builder.widget("status")
+    adw_status_page_set_icon_name(status.opaque, icon)
+    adw_status_page_set_title(status.opaque, escaped(title))
+    adw_status_page_set_description(status.opaque, escaped(text))
+    showHelp(help, on: builder.widget("status-button"))
+  }
+
+  private func showTroubleBar() {
+    let trouble = mishap ?? (obstacle == nil ? listing?.troubles.first : nil)
+    let more = mishap == nil ? (listing?.troubles.count ?? 0) - 1 : 0
+    if let trouble {
+      let rest = more > 0 ? " And \(more) more." : ""
+      builder.widget("trouble-text").setText("\(trouble.title). \(trouble)\(rest)")
+    }
+    showHelp(trouble?.help, on: builder.widget("trouble-button"))
+    builder.widget("trouble-close").isVisible = mishap != nil
+    gtk_revealer_set_reveal_child(builder.widget("trouble-bar").opaque, trouble == nil ? 0 : 1)
+  }
+
+  private func showHelp(_ help: Trouble.Help?, on button: Widget) {
+    button.isVisible = help != nil
+    let label: String? =
+      switch help {
+      case .unlock: "_Unlock"
+      case .doctor: "Ask the _Doctor"
+      case .removeDamaged: "Remove What Is _Damaged…"
+      case nil: nil
+      }
+    if let label { gtk_button_set_label(button.cast(), label) }
+  }
+
+  private func loadStyle() {
+    let provider = GTKObject(taking: UnsafeMutableRawPointer(gtk_css_provider_new()))
+    gtk_css_provider_load_from_data(provider.cast(), Interface.style, -1)
+    gtk_style_context_add_provider_for_display(
+      gtk_widget_get_display(widget.cast()), provider.opaque, UInt32(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION))
+  }
+}
+
+// What the person does.
+extension KeychainWindow {
+  private func connect() {
+    accounts.onSelect { [weak self] in
+      self?.isPlaintextShown = false
+      self?.showContent()
+    }
+    accounts.connect("activate") { [weak self] in self?.goForward() }
+    builder.widget("search").connect("search-changed") { [weak self] in self?.show() }
+    builder.widget("groups").connect("notify::selected") { [weak self] in self?.changeGroup() }
+    builder.widget("back").connect("clicked") { [weak self] in self?.goBack() }
+    builder.widget("sign-out").connect("clicked") { [weak self] in self?.signOut() }
+    builder.widget("remove").connect("clicked") { [weak self] in self?.removeAccount() }
+    builder.widget("plaintext-button").connect("clicked") { [weak self] in
+      self?.isPlaintextShown = true
+      self?.showContent()
+      self?.goForward()
+    }
+    builder.widget("status-button").connect("clicked") { [weak self] in self?.help(self?.obstacle?.help) }
+    builder.widget("trouble-button").connect("clicked") { [weak self] in
+      self?.help((self?.mishap ?? self?.listing?.troubles.first)?.help)
+    }
+    builder.widget("trouble-close").connect("clicked") { [weak self] in
+      self?.mishap = nil
+      self?.showTroubleBar()
+    }
+    widget.connect("close-request") { [weak self] _ in
+      self?.end()
+      return false
+    }
+  }
+
+  private func addActions(to application: Application) {
+    let actions: [(name: String, keys: [String], run: @MainActor (KeychainWindow) -> Void)] = [
+      ("refresh", ["F5", "<Control>r"], { $0.reload() }),
+      (
+        "search", ["<Control>f"],
+        { gtk_search_bar_set_search_mode($0.builder.widget("search-bar").opaque, 1) }
+      ),
+      ("sign-out", ["<Control>o"], { $0.signOut() }),
+      ("remove", ["<Control>Delete"], { $0.removeAccount() }),
+      ("back", ["<Alt>Left"], { $0.goBack() }),
+      ("doctor", [], { $0.askDoctor() }),
+      ("about", [], { $0.showAbout() }),
+      ("quit", ["<Control>q", "<Control>w"], { gtk_window_close($0.widget.cast()) }),
+    ]
+    for action in actions {
+      widget.addAction(action.name) { [weak self] in self.map(action.run) }
+      if !action.keys.isEmpty { application.setShortcuts(action.keys, for: "win." + action.name) }
+    }
+    let shortcuts = Builder(Interface.shortcuts)
+    gtk_application_window_set_help_overlay(widget.cast(), OpaquePointer(shortcuts.object("shortcuts")))
+  }
+
+  /// Leaves no token behind, on the screen or in the clipboard.
+  private func end() {
+    tokens.hideAll()
+    clipboard.clear()
+    for task in [watch, clock, loading] { task?.cancel() }
+    signals = nil
+  }
+
+  private func goForward() {
+    adw_leaflet_navigate(builder.widget("leaflet").opaque, ADW_NAVIGATION_DIRECTION_FORWARD)
+  }
+
+  private func goBack() {
+    adw_leaflet_navigate(builder.widget("leaflet").opaque, ADW_NAVIGATION_DIRECTION_BACK)
+  }
+
+  private func changeGroup() {
+    let position = Int(gtk_drop_down_get_selected(builder.widget("groups").opaque))
+    guard !isShowingGroups, groups.indices.contains(position), groups[position] != group else { return }
+    group = groups[position]
+    (listing, entries, mishap) = (nil, [:], nil)
+    show()
+    reload()
+  }
+
+  private func signOut() {
+    guard let account = chosen, !account.clientIDs.isEmpty else { return }
+    Task {
+      let clients = account.clientIDs
+      let apps = clients.count == 1 ? "the application \(clients[0])" : "\(clients.count) applications"
+      let answer = await Question.ask(
+        "Sign \(account.title) Out?",
+        "The tokens of \(apps) for this account go from the group \(group.name), and the account counts as signed out "
+          + "there. The account stays in the list. The browser's session and tokens that were handed out are not ended.",
+        answers: [.init("sign-out", "Sign _Out", .destructive)], over: widget)
+      guard answer == "sign-out" else { return }
+      await run("Signed out \(account.title).") { keychain, group throws(Trouble) in
+        try await keychain.signOut(account, of: clients, in: group)
+      }
+    }
+  }
+
+  private func removeAccount() {
+    guard let account = chosen, account.canBeRemoved else { return }
+    Task {
+      let count = account.tokens.count
+      let answer = await Question.ask(
+        "Remove \(account.title)?",
+        "The account and its \(count) token\(count == 1 ? "" : "s") go from the group \(group.name), for all programs "
+          + "that share it; each has to ask for a new sign-in. They are only forgotten here: the server does not revoke "
+          + "them.",
+        answers: [.init("remove", "_Remove", .destructive)], over: widget)
+      guard answer == "remove" else { return }
+      await run("Removed \(account.title).") { keychain, group throws(Trouble) in
+        try await keychain.remove(account, in: group)
+      }
+    }
+  }
+
+  private func help(_ help: Trouble.Help?) {
+    switch help {
+    case .unlock: unlock()
+    case .doctor: askDoctor()
+    case .removeDamaged: removeDamaged()
+    case nil: break
+    }
+  }
+
+  private func unlock() {
+    let button = builder.widget("status-button")
+    button.isSensitive = false
+    Task {
+      await run(nil) { keychain, _ throws(Trouble) in try await keychain.unlock() }
+      button.isSensitive = true
+    }
+  }
+
+  private func removeDamaged() {
+    guard let troubles = listing?.troubles.filter({ $0.help == .removeDamaged }), !troubles.isEmpty else {
+      return
+    }
+    Task {
+      let answer = await Question.ask(
+        "Remove What Is Damaged?",
+        (troubles.prefix(5).map(\.message) + ["It goes for good. What can be read stays."]).joined(
+          separator: "\n\n"),
+        answers: [.init("remove", "_Remove", .destructive)], over: widget)
+      guard answer == "remove" else { return }
+      await run("Removed what was damaged.") { keychain, group throws(Trouble) in
+        try await keychain.removeDamaged(in: group)
+      }
+    }
+  }
+
+  private func askDoctor() {
+    Task {
+      do throws(Trouble) {
+        let findings = try await Doctor.findings().filter { !["ok", "mended"].contains($0.state) }
+        let lines = findings.map { [$0.message, $0.advice].compactMap(\.self).joined(separator: "\n") }
+        _ = await Question.ask(
+          findings.isEmpty ? "All Is Well" : "The Doctor Says",
+          lines.isEmpty ? "llavero doctor found nothing wrong." : lines.joined(separator: "\n\n"),
+          answers: [],
+          over: widget, dismissal: "_Close")
+      } catch {
+        report(error)
+      }
+    }
+  }
+
+  private func run(
+    _ success: String?, _ body: @MainActor (Keychain, KeychainGroup) async throws(Trouble) -> Void
+  ) async {
+    mishap = nil
+    do throws(Trouble) {
+      try await body(keychain, group)
+      if let success { tell(success) }
+    } catch {
+      report(error)
+    }
+    showTroubleBar()
+    reload()
+  }
+
+  private func showAbout() {
+    let about = Widget(retaining: UnsafeMutableRawPointer(adw_about_window_new()))
+    adw_about_window_set_application_name(about.opaque, "Llavero")
+    adw_about_window_set_application_icon(about.opaque, "org.llavero.Llavero")
+    adw_about_window_set_comments(
+      about.opaque, "Shows the accounts and tokens that apps keep in Microsoft's unified token cache.")
+    gtk_window_set_transient_for(about.cast(), widget.cast())
+    gtk_window_present(about.cast())
+  }
+}

@@ -1,0 +1,127 @@
+import CGTK
+import GTKSupport
+import KeychainModel
+import TokenCache
+
+/// The tokens of one account, and what can be done with each.
+@MainActor
+final class TokenPage {
+  /// For how long a token is shown, or stays in the clipboard.
+  static let exposure = Duration.seconds(30)
+
+  struct State {
+    /// The token, while it is shown.
+    var secret: String?
+    var hiding: Task<Void, Never>?
+    var renewal: Task<Void, Never>?
+
+    var isRenewing: Bool { renewal != nil }
+  }
+
+  private(set) lazy var list = RowList(isSelectable: false) { [unowned self] in TokenRow(page: self) }
+  private unowned let window: KeychainWindow
+  private let clipboard: Clipboard
+  private var tokens: [String: TokenEntry] = [:]
+  private var states: [TokenEntry.ID: State] = [:]
+  private var account: String?
+
+  init(window: KeychainWindow, clipboard: Clipboard) {
+    self.window = window
+    self.clipboard = clipboard
+    list.addStyle("tokens")
+    list.setAccessibleName("Tokens")
+  }
+
+  func show(_ entry: AccountEntry?) {
+    if account != entry?.id { hideAll() }
+    account = entry?.id
+    let entries = (entry?.tokens ?? []).map { ("\($0.id.section.rawValue) \($0.id.key)", $0) }
+    tokens = Dictionary(entries) { first, _ in first }
+    list.show(entries.map(\.0))
+  }
+
+  func token(_ id: String) -> TokenEntry? { tokens[id] }
+
+  func state(of token: TokenEntry) -> State { states[token.id] ?? State() }
+
+  func reveal(_ token: TokenEntry) {
+    if states[token.id]?.secret != nil { return hide(token) }
+    run(token) { keychain, group throws(Trouble) in
+      let secret = try await keychain.secret(of: token, in: group)
+      self.states[token.id, default: State()].secret = secret
+      self.states[token.id]?.hiding = Task {
+        guard (try? await Task.sleep(for: Self.exposure)) != nil else { return }
+        self.hide(token)
+      }
+      self.list.refresh()
+    }
+  }
+
+  func copy(_ token: TokenEntry) {
+    run(token) { keychain, group throws(Trouble) in
+      self.clipboard.copy(secret: try await keychain.secret(of: token, in: group), for: Self.exposure)
+      self.window.tell("Copied. The clipboard forgets it in 30 seconds.")
+    }
+  }
+
+  func renew(_ token: TokenEntry) {
+    states[token.id, default: State()].renewal = Task {
+      do throws(Trouble) {
+        try await window.keychain.renew(token, in: window.group)
+        window.tell("Renewed.")
+      } catch {
+        window.report(error)
+      }
+      states[token.id]?.renewal = nil
+      list.refresh()
+      window.reload()
+    }
+    list.refresh()
+  }
+
+  func cancelRenewal(of token: TokenEntry) { states[token.id]?.renewal?.cancel() }
+
+  func remove(_ token: TokenEntry) {
+    Task {
+      let more = token.isRenewable ? " A new one can be had by its refresh token." : ""
+      let answer = await Question.ask(
+        "Remove This Token?",
+        "The \(token.kind.lowercased()) goes from the group \(window.group.name). Programs that use it have to get "
+          + "another. It is only forgotten here: the server does not revoke it.\(more)",
+        answers: [.init("remove", "_Remove", .destructive)], over: window.widget)
+      guard answer == "remove" else { return }
+      run(token) { keychain, group throws(Trouble) in
+        try await keychain.remove(token, in: group)
+        self.window.reload()
+      }
+    }
+  }
+
+  /// Hides every token that is shown.
+  func hideAll() {
+    for id in states.keys {
+      states[id]?.hiding?.cancel()
+      states[id]?.secret = nil
+    }
+    list.refresh()
+  }
+
+  private func hide(_ token: TokenEntry) {
+    states[token.id]?.hiding?.cancel()
+    states[token.id]?.secret = nil
+    list.refresh()
+  }
+
+  private func run(
+    _ token: TokenEntry, _ body: @escaping @MainActor (Keychain, KeychainGroup) async throws(Trouble) -> Void
+  ) {
+    Task {
+      do throws(Trouble) {
+        try await body(window.keychain, window.group)
+      } catch {
+        window.report(error)
+        window.reload()
+      }
+    }
+  }
+}

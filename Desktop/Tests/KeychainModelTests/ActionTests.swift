@@ -1,0 +1,97 @@
+import FoundationEssentials
+import TokenCache
+import Testing
+
+@testable import KeychainModel
+
+struct ActionTests {
+  let sample = SampleGroup()
+
+  @Test func `A token is told only when it is asked for, and not when it is gone`() async throws {
+    try await sample.fill()
+    let keychain = sample.keychain()
+    let token = try #require(try await sample.listing().accounts.first?.tokens.first)
+    #expect(try await keychain.secret(of: token, in: sample.group) == "secret-files-client")
+    try await keychain.remove(token, in: sample.group)
+    await #expect(throws: Trouble.gone) { try await keychain.secret(of: token, in: sample.group) }
+    await #expect(throws: Trouble.gone) { try await keychain.remove(token, in: sample.group) }
+    #expect(try await sample.listing().accounts.first?.tokens.map(\.scopes) == [["Mail.Read"], []])
+  }
+
+  @Test func `Signing out forgets the tokens of the clients that are named, and keeps the account`()
+    async throws
+  {
+    try await sample.fill()
+    let keychain = sample.keychain()
+    let alice = try #require(try await sample.listing().accounts.first)
+    #expect(alice.clientIDs == [SampleGroup.files, SampleGroup.mail])
+    try await keychain.signOut(alice, of: [SampleGroup.mail], in: sample.group)
+    #expect(try await sample.listing().accounts.first?.clientIDs == [SampleGroup.files])
+    try await keychain.signOut(alice, of: alice.clientIDs, in: sample.group)
+    let accounts = try await sample.listing().accounts
+    #expect(accounts.map(\.id) == [SampleGroup.alice, SampleGroup.bob])
+    #expect(accounts.map(\.tokens.count) == [0, 0])
+  }
+
+  @Test func `Removing an account leaves the others`() async throws {
+    try await sample.fill()
+    let alice = try #require(try await sample.listing().accounts.first)
+    try await sample.keychain().remove(alice, in: sample.group)
+    #expect(try await sample.listing().accounts.map(\.id) == [SampleGroup.bob])
+  }
+
+  @Test func `A token whose account is gone is not renewed, and no server is asked`() async throws {
+    try await sample.fill()
+    let alice = try #require(try await sample.listing().accounts.first)
+    try await sample.keychain().remove(alice, in: sample.group)
+    await #expect(throws: Trouble.gone) {
+      try await sample.keychain().renew(alice.tokens[1], in: sample.group)
+    }
+  }
+
+  @Test func `Another program's change is told, and one to another group is not waited for`() async throws {
+    try await sample.fill()
+    var changes = sample.keychain().changes(
+      of: sample.group, every: .milliseconds(1), patience: .max
+    ).makeAsyncIterator()
+    let writer = Task {
+      // The watch has to begin first; it begins again and again until it has seen one.
+      while !Task.isCancelled {
+        _ = try await sample.cache.removeAccount(SampleGroup.alice)
+        try await sample.fill()
+      }
+    }
+    #expect(await changes.next() != nil)
+    writer.cancel()
+  }
+
+  @Test func `What nobody announced is read again after a while`() async throws {
+    var changes = sample.keychain().changes(of: sample.group, every: .milliseconds(1), patience: 3)
+      .makeAsyncIterator()
+    #expect(await changes.next() != nil)
+    #expect(await changes.next() != nil)
+  }
+
+  @Test(arguments: [true, false])
+  func `A plaintext cache moves into a group, and its file goes only when it may`(isRemoved: Bool)
+    async throws
+  {
+    let home = FileManager.default.temporaryDirectory.path + "/llavero-\(UUID().uuidString)"
+    let file = home + "/.azure/msal_token_cache.json"
+    try FileManager.default.createDirectory(atPath: home + "/.azure", withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: home) }
+    var document = CacheDocument()
+    document.accessTokens["token"] = sample.token(of: "cli", "Management")
+    try document.json().write(to: URL(filePath: file))
+
+    let keychain = sample.keychain(["HOME": home])
+    let cache = try #require(await keychain.plaintextCaches().first)
+    #expect((cache.path, cache.recordCount) == (file, 1))
+    let adoption = try await keychain.adopt(cache, into: sample.group, removing: isRemoved)
+    #expect(adoption == (1, isRemoved))
+    #expect(FileManager.default.fileExists(atPath: file) != isRemoved)
+    #expect(await keychain.plaintextCaches().isEmpty == isRemoved)
+    let tokens = try await sample.listing().accounts.flatMap(\.tokens)
+    #expect(tokens.map(\.clientID) == ["cli"])
+  }
+}

@@ -1,0 +1,56 @@
+import FoundationEssentials
+import TokenCache
+
+@testable import KeychainModel
+
+/// A group in memory, with what tests need of accounts and tokens.
+struct SampleGroup {
+  let store = InMemoryStore()
+  let group = KeychainGroup.default
+  let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+  static let alice = "alice.contoso"
+  static let bob = "bob.contoso"
+  static let mail = "mail-client"
+  static let files = "files-client"
+
+  var cache: TokenCacheAccessor { TokenCacheAccessor(store: store, group: group) }
+
+  func keychain(_ environment: [String: String] = [:]) -> Keychain {
+    Keychain(settings: KeychainSettings(environment: environment), store: store)
+  }
+
+  func listing() async throws -> GroupListing { try await keychain().listing(of: group) }
+
+  /// Alice has a token of each client, of which one can be renewed; Bob has none.
+  func fill() async throws {
+    var document = CacheDocument()
+    for (id, name) in [(Self.alice, "Alice"), (Self.bob, "Bob")] {
+      var account = AccountRecord(
+        homeAccountID: id, environment: "login.microsoftonline.com", realm: "contoso")
+      account.username = name.lowercased() + "@contoso.com"
+      account.name = name
+      document.accounts["account-\(id)"] = account
+    }
+    document.accessTokens["mail"] = token(of: Self.mail, "Mail.Read", endingIn: 1800)
+    document.accessTokens["files"] = token(of: Self.files, "Files.Read", endingIn: 3000)
+    document.refreshTokens["refresh"] = Credential(
+      type: .refreshToken, homeAccountID: Self.alice, environment: "login.microsoftonline.com",
+      clientID: Self.mail, secret: "secret-refresh")
+    _ = try await cache.import(document)
+  }
+
+  func token(
+    of clientID: String, _ scopes: String, account: String? = alice, endingIn seconds: Double = 3600
+  ) -> Credential {
+    var token = Credential(
+      type: .accessToken, homeAccountID: account, environment: "login.microsoftonline.com",
+      clientID: clientID,
+      secret: "secret-\(clientID)")
+    token.realm = "contoso"
+    token.target = scopes
+    token.cachedAt = now
+    token.expiresOn = now + seconds
+    return token
+  }
+}
