@@ -1,3 +1,4 @@
+import HTTPSupport
 import IdentityClient
 import SecretService
 import SoupTransport
@@ -121,15 +122,16 @@ public final class Keychain: Sendable {
   ///
   /// - Throws: ``Trouble`` when the settings of the network make no sense.
   func network() throws(Trouble) -> SoupHTTPTransport {
-    do {
-      return try transport.withLock { transport in
+    do throws(HTTPTransportError) {
+      return try transport.withLock { (transport) throws(HTTPTransportError) in
         if let transport { return transport }
         let made = try SoupHTTPTransport(caBundle: settings.caBundle, environment: settings.environment)
         transport = made
         return made
       }
     } catch {
-      throw Trouble("The Network Cannot Be Used", "\(error)")
+      let reason = if case .invalidConfiguration(let reason) = error { reason } else { "\(error)" }
+      throw Trouble("The Network Cannot Be Used", reason)
     }
   }
 }

@@ -79,6 +79,7 @@ public struct KeychainSettings: Sendable {
   /// The store that they choose.
   ///
   /// - Parameter prompt: Whether the keyring may ask for its password.
+  /// - Returns: The store.
   public func store(prompt: PromptPermission = .denied) -> any CacheStore {
     if let key {
       if case .keyring = key {

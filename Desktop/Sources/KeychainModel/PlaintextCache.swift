@@ -37,7 +37,10 @@ extension Keychain {
 
   /// Moves a plaintext cache into a group.
   ///
-  /// - Parameter isRemoved: Whether the file is written over and removed when the group holds all of it.
+  /// - Parameters:
+  ///   - cache: The cache.
+  ///   - group: The group that takes it in.
+  ///   - isRemoved: Whether the file is written over and removed when the group holds all of it.
   /// - Returns: How many records were taken in, and whether the file is gone.
   /// - Throws: ``Trouble``; the file is as it was then.
   @concurrent public func adopt(

@@ -6,6 +6,7 @@ import KeychainModel
 final class AccountRow: Row {
   private let title: Widget
   private let subtitle: Widget
+  private var account: AccountEntry?
   private let entry: @MainActor (String) -> AccountEntry?
 
   init(entry: @escaping @MainActor (String) -> AccountEntry?) {
@@ -16,8 +17,11 @@ final class AccountRow: Row {
     super.init(retaining: builder.widget("row").raw)
   }
 
+  override var accessibleName: String { account.map { "\($0.title), \($0.subtitle)" } ?? "" }
+
   override func show(_ id: String) {
     guard let account = entry(id) else { return }
+    self.account = account
     gtk_label_set_text(title.opaque, account.title)
     gtk_label_set_text(subtitle.opaque, account.subtitle)
   }

@@ -84,7 +84,6 @@ enum Interface {
                         <child>
                           <object class="GtkDropDown" id="groups">
                             <property name="hexpand">1</property>
-                            <accessibility><property name="label">Keychain group</property></accessibility>
                           </object>
                         </child>
                       </object>
@@ -177,41 +176,37 @@ enum Interface {
                       </object>
                     </child>
                     <child>
-                      <object class="GtkRevealer" id="trouble-bar">
-                        <property name="child">
-                          <object class="GtkBox">
-                            <property name="spacing">12</property>
-                            <style><class name="trouble"/></style>
-                            <child>
-                              <object class="GtkImage">
-                                <property name="icon-name">dialog-warning-symbolic</property>
-                                <accessibility><property name="label">Warning</property></accessibility>
-                              </object>
-                            </child>
-                            <child>
-                              <object class="GtkLabel" id="trouble-text">
-                                <property name="wrap">1</property>
-                                <property name="xalign">0</property>
-                                <property name="hexpand">1</property>
-                              </object>
-                            </child>
-                            <child>
-                              <object class="GtkButton" id="trouble-button">
-                                <property name="use-underline">1</property>
-                                <property name="valign">center</property>
-                              </object>
-                            </child>
-                            <child>
-                              <object class="GtkButton" id="trouble-close">
-                                <property name="icon-name">window-close-symbolic</property>
-                                <property name="valign">center</property>
-                                <property name="tooltip-text">Close</property>
-                                <accessibility><property name="label">Close the message</property></accessibility>
-                                <style><class name="flat"/></style>
-                              </object>
-                            </child>
+                      <object class="GtkBox" id="trouble-bar">
+                        <property name="spacing">12</property>
+                        <style><class name="trouble"/></style>
+                        <child>
+                          <object class="GtkImage">
+                            <property name="icon-name">dialog-warning-symbolic</property>
+                            <accessibility><property name="label">Warning</property></accessibility>
                           </object>
-                        </property>
+                        </child>
+                        <child>
+                          <object class="GtkLabel" id="trouble-text">
+                            <property name="wrap">1</property>
+                            <property name="xalign">0</property>
+                            <property name="hexpand">1</property>
+                          </object>
+                        </child>
+                        <child>
+                          <object class="GtkButton" id="trouble-button">
+                            <property name="use-underline">1</property>
+                            <property name="valign">center</property>
+                          </object>
+                        </child>
+                        <child>
+                          <object class="GtkButton" id="trouble-close">
+                            <property name="icon-name">window-close-symbolic</property>
+                            <property name="valign">center</property>
+                            <property name="tooltip-text">Close</property>
+                            <accessibility><property name="label">Close the message</property></accessibility>
+                            <style><class name="flat"/></style>
+                          </object>
+                        </child>
                       </object>
                     </child>
                     <child>
@@ -414,8 +409,6 @@ enum Interface {
             </child>
             <child>
               <object class="GtkLabel" id="note">
-                <property name="xalign">1</property>
-                <property name="hexpand">1</property>
                 <property name="ellipsize">end</property>
                 <style><class name="caption"/><class name="dim-label"/></style>
               </object>
@@ -423,6 +416,8 @@ enum Interface {
             <child>
               <object class="GtkButton" id="remove">
                 <property name="icon-name">user-trash-symbolic</property>
+                <property name="hexpand">1</property>
+                <property name="halign">end</property>
                 <property name="tooltip-text">Remove this token…</property>
                 <accessibility><property name="label">Remove this token</property></accessibility>
                 <style><class name="flat"/></style>

@@ -48,6 +48,7 @@ public final class KeychainWindow {
     accounts.addStyle("navigation-sidebar")
     accounts.setAccessibleName("Accounts")
     adw_clamp_scrollable_set_child(builder.widget("tokens").opaque, tokens.list.cast())
+    widget.mendMnemonicNames()
     connect()
     addActions(to: application)
     show()
@@ -141,11 +142,11 @@ extension KeychainWindow {
     let nothing =
       listing == nil ? "" : text.isEmpty ? "No account in this group." : "Nothing matches “\(text)”."
     builder.widget("no-accounts").setText(nothing)
-    gtk_stack_set_visible_child_name(builder.widget("accounts").opaque, found.isEmpty ? "none" : "list")
+    builder.widget("accounts").showPage(found.isEmpty ? "none" : "list")
     let count = plaintext.caches.count
     let button = builder.widget("plaintext-button")
     button.isVisible = count > 0
-    gtk_button_set_label(button.cast(), "_Tokens in Clear (\(count))")
+    button.setMnemonicLabel("_Tokens in Clear (\(count))")
     if count == 0 { isPlaintextShown = false }
     showContent()
   }
@@ -177,7 +178,7 @@ extension KeychainWindow {
     builder.widget("sign-out").isSensitive = !(account?.clientIDs.isEmpty ?? true)
     let page =
       isPlaintextShown ? "plaintext" : account.map { !$0.tokens.isEmpty } ?? false ? "account" : "status"
-    gtk_stack_set_visible_child_name(builder.widget("pages").opaque, page)
+    builder.widget("pages").showPage(page)
     showStatus(account)
     showTroubleBar()
   }
@@ -218,7 +219,7 @@ extension KeychainWindow {
     }
     showHelp(trouble?.help, on: builder.widget("trouble-button"))
     builder.widget("trouble-close").isVisible = mishap != nil
-    gtk_revealer_set_reveal_child(builder.widget("trouble-bar").opaque, trouble == nil ? 0 : 1)
+    builder.widget("trouble-bar").isVisible = trouble != nil
   }
 
   private func showHelp(_ help: Trouble.Help?, on button: Widget) {
@@ -230,7 +231,7 @@ extension KeychainWindow {
       case .removeDamaged: "Remove What Is _Damaged…"
       case nil: nil
       }
-    if let label { gtk_button_set_label(button.cast(), label) }
+    if let label { button.setMnemonicLabel(label) }
   }
 
   private func loadStyle() {

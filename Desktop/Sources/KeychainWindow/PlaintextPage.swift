@@ -31,8 +31,8 @@ final class PlaintextPage {
     let lines = [count + " in " + cache.path] + cache.findings
     adw_preferences_row_set_title(row.cast(), escaped(cache.users))
     adw_action_row_set_subtitle(row.cast(), escaped(lines.joined(separator: "\n")))
-    let button = Button("_Adopt…")
-    gtk_button_set_use_underline(button.cast(), 1)
+    let button = Button("")
+    button.setMnemonicLabel("_Adopt…")
     gtk_widget_set_valign(button.cast(), GTK_ALIGN_CENTER)
     button.isSensitive = cache.recordCount != nil
     button.onClick { [weak self] in self?.adopt(cache) }

@@ -12,6 +12,7 @@ final class TokenRow: Row {
   init(page: TokenPage) {
     self.page = page
     super.init(retaining: builder.widget("row").raw)
+    mendMnemonicNames()
     button("renew") { page, token in page.renew(token) }
     button("cancel") { page, token in page.cancelRenewal(of: token) }
     button("reveal") { page, token in page.reveal(token) }
@@ -38,9 +39,16 @@ final class TokenRow: Row {
     }
     builder.widget("renew").isVisible = token.isRenewable && !state.isRenewing
     builder.widget("cancel").isVisible = state.isRenewing
-    gtk_button_set_label(builder.widget("reveal").cast(), state.secret == nil ? "Re_veal" : "Hi_de")
+    builder.widget("reveal").setMnemonicLabel(state.secret == nil ? "Re_veal" : "Hi_de")
     set("secret", state.secret ?? "")
-    builder.widget("note").setText(state.isRenewing ? "Renewing…" : "")
+    set("note", state.isRenewing ? "Renewing…" : "")
+  }
+
+  override var accessibleName: String {
+    guard let token else { return "" }
+    let left = token.timeLeft(at: Date())?.text
+    return [token.kind, token.scopes.joined(separator: " "), left].compactMap(\.self).filter { !$0.isEmpty }
+      .joined(separator: ", ")
   }
 
   private func set(_ id: String, _ text: String) {
@@ -66,6 +74,18 @@ final class TokenRow: Row {
 }
 
 extension Widget {
+  /// Shows a page of a stack. Screen readers would find the others if they were not hidden.
+  func showPage(_ name: String) {
+    guard let wanted = gtk_stack_get_child_by_name(opaque, name) else { return }
+    gtk_widget_set_visible(wanted, 1)
+    gtk_stack_set_visible_child(opaque, wanted)
+    var child = gtk_widget_get_first_child(cast())
+    while let page = child {
+      if page != wanted { gtk_widget_set_visible(page, 0) }
+      child = gtk_widget_get_next_sibling(page)
+    }
+  }
+
   /// Sets the text of a label, if it is another.
   func setText(_ text: String) {
     if String(cString: gtk_label_get_text(opaque)) != text { gtk_label_set_text(opaque, text) }

@@ -33,7 +33,7 @@ struct KeychainWindowChecks {
           application.quit()
         }
       }
-      withExtendedLifetime(window) { check("the program of the checks ends well", code == 0) }
+      withExtendedLifetime(window) { check("the loop ends when it is told to", code == 0) }
     } catch {
       check("\(error)", false)
     }

@@ -31,12 +31,13 @@ public enum Question {
   ///   - body: What will happen.
   ///   - answers: The buttons, besides "Cancel", which comes first.
   ///   - window: The window that waits for it.
+  ///   - dismissal: The first button's text.
   /// - Returns: The id of the answer, or ``cancelled``.
   @MainActor
   public static func ask(
     _ heading: String, _ body: String, answers: [Answer], over window: Widget, dismissal: String = "_Cancel"
   ) async -> String {
-    let dialog = GTKObject(
+    let dialog = Widget(
       retaining: UnsafeMutableRawPointer(adw_message_dialog_new(window.cast(), heading, body)))
     for answer in [Answer(cancelled, dismissal)] + answers {
       adw_message_dialog_add_response(dialog.cast(), answer.id, answer.label)
@@ -51,6 +52,7 @@ public enum Question {
     adw_message_dialog_set_default_response(
       dialog.cast(), answers.last { $0.look == .suggested }?.id ?? cancelled)
     adw_message_dialog_set_close_response(dialog.cast(), cancelled)
+    dialog.mendMnemonicNames()
     return await withCheckedContinuation { continuation in
       dialog.connect("response") { arguments in
         continuation.resume(returning: arguments.string(0) ?? cancelled)

@@ -4,6 +4,9 @@ import CGTK
 open class Row: Widget {
   /// Shows an element.
   open func show(_ id: String) {}
+
+  /// What a screen reader calls the row as a whole.
+  open var accessibleName: String { "" }
 }
 
 /// A list of any length, of which GTK makes the rows in sight and some around them.
@@ -143,5 +146,6 @@ public final class RowList: Widget {
   private func present(_ row: Row, in item: UnsafeMutableRawPointer) {
     guard let string = gtk_list_item_get_item(OpaquePointer(item)) else { return }
     row.show(String(cString: gtk_string_object_get_string(OpaquePointer(string))))
+    if let place = gtk_widget_get_parent(row.cast()) { Widget(retaining: place).setAccessibleName(row.accessibleName) }
   }
 }

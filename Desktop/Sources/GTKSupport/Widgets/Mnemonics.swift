@@ -1,0 +1,25 @@
+import CGTK
+
+extension Widget {
+  /// Sets the text of a button, if it is another; an underscore stands before the letter that presses it.
+  public func setMnemonicLabel(_ label: String) {
+    guard gtk_button_get_label(cast()).map({ String(cString: $0) }) != label else { return }
+    gtk_button_set_use_underline(cast(), 1)
+    gtk_button_set_label(cast(), label)
+    mendMnemonicNames()
+  }
+
+  /// Has buttons in it that have a mnemonic be called by their text.
+  ///
+  /// GTK 4.8 calls such a button by its text with the underscore and by the label in it, one after the other.
+  public func mendMnemonicNames() {
+    if g_type_check_instance_is_a(cast(), gtk_button_get_type()) != 0, gtk_button_get_use_underline(cast()) != 0 {
+      gtk_accessible_reset_property(opaque, GTK_ACCESSIBLE_PROPERTY_LABEL)
+    }
+    var child = gtk_widget_get_first_child(cast())
+    while let widget = child {
+      Widget(retaining: widget).mendMnemonicNames()
+      child = gtk_widget_get_next_sibling(widget)
+    }
+  }
+}
