@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 
 import gi
-from desktop import Desktop, Program, leftovers, wait
+from desktop import Desktop, Program, lock_keyring, unlock_keyring, wait
 from peers import ALICE, BIN, GROUP, Lab, check, finish, llavero, log_in
 
 gi.require_version("Secret", "1")
@@ -273,13 +273,9 @@ def damage():
 
 
 def locked():
-    collection = "/org/freedesktop/secrets/collection/login"
     with group("org.example.locked") as name, keychain(name) as app:
         app.says("alice@contoso.com")
-        subprocess.run(
-            ["gdbus", "call", "--session", "--dest", "org.freedesktop.secrets", "--object-path",
-             "/org/freedesktop/secrets", "--method", "org.freedesktop.Secret.Service.Lock",
-             f"['{collection}']"], check=True, stdout=subprocess.DEVNULL)
+        lock_keyring()
         key("F5")
         app.says("The Keyring Is Locked")
         check("a locked keyring is a sentence", not any("alice" in text for text in app.labels()), app.labels())
@@ -287,32 +283,30 @@ def locked():
         # There is nobody who could show the keyring's question.
         app.says("prompt")
         check("a question that cannot be shown is one, too", True)
-        subprocess.run(
-            ["gnome-keyring-daemon", "--unlock"], input=b"keyring password", check=True, stdout=subprocess.DEVNULL)
+        unlock_keyring()
         app.says("alice@contoso.com")
         check("it sees by itself that somebody has unlocked it", True)
 
 
 @contextmanager
 def empty_bus():
-    """A session bus on which there is no keyring."""
-    configuration = f"{os.environ['TMPDIR']}/bus.conf"
-    with open(configuration, "w") as file:
-        file.write("<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><policy context='default'>"
-                   "<allow send_destination='*' eavesdrop='true'/><allow own='*'/></policy></busconfig>")
+    """A session bus on which there is no keyring, and none can be started."""
+    path = f"{os.environ['TMPDIR']}/empty-bus"
+    with open(path + ".conf", "w") as file:
+        file.write(
+            f"<busconfig><type>session</type><listen>unix:path={path}</listen><policy context='default'>"
+            "<allow send_destination='*' eavesdrop='true'/><allow eavesdrop='true'/><allow own='*'/>"
+            "</policy></busconfig>")
     bus = subprocess.Popen(
-        ["dbus-daemon", "--config-file", configuration, "--nofork", "--print-address"], stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, text=True)
-    yield bus.stdout.readline().strip()
+        ["dbus-daemon", f"--config-file={path}.conf", "--nofork"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait("a bus", lambda: os.path.exists(path))
+    yield f"unix:path={path}"
     bus.terminate()
     bus.wait()
 
 
-def nowhere_to_look():
-    # The display says where screen readers are found.
-    accessibility = subprocess.run(
-        ["gdbus", "call", "--session", "--dest", "org.a11y.Bus", "--object-path", "/org/a11y/bus", "--method",
-         "org.a11y.Bus.GetAddress"], check=True, capture_output=True, text=True).stdout.split("'")[1]
+def nowhere_to_look(desktop):
+    accessibility = desktop.accessibility_bus()
     with keychain(AT_SPI_BUS_ADDRESS=accessibility, DBUS_SESSION_BUS_ADDRESS="unix:path=/nonexistent") as app:
         app.says("No Session Bus")
         app.click("Ask the Doctor")
@@ -337,7 +331,7 @@ def metadata():
 
 
 CHECKS = [other_processes, reveal_and_copy, questions, keyboard, plaintext, renewal, hanging_server, damage,
-          nowhere_to_look, locked]
+          locked]
 
 metadata()
 with Desktop() as desktop:
@@ -345,5 +339,5 @@ with Desktop() as desktop:
     for checks in CHECKS:
         print(f"-- {checks.__name__}", flush=True)
         checks()
-    check("nothing is left running", not leftovers(), leftovers())
+    nowhere_to_look(desktop)
 finish()
