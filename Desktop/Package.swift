@@ -53,7 +53,7 @@ let package = Package(
     .target(
       name: "KeychainWindow",
       dependencies: [
-        "CGTK", "GTKSupport", "KeychainModel", .product(name: "TokenCache", package: "llavero"),
+        "GTKSupport", "KeychainModel", .product(name: "TokenCache", package: "llavero"),
       ],
       swiftSettings: settings),
     .executableTarget(

@@ -1,4 +1,3 @@
-import CGTK
 import GTKSupport
 import KeychainModel
 
@@ -22,7 +21,7 @@ final class AccountRow: Row {
   override func show(_ id: String) {
     guard let account = entry(id) else { return }
     self.account = account
-    gtk_label_set_text(title.opaque, account.title)
-    gtk_label_set_text(subtitle.opaque, account.subtitle)
+    title.set("label", account.title)
+    subtitle.set("label", account.subtitle)
   }
 }

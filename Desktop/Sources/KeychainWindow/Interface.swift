@@ -429,6 +429,32 @@ enum Interface {
     </interface>
     """
 
+  static let plaintextRow = """
+    <interface>
+      <object class="AdwActionRow" id="row">
+        <child>
+          <object class="GtkButton" id="adopt">
+            <property name="label">_Adopt…</property>
+            <property name="use-underline">1</property>
+            <property name="valign">center</property>
+          </object>
+        </child>
+      </object>
+    </interface>
+    """
+
+  static let about = """
+    <interface>
+      <object class="AdwAboutWindow" id="about">
+        <property name="modal">1</property>
+        <property name="application-name">Llavero</property>
+        <property name="application-icon">org.llavero.Llavero</property>
+        <property name="license-type">mit-x11</property>
+        <property name="comments">Shows the accounts and tokens that apps keep in Microsoft's unified token cache.</property>
+      </object>
+    </interface>
+    """
+
   static let shortcuts = """
     <interface>
       <object class="GtkShortcutsWindow" id="shortcuts">

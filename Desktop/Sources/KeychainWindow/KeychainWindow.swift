@@ -1,4 +1,3 @@
-import CGTK
 public import GTKSupport
 public import KeychainModel
 import TokenCache
@@ -7,7 +6,7 @@ import TokenCache
 @MainActor
 public final class KeychainWindow {
   let keychain: Keychain
-  let widget: Widget
+  let widget: Window
   private(set) var group: KeychainGroup
 
   /// The accounts at the left.
@@ -17,6 +16,7 @@ public final class KeychainWindow {
 
   private let builder: Builder
   private let clipboard: Clipboard
+  private let groupChoice: DropDown
   private lazy var tokens = TokenPage(window: self, clipboard: clipboard)
   private lazy var plaintext = PlaintextPage(list: builder.widget("plaintext-list"), window: self)
 
@@ -28,7 +28,6 @@ public final class KeychainWindow {
   /// What went wrong with the last thing that the person did.
   private var mishap: Trouble?
   private var isPlaintextShown = false
-  private var isShowingGroups = false
 
   private var loading: Task<Void, Never>?
   private var isStale = false
@@ -40,22 +39,21 @@ public final class KeychainWindow {
     self.keychain = keychain
     group = keychain.settings.group
     builder = Builder(Interface.window)
-    widget = builder.widget("window")
+    widget = Window(application, builder, "window")
     clipboard = Clipboard(of: widget)
-    gtk_window_set_application(widget.cast(), application.cast())
-    loadStyle()
-    gtk_scrolled_window_set_child(builder.widget("accounts-scroll").opaque, accounts.cast())
+    groupChoice = DropDown(builder.widget("groups"))
+    widget.loadStyle(Interface.style)
+    builder.widget("accounts-scroll").set("child", accounts)
     accounts.addStyle("navigation-sidebar")
     accounts.setAccessibleName("Accounts")
-    adw_clamp_scrollable_set_child(builder.widget("tokens").opaque, tokens.list.cast())
-    widget.mendMnemonicNames()
+    builder.widget("tokens").set("child", tokens.list)
     connect()
     addActions(to: application)
     show()
   }
 
   public func present() {
-    gtk_window_present(widget.cast())
+    widget.present()
     reload()
     signals = BusSignals(of: ["org.freedesktop.Secret.Collection", "org.freedesktop.Secret.Service"]) {
       [weak self] in self?.reload()
@@ -81,12 +79,12 @@ public final class KeychainWindow {
 
   /// Shows what a text is found in, as if the person had typed it.
   package func search(_ text: String) {
-    gtk_editable_set_text(builder.widget("search").opaque, text)
+    builder.widget("search").set("text", text)
   }
 
   /// Tells of something that went well.
   func tell(_ text: String) {
-    adw_toast_overlay_add_toast(builder.widget("toasts").opaque, adw_toast_new(escaped(text)))
+    builder.widget("toasts").showToast(text)
   }
 
   /// Tells of something that did not.
@@ -135,14 +133,14 @@ extension KeychainWindow {
 
   private func show() {
     showGroups()
-    let text = String(cString: gtk_editable_get_text(builder.widget("search").opaque))
+    let text = builder.widget("search").text(of: "text")
     let found = listing?.accounts(matching: text) ?? []
     accounts.show(found.map(\.id))
     if accounts.selected == nil, let first = found.first { accounts.selected = first.id }
     let nothing =
       listing == nil ? "" : text.isEmpty ? "No account in this group." : "Nothing matches “\(text)”."
-    builder.widget("no-accounts").setText(nothing)
-    builder.widget("accounts").showPage(found.isEmpty ? "none" : "list")
+    builder.widget("no-accounts").set("label", nothing)
+    Stack(builder.widget("accounts")).show(found.isEmpty ? "none" : "list")
     let count = plaintext.caches.count
     let button = builder.widget("plaintext-button")
     button.isVisible = count > 0
@@ -152,33 +150,21 @@ extension KeychainWindow {
   }
 
   private func showGroups() {
-    let dropDown = builder.widget("groups")
-    let names = (groups.isEmpty ? [group] : groups).map(\.name)
-    if let shown = gtk_drop_down_get_model(dropDown.opaque) {
-      let count = g_list_model_get_n_items(shown)
-      let present = (0..<count).map { String(cString: gtk_string_list_get_string(shown, $0)) }
-      if present == names { return }
-    }
-    let model = GTKObject(taking: UnsafeMutableRawPointer(gtk_string_list_new(nil)))
-    for name in names { gtk_string_list_append(model.opaque, name) }
-    // This selects the first.
-    isShowingGroups = true
-    gtk_drop_down_set_model(dropDown.opaque, model.opaque)
-    gtk_drop_down_set_selected(dropDown.opaque, UInt32(names.firstIndex(of: group.name) ?? 0))
-    isShowingGroups = false
+    groupChoice.items = (groups.isEmpty ? [group] : groups).map(\.name)
+    groupChoice.selected = group.name
   }
 
   private func showContent() {
     let account = isPlaintextShown || obstacle != nil ? nil : chosen
     tokens.show(account)
     let title = builder.widget("title")
-    adw_window_title_set_title(title.opaque, isPlaintextShown ? "Tokens in Clear" : account?.title ?? "")
-    adw_window_title_set_subtitle(title.opaque, account?.subtitle ?? "")
+    title.set("title", isPlaintextShown ? "Tokens in Clear" : account?.title ?? "")
+    title.set("subtitle", account?.subtitle ?? "")
     builder.widget("account-buttons").isVisible = account?.canBeRemoved ?? false
     builder.widget("sign-out").isSensitive = !(account?.clientIDs.isEmpty ?? true)
     let page =
       isPlaintextShown ? "plaintext" : account.map { !$0.tokens.isEmpty } ?? false ? "account" : "status"
-    builder.widget("pages").showPage(page)
+    Stack(builder.widget("pages")).show(page)
     showStatus(account)
     showTroubleBar()
   }
@@ -204,9 +190,9 @@ extension KeychainWindow {
       (icon, title, text) = ("system-users-symbolic", "No Account Is Selected", "")
     }
     let status = builder.widget("status")
-    adw_status_page_set_icon_name(status.opaque, icon)
-    adw_status_page_set_title(status.opaque, escaped(title))
-    adw_status_page_set_description(status.opaque, escaped(text))
+    status.set("icon-name", icon)
+    status.set("title", markup(title))
+    status.set("description", markup(text))
     showHelp(help, on: builder.widget("status-button"))
   }
 
@@ -215,7 +201,7 @@ extension KeychainWindow {
     let more = mishap == nil ? (listing?.troubles.count ?? 0) - 1 : 0
     if let trouble {
       let rest = more > 0 ? " And \(more) more." : ""
-      builder.widget("trouble-text").setText("\(trouble.title). \(trouble)\(rest)")
+      builder.widget("trouble-text").set("label", "\(trouble.title). \(trouble)\(rest)")
     }
     showHelp(trouble?.help, on: builder.widget("trouble-button"))
     builder.widget("trouble-close").isVisible = mishap != nil
@@ -233,13 +219,6 @@ extension KeychainWindow {
       }
     if let label { button.setMnemonicLabel(label) }
   }
-
-  private func loadStyle() {
-    let provider = GTKObject(taking: UnsafeMutableRawPointer(gtk_css_provider_new()))
-    gtk_css_provider_load_from_data(provider.cast(), Interface.style, -1)
-    gtk_style_context_add_provider_for_display(
-      gtk_widget_get_display(widget.cast()), provider.opaque, UInt32(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION))
-  }
 }
 
 // What the person does.
@@ -251,7 +230,7 @@ extension KeychainWindow {
     }
     accounts.connect("activate") { [weak self] in self?.goForward() }
     builder.widget("search").connect("search-changed") { [weak self] in self?.show() }
-    builder.widget("groups").connect("notify::selected") { [weak self] in self?.changeGroup() }
+    groupChoice.onSelect { [weak self] in self?.changeGroup() }
     builder.widget("back").connect("clicked") { [weak self] in self?.goBack() }
     builder.widget("sign-out").connect("clicked") { [weak self] in self?.signOut() }
     builder.widget("remove").connect("clicked") { [weak self] in self?.removeAccount() }
@@ -279,21 +258,20 @@ extension KeychainWindow {
       ("refresh", ["F5", "<Control>r"], { $0.reload() }),
       (
         "search", ["<Control>f"],
-        { gtk_search_bar_set_search_mode($0.builder.widget("search-bar").opaque, 1) }
+        { $0.builder.widget("search-bar").set("search-mode-enabled", true) }
       ),
       ("sign-out", ["<Control>o"], { $0.signOut() }),
       ("remove", ["<Control>Delete"], { $0.removeAccount() }),
       ("back", ["<Alt>Left"], { $0.goBack() }),
       ("doctor", [], { $0.askDoctor() }),
       ("about", [], { $0.showAbout() }),
-      ("quit", ["<Control>q", "<Control>w"], { gtk_window_close($0.widget.cast()) }),
+      ("quit", ["<Control>q", "<Control>w"], { $0.widget.close() }),
     ]
     for action in actions {
       widget.addAction(action.name) { [weak self] in self.map(action.run) }
       if !action.keys.isEmpty { application.setShortcuts(action.keys, for: "win." + action.name) }
     }
-    let shortcuts = Builder(Interface.shortcuts)
-    gtk_application_window_set_help_overlay(widget.cast(), OpaquePointer(shortcuts.object("shortcuts")))
+    widget.setShortcutsWindow(Builder(Interface.shortcuts), "shortcuts")
   }
 
   /// Leaves no token behind, on the screen or in the clipboard.
@@ -304,18 +282,15 @@ extension KeychainWindow {
     signals = nil
   }
 
-  private func goForward() {
-    adw_leaflet_navigate(builder.widget("leaflet").opaque, ADW_NAVIGATION_DIRECTION_FORWARD)
-  }
+  private func goForward() { builder.widget("leaflet").set("visible-child", builder.widget("content")) }
 
-  private func goBack() {
-    adw_leaflet_navigate(builder.widget("leaflet").opaque, ADW_NAVIGATION_DIRECTION_BACK)
-  }
+  private func goBack() { builder.widget("leaflet").set("visible-child", builder.widget("sidebar")) }
 
   private func changeGroup() {
-    let position = Int(gtk_drop_down_get_selected(builder.widget("groups").opaque))
-    guard !isShowingGroups, groups.indices.contains(position), groups[position] != group else { return }
-    group = groups[position]
+    guard let chosen = groups.first(where: { $0.name == groupChoice.selected }), chosen != group else {
+      return
+    }
+    group = chosen
     (listing, entries, mishap) = (nil, [:], nil)
     show()
     reload()
@@ -420,13 +395,5 @@ extension KeychainWindow {
     reload()
   }
 
-  private func showAbout() {
-    let about = Widget(retaining: UnsafeMutableRawPointer(adw_about_window_new()))
-    adw_about_window_set_application_name(about.opaque, "Llavero")
-    adw_about_window_set_application_icon(about.opaque, "org.llavero.Llavero")
-    adw_about_window_set_comments(
-      about.opaque, "Shows the accounts and tokens that apps keep in Microsoft's unified token cache.")
-    gtk_window_set_transient_for(about.cast(), widget.cast())
-    gtk_window_present(about.cast())
-  }
+  private func showAbout() { widget.present(Builder(Interface.about), "about") }
 }

@@ -1,4 +1,3 @@
-import CGTK
 import GTKSupport
 import KeychainModel
 import TokenCache
@@ -6,37 +5,32 @@ import TokenCache
 /// The caches that other programs keep in clear.
 @MainActor
 final class PlaintextPage {
-  private let list: Widget
+  private let list: ListBox
   private unowned let window: KeychainWindow
   private(set) var caches: [PlaintextCache] = []
-  private var rows: [Widget] = []
 
   init(list: Widget, window: KeychainWindow) {
-    self.list = list
+    self.list = ListBox(list)
     self.window = window
   }
 
   func show(_ caches: [PlaintextCache]) {
     guard caches != self.caches else { return }
     self.caches = caches
-    for row in rows { gtk_list_box_remove(list.opaque, row.cast()) }
-    rows = caches.map(row)
-    for row in rows { gtk_list_box_append(list.opaque, row.cast()) }
+    list.rows = caches.map(row)
   }
 
   private func row(_ cache: PlaintextCache) -> Widget {
-    let row = Widget(taking: UnsafeMutableRawPointer(adw_action_row_new()))
+    let builder = Builder(Interface.plaintextRow)
+    let row = builder.widget("row")
     let count = cache.recordCount.map { "\($0) record\($0 == 1 ? "" : "s")" } ?? "cannot be read"
-    // They are shown as markup.
     let lines = [count + " in " + cache.path] + cache.findings
-    adw_preferences_row_set_title(row.cast(), escaped(cache.users))
-    adw_action_row_set_subtitle(row.cast(), escaped(lines.joined(separator: "\n")))
-    let button = Button("")
-    button.setMnemonicLabel("_Adopt…")
-    gtk_widget_set_valign(button.cast(), GTK_ALIGN_CENTER)
+    row.set("title", markup(cache.users))
+    row.set("subtitle", markup(lines.joined(separator: "\n")))
+    row.mendMnemonicNames()
+    let button = builder.widget("adopt")
     button.isSensitive = cache.recordCount != nil
-    button.onClick { [weak self] in self?.adopt(cache) }
-    adw_action_row_add_suffix(row.cast(), button.cast())
+    button.connect("clicked") { [weak self] in self?.adopt(cache) }
     return row
   }
 
@@ -64,11 +58,4 @@ final class PlaintextPage {
       window.reload()
     }
   }
-}
-
-/// A text as it stands in Pango's markup.
-func escaped(_ text: String) -> String {
-  guard let escaped = g_markup_escape_text(text, -1) else { return "" }
-  defer { g_free(escaped) }
-  return String(cString: escaped)
 }

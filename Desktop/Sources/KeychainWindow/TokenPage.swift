@@ -1,4 +1,3 @@
-import CGTK
 import GTKSupport
 import KeychainModel
 import TokenCache

@@ -1,4 +1,3 @@
-import CGTK
 import FoundationEssentials
 import GTKSupport
 import KeychainModel
@@ -24,24 +23,24 @@ final class TokenRow: Row {
     guard let token = page.token(id) else { return }
     self.token = token
     let state = page.state(of: token)
-    set("kind", token.kind)
-    set("scopes", token.scopes.joined(separator: token.scopes.contains { $0.contains("://") } ? "\n" : "  "))
-    set("place", Self.place(of: token))
+    say("kind", token.kind)
+    say("scopes", token.scopes.joined(separator: token.scopes.contains { $0.contains("://") } ? "\n" : "  "))
+    say("place", Self.place(of: token))
     let now = Date()
-    set("renewal", token.renewal(at: now) ?? "")
+    say("renewal", token.renewal(at: now) ?? "")
     let left = token.timeLeft(at: now)
     builder.widget("time").isVisible = left != nil
     if let left {
       let bar = builder.widget("bar")
-      gtk_progress_bar_set_fraction(bar.opaque, left.fraction)
-      if left.fraction < 0.15 { bar.addStyle("low") } else { gtk_widget_remove_css_class(bar.cast(), "low") }
-      set("left", left.text)
+      bar.set("fraction", left.fraction)
+      bar.setStyle("low", left.fraction < 0.15)
+      say("left", left.text)
     }
     builder.widget("renew").isVisible = token.isRenewable && !state.isRenewing
     builder.widget("cancel").isVisible = state.isRenewing
     builder.widget("reveal").setMnemonicLabel(state.secret == nil ? "Re_veal" : "Hi_de")
-    set("secret", state.secret ?? "")
-    set("note", state.isRenewing ? "Renewing…" : "")
+    say("secret", state.secret ?? "")
+    say("note", state.isRenewing ? "Renewing…" : "")
   }
 
   override var accessibleName: String {
@@ -51,9 +50,9 @@ final class TokenRow: Row {
       .joined(separator: ", ")
   }
 
-  private func set(_ id: String, _ text: String) {
+  private func say(_ id: String, _ text: String) {
     let label = builder.widget(id)
-    label.setText(text)
+    label.set("label", text)
     label.isVisible = !text.isEmpty
   }
 
@@ -70,24 +69,5 @@ final class TokenRow: Row {
       ("Cloud", token.environment),
     ]
     return parts.compactMap { name, value in value.map { "\(name) \($0)" } }.joined(separator: "\n")
-  }
-}
-
-extension Widget {
-  /// Shows a page of a stack. Screen readers would find the others if they were not hidden.
-  func showPage(_ name: String) {
-    guard let wanted = gtk_stack_get_child_by_name(opaque, name) else { return }
-    gtk_widget_set_visible(wanted, 1)
-    gtk_stack_set_visible_child(opaque, wanted)
-    var child = gtk_widget_get_first_child(cast())
-    while let page = child {
-      if page != wanted { gtk_widget_set_visible(page, 0) }
-      child = gtk_widget_get_next_sibling(page)
-    }
-  }
-
-  /// Sets the text of a label, if it is another.
-  func setText(_ text: String) {
-    if String(cString: gtk_label_get_text(opaque)) != text { gtk_label_set_text(opaque, text) }
   }
 }

@@ -1,4 +1,3 @@
-import CGTK
 import FoundationEssentials
 import GTKSupport
 import Glibc

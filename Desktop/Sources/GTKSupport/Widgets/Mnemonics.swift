@@ -13,7 +13,8 @@ extension Widget {
   ///
   /// GTK 4.8 calls such a button by its text with the underscore and by the label in it, one after the other.
   public func mendMnemonicNames() {
-    if g_type_check_instance_is_a(cast(), gtk_button_get_type()) != 0, gtk_button_get_use_underline(cast()) != 0 {
+    let isButton = g_type_check_instance_is_a(cast(), gtk_button_get_type()) != 0
+    if isButton, gtk_button_get_use_underline(cast()) != 0 {
       gtk_accessible_reset_property(opaque, GTK_ACCESSIBLE_PROPERTY_LABEL)
     }
     var child = gtk_widget_get_first_child(cast())

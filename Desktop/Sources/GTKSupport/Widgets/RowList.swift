@@ -146,6 +146,7 @@ public final class RowList: Widget {
   private func present(_ row: Row, in item: UnsafeMutableRawPointer) {
     guard let string = gtk_list_item_get_item(OpaquePointer(item)) else { return }
     row.show(String(cString: gtk_string_object_get_string(OpaquePointer(string))))
-    if let place = gtk_widget_get_parent(row.cast()) { Widget(retaining: place).setAccessibleName(row.accessibleName) }
+    guard let place = gtk_widget_get_parent(row.cast()) else { return }
+    Widget(retaining: place).setAccessibleName(row.accessibleName)
   }
 }

@@ -19,6 +19,28 @@ public final class Window: Widget {
     adw_application_window_set_content(cast(), body.cast())
   }
 
+  /// - Parameters:
+  ///   - application: Runs as long as one of its windows is open.
+  ///   - builder: Describes the window, an `AdwApplicationWindow`.
+  ///   - id: Its `id` there.
+  public init(_ application: Application, _ builder: Builder, _ id: String) {
+    super.init(retaining: builder.widget(id).raw)
+    set("application", application)
+    mendMnemonicNames()
+  }
+
+  /// Offers a list of the keys that do something, by the action `win.show-help-overlay`.
+  public func setShortcutsWindow(_ builder: Builder, _ id: String) {
+    gtk_application_window_set_help_overlay(cast(), OpaquePointer(builder.object(id)))
+  }
+
+  /// Shows another window that belongs to this one.
+  public func present(_ builder: Builder, _ id: String) {
+    let other = builder.widget(id)
+    other.set("transient-for", self)
+    gtk_window_present(other.cast())
+  }
+
   /// Adds a widget under what is there.
   public func append(_ widget: Widget) {
     body.append(widget)

@@ -1,0 +1,41 @@
+import CGTK
+
+// A property that the object does not have is told on standard error by GLib, and nothing is set.
+extension GTKObject {
+  /// Sets a property that is a text.
+  public func set(_ property: String, _ text: String) {
+    set(property, GTK_FUNDAMENTAL_STRING) { g_value_set_string($0, text) }
+  }
+
+  /// Sets a property that is true or false.
+  public func set(_ property: String, _ flag: Bool) {
+    set(property, GTK_FUNDAMENTAL_BOOLEAN) { g_value_set_boolean($0, flag ? 1 : 0) }
+  }
+
+  /// Sets a property that is a number with a fraction.
+  public func set(_ property: String, _ number: Double) {
+    set(property, GTK_FUNDAMENTAL_DOUBLE) { g_value_set_double($0, number) }
+  }
+
+  /// Sets a property that is an object.
+  public func set(_ property: String, _ object: GTKObject) {
+    set(property, GTK_FUNDAMENTAL_OBJECT) { g_value_set_object($0, object.raw) }
+  }
+
+  /// A property that is a text; empty where there is none.
+  public func text(of property: String) -> String {
+    var value = GValue()
+    g_value_init(&value, GTK_FUNDAMENTAL_STRING)
+    defer { g_value_unset(&value) }
+    g_object_get_property(cast(), property, &value)
+    return g_value_get_string(&value).map { String(cString: $0) } ?? ""
+  }
+
+  private func set(_ property: String, _ type: GType, _ fill: (UnsafeMutablePointer<GValue>) -> Void) {
+    var value = GValue()
+    g_value_init(&value, type)
+    fill(&value)
+    g_object_set_property(cast(), property, &value)
+    g_value_unset(&value)
+  }
+}

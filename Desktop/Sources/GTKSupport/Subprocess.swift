@@ -1,0 +1,39 @@
+import CGTK
+
+/// A program that is run for what it says.
+public enum Subprocess {
+  /// Runs a program to its end; the loop goes on meanwhile.
+  ///
+  /// - Parameter command: The program, by its path or as it is found on the path, and its arguments.
+  /// - Returns: What it wrote to its standard output; `nil` where it cannot be started or that is no UTF-8.
+  @MainActor
+  public static func output(of command: [String]) async -> String? {
+    let words = command.map { strdup($0) }
+    defer { words.forEach { free($0) } }
+    var pointers = words.map { UnsafePointer($0) } + [nil]
+    guard let process = g_subprocess_newv(&pointers, G_SUBPROCESS_FLAGS_STDOUT_PIPE, nil) else { return nil }
+    return await withCheckedContinuation { continuation in
+      g_subprocess_communicate_utf8_async(
+        process, nil, nil,
+        { source, result, data in
+          guard let data else { return }
+          var text: UnsafeMutablePointer<CChar>?
+          g_subprocess_communicate_utf8_finish(source.map { OpaquePointer($0) }, result, &text, nil, nil)
+          defer {
+            g_free(text)
+            g_object_unref(source)
+          }
+          Unmanaged<Answer>.fromOpaque(data).takeRetainedValue().continuation
+            .resume(returning: text.map { String(cString: $0) })
+        }, Unmanaged.passRetained(Answer(continuation)).toOpaque())
+    }
+  }
+
+  private final class Answer: Sendable {
+    let continuation: CheckedContinuation<String?, Never>
+
+    init(_ continuation: CheckedContinuation<String?, Never>) {
+      self.continuation = continuation
+    }
+  }
+}
