@@ -34,6 +34,8 @@ public struct Trouble: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Trouble {
+  static let passwordNeeded = "Its password is needed to see what is in it."
+
   /// What a failure of the cache means to the person at the window.
   public init(_ error: CacheError) {
     let (title, help): (String, Help?) =
@@ -54,8 +56,9 @@ extension Trouble {
       case (.invalidGroup, _), (.invalidResponse, _), (.tooLarge, _), (.refused, _):
         ("That Did Not Work", .doctor)
       }
-    // A locked keyring is unlocked by the button, which needs no words.
-    self.init(title, error.message, advice: help == .unlock ? nil : error.advice, help: help)
+    // The title says that it is locked, and the button what to do.
+    let message = help == .unlock && error.code == .locked ? Self.passwordNeeded : error.message
+    self.init(title, message, advice: help == .unlock ? nil : error.advice, help: help)
   }
 
   /// What a part of a group that cannot be read means to the person at the window.

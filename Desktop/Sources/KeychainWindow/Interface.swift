@@ -339,6 +339,7 @@ enum Interface {
             <property name="xalign">0</property>
             <property name="wrap">1</property>
             <property name="wrap-mode">word-char</property>
+            <attributes><attribute name="insert-hyphens" value="false"/></attributes>
           </object>
         </child>
         <child>
@@ -346,6 +347,7 @@ enum Interface {
             <property name="xalign">0</property>
             <property name="wrap">1</property>
             <property name="wrap-mode">word-char</property>
+            <attributes><attribute name="insert-hyphens" value="false"/></attributes>
             <property name="selectable">1</property>
             <style><class name="caption"/><class name="dim-label"/></style>
           </object>
@@ -375,6 +377,7 @@ enum Interface {
             <property name="xalign">0</property>
             <property name="wrap">1</property>
             <property name="wrap-mode">char</property>
+            <attributes><attribute name="insert-hyphens" value="false"/></attributes>
             <property name="selectable">1</property>
             <style><class name="monospace"/><class name="secret"/></style>
           </object>

@@ -82,6 +82,12 @@ public final class KeychainWindow {
     builder.widget("search").set("text", text)
   }
 
+  /// Shows an account, as if the person had chosen it.
+  package func select(_ id: String) {
+    accounts.selected = id
+    showContent()
+  }
+
   /// Tells of something that went well.
   func tell(_ text: String) {
     builder.widget("toasts").showToast(text)
@@ -136,7 +142,7 @@ extension KeychainWindow {
     let text = builder.widget("search").text(of: "text")
     let found = listing?.accounts(matching: text) ?? []
     accounts.show(found.map(\.id))
-    if accounts.selected == nil, let first = found.first { accounts.selected = first.id }
+    if accounts.selected == nil, !isPlaintextShown { accounts.selected = found.first?.id }
     let nothing =
       listing == nil ? "" : text.isEmpty ? "No account in this group." : "Nothing matches “\(text)”."
     builder.widget("no-accounts").set("label", nothing)
@@ -196,8 +202,13 @@ extension KeychainWindow {
     showHelp(help, on: builder.widget("status-button"))
   }
 
+  /// What the bar over the content tells of; what hinders everything has a page of its own.
+  private var barTrouble: Trouble? {
+    mishap ?? (obstacle == nil ? listing?.troubles.first : isPlaintextShown ? obstacle : nil)
+  }
+
   private func showTroubleBar() {
-    let trouble = mishap ?? (obstacle == nil ? listing?.troubles.first : nil)
+    let trouble = barTrouble
     let more = mishap == nil ? (listing?.troubles.count ?? 0) - 1 : 0
     if let trouble {
       let rest = more > 0 ? " And \(more) more." : ""
@@ -236,12 +247,14 @@ extension KeychainWindow {
     builder.widget("remove").connect("clicked") { [weak self] in self?.removeAccount() }
     builder.widget("plaintext-button").connect("clicked") { [weak self] in
       self?.isPlaintextShown = true
+      // So that one click shows it again.
+      self?.accounts.selected = nil
       self?.showContent()
       self?.goForward()
     }
     builder.widget("status-button").connect("clicked") { [weak self] in self?.help(self?.obstacle?.help) }
     builder.widget("trouble-button").connect("clicked") { [weak self] in
-      self?.help((self?.mishap ?? self?.listing?.troubles.first)?.help)
+      self?.help(self?.barTrouble?.help)
     }
     builder.widget("trouble-close").connect("clicked") { [weak self] in
       self?.mishap = nil

@@ -43,7 +43,7 @@ struct TroubleTests {
   ) {
     let trouble = Trouble(CacheError(code, error.description, advice: error.advice, underlyingError: error))
     #expect((trouble.title, trouble.help) == (title, help))
-    #expect(trouble.message == error.description)
+    #expect(trouble.message == (code == .locked ? Trouble.passwordNeeded : error.description))
   }
 
   @Test func `What is damaged can be removed where the store would do that`() {

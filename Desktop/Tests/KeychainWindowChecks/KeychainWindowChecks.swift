@@ -56,7 +56,7 @@ struct KeychainWindowChecks {
 
     LoopTimer.clear()
     for number in stride(from: 0, to: count, by: 100) {
-      window.accounts.selected = account(number)
+      window.select(account(number))
       await turns(20)
     }
     tell("ten accounts are selected, one after the other")

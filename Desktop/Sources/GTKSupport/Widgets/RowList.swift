@@ -73,7 +73,9 @@ public final class RowList: Widget {
     set {
       guard let selection else { return }
       let position = newValue.flatMap { ids.firstIndex(of: $0) }.map(UInt32.init) ?? GTK_INVALID_LIST_POSITION
+      isChanging = true
       gtk_single_selection_set_selected(selection.opaque, position)
+      isChanging = false
     }
   }
 
