@@ -35,6 +35,9 @@ public final class KeychainWindow {
   private var clock: Task<Void, Never>?
   private var signals: BusSignals?
 
+  /// - Parameters:
+  ///   - application: Runs as long as the window is open.
+  ///   - keychain: What the window shows.
   public init(_ application: Application, keychain: Keychain) {
     self.keychain = keychain
     group = keychain.settings.group
@@ -52,9 +55,11 @@ public final class KeychainWindow {
     show()
   }
 
+  /// Shows the window, or brings it to the front, and reads everything.
   public func present() {
     widget.present()
     reload()
+    guard signals == nil else { return }
     signals = BusSignals(of: ["org.freedesktop.Secret.Collection", "org.freedesktop.Secret.Service"]) {
       [weak self] in self?.reload()
     }
