@@ -247,7 +247,8 @@ let package = Package(
     .testTarget(
       name: "MSALTests",
       dependencies: [
-        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityBroker", "IdentityClient", "MSAL", "MSALExtensionsStore",
+        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityBroker", "IdentityClient", "MSAL",
+        "MSALExtensionsStore",
         "ProofOfPossession", "SecretService", "SoupTransport", "TestSupport", "TokenCache", httpTypes,
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
