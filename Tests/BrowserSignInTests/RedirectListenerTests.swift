@@ -32,6 +32,24 @@ struct RedirectListenerTests {
     }
   }
 
+  /// What a process does that looks at nothing before it sends.
+  private func packet(_ text: String) async throws -> UInt8? {
+    let mailbox = RedirectMailbox(
+      try #require(try PrivateDirectory.existing(at: directory)), scheme: "msauth.com.example.mail",
+      state: "right")
+    return await withCheckedContinuation { continuation in
+      DispatchQueue(label: "test.packet").async {
+        guard let socket = mailbox.connect() else { return continuation.resume(returning: nil) }
+        defer { close(socket) }
+        _ = send(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL))
+        var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        while poll(&event, 1, -1) < 0 {}
+        var verdict: UInt8 = 0
+        continuation.resume(returning: recv(socket, &verdict, 1, 0) == 1 ? verdict : nil)
+      }
+    }
+  }
+
   @Test(.conformance(1)) func `The address that was expected is the answer`() async throws {
     let listener = try listener()
     async let response = listener.response(timeout: .seconds(200))
@@ -50,6 +68,8 @@ struct RedirectListenerTests {
     let listener = try listener()
     async let response = listener.response(timeout: .seconds(200))
     #expect(try await !handOver(Self.redirectURI + rest))
+    #expect(try await packet(Self.redirectURI + rest) == 0)
+    #expect(try await packet("msauth.com.example.files://auth?code=evil&state=right") == 0)
     #expect(try await !handOver("msauth.com.example.files://auth?code=evil&state=right"))
     #expect(try await handOver(Self.redirectURI + "?code=1&state=right"))
     #expect(try await response["code"] == "1")

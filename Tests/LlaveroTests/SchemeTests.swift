@@ -70,7 +70,10 @@ struct SchemeTests {
     try #require(mkfifo(fifo, 0o600) == 0)
     let odd = try home.file("A \"mail\" $HOME `x`", "#!/bin/sh\nprintf '%s|' \"$@\" >'\(fifo)'\n")
     chmod(odd, 0o755)
-    let words = ["a b", "it's", "\"", "\\", "$HOME", "`id`", "%u", "%%", "", "c;d&e|f", "~*?#()<>", "ä"]
+    let words = [
+      "a b", "it's", "\"", "\\", "$HOME", "`id`", "%u", "%%", "", "c;d&e|f", "~*?#()<>", "ä", "\"\u{301}",
+      "\\\u{301}",
+    ]
     let installed = try Child.run(
       Tool.path, ["scheme", "install", Self.scheme, odd, "--name", "Mail \\ %c", "--"] + words,
       environment: environment)
@@ -172,6 +175,8 @@ struct SchemeTests {
     "", "[Default Applications]\nx-scheme-handler/a.b=o.desktop\n", "[A]\nx=y", "[A]\nx=y\n\n",
     "# Mine\n[Default Applications]\n\n# And\ntext/html=b.desktop;\n\n[A]\nx-scheme-handler/a.b=c.desktop;\n",
     "[Default Applications]\nx-scheme-handler/a.bc=o.desktop;p.desktop;\nx-scheme-handler/a.b=o.desktop;p.desktop;",
+    "[Default Applications]\r\ntext/html=b.desktop\r\n",
+    "[Default Applications]\nx-scheme-handler/a.b = o.desktop\n",
   ])
   func `Any list of the person's is the same after an installation and a removal`(_ list: String) throws {
     if !list.isEmpty { _ = try home.file("config/mimeapps.list", list) }
@@ -185,6 +190,26 @@ struct SchemeTests {
     _ = try home.file("config/mimeapps.list", "no list\n")
     #expect(try run("install", Self.scheme, program).status == 1)
     #expect(try home.contents("config/mimeapps.list") == "no list\n")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/data/applications").isEmpty)
+  }
+
+  @Test func `A choice that the person made since is left alone unless told otherwise`() throws {
+    _ = try home.file(
+      "data/applications/org.example.other.desktop",
+      "[Desktop Entry]\nType=Application\nName=Other\nExec=/bin/true %u\n")
+    #expect(try run("install", Self.scheme, program).status == 0)
+    let list = """
+      [Default Applications]
+      x-scheme-handler/\(Self.scheme)=org.example.other.desktop;llavero-scheme-\(Self.scheme).desktop
+
+      """
+    _ = try home.file("config/mimeapps.list", list)
+    #expect(try run("install", Self.scheme, program).standardError.contains("by org.example.other.desktop"))
+    #expect(try home.contents("config/mimeapps.list") == list)
+    #expect(try self.list().strings("state") == ["other_handler"])
+    // Its name may stand without a semicolon, as xdg-mime writes it.
+    #expect(try run("remove", Self.scheme).status == 0)
+    #expect(try !home.contents("config/mimeapps.list").contains("llavero"))
   }
 
   @Test func `A program that is gone, and a handler that goes before, are told`() throws {

@@ -75,7 +75,7 @@ struct OwnSchemeTests {
     }
   }
 
-  @Test func `Who bypasses the check waits, and takes the answer in the same process`() async {
+  @Test func `Who bypasses the check gets as far as the browser`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
       setenv("BROWSER", "false", 1)

@@ -76,15 +76,24 @@ struct Scheme: ParsableCommand {
         name: name ?? file.split(separator: "/").last.map { String($0) } ?? file)
       let lock = try Self.lock()
       defer { lock.release() }
-      let isOwn = try SchemeEntry(existing: scheme.name) != nil
-      if !isOwn, !replace, let handler = SchemeHandler(of: scheme.name) {
+      let existing = try SchemeEntry(existing: scheme.name)
+      // Where the installed program has moved, the desktop falls back to another.
+      let hasMoved = existing.map { programFile($0.program) == nil } ?? false
+      if !replace, !hasMoved, let handler = SchemeHandler(of: scheme.name),
+        handler.id != SchemeHandler.ownID(of: scheme.name)
+      {
         throw Failure.Message(
           name: "taken", message: "\(scheme.name) leads to another program already, by \(handler.id).",
           advice: "--replace takes it, until \"llavero scheme remove \(scheme.name)\".")
       }
       let path = SchemeEntry.path(of: scheme.name)
       try writeFile(path, Array(entry.text.utf8))
-      try SchemeDefaults.change(scheme.name, leadsToOwn: true)
+      do throws(Failure.Message) {
+        try SchemeDefaults.change(scheme.name, leadsToOwn: true)
+      } catch {
+        if existing == nil { try? removeFile(path) }
+        throw error
+      }
       if scheme.name.contains(where: \.isNumber) {
         Terminal.error(
           "warning: xdg-open 1.1 takes a scheme with digits for a file. Desktops of their own, such as GNOME, do not use it."

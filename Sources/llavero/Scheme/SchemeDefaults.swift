@@ -26,7 +26,7 @@ enum SchemeDefaults {
         advice: "Mend it, and run the command again.")
     }
     let new = changed(
-      old, key: "x-scheme-handler/\(scheme)", own: SchemeHandler.ownID(of: scheme) + ";", isFirst: leadsToOwn)
+      old, key: "x-scheme-handler/\(scheme)", own: SchemeHandler.ownID(of: scheme), isFirst: leadsToOwn)
     guard new != old else { return }
     if new.isEmpty { return try removeFile(path) }
     try writeFile(path, Array(new.utf8), mode: FileStatus(path)?.mode ?? 0o644)
@@ -35,25 +35,31 @@ enum SchemeDefaults {
   /// The text with `own` first in the list of a key, or without it. A key without a value goes, and a group without keys.
   static func changed(_ text: String, key: String, own: String, isFirst: Bool) -> String {
     let header = "[Default Applications]"
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+    // Of bytes, since "\r\n" is one character.
+    var lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      .map { String(Substring($0)) }
     let start = lines.firstIndex { $0.hasPrefix(header) }
     let end =
       start.flatMap { start in lines[(start + 1)...].firstIndex { $0.hasPrefix("[") } } ?? lines.endIndex
     let place = start.flatMap { start in
       lines[start..<end].firstIndex { $0.prefix { $0 != "=" && $0 != " " } == key && $0.contains("=") }
     }
-    let value = place.map { String(lines[$0].drop { $0 != "=" }.dropFirst()).replacing(own, with: "") } ?? ""
-    let isLeft = isFirst || !value.allSatisfy { $0 == " " }
+    let line = place.map { lines[$0] } ?? ""
+    let value = line.drop { $0 != "=" }.dropFirst().drop { $0 == " " }
+    let others = value.split(separator: ";", omittingEmptySubsequences: false).filter { $0 != own }
+      .joined(separator: ";")
+    let isLeft = isFirst || !others.isEmpty
     switch (place, start) {
-    case (let place?, _) where isLeft: lines[place] = key + "=" + (isFirst ? own : "") + value
+    case (let place?, _) where isLeft:
+      lines[place] = line.dropLast(value.count) + (isFirst ? own + ";" : "") + others
     case (let place?, let start?):
       lines.remove(at: place)
       if end == start + 2 || lines[(start + 1)..<(end - 1)].allSatisfy(\.isEmpty) { lines.remove(at: start) }
-    case (nil, let start?) where isFirst: lines.insert("\(key)=\(own)", at: start + 1)
+    case (nil, let start?) where isFirst: lines.insert("\(key)=\(own);", at: start + 1)
     case (nil, nil) where isFirst:
       // The last line is what comes after the last line break: nothing, in most files.
       let isWhole = lines.last?.isEmpty ?? true
-      lines.insert(contentsOf: [header, "\(key)=\(own)"], at: lines.endIndex - (isWhole ? 1 : 0))
+      lines.insert(contentsOf: [header, "\(key)=\(own);"], at: lines.endIndex - (isWhole ? 1 : 0))
       if !isWhole { lines.append("") }
     default: break
     }

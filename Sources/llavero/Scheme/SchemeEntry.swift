@@ -78,18 +78,21 @@ struct SchemeEntry {
 
   /// A word of the Exec key ("The Exec key"). Quotes stand only where they must: xdg-open knows none.
   private static func quoted(_ word: String) -> String {
-    let text = word.replacing("%", with: "%%")
-    guard word.isEmpty || word.contains(where: { reserved.contains($0) }) else { return text }
-    return "\""
-      + text.reduce(into: "") { $0 += (#""`$\"#.contains($1) ? "\\" : "") + String($1) } + "\""
+    let text = replaced(word, ["%": "%%"])
+    guard word.isEmpty || word.unicodeScalars.contains(where: { reserved.contains($0) }) else { return text }
+    return "\"" + replaced(text, ["\"": "\\\"", "`": "\\`", "$": "\\$", "\\": "\\\\"]) + "\""
   }
 
-  private static let reserved = Set(" \t\n\"'\\><~|&;$*?#()`")
+  private static let reserved = Set(" \t\n\"'\\><~|&;$*?#()`".unicodeScalars)
 
   /// A value of type string ("Possible value types").
   private static func escaped(_ value: String) -> String {
-    let escapes: [Character: String] = ["\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"]
-    let text = value.reduce(into: "") { $0 += escapes[$1] ?? String($1) }
+    let text = replaced(value, ["\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"])
     return text.hasPrefix(" ") ? "\\s" + text.dropFirst() : text
+  }
+
+  /// Of scalars, since a character may be one of these with an accent.
+  private static func replaced(_ text: String, _ replacements: [Unicode.Scalar: String]) -> String {
+    text.unicodeScalars.map { replacements[$0] ?? String($0) }.joined()
   }
 }
