@@ -25,11 +25,14 @@ extension ApplicationTests {
 
     @Test func `Only a message that names somebody is said to`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
-      let masked = try await messages { _ = try await application.signIn() }
-      #expect(masked.contains { $0.text.contains("(masked)") } && !masked.contains(where: \.containsPII))
       // The application was made before that is set.
-      MSALGlobalConfig.loggerConfig.logMaskingLevel = .settingsMaskSecretsOnly
       defer { MSALGlobalConfig.loggerConfig.logMaskingLevel = .settingsMaskAllPII }
+      for level in [MSALLogMaskingLevel.settingsMaskAllPII, .settingsMaskEUIIOnly] {
+        MSALGlobalConfig.loggerConfig.logMaskingLevel = level
+        let masked = try await messages { _ = try await application.signIn() }
+        #expect(masked.contains { $0.text.contains("(masked)") } && !masked.contains(where: \.containsPII))
+      }
+      MSALGlobalConfig.loggerConfig.logMaskingLevel = .settingsMaskSecretsOnly
       let plain = try await messages { _ = try await application.signIn() }
       let person = FakeEntra.Person.alice.homeAccountID
       #expect(plain.contains { $0.text.contains(person) } && plain.contains { !$0.text.contains(person) })

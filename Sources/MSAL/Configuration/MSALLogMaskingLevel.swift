@@ -2,8 +2,8 @@
 public enum MSALLogMaskingLevel: Int, Sendable {
   /// Everything that could lead to a person.
   case settingsMaskAllPII = 0
-  /// On Linux the same as ``settingsMaskSecretsOnly``: what could lead to a person are account ids and what servers say,
-  /// and names of people are not told from the rest.
+  /// On Linux the same as ``settingsMaskAllPII``: names of people are not told from what else could lead to them, such as
+  /// account ids and what servers say.
   case settingsMaskEUIIOnly = 1
   /// Nothing but secrets: account ids, and what servers say, stand in the log.
   case settingsMaskSecretsOnly = 2

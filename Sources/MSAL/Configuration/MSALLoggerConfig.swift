@@ -73,7 +73,7 @@ private struct LogForwarder: LogHandler {
 
   func log(event: LogEvent) {
     let metadata = metadata.merging(event.metadata ?? [:]) { _, new in new }
-    let isMasked = config.logMaskingLevel == .settingsMaskAllPII
+    let isMasked = config.logMaskingLevel != .settingsMaskSecretsOnly
     var containsPII = false
     let details = metadata.sorted { $0.key < $1.key }.map { key, value in
       guard case .stringConvertible(let text) = value, text is PersonalText else { return " \(key)=\(value)" }
