@@ -50,7 +50,7 @@ public struct BrowserAuthenticator: WebAuthenticator {
     responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
   ) async throws(IdentityError) -> [String: String] {
     if let redirectURI, redirectURI.isOwnScheme {
-      return try await authorize(try startURL(redirectURI), redirectURI, isExpected, timeout)
+      return try await authorize(startURL, ownScheme: redirectURI, isExpected, timeout)
     }
     guard redirectURI?.scheme?.lowercased() != "https" else {
       throw IdentityError(
@@ -67,10 +67,12 @@ public struct BrowserAuthenticator: WebAuthenticator {
 
   /// Opens a page whose answer comes to a scheme of the application's own.
   private func authorize(
-    _ page: URL, _ redirectURI: URL, _ isExpected: @escaping @Sendable ([String: String]) -> Bool,
-    _ timeout: Duration
+    _ startURL: @Sendable (URL) throws(IdentityError) -> URL, ownScheme redirectURI: URL,
+    _ isExpected: @escaping @Sendable ([String: String]) -> Bool, _ timeout: Duration
   ) async throws(IdentityError) -> [String: String] {
+    // Programs are told that the page is being opened when its address is made.
     if checksSchemeHandler { try await RedirectScheme.check(redirectURI) }
+    let page = try startURL(redirectURI)
     let listener: RedirectListener
     do throws(PrivateFileError) {
       listener = try RedirectListener(

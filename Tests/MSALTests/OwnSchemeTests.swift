@@ -1,6 +1,7 @@
 @testable import BrowserSignIn
 import Foundation
 @testable import MSAL
+import Synchronization
 import TestSupport
 import Testing
 import TokenCache
@@ -33,6 +34,11 @@ struct OwnSchemeTests {
   @Test func `A scheme that does not lead here is the error of MSAL, at once`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
+      let opened = Mutex(0)
+      let token = NotificationCenter.default.addObserver(
+        forName: .MSALWebAuthDidStartLoad, object: nil, queue: nil
+      ) { _ in opened.withLock { $0 += 1 } }
+      defer { NotificationCenter.default.removeObserver(token) }
       do {
         _ = try await Self.application(FakeEntra(), bypasses: false).signIn()
         exit(1)
@@ -47,6 +53,11 @@ struct OwnSchemeTests {
           exit(2)
         }
       }
+      // What was posted comes first.
+      await withCheckedContinuation { continuation in
+        DispatchQueue.main.async { continuation.resume() }
+      }
+      guard opened.withLock({ $0 }) == 0 else { exit(3) }
       withExtendedLifetime(home) {}
     }
   }
