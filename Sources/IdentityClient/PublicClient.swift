@@ -211,11 +211,7 @@ public final class PublicClient: Sendable {
     do throws(IdentityError) {
       return try await body()
     } catch {
-      var error = error
-      error.correlationID = error.correlationID ?? correlationID
-      let account = error.result?.account ?? account
-      error.homeAccountID = error.homeAccountID ?? account?.homeAccountID
-      error.displayableID = error.displayableID ?? account?.username
+      let error = error.completed(correlationID, account)
       log.info(
         "The call failed.",
         [
@@ -235,6 +231,18 @@ private struct NoTransport: HTTPTransport {
 }
 
 extension IdentityError {
+  /// The error with the correlation id of its request, and with the request's account unless it is about another one.
+  func completed(_ correlationID: UUID, _ account: Account?) -> IdentityError {
+    var error = self
+    error.correlationID = error.correlationID ?? correlationID
+    guard let account = result?.account ?? account,
+      homeAccountID == nil ? displayableID == nil : homeAccountID == account.homeAccountID
+    else { return error }
+    error.homeAccountID = account.homeAccountID
+    error.displayableID = displayableID ?? account.username
+    return error
+  }
+
   /// A failure of the cache, as the client reports it.
   init(cache error: CacheError) {
     guard error.code != .cancelled else {

@@ -60,6 +60,34 @@ struct AccountInErrorTests {
     #expect(error.homeAccountID == "some.body" && error.displayableID == "alice@contoso.test")
   }
 
+  @Test func `An error never mixes the account of the request with another`() async throws {
+    let account = try await test.signIn().account
+    let other = Data(#"{"uid":"some","utid":"body"}"#.utf8).base64URL
+    test.transport.answerTokens(.refusal("invalid_grant", adding: ["client_info": .string(other)]))
+    let unnamed = await refusal { () throws(IdentityError) in
+      try await test.silent(account) { $0.forceRefresh = true }
+    }
+    #expect(unnamed?.homeAccountID == "some.body" && unnamed?.displayableID == nil)
+    test.browser.person { _ throws(IdentityError) in
+      var error = IdentityError(.userCanceled, "No.")
+      error.displayableID = "mallory@contoso.test"
+      throw error
+    }
+    let named = await refusal { () throws(IdentityError) in
+      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"], account: account))
+    }
+    #expect(named?.displayableID == "mallory@contoso.test" && named?.homeAccountID == nil)
+    test.browser.person { _ throws(IdentityError) in
+      var error = IdentityError(.userCanceled, "No.")
+      error.homeAccountID = account.homeAccountID
+      throw error
+    }
+    let same = await refusal { () throws(IdentityError) in
+      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"], account: account))
+    }
+    #expect(same?.displayableID == account.username && account.username != nil)
+  }
+
   @Test func `A device that has to be registered is told from other refusals`() throws {
     let fields: JSONObject = [
       "error": "interaction_required", "error_codes": .array([.integer(50129)]),
