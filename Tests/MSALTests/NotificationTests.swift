@@ -9,6 +9,8 @@ extension ApplicationTests {
       var name: Notification.Name
       var url: String?
       var errorCode: Int?
+      /// What says whose request it was.
+      var errorNames: [String: String] = [:]
       var isOnMainQueue = true
     }
 
@@ -36,7 +38,7 @@ extension ApplicationTests {
       let page = "https://login.microsoftonline.com/common/oauth2/v2.0/authorize"
       let redirect = "http://localhost:8080"
       #expect(
-        await hear(3) == [
+        await hear() == [
           Heard(name: .MSALWebAuthDidStartLoad, url: page),
           Heard(name: .MSALWebAuthDidFinishLoad, url: redirect),
           Heard(name: .MSALWebAuthDidComplete, url: redirect),
@@ -52,10 +54,27 @@ extension ApplicationTests {
       try await application.acquireTokenSilent(with: parameters)
       entra.mood = .closed
       await #expect(throws: NSError.self) { try await application.signIn() }
-      let heard = await hear(2)
-      #expect(heard.first?.name == .MSALWebAuthDidStartLoad)
-      #expect(
-        heard.last == Heard(name: .MSALWebAuthDidFail, errorCode: MSALError.userCanceled.rawValue))
+      let heard = await hear()
+      #expect(heard.map(\.name) == [.MSALWebAuthDidStartLoad, .MSALWebAuthDidFail])
+      #expect(heard.last?.errorCode == MSALError.userCanceled.rawValue)
+      #expect(heard.allSatisfy { $0.isOnMainQueue })
+    }
+
+    @Test func `The error of a failure is the one with which the request ends`() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      let account = try await application.signIn().account
+      let tokens = await observe()
+      defer { tokens.forEach(NotificationCenter.default.removeObserver) }
+      entra.mood = .closed
+      let parameters = MSALInteractiveTokenParameters(
+        scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
+      parameters.account = account
+      let error = await #expect(throws: NSError.self) {
+        try await application.acquireToken(with: parameters)
+      }
+      let names = Self.errorNames(in: error)
+      #expect(names.count == 3 && names[MSALHomeAccountIdKey] == account.identifier)
+      #expect(await hear().last?.errorNames == names)
     }
 
     @Test func `An answer to a scheme of the program's own completes, too`() async throws {
@@ -69,7 +88,7 @@ extension ApplicationTests {
       let answer = try #require(URL(string: "example.app://auth?code=secret&state=\(state)"))
       #expect(MSALPublicClientApplication.handleMSALResponse(answer, sourceApplication: nil))
       _ = try await task.value
-      let heard = await hear(3)
+      let heard = await hear()
       #expect(heard.first?.name == .MSALWebAuthDidStartLoad)
       #expect(
         heard.dropFirst() == [
@@ -78,14 +97,16 @@ extension ApplicationTests {
         ])
     }
 
-    /// Waits for so many.
-    private func hear(_ count: Int) async -> [Heard] {
-      var all: [Heard] = []
-      for await one in heard.stream {
-        all.append(one)
-        if all.count == count { break }
-      }
-      return all
+    /// All that was posted. What a request posts is on the main queue when the request ends.
+    private func hear() async -> [Heard] {
+      let end = heard.continuation
+      DispatchQueue.main.async { end.finish() }
+      return await heard.stream.reduce(into: []) { $0.append($1) }
+    }
+
+    private static func errorNames(in error: NSError?) -> [String: String] {
+      let keys: [String] = [MSALCorrelationIDKey, MSALHomeAccountIdKey, MSALDisplayableUserIdKey]
+      return keys.reduce(into: [:]) { $0[$1] = error?.userInfo[$1] as? String }
     }
 
     /// Listens from now on; what the main queue still has to tell of earlier sign-ins comes first.
@@ -101,6 +122,7 @@ extension ApplicationTests {
             Heard(
               name: notification.name, url: (notification.userInfo?["url"] as? URL)?.absoluteString,
               errorCode: (notification.userInfo?["error"] as? NSError)?.code,
+              errorNames: Self.errorNames(in: notification.userInfo?["error"] as? NSError),
               isOnMainQueue: DispatchQueue.getSpecific(key: Self.key) == true))
         }
       }

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 import HTTPSupport
 import Synchronization
+import TokenCache
 
 /// What happens between a client and the browser.
 package enum BrowserEvent: Sendable {
@@ -8,7 +9,7 @@ package enum BrowserEvent: Sendable {
   case opening(URL)
   /// The answer has come, to this redirect URI.
   case answered(URL)
-  /// No answer will come.
+  /// No answer will come. The error is the one with which the request ends.
   case failed(IdentityError)
 }
 
@@ -32,7 +33,8 @@ final class BrowserSession: Sendable {
     self.onEvent = onEvent
   }
 
-  /// Opens a page and waits for the answer with the right state.
+  /// Opens a page and waits for the answer with the right state. Errors get the correlation id and the account of the
+  /// request.
   ///
   /// - Returns: The answer, and the redirect URI that it came to.
   /// - Throws: ``IdentityError``; ``IdentityError/Code/interactiveSessionAlreadyRunning`` while another
@@ -40,7 +42,8 @@ final class BrowserSession: Sendable {
   func run(
     _ authenticator: any WebAuthenticator, redirectURI: URL?, responseMode: ResponseMode,
     state expected: String,
-    timeout: Duration, startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL
+    timeout: Duration, correlationID: UUID, account: Account?,
+    startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL
   ) async throws(IdentityError) -> (parameters: [String: String], redirectURI: URL) {
     let isOwnScheme = try redirectURI.map(Self.isOwnScheme) ?? false
     let isExpected: @Sendable ([String: String]) -> Bool = { parameters in
@@ -65,6 +68,7 @@ final class BrowserSession: Sendable {
       onEvent(.answered(answer.redirectURI))
       return answer
     } catch {
+      let error = error.completed(correlationID, account)
       onEvent(.failed(error))
       throw error
     }

@@ -30,7 +30,7 @@ struct InteractiveSignIn: Sendable {
     let (fixed, isOwnScheme) = (parameters, configuration.redirectURI.map(\.isOwnScheme) ?? false)
     let answer = try await client.browserSession.run(
       authenticator, redirectURI: configuration.redirectURI, responseMode: mode, state: state,
-      timeout: request.timeout
+      timeout: request.timeout, correlationID: request.correlationID, account: request.account
     ) { redirectURI throws(IdentityError) in
       var parameters = fixed.merging(extra) { protocols, _ in protocols }
       parameters["redirect_uri"] = redirectURI.absoluteString

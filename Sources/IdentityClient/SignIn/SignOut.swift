@@ -58,7 +58,7 @@ struct SignOut: Sendable {
     let correlationID = options.correlationID.uuidString.lowercased()
     let answer = try await client.browserSession.run(
       authenticator, redirectURI: client.configuration.redirectURI, responseMode: .query, state: state,
-      timeout: options.timeout
+      timeout: options.timeout, correlationID: options.correlationID, account: account
     ) { redirectURI throws(IdentityError) in
       var parameters = extra
       parameters["post_logout_redirect_uri"] = redirectURI.absoluteString
