@@ -143,8 +143,8 @@ extension ApplicationTests {
     }
 
     @Test func `A library that cannot remove an account keeps no other from it`() async throws {
-      let (broken, provider) = (ExternalAccounts(), ExternalAccounts())
-      broken.failure = NSError(domain: "example", code: 7)
+      let broken = ExternalAccounts(failure: NSError(domain: "example", code: 7))
+      let provider = ExternalAccounts()
       let application = try MSALPublicClientApplication.test(entra) {
         for provider in [broken, provider] { $0.cacheConfig.addExternalAccountProvider(provider) }
       }
@@ -160,7 +160,11 @@ extension ApplicationTests {
 private final class ExternalAccounts: NSObject, MSALExternalAccountProviding {
   let events = Mutex<[String]>([])
   /// Why nothing can be removed.
-  var failure: NSError?
+  private let failure: NSError?
+
+  init(failure: NSError? = nil) {
+    self.failure = failure
+  }
 
   func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws {
     events.withLock { $0.append("update \(account.username ?? "")") }

@@ -1,10 +1,18 @@
 public import Foundation
+import Synchronization
 
 /// Has no effect: Linux has none of the accounts that Microsoft's applications for iOS share with each other. The provider
 /// lists nothing and changes nothing.
-open class MSALLegacySharedAccountsProvider: NSObject, MSALExternalAccountProviding {
+///
+/// `@unchecked Sendable`: it is open, as on Apple's systems; what it keeps is in a mutex.
+open class MSALLegacySharedAccountsProvider: NSObject, MSALExternalAccountProviding, @unchecked Sendable {
+  private let mode = Mutex(MSALLegacySharedAccountMode.readOnly)
+
   /// Has no effect. It keeps what it is set to.
-  open var sharedAccountMode = MSALLegacySharedAccountMode.readOnly
+  open var sharedAccountMode: MSALLegacySharedAccountMode {
+    get { mode.withLock { $0 } }
+    set { mode.withLock { $0 = newValue } }
+  }
 
   /// Has no effect: the values are not used.
   public init(
