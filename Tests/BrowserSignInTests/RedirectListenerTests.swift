@@ -109,6 +109,21 @@ struct RedirectListenerTests {
     for socket in sockets { close(socket) }
   }
 
+  @Test func `A process that is stuck finds the address later, and nobody waits for it`() async throws {
+    let mailbox = RedirectMailbox(
+      try PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: "right")
+    let socket = try mailbox.open()
+    defer { close(socket) }
+    let address = Self.redirectURI + "?code=1&state=right"
+    #expect(try await handOver(address))
+    let connection = accept(socket, nil, nil)
+    defer { close(connection) }
+    var bytes = [UInt8](repeating: 0, count: RedirectMailbox.limit)
+    let count = recv(connection, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+    #expect(isOwn(connection))
+    #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == address)
+  }
+
   @Test func `Of two that wait each gets its own answer`() async throws {
     let (one, other) = (try listener("one"), try listener("other"))
     async let first = one.response(timeout: .seconds(200))

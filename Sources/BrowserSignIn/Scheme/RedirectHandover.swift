@@ -15,8 +15,8 @@ public import IdentityClient
 ///     …
 /// ```
 public enum RedirectHandover {
-  /// How long the process that waits may take to answer.
-  private static let timeout = Duration.seconds(10)
+  /// How long the process that waits may take to answer; callers may be on a program's main thread.
+  private static let timeout = Duration.seconds(1)
 
   /// Hands over the address that the desktop started this program with; for the beginning of `main`.
   ///
@@ -38,10 +38,10 @@ public enum RedirectHandover {
     return true
   }
 
-  /// Hands an address over to the process of this user whose sign-in it answers. Blocks until that has taken it, ten
-  /// seconds at most; where there is none it returns at once.
+  /// Hands an address over to the process of this user whose sign-in it answers. Blocks until that has taken it, one
+  /// second at most; where there is none it returns at once. A process that is slower finds the address later.
   ///
-  /// - Returns: Whether a sign-in waited for it.
+  /// - Returns: Whether a sign-in waited for it; that of a process which has not answered after the second counts.
   public static func handOver(_ address: URL) -> Bool {
     handOver(address, in: RedirectMailbox.ownDirectory)
   }
@@ -56,7 +56,12 @@ public enum RedirectHandover {
     guard send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return false }
     let cancellable = Cancellable(timeout: timeout)
     var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-    while poll(&event, 1, cancellable.remainingMilliseconds) < 0 && errno == EINTR {}
+    var ready: Int32
+    repeat {
+      ready = poll(&event, 1, cancellable.remainingMilliseconds)
+    } while ready < 0 && errno == EINTR
+    // The packet stays in that process's queue, and only its sign-in has a socket of this name.
+    if ready == 0 { return true }
     var verdict: UInt8 = 0
     return recv(socket, &verdict, 1, Int32(MSG_DONTWAIT)) == 1 && verdict == 1
   }

@@ -89,7 +89,8 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// Completes a sign-in whose redirect URI has a scheme of the application's own.
   ///
   /// The desktop starts the program, or activates it, with the address; hand it over here. A program that was started
-  /// with it has no more to do when this returns true: the process that waits has it then.
+  /// with it has no more to do when this returns true: the process that waits has it then. The call blocks until another
+  /// process has taken the address, one second at most; a process that is slower than that finds it later.
   ///
   /// For example, at the beginning of `main`:
   ///
