@@ -89,21 +89,28 @@ struct OwnSchemeTests {
   @Test func `Who bypasses the check gets as far as the browser`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
-      setenv("BROWSER", "false", 1)
-      let refused = FakeEntra()
-      do {
-        // The browser that cannot be started shows that the check was passed.
-        _ = try await Self.application(refused, bypasses: true).signIn()
-        exit(1)
-      } catch let error as NSError {
-        guard
-          error.userInfo[MSALInternalErrorCodeKey] as? Int
-            == MSALInternalError.internalErrorNoViewController.rawValue
-        else {
-          print(error, error.userInfo)
-          exit(2)
+      let (browser, pipe) = (home.path + "/browser", home.path + "/page")
+      let script = "#!/bin/sh\nprintf %s \"$1\" > '\(pipe)'\n"
+      try script.write(toFile: browser, atomically: true, encoding: .utf8)
+      guard chmod(browser, 0o700) == 0, mkfifo(pipe, 0o600) == 0 else { exit(1) }
+      setenv("BROWSER", browser, 1)
+      let entra = FakeEntra()
+      let application = try Self.application(entra, bypasses: true)
+      let signIn = Task { try await application.signIn().account.username }
+      let page = await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+          let bytes = FileHandle(forReadingAtPath: pipe)?.readDataToEndOfFile() ?? Data()
+          continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
         }
       }
+      let items = URLComponents(string: page)?.queryItems ?? []
+      guard let state = items.first(where: { $0.name == "state" })?.value,
+        let answer = URL(string: Self.redirectURI + "?code=1&state=\(state)")
+      else { exit(2) }
+      entra.with { $0.nonce = items.first { $0.name == "nonce" }?.value }
+      guard MSALPublicClientApplication.handleMSALResponse(answer, sourceApplication: nil),
+        try await signIn.value == "alice@contoso.example"
+      else { exit(3) }
       withExtendedLifetime(home) {}
     }
   }
