@@ -105,7 +105,7 @@ let package = Package(
     .target(
       name: "MSAL",
       dependencies: [
-        "BrowserSignIn", "HTTPSupport", "IdentityBroker", "IdentityClient", "KeyringStore",
+        "BrowserSignIn", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient", "KeyringStore",
         "MSALExtensionsStore", "SecretService", "SoupTransport", "TokenCache", logging,
       ],
       swiftSettings: safe),

@@ -1,5 +1,6 @@
 import BrowserSignIn
 import Foundation
+import GLibSupport
 import HTTPSupport
 import IdentityClient
 import SoupTransport
@@ -18,7 +19,11 @@ final class DefaultTransport: HTTPTransport {
     }
   }
 
+  /// For a file system that hangs.
+  private static let timeout = Duration.seconds(30)
+
   private let current: Mutex<Configured>
+  private let queue = BlockingQueue(label: "llavero.msal.transport")
 
   /// - Throws: An error in ``MSALErrorDomain`` when the certificates or the proxy of the configuration are no good.
   init() throws {
@@ -31,15 +36,27 @@ final class DefaultTransport: HTTPTransport {
   }
 
   func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
-    try await transport().send(request)
+    let authorities = MSALGlobalConfig.httpConfig.certificateAuthorities
+    let transport =
+      if let transport = transport(trusting: authorities) {
+        transport
+      } else {
+        try await queue.run(
+          timeout: Self.timeout, onCancel: HTTPTransportError.cancelled,
+          onTimeout: .invalidConfiguration("The certificates cannot be read in time.")
+        ) { [self] _ throws(HTTPTransportError) in
+          // Another request may have made it meanwhile.
+          if let transport = self.transport(trusting: authorities) { return transport }
+          let made = try Configured(authorities)
+          current.withLock { $0 = made }
+          return made.transport
+        }
+      }
+    return try await transport.send(request)
   }
 
-  private func transport() throws(HTTPTransportError) -> SoupHTTPTransport {
-    let authorities = MSALGlobalConfig.httpConfig.certificateAuthorities
-    return try current.withLock { (current) throws(HTTPTransportError) in
-      if current.authorities != authorities { current = try Configured(authorities) }
-      return current.transport
-    }
+  private func transport(trusting authorities: URL?) -> SoupHTTPTransport? {
+    current.withLock { $0.authorities == authorities ? $0.transport : nil }
   }
 }
 
