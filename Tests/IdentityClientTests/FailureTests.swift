@@ -94,6 +94,27 @@ struct FailureTests {
     #expect(clock.waits == [.seconds(3)])
   }
 
+  @Test(arguments: [
+    ("login.microsoftonline.com", true), ("contoso.b2clogin.com", false), ("contoso.ciamlogin.com", false),
+    ("fs.contoso.test", false),
+  ])
+  func `The log has the hosts of Microsoft's clouds, and masks those that name an organization`(
+    _ host: String, _ isShown: Bool
+  ) async throws {
+    let (transport, lines) = (ScriptedTransport(), LogLines())
+    let sender = HTTPSender(
+      transport: transport,
+      settings: { HTTPSettings(retryCount: 0, retryInterval: .zero, timeout: .seconds(60)) },
+      timing: TestClock().timing,
+      log: ClientLog(
+        logger: Logger(label: "test", factory: { _ in lines.handler }), showsPersonalData: false))
+    transport.answerTokens(.text("", status: 400))
+    let url = try #require(URL(string: "https://\(host)/contoso/oauth2/v2.0/token"))
+    _ = try await sender.post([:], to: url, headers: [:], effect: .once)
+    #expect(lines.count(of: "The server answered.") == 1)
+    #expect(lines.text.contains(host) == isShown)
+  }
+
   @Test(
     .conformance(63, 64),
     arguments: [

@@ -2,6 +2,7 @@ import FoundationEssentials
 package import HTTPSupport
 import HTTPTypes
 import Logging
+import TokenCache
 
 /// Sends requests to authorization servers, and once more where that is safe and may help.
 struct HTTPSender: Sendable {
@@ -49,6 +50,9 @@ struct HTTPSender: Sendable {
     _ head: HTTPRequest, body: Data? = nil, effect: Effect
   ) async throws(IdentityError) -> HTTPTransportResponse {
     let settings = settings()
+    let host = head.authority ?? ""
+    // Any other host may be an organization's own, and what is said of it may name it.
+    let isShared = CloudInstances.known.contains(host)
     let request = HTTPTransportRequest(head, body: body, timeout: settings.timeout)
     var retriesLeft = max(0, settings.retryCount)
     while true {
@@ -58,7 +62,7 @@ struct HTTPSender: Sendable {
         let status = response.head.status.code
         log.debug(
           "The server answered.",
-          ["host": "\(head.authority ?? "")", "status": "\(status)"])
+          ["host": isShared ? "\(host)" : log.personal(host), "status": "\(status)"])
         let isTransient =
           status >= 500 && effect == .repeatable && response.head.headerFields[.retryAfter] == nil
         guard isTransient, retriesLeft > 0 else { return response }
@@ -66,7 +70,9 @@ struct HTTPSender: Sendable {
       } catch {
         guard error != .cancelled else { throw .cancelled }
         failure = IdentityError(transport: error)
-        log.debug("The server could not be asked.", ["reason": "\(failure.message)"])
+        log.debug(
+          "The server could not be asked.",
+          ["reason": isShared ? "\(failure.message)" : log.personal(failure.message)])
         guard error.isTransient(effect), retriesLeft > 0 else { throw failure }
       }
       retriesLeft -= 1

@@ -27,9 +27,10 @@ struct ClientLog: Sendable {
 }
 
 extension ClientLog {
-  /// Why something failed. A server's own words may name a person.
+  /// Why something failed. A server's own words may name a person, and those of a transport the server.
   func reason(_ error: IdentityError) -> Logger.MetadataValue {
-    error.oauthErrorDescription == nil ? "\(error.message)" : personal(error.message)
+    let isOwn = error.oauthErrorDescription == nil && error.transportError == nil
+    return isOwn ? "\(error.message)" : personal(error.message)
   }
 }
 
