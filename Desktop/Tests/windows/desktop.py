@@ -2,6 +2,7 @@
 
 Needs the session that Tests/interop/private-session makes; the directory of the programs is DESKTOP_BIN.
 """
+import contextlib
 import os
 import signal
 import subprocess
@@ -36,31 +37,40 @@ class Desktop:
     """An X server and an accessibility bus, for as long as a "with" lasts."""
 
     def __enter__(self):
+        with contextlib.ExitStack() as started:
+            self.start(started)
+            # Nothing is left of a start that failed.
+            self.started = started.pop_all()
+        return self
+
+    def __exit__(self, *_):
+        self.started.close()
+
+    def start(self, started):
+        """Starts all of it, and adds to a stack how it ends."""
+        def launch(*command, **options):
+            process = subprocess.Popen(command, stderr=subprocess.DEVNULL, **options)
+            started.callback(process.wait, PATIENCE)
+            started.callback(process.terminate)
+
         reading, writing = os.pipe()
-        # By itself it begins anew when its last client has gone, and lets nobody in meanwhile.
-        self.display = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp", "-noreset"],
-            pass_fds=[writing], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(writing)
         with os.fdopen(reading) as file:
+            with os.fdopen(writing, "w"):
+                # By itself it begins anew when its last client has gone, and lets nobody in meanwhile.
+                launch("Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp",
+                       "-noreset", pass_fds=[writing], stdin=subprocess.DEVNULL)
             number = file.readline().strip()
+        if not number:
+            raise RuntimeError("Xvfb ended without a display.")
         os.environ.update(
             DISPLAY=":" + number, GDK_BACKEND="x11", GSK_RENDERER="cairo", XDG_DATA_DIRS="/usr/local/share:/usr/share",
             # The desktop's settings are asked for by services that this session has not.
             ADW_DISABLE_PORTAL="1", GTK_USE_PORTAL="0")
-        self.bus = subprocess.Popen(
-            ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately"], stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
+        launch("/usr/libexec/at-spi-bus-launcher", "--launch-immediately", stdout=subprocess.DEVNULL)
         subprocess.run(["gdbus", "wait", "--session", "--timeout", str(PATIENCE), "org.a11y.Bus"], check=True)
         Atspi.init()
         # It gives a program less than a second to answer, unless it is told otherwise.
         Atspi.set_timeout(PATIENCE * 1000, PATIENCE * 1000)
-        return self
-
-    def __exit__(self, *_):
-        for process in (self.bus, self.display):
-            process.terminate()
-            process.wait(PATIENCE)
 
     def accessibility_bus(self):
         """The address of the accessibility bus, for a program that cannot ask the session bus for it."""
