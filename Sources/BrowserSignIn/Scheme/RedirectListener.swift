@@ -72,12 +72,17 @@ final class RedirectListener: Sendable {
   private func serve(_ call: BoundedCall<[String: String], LoopbackError>) {
     guard let socket = socket.withLock({ $0.take() }) else { return }
     var connections: [Int32] = []
+    var hasDescriptors = true
     defer { for descriptor in [socket] + connections { Glibc.close(descriptor) } }
     while true {
-      var events = ([end.reading, socket] + connections).map {
+      // A connection that cannot be taken for want of descriptors stays in the queue: it is tried again in a while, not
+      // all the time. A negative number is passed over by poll.
+      var events = ([end.reading, hasDescriptors ? socket : -1] + connections).map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }
-      if poll(&events, nfds_t(events.count), -1) < 0 && errno != EINTR { return }
+      let timeout: Int32 = hasDescriptors ? -1 : 100
+      hasDescriptors = true
+      if poll(&events, nfds_t(events.count), timeout) < 0 && errno != EINTR { return }
       if events[0].revents != 0 { return }
       for connection in events[2...] where connection.revents != 0 {
         connections.removeAll { $0 == connection.fd }
@@ -86,7 +91,10 @@ final class RedirectListener: Sendable {
       }
       guard events[1].revents != 0 else { continue }
       let connection = accept(socket, nil, nil)
-      guard connection >= 0 else { continue }
+      guard connection >= 0 else {
+        hasDescriptors = ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno)
+        continue
+      }
       guard isOwn(connection) else {
         Glibc.close(connection)
         continue
