@@ -1,4 +1,3 @@
-import CGLib
 import GLibSupport
 
 /// How browsers are asked for a private window.
@@ -23,32 +22,23 @@ enum PrivateWindow {
     ("--incognito-mode", ["epiphany", "org.gnome.epiphany"]),
   ]
 
-  /// Adds the switch to a command, before the address.
+  /// Adds the switch to a command, and the address right after it: there are browsers that take the next word for the
+  /// switch's value.
   ///
   /// - Parameter command: What starts a browser, perhaps by way of `env` or `flatpak run`, with `%s` for the address.
+  ///   Without one, both stand right after the word that names the browser.
   /// - Returns: `nil` when no browser of the list is in it.
   static func command(asking command: [String]) -> [String]? {
-    let names = command.map { $0.split(separator: "/").last?.lowercased() ?? "" }
-    let family = families.first { family in
-      names.contains { name in family.programs.contains(where: name.hasPrefix) }
+    for place in withoutEnv(command).indices {
+      let name = command[place].split(separator: "/").last?.lowercased() ?? ""
+      guard let family = families.first(where: { $0.programs.contains(where: name.hasPrefix) }) else {
+        continue
+      }
+      if let address = command.firstIndex(where: { $0.contains("%s") }) {
+        return command[..<address] + [family.option] + command[address...]
+      }
+      return command[...place] + [family.option, "%s"] + command[(place + 1)...]
     }
-    guard let family, let place = command.firstIndex(where: { $0.contains("%s") }) else { return nil }
-    return command[..<place] + [family.option] + command[place...]
+    return nil
   }
-}
-
-/// The command of the browser that the desktop has for https, without places for addresses. Blocks while the desktop's
-/// files are read.
-func desktopBrowser() -> [String]? {
-  GIOTypes.register()
-  guard let application = g_app_info_get_default_for_uri_scheme("https") else { return nil }
-  defer { g_object_unref(UnsafeMutableRawPointer(application)) }
-  var words: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
-  guard let line = g_app_info_get_commandline(application), g_shell_parse_argv(line, nil, &words, nil) != 0
-  else { return nil }
-  defer { g_strfreev(words) }
-  var command: [String] = []
-  while let word = words?[command.count] { command.append(String(cString: word)) }
-  // Field codes (Desktop Entry Specification), and Flatpak's marks around files.
-  return command.filter { !($0.count == 2 && $0.hasPrefix("%")) && !["@@", "@@u"].contains($0) }
 }

@@ -59,15 +59,11 @@ public struct SystemBrowser: Sendable {
     if let first = own.first {
       browser.privateCommand = PrivateWindow.command(asking: first)
     } else if !isWindowsSubsystem {
-      let command = try? await Self.queue.run(
-        timeout: Self.patience, onCancel: Watch.over, onTimeout: Watch.over
-      ) { (_) throws(Watch) in desktopBrowser() }
-      browser.privateCommand = command.flatMap { PrivateWindow.command(asking: $0 + ["%s"]) }
+      let handler = try? await RedirectScheme.handler(of: "https")
+      browser.privateCommand = handler.flatMap { PrivateWindow.command(asking: $0.command) }
     }
     return browser.privateCommand == nil ? nil : browser
   }
-
-  private static let queue = BlockingQueue(label: "llavero.browser.private")
 
   /// The commands to try, in this order: those of `$BROWSER`, then the desktop's.
   func commands(for address: String) -> [[String]] {

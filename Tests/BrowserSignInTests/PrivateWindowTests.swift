@@ -69,10 +69,19 @@ struct PrivateWindowTests {
       #expect(
         found.commands(for: "A") == [
           [
-            "env", "LANG=C", directory.path + "/firefox", "--class", "My Fox", "--name", "--private-window",
-            "A",
+            "env", "LANG=C", directory.path + "/firefox", "--private-window", "A", "--class", "My Fox",
+            "--name",
           ]
         ])
+    }
+    await #expect(processExitsWith: .success) {
+      let directory = try TemporaryDirectory()
+      let command = [
+        "env", "BAMF_DESKTOP_FILE_HINT=/apps/firefox_firefox.desktop", directory.path + "/firefox",
+      ]
+      try writeDesktop(directory.path, exec: command.joined(separator: " ") + " --new-window %u")
+      let found = try #require(await SystemBrowser(environment: ["DISPLAY": ":0"]).privateWindow())
+      #expect(found.commands(for: "A") == [command + ["--private-window", "A", "--new-window"]])
     }
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory()

@@ -15,11 +15,18 @@ enum RedirectScheme {
   static func check(_ redirectURI: URL) async throws(IdentityError) {
     let scheme = redirectURI.scheme?.lowercased() ?? ""
     let program = executableFile() ?? CommandLine.arguments.first ?? ""
-    let handler = try await queue.run(
+    let handler = try await handler(of: scheme)
+    if let error = refusal(of: handler, scheme: scheme, program: program) { throw error }
+  }
+
+  /// The program that the desktop leads the addresses of a scheme to.
+  ///
+  /// - Throws: ``IdentityError/Code/cancelled``, ``IdentityError/Code/timedOut``.
+  static func handler(of scheme: String) async throws(IdentityError) -> SchemeHandler? {
+    try await queue.run(
       timeout: timeout, onCancel: IdentityError(.cancelled, "The sign-in was cancelled."),
       onTimeout: IdentityError(.timedOut, "The desktop files cannot be read.")
     ) { _ throws(IdentityError) in SchemeHandler(of: scheme) }
-    if let error = refusal(of: handler, scheme: scheme, program: program) { throw error }
   }
 
   /// Why a sign-in with this handler could not end; `nil` where it can.

@@ -5,7 +5,7 @@ import Glibc
 package struct SchemeHandler: Equatable, Sendable {
   /// The name of its desktop file, such as `org.example.mail.desktop`.
   package let id: String
-  /// What its desktop file has it started with, without the field codes.
+  /// What its desktop file has it started with, without the field codes, and without Flatpak's marks around files.
   package let command: [String]
 
   package init(id: String, command: [String]) {
@@ -22,7 +22,8 @@ package struct SchemeHandler: Equatable, Sendable {
     guard let application = g_app_info_get_default_for_uri_scheme(scheme) else { return nil }
     defer { g_object_unref(UnsafeMutableRawPointer(application)) }
     id = g_app_info_get_id(application).map { String(cString: $0) } ?? ""
-    command = g_app_info_get_commandline(application).flatMap { words(ofExec: String(cString: $0)) } ?? []
+    let exec = g_app_info_get_commandline(application).flatMap { words(ofExec: String(cString: $0)) } ?? []
+    command = exec.filter { !["@@", "@@u"].contains($0) }
   }
 
   /// The name of the desktop file that `llavero scheme` writes for a scheme.
@@ -30,13 +31,15 @@ package struct SchemeHandler: Equatable, Sendable {
 
   /// Whether the handler is a program, perhaps with variables that `env` gives it.
   package func leads(to executable: String) -> Bool {
-    var words = command[...]
-    if words.first?.split(separator: "/").last == "env" {
-      words = words.dropFirst().drop { $0.contains("=") }
-    }
-    guard let program = words.first.flatMap(programFile) else { return false }
+    guard let program = withoutEnv(command).first.flatMap(programFile) else { return false }
     return resolved(program) == resolved(executable)
   }
+}
+
+/// A command from its program on: without `env`, and the variables that it sets.
+package func withoutEnv(_ command: [String]) -> ArraySlice<String> {
+  guard command.first?.split(separator: "/").last == "env" else { return command[...] }
+  return command.dropFirst().drop { $0.contains("=") }
 }
 
 /// The file of this process's program, also when another has taken its place since.
