@@ -86,7 +86,7 @@ struct OwnSchemeTests {
     }
   }
 
-  @Test func `Who bypasses the check gets as far as the browser`() async {
+  @Test func `Who bypasses the check waits, and takes the answer in the same process`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
       let (browser, pipe) = (home.path + "/browser", home.path + "/page")
