@@ -23,11 +23,12 @@ struct RedirectListenerTests {
   }
 
   /// What the process does that the desktop starts with an address. It blocks, so it has a thread of its own.
-  private func handOver(_ text: String) async throws -> Bool {
+  private func handOver(_ text: String, timeout: Duration = .seconds(200)) async throws -> Bool {
     let (address, directory) = (try #require(URL(string: text)), directory)
     return await withCheckedContinuation { continuation in
       DispatchQueue(label: "test.handover").async {
-        continuation.resume(returning: RedirectHandover.handOver(address, in: directory))
+        let isTaken = RedirectHandover.handOver(address, in: directory, timeout: timeout)
+        continuation.resume(returning: isTaken)
       }
     }
   }
@@ -115,7 +116,7 @@ struct RedirectListenerTests {
     let socket = try mailbox.open()
     defer { close(socket) }
     let address = Self.redirectURI + "?code=1&state=right"
-    #expect(try await handOver(address))
+    #expect(try await handOver(address, timeout: .milliseconds(20)))
     let connection = accept(socket, nil, nil)
     defer { close(connection) }
     var bytes = [UInt8](repeating: 0, count: RedirectMailbox.limit)

@@ -43,10 +43,10 @@ public enum RedirectHandover {
   ///
   /// - Returns: Whether a sign-in waited for it; that of a process which has not answered after the second counts.
   public static func handOver(_ address: URL) -> Bool {
-    handOver(address, in: RedirectMailbox.ownDirectory)
+    handOver(address, in: RedirectMailbox.ownDirectory, timeout: timeout)
   }
 
-  static func handOver(_ address: URL, in path: String) -> Bool {
+  static func handOver(_ address: URL, in path: String, timeout: Duration) -> Bool {
     let bytes = Array(address.absoluteString.utf8)
     guard let scheme = address.scheme, let state = address.state, bytes.count <= RedirectMailbox.limit,
       let directory = try? PrivateDirectory.existing(at: path),
