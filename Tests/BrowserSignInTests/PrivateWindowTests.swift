@@ -39,13 +39,12 @@ struct PrivateWindowTests {
   /// The browser is a script whose page is the answer itself, which it asks for if it was told to be private.
   @Test func `The page opens with the switch`() async throws {
     let directory = try TemporaryDirectory()
-    let program = try directory.file(
+    let program = try directory.program(
       "firefox",
       """
       #!/bin/sh
       [ "$1" = --private-window ] && exec /usr/bin/curl --silent --output /dev/null "$2"
       """)
-    chmod(program, 0o700)
     let authenticator = BrowserAuthenticator(browser: SystemBrowser(environment: ["BROWSER": program]))
     let ephemeral = try #require(await authenticator.ephemeral())
     let answer = try await ephemeral.authorize(

@@ -19,6 +19,17 @@ public final class TemporaryDirectory: Sendable {
     return path + "/" + name
   }
 
+  /// Makes a script that can be run and returns its path.
+  ///
+  /// Another process writes it: a program is not started while a descriptor can write to it, and each child that a test
+  /// starts meanwhile inherits this process's for a moment.
+  public func program(_ name: String, _ script: String) throws -> String {
+    let path = path + "/" + name
+    let end = try Child.run("install", ["-m", "700", "/dev/stdin", path], environment: [:], input: script)
+    guard end.status == 0 else { throw Child.Failure(description: end.standardError) }
+    return path
+  }
+
   /// Makes a directory inside and returns its path.
   public func directory(_ name: String) throws -> String {
     try FileManager.default.createDirectory(atPath: path + "/" + name, withIntermediateDirectories: true)
