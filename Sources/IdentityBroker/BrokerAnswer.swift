@@ -54,7 +54,7 @@ enum BrokerAnswer {
     case nil, .null: break
     case .string(let type) where type.lowercased() == "bearer": break
     case .some(let type) where type.numberValue == 0: break
-    default: throw .brokerFailed("it gave a token of another type than Bearer")
+    default: throw .brokerRefused("it gave a token of another type than Bearer")
     }
     // Older versions of Himmelblau wrote an ID token that is none.
     let idToken = response["idToken"]?.stringValue.nonBlank.flatMap { text in
@@ -171,5 +171,12 @@ extension IdentityError {
     IdentityError(
       .brokerFailed, "The identity broker failed: \(reason).",
       advice: "See whether it runs, and what its log says.")
+  }
+
+  /// That the broker works and does not do what it was asked for.
+  static func brokerRefused(_ reason: String) -> IdentityError {
+    var error = brokerFailed(reason)
+    error.brokerStatus = 0
+    return error
   }
 }

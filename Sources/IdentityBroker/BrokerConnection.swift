@@ -98,6 +98,12 @@ extension IdentityError {
       advice: "Have the machine joined to the organisation, with its broker installed, or do without one.")
   }
 
+  /// The names of errors that somebody answers with who works.
+  private static let refusals: Set = [
+    "org.freedesktop.DBus.Error.Failed", "org.freedesktop.DBus.Error.NotSupported",
+    "org.freedesktop.DBus.Error.UnknownMethod",
+  ]
+
   /// What a call on the bus ended with.
   fileprivate init(_ error: GLibError, calling method: String, _ cancellable: Cancellable) {
     switch error.dbusName {
@@ -112,6 +118,7 @@ extension IdentityError {
     case .some(let name):
       let text = error.message.withoutTokens.printable(limit: 500)
       self = .brokerFailed("\(method) ended with \(name.printable(limit: 200)), \"\(text)\"")
+      if Self.refusals.contains(name) { brokerStatus = 0 }
     case nil where error.isIO(G_IO_ERROR_INVALID_ARGUMENT):
       // GDBus: the reply is not of the type that was asked for.
       self = .brokerFailed("its answer to \(method) is of another type than it should be")

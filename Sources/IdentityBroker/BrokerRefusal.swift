@@ -42,7 +42,6 @@ struct BrokerRefusal {
     case networkTemporarilyUnavailable = 4
     case serverTemporarilyUnavailable = 5
     case userCanceled = 7
-    case applicationCanceled = 8
     case incorrectConfiguration = 9
     case authorityUntrusted = 11
     case userSwitch = 12
@@ -72,13 +71,15 @@ struct BrokerRefusal {
       case .noNetwork, .networkTemporarilyUnavailable, .serverTemporarilyUnavailable, .transientError:
         IdentityError(.network, "The identity broker cannot reach the server.", advice: "Try again later.")
       case .userCanceled: IdentityError(.userCanceled, "The sign-in was cancelled.")
-      case .applicationCanceled: IdentityError(.cancelled, "The identity broker cancelled the request.")
       case .incorrectConfiguration, .authorityUntrusted: refused("invalid_request", .authorizationFailed)
       case .deviceNotRegistered: refused("interaction_required", .workplaceJoinRequired)
+      // Also that the application cancelled the request: who cancels a call here does not wait for its answer.
       default:
         IdentityError.brokerFailed(context ?? "it gives the status \(status) and no reason")
       }
     error.brokerVersion = version
+    error.brokerStatus = status
+    error.stsErrorCodes = context?.stsErrorCodes ?? []
     return error
   }
 

@@ -8,8 +8,8 @@ public import TokenCache
 /// broker and Himmelblau offer.
 ///
 /// Each method is one call with one correlation id, whatever it asks on the bus. A call without a person has ten seconds
-/// for each question. A broker that fails is not asked again for three minutes, unless it was started anew
-/// meanwhile; a call for which a person waits asks it all the same.
+/// for each question. A broker that gives no answer, or none that makes sense, is not asked again for three minutes,
+/// unless it was started anew meanwhile; a call for which a person waits asks it all the same.
 ///
 /// For example:
 ///
@@ -230,7 +230,8 @@ extension LinuxBroker {
           try connection.call(method, correlationID: id, within: timeout, cancellable)
         }
       } catch {
-        if error.code == .brokerFailed { remember(error, cancellable) }
+        // A refusal costs no time, and the next question may be answered.
+        if error.code == .brokerFailed, error.brokerStatus == nil { remember(error, cancellable) }
         throw error
       }
     }

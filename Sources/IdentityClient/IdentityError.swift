@@ -110,6 +110,8 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   public var displayableID: String?
   /// The version of the broker that refused, where it is known.
   public var brokerVersion: String?
+  /// The status by which a broker refused, 0 where it gave none; `nil` when no broker answered in so many words.
+  package var brokerStatus: Int?
 
   public init(_ code: Code, _ message: String, advice: String? = nil) {
     self.code = code

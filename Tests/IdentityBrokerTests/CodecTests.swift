@@ -256,7 +256,8 @@ struct CodecTests {
     arguments: [
       (0, .brokerFailed), (1, .brokerFailed), (2, .interactionRequired), (3, .network), (4, .network),
       (5, .network),
-      (6, .brokerFailed), (7, .userCanceled), (8, .cancelled), (9, .authorizationFailed), (10, .brokerFailed),
+      (6, .brokerFailed), (7, .userCanceled), (8, .brokerFailed), (9, .authorizationFailed),
+      (10, .brokerFailed),
       (11, .authorizationFailed), (13, .interactionRequired), (14, .interactionRequired), (15, .brokerFailed),
       (16, .interactionRequired), (17, .network), (20, .workplaceJoinRequired), (21, .brokerFailed),
     ] as [(Int, IdentityError.Code)])

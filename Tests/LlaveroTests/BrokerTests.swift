@@ -195,7 +195,8 @@ struct BrokerTests {
   }
 
   @Test(arguments: [
-    "interaction", "no-network", "refused", "unexpected", "empty", "malformed", "wrong-type", "die",
+    "interaction", "no-network", "dropped", "refused", "unexpected", "empty", "malformed", "wrong-type",
+    "die",
   ])
   func `When the broker fails the own refresh token serves, and with only it does not`(misdeed: String)
     async throws

@@ -50,11 +50,14 @@ REFUSALS = {
     "no-network": (3, "There is no network.", None, None),
     "busy": (5, "AADSTS90033: A transient error has occurred.", None, None),
     "cancelled": (7, "The person closed the window.", None, None),
+    "dropped": (8, "The application cancelled the request.", None, None),
     "refused": (9, "AADSTS50011: The redirect URI is not registered.", "invalid_request", None),
     "unusable": (13, "AADSTS53003: Access has been blocked by Conditional Access policies.", None, None),
     "removal": (14, "The account was deleted.", None, None),
     "unexpected": (0, "Something went wrong near eyJhbGciOiJub25lIn0.eyJzZWNyZXQiOiJzZWNyZXQifQ.c2VjcmV0.", None, None),
     "unknown-status": (4711, "Nobody knows this one.", None, None),
+    "names": (0, "AADSTS50034: alice@contoso.test does not exist, see /home/alice/.cache.", None, None),
+    "names-account": (2, "AADSTS50078: alice@contoso.test, suberror: 'alice@contoso.test'", "invalid_grant", None),
     "unregistered": (20, "The device is not registered.", None, None),
 }
 
