@@ -196,6 +196,23 @@ struct BrokerTests {
     }
   }
 
+  @Test func `Nor does a token do that an earlier challenge brought`() async throws {
+    for next in [#"{"access_token":{"nbf":{"essential":true,"value":"1800000060"}}}"#, try claims().json()] {
+      let (test, account) = try await signedIn(.required)
+      let (first, second) = (try claims(), try ClaimsRequest(json: next))
+      broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, access: "brokered-2") }
+      _ = try await test.silent(account) { $0.claims = first }
+      test.clock.advance(60)
+      let answer = await code { () async throws(IdentityError) in
+        try await test.silent(account) { $0.claims = second }
+      }
+      #expect(answer == .interactionRequired)
+      #expect(broker.requests.last?.tokenToReplace == "brokered-2")
+      broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, access: "brokered-3") }
+      #expect(try await test.silent(account) { $0.claims = second }.accessToken == "brokered-3")
+    }
+  }
+
   // Accounts
 
   @Test func `An account that only the broker has gets a token without a sign-in, and is listed with it`()

@@ -18,7 +18,9 @@ struct SilentSearch: Sendable {
   let extra: [String: String]
 
   /// Whether a token from the cache does not do.
-  var isForced: Bool { request.forceRefresh || !(request.claims?.isEmpty ?? true) }
+  var isForced: Bool { request.forceRefresh || hasClaims }
+
+  private var hasClaims: Bool { !(request.claims?.isEmpty ?? true) }
 
   private var home: String { request.account.homeAccountID }
 
@@ -161,13 +163,13 @@ extension SilentSearch {
   private func token(
     of broker: any TokenBroker, replacing cached: CachedToken?
   ) async throws(IdentityError) -> AuthenticationResult {
-    let old = isForced ? cached?.found.token.secret : nil
+    let old = try await tokensToReplace(cached)
     let token: BrokerToken
     do {
       token = try await broker.tokenSilently(
         BrokerRequest(
           clientID: client.configuration.clientID, authority: authority, scopes: scopes.scopes,
-          account: request.account, claims: claims, tokenToReplace: old,
+          account: request.account, claims: claims, tokenToReplace: old.first,
           redirectURI: client.configuration.redirectURI, extraQueryParameters: extra,
           correlationID: request.correlationID))
     } catch {
@@ -175,7 +177,7 @@ extension SilentSearch {
       throw error
     }
     // Himmelblau knows nothing of claims, and gives what it has.
-    guard request.claims?.isEmpty ?? true || token.accessToken != old else {
+    guard !hasClaims || !old.contains(token.accessToken) else {
       var error = IdentityError(
         .interactionRequired, "The broker has no other token than the one that was refused.")
       error.claims = claims
@@ -186,6 +188,16 @@ extension SilentSearch {
       correlationID: request.correlationID, account: request.account, realm: realm,
       requestedClaims: request.claims, isRefresh: true)
     return try await grant.result(of: token, by: broker)
+  }
+
+  /// The tokens that do not do any more, the newest first. A challenge may be about one that an earlier challenge
+  /// brought, and that is kept for the claims of that one alone.
+  private func tokensToReplace(_ cached: CachedToken?) async throws(IdentityError) -> [String] {
+    guard hasClaims else { return isForced ? [cached].compactMap { $0?.found.token.secret } : [] }
+    let tokens = try await client.readingCache { () async throws(CacheError) in
+      try await client.cache.accessTokens(withAnyClaims: lookup)
+    }
+    return (tokens ?? []).map(\.secret)
   }
 
   private func forgetAccount() async {

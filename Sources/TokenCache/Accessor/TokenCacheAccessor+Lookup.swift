@@ -22,6 +22,16 @@ extension TokenCacheAccessor {
     return result.best(at: now(), buffer: expirationBuffer)
   }
 
+  /// Finds the access tokens that would serve a lookup if no claims mattered, the newest first, also those that ended.
+  ///
+  /// - Throws: What the store throws.
+  package func accessTokens(
+    withAnyClaims lookup: TokenLookup
+  ) async throws(CacheError) -> [AccessToken] {
+    let shard = shard(lookup.homeAccountID)
+    return try await contents(.some([shard]))[shard].accessTokens(withAnyClaims: lookup, in: clouds)
+  }
+
   /// Finds the ID token of a client for an account in one tenant. The request's scopes do not matter.
   ///
   /// - Throws: What the store throws.

@@ -48,6 +48,13 @@ extension CacheDocument {
     return (idToken(for: lookup, in: clouds), account)
   }
 
+  /// The access tokens that would serve a lookup if no claims mattered, the newest first.
+  func accessTokens(withAnyClaims lookup: TokenLookup, in clouds: CloudInstances) -> [AccessToken] {
+    accessTokens.sorted { $0.key < $1.key }.compactMap { AccessToken($0.value) }
+      .filter { lookup.isServedWithAnyClaims(by: $0, in: clouds) }
+      .sorted { $0.credential.cachedAt ?? .distantPast > $1.credential.cachedAt ?? .distantPast }
+  }
+
   /// The ID token of a client for an account in one tenant.
   func idToken(for lookup: TokenLookup, in clouds: CloudInstances) -> IDToken? {
     idTokens.sorted { $0.key < $1.key }.map(\.value).filter { lookup.isAbout($0, in: clouds) }
@@ -57,9 +64,14 @@ extension CacheDocument {
 
 extension TokenLookup {
   fileprivate func isServed(by token: AccessToken, in clouds: CloudInstances) -> Bool {
+    token.credential.requestedClaims == requestedClaims.nonBlank
+      && isServedWithAnyClaims(by: token, in: clouds)
+  }
+
+  fileprivate func isServedWithAnyClaims(by token: AccessToken, in clouds: CloudInstances) -> Bool {
     let credential = token.credential
     return scheme.isThat(of: credential) && isAbout(credential, in: clouds)
-      && credential.extraParameters == nil && credential.requestedClaims == requestedClaims.nonBlank
+      && credential.extraParameters == nil
       && (applicationIdentifier ?? "").normalized == (credential.applicationIdentifier ?? "").normalized
       && token.scopes.satisfies(scopes)
   }
