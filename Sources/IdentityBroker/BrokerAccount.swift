@@ -24,7 +24,8 @@ struct BrokerAccount {
 
   /// Himmelblau knows the name that is shown and no other, and sends no client info.
   var isHimmelblaus: Bool {
-    text("familyName") == nil && text("clientInfo") == nil && text("givenName") == text("name")
+    guard let name = text("name") else { return false }
+    return text("familyName") == nil && text("clientInfo") == nil && text("givenName") == name
   }
 
   private var profile: TenantProfile? {

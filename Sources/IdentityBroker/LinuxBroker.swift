@@ -105,7 +105,9 @@ public final class LinuxBroker: TokenBroker {
         let text = try call(.accounts(clientID: clientID))
         // Where Microsoft's broker lists nobody, Himmelblau answers with an error.
         if BrokerAnswer.isRefusal(text) { return false }
-        return try !BrokerAnswer.accounts(in: text).contains(where: \.isHimmelblaus)
+        let accounts = try BrokerAnswer.accounts(in: text)
+        // Himmelblau lists the login's user alone.
+        return accounts.count != 1 || !accounts[0].isHimmelblaus
       }
     } catch {
       if error.code == .noBroker { return false }

@@ -215,6 +215,18 @@ struct LinuxBrokerTests {
     }
   }
 
+  @Test func `Microsoft's broker is not taken for Himmelblau by accounts that say little`() async throws {
+    let nameless =
+      #"{"username":"alice@contoso.test","homeAccountId":"a11ce000-0000-4000-8000-000000000001.7","realm":"7"}"#
+    let short = #"{"givenName":"Bob","name":"Bob","homeAccountId":"b0b00000-0000-4000-8000-000000000001.7"}"#
+    for accounts in [nameless, short + "," + nameless] {
+      let broker = try StandInBroker(orders: #"{"accounts":[\#(accounts)]}"#)
+      defer { broker.kill() }
+      #expect(
+        try await client(broker).canAskPerson(clientID: Self.client, correlationID: id), "\(accounts)")
+    }
+  }
+
   @Test(arguments: StandInBroker.Kind.allCases)
   func `A cookie, a signed request and a removal are had where the broker can`(kind: StandInBroker.Kind)
     async throws
