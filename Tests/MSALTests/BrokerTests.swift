@@ -19,7 +19,9 @@ extension ApplicationTests {
       let config = MSALPublicClientApplicationConfig(
         clientId: FakeEntra.clientID, redirectUri: redirectUri, authority: nil)
       config.cacheConfig.store = InMemoryStore()
-      config.broker = LinuxBroker(busAddress: broker.keyring.busAddress)
+      config.broker = LinuxBroker(
+        busAddress: broker.keyring.busAddress, questionTimeout: .seconds(120), callTimeout: .seconds(300),
+        now: { Date() })
       configure(config)
       return try MSALPublicClientApplication(configuration: config, transport: entra, authenticator: entra)
     }
