@@ -31,8 +31,8 @@ package struct LoginOptions: CommandOptions {
   package init() {}
 
   package func validate() throws {
-    guard !usesDeviceCode || broker.named != .required else {
-      throw ValidationError("Give --device-code or --broker only, not both.")
+    guard !usesDeviceCode || broker.policy != .required else {
+      throw ValidationError("The broker knows no device code: leave out --device-code, or add --broker auto.")
     }
   }
 }

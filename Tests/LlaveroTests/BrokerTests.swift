@@ -279,6 +279,7 @@ struct BrokerTests {
     for result in [
       try tool("token", with: ["LLAVERO_BROKER": "always"]), try tool("token", "--broker", "always"),
       try tool("login", "--device-code", "--broker", "only"),
+      try tool("login", "--device-code", with: ["LLAVERO_BROKER": "only"]),
     ] {
       #expect(result.status == 2, "\(result.standardError)")
     }
