@@ -353,4 +353,33 @@ struct BrokerTests {
     #expect(finding.text.contains(advice), "\(finding.text)")
     #expect(try examine(tool, with: ["LLAVERO_BROKER": "only"]).state == "problem")
   }
+
+  @Test(
+    arguments: [
+      ("names", "AADSTS50034"), ("names-account", "AADSTS50078"),
+      ("dbus:alice@contoso.test is not known, see /home/alice/.cache", "broker_failed"),
+    ])
+  func `Doctor has the numbers of a refusal, and no name that is in it`(misdeed: String, words: String)
+    async throws
+  {
+    let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
+    let finding = try examine(tool)
+    #expect(finding.state == "warning")
+    #expect(finding.text.contains(words), "\(finding.text)")
+    #expect(!finding.text.contains("alice"), "\(finding.text)")
+  }
+
+  @Test(arguments: [
+    "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/policy", "https://adfs.contoso.test/adfs",
+  ])
+  func `Doctor asks the broker for no token of another service than Entra ID`(authority: String) async throws
+  {
+    let tool = try BrokerTool()
+    let finding = try examine(tool, with: ["LLAVERO_AUTHORITY": authority])
+    #expect(finding.state == "ok")
+    #expect(finding.text.contains("Entra ID"), "\(finding.text)")
+    #expect(try tool.broker.calls().map(\.method) == ["getLinuxBrokerVersion"])
+    #expect(
+      try examine(tool, with: ["LLAVERO_AUTHORITY": authority, "LLAVERO_BROKER": "only"]).state == "problem")
+  }
 }

@@ -30,6 +30,7 @@ struct BrokerCheck: Check {
             "It is not known whether the broker gives tokens.", advice: "Name a client in LLAVERO_CLIENT_ID.")
         ]
       }
+      guard client.authority.kind == .aad else { return findings + [otherService] }
       let accounts = try await broker.accounts(clientID: client.id, correlationID: UUID())
       guard let account = accounts.first else {
         return findings + [
@@ -44,8 +45,8 @@ struct BrokerCheck: Check {
           correlationID: UUID()))
       return findings + [.ok("It gives tokens for \(client.scopes.joined(separator: " ")).")]
     } catch {
-      let failure = Failure.Message(error)
-      return findings + [finding(failure.message, BrokerFailure.advice(on: error) ?? failure.advice)]
+      let advice = BrokerFailure.advice(on: error) ?? Failure.Message(error).advice
+      return findings + [finding(BrokerFailure.summary(of: error), advice)]
     }
   }
 
@@ -55,6 +56,13 @@ struct BrokerCheck: Check {
         "There is no identity broker on the session bus.",
         advice: "Have the machine joined to the organisation, or do without it by --broker off.")
       : .ok("There is no identity broker on the session bus.")
+  }
+
+  private var otherService: Finding {
+    let message = "The broker gives tokens of Entra ID alone, and the authority is of another kind."
+    return policy == .required
+      ? .problem(message, advice: "Do without the broker by --broker off, or name another authority.")
+      : .ok(message)
   }
 
   /// Where the broker is not required it is missed by nobody but those whom it alone lets in.
@@ -68,6 +76,17 @@ enum BrokerFailure {
   static let portal =
     "Sign in where the broker keeps its accounts: in Microsoft's company portal or Edge, or log in to the machine anew "
     + "where Himmelblau does that."
+
+  /// A failure by its code and numbers. What the broker says itself may name a person or their home directory.
+  static func summary(of error: IdentityError) -> String {
+    let subError = error.subError.flatMap { word in
+      word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") } ? word : nil
+    }
+    let marks =
+      [error.code.rawValue] + error.stsErrorCodes.map { "AADSTS\($0)" }
+      + [subError, error.brokerStatus.map { "status \($0)" }].compactMap(\.self)
+    return "The identity broker gives no token: \(marks.joined(separator: ", "))."
+  }
 
   /// What to do about a failure, where that is known.
   static func advice(on error: IdentityError) -> String? {
