@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import HTTPSupport
 import HTTPTypes
 public import IdentityClient
-public import TokenCache
+import TokenCache
 
 /// Calls Microsoft Graph for somebody who is signed in.
 ///

@@ -2,8 +2,8 @@ import ArgumentParser
 import FoundationEssentials
 import GLibSupport
 import Glibc
-package import Sealing
-package import SecretService
+import Sealing
+import SecretService
 import TokenCache
 
 /// Where the key of the file store comes from, as the person says it. It never holds the secret itself.

@@ -1,5 +1,4 @@
 public import FoundationEssentials
-public import TokenCache
 
 /// A request for a token for which a person signs in on another device (RFC 8628).
 public struct DeviceCodeRequest: Sendable {
