@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import GLibSupport
 import Glibc
 import ToolSupport
 
@@ -45,8 +46,7 @@ enum NetworkProgram {
   }
 
   /// The file that this process runs.
-  static let executable =
-    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "llavero"
+  static let executable = executableFile() ?? "llavero"
 
   /// Where it may be: never where PATH says.
   private static var paths: [String] {
