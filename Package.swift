@@ -117,19 +117,26 @@ let package = Package(
         "Sealing", "SecretService", "TokenCache", argumentParser,
       ],
       swiftSettings: safe),
-    .executableTarget(
-      name: "llavero",
+    // The commands about a store, which both programs of the tool have.
+    .target(
+      name: "CacheCommands",
       dependencies: [
         "EncryptedFileStore", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
         "MSALExtensionsStore", "SecretService", "TokenCache", "ToolSupport", argumentParser,
+      ],
+      swiftSettings: safe),
+    .executableTarget(
+      name: "llavero",
+      dependencies: [
+        "CacheCommands", "GLibSupport", "IdentityClient", "TokenCache", "ToolSupport", argumentParser,
       ],
       swiftSettings: safe),
     // What of the tool needs the network. A program of its own, so that llavero loads no HTTP library.
     .executableTarget(
       name: "llavero-network",
       dependencies: [
-        "BrowserSignIn", "HTTPSupport", "IdentityClient", "MicrosoftGraph", "SoupTransport", "TokenCache",
-        "ToolSupport", argumentParser, httpTypes,
+        "BrowserSignIn", "CacheCommands", "HTTPSupport", "IdentityClient", "MicrosoftGraph", "SoupTransport",
+        "TokenCache", "ToolSupport", argumentParser, httpTypes,
       ],
       swiftSettings: safe),
     .target(

@@ -1,11 +1,14 @@
 import ArgumentParser
+import CacheCommands
 import ToolSupport
 
 /// What of `llavero` needs the network. It is not for people: `llavero` starts it, and documents it.
 struct LlaveroNetwork: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "llavero", version: CommandProgram.version,
-    subcommands: [Login.self, Logout.self, Token.self, Me.self, Get.self, GitCredential.self])
+    subcommands: [
+      Login.self, Logout.self, CommandList.status, Token.self, Me.self, Get.self, GitCredential.self,
+    ] + CommandList.cache)
 }
 
 @main

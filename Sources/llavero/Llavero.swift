@@ -1,4 +1,5 @@
 import ArgumentParser
+import CacheCommands
 import TokenCache
 import ToolSupport
 
@@ -38,15 +39,10 @@ struct Llavero: AsyncParsableCommand {
       CommandGroup(
         name: "Sign in",
         subcommands: [
-          Networked<LoginOptions>.self, Logout.self, Status.self, Token.self, Networked<MeOptions>.self,
-          Networked<GetOptions>.self, GitCredential.self, Shim.self,
+          Networked<LoginOptions>.self, Logout.self, CommandList.status, Token.self,
+          Networked<MeOptions>.self, Networked<GetOptions>.self, GitCredential.self, Shim.self,
         ]),
-      CommandGroup(
-        name: "Look after the cache",
-        subcommands: [
-          Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
-          Sources.self, Adopt.self, Rekey.self, Doctor.self, Scheme.self,
-        ]),
+      CommandGroup(name: "Look after the cache", subcommands: CommandList.cache + [Scheme.self]),
     ])
 }
 

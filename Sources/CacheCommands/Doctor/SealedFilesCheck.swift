@@ -1,6 +1,7 @@
 import EncryptedFileStore
 import FoundationEssentials
 import TokenCache
+import ToolSupport
 
 /// The directories of the file store, and whose they are.
 struct SealedFilesCheck: Check {

@@ -1,0 +1,13 @@
+package import ArgumentParser
+
+/// The commands about a store, which both of the tool's programs have: `llavero` for the stores of this machine,
+/// `llavero-network` for those on the network.
+package enum CommandList {
+  package static let status: any ParsableCommand.Type = Status.self
+
+  /// Those that look after the cache.
+  package static let cache: [any ParsableCommand.Type] = [
+    Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self, Sources.self,
+    Adopt.self, Rekey.self, Doctor.self,
+  ]
+}
