@@ -91,7 +91,7 @@ def picture(desktop, name):
 
 def what_is_there(desktop):
     with group("org.example.office") as name:
-        for scheme, suffix in [("default", ""), ("prefer-dark", "-dark")]:
+        for scheme, suffix in [("default", ""), ("prefer-dark", "~dark")]:
             with keychain(name, ADW_DEBUG_COLOR_SCHEME=scheme) as app:
                 app.says("minutes left")
                 picture(desktop, "llavero-desktop" + suffix)
