@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
     .library(name: "ProofOfPossession", targets: ["ProofOfPossession"]),
     .library(name: "IdentityBroker", targets: ["IdentityBroker"]),
+    .library(name: "Lending", targets: ["Lending"]),
     .library(name: "MicrosoftGraph", targets: ["MicrosoftGraph"]),
     .library(name: "HTTPSupport", targets: ["HTTPSupport"]),
     .library(name: "SoupTransport", targets: ["SoupTransport"]),
@@ -98,6 +99,14 @@ let package = Package(
       swiftSettings: safe),
     .target(
       name: "IdentityBroker", dependencies: ["CGLib", "GLibSupport", "IdentityClient", "TokenCache"],
+      swiftSettings: common),
+    // What lender and borrower say to each other. It needs no HTTP library, and the borrower has none.
+    .target(name: "LoanProtocol", dependencies: ["GLibSupport"], swiftSettings: safe),
+    .target(
+      name: "Lending",
+      dependencies: [
+        "CGLib", "CLibsoup", "GLibSupport", "HTTPSupport", "IdentityClient", "LoanProtocol", "TokenCache",
+      ],
       swiftSettings: common),
     .target(
       name: "MicrosoftGraph", dependencies: ["HTTPSupport", "IdentityClient", "TokenCache", httpTypes],
