@@ -1,9 +1,10 @@
 package import ArgumentParser
 import Glibc
+import IdentityClient
 
 /// What the tool's programs have in common.
 package enum CommandProgram {
-  package static let version = "0.1.0"
+  package static let version = Library.version
 
   /// Runs the command that the command line names, reports what it throws, and ends the process.
   ///

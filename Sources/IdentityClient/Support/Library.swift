@@ -1,5 +1,10 @@
-/// How the library names itself to servers.
-enum Library {
-  static let name = "Llavero"
-  static let version = "0.1.0"
+/// What the library calls itself, to servers and to people. Nothing else in the package says the version.
+package enum Library {
+  package static let name = "Llavero"
+  package static let version = "0.2.0"
+}
+
+extension ClientConfiguration {
+  /// The version of this library.
+  public static var libraryVersion: String { Library.version }
 }

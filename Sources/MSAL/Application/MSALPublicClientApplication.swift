@@ -46,16 +46,16 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// Makes an application that reaches servers, or the person, in a way of the program's own. MSAL for iOS and macOS has
   /// nothing like it.
   ///
-  /// For example, for a test that needs neither a network nor a browser nor a keyring:
+  /// For example, for a test that needs neither a network nor a browser nor a keyring, with a transport and an
+  /// authenticator of its own:
   ///
   /// ```swift
-  /// import HTTPSupport
-  /// import IdentityClient
+  /// import MSAL
   /// import TokenCache
   ///
   /// config.cacheConfig.store = InMemoryStore()
   /// let application = try MSALPublicClientApplication(
-  ///   configuration: config, transport: ScriptedServer(), authenticator: ScriptedPerson())
+  ///   configuration: config, transport: transport, authenticator: authenticator)
   /// ```
   ///
   /// - Parameters:
@@ -79,7 +79,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   }
 
   /// The version of this library.
-  open class var sdkVersion: String? { "0.1.0" }
+  open class var sdkVersion: String? { Library.version }
 
   /// Whether the machine has an identity broker that runs or can be started. macOS always says no, whatever it has.
   open var isCompatibleAADBrokerAvailable: Bool {
