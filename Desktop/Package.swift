@@ -57,7 +57,10 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
-      name: "llavero-desktop", dependencies: ["GTKSupport", "KeychainModel", "KeychainWindow"],
+      name: "llavero-desktop",
+      dependencies: [
+        "GTKSupport", "KeychainModel", "KeychainWindow", .product(name: "IdentityClient", package: "llavero"),
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "KeychainModelTests",

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GTKSupport
 import Glibc
+import IdentityClient
 import KeychainModel
 import KeychainWindow
 
@@ -10,6 +11,7 @@ import KeychainWindow
 struct LlaveroDesktop {
   static func main() {
     leaveNoCore()
+    answerArguments()
     let settings = KeychainSettings(environment: ProcessInfo.processInfo.environment)
     do throws(NoDisplayError) {
       let application = try Application(id: "org.llavero.Llavero", isUnique: true)
@@ -21,10 +23,34 @@ struct LlaveroDesktop {
       }
       exit(code)
     } catch {
-      let text = "llavero-desktop: \(error)\n"
-      write(STDERR_FILENO, text, text.utf8.count)
-      exit(1)
+      end(1, saying: "llavero-desktop: \(error)", to: STDERR_FILENO)
     }
+  }
+
+  /// Ends the program where it was started with arguments: everything else is told in its window and by variables.
+  private static func answerArguments() {
+    switch CommandLine.arguments.dropFirst() {
+    case []: break
+    case ["--version"]: end(0, saying: ClientConfiguration.libraryVersion, to: STDOUT_FILENO)
+    case ["--help"], ["-h"]:
+      end(
+        0,
+        saying: """
+          Shows the accounts and tokens in the keychain groups of Llavero, in a window.
+
+          USAGE: llavero-desktop [--help] [--version]
+
+          ENVIRONMENT
+            LLAVERO_GROUP, LLAVERO_STORE, LLAVERO_KEY, LLAVERO_COLLECTION, LLAVERO_AUTHORITY, LLAVERO_CA_BUNDLE
+          """, to: STDOUT_FILENO)
+    default:
+      end(2, saying: "llavero-desktop: It takes no arguments. See llavero-desktop --help.", to: STDERR_FILENO)
+    }
+  }
+
+  private static func end(_ code: Int32, saying text: String, to file: Int32) -> Never {
+    write(file, text + "\n", text.utf8.count + 1)
+    exit(code)
   }
 
   /// A core file would hold tokens. Not 0: a program that takes cores would still be given one.
