@@ -42,9 +42,9 @@ public struct BrowserAuthenticator: WebAuthenticator {
 
   /// Opens a page and waits for the answer that is expected.
   ///
-  /// - Throws: ``IdentityError``: ``IdentityError/Code/browserUnavailable``,
-  ///   ``IdentityError/Code/listenerFailed``, ``IdentityError/Code/redirectSchemeNotRegistered``,
-  ///   ``IdentityError/Code/timedOut`` or ``IdentityError/Code/cancelled``.
+  /// - Throws: `IdentityError`: `IdentityError.Code.browserUnavailable`,
+  ///   `IdentityError.Code.listenerFailed`, `IdentityError.Code.redirectSchemeNotRegistered`,
+  ///   `IdentityError.Code.timedOut` or `IdentityError.Code.cancelled`.
   public func authorize(
     startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
     responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration

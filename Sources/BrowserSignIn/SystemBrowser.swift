@@ -29,7 +29,7 @@ public struct SystemBrowser: Sendable {
 
   /// Opens a page. The browser becomes a process of its own session, so that it outlives the program.
   ///
-  /// - Throws: ``IdentityError/Code/browserUnavailable``.
+  /// - Throws: `IdentityError.Code.browserUnavailable`.
   public func open(_ url: URL) async throws(IdentityError) {
     guard ["http", "https"].contains(url.scheme?.lowercased() ?? "") else {
       throw IdentityError(.browserUnavailable, "Only web pages are opened.")

@@ -151,7 +151,7 @@ public final class EncryptedFileCacheStore: CacheStore {
   /// - Parameter source: Where the key is to come from; from where it comes now unless another is named. A
   ///   passphrase is asked for again; a key in the keyring is made anew.
   /// - Returns: How many files were sealed again and how many could not be.
-  /// - Throws: ``CacheError`` when the store cannot be opened or written.
+  /// - Throws: `CacheError` when the store cannot be opened or written.
   public func rekey(to source: KeySource? = nil) async throws(CacheError) -> RekeySummary {
     try await directory.change(to: source) { [self] (group, keys) throws(CacheError) in
       guard let directory = try self.directory.directory(of: group) else { return RekeySummary() }

@@ -15,8 +15,8 @@ public import TokenCache
 ///
 /// ```swift
 /// let client = PublicClient(
-///   configuration: ClientConfiguration(clientID: "…"), cache: cache, transport: SoupHTTPTransport(),
-///   broker: LinuxBroker())
+///   configuration: ClientConfiguration(clientID: "…"), cache: cache,
+///   transport: try SoupHTTPTransport(environment: environment), broker: LinuxBroker())
 /// ```
 public final class LinuxBroker: TokenBroker {
   /// Whether there is a broker.
@@ -68,7 +68,7 @@ public final class LinuxBroker: TokenBroker {
 
   /// Whether a broker runs or can be started. It is not started by this.
   ///
-  /// - Throws: ``IdentityError/Code/brokerFailed`` when the bus does not say.
+  /// - Throws: `IdentityError.Code.brokerFailed` when the bus does not say.
   public func presence() async throws(IdentityError) -> Presence {
     try await run { (connection, cancellable) throws(IdentityError) in try connection.presence(cancellable) }
   }
@@ -77,7 +77,7 @@ public final class LinuxBroker: TokenBroker {
 
   /// The broker's version, which the broker itself says.
   ///
-  /// - Throws: ``IdentityError``, as all methods.
+  /// - Throws: `IdentityError`, as all methods.
   public func version(correlationID: UUID) async throws(IdentityError) -> String {
     try await ask(correlationID) { (call) throws(IdentityError) in
       try BrokerAnswer.version(in: call(.version))
@@ -141,7 +141,7 @@ public final class LinuxBroker: TokenBroker {
 
   /// Has the broker forget an account, for all programs of the person. Himmelblau cannot.
   ///
-  /// - Throws: ``IdentityError``.
+  /// - Throws: `IdentityError`.
   public func remove(
     _ account: Account, clientID: String, correlationID: UUID
   ) async throws(IdentityError) {
@@ -157,7 +157,7 @@ public final class LinuxBroker: TokenBroker {
   ///   - request: For which client and account.
   ///   - url: The page of the sign-in that the browser is to ask for, with its nonce.
   /// - Returns: The cookie, for the origin of that page alone.
-  /// - Throws: ``IdentityError``; ``IdentityError/Code/invalidParameter`` for a page of another server than
+  /// - Throws: `IdentityError`; `IdentityError.Code.invalidParameter` for a page of another server than
   ///   Microsoft's.
   public func cookie(_ request: BrokerRequest, for url: URL) async throws(IdentityError) -> SSOCookie {
     guard url.scheme?.lowercased() == "https", let host = url.host(), CloudInstances.known.contains(host)
@@ -181,7 +181,7 @@ public final class LinuxBroker: TokenBroker {
   ///   - clientID: The client that asks.
   ///   - correlationID: The caller's id for the call.
   /// - Returns: The signed request, for the field `Authorization`.
-  /// - Throws: ``IdentityError``.
+  /// - Throws: `IdentityError`.
   public func signedRequest(
     _ method: String, to url: URL, nonce: String?, account: Account, clientID: String, correlationID: UUID
   ) async throws(IdentityError) -> String {

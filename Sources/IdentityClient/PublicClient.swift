@@ -11,7 +11,7 @@ public import TokenCache
 /// ```swift
 /// let client = PublicClient(
 ///   configuration: ClientConfiguration(clientID: "…"), cache: TokenCacheAccessor(store: KeyringCacheStore()),
-///   transport: SoupHTTPTransport())
+///   transport: try SoupHTTPTransport(environment: environment))
 /// let result = try await client.acquireToken(DeviceCodeRequest(scopes: ["User.Read"]) { print($0.message) })
 /// ```
 public final class PublicClient: Sendable {

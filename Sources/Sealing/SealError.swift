@@ -2,7 +2,7 @@ package import TokenCache
 
 /// What is wrong with a sealed part of a store.
 ///
-/// It is the `underlyingError` of the ``CacheError``, whose code is one of `damaged`, `newerVersion`, `wrongKey` and
+/// It is the `underlyingError` of the `CacheError`, whose code is one of `damaged`, `newerVersion`, `wrongKey` and
 /// `rolledBack`.
 public enum SealError: Error, Equatable, Sendable {
   /// It does not begin as such a file does.

@@ -19,7 +19,7 @@ public final class SoupHTTPTransport: HTTPTransport {
   ///     `LLAVERO_CA_BUNDLE` names, else the one that `SSL_CERT_FILE` names, else the system's store.
   ///   - environment: The process's environment. `https_proxy`, `all_proxy` and `no_proxy`, in lower or upper
   ///     case, have the meaning they have for curl; without them the desktop's settings count.
-  /// - Throws: ``HTTPTransportError/invalidConfiguration(_:)`` if the CA bundle cannot be read or holds no
+  /// - Throws: `HTTPTransportError.invalidConfiguration(_:)` if the CA bundle cannot be read or holds no
   ///   certificate, or if the proxy's address is none.
   public init(
     caBundle: String? = nil, environment: [String: String]

@@ -2,20 +2,22 @@ import MSAL
 import TestSupport
 import Testing
 
-/// What the compiler says of the module.
+/// What the compiler says of the module, and of the examples that people read.
 @Suite(.timeLimit(.minutes(10)))
 struct CompilerTests {
   @Test(arguments: [
     // Ported code builds in both language modes, and Swift 6 refuses what would run on another thread.
-    "compile",
+    "msal/compile",
     // MSALSymbols.md is the table of MSAL's symbols and ours.
-    "symbols",
+    "msal/symbols",
+    // Examples in documents and comments compile, and name commands and options that the tool has.
+    "examples",
   ])
-  func `The module is what it is said to be`(_ script: String) throws {
+  func `What is said is so`(_ script: String) throws {
     let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let programs = URL(filePath: TestSupport.Worker.program).deletingLastPathComponent()
     let result = try Child.run(
-      "python3", [tests.appending(path: "msal/\(script)").path],
+      "python3", [tests.appending(path: script).path],
       environment: ProcessInfo.processInfo.environment.merging(["BIN": programs.path]) { $1 })
     #expect(result.standardError == "")
     #expect(result.status == 0)

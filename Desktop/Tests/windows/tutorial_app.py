@@ -30,10 +30,16 @@ def close(app, what):
     check("GTK has nothing to complain about", "CRITICAL" not in app.errors(), app.errors())
 
 
+def picture(desktop, name):
+    if PICTURES:
+        desktop.picture(f"{PICTURES}/{name}.png")
+
+
 def story(lab, desktop):
     with Program("TutorialApp") as app:
         app.says("Nobody is signed in")
         ready(app)
+        picture(desktop, "tutorial-app-start")
         check("nobody can sign out before somebody signed in", not app.has(SIGN_OUT))
 
         app.click(CALL)
@@ -47,8 +53,7 @@ def story(lab, desktop):
         issued = secrets()
         check("they are in the keyring", len(issued) >= 3, len(issued))
         check("none of them is in the window", not any(secret in app.tree() + log for secret in issued))
-        if PICTURES:
-            desktop.picture(f"{PICTURES}/tutorial-app.png")
+        picture(desktop, "tutorial-app")
 
         lab.tell(clearLog={})
         app.click(CALL)
@@ -60,6 +65,7 @@ def story(lab, desktop):
         app.click(SIGN_OUT)
         app.says("Nobody is signed in")
         ready(app)
+        picture(desktop, "tutorial-app-signed-out")
         check("after signing out nobody can again", not app.has(SIGN_OUT))
         check("and no token is left", not secrets())
         close(app, "closing its window ends the program")

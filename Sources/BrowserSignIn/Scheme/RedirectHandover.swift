@@ -6,13 +6,10 @@ public import IdentityClient
 /// Brings an address of a scheme of the application's own to the process that waits for it.
 ///
 /// When a browser ends a sign-in at such an address, the desktop starts the program anew, with the address as its
-/// argument. For example:
+/// argument. For example, at the beginning of `main`:
 ///
 /// ```swift
-/// @main struct Mail {
-///   static func main() async throws {
-///     if try RedirectHandover.run(redirectURI: redirectURI) { return }
-///     …
+/// if try RedirectHandover.run(redirectURI: redirectURI) { return }
 /// ```
 public enum RedirectHandover {
   /// How long the process that waits may take to answer; callers may be on a program's main thread.
@@ -24,7 +21,7 @@ public enum RedirectHandover {
   ///   - arguments: The process's.
   ///   - redirectURI: That of the application.
   /// - Returns: Whether the program was started with such an address. Then it has done its work.
-  /// - Throws: ``IdentityError/Code/invalidState`` when no sign-in waits for it.
+  /// - Throws: `IdentityError.Code.invalidState` when no sign-in waits for it.
   public static func run(
     arguments: [String] = CommandLine.arguments, redirectURI: URL
   ) throws(IdentityError) -> Bool {

@@ -12,7 +12,7 @@ extension PublicClient {
   }
 
   /// Lists the accounts of the cache and those for which the broker gives tokens, each once. Their
-  /// ``Account/source`` says which are the broker's.
+  /// `Account.source` says which are the broker's.
   ///
   /// An account that was signed out of this client is not listed because the broker has it, unless the filter asks for
   /// such. Where the broker is not required, one that fails is none.

@@ -6,7 +6,7 @@ public import TokenCache
 public protocol PopKeyProvider: Sendable {
   /// The key for the tokens of a cache, made where there is none.
   ///
-  /// - Throws: ``CacheError`` when the key can neither be had nor made.
+  /// - Throws: `CacheError` when the key can neither be had nor made.
   func key(for cache: TokenCacheAccessor) async throws(CacheError) -> any PopKey
 }
 
