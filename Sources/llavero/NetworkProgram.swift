@@ -42,7 +42,19 @@ enum NetworkProgram {
     throw Failure.Message(
       name: "not_installed",
       message: "\(name) cannot be started: \(unsafe String(cString: strerror(errno))).",
-      advice: "Install it as \(paths.joined(separator: " or ")).")
+      advice: command(building: executable).map { "Build it, too: \($0)" }
+        ?? "Install it as \(paths.joined(separator: " or ")).")
+  }
+
+  /// The command that builds the program beside one that SwiftPM built, as `swift run` and `swift build --product` do
+  /// with the program alone that they are told; `nil` for one that is installed.
+  private static func command(building executable: String) -> String? {
+    let parts = executable.split(separator: "/")
+    guard let build = parts.lastIndex(of: ".build"),
+      let kind = parts.dropLast().last, ["debug", "release"].contains(kind)
+    else { return nil }
+    let package = parts[..<build].map { "/" + $0 }.joined()
+    return "swift build --package-path \(shellQuoted(package)) -c \(kind) --product \(name)"
   }
 
   /// The file that this process runs.

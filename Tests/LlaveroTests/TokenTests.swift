@@ -244,7 +244,9 @@ struct TokenTests {
     #expect(try tool.run(["token", "--min-validity", validity]).status == 2)
   }
 
-  @Test func `Without the program for the network the tool says where it belongs`() async throws {
+  @Test func `Without the program for the network the tool says where it is to be, or how to build it`()
+    async throws
+  {
     try await signedIn { tool in
       let directory = try TemporaryDirectory()
       let copy = directory.path + "/llavero"
@@ -258,6 +260,16 @@ struct TokenTests {
       let result = try Child.run(copy, ["token", "--force-refresh"], environment: environment)
       #expect(result.status == 1)
       #expect(result.standardError.contains(directory.path + "/llavero-network"))
+
+      // "swift run llavero" builds llavero alone.
+      let package = directory.path + "/a package"
+      let build = package + "/.build/x86_64-unknown-linux-gnu/debug"
+      try FileManager.default.createDirectory(atPath: build, withIntermediateDirectories: true)
+      try FileManager.default.linkItem(atPath: copy, toPath: build + "/llavero")
+      let built = try Child.run(build + "/llavero", ["token", "--force-refresh"], environment: environment)
+      #expect(
+        built.standardError.contains(
+          "swift build --package-path '\(package)' -c debug --product llavero-network"))
     }
   }
 
