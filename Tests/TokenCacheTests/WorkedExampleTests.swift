@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TokenCache
+
+/// The worked example of `CacheFormat.md`, section 11, as it stands there.
+struct WorkedExampleTests {
+  private struct Shard {
+    let id: ShardID
+    let json: String
+  }
+
+  private static let group = "com.example.office"
+  private static let homeAccountID =
+    "55555555-6666-4777-8888-999999999999.66666666-7777-4888-8999-aaaaaaaaaaaa"
+
+  /// The items that the document shows: that of what belongs to no account, and the account's.
+  private func shards() throws -> [Shard] {
+    let document = SharedFiles.repository.appendingPathComponent("CacheFormat.md")
+    let text = String(decoding: try Data(contentsOf: document), as: UTF8.self)
+    let section = try #require(text.components(separatedBy: "\n## 11.").last)
+    return try section.components(separatedBy: "\n## ")[0].components(separatedBy: "\n```\n").compactMap {
+      block in
+      let parts = block.components(separatedBy: "\nsecret =\n")
+      guard parts.count == 2 else { return nil }
+      let name = try #require(parts[0].firstMatch(of: /attribute\.shard = ([0-9a-f]{32})/))
+      return Shard(id: ShardID(rawValue: String(name.1)), json: parts[1])
+    }
+  }
+
+  @Test func `The shards have the names that the document says`() throws {
+    let group = try KeychainGroup(Self.group)
+    let ids = [nil, Self.homeAccountID].map { ShardID(homeAccountID: $0, group: group) }
+    #expect(try shards().map(\.id) == ids)
+  }
+
+  @Test func `A response is kept as the document says`() async throws {
+    let shards = try shards()
+    try #require(shards.count == 2)
+    let test = TestCache(group: try KeychainGroup(Self.group))
+    test.setClock(1_795_227_021 - TestCache.start)
+    let claims = """
+      {"oid": "55555555-6666-4777-8888-999999999999", "tid": "66666666-7777-4888-8999-aaaaaaaaaaaa", \
+      "name": "Dora Example", "preferred_username": "dora@contoso.example", "sub": "Dora"}
+      """
+    let person =
+      #"{"uid": "55555555-6666-4777-8888-999999999999", "utid": "66666666-7777-4888-8999-aaaaaaaaaaaa"}"#
+    let identity = "e30.\(Data(claims.utf8).base64URL)."
+    let response = TokenResponse(fields: [
+      "token_type": "Bearer", "scope": "Calendars.Read Mail.Read openid profile",
+      "access_token": "made-up-access-token", "refresh_token": "made-up-refresh-token",
+      "expires_in": .integer(3600), "id_token": .string(identity),
+      "client_info": .string(Data(person.utf8).base64URL),
+    ])
+    try await test.cache.save(
+      response,
+      for: TokenRequest(
+        environment: "login.microsoftonline.com", clientID: "33333333-4444-4555-8666-777777777777"))
+
+    let kept = test.store.read(.all, in: test.cache.group).documents
+    #expect(kept.count == 2)
+    for shard in shards {
+      // The document shows the beginning of the ID token.
+      let shown = try #require(shard.json.firstMatch(of: /"(e30[^"…]*)…"/)?.1 ?? "e30.")
+      #expect(identity.hasPrefix(shown))
+      let json = shard.json.replacing(/"e30[^"]*"/, with: "\"\(identity)\"")
+      #expect(kept[shard.id] == (try CacheDocument(json: Data(json.utf8))))
+    }
+  }
+}
