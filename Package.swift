@@ -90,8 +90,10 @@ let package = Package(
       dependencies: ["GLibSupport", "HTTPSupport", "TokenCache", httpTypes, logging],
       swiftSettings: safe),
     .target(
+      name: "HTTPListener", dependencies: ["CGLib", "CLibsoup", "GLibSupport"], swiftSettings: common),
+    .target(
       name: "BrowserSignIn",
-      dependencies: ["CGLib", "CLibsoup", "GLibSupport", "HTTPSupport", "IdentityClient"],
+      dependencies: ["CGLib", "GLibSupport", "HTTPListener", "HTTPSupport", "IdentityClient"],
       swiftSettings: common),
     .target(
       name: "ProofOfPossession",
@@ -105,7 +107,7 @@ let package = Package(
     .target(
       name: "Lending",
       dependencies: [
-        "CGLib", "CLibsoup", "GLibSupport", "HTTPSupport", "IdentityClient", "LoanProtocol", "TokenCache",
+        "CGLib", "GLibSupport", "HTTPListener", "HTTPSupport", "IdentityClient", "LoanProtocol", "TokenCache",
       ],
       swiftSettings: common),
     .target(
@@ -217,7 +219,8 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "BrowserSignInTests",
-      dependencies: ["BrowserSignIn", "GLibSupport", "IdentityClient", "TestSupport"], swiftSettings: common),
+      dependencies: ["BrowserSignIn", "GLibSupport", "HTTPListener", "IdentityClient", "TestSupport"],
+      swiftSettings: common),
     .testTarget(
       name: "EntraLabTests",
       dependencies: ["EntraLab", "TestSupport", "entra-lab", crypto, cryptoExtras], swiftSettings: common),

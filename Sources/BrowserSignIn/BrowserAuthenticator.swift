@@ -1,5 +1,6 @@
 public import FoundationEssentials
 import GLibSupport
+import HTTPListener
 public import IdentityClient
 
 /// Signs people in in the system's browser, and takes its answer on the loopback interface or at a scheme of the
@@ -130,7 +131,7 @@ public struct BrowserAuthenticator: WebAuthenticator {
   ) throws(IdentityError) -> LoopbackListener {
     let port = redirectURI?.port ?? 0
     let path = redirectURI.map(\.path) ?? ""
-    do throws(LoopbackError) {
+    do throws(ListeningError) {
       return try LoopbackListener(
         port: UInt16(clamping: port), path: path.isEmpty ? "/" : path,
         mode: mode == .formPost ? .formPost : .query,
@@ -171,7 +172,6 @@ extension Result where Success == [String: String], Failure == IdentityError {
 extension IdentityError {
   fileprivate init(loopback error: LoopbackError) {
     switch error {
-    case .portInUse, .cannotListen: self.init(.listenerFailed, error.description)
     case .cancelled: self.init(.cancelled, "The sign-in was cancelled.")
     case .timedOut:
       self.init(

@@ -1,5 +1,6 @@
 import Glibc
 import BrowserSignIn
+import HTTPListener
 import TestSupport
 import Testing
 
@@ -345,7 +346,7 @@ struct LoopbackListenerTests {
   @Test(.conformance(19))
   func `A port that is taken is named`() throws {
     let listener = try makeListener()
-    let error = #expect(throws: LoopbackError.self) { try makeListener(port: listener.port) }
+    let error = #expect(throws: ListeningError.self) { try makeListener(port: listener.port) }
     #expect(error == .portInUse(listener.port))
     #expect("\(try #require(error))".contains("\(listener.port)"))
   }
@@ -367,7 +368,7 @@ struct LoopbackListenerTests {
     }
     #expect(bound)
     let port = UInt16(bigEndian: address.sin6_port)
-    let error = #expect(throws: LoopbackError.self) { try makeListener(port: port) }
+    let error = #expect(throws: ListeningError.self) { try makeListener(port: port) }
     #expect(error == .portInUse(port))
   }
 

@@ -121,7 +121,7 @@ struct RedirectListenerTests {
     defer { close(connection) }
     var bytes = [UInt8](repeating: 0, count: RedirectMailbox.limit)
     let count = recv(connection, &bytes, bytes.count, Int32(MSG_DONTWAIT))
-    #expect(isOwn(connection))
+    #expect(SocketPeer(connection)?.isOwn == true)
     #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == address)
   }
 

@@ -1,5 +1,6 @@
 @testable import BrowserSignIn
 import FoundationEssentials
+@testable import HTTPListener
 
 /// A request to the listener is refused, or it is an answer with this sign-in's state and sent by a browser.
 ///
@@ -25,10 +26,10 @@ import FoundationEssentials
   }
   let host = fields["host"].map { $0.split(separator: ":").first.map(String.init) ?? "" } ?? ""
   let body = Array(rest)
-  let request = LoopbackRequest(
+  let request = ListenerRequest(
     method: method, targetHost: host, path: target.first ?? "", query: target.count > 1 ? target[1] : nil,
-    fields: fields, body: body.count > LoopbackRequest.maximumBodySize ? [] : body,
-    bodyIsTooLarge: body.count > LoopbackRequest.maximumBodySize)
+    fields: fields, body: body.count > RedirectRules.maximumBodySize ? [] : body,
+    bodyIsTooLarge: body.count > RedirectRules.maximumBodySize)
   switch rules.verdict(request) {
   case .answer(let parameters):
     require(parameters["state"] == "expected", "An answer with another state.")

@@ -1,3 +1,5 @@
+import HTTPListener
+
 /// What a browser is answered.
 struct LoopbackAnswer: Equatable, Sendable {
   var status: UInt32
@@ -17,8 +19,12 @@ struct LoopbackAnswer: Equatable, Sendable {
     ),
     ("Referrer-Policy", "no-referrer"),
     ("X-Content-Type-Options", "nosniff"),
-    ("Connection", "close"),
   ]
+
+  var listenerAnswer: ListenerAnswer {
+    ListenerAnswer(
+      status: status, fields: fields, contentType: "text/html; charset=utf-8", body: Array(page.utf8))
+  }
 
   static func refusal(_ status: UInt32, _ text: String) -> LoopbackAnswer {
     LoopbackAnswer(status: status, page: htmlPage("This page is part of a sign-in", text))

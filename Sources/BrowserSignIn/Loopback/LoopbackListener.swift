@@ -1,4 +1,5 @@
 import GLibSupport
+package import HTTPListener
 
 /// Receives the one redirect that ends a sign-in in the browser (RFC 8252 section 7.3).
 ///
@@ -28,11 +29,11 @@ package final class LoopbackListener: Sendable {
   ///   - mode: How the authority hands over its answer.
   ///   - isExpected: Says whether these parameters answer this sign-in: compares `state`, in constant time. Called
   ///     on another thread; must not block.
-  /// - Throws: ``LoopbackError/portInUse(_:)`` or ``LoopbackError/cannotListen(port:_:)``.
+  /// - Throws: ``ListeningError``.
   package init(
     port: UInt16 = 0, path: String = "/", mode: Mode,
     isExpected: @escaping @Sendable (_ parameters: [String: String]) -> Bool
-  ) throws(LoopbackError) {
+  ) throws(ListeningError) {
     let sockets = try LoopbackSockets(port: port)
     self.port = sockets.port
     redirectURI = "http://localhost:\(sockets.port)\(path == "/" ? "" : path)"

@@ -1,3 +1,5 @@
+import HTTPListener
+
 /// A task that waits for the answer.
 ///
 /// `@unchecked Sendable`: touched on the listener's thread only.
@@ -5,7 +7,7 @@ final class LoopbackWaiter: @unchecked Sendable {
   typealias Outcome = Result<[String: String], LoopbackError>
 
   private var outcome: Outcome?
-  private var timer: LoopbackTimer?
+  private var timer: ListenerTimer?
   private var completion: ((Outcome) -> Void)?
 
   /// Begins to wait. `completion` is called once.
@@ -14,7 +16,7 @@ final class LoopbackWaiter: @unchecked Sendable {
   ) {
     if let outcome { return completion(outcome) }
     self.completion = completion
-    timer = LoopbackTimer(after: timeout) { [weak self] in self?.finish(.failure(timedOut())) }
+    timer = ListenerTimer(after: timeout) { [weak self] in self?.finish(.failure(timedOut())) }
   }
 
   /// Ends the waiting; only the first outcome counts.

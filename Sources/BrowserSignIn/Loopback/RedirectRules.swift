@@ -1,7 +1,11 @@
+import HTTPListener
 import HTTPSupport
 
 /// Decides what a request to the listener is. Knows no sockets and keeps no state.
 struct RedirectRules: Sendable {
+  /// In bytes.
+  static let maximumBodySize = 64 << 10
+
   enum Verdict: Equatable, Sendable {
     /// The answer that is waited for, if nobody else has given it.
     case answer([String: String])
@@ -20,7 +24,7 @@ struct RedirectRules: Sendable {
   /// Where the query mode sends the browser, so that the code leaves its address bar and history.
   var landingPath: String { (path.hasSuffix("/") ? path : path + "/") + "complete" }
 
-  func verdict(_ request: LoopbackRequest) -> Verdict {
+  func verdict(_ request: ListenerRequest) -> Verdict {
     if let refusal = checkSender(request) { return .refused(refusal) }
     if mode == .query, request.path == landingPath, request.method == "GET" { return .landing }
     guard request.path == path else { return .refused(.refusal(404, "There is nothing here.")) }
@@ -32,14 +36,11 @@ struct RedirectRules: Sendable {
     return isExpected(parameters) ? .answer(parameters) : .unexpected
   }
 
-  private func checkSender(_ request: LoopbackRequest) -> LoopbackAnswer? {
-    // A page of another site whose name was made to resolve to 127.0.0.1 (DNS rebinding) shows by its Host.
-    guard let host = request.fields["host"]?.lowercased(), hosts.contains(host),
-      Self.names.contains(request.targetHost.lowercased())
-    else {
+  private func checkSender(_ request: ListenerRequest) -> LoopbackAnswer? {
+    guard request.isForLoopback(port: port) else {
       return .refusal(400, "The address of this page is wrong.")
     }
-    if request.headerSize > LoopbackRequest.maximumHeaderSize {
+    if request.headerSize > ListenerRequest.maximumHeaderSize {
       return .refusal(431, "The request is too large.")
     }
     // A script of a page may send requests here, but cannot make them look like a navigation (W3C Fetch Metadata).
@@ -49,14 +50,7 @@ struct RedirectRules: Sendable {
     return nil
   }
 
-  private static let names = ["localhost", "127.0.0.1", "::1"]
-
-  private var hosts: [String] {
-    let hosts = ["localhost", "127.0.0.1", "[::1]"]
-    return hosts.map { "\($0):\(port)" } + (port == 80 ? hosts : [])
-  }
-
-  private func checkMethod(_ request: LoopbackRequest) -> LoopbackAnswer? {
+  private func checkMethod(_ request: ListenerRequest) -> LoopbackAnswer? {
     let method = mode == .formPost ? "POST" : "GET"
     guard request.method == method else {
       var refusal = LoopbackAnswer.refusal(

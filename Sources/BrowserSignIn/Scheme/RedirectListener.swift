@@ -95,7 +95,7 @@ final class RedirectListener: Sendable {
         hasDescriptors = ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno)
         continue
       }
-      guard isOwn(connection) else {
+      guard SocketPeer(connection)?.isOwn == true else {
         Glibc.close(connection)
         continue
       }

@@ -55,7 +55,11 @@ struct RedirectMailbox: Sendable {
   private func connect(to name: String) -> Int32? {
     let socket = Self.socket()
     guard socket >= 0 else { return nil }
-    if withAddress(of: name, { Glibc.connect(socket, $0, $1) }) == 0, isOwn(socket) { return socket }
+    if withAddress(of: name, { Glibc.connect(socket, $0, $1) }) == 0,
+      SocketPeer(socket)?.isOwn == true
+    {
+      return socket
+    }
     let code = errno
     close(socket)
     errno = code
@@ -95,12 +99,4 @@ struct RedirectMailbox: Sendable {
   private func failure(_ call: String) -> PrivateFileError {
     .system(call: call, path: "\(directory.path)/\(name)", code: errno)
   }
-}
-
-/// Whether the process at the other end of a socket is this user's.
-func isOwn(_ socket: Int32) -> Bool {
-  // `struct ucred`, which Glibc's module does not have.
-  var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
-  var size = socklen_t(MemoryLayout.size(ofValue: peer))
-  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.user == geteuid()
 }

@@ -1,10 +1,10 @@
 import CGLib
 
 /// Calls a closure once, on the thread's own main context. To be made, used and let go of on that thread.
-final class LoopbackTimer {
+package final class ListenerTimer {
   private let source: UnsafeMutablePointer<GSource>?
 
-  init(after delay: Duration, _ action: @escaping () -> Void) {
+  package init(after delay: Duration, _ action: @escaping () -> Void) {
     let milliseconds = min(max((delay / .milliseconds(1)).rounded(.up), 0), Double(Int32.max))
     source = g_timeout_source_new(guint(milliseconds))
     g_source_set_callback(

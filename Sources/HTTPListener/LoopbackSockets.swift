@@ -1,12 +1,14 @@
-import CGLib
-import GLibSupport
+package import CGLib
+package import GLibSupport
 
 /// Listening sockets on 127.0.0.1 and [::1], on one port.
-struct LoopbackSockets: Sendable {
-  let port: UInt16
-  let sockets: [GObjectReference<GSocket>]
+package struct LoopbackSockets: Sendable {
+  package let port: UInt16
+  package let sockets: [GObjectReference<GSocket>]
 
-  init(port wanted: UInt16) throws(LoopbackError) {
+  /// - Parameter wanted: 0 for any free port.
+  /// - Throws: ``ListeningError``
+  package init(port wanted: UInt16) throws(ListeningError) {
     GIOTypes.register()
     var attempts = wanted == 0 ? 10 : 1
     while true {
@@ -31,7 +33,7 @@ struct LoopbackSockets: Sendable {
 
 private func listen(
   _ host: String, _ port: UInt16, wanted: UInt16
-) throws(LoopbackError) -> GObjectReference<GSocket> {
+) throws(ListeningError) -> GObjectReference<GSocket> {
   do {
     guard let address = g_inet_socket_address_new_from_string(host, guint(port)) else {
       throw GLibError.unexplained
@@ -56,7 +58,7 @@ private func listen(
   }
 }
 
-private func localPort(_ socket: GObjectReference<GSocket>) throws(LoopbackError) -> UInt16 {
+private func localPort(_ socket: GObjectReference<GSocket>) throws(ListeningError) -> UInt16 {
   guard let address = g_socket_get_local_address(socket.pointer, nil) else {
     throw .cannotListen(port: 0, "\(GLibError.unexplained)")
   }

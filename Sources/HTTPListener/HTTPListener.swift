@@ -1,0 +1,303 @@
+import CLibsoup
+package import CGLib
+package import GLibSupport
+
+/// An HTTP server for whoever reaches a socket of this machine: it accepts connections, reads one request on each, and
+/// closes it after the answer. None of them can hold it up, or make it keep much.
+///
+/// `@unchecked Sendable`: after `init`, touched on the main context's thread only.
+package final class HTTPListener: @unchecked Sendable {
+  package struct Limits: Sendable {
+    /// The most connections at once. The others wait in the kernel's queue; where too many have said nothing for a
+    /// while, those who have the most of them lose one.
+    package var connections: Int
+    /// How long a request may take to come.
+    package var requestTime: Duration
+    /// How long the answer may take then, and its way.
+    package var answerTime: Duration
+    /// In bytes.
+    package var maximumBodySize: Int
+
+    package init(connections: Int, requestTime: Duration, answerTime: Duration, maximumBodySize: Int) {
+      self.connections = connections
+      self.requestTime = requestTime
+      self.answerTime = answerTime
+      self.maximumBodySize = maximumBodySize
+    }
+  }
+
+  /// How long a connection may say nothing while others wait for its place.
+  private static let patience = Duration.seconds(1)
+  /// So many descriptors are left to the rest of the program.
+  private static let sparedDescriptors = 32
+  /// After so long it is tried again to accept, where there was no room.
+  private static let pause = Duration.milliseconds(100)
+
+  fileprivate let limits: Limits
+  /// What every answer carries, also those that libsoup makes by itself.
+  fileprivate let fields: [(name: String, value: String)]
+  private let handle: (ListenerExchange) -> Void
+  private var listening: [GObjectReference<GSocket>]
+  private var sources: [UnsafeMutablePointer<GSource>] = []
+  private var server: UnsafeMutablePointer<SoupServer>?
+  /// By the addresses that libsoup was told, which are objects of these connections alone.
+  private var connections: [UnsafeMutableRawPointer: ListenerConnection] = [:]
+  private var retry: ListenerTimer?
+  private var isClosed = false
+
+  /// - Parameters:
+  ///   - sockets: They listen, and do not block.
+  ///   - limits: What each connection may cost.
+  ///   - fields: Header fields of every answer.
+  ///   - handle: Answers a request, at once or later. Called on the thread that calls ``start()``; must not block.
+  package init(
+    _ sockets: [GObjectReference<GSocket>], limits: Limits, fields: [(name: String, value: String)],
+    handle: @escaping (ListenerExchange) -> Void
+  ) {
+    listening = sockets
+    self.limits = limits
+    self.fields = fields + [("Connection", "close")]
+    self.handle = handle
+  }
+
+  /// Begins to accept, in the thread's own main context.
+  package func start() {
+    guard let object = g_object_new_with_properties(soup_server_get_type(), 0, nil, nil) else { return }
+    let server = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupServer.self)
+    self.server = server
+    let me = Unmanaged.passUnretained(self).toOpaque()
+    // `close` lets go of the server, and with it of these handlers, before this object can end.
+    g_signal_connect_data(
+      server, "request-started", unsafeBitCast(requestStarted, to: GCallback.self), me, nil,
+      GConnectFlags(rawValue: 0))
+    soup_server_add_handler(server, nil, requestArrived, me, nil)
+    acceptConnections()
+  }
+
+  /// Closes the sockets and all connections.
+  package func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    retry = nil
+    stopAccepting()
+    for socket in listening { g_socket_close(socket.pointer, nil) }
+    listening = []
+    if let server {
+      g_signal_handlers_disconnect_matched(
+        server, G_SIGNAL_MATCH_DATA, 0, 0, nil, nil, Unmanaged.passUnretained(self).toOpaque())
+      soup_server_remove_handler(server, nil)
+      soup_server_disconnect(server)
+      g_object_unref(server)
+    }
+    server = nil
+    for connection in connections.values { connection.shutDown() }
+  }
+
+  private func acceptConnections() {
+    guard sources.isEmpty, !isClosed else { return }
+    for socket in listening {
+      guard let source = g_socket_create_source(socket.pointer, G_IO_IN, nil) else { continue }
+      g_source_set_callback(
+        source, unsafeBitCast(connectionWaits, to: GSourceFunc.self), Unmanaged.passRetained(self).toOpaque(),
+        { data in data.map { Unmanaged<HTTPListener>.fromOpaque($0).release() } })
+      g_source_attach(source, g_main_context_get_thread_default())
+      sources.append(source)
+    }
+  }
+
+  private func stopAccepting() {
+    for source in sources {
+      g_source_destroy(source)
+      g_source_unref(source)
+    }
+    sources = []
+  }
+
+  fileprivate func accept(from listener: UnsafeMutablePointer<GSocket>) {
+    guard connections.count < limits.connections, canOpen(Self.sparedDescriptors) else {
+      // Where nobody gives way, somebody may in a while; the source would call again at once.
+      mostIdle?.shutDown()
+      stopAccepting()
+      retry = ListenerTimer(after: Self.pause) { [weak self] in self?.acceptConnections() }
+      return
+    }
+    guard let server, let socket = g_socket_accept(listener, nil, nil) else { return }
+    defer { g_object_unref(socket) }
+    guard let stream = g_socket_connection_factory_create_connection(socket),
+      // libsoup asks a connection for addresses of the Internet, which one on a Unix socket has not.
+      let address = g_inet_socket_address_new_from_string("127.0.0.1", 0)
+    else { return }
+    let (key, addressKey) = (UnsafeMutableRawPointer(stream), UnsafeMutableRawPointer(address))
+    defer {
+      g_object_unref(key)
+      g_object_unref(addressKey)
+    }
+    let connection = ListenerConnection(key, peer: SocketPeer(g_socket_get_fd(socket)))
+    // Says when libsoup is done with the connection.
+    g_object_weak_ref(
+      key.assumingMemoryBound(to: GObject.self),
+      { data, _ in
+        if let data { Unmanaged<ConnectionEnd>.fromOpaque(data).takeRetainedValue().run() }
+      },
+      Unmanaged.passRetained(
+        ConnectionEnd { [self] in
+          connections[addressKey] = nil
+          acceptConnections()
+        }
+      ).toOpaque())
+    connections[addressKey] = connection
+    connection.limit(to: limits.requestTime)
+    soup_server_accept_iostream(server, key.assumingMemoryBound(to: GIOStream.self), address, address, nil)
+  }
+
+  /// The connection that has said nothing for the longest time, among those of who has the most of them.
+  private var mostIdle: ListenerConnection? {
+    let idle = connections.values.filter { $0.isIdle(for: Self.patience) }
+    let counts = Dictionary(grouping: idle, by: \.peer?.process).mapValues(\.count)
+    return idle.max {
+      let (one, other) = (counts[$0.peer?.process] ?? 0, counts[$1.peer?.process] ?? 0)
+      return one == other ? $0.start > $1.start : one < other
+    }
+  }
+
+  fileprivate func handle(_ message: OpaquePointer, _ request: ListenerRequest) {
+    let address = soup_server_message_get_remote_address(message).map { UnsafeMutableRawPointer($0) }
+    guard let connection = address.flatMap({ connections[$0] }) else { return }
+    let exchange = ListenerExchange(message, request, peer: connection.peer)
+    connection.begin(exchange, limit: limits.answerTime)
+    handle(exchange)
+    exchange.awaitAnswer()
+  }
+}
+
+/// A connection, and how long it may stay. On the listener's thread only.
+private final class ListenerConnection {
+  let start = ContinuousClock.now
+  let peer: SocketPeer?
+  /// libsoup keeps it; whoever uses it after its end would meet another.
+  private let stream: UnsafeMutableRawPointer
+  private var timer: ListenerTimer?
+  private var exchange: ListenerExchange?
+
+  init(_ stream: UnsafeMutableRawPointer, peer: SocketPeer?) {
+    self.stream = stream
+    self.peer = peer
+  }
+
+  func limit(to time: Duration) {
+    timer = ListenerTimer(after: time) { [weak self] in self?.shutDown() }
+  }
+
+  func begin(_ exchange: ListenerExchange, limit: Duration) {
+    self.exchange = exchange
+    self.limit(to: limit)
+  }
+
+  private var socket: UnsafeMutablePointer<GSocket>? {
+    g_socket_connection_get_socket(stream.assumingMemoryBound(to: GSocketConnection.self))
+  }
+
+  /// Whether it has no whole request, and nothing that waits to be read. What was sent is not lost because this process
+  /// is slow.
+  func isIdle(for time: Duration) -> Bool {
+    exchange == nil && .now - start >= time && g_socket_get_available_bytes(socket) == 0
+  }
+
+  /// Ends both directions; libsoup then meets the end and lets go of the connection.
+  func shutDown() {
+    g_socket_shutdown(socket, 1, 1, nil)
+    // libsoup does not look at a connection whose answer is waited for.
+    exchange?.abandon()
+  }
+}
+
+private final class ConnectionEnd {
+  let run: () -> Void
+  init(run: @escaping () -> Void) { self.run = run }
+}
+
+private typealias ConnectionHandler =
+  @convention(c) (
+    UnsafeMutablePointer<GSocket>?, GIOCondition, gpointer?
+  ) -> gboolean
+
+private let connectionWaits: ConnectionHandler = { socket, _, data in
+  if let socket, let data {
+    Unmanaged<HTTPListener>.fromOpaque(data).takeUnretainedValue().accept(from: socket)
+  }
+  return 1
+}
+
+/// Collects a request's body up to the limit. libsoup would take one of any size.
+private final class LimitedBody {
+  private let limit: Int
+  var bytes: [UInt8] = []
+  var isTooLarge = false
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  func append(_ part: UnsafeRawBufferPointer) {
+    isTooLarge = isTooLarge || bytes.count + part.count > limit
+    if isTooLarge { bytes = [] } else { bytes += part }
+  }
+}
+
+private let bodyKey = "llavero-body"
+
+private typealias StartedHandler =
+  @convention(c) (
+    UnsafeMutablePointer<SoupServer>?, OpaquePointer?, gpointer?
+  ) -> Void
+
+private let requestStarted: StartedHandler = { _, message, data in
+  guard let message, let data else { return }
+  let listener = Unmanaged<HTTPListener>.fromOpaque(data).takeUnretainedValue()
+  let fields = soup_server_message_get_response_headers(message)
+  for (name, value) in listener.fields { soup_message_headers_append(fields, name, value) }
+  soup_message_body_set_accumulate(soup_server_message_get_request_body(message), 0)
+  let body = Unmanaged.passRetained(LimitedBody(limit: listener.limits.maximumBodySize)).toOpaque()
+  g_object_set_data_full(
+    UnsafeMutableRawPointer(message).assumingMemoryBound(to: GObject.self), bodyKey, body,
+    { data in data.map { Unmanaged<LimitedBody>.fromOpaque($0).release() } })
+  g_signal_connect_data(
+    UnsafeMutableRawPointer(message), "got-chunk", unsafeBitCast(chunkArrived, to: GCallback.self), body, nil,
+    GConnectFlags(rawValue: 0))
+}
+
+private typealias ChunkHandler = @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void
+
+private let chunkArrived: ChunkHandler = { _, chunk, data in
+  guard let chunk, let data else { return }
+  var count: gsize = 0
+  let bytes = g_bytes_get_data(chunk, &count)
+  Unmanaged<LimitedBody>.fromOpaque(data).takeUnretainedValue()
+    .append(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+}
+
+private let requestArrived: SoupServerCallback = { _, message, path, _, data in
+  guard let message, let path, let data else { return }
+  let object = UnsafeMutableRawPointer(message).assumingMemoryBound(to: GObject.self)
+  let body = g_object_get_data(object, bodyKey).map {
+    Unmanaged<LimitedBody>.fromOpaque($0).takeUnretainedValue()
+  }
+  var fields: [String: String] = [:]
+  var iterator = SoupMessageHeadersIter()
+  soup_message_headers_iter_init(&iterator, soup_server_message_get_request_headers(message))
+  var name: UnsafePointer<CChar>?
+  var value: UnsafePointer<CChar>?
+  while soup_message_headers_iter_next(&iterator, &name, &value) != 0 {
+    guard let name, let value else { continue }
+    let (key, text) = (String(cString: name).lowercased(), String(cString: value))
+    fields[key] = fields[key].map { "\($0), \(text)" } ?? text
+  }
+  let uri = soup_server_message_get_uri(message)
+  let request = ListenerRequest(
+    method: soup_server_message_get_method(message).map { String(cString: $0) } ?? "",
+    targetHost: g_uri_get_host(uri).map { String(cString: $0) } ?? "",
+    path: String(cString: path),
+    query: g_uri_get_query(uri).map { String(cString: $0) },
+    fields: fields, body: body?.bytes ?? [], bodyIsTooLarge: body?.isTooLarge ?? false)
+  Unmanaged<HTTPListener>.fromOpaque(data).takeUnretainedValue().handle(message, request)
+}
