@@ -70,7 +70,11 @@ extension SoupMessageReference {
     case G_IO_ERROR_PARTIAL_INPUT where headerIsTooLarge: .malformedResponse(text)
     case G_IO_ERROR_PARTIAL_INPUT, G_IO_ERROR_CONNECTION_CLOSED, G_IO_ERROR_CLOSED: .connectionLost(text)
     case G_IO_ERROR_INVALID_DATA: .malformedResponse(text)
-    default: cameOverTLS ? .connectionLost(text) : .cannotConnect(text)
+    default: cameOverTLS ? .connectionLost(text) : .cannotConnect(problemOfSocket ?? text)
     }
+  }
+
+  private var problemOfSocket: String? {
+    socket?.problem.map { "\(host): \($0)" }
   }
 }

@@ -85,7 +85,7 @@ final class Exchange: @unchecked Sendable {
       return finish(.failure(message.transportError(error)))
     }
     guard !isFinished else { return closeStream() }
-    guard message.cameOverTLS else {
+    guard message.cameFromServer else {
       return end(
         .failure(.cannotConnect("The proxy refused the way to \(message.host): status \(message.status).")))
     }
@@ -149,7 +149,7 @@ final class Exchange: @unchecked Sendable {
 
   /// GnuTLS does not look at what a certificate is for.
   fileprivate func requestStarts() {
-    guard message.certificateIsForServers else {
+    guard message.socket != nil || message.certificateIsForServers else {
       return finish(.failure(.untrustedServer("The certificate of \(message.host) is not for a server.")))
     }
   }

@@ -8,8 +8,7 @@ import Synchronization
 /// Connections are kept and reused; a POST or PATCH always gets a new one, so that a connection which the server
 /// has closed meanwhile costs no request that must not be sent twice.
 public final class SoupHTTPTransport: HTTPTransport {
-  private let trustAnchors: GObjectReference<GTlsDatabase>?
-  private let proxy: ProxySettings?
+  private let route: Route
   /// Begun by the first request. It loads GIO's modules, and a program that ends meanwhile would crash: the libraries
   /// that `exit` has taken down are set up once more by `dlopen`. Who asks for nothing has no such thread.
   private let thread = Mutex<SoupSessionThread?>(nil)
@@ -24,14 +23,24 @@ public final class SoupHTTPTransport: HTTPTransport {
   public init(
     caBundle: String? = nil, environment: [String: String]
   ) throws(HTTPTransportError) {
-    trustAnchors = try loadTrustAnchors(caBundle: caBundle, environment: environment)
-    proxy = try ProxySettings(environment: environment)
+    route = .hosts(
+      trustAnchors: try loadTrustAnchors(caBundle: caBundle, environment: environment),
+      try ProxySettings(environment: environment))
+  }
+
+  /// Makes a transport whose requests all go to one Unix socket, in HTTP without TLS: who listens there is a matter of
+  /// the file's owner and mode. Addresses have the scheme `http`; their host is no more than what the header says.
+  ///
+  /// - Parameter path: The socket's file. It need not be there yet.
+  /// - Throws: ``HTTPTransportError/invalidConfiguration(_:)`` for a path that is longer than the kernel takes.
+  public init(unixSocket path: String) throws(HTTPTransportError) {
+    route = .socket(try UnixSocket(path: path))
   }
 
   public func send(
     _ request: HTTPTransportRequest
   ) async throws(HTTPTransportError) -> HTTPTransportResponse {
-    let message = try SoupMessageReference(request)
+    let message = try SoupMessageReference(request, on: route)
     let call = ExchangeCall(timeout: request.timeout, onCancel: .cancelled, onTimeout: .timedOut)
     let exchange = Exchange(message, request, call)
     let thread = sessionThread()
@@ -55,7 +64,7 @@ public final class SoupHTTPTransport: HTTPTransport {
 
   private func sessionThread() -> SoupSessionThread {
     thread.withLock {
-      let thread = $0 ?? SoupSessionThread(trustAnchors: trustAnchors, proxy: proxy)
+      let thread = $0 ?? SoupSessionThread(route)
       $0 = thread
       return thread
     }

@@ -10,14 +10,17 @@ import HTTPTypes
 /// `@unchecked Sendable`: after `init`, used on the session's thread alone.
 final class SoupMessageReference: @unchecked Sendable {
   let pointer: OpaquePointer
-  /// The host and the port, if one was given; for error texts.
+  /// The host and the port, if one was given, or the socket; for error texts.
   let host: String
   let isIdempotent: Bool
+  /// Where the request goes instead of to a host.
+  let socket: UnixSocket?
 
-  init(_ request: HTTPTransportRequest) throws(HTTPTransportError) {
+  init(_ request: HTTPTransportRequest, on route: Route) throws(HTTPTransportError) {
     let head = request.head
-    guard head.scheme?.lowercased() == "https" else {
-      throw .invalidRequest("Only https is spoken, not \(head.scheme ?? "an URL without a scheme").")
+    guard head.scheme?.lowercased() == route.scheme else {
+      throw .invalidRequest(
+        "Only \(route.scheme) is spoken, not \(head.scheme ?? "an URL without a scheme").")
     }
     guard let authority = head.authority, isWritable(authority, except: "/?#@\\"),
       let path = head.path, path.hasPrefix("/"), isWritable(path, except: "#"), head.method != .connect
@@ -29,7 +32,7 @@ final class SoupMessageReference: @unchecked Sendable {
     let flags = GUriFlags(
       rawValue: G_URI_FLAGS_HAS_PASSWORD.rawValue | G_URI_FLAGS_ENCODED_PATH.rawValue
         | G_URI_FLAGS_ENCODED_QUERY.rawValue | G_URI_FLAGS_SCHEME_NORMALIZE.rawValue)
-    guard let uri = g_uri_parse("https://\(authority)\(path)", flags, nil) else {
+    guard let uri = g_uri_parse("\(route.scheme)://\(authority)\(path)", flags, nil) else {
       throw .invalidRequest("The host or the path is malformed.")
     }
     defer { g_uri_unref(uri) }
@@ -37,7 +40,8 @@ final class SoupMessageReference: @unchecked Sendable {
       let message = soup_message_new_from_uri(head.method.rawValue, uri)
     else { throw .invalidRequest("The host is malformed.") }
     pointer = message
-    host = authority
+    if case .socket(let socket) = route { self.socket = socket } else { socket = nil }
+    host = socket?.path ?? authority
     isIdempotent = head.method.isIdempotent
     soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
     soup_message_add_flags(message, SOUP_MESSAGE_COLLECT_METRICS)
@@ -62,6 +66,9 @@ final class SoupMessageReference: @unchecked Sendable {
 
 extension SoupMessageReference {
   /// False if the answer is that of a proxy which refused the tunnel: no server has shown a certificate.
+  var cameFromServer: Bool { socket != nil || cameOverTLS }
+
+  /// Whether the server has shown a certificate.
   var cameOverTLS: Bool { soup_message_get_tls_peer_certificate(pointer) != nil }
 
   /// Whether libsoup gave up because the header was larger than the 64 KiB it takes.

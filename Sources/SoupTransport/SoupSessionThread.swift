@@ -8,13 +8,20 @@ final class SoupSessionThread: @unchecked Sendable {
   private let thread = MainLoopThread(name: "llavero-http")
   private var session: UnsafeMutablePointer<SoupSession>?
 
-  init(trustAnchors: GObjectReference<GTlsDatabase>?, proxy: ProxySettings?) {
+  init(_ route: Route) {
     thread.invoke { [self] in
-      DesktopProxy.avoidMissingSettings
-      guard let session = makeSession() else { return }
-      if let trustAnchors { soup_session_set_tls_database(session, trustAnchors.pointer) }
-      proxy?.apply(to: session)
-      self.session = session
+      switch route {
+      case .hosts(let trustAnchors, let proxy):
+        DesktopProxy.avoidMissingSettings
+        guard let session = makeSession() else { return }
+        if let trustAnchors { soup_session_set_tls_database(session, trustAnchors.pointer) }
+        proxy?.apply(to: session)
+        self.session = session
+      case .socket(let socket):
+        session = makeSession(to: socket)
+        // No proxy is on the way, nor looked for.
+        if let session { soup_session_set_proxy_resolver(session, nil) }
+      }
     }
   }
 
@@ -58,19 +65,27 @@ private final class EndingSession: @unchecked Sendable {
   }
 }
 
-private func makeSession() -> UnsafeMutablePointer<SoupSession>? {
+private func makeSession(to socket: UnixSocket? = nil) -> UnsafeMutablePointer<SoupSession>? {
   // libsoup's own bound of two connections for a host is a browser's of the nineties.
   let options: [(name: StaticString, value: Int32)] = [("max-conns", 64), ("max-conns-per-host", 16)]
-  var names = options.map { name, _ in
-    Optional(UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self))
-  }
-  let values = options.map { _, number in
+  var properties: [(name: StaticString, value: GValue)] = options.map { name, number in
     var value = GValue()
     g_value_init(&value, g_type_from_name("gint"))
     g_value_set_int(&value, number)
-    return value
+    return (name, value)
   }
-  let object = g_object_new_with_properties(soup_session_get_type(), guint(options.count), &names, values)
+  if let address = socket?.address {
+    var value = GValue()
+    g_value_init(&value, g_socket_connectable_get_type())
+    g_value_take_object(&value, address)
+    properties.append(("remote-connectable", value))
+  }
+  var names = properties.map { name, _ in
+    Optional(UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self))
+  }
+  var values = properties.map(\.value)
+  let object = g_object_new_with_properties(soup_session_get_type(), guint(values.count), &names, values)
+  for index in values.indices { g_value_unset(&values[index]) }
   // GLib ends the process rather than return NULL here.
   guard let object else { return nil }
   let session = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupSession.self)

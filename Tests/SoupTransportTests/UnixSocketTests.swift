@@ -1,0 +1,116 @@
+import FoundationEssentials
+import Glibc
+import HTTPSupport
+import HTTPTypes
+import SoupTransport
+import TestSupport
+import Testing
+
+extension TransportTests {
+  /// Plain HTTP over a socket in the file system.
+  @Suite struct UnixSocketTests {
+    private func get(
+      _ path: String = "/", scheme: String = "http", timeout: Duration = .seconds(200), limit: Int = 1 << 20
+    ) -> HTTPTransportRequest {
+      HTTPTransportRequest(
+        HTTPRequest(method: .get, scheme: scheme, authority: "anything.invalid", path: path),
+        timeout: timeout,
+        maximumBodySize: limit)
+    }
+
+    @Test func `Requests go to the socket, whatever host they name, and share a connection`() async throws {
+      let directory = try TemporaryDirectory()
+      let server = try UnixServer(at: directory.path + "/s") { (200, "", "for \($0)") }
+      let transport = try SoupHTTPTransport(unixSocket: server.path)
+      for path in ["/one", "/two?a=b%20c"] {
+        #expect(try await transport.send(get(path)).text == "for \(path)")
+      }
+      #expect(server.connectionCount == 1)
+      #expect(server.requests.allSatisfy { $0.contains("Host: anything.invalid") })
+    }
+
+    @Test func `TLS is not spoken on a socket, and nothing else to a host`() async throws {
+      let directory = try TemporaryDirectory()
+      let server = try UnixServer(at: directory.path + "/s") { _ in (200, "", "") }
+      for (transport, scheme) in [
+        (try SoupHTTPTransport(unixSocket: server.path), "https"), (try makeTransport(), "http"),
+      ] {
+        guard case .invalidRequest = await failure(transport, get(scheme: scheme)) else {
+          Issue.record("\(scheme) was taken")
+          return
+        }
+      }
+      #expect(server.connectionCount == 0)
+    }
+
+    @Test func `Why nobody answers is said`() async throws {
+      let directory = try TemporaryDirectory()
+      try UnixServer.leaveBehind(at: directory.path + "/left")
+      _ = try directory.file("file")
+      for (name, reason) in [
+        ("none", "there is no such file"), ("file", "it is no socket"), ("left", "refused"),
+        ("file/below", "Not a directory"),
+      ] {
+        let path = "\(directory.path)/\(name)"
+        guard case .cannotConnect(let text) = await failure(try SoupHTTPTransport(unixSocket: path), get())
+        else {
+          Issue.record("\(name) was connected to")
+          continue
+        }
+        #expect(text.contains(path) && text.contains(reason), "\(text)")
+      }
+    }
+
+    @Test func `A path may be as long as the kernel takes, and no longer`() async throws {
+      let directory = try TemporaryDirectory()
+      let longest = directory.path + "/" + String(repeating: "s", count: 107 - directory.path.utf8.count - 1)
+      let server = try UnixServer(at: longest) { _ in (200, "", "reached") }
+      #expect(try await SoupHTTPTransport(unixSocket: longest).send(get()).text == "reached")
+      withExtendedLifetime(server) {}
+      for path in [longest + "s", "", "/tmp/a\0b"] {
+        #expect(throws: HTTPTransportError.self) { try SoupHTTPTransport(unixSocket: path) }
+      }
+    }
+
+    @Test func `What is no whole answer is none`() async throws {
+      let directory = try TemporaryDirectory()
+      let answers: [(String, (HTTPTransportError?) -> Bool)] = [
+        ("", { if case .connectionLost = $0 { true } else { false } }),
+        (
+          "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345",
+          { if case .connectionLost = $0 { true } else { false } }
+        ),
+        (
+          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n",
+          { if case .connectionLost = $0 { true } else { false } }
+        ),
+        ("SSH-2.0-OpenSSH_9.2\r\n\r\n", { if case .malformedResponse = $0 { true } else { false } }),
+      ]
+      for (number, (answer, isRight)) in answers.enumerated() {
+        let server = try UnixServer(at: "\(directory.path)/\(number)") { connection in
+          _ = connection.readRequest()
+          connection.write(answer)
+        }
+        let error = await failure(try SoupHTTPTransport(unixSocket: server.path), get())
+        #expect(isRight(error), "\(answer): \(String(describing: error))")
+      }
+    }
+
+    @Test func `An answer without an end, and none, end at the limits`() async throws {
+      let directory = try TemporaryDirectory()
+      let endless = try UnixServer(at: directory.path + "/endless") { connection in
+        _ = connection.readRequest()
+        connection.write("HTTP/1.1 200 OK\r\n\r\n")
+        while connection.write(String(repeating: "x", count: 4096)) {}
+      }
+      #expect(
+        await failure(try SoupHTTPTransport(unixSocket: endless.path), get())
+          == .responseTooLarge(limit: 1 << 20))
+      let silent = try UnixServer(at: directory.path + "/silent") { connection in
+        while connection.read() != nil {}
+      }
+      let request = get(timeout: .milliseconds(300))
+      #expect(await failure(try SoupHTTPTransport(unixSocket: silent.path), request) == .timedOut)
+    }
+  }
+}
