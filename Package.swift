@@ -108,6 +108,7 @@ let package = Package(
       name: "Lending",
       dependencies: [
         "CGLib", "GLibSupport", "HTTPListener", "HTTPSupport", "IdentityClient", "LoanProtocol", "TokenCache",
+        httpTypes,
       ],
       swiftSettings: common),
     .target(
@@ -243,6 +244,13 @@ let package = Package(
       dependencies: ["GLibSupport", "IdentityBroker", "IdentityClient", "TestSupport", "TokenCache"],
       swiftSettings: common),
     .testTarget(
+      name: "LendingTests",
+      dependencies: [
+        "HTTPSupport", "IdentityClient", "Lending", "LoanProtocol", "SoupTransport", "TestSupport",
+        "TokenCache",
+      ],
+      swiftSettings: common),
+    .testTarget(
       name: "SignInTests",
       dependencies: [
         "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "KeyringStore", "ProofOfPossession",
@@ -266,7 +274,7 @@ let package = Package(
     .testTarget(
       name: "MSALTests",
       dependencies: [
-        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityBroker", "IdentityClient", "MSAL",
+        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityBroker", "IdentityClient", "Lending", "MSAL",
         "MSALExtensionsStore",
         "ProofOfPossession", "SecretService", "SoupTransport", "TestSupport", "TokenCache", httpTypes,
       ],

@@ -110,6 +110,8 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   public var displayableID: String?
   /// The version of the broker that refused, where it is known.
   public var brokerVersion: String?
+  /// Whether it is of no use to sign in here: the tokens are somebody else's, who has to.
+  package var isElsewhere = false
   /// The status by which a broker refused, 0 where it gave none; `nil` when no broker answered in so many words.
   package var brokerStatus: Int?
 

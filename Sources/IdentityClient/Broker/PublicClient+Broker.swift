@@ -43,7 +43,7 @@ extension PublicClient {
       })
   }
 
-  /// The broker that serves an authority: Entra ID alone. A token that is to be bound to a key of the group comes from
+  /// The broker, where it serves an authority. A token that is to be bound to a key of the group comes from
   /// no broker.
   ///
   /// - Throws: ``IdentityError/Code/noBroker`` where one is required.
@@ -51,12 +51,12 @@ extension PublicClient {
     for authority: Authority, binding isBound: Bool = false
   ) throws(IdentityError) -> (any TokenBroker)? {
     guard configuration.brokerPolicy != .off else { return nil }
-    if let broker, authority.kind == .aad, !isBound { return broker }
+    if let broker, broker.serves(authority), !isBound { return broker }
     guard configuration.brokerPolicy == .required else { return nil }
     throw IdentityError(
       .noBroker,
       broker == nil ? "This client has no broker." : "The broker gives no such token for \(authority).",
-      advice: "Do without the broker, or name an authority of Entra ID and no scheme.")
+      advice: "Do without the broker, or name an authority that it serves, and no scheme.")
   }
 
   /// Reads the cache. One that is out of reach counts as none where the broker is required, which has the tokens.

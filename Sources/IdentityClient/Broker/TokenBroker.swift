@@ -8,6 +8,9 @@ public protocol TokenBroker: Sendable {
   /// One word for who gives the tokens. It is kept with them in the cache.
   var name: String { get }
 
+  /// Whether it may have tokens of an authority. Unless it says otherwise these are the ones of Entra ID alone.
+  func serves(_ authority: Authority) -> Bool
+
   /// Whether somebody is there to be asked.
   ///
   /// - Throws: ``IdentityError/Code/brokerFailed`` when that cannot be found out.
@@ -41,6 +44,10 @@ public protocol TokenBroker: Sendable {
   func tokenInteractively(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken
 }
 
+extension TokenBroker {
+  public func serves(_ authority: Authority) -> Bool { authority.kind == .aad }
+}
+
 /// When a client asks its broker for tokens.
 public enum BrokerPolicy: String, Sendable, Hashable, CaseIterable {
   /// Never.
@@ -66,8 +73,12 @@ public struct BrokerRequest: Sendable {
   public var prompt: Prompt
   /// The `claims` parameter, a JSON object.
   public var claims: String?
-  /// The access token that does not do any more.
+  /// Whether the token that the broker has does not do any more.
+  public var isForced: Bool
+  /// That token, where the client knows it.
   public var tokenToReplace: String?
+  /// For how many seconds the token should be good at least.
+  public var minimumValidity: Double
   /// The redirect URI of the client.
   public var redirectURI: URL?
   public var extraQueryParameters: [String: String]
@@ -76,7 +87,8 @@ public struct BrokerRequest: Sendable {
   public init(
     clientID: String, authority: Authority, scopes: [String], account: Account? = nil,
     loginHint: String? = nil, prompt: Prompt = .promptIfNecessary, claims: String? = nil,
-    tokenToReplace: String? = nil, redirectURI: URL? = nil, extraQueryParameters: [String: String] = [:],
+    isForced: Bool = false, tokenToReplace: String? = nil, minimumValidity: Double = 0,
+    redirectURI: URL? = nil, extraQueryParameters: [String: String] = [:],
     correlationID: UUID
   ) {
     self.clientID = clientID
@@ -86,7 +98,9 @@ public struct BrokerRequest: Sendable {
     self.loginHint = loginHint
     self.prompt = prompt
     self.claims = claims
+    self.isForced = isForced
     self.tokenToReplace = tokenToReplace
+    self.minimumValidity = minimumValidity
     self.redirectURI = redirectURI
     self.extraQueryParameters = extraQueryParameters
     self.correlationID = correlationID

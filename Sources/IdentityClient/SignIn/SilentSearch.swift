@@ -112,8 +112,7 @@ extension SilentSearch {
   /// Gets a new token, unless somebody else has done so since `seen` was read. When that cannot be, a token
   /// that is still good serves.
   func renew(unless seen: CachedToken?) async throws(IdentityError) -> AuthenticationResult {
-    let shard = ShardID(homeAccountID: home, group: client.cache.group)
-    let lock = try await client.locks.lock(shard, within: SilentSignIn.lockTimeout)
+    let lock = sharesNothing ? nil : try await accountLock()
     defer { lock?.release() }
     let cached = try await cachedToken()
     if let cached, cached.isFresh, !isForced || request.claims == nil && cached.isNewer(than: seen) {
@@ -129,6 +128,16 @@ extension SilentSearch {
         ["correlation": "\(request.correlationID)", "reason": client.log.reason(error)])
       return result(cached, isExtendedLifetime: !cached.isAlive)
     }
+  }
+
+  /// Whether no other process would see what is got, and no refresh token is sent.
+  private var sharesNothing: Bool {
+    client.configuration.brokerPolicy == .required && client.cache.store is InMemoryStore
+  }
+
+  private func accountLock() async throws(IdentityError) -> HeldLockFile? {
+    let shard = ShardID(homeAccountID: home, group: client.cache.group)
+    return try await client.locks.lock(shard, within: SilentSignIn.lockTimeout)
   }
 
   /// Asks the broker, then the server.
@@ -169,7 +178,8 @@ extension SilentSearch {
       token = try await broker.tokenSilently(
         BrokerRequest(
           clientID: client.configuration.clientID, authority: authority, scopes: scopes.scopes,
-          account: request.account, claims: claims, tokenToReplace: old.first,
+          account: request.account, claims: claims, isForced: isForced, tokenToReplace: old.first,
+          minimumValidity: client.configuration.tokenExpirationBuffer,
           redirectURI: client.configuration.redirectURI, extraQueryParameters: extra,
           correlationID: request.correlationID))
     } catch {

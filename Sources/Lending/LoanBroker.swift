@@ -1,0 +1,225 @@
+public import FoundationEssentials
+public import HTTPSupport
+import HTTPTypes
+public import IdentityClient
+import LoanProtocol
+import Synchronization
+public import TokenCache
+
+/// Who lends access tokens: `llavero lend`, here or on another machine, as a ``TokenBroker`` for a place that has
+/// neither a sign-in of its own, nor a keyring, nor a network.
+///
+/// Nothing is stored, for there is no ID token: a client asks the lender each time, who keeps what he has.
+///
+/// For example:
+///
+/// ```swift
+/// let lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: "/run/loan/llavero.sock"))
+/// let terms = try await lender.terms()
+/// var configuration = ClientConfiguration(clientID: terms.clientID, authority: terms.authority)
+/// configuration.brokerPolicy = .required
+/// let client = PublicClient(
+///   configuration: configuration, cache: TokenCacheAccessor(store: InMemoryStore()), broker: lender)
+/// let result = try await client.acquireTokenSilent(
+///   SilentRequest(scopes: ["User.Read"], account: terms.account))
+/// ```
+public final class LoanBroker: TokenBroker {
+  /// What is lent, to whom that asks.
+  public struct Terms: Sendable, Hashable {
+    /// Each is the scopes of one token.
+    public let scopes: [[String]]
+    /// Whose tokens they are.
+    public let account: Account
+    /// The application that the tokens are issued to.
+    public let clientID: String
+    /// Who issues them.
+    public let authority: Authority
+    /// The tenant that issues them, where the lender knows it.
+    public let tenantID: String?
+    /// When the loan ends.
+    public let end: Date
+  }
+
+  public var name: String { "loan" }
+
+  private let transport: any HTTPTransport
+  private let questionTimeout: Duration
+  private let tokenTimeout: Duration
+  private let now: @Sendable () -> Date
+  /// The hash of the last token for some scopes, for when a resource refuses it: tokens themselves are kept nowhere.
+  private let given = Mutex<[Set<String>: String]>([:])
+
+  /// - Parameter transport: Reaches the lender, such as a `SoupHTTPTransport` to a Unix socket.
+  public convenience init(transport: any HTTPTransport) {
+    // A lender may have to renew the token, or to ask a person.
+    self.init(
+      transport: transport, questionTimeout: .seconds(30), tokenTimeout: .seconds(300), now: { Date() })
+  }
+
+  package init(
+    transport: any HTTPTransport, questionTimeout: Duration, tokenTimeout: Duration,
+    now: @escaping @Sendable () -> Date
+  ) {
+    self.transport = transport
+    self.questionTimeout = questionTimeout
+    self.tokenTimeout = tokenTimeout
+    self.now = now
+  }
+
+  /// Asks what is lent.
+  ///
+  /// - Throws: ``IdentityError/Code/noBroker`` when nobody listens there, ``IdentityError/Code/brokerFailed`` for
+  ///   whatever is no answer, ``IdentityError/Code/authorizationFailed`` when the lender lends nothing to this user, or
+  ///   nothing any more.
+  public func terms() async throws(IdentityError) -> Terms {
+    try LoanAnswer.terms(in: await ask(LoanProtocol.loanPath, [:], within: questionTimeout), by: name)
+  }
+
+  public func isAvailable() async throws(IdentityError) -> Bool {
+    do {
+      _ = try await terms()
+      return true
+    } catch {
+      if error.code == .noBroker { return false }
+      throw error
+    }
+  }
+
+  /// The account whose tokens are lent.
+  ///
+  /// - Throws: As ``terms()``; ``IdentityError/Code/unauthorizedClient`` where the tokens are another client's.
+  public func accounts(clientID: String, correlationID: UUID) async throws(IdentityError) -> [Account] {
+    let terms = try await terms()
+    guard terms.clientID.lowercased() == clientID.lowercased() else {
+      throw IdentityError(
+        .unauthorizedClient, "The tokens that are lent are those of the client \(terms.clientID).",
+        advice: "Use that client's id.")
+    }
+    return [terms.account]
+  }
+
+  /// Borrows a token. When one is refused by a resource, or is to be replaced, the lender is told which by its hash.
+  ///
+  /// - Throws: As ``terms()``; also ``IdentityError/Code/invalidScope`` for what is not lent,
+  ///   ``IdentityError/Code/interactionRequired`` when the lender's person has to sign in,
+  ///   ``IdentityError/Code/network`` while the lender can renew nothing, ``IdentityError/Code/unauthorizedClient`` and
+  ///   ``IdentityError/Code/invalidParameter`` where client or tenant are others than the loan's.
+  public func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
+    let scopes = Set(request.scopes.map { $0.lowercased() })
+    var refused = request.tokenToReplace.map(LoanProtocol.hash)
+    if request.isForced, refused == nil {
+      if let known = given.withLock({ $0[scopes] }) {
+        refused = known
+      } else {
+        refused = LoanProtocol.hash(of: try await token(request, instead: nil).accessToken)
+      }
+    }
+    let token = try await token(request, instead: refused)
+    let hash = LoanProtocol.hash(of: token.accessToken)
+    guard hash != refused else {
+      var error = IdentityError(
+        .interactionRequired, "The lender has no other token than the one that was refused.",
+        advice: LoanAnswer.signIn)
+      error.isElsewhere = true
+      throw error
+    }
+    given.withLock { $0[scopes] = hash }
+    return token
+  }
+
+  /// Nobody signs in where tokens are borrowed.
+  public func canAskPerson(clientID: String, correlationID: UUID) async throws(IdentityError) -> Bool {
+    false
+  }
+
+  /// Nobody signs in where tokens are borrowed.
+  ///
+  /// - Throws: ``IdentityError/Code/interactionRequired``, always.
+  public func tokenInteractively(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
+    var error = IdentityError(
+      .interactionRequired, "Nobody can sign in where tokens are borrowed.", advice: LoanAnswer.signIn)
+    error.isElsewhere = true
+    throw error
+  }
+
+  /// The lender gives tokens for whatever authority he is signed in to.
+  public func serves(_ authority: Authority) -> Bool { true }
+}
+
+extension LoanBroker {
+  private func token(
+    _ request: BrokerRequest, instead refused: String?
+  ) async throws(IdentityError) -> BrokerToken {
+    var parameters: [LoanProtocol.Parameter: String] = [
+      .apiVersion: LoanProtocol.apiVersion, .scope: request.scopes.joined(separator: " "),
+      .clientID: request.clientID,
+    ]
+    parameters[.refusedToken] = refused
+    let body: Data
+    do {
+      var strict = parameters
+      strict[.minimumValidity] = "\(Int(min(max(request.minimumValidity, 0), 86_400)))"
+      body = try await ask(LoanProtocol.tokenPath, strict, within: tokenTimeout)
+    } catch {
+      // A token that ends soon is better than none; who needs one for longer looks at its end.
+      guard error.isRefusal(LoanRefusal.Code.shortLived.rawValue) else { throw error }
+      body = try await ask(LoanProtocol.tokenPath, parameters, within: tokenTimeout)
+    }
+    let (token, tenant) = try LoanAnswer.token(in: body, for: request, by: name, at: now())
+    try await check(tenant, of: request)
+    return token
+  }
+
+  /// A token of another tenant is of no use, and may do harm. Where the tenant is named by its domain, the lender has to
+  /// have named it so, too.
+  private func check(_ tenant: String?, of request: BrokerRequest) async throws(IdentityError) {
+    guard let tenant, request.authority.kind == .aad, let named = request.authority.tenant?.lowercased(),
+      named != tenant.lowercased()
+    else { return }
+    let isDomain = UUID(uuidString: named) == nil
+    guard isDomain, try await terms().authority.tenant?.lowercased() == named else {
+      throw IdentityError(
+        .invalidParameter,
+        "The tokens that are lent are of the tenant \(tenant), and \(named) was asked for.",
+        advice: "Leave the tenant out, or name that one.")
+    }
+  }
+
+  /// Puts a question, and waits for the answer to its end.
+  private func ask(
+    _ path: String, _ parameters: [LoanProtocol.Parameter: String], within limit: Duration
+  ) async throws(IdentityError) -> Data {
+    let query = FormEncoding.encode(
+      Dictionary(uniqueKeysWithValues: parameters.map { ($0.key.rawValue, $0.value) }))
+    let head = HTTPRequest(
+      method: .get, scheme: "http", authority: LoanProtocol.socketHost,
+      path: query.isEmpty ? path : "\(path)?\(query)", headerFields: [.accept: "application/json"])
+    let response: HTTPTransportResponse
+    do throws(HTTPTransportError) {
+      response = try await transport.send(
+        HTTPTransportRequest(head, timeout: limit, maximumBodySize: LoanAnswer.limits.size))
+    } catch {
+      throw IdentityError(lender: error)
+    }
+    guard response.head.status == .ok else { throw LoanAnswer.refusal(in: response) }
+    return response.body
+  }
+}
+
+extension IdentityError {
+  /// Why no answer came from a lender.
+  fileprivate init(lender error: HTTPTransportError) {
+    switch error {
+    case .cancelled: self = .cancelled
+    case .cannotConnect(let reason), .cannotFindHost(let reason), .invalidConfiguration(let reason):
+      self.init(
+        .noBroker, "Nobody lends tokens here: \(reason)",
+        advice: "Run \"llavero lend\" where you are signed in, and see that its socket is reached from here.")
+    case .timedOut: self = .lenderFailed("it did not answer in time")
+    case .connectionLost: self = .lenderFailed("it hung up before the end of its answer")
+    case .responseTooLarge(let limit): self = .lenderFailed("its answer is larger than \(limit) bytes")
+    case .invalidRequest(let reason), .malformedResponse(let reason), .untrustedServer(let reason):
+      self = .lenderFailed("its answer cannot be read (\(reason))")
+    }
+  }
+}

@@ -1,0 +1,352 @@
+import FoundationEssentials
+import HTTPSupport
+import IdentityClient
+import Lending
+import LoanProtocol
+import SoupTransport
+import Synchronization
+import TestSupport
+import Testing
+import TokenCache
+
+/// Whoever borrows tokens at a socket, with lenders whose answers the tests write.
+@Suite(.timeLimit(.minutes(10)))
+struct LoanBrokerTests {
+  /// A lender, and who borrows from it.
+  private struct Loan {
+    let directory: TemporaryDirectory
+    let server: UnixServer
+    let lender: LoanBroker
+
+    init(
+      timeout: Duration = .seconds(300), now: @escaping @Sendable () -> Date = { Date() },
+      _ serve: @escaping @Sendable (UnixConnection) -> Void
+    ) throws {
+      directory = try TemporaryDirectory()
+      server = try UnixServer(at: directory.path + "/loan.sock", serve)
+      lender = LoanBroker(
+        transport: try SoupHTTPTransport(unixSocket: server.path), questionTimeout: timeout,
+        tokenTimeout: timeout,
+        now: now)
+    }
+
+    /// Answers requests for tokens as told, the others as it should.
+    init(token answer: @escaping @Sendable (_ query: [String: String]) -> (Int, String)) throws {
+      directory = try TemporaryDirectory()
+      server = try UnixServer(at: directory.path + "/loan.sock") { target in
+        let parts = target.split(separator: "?", maxSplits: 1)
+        guard parts.first == "/token" else { return (200, "", LentThings.terms()) }
+        let (status, body) = answer(FormEncoding.decode(parts.dropFirst().joined().utf8) ?? [:])
+        return (status, "Content-Type: application/json\r\n", body)
+      }
+      lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: server.path))
+    }
+
+    var tokenRequests: [[String: String]] {
+      server.requests.compactMap { request in
+        let target = request.split(separator: " ")[1]
+        guard target.hasPrefix("/token?") else { return nil }
+        return FormEncoding.decode(target.dropFirst("/token?".count).utf8)
+      }
+    }
+
+    func client(tenant: String = LentThings.tenant) throws -> PublicClient {
+      let url = try #require(URL(string: "https://login.microsoftonline.com/\(tenant)"))
+      var configuration = ClientConfiguration(clientID: LentThings.client, authority: try Authority(url: url))
+      configuration.brokerPolicy = .required
+      return PublicClient(
+        configuration: configuration, cache: TokenCacheAccessor(store: InMemoryStore()), broker: lender)
+    }
+
+    /// A token for the account that is lent.
+    func token(
+      tenant: String = LentThings.tenant, forceRefresh: Bool = false, claims: ClaimsRequest? = nil
+    ) async throws -> AuthenticationResult {
+      let client = try client(tenant: tenant)
+      let account = try #require(await client.accountsFromDevice().first)
+      return try await client.acquireTokenSilent(
+        SilentRequest(scopes: ["User.Read"], account: account, forceRefresh: forceRefresh, claims: claims))
+    }
+
+    func failure(tenant: String = LentThings.tenant) async -> IdentityError? {
+      do {
+        _ = try await token(tenant: tenant)
+        return nil
+      } catch {
+        return error as? IdentityError
+      }
+    }
+  }
+
+  // What is lent
+
+  @Test func `A client that has nothing gets a token, and keeps nothing`() async throws {
+    let loan = try Loan { _ in (200, LentThings.token()) }
+    let client = try loan.client()
+    let account = try #require(await client.accountsFromDevice().first)
+    #expect(account.username == "alice@contoso.test" && account.homeAccountID == LentThings.account)
+    for _ in 1...2 {
+      let result = try await client.acquireTokenSilent(SilentRequest(scopes: ["User.Read"], account: account))
+      #expect(result.accessToken == "lent-token" && result.source == .broker)
+      #expect(result.account.username == "alice@contoso.test" && result.tenantProfile?.isHomeTenant == true)
+      #expect(
+        result.expiresOn == Date(timeIntervalSince1970: 4_102_444_800) && result.scopes == ["User.Read"])
+    }
+    #expect(try await client.cache.snapshot().document == CacheDocument())
+    #expect(loan.tokenRequests.count == 2)
+    #expect(
+      loan.tokenRequests.first == [
+        "api-version": "2019-08-01", "scope": "User.Read", "client_id": LentThings.client,
+        "min_validity": "300",
+      ])
+  }
+
+  @Test func `What is lent is told`() async throws {
+    let loan = try Loan { _ in (200, "") }
+    let terms = try await loan.lender.terms()
+    #expect(terms.scopes == [["User.Read", "Mail.Read"], ["https://management.azure.com/.default"]])
+    #expect(terms.clientID == LentThings.client && terms.tenantID == LentThings.tenant)
+    #expect(terms.authority.description == "https://login.microsoftonline.com/\(LentThings.tenant)")
+    #expect(terms.end == Date(timeIntervalSince1970: 4_102_444_800))
+    #expect(try await loan.lender.isAvailable())
+    #expect(try await !loan.lender.canAskPerson(clientID: LentThings.client, correlationID: UUID()))
+  }
+
+  @Test func `Nobody signs in where tokens are borrowed`() async throws {
+    let loan = try Loan { _ in (200, LentThings.token()) }
+    let client = try loan.client()
+    await #expect(throws: IdentityError(.interactionRequired, "")) {
+      try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    }
+    #expect(loan.server.connectionCount == 0)
+  }
+
+  @Test func `Tokens of AD FS, B2C and others are lent like those of Entra ID`() async throws {
+    for authority in [
+      "https://adfs.contoso.test/adfs", "https://contoso.b2clogin.com/contoso.onmicrosoft.com/policy",
+    ] {
+      let loan = try Loan { connection in
+        while let request = connection.readRequest() {
+          let body =
+            request.hasPrefix("GET /loan")
+            ? LentThings.terms(["authority": .string(authority), "tenant_id": .null])
+            : LentThings.token(["tenant_id": .null])
+          connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        }
+      }
+      let terms = try await loan.lender.terms()
+      var configuration = ClientConfiguration(clientID: terms.clientID, authority: terms.authority)
+      configuration.brokerPolicy = .required
+      let client = PublicClient(
+        configuration: configuration, cache: TokenCacheAccessor(store: InMemoryStore()), broker: loan.lender)
+      let result = try await client.acquireTokenSilent(
+        SilentRequest(scopes: ["User.Read"], account: terms.account))
+      #expect(result.accessToken == "lent-token")
+    }
+  }
+
+  // A token that does not do any more
+
+  @Test func `A token that a resource refused is named by its hash, and another comes`() async throws {
+    let number = Mutex(0)
+    let loan = try Loan { query in
+      let count = number.withLock { number in
+        if query["token_sha256_to_refresh"] == LoanProtocol.hash(of: "token-\(number)") { number += 1 }
+        return number
+      }
+      let scope = JSONValue.string(query["scope"] ?? "")
+      return (200, LentThings.token(["access_token": .string("token-\(count)"), "scope": scope]))
+    }
+    let client = try loan.client()
+    let account = try #require(await client.accountsFromDevice().first)
+    let claims = try ClaimsRequest(json: #"{"access_token":{"nbf":{"essential":true,"value":"1"}}}"#)
+    var request = SilentRequest(scopes: ["User.Read"], account: account)
+    #expect(try await client.acquireTokenSilent(request).accessToken == "token-0")
+    request.claims = claims
+    #expect(try await client.acquireTokenSilent(request).accessToken == "token-1")
+    #expect(try await client.acquireTokenSilent(request).accessToken == "token-2")
+    // Who has not seen a token yet asks which one there is.
+    request = SilentRequest(scopes: ["Mail.Read"], account: account, forceRefresh: true)
+    #expect(try await client.acquireTokenSilent(request).accessToken == "token-3")
+    #expect(
+      loan.tokenRequests.map { $0["token_sha256_to_refresh"] != nil } == [false, true, true, false, true])
+  }
+
+  @Test func `A lender that has no other token is not believed to have one`() async throws {
+    let loan = try Loan { _ in (200, LentThings.token()) }
+    await #expect(throws: IdentityError(.interactionRequired, "")) {
+      try await loan.token(forceRefresh: true)
+    }
+  }
+
+  @Test func `A token that ends soon is better than none`() async throws {
+    let loan = try Loan { query in
+      query["min_validity"] == nil
+        ? (200, LentThings.token())
+        : (400, LentThings.refusal("short_lived", 400, "It is good for a minute."))
+    }
+    #expect(try await loan.token().accessToken == "lent-token")
+    #expect(loan.tokenRequests.map { $0["min_validity"] } == ["300", nil])
+  }
+
+  // Somebody else's
+
+  @Test func `Another account, client or tenant than was asked for is refused`() async throws {
+    let mallory = LentThings.account.replacing("a11ce", with: "bad00")
+    let other = LentThings.tenant.replacing("7", with: "8")
+    for (change, code) in [
+      (["home_account_id": .string(mallory)], .mismatchedUser), (["client_id": "another"], .brokerFailed),
+      (["tenant_id": .string(other)], .invalidParameter),
+    ] as [(JSONObject, IdentityError.Code)] {
+      let loan = try Loan { _ in (200, LentThings.token(change)) }
+      let error = await loan.failure()
+      #expect(error?.code == code, "\(change): \(String(describing: error))")
+    }
+    let loan = try Loan { _ in (200, LentThings.token()) }
+    await #expect(throws: IdentityError(.unauthorizedClient, "")) {
+      try await loan.lender.accounts(clientID: "another", correlationID: UUID())
+    }
+    // A domain may stand for any tenant, unless the lender has named it.
+    #expect(await loan.failure(tenant: "contoso.test")?.code == .invalidParameter)
+  }
+
+  // No answer
+
+  private static let nonsense: [(String, String)] = [
+    ("nothing", ""), ("text", "token"), ("an array", "[]"), ("another object", "{}"), ("null", "null"),
+    ("half an object", #"{"access_token":"#), ("no UTF-8", "\u{fffd}\0"),
+    ("deep", String(repeating: "[", count: 100_000)),
+    ("a list of values", #"{"a":[\#(String(repeating: "1,", count: 10_000))1]}"#),
+    ("no token", LentThings.token(["access_token": ""])),
+    ("a token of two lines", LentThings.token(["access_token": "a\r\nX-Header: b"])),
+    ("a number for a token", LentThings.token(["access_token": .integer(1)])),
+    ("another type", LentThings.token(["token_type": "pop"])),
+    ("nobody's", LentThings.token(["home_account_id": " "])),
+    ("an id of two lines", LentThings.token(["home_account_id": "a\nb"])),
+    ("expired", LentThings.token(["expires_on": "1000000000"])),
+    ("no end", LentThings.token(["expires_on": ""])),
+    ("an end before all", LentThings.token(["expires_on": "-1"])),
+    ("an end after all", LentThings.token(["expires_on": "999999999999"])),
+    ("a huge end", LentThings.token(["expires_on": .string(String(repeating: "9", count: 400))])),
+    ("an end that is no number", LentThings.token(["expires_on": "nan"])),
+    ("an end with a power", LentThings.token(["expires_on": "1e300"])),
+  ]
+
+  @Test(arguments: nonsense) func `What is no token is one error`(name: String, body: String) async throws {
+    let loan = try Loan { _ in (200, body) }
+    let error = await loan.failure()
+    #expect(error?.code == .brokerFailed, "\(String(describing: error))")
+    #expect(error?.message.contains("The lender failed") == true)
+    #expect(error?.description.contains("X-Header") == false)
+  }
+
+  @Test(
+    arguments: [
+      "", "{}", LentThings.terms(["authority": "http://example.com/x"]), LentThings.terms(["authority": ""]),
+      LentThings.terms(["client_id": ""]), LentThings.terms(["expires_on": "soon"]),
+      LentThings.terms(["home_account_id": ""]), LentThings.terms(["scopes": "User.Read"]),
+    ])
+  func `What does not tell what is lent is the same error`(body: String) async throws {
+    let loan = try Loan { connection in
+      while connection.readRequest() != nil {
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+      }
+    }
+    await #expect(throws: IdentityError(.brokerFailed, "")) { try await loan.lender.terms() }
+  }
+
+  @Test func `A lender that hangs up, floods or is silent is the same error`() async throws {
+    let faults: [(String, @Sendable (UnixConnection) -> Void)] = [
+      ("closes at once", { _ in }),
+      (
+        "closes in the middle",
+        { connection in
+          _ = connection.readRequest()
+          connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
+        }
+      ),
+      (
+        "endless body",
+        { connection in
+          _ = connection.readRequest()
+          connection.write("HTTP/1.1 200 OK\r\n\r\n")
+          while connection.write(String(repeating: " ", count: 4096)) {}
+        }
+      ),
+      (
+        "endless header",
+        { connection in
+          _ = connection.readRequest()
+          connection.write("HTTP/1.1 200 OK\r\n")
+          while connection.write("X: \(String(repeating: "x", count: 4096))\r\n") {}
+        }
+      ),
+      ("no HTTP", { connection in connection.write("220 mail.contoso.test ESMTP\r\n\r\n") }),
+    ]
+    for (name, serve) in faults {
+      let loan = try Loan(serve)
+      let error = await #expect(throws: IdentityError.self) { try await loan.lender.terms() }
+      #expect(error?.code == .brokerFailed, "\(name): \(String(describing: error))")
+    }
+    let silent = try Loan(timeout: .milliseconds(300)) { connection in while connection.read() != nil {} }
+    await #expect(throws: IdentityError(.brokerFailed, "")) { try await silent.lender.terms() }
+  }
+
+  @Test func `Who is cancelled does not wait for the lender`() async throws {
+    let (asked, ask) = AsyncStream<Void>.makeStream()
+    let loan = try Loan { connection in
+      _ = connection.readRequest()
+      ask.yield()
+      while connection.read() != nil {}
+    }
+    let task = Task { try await loan.lender.terms() }
+    for await _ in asked { break }
+    task.cancel()
+    await #expect(throws: IdentityError(.cancelled, "")) { try await task.value }
+  }
+
+  @Test func `A socket at which nobody listens is told from a lender that fails`() async throws {
+    let directory = try TemporaryDirectory()
+    try UnixServer.leaveBehind(at: directory.path + "/left")
+    _ = try directory.file("file")
+    for name in ["left", "file", "none"] {
+      let lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: "\(directory.path)/\(name)"))
+      await #expect(throws: IdentityError(.noBroker, "")) { try await lender.terms() }
+      #expect(try await !lender.isAvailable())
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("invalid_scope", 403, .invalidScope), ("access_denied", 403, .authorizationFailed),
+      ("interaction_required", 400, .interactionRequired), ("temporarily_unavailable", 503, .network),
+      ("unauthorized_client", 403, .unauthorizedClient), ("server_error", 500, .brokerFailed),
+      ("invalid_request", 400, .brokerFailed), ("another_word", 418, .brokerFailed),
+    ] as [(String, Int, IdentityError.Code)])
+  func `What the lender refuses keeps its meaning`(word: String, status: Int, code: IdentityError.Code)
+    async throws
+  {
+    let loan = try Loan { _ in (status, LentThings.refusal(word, status, "Because.\u{1b}[31m")) }
+    let error = await loan.failure()
+    #expect(error?.code == code && error?.oauthError == word && error?.httpStatus == status)
+    #expect(error?.message.contains("Because.") == true && error?.message.contains("\u{1b}") == false)
+  }
+
+  @Test func `Neither a refusal without a reason nor one as an answer is a token`() async throws {
+    for (status, body) in [
+      (403, "<html>"), (500, ""), (302, ""), (200, LentThings.refusal("access_denied", 403, "No.")),
+    ] {
+      let loan = try Loan { _ in (status, body) }
+      #expect(await loan.failure()?.code == .brokerFailed)
+    }
+  }
+
+  @Test func `What is printed of a loan has no token`() async throws {
+    let loan = try Loan { _ in (200, LentThings.token()) }
+    let result = try await loan.token()
+    #expect(!"\(result) \(loan.lender) \(String(reflecting: loan.lender))".contains("lent-token"))
+    var dumped = ""
+    dump(loan.lender, to: &dumped)
+    #expect(!dumped.contains("lent-token"))
+  }
+}
