@@ -72,7 +72,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
       configuration: try config.clientConfiguration(), cache: try config.cacheConfig.accessor(),
       transport: try transport ?? DefaultTransport(),
       authenticator: authenticator ?? defaultAuthenticator(self.config),
-      popKeys: self.config.popKeys, broker: self.config.broker,
+      popKeys: self.config.popKeys, broker: self.config.tokenBroker ?? self.config.broker,
       logger: MSALGlobalConfig.loggerConfig.logger(), timing: .system, httpSettings: { .current },
       onBrowserEvent: postNotifications)
     super.init()

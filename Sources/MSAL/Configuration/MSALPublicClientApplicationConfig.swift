@@ -47,6 +47,10 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// Has the keys that tokens of ``MSALAuthenticationSchemePop`` are bound to, such as `GroupKeys()` of the product
   /// `ProofOfPossession`. Without it requests with that scheme fail. MSAL for iOS and macOS has its own at hand.
   open var popKeys: (any PopKeyProvider)?
+  /// Gives all tokens, and nobody else does, such as a `LoanBroker` of the product `Lending` where somebody lends them.
+  /// Requests then go neither to a server nor to the machine's identity broker, and nobody signs in here. The cache may
+  /// be out of reach. MSAL for iOS and macOS has nothing like it.
+  open var tokenBroker: (any TokenBroker)?
   /// The machine's identity broker; tests have another one.
   var broker = LinuxBroker()
   /// Whether a sign-in goes on although the desktop does not lead the redirect URI's own scheme to this program; else it
@@ -101,6 +105,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
     cacheConfig = MSALCacheConfig(copying: other.cacheConfig)
     multipleCloudsSupported = other.multipleCloudsSupported
     popKeys = other.popKeys
+    tokenBroker = other.tokenBroker
     broker = other.broker
     bypassRedirectURIValidation = other.bypassRedirectURIValidation
   }
@@ -125,9 +130,7 @@ extension MSALPublicClientApplicationConfig {
       clientID: clientId, redirectURI: redirectURI?.isNativeClient == true ? nil : redirectURI?.url,
       authority: authority.authority,
       knownAuthorities: knownAuthorities.map(\.authority), capabilities: clientApplicationCapabilities ?? [])
-    configuration.brokerPolicy =
-      MSALGlobalConfig.brokerAvailability == .auto && redirectURI?.brokerCapable == true
-        && !bypassRedirectURIValidation ? .automatic : .off
+    configuration.brokerPolicy = brokerPolicy(redirectURI)
     configuration.tokenExpirationBuffer = tokenExpirationBuffer
     configuration.extendedLifetimeEnabled = extendedLifetimeEnabled
     configuration.multipleCloudsSupported = multipleCloudsSupported
@@ -140,6 +143,12 @@ extension MSALPublicClientApplicationConfig {
     configuration.logsPersonalData = true
     configuration.applicationName = ProcessInfo.processInfo.processName
     return configuration
+  }
+
+  private func brokerPolicy(_ redirectURI: MSALRedirectUri?) -> BrokerPolicy {
+    if tokenBroker != nil { return .required }
+    let isForBroker = redirectURI?.brokerCapable == true && !bypassRedirectURIValidation
+    return isForBroker && MSALGlobalConfig.brokerAvailability == .auto ? .automatic : .off
   }
 
   private func parsedRedirectURI() throws -> URL? {

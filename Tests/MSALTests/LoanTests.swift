@@ -1,0 +1,61 @@
+import Foundation
+import IdentityClient
+import Lending
+import SoupTransport
+import TestSupport
+import Testing
+import TokenCache
+
+@testable import MSAL
+
+extension ApplicationTests {
+  /// Tokens that somebody lends, under MSAL's names.
+  @Suite(.timeLimit(.minutes(10)))
+  struct LoanTests {
+    @Test func `An application that has nothing gets the tokens that are lent, and keeps none`() async throws
+    {
+      let directory = try TemporaryDirectory()
+      let server = try UnixServer(at: directory.path + "/loan.sock") { target in
+        (200, "", target.hasPrefix("/loan") ? LentThings.terms() : LentThings.token())
+      }
+      let lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: server.path))
+      let terms = try await lender.terms()
+      let config = MSALPublicClientApplicationConfig(
+        clientId: terms.clientID, redirectUri: nil, authority: try MSALAuthority(url: terms.authority.url))
+      config.tokenBroker = lender
+      config.cacheConfig.store = InMemoryStore()
+      // Whoever is asked here has nothing to say.
+      let entra = FakeEntra()
+      let application = try MSALPublicClientApplication(
+        configuration: config, transport: entra, authenticator: entra)
+      let account = try #require(
+        await application.accountsFromDevice(for: MSALAccountEnumerationParameters()).first)
+      #expect(account.username == "alice@contoso.test" && !account.isSSOAccount)
+      let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
+      let result = try await application.acquireTokenSilent(with: parameters)
+      #expect(result.accessToken == "lent-token" && result.account.identifier == account.identifier)
+      #expect(try application.allAccounts().isEmpty)
+      #expect(server.requests.count == 3)
+      do {
+        try await application.acquireToken(
+          with: MSALInteractiveTokenParameters(
+            scopes: ["user.read"], webviewParameters: MSALWebviewParameters()))
+        Issue.record("No error.")
+      } catch let error as NSError {
+        #expect(error.code == MSALError.interactionRequired.rawValue)
+      }
+      config.tokenBroker = LoanBroker(
+        transport: try SoupHTTPTransport(unixSocket: directory.path + "/nobody.sock"))
+      let alone = try MSALPublicClientApplication(
+        configuration: config, transport: entra, authenticator: entra)
+      do {
+        try await alone.accountsFromDevice(for: MSALAccountEnumerationParameters())
+        Issue.record("No error.")
+      } catch let error as NSError {
+        #expect(
+          error.userInfo[MSALInternalErrorCodeKey] as? Int
+            == MSALInternalError.internalBrokerNotAvailable.rawValue)
+      }
+    }
+  }
+}
