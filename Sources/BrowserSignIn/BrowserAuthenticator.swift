@@ -9,34 +9,58 @@ public import IdentityClient
 /// Such a scheme needs a desktop file that leads its addresses to the program, which `llavero scheme install` makes, and a
 /// program that begins with ``RedirectHandover``.
 public struct BrowserAuthenticator: WebAuthenticator {
-  /// Opens a page.
-  public typealias Opener = @Sendable (URL) async throws(IdentityError) -> Void
+  /// Shows people the page that they sign in at.
+  public typealias Presenter = @Sendable (SignInPage) async throws(IdentityError) -> Void
 
+  /// Gives the next address that a person pasted, and why the one before was none that ends the sign-in; `nil` when no
+  /// more will come, which does not end the wait for the browser. It is cancelled when the sign-in ends otherwise.
+  public typealias PastedAddresses = @Sendable (_ refusal: IdentityError?) async -> String?
+
+  /// The port of the loopback interface that the answer comes to, in place of the redirect URI's; without either it is
+  /// any free one.
+  public var port: UInt16?
   /// Whether a sign-in whose redirect URI has a scheme of the application's own fails at once where the desktop leads that
   /// to another program, or to none. Programs that are started by way of another, such as a script, say false.
   public var checksSchemeHandler = true
-  private let open: Opener
+  private let present: Presenter
+  private let pasted: PastedAddresses?
   /// What opens the pages, unless the program does.
   private let browser: SystemBrowser?
 
   /// - Parameter browser: Opens the pages.
   public init(browser: SystemBrowser = SystemBrowser()) {
     self.browser = browser
-    open = { url throws(IdentityError) in try await browser.open(url) }
+    present = { page throws(IdentityError) in try await browser.open(page.address) }
+    pasted = nil
   }
 
-  /// - Parameter open: Opens a page in a way of the program's own. It should show people the address too, since the
-  ///   browser may be on another desktop.
-  public init(open: @escaping Opener) {
+  /// Shows the page in a way of the program's own.
+  ///
+  /// The browser may be on another machine, as over SSH. Then the answer comes by a tunnel to the port, or as the address
+  /// that the browser ended at and could not load, whichever comes first. Only an address that answers this sign-in counts,
+  /// by the same rules as for what comes to the port. Where addresses are taken the answer comes in the address, not in a
+  /// form.
+  ///
+  /// - Parameters:
+  ///   - port: The port of the loopback interface that the answer comes to; any free one unless it is given.
+  ///   - show: Opens the page, or shows people its address.
+  ///   - pasted: Gives addresses that people pasted. It is not called before `show` is done.
+  public init(port: UInt16? = nil, show: @escaping Presenter, pasted: PastedAddresses? = nil) {
+    self.port = port
+    self.pasted = pasted
+    present = show
     browser = nil
-    self.open = open
   }
+
+  /// An address has the answer in it only if that is no form.
+  public var requiredResponseMode: ResponseMode? { pasted == nil ? nil : .query }
 
   /// Returns what signs people in in a private window of the system's browser; `nil` where that cannot be asked for one,
   /// and where the program opens pages in a way of its own.
   public func ephemeral() async -> (any WebAuthenticator)? {
     guard let window = await browser?.privateWindow() else { return nil }
     var authenticator = BrowserAuthenticator(browser: window)
+    authenticator.port = port
     authenticator.checksSchemeHandler = checksSchemeHandler
     return authenticator
   }
@@ -60,8 +84,9 @@ public struct BrowserAuthenticator: WebAuthenticator {
     }
     let listener = try listen(redirectURI, responseMode, isExpected)
     defer { listener.close() }
-    let page = try startURL(try Self.redirectURI(redirectURI, port: listener.port))
-    return try await answer(to: page) { () async throws(LoopbackError) in
+    let answered = try Self.redirectURI(redirectURI, port: listener.port)
+    let page = SignInPage(address: try startURL(answered), redirectURI: answered)
+    return try await answer(to: page, isExpected) { () async throws(LoopbackError) in
       try await listener.response(timeout: timeout)
     }
   }
@@ -86,7 +111,8 @@ public struct BrowserAuthenticator: WebAuthenticator {
     }
     defer { listener.close() }
     do throws(IdentityError) {
-      return try await answer(to: page) { () async throws(LoopbackError) in
+      let shown = SignInPage(address: page, redirectURI: redirectURI)
+      return try await answer(to: shown, isExpected) { () async throws(LoopbackError) in
         try await listener.response(timeout: timeout)
       }
     } catch {
@@ -100,18 +126,20 @@ public struct BrowserAuthenticator: WebAuthenticator {
     }
   }
 
-  /// Opens a page and waits meanwhile: the answer may come before the browser's command ends, and a browser that cannot
+  /// Shows a page and waits meanwhile: the answer may come before the browser's command ends, and a browser that cannot
   /// be started ends the wait.
   private func answer(
-    to page: URL, _ response: @escaping @Sendable () async throws(LoopbackError) -> [String: String]
+    to page: SignInPage, _ isExpected: @escaping @Sendable ([String: String]) -> Bool,
+    _ response: @escaping @Sendable () async throws(LoopbackError) -> [String: String]
   ) async throws(IdentityError) -> [String: String] {
-    let open = open
+    let (present, pasted) = (present, pasted)
     return try await withTaskGroup(of: Outcome?.self) { group in
       group.addTask { await Outcome.catching(response) }
       group.addTask {
         do throws(IdentityError) {
-          try await open(page)
-          return nil
+          try await present(page)
+          guard let pasted else { return nil }
+          return await page.answer(in: pasted, isExpected)
         } catch {
           return .failure(error)
         }
@@ -129,17 +157,15 @@ public struct BrowserAuthenticator: WebAuthenticator {
   private func listen(
     _ redirectURI: URL?, _ mode: ResponseMode, _ isExpected: @escaping @Sendable ([String: String]) -> Bool
   ) throws(IdentityError) -> LoopbackListener {
-    let port = redirectURI?.port ?? 0
+    let port = port ?? UInt16(clamping: redirectURI?.port ?? 0)
     let path = redirectURI.map(\.path) ?? ""
     do throws(ListeningError) {
       return try LoopbackListener(
-        port: UInt16(clamping: port), path: path.isEmpty ? "/" : path,
+        port: port, path: path.isEmpty ? "/" : path,
         mode: mode == .formPost ? .formPost : .query,
         isExpected: isExpected)
     } catch {
-      throw IdentityError(
-        .listenerFailed, error.description,
-        advice: "End the other program, or use a redirect URI without a port.")
+      throw IdentityError(listening: error)
     }
   }
 
@@ -170,6 +196,16 @@ extension Result where Success == [String: String], Failure == IdentityError {
 }
 
 extension IdentityError {
+  fileprivate init(listening error: ListeningError) {
+    let advice: String? =
+      switch error {
+      case .portInUse: "End the other program, or let another port be used."
+      case .cannotListen(1..<1024, _): "Use a port of 1024 or more: those below are the system's."
+      case .cannotListen: nil
+      }
+    self.init(.listenerFailed, error.description, advice: advice)
+  }
+
   fileprivate init(loopback error: LoopbackError) {
     switch error {
     case .cancelled: self.init(.cancelled, "The sign-in was cancelled.")

@@ -6,7 +6,11 @@ public import IdentityClient
 
 /// The browser that the person uses, found as the desktop's own tools find it.
 public struct SystemBrowser: Sendable {
+  /// Gets what a command prints.
+  public typealias Output = @Sendable ([UInt8]) -> Void
+
   private let environment: [String: String]
+  private let output: Output?
   private let isWindowsSubsystem: Bool
   /// The one command that opens a private window, in a browser that is for those.
   private var privateCommand: [String]?
@@ -14,9 +18,15 @@ public struct SystemBrowser: Sendable {
   /// How long a command is watched. One that still runs then is the browser itself.
   private static let patience = Duration.seconds(3)
 
-  /// - Parameter environment: The process's environment.
-  public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+  /// - Parameters:
+  ///   - environment: The process's environment.
+  ///   - output: Gets what the command of `BROWSER` writes to its standard output, which may be the address itself, on
+  ///     any thread and as long as the command runs.
+  public init(
+    environment: [String: String] = ProcessInfo.processInfo.environment, output: Output? = nil
+  ) {
     self.environment = environment
+    self.output = output
     let release = (try? Data(contentsOf: URL(filePath: "/proc/sys/kernel/osrelease"))) ?? Data()
     isWindowsSubsystem = String(decoding: release, as: UTF8.self).lowercased().contains("microsoft")
   }
@@ -37,14 +47,17 @@ public struct SystemBrowser: Sendable {
     guard environment["SUDO_USER"] == nil || geteuid() != 0 else {
       throw IdentityError(
         .browserUnavailable, "A browser is not started as root for somebody else.",
-        advice: "Run the program without sudo, or sign in by a device code.")
+        advice: "Run the program without sudo, or open the page in a browser elsewhere.")
     }
     if isAvailable {
-      for command in commands(for: url.absoluteString) where await run(command) { return }
+      for (index, command) in commands(for: url.absoluteString).enumerated()
+      where await run(command, output: index < own.count ? output : nil) {
+        return
+      }
     }
     throw IdentityError(
       .browserUnavailable, "No browser could be started.",
-      advice: "Set BROWSER, or sign in by a device code.")
+      advice: "Set BROWSER, or open the page in a browser elsewhere.")
   }
 
   /// Returns the browser as one that opens each page in a private window, which has none of its sessions and is forgotten
@@ -83,11 +96,18 @@ public struct SystemBrowser: Sendable {
     }
   }
 
-  /// Starts a command without a shell, with its streams at /dev/null.
+  /// Starts a command without a shell, with its streams at /dev/null but for the output that somebody wants.
   ///
   /// - Returns: Whether it runs, or ended well.
-  private func run(_ command: [String]) async -> Bool {
-    guard let process = try? ChildProcess(command, environment: environment) else { return false }
+  private func run(_ command: [String], output: Output?) async -> Bool {
+    let pipe = output == nil ? nil : openPipe()
+    let started = try? ChildProcess(
+      command, environment: environment, output: pipe?.writing, survivesReader: pipe != nil)
+    if let pipe, let output {
+      close(pipe.writing)
+      Self.relay(pipe.reading, to: output)
+    }
+    guard let process = started else { return false }
     // Windows' own file manager says 1 when all is well.
     let goodStatus: Int32 = command[0] == "explorer.exe" ? 1 : 0
     let watch = BoundedCall<Bool, Watch>(timeout: Self.patience, onCancel: .over, onTimeout: .over)
@@ -100,6 +120,24 @@ public struct SystemBrowser: Sendable {
     } catch {
       return true
     }
+  }
+
+  /// Passes on what comes out of a pipe until its other end is closed. No thread waits for that: a browser may be open for
+  /// days.
+  private static func relay(_ pipe: Int32, to output: @escaping Output) {
+    let source = DispatchSource.makeReadSource(
+      fileDescriptor: pipe, queue: DispatchQueue(label: "llavero.browser.output"))
+    source.setEventHandler {
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      let count = read(pipe, &buffer, buffer.count)
+      if count > 0 {
+        output(Array(buffer[..<count]))
+      } else if count == 0 || errno != EINTR {
+        source.cancel()
+      }
+    }
+    source.setCancelHandler { close(pipe) }
+    source.resume()
   }
 
   private enum Watch: Error {

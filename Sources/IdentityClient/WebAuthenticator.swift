@@ -10,6 +10,10 @@ public enum ResponseMode: String, Sendable, Hashable, CaseIterable {
 
 /// Leads a person through a sign-in in a browser and takes the answer.
 public protocol WebAuthenticator: Sendable {
+  /// How the answer has to come for this authenticator to take it; `nil`, which is the default, where the server's way
+  /// decides.
+  var requiredResponseMode: ResponseMode? { get }
+
   /// Opens a page and waits for the answer that is expected.
   ///
   /// - Parameters:
@@ -35,5 +39,7 @@ public protocol WebAuthenticator: Sendable {
 }
 
 extension WebAuthenticator {
+  public var requiredResponseMode: ResponseMode? { nil }
+
   public func ephemeral() async -> (any WebAuthenticator)? { nil }
 }

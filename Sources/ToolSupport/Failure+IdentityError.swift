@@ -36,6 +36,9 @@ extension Failure.Message {
     switch error.code {
     case .interactionRequired:
       [error.advice, "Sign in with \"llavero login\"."].compactMap(\.self).joined(separator: " ")
+    case .browserUnavailable:
+      [error.advice, "\"llavero login --no-browser\" shows its address."].compactMap(\.self)
+        .joined(separator: " ")
     case .serverDeclinedScopes:
       "Granted: \(error.grantedScopes.joined(separator: " ")). "
         + "Declined: \(error.declinedScopes.joined(separator: " "))."

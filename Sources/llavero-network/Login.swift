@@ -22,10 +22,16 @@ struct Login: AsyncParsableCommand {
 
   func run() async throws {
     let policy = options.broker.policy
-    let client = try options.client.networkClient(broker: policy)
+    // Without a display the broker could show no window either.
+    let isElsewhere = policy != .required && (options.showsAddress || !SystemBrowser().isAvailable)
+    let client =
+      isElsewhere
+      ? try options.client.networkClient(browser: BrowserElsewhere(port: options.port))
+      : try options.client.networkClient(
+        broker: policy, browser: BrowserAuthenticator.here(port: options.port))
     // The broker keeps what it gives, so that alone no store is needed.
     if policy != .required { try await checkStore(of: client) }
-    let result = try await signIn(to: client)
+    let result = try await signIn(to: client, isElsewhere: isElsewhere)
     if policy != .required, let error = result.cacheError { throw error }
     if options.output.json {
       let report = Result(
@@ -46,21 +52,19 @@ struct Login: AsyncParsableCommand {
     try await client.cache.prepareStore()
   }
 
-  private func signIn(to client: PublicClient) async throws(Failure.Message) -> AuthenticationResult {
-    var usesDeviceCode = options.usesDeviceCode
-    if !usesDeviceCode && options.broker.policy != .required && !SystemBrowser().isAvailable {
-      Terminal.error("There is no display to open a browser on, so you sign in on another device.")
-      usesDeviceCode = true
-    }
+  private func signIn(
+    to client: PublicClient, isElsewhere: Bool
+  ) async throws(Failure.Message) -> AuthenticationResult {
     do throws(IdentityError) {
-      if usesDeviceCode {
+      if options.usesDeviceCode {
         return try await client.acquireToken(
           DeviceCodeRequest(scopes: options.scope.scopes) { Terminal.error(printable($0.message)) })
       }
-      return try await client.acquireToken(
-        InteractiveRequest(
-          scopes: options.scope.scopes, loginHint: options.account,
-          prompt: options.account == nil ? .selectAccount : .promptIfNecessary))
+      var request = InteractiveRequest(
+        scopes: options.scope.scopes, loginHint: options.account,
+        prompt: options.account == nil ? .selectAccount : .promptIfNecessary)
+      if isElsewhere { request.timeout = BrowserElsewhere.patience }
+      return try await client.acquireToken(request)
     } catch {
       throw Failure.Message(error)
     }

@@ -6,18 +6,14 @@ import SoupTransport
 import ToolSupport
 
 extension ClientOptions {
-  /// The client that these options describe, with the network and the browser.
+  /// The client that these options describe, with the network and a browser.
   ///
   /// - Throws: `Failure.Message`.
   func networkClient(
-    minimumValidity: Double? = nil, broker: BrokerPolicy = .off
+    minimumValidity: Double? = nil, broker: BrokerPolicy = .off,
+    browser: any WebAuthenticator = BrowserAuthenticator.here()
   ) throws(Failure.Message) -> PublicClient {
-    let browser = BrowserAuthenticator { page throws(IdentityError) in
-      // The browser may be on another desktop.
-      Terminal.error("If no browser opens, open this page yourself: " + printable(page.absoluteString))
-      try await SystemBrowser().open(page)
-    }
-    return PublicClient(
+    PublicClient(
       configuration: try configuration(minimumValidity: minimumValidity, broker: broker), cache: cache.cache,
       transport: try Network.transport(), authenticator: browser, broker: Self.broker(broker))
   }

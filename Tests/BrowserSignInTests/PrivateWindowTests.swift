@@ -54,7 +54,7 @@ struct PrivateWindowTests {
   }
 
   @Test func `A way of the program's own has no private window`() async {
-    #expect(await BrowserAuthenticator(open: { _ in }).ephemeral() == nil)
+    #expect(await BrowserAuthenticator(show: { _ in }).ephemeral() == nil)
   }
 
   /// Each case runs in a process of its own, since GLib reads the environment once.

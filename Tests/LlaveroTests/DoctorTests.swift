@@ -541,7 +541,7 @@ struct DoctorTests {
       let report = try examine(tool, environment: variables)
       #expect(report.status == 0)
       #expect(report.states("browser") == ["warning"])
-      #expect(report.text("browser").contains("device code"))
+      #expect(report.text("browser").contains("llavero login"))
     }
   }
 }

@@ -1,4 +1,6 @@
+import Dispatch
 import FoundationEssentials
+import GLibSupport
 import Glibc
 import TestSupport
 
@@ -37,8 +39,25 @@ extension Tool {
     _ arguments: [String], columns: Int = 80, typing: String = "", answering: [String] = [],
     environment: [String: String?] = [:], asked: (pid_t) throws -> Void = { _ in }
   ) throws -> Screening {
+    var answers = answering[...]
+    return try onTerminal(
+      inGroup(arguments), columns: columns, typing: typing, environment: self.environment(with: environment)
+    ) { _, process in
+      guard let answer = answers.popFirst() else { return nil }
+      try asked(process())
+      return answer.unicodeScalars.last.map { $0.value < 32 } == true ? answer : answer + "\n"
+    }
+  }
+
+  /// Runs a command on a terminal of its own. `answer` says what the person types at each question, for which it gets
+  /// what the terminal has shown so far and, if it asks for that, the tool's process.
+  func onTerminal(
+    _ arguments: [String], columns: Int = 80, typing: String = "", environment: [String: String],
+    answer: (_ shown: String, _ process: () throws -> pid_t) throws -> String?
+  ) throws -> Screening {
     let main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    defer { close(main) }
+    let keyboard = DispatchQueue(label: "test.keyboard")
+    defer { keyboard.sync { _ = close(main) } }
     // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, macros that Swift does not import.
     var (unlocked, number) = (Int32(0), Int32(-1))
     guard ioctl(main, 0x4004_5431, &unlocked) == 0, ioctl(main, 0x8004_5430, &number) == 0 else {
@@ -49,16 +68,15 @@ extension Tool {
     _ = ioctl(main, UInt(TIOCSWINSZ), &size)
     // In a session of its own: /dev/tty must be this terminal, not the one that the tests were started on.
     let child = try Child(
-      "setsid", ["--ctty", "--wait", Self.path] + inGroup(arguments),
-      environment: self.environment(with: environment),
+      "setsid", ["--ctty", "--wait", Self.path] + arguments, environment: environment,
       streams: (terminal, terminal, terminal))
     close(terminal)
+    // A paste may be more than the terminal takes at once.
     func type(_ text: String) {
       let typed = Array(text.utf8)
-      _ = write(main, typed, typed.count)
+      keyboard.async { _ = writeAll(typed.span, to: main) }
     }
     type(typing)
-    var answers = answering[...]
 
     var output: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
@@ -75,9 +93,11 @@ extension Tool {
       output += buffer[..<count]
       // What is typed before a question for a secret is thrown away.
       let question = String(decoding: output.suffix(2), as: UTF8.self)
-      if [": ", "] "].contains(question), let answer = answers.popFirst() {
-        try asked(Self.child(of: child.pid))
-        type(answer.unicodeScalars.last.map { $0.value < 32 } == true ? answer : answer + "\n")
+      if [": ", "] "].contains(question),
+        let answer = try answer(
+          String(decoding: output, as: UTF8.self), { try Self.child(of: child.pid) })
+      {
+        type(answer)
       }
     }
     var settings = termios()

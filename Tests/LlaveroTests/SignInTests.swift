@@ -63,15 +63,6 @@ struct SignInTests {
     }
   }
 
-  @Test func `Without a display the tool takes a device code and says so`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      let result = try tool.onDevice(["login"], with: ["BROWSER": nil])
-      #expect(result.status == 0)
-      #expect(result.standardError.hasPrefix("There is no display"))
-    }
-  }
-
   @Test func `A sign-in that is declined is cancelled`() async throws {
     try await withLab { lab in
       let tool = try LabTool(lab)

@@ -66,9 +66,9 @@ struct LabClient: Sendable {
     environment["LAB_BROWSER_ACTION"] = action
     environment["SUDO_USER"] = nil
     let browser = SystemBrowser(environment: environment)
-    return BrowserAuthenticator { url throws(IdentityError) in
-      pages.add(url)
-      try await browser.open(url)
+    return BrowserAuthenticator { page throws(IdentityError) in
+      pages.add(page.address)
+      try await browser.open(page.address)
     }
   }
 

@@ -28,10 +28,16 @@ public final class Pipe: @unchecked Sendable {
   }
 
   /// Reads up to the end of the first line.
-  public func readLine() -> String {
+  public func readLine() -> String { nextLine() ?? "" }
+
+  /// As ``readLine()``, but `nil` when there is nothing more.
+  public func nextLine() -> String? {
     var line: [UInt8] = []
     var byte: UInt8 = 0
-    while read(reading, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
-    return String(decoding: line, as: UTF8.self)
+    while read(reading, &byte, 1) == 1 {
+      if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+      line.append(byte)
+    }
+    return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
   }
 }

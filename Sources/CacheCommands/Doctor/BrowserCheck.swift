@@ -20,5 +20,6 @@ struct BrowserCheck: Check {
     return [.ok("Pages are opened with \(opener).")]
   }
 
-  private static let advice = "Sign in by a device code, on any device with a browser, or set BROWSER."
+  private static let advice =
+    "\"llavero login\" shows the page's address instead, for a browser where you sit, or set BROWSER."
 }

@@ -7,11 +7,12 @@ package struct ChildProcess: Sendable {
 
   /// Starts a program, which is looked up in this process's PATH unless its name has a slash.
   ///
-  /// It gets `output` as its standard output and `/dev/null` as its other standard streams. No other descriptor of this
-  /// process reaches it, whoever opened that and however: GLib closes them between fork and exec.
+  /// It gets `output` as its standard output and `/dev/null` as its other standard streams. With `survivesReader` it finds
+  /// SIGPIPE ignored, so that it lives on when nobody reads that output any more. No other descriptor of this process
+  /// reaches it, whoever opened that and however: GLib closes them between fork and exec.
   /// - Throws: ``GLibError`` when it cannot be started.
   package init(
-    _ command: [String], environment: [String: String], output: Int32? = nil
+    _ command: [String], environment: [String: String], output: Int32? = nil, survivesReader: Bool = false
   ) throws(GLibError) {
     let silent = output == nil ? G_SPAWN_STDOUT_TO_DEV_NULL.rawValue : 0
     let flags = GSpawnFlags(
@@ -23,7 +24,9 @@ package struct ChildProcess: Sendable {
     var id: pid_t = 0
     _ = try withGError {
       g_spawn_async_with_fds(
-        nil, &arguments, &variables, flags, leaveSession, nil, &id, -1, output ?? -1, -1, $0)
+        nil, &arguments, &variables, flags, survivesReader ? leaveSessionAndReader : leaveSession, nil, &id,
+        -1,
+        output ?? -1, -1, $0)
     }
     self.id = id
   }
@@ -47,4 +50,9 @@ private let leaveSession: GSpawnChildSetupFunc = { _ in
   var noSignals = sigset_t()
   sigemptyset(&noSignals)
   sigprocmask(SIG_SETMASK, &noSignals, nil)
+}
+
+private let leaveSessionAndReader: GSpawnChildSetupFunc = { data in
+  leaveSession(data)
+  signal(SIGPIPE, SIG_IGN)
 }

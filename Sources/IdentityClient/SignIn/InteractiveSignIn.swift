@@ -21,7 +21,7 @@ struct InteractiveSignIn: Sendable {
     let prompt = await client.prompt(of: request)
 
     let (codeProof, state, nonce) = (ProofKey(), randomToken(), randomToken())
-    let mode = responseMode(metadata)
+    let mode = authenticator.requiredResponseMode ?? responseMode(metadata)
     var parameters = self.parameters(authority, scopes, prompt)
     parameters["code_challenge"] = codeProof.challenge
     parameters["state"] = state

@@ -4,7 +4,7 @@ import HTTPSupport
 extension URL {
   /// The parameters of the answer that an address is; `nil` when it is none to this redirect URI, or cannot be read.
   package func answer(to redirectURI: URL) -> [String: String]? {
-    guard place == redirectURI.place,
+    guard isSamePlace(as: redirectURI),
       let query = URLComponents(url: self, resolvingAgainstBaseURL: true)?.percentEncodedQuery
     else { return nil }
     return FormEncoding.decode(query.utf8)
@@ -19,6 +19,9 @@ extension URL {
 
   /// Whether an address is of a scheme of an application's own.
   package var isOwnScheme: Bool { !["http", "https"].contains(scheme?.lowercased() ?? "") }
+
+  /// Whether two addresses differ in query and fragment only.
+  package func isSamePlace(as other: URL) -> Bool { place == other.place }
 
   /// What of an address is neither query nor fragment.
   private var place: [String] {

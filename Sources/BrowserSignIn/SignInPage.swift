@@ -1,0 +1,79 @@
+public import FoundationEssentials
+import IdentityClient
+
+/// The page that a person signs in at, in whatever browser.
+public struct SignInPage: Sendable, Hashable {
+  /// The page's address.
+  public let address: URL
+  /// Where the browser ends: the address of its last page is this one, with the answer.
+  public let redirectURI: URL
+
+  /// The port of the loopback interface that the answer comes to; `nil` where it comes to a scheme of the application's
+  /// own.
+  public var port: UInt16? { redirectURI.port.flatMap { UInt16(exactly: $0) } }
+
+  /// The longest address that is taken, in bytes: as long as a form may be.
+  static let pastedLimit = LoopbackRequest.maximumBodySize
+
+  /// Asks for addresses until one is the answer.
+  ///
+  /// - Returns: `nil` when no more will come.
+  func answer(
+    in pasted: BrowserAuthenticator.PastedAddresses, _ isExpected: @Sendable ([String: String]) -> Bool
+  ) async -> Result<[String: String], IdentityError>? {
+    var refusal: IdentityError?
+    while let text = await pasted(refusal), !Task.isCancelled {
+      do throws(IdentityError) {
+        return .success(try answer(in: text, isExpected))
+      } catch {
+        refusal = error
+      }
+    }
+    return nil
+  }
+
+  /// The parameters of the answer that a pasted address is.
+  ///
+  /// - Throws: ``IdentityError`` that says why it is none, without its text.
+  func answer(
+    in text: String, _ isExpected: @Sendable ([String: String]) -> Bool
+  ) throws(IdentityError) -> [String: String] {
+    let beginning = redirectURI.absoluteString
+    let whole = "Copy the whole address that the browser ended at. It begins with \(beginning)"
+    // Not trimmed before it is known to be short.
+    guard text.utf8.count <= Self.pastedLimit else {
+      throw IdentityError(.invalidResponse, "That is too long for the address.", advice: "\(whole).")
+    }
+    guard let address = URL(string: text.trimmingWhitespace), address.scheme != nil else {
+      throw IdentityError(.invalidResponse, "That is no address.", advice: "\(whole).")
+    }
+    guard address.isSamePlace(as: redirectURI) else {
+      throw address.isSamePlace(as: self.address)
+        ? IdentityError(
+          .invalidResponse, "That is the page to sign in at, not the address that the browser ended at.",
+          advice: "Sign in there first. \(whole).")
+        : IdentityError(
+          .invalidResponse, "That is not the address that this sign-in ends at.", advice: "\(whole).")
+    }
+    guard let parameters = address.answer(to: redirectURI), !parameters.isEmpty else {
+      throw IdentityError(
+        .invalidResponse, "That address has no answer in it, or one that cannot be read.",
+        advice: "\(whole) and goes on with a question mark.")
+    }
+    guard isExpected(parameters) else {
+      throw IdentityError(
+        .invalidState, "That address answers another sign-in.",
+        advice: "Open the page that this sign-in shows, and copy the address that it ends at.")
+    }
+    return parameters
+  }
+}
+
+extension String {
+  fileprivate var trimmingWhitespace: String {
+    guard let first = firstIndex(where: { !$0.isWhitespace }),
+      let last = lastIndex(where: { !$0.isWhitespace })
+    else { return "" }
+    return String(self[first...last])
+  }
+}

@@ -1,0 +1,234 @@
+import Dispatch
+import Foundation
+import GLibSupport
+import IdentityClient
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import BrowserSignIn
+
+/// Sign-ins whose browser is elsewhere: the page is shown, and the answer comes to the port or is pasted.
+@Suite(.timeLimit(.minutes(10)))
+struct PastedAddressTests {
+  private static let page = "https://login.example.test/authorize?state=right"
+
+  /// What a sign-in was told.
+  private final class Story: Sendable {
+    private let state = Mutex<(shown: [SignInPage], refusals: [IdentityError], asked: Int)>(([], [], 0))
+
+    var shown: [SignInPage] { state.withLock { $0.shown } }
+    var refusals: [String] { state.withLock { $0.refusals.map(\.message) } }
+    var asked: Int { state.withLock { $0.asked } }
+
+    func show(_ page: SignInPage) { state.withLock { $0.shown.append(page) } }
+
+    /// The first time without a refusal.
+    func ask(_ refusal: IdentityError?) -> Int {
+      state.withLock { state in
+        if let refusal { state.refusals.append(refusal) }
+        state.asked += 1
+        return state.asked - 1
+      }
+    }
+  }
+
+  private func authorize(
+    _ browser: BrowserAuthenticator, redirectURI: String? = nil, timeout: Duration = .seconds(200)
+  ) async throws(IdentityError) -> [String: String] {
+    try await browser.authorize(
+      startURL: { uri throws(IdentityError) in
+        guard let url = URL(string: Self.page + "&redirect_uri=\(uri.absoluteString)") else {
+          throw .cancelled
+        }
+        return url
+      }, redirectURI: redirectURI.flatMap { URL(string: $0) },
+      responseMode: browser.requiredResponseMode ?? .formPost, isExpected: { $0["state"] == "right" },
+      timeout: timeout)
+  }
+
+  /// A browser that pastes these, each made of the page that was shown.
+  private func pasting(
+    _ story: Story, _ texts: [@Sendable (SignInPage) -> String?]
+  ) -> BrowserAuthenticator {
+    BrowserAuthenticator(show: { story.show($0) }) { refusal in
+      let number = story.ask(refusal)
+      guard let page = story.shown.first, texts.indices.contains(number) else { return nil }
+      return texts[number](page)
+    }
+  }
+
+  /// Opens an address with curl.
+  private func open(_ address: String) async throws -> Child.Result {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: "test.curl").async {
+        continuation.resume(
+          with: Result { try Child.run("curl", ["-q", "-s", "-L", address], environment: [:]) })
+      }
+    }
+  }
+
+  @Test(.conformance(1, 2)) func `A pasted address is the answer`() async throws {
+    let story = Story()
+    let browser = pasting(story, [{ " \($0.redirectURI.absoluteString)/?code=a%2Bb+c&state=right#\t" }])
+    #expect(browser.requiredResponseMode == .query)
+    #expect(try await authorize(browser) == ["code": "a+b c", "state": "right"])
+    let page = try #require(story.shown.first)
+    #expect(page.redirectURI.absoluteString == "http://localhost:\(try #require(page.port))")
+    #expect(page.address.absoluteString == Self.page + "&redirect_uri=" + page.redirectURI.absoluteString)
+    #expect(story.shown.count == 1)
+  }
+
+  @Test(.conformance(5, 6)) func `What is not the answer is refused with the reason, and asked for again`()
+    async throws
+  {
+    let story = Story()
+    let limit = SignInPage.pastedLimit
+    let steps: [(@Sendable (SignInPage) -> String?, String?)] = [
+      ({ _ in "" }, "That is no address."), ({ _ in "code=x&state=right" }, "That is no address."),
+      ({ $0.address.absoluteString }, "That is the page to sign in at"),
+      ({ _ in "http://localhost:1/?code=x&state=right" }, "ends at."),
+      ({ "https" + $0.redirectURI.absoluteString.dropFirst(4) + "/?code=x&state=right" }, "ends at."),
+      ({ $0.redirectURI.absoluteString + "/other?code=x&state=right" }, "ends at."),
+      (
+        { $0.redirectURI.absoluteString.replacing("localhost", with: "user@localhost") + "/?state=right" },
+        "ends at."
+      ),
+      ({ $0.redirectURI.absoluteString }, "no answer in it"),
+      ({ $0.redirectURI.absoluteString + "/?" }, "no answer in it"),
+      ({ $0.redirectURI.absoluteString + "/#code=x&state=right" }, "no answer in it"),
+      ({ $0.redirectURI.absoluteString + "/?state=right&code=x&state=right" }, "no answer in it"),
+      ({ $0.redirectURI.absoluteString + "/?code=x&state=wrong" }, "another sign-in"),
+      ({ $0.redirectURI.absoluteString + "/?error=access_denied" }, "another sign-in"),
+      ({ _ in String(repeating: "x", count: limit + 1) }, "too long"),
+      ({ $0.redirectURI.absoluteString + "/?error=access_denied&state=right" }, nil),
+    ]
+    let answer = try await authorize(pasting(story, steps.map(\.0)))
+    #expect(answer["error"] == "access_denied")
+    let reasons = steps.compactMap(\.1)
+    #expect(story.refusals.count == reasons.count)
+    for (refusal, reason) in zip(story.refusals, reasons) {
+      #expect(refusal.contains(reason))
+      #expect(!refusal.contains("code"))
+    }
+  }
+
+  @Test func `An address to a scheme of the app's own can be pasted as well`() async throws {
+    let (story, redirectURI) = (Story(), "msauth.com.example.mail://auth")
+    var browser = pasting(story, [{ _ in redirectURI + "?code=x&state=right" }])
+    browser.checksSchemeHandler = false
+    #expect(try await authorize(browser, redirectURI: redirectURI)["code"] == "x")
+    #expect(story.shown.first?.port == nil)
+  }
+
+  @Test func `When nothing more will be pasted, the answer at the port counts`() async throws {
+    let story = Story()
+    let (asked, continuation) = AsyncStream.makeStream(of: URL.self)
+    let browser = BrowserAuthenticator(show: { story.show($0) }) { refusal in
+      _ = story.ask(refusal)
+      if let page = story.shown.first { continuation.yield(page.redirectURI) }
+      return nil
+    }
+    async let answer = authorize(browser)
+    for await uri in asked.prefix(1) { _ = try await open(uri.absoluteString + "/?code=x&state=right") }
+    #expect(try await answer["code"] == "x")
+    #expect(story.asked == 1)
+  }
+
+  @Test func `Whichever answer comes first counts, and the wait for a paste is cancelled`() async throws {
+    let (pages, continuation) = AsyncStream.makeStream(of: URL.self)
+    let browser = BrowserAuthenticator(
+      show: { continuation.yield($0.redirectURI) },
+      pasted: { _ in
+        // A person who never pastes anything.
+        for await _ in AsyncStream<Never>.makeStream().stream {}
+        return Task.isCancelled ? nil : "http://localhost/"
+      })
+    async let answer = authorize(browser)
+    for await uri in pages.prefix(1) { _ = try await open(uri.absoluteString + "/?code=x&state=right") }
+    #expect(try await answer["code"] == "x")
+  }
+
+  @Test(.conformance(13, 14)) func `The wait for a paste ends with its time and with its task`() async throws
+  {
+    let (pages, continuation) = AsyncStream.makeStream(of: Void.self)
+    let browser = BrowserAuthenticator(
+      show: { _ in continuation.yield() },
+      pasted: { _ in
+        for await _ in AsyncStream<Never>.makeStream().stream {}
+        return nil
+      })
+    await #expect(throws: IdentityError(.timedOut, "")) {
+      try await authorize(browser, timeout: .milliseconds(10))
+    }
+    let signIn = Task { try await authorize(browser) }
+    for await _ in pages.dropFirst().prefix(1) { signIn.cancel() }
+    await #expect(throws: IdentityError(.cancelled, "")) { try await signIn.value }
+  }
+
+  @Test func `A page that cannot be shown ends the wait, and nothing is asked for`() async throws {
+    let story = Story()
+    let browser = BrowserAuthenticator(
+      show: { _ throws(IdentityError) in throw IdentityError(.browserUnavailable, "No.") },
+      pasted: { refusal in
+        _ = story.ask(refusal)
+        return nil
+      })
+    await #expect(throws: IdentityError(.browserUnavailable, "")) { try await authorize(browser) }
+    #expect(story.asked == 0)
+  }
+
+  @Test(.conformance(19))
+  func `A port that is named goes before the redirect URI's, and a taken one is named`()
+    async throws
+  {
+    let taken = try LoopbackListener(mode: .query) { _ in false }
+    defer { taken.close() }
+    var browser = BrowserAuthenticator(port: taken.port, show: { _ in })
+    #expect(browser.requiredResponseMode == nil)
+    let error = await #expect(throws: IdentityError.self) {
+      try await authorize(browser, redirectURI: "http://localhost:1")
+    }
+    #expect(error?.code == .listenerFailed)
+    #expect(error?.message.contains("Port \(taken.port) ") == true)
+    #expect(error?.advice?.contains("another port") == true)
+    browser.port = nil
+    #expect(browser.port == nil)
+  }
+
+  @Test func `What the commands of BROWSER print is passed on, and nothing of the desktop's`() async throws {
+    let directory = try TemporaryDirectory()
+    for name in ["xdg-open", "gio"] {
+      chmod(try directory.file(name, "#!/bin/sh\necho desktop\n"), 0o755)
+    }
+    let url = try #require(URL(string: "https://localhost/"))
+    let (output, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+    let path = "\(directory.path):/usr/bin:/bin"
+    try await SystemBrowser(environment: ["DISPLAY": ":0", "PATH": path]) { continuation.yield($0) }.open(url)
+    try await SystemBrowser(environment: ["BROWSER": "echo Open", "PATH": path]) { continuation.yield($0) }
+      .open(url)
+    var text: [UInt8] = []
+    for await part in output where text.last != UInt8(ascii: "\n") {
+      text += part
+      if text.last == UInt8(ascii: "\n") { break }
+    }
+    #expect(String(decoding: text, as: UTF8.self) == "Open https://localhost/\n")
+  }
+
+  @Test func `A browser outlives who reads what it prints`() async throws {
+    let pipe = try Pipe()
+    let directory = try TemporaryDirectory()
+    let script = try directory.file(
+      "browser", "#!/bin/sh\nread go\necho 1\necho 2\necho done > \(directory.path)/end\n")
+    chmod(script, 0o755)
+    mkfifo(directory.path + "/go", 0o600)
+    let child = try ChildProcess(
+      ["sh", "-c", "exec \(script) < \(directory.path)/go"], environment: ["PATH": "/usr/bin:/bin"],
+      output: pipe.writing, survivesReader: true)
+    pipe.closeWriting()
+    pipe.closeReading()
+    try Data("go\n".utf8).write(to: URL(fileURLWithPath: directory.path + "/go"))
+    #expect(child.wait() == 0)
+    #expect(FileManager.default.fileExists(atPath: directory.path + "/end"))
+  }
+}
