@@ -23,6 +23,7 @@ extension KeySource {
     case .passphrase: .passphrase
     case .keyFile, .credential: .key
     case .keyring: .keyring
+    case .portal: .portal
     }
   }
 
@@ -31,21 +32,27 @@ extension KeySource {
     switch self {
     case .passphrase: .seconds(600)
     case .keyring(_, .allowed(let patience), _): patience
+    // The portal's own deadline comes first, and says more.
+    case .portal(let patience): patience + .seconds(10)
     case .keyring, .keyFile, .credential: timeout
     }
   }
 
-  /// The key for a new `keys` file. One that belongs into the keyring is made there.
-  func newKey(_ header: SealedKeys.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
+  /// The key for a new `keys` file, whose header then says by what it is found. One that belongs into the keyring is
+  /// made there.
+  func newKey(
+    _ header: inout SealedKeys.Header, _ surroundings: Surroundings
+  ) throws(CacheError) -> SymmetricKey {
     let item = keyringItem(header, surroundings)
-    var secret = if let item { try item.create() } else { try secret(.set, surroundings) }
+    var secret = if let item { try item.create() } else { try secret(.set, &header, surroundings) }
     return try derive(&secret, header)
   }
 
   /// The key of a `keys` file.
   func key(_ header: SealedKeys.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
     let item = keyringItem(header, surroundings)
-    var secret = if let item { try item.find() } else { try secret(.open, surroundings) }
+    var asked = header
+    var secret = if let item { try item.find() } else { try secret(.open, &asked, surroundings) }
     return try derive(&secret, header)
   }
 
@@ -75,7 +82,9 @@ extension KeySource {
     }
   }
 
-  private func secret(_ use: PassphraseUse, _ surroundings: Surroundings) throws(CacheError) -> [UInt8] {
+  private func secret(
+    _ use: PassphraseUse, _ header: inout SealedKeys.Header, _ surroundings: Surroundings
+  ) throws(CacheError) -> [UInt8] {
     switch self {
     case .passphrase(let ask):
       let passphrase = try ask(use)
@@ -86,6 +95,16 @@ extension KeySource {
     case .keyFile(let path): return try Self.key(inFile: path)
     case .credential(let name): return try Self.key(inCredential: name, surroundings.environment)
     case .keyring: return []
+    case .portal(let patience):
+      do throws(SecretPortalError) {
+        let portal = try SecretPortal(busAddress: surroundings.busAddress, surroundings.cancellable)
+        let (secret, token) = try portal.secret(
+          token: header.token, within: patience, surroundings.cancellable)
+        header.token = token
+        return unsafe secret.withUnsafeBytes { unsafe Array($0) }
+      } catch {
+        throw CacheError(error)
+      }
     }
   }
 

@@ -17,6 +17,8 @@ public enum KeySource: Sendable {
     /// The key is in a key file or a systemd credential.
     case key = 2
     case keyring = 3
+    /// The key is made of the secret that the Secret portal has for the application.
+    case portal = 4
   }
 
   /// A passphrase, which scrypt makes a key of: some tenths of a second and 128 MiB each time.
@@ -37,4 +39,11 @@ public enum KeySource: Sendable {
   ///   - allowsPlainSession: Whether the key may go over the bus in clear where the keyring refuses to encrypt it.
   case keyring(
     collection: String? = nil, prompt: PromptPermission = .denied, allowsPlainSession: Bool = false)
+  /// The secret that a sandboxed application has of its own, from the Secret portal (`org.freedesktop.portal.Secret`).
+  ///
+  /// No other sandboxed application gets it, and a store that is copied into another one's directory does not open
+  /// there. Programs outside of a sandbox are not kept out; among themselves they may be one application to the portal.
+  ///
+  /// - Parameter waitingUpTo: How long the portal may take, which may ask the person to unlock the keyring.
+  case portal(waitingUpTo: Duration = .seconds(120))
 }

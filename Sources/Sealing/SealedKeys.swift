@@ -2,18 +2,20 @@ package import Crypto
 import CryptoExtras
 package import FoundationEssentials
 import GLibSupport
+import SecretService
 
 /// The value `keys`: the data keys, sealed under the key that the person's ``KeySource`` leads to. Section 12 of
 /// `CacheFormat.md` is the specification.
 package enum SealedKeys {
   private static let magic = Array("LLAVEROK".utf8)
-  /// What is before the nonce.
+  /// What is before the nonce, without the portal's token.
   private static let headerSize = 48
   private static let saltSize = 16
   private static let overhead = headerSize + 12 + 16 + SealedFormat.checkSumSize
-  package static let maximumSize = 1 << 16
-  /// So many that a reader takes the file.
-  package static let maximumKeyCount = (maximumSize - overhead) / DataKeys.Key.size
+  private static let maximumTokenSize = SecretPortal.maximumTokenSize
+  package static let maximumSize = (1 << 16) + maximumTokenSize
+  /// So many that a reader takes the file, however long the token is.
+  package static let maximumKeyCount = (maximumSize - maximumTokenSize - overhead) / DataKeys.Key.size
 
   /// The cost of trying a passphrase (RFC 7914): `128 * r * N` bytes of memory.
   package struct Scrypt: Equatable, Sendable {
@@ -44,6 +46,8 @@ package enum SealedKeys {
     let kind: KeySource.Kind
     let salt: [UInt8]
     let scrypt: Scrypt
+    /// By what the Secret portal finds the application's secret, where it gave something for that.
+    package var token: String?
 
     package init(_ kind: KeySource.Kind, scrypt: Scrypt) {
       self.kind = kind
@@ -58,6 +62,15 @@ package enum SealedKeys {
       }
       self.kind = kind
       salt = Array(file[20..<36])
+      guard kind != .portal else {
+        scrypt = .none
+        let size = SealedKeys.tokenSize(file)
+        guard size <= maximumTokenSize, file.count >= overhead + size + DataKeys.Key.size,
+          let token = String(validating: file[headerSize..<headerSize + size], as: UTF8.self)
+        else { throw .unreadable("its token for the portal is none.") }
+        self.token = token.isEmpty ? nil : token
+        return
+      }
       scrypt = Scrypt(logN: file.bigEndian(at: 36), r: file.bigEndian(at: 40), p: file.bigEndian(at: 44))
       guard kind != .passphrase || scrypt.isBearable else {
         throw .unreadable("it asks for more memory than any passphrase is worth.")
@@ -68,8 +81,8 @@ package enum SealedKeys {
     package func key(from secret: some DataProtocol) throws(SealError) -> SymmetricKey {
       guard kind == .passphrase else {
         return HKDF<SHA256>.deriveKey(
-          inputKeyMaterial: SymmetricKey(data: Array(secret)), salt: salt, info: Array("llavero keys".utf8),
-          outputByteCount: 32)
+          inputKeyMaterial: SymmetricKey(data: Array(secret)), salt: salt,
+          info: Array((kind == .portal ? "llavero portal" : "llavero keys").utf8), outputByteCount: 32)
       }
       let rounds = 1 << Int(scrypt.logN)
       do {
@@ -83,6 +96,13 @@ package enum SealedKeys {
     }
   }
 
+  /// How many bytes the portal's token has in a file.
+  private static func tokenSize(_ file: [UInt8]) -> Int {
+    let kind: UInt32 = file.bigEndian(at: 16)
+    let size: UInt32 = file.bigEndian(at: 36)
+    return kind == KeySource.Kind.portal.rawValue ? Int(size) : 0
+  }
+
   package static func seal(
     _ keys: DataKeys, _ header: Header, with key: SymmetricKey, nonce: AES.GCM.Nonce = AES.GCM.Nonce()
   ) -> [UInt8] {
@@ -93,12 +113,15 @@ package enum SealedKeys {
       plain += key.id
       unsafe key.key.withUnsafeBytes { unsafe plain.append(contentsOf: $0) }
     }
+    let token = Array((header.token ?? "").utf8)
     var file = magic
     file.append(bigEndian: SealedFormat.version)
-    file.append(bigEndian: UInt32(overhead + plain.count))
+    file.append(bigEndian: UInt32(overhead + token.count + plain.count))
     file.append(bigEndian: header.kind.rawValue)
     file += header.salt
-    for number in [header.scrypt.logN, header.scrypt.r, header.scrypt.p] { file.append(bigEndian: number) }
+    let first = header.kind == .portal ? UInt32(token.count) : header.scrypt.logN
+    for number in [first, header.scrypt.r, header.scrypt.p] { file.append(bigEndian: number) }
+    file += token
     guard let box = try? AES.GCM.seal(plain, using: key, nonce: nonce, authenticating: file) else {
       preconditionFailure("the key was derived with 256 bits")
     }
@@ -112,10 +135,11 @@ package enum SealedKeys {
   /// Opens a file whose header was read.
   package static func open(_ file: [UInt8], with key: SymmetricKey) throws(SealError) -> DataKeys {
     let end = file.count - 16 - SealedFormat.checkSumSize
-    guard let nonce = try? AES.GCM.Nonce(data: file[headerSize..<headerSize + 12]),
+    let start = headerSize + tokenSize(file)
+    guard let nonce = try? AES.GCM.Nonce(data: file[start..<start + 12]),
       let box = try? AES.GCM.SealedBox(
-        nonce: nonce, ciphertext: file[headerSize + 12..<end], tag: file[end..<end + 16]),
-      var plain = try? AES.GCM.open(box, using: key, authenticating: file[..<headerSize])
+        nonce: nonce, ciphertext: file[start + 12..<end], tag: file[end..<end + 16]),
+      var plain = try? AES.GCM.open(box, using: key, authenticating: file[..<start])
     else { throw .wrongKey }
     defer { plain.resetBytes(in: plain.startIndex..<plain.endIndex) }
     var keys: [DataKeys.Key] = []

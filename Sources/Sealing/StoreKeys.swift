@@ -76,7 +76,9 @@ package final class StoreKeys: Sendable {
       do {
         return try work()
       } catch {
-        throw error.cacheError(of: name, advice: error.code == .damaged ? advice : nil)
+        let isAnothers = error == .wrongKey && source.kind == .portal
+        throw error.cacheError(
+          of: name, advice: isAnothers ? Self.ofAnotherApplication : error.code == .damaged ? advice : nil)
       }
     }
     let header = try checking { () throws(SealError) in try SealedKeys.Header(value) }
@@ -86,14 +88,19 @@ package final class StoreKeys: Sendable {
     state.withLock { $0.unsealed = (value, keys) }
   }
 
+  private static let ofAnotherApplication =
+    "Another application made it, or this one before it was installed anew. Nothing was changed: put the files back where "
+    + "they came from, or move them away and sign in again."
+
   /// Makes the keys of a new store, whose value `write` keeps.
   package func make(
     _ cancellable: Cancellable, writing write: ([UInt8]) throws(CacheError) -> Void
   ) throws(CacheError) {
     let source = state.withLock(\.source)
-    let header = SealedKeys.Header(source.kind, scrypt: scrypt)
+    var header = SealedKeys.Header(source.kind, scrypt: scrypt)
     let keys = DataKeys(current: DataKeys.Key(), older: [])
-    let value = SealedKeys.seal(keys, header, with: try source.newKey(header, surroundings(cancellable)))
+    let key = try source.newKey(&header, surroundings(cancellable))
+    let value = SealedKeys.seal(keys, header, with: key)
     try write(value)
     state.withLock { $0.unsealed = (value, keys) }
   }
@@ -122,8 +129,8 @@ package final class StoreKeys: Sendable {
     let source = state.withLock(\.source)
     let newSource = newSource ?? source
     let surroundings = surroundings(cancellable)
-    let header = SealedKeys.Header(newSource.kind, scrypt: scrypt)
-    let key = try newSource.newKey(header, surroundings)
+    var header = SealedKeys.Header(newSource.kind, scrypt: scrypt)
+    let key = try newSource.newKey(&header, surroundings)
     func put(_ keys: DataKeys) throws(CacheError) {
       let value = SealedKeys.seal(keys, header, with: key)
       try write(value)

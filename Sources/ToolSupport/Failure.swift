@@ -114,6 +114,8 @@ extension CacheError {
       return Failure.Message.encryptionAdvice
     case (_, SealError.otherKeySource(let kind) as SealError):
       return "Use that: \(KeyChoice.forms(of: kind))."
+    case (_, is SecretPortalError):
+      return [advice, "Keys: \(KeyChoice.forms)."].compactMap(\.self).joined(separator: " ")
     // Another program's cache.
     case (_, is CacheError): command = nil
     case (.wrongKey, _): command = "--key says where the key comes from: \(KeyChoice.forms)."

@@ -13,8 +13,9 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
   case file(String)
   case credential(String)
   case keyring
+  case portal
 
-  package static let forms = "passphrase, passphrase-fd:N, file:PATH, credential:NAME or keyring"
+  package static let forms = "passphrase, passphrase-fd:N, file:PATH, credential:NAME, keyring or portal"
 
   /// How the person names a key of a kind.
   static func forms(of kind: KeySource.Kind) -> String {
@@ -22,6 +23,7 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     case .passphrase: "--key passphrase"
     case .key: "--key file:PATH or --key credential:NAME"
     case .keyring: "--key keyring"
+    case .portal: "--key portal"
     }
   }
 
@@ -32,6 +34,7 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     switch (parts[0], value) {
     case ("passphrase", nil) where parts.count == 1: self = .passphrase
     case ("keyring", nil) where parts.count == 1: self = .keyring
+    case ("portal", nil) where parts.count == 1: self = .portal
     case ("passphrase-fd", let value?):
       guard let descriptor = Int32(value), descriptor >= 0 else { return nil }
       self = .passphraseDescriptor(descriptor)
@@ -49,6 +52,7 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     case .file(let path): "file:" + path
     case .credential(let name): "credential:" + name
     case .keyring: "keyring"
+    case .portal: "portal"
     }
   }
 
@@ -62,6 +66,7 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     case .credential(let name): .credential(name: name)
     case .keyring:
       .keyring(collection: collection, prompt: prompt, allowsPlainSession: allowsPlainSession)
+    case .portal: .portal()
     }
   }
 

@@ -68,11 +68,12 @@ public struct KeychainSettings: Sendable {
     let parts = (text ?? "").split(separator: ":", maxSplits: 1).map(String.init)
     switch (parts.first, parts.count) {
     case ("keyring", 1): return .keyring(collection: collection)
+    case ("portal", 1): return .portal()
     case ("file", 2): return .keyFile(path: parts[1])
     case ("credential", 2): return .credential(name: parts[1])
     default:
       // Not quoted: somebody may have taken it for the place of the key itself.
-      throw .setting("LLAVERO_KEY", "For this window it should be file:PATH, credential:NAME or keyring.")
+      throw .setting("LLAVERO_KEY", "For this window it should be file:PATH, credential:NAME, keyring or portal.")
     }
   }
 

@@ -62,22 +62,36 @@ package final class BusConnection: @unchecked Sendable {
 
   package var isClosed: Bool { g_dbus_connection_is_closed(pointer) != 0 }
 
+  /// The name that the bus gave this connection, such as `:1.42`.
+  package var uniqueName: String {
+    g_dbus_connection_get_unique_name(pointer).map { String(cString: $0) } ?? ""
+  }
+
   /// Calls a method, waits for the answer until the deadline, and no longer than `limit`, and returns the answer's
   /// arguments, which must be of the type `reply`, a tuple.
+  ///
+  /// A `descriptor` goes along, to which the argument `Variant.handle(0)` refers. It stays the caller's.
   package func call(
     _ destination: String, _ path: String, _ interface: String, _ method: String,
-    _ arguments: [Variant], reply: String, within limit: Duration? = nil, _ cancellable: Cancellable
+    _ arguments: [Variant], sending descriptor: Int32? = nil, reply: String, within limit: Duration? = nil,
+    _ cancellable: Cancellable
   ) throws(GLibError) -> [Variant] {
     let milliseconds = min(
       cancellable.remainingMilliseconds, limit.map { Int32(clamping: Int64($0 / .milliseconds(1))) } ?? .max)
-    guard canOpen(2) else { throw .outOfDescriptors }
+    guard canOpen(3) else { throw .outOfDescriptors }
+    let descriptors = try descriptor.map { (descriptor) throws(GLibError) in
+      let list = GObjectReference<GUnixFDList>(taking: g_unix_fd_list_new())
+      _ = try withGError { g_unix_fd_list_append(list.pointer, descriptor, $0) }
+      return list
+    }
+    defer { withExtendedLifetime(descriptors) {} }
     let tuple = Variant.tuple(arguments)
     defer { withExtendedLifetime(tuple) {} }
     let answer = try withVariantType(reply) { (type) throws(GLibError) in
       try withGError { error in
-        g_dbus_connection_call_sync(
+        g_dbus_connection_call_with_unix_fd_list_sync(
           pointer, destination, path, interface, method, tuple.pointer, type,
-          G_DBUS_CALL_FLAGS_NONE, milliseconds, cancellable.pointer, error)
+          G_DBUS_CALL_FLAGS_NONE, milliseconds, descriptors?.pointer, nil, cancellable.pointer, error)
       }
     }
     guard let answer else { throw .unexplained }

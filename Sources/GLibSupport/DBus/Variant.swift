@@ -29,6 +29,11 @@ extension Variant {
     Variant(taking: g_variant_new_uint32(value))
   }
 
+  /// The number of a descriptor in the list that goes along with a message.
+  package static func handle(_ index: Int32) -> Variant {
+    Variant(taking: g_variant_new_handle(index))
+  }
+
   /// `path` must be a valid object path.
   package static func objectPath(_ path: String) -> Variant {
     Variant(taking: g_variant_new_object_path(path))

@@ -1,0 +1,303 @@
+import CGLib
+package import GLibSupport
+import Glibc
+
+/// The secret that a sandboxed application has of its own, by the Secret portal on the session bus.
+///
+/// Source: XDG Desktop Portal, `org.freedesktop.portal.Secret` version 1 and `org.freedesktop.portal.Request`. Which
+/// application it is the portal finds out by itself. All calls block.
+package struct SecretPortal {
+  /// A secret of fewer bytes could be guessed.
+  package static let minimumSize = 32
+  package static let maximumSize = 1 << 12
+  /// The longest identifier of a secret, in bytes.
+  package static let maximumTokenSize = 1 << 10
+
+  private static let name = "org.freedesktop.portal.Desktop"
+  fileprivate static let path = "/org/freedesktop/portal/desktop"
+  fileprivate static let interface = "org.freedesktop.portal.Secret"
+
+  private let bus: BusConnection
+  /// The portal's unique name: by another one anybody on the bus could answer in its place.
+  private let owner: String
+
+  /// Connects to the portal, which the bus starts where it does not run.
+  ///
+  /// - Throws: ``SecretPortalError``
+  package init(busAddress: String?, _ cancellable: Cancellable) throws(SecretPortalError) {
+    do throws(GLibError) {
+      bus = try BusConnection(address: busAddress, cancellable)
+    } catch {
+      throw error.isIO(G_IO_ERROR_CANCELLED) ? SecretPortalError(error, cancellable) : .noSessionBus
+    }
+    let driver = "org.freedesktop.DBus"
+    do throws(GLibError) {
+      _ = try bus.call(
+        driver, "/org/freedesktop/DBus", driver, "StartServiceByName", [.string(Self.name), .uint32(0)],
+        reply: "(u)", cancellable)
+      let answer = try bus.call(
+        driver, "/org/freedesktop/DBus", driver, "GetNameOwner", [.string(Self.name)], reply: "(s)",
+        cancellable)
+      owner = answer.first?.string ?? ""
+    } catch {
+      throw error.dbusName == nil ? SecretPortalError(error, cancellable) : .noPortal
+    }
+  }
+
+  /// Says whether there is a backend for secrets.
+  ///
+  /// - Throws: ``SecretPortalError/noBackend`` where there is none.
+  package func checkBackend(_ cancellable: Cancellable) throws(SecretPortalError) {
+    do {
+      _ = try bus.call(
+        owner, Self.path, "org.freedesktop.DBus.Properties", "Get",
+        [.string(Self.interface), .string("version")], reply: "(v)", cancellable)
+    } catch {
+      throw error.dbusName == "org.freedesktop.DBus.Error.InvalidArgs"
+        ? .noBackend : SecretPortalError(error, cancellable)
+    }
+  }
+
+  /// Asks for the application's secret and waits for it until the deadline, and no longer than `patience`.
+  ///
+  /// - Parameters:
+  ///   - token: The identifier that came with the secret, if one did.
+  ///   - patience: How long the portal may take, which may ask the person.
+  ///   - cancellable: Ends the waiting.
+  /// - Returns: The secret, and what it is to be asked for by from now on.
+  /// - Throws: ``SecretPortalError``
+  package func secret(
+    token: String?, within patience: Duration, _ cancellable: Cancellable
+  ) throws(SecretPortalError) -> (secret: SecretBytes, token: String?) {
+    try bus.withContext { () throws(SecretPortalError) in
+      let retrieval = try SecretRetrieval(bus, owner, within: patience, cancellable)
+      return try retrieval.run(token: token)
+    }
+  }
+}
+
+/// One call for a secret, up to the signal that tells its end. It lives on one thread, and in the context that is the
+/// thread's default.
+private final class SecretRetrieval {
+  private static let request = "org.freedesktop.portal.Request"
+
+  private let bus: BusConnection
+  private let owner: String
+  private let deadline: ContinuousClock.Instant
+  private let cancellable: Cancellable
+  /// What the secret is read from, and what the portal writes it to.
+  private let reading: Int32
+  private var writing: Int32
+  /// As long as what is taken and one byte more, so that it never moves.
+  private var bytes = [UInt8](repeating: 0, count: SecretPortal.maximumSize + 1)
+  private var count = 0
+  private var outcome: Result<[String: Variant], SecretPortalError>?
+
+  init(
+    _ bus: BusConnection, _ owner: String, within patience: Duration, _ cancellable: Cancellable
+  ) throws(SecretPortalError) {
+    self.bus = bus
+    self.owner = owner
+    self.cancellable = cancellable
+    deadline = min(.now + patience, cancellable.deadline)
+    guard let pipe = openPipe() else { throw SecretPortalError(.outOfDescriptors, cancellable) }
+    (reading, writing) = pipe
+    _ = fcntl(reading, F_SETFL, O_NONBLOCK)
+    mlock(bytes, bytes.count)
+  }
+
+  deinit {
+    wipe(&bytes)
+    munlock(bytes, bytes.count)
+    close(reading)
+    if writing >= 0 { close(writing) }
+  }
+
+  func run(token: String?) throws(SecretPortalError) -> (secret: SecretBytes, token: String?) {
+    let context = g_main_context_get_thread_default()
+    let data = Unmanaged.passUnretained(self).toOpaque()
+    let handleToken = "llavero\(UInt64.random(in: 0...UInt64.max))"
+    let sender = bus.uniqueName.dropFirst().replacing(".", with: "_")
+    let expected = "\(SecretPortal.path)/request/\(sender)/\(handleToken)"
+    var subscriptions = [
+      subscribe(owner, Self.request, "Response", at: expected, about: nil, onResponse),
+      subscribe(
+        "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", at: "/org/freedesktop/DBus",
+        about: owner, onOwnerChanged),
+    ]
+    let closed = g_signal_connect_data(
+      gpointer(bus.pointer), "closed", unsafeBitCast(onClosed, to: GCallback.self), data, nil, GConnectFlags(0))
+    let sources = [
+      add(g_unix_fd_source_new(reading, G_IO_IN), unsafeBitCast(onReadable, to: GSourceFunc.self), to: context),
+      add(
+        g_cancellable_source_new(cancellable.pointer), unsafeBitCast(onCancelled, to: GSourceFunc.self),
+        to: context),
+      add(g_timeout_source_new(milliseconds), onTimeout, to: context),
+    ]
+    defer {
+      for source in sources {
+        g_source_destroy(source)
+        g_source_unref(source)
+      }
+      g_signal_handler_disconnect(gpointer(bus.pointer), closed)
+      for id in subscriptions { g_dbus_connection_signal_unsubscribe(bus.pointer, id) }
+    }
+
+    var options = ["handle_token": Variant.string(handleToken)]
+    if let token { options["token"] = .string(token) }
+    let handle = try call(options)
+    // Portals before 0.9 choose the path by themselves.
+    if handle != expected {
+      subscriptions.append(subscribe(owner, Self.request, "Response", at: handle, about: nil, onResponse))
+    }
+    while outcome == nil { g_main_context_iteration(context, 1) }
+    return try result()
+  }
+
+  private var milliseconds: guint { guint(max(1, min((deadline - .now) / .milliseconds(1), 1e9))) }
+
+  private func call(_ options: [String: Variant]) throws(SecretPortalError) -> String {
+    defer {
+      // From now on the portal alone holds the other end.
+      close(writing)
+      writing = -1
+    }
+    do {
+      let answer = try bus.call(
+        owner, SecretPortal.path, SecretPortal.interface, "RetrieveSecret",
+        [.handle(0), .properties(options)], sending: writing, reply: "(o)", within: deadline - .now,
+        cancellable)
+      return answer.first?.string ?? ""
+    } catch {
+      throw SecretPortalError(error, cancellable)
+    }
+  }
+
+  private func result() throws(SecretPortalError) -> (secret: SecretBytes, token: String?) {
+    guard let results = try outcome?.get() else { throw .malformedAnswer("RetrieveSecret") }
+    // The signal tells the end: what is written is there.
+    read()
+    guard count <= SecretPortal.maximumSize else { throw .tooLong(limit: SecretPortal.maximumSize) }
+    guard count >= SecretPortal.minimumSize else {
+      throw .tooShort(size: count, minimum: SecretPortal.minimumSize)
+    }
+    let secret = bytes.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    guard let value = results["token"] else { return (secret, nil) }
+    guard let token = value.string, token.utf8.count <= SecretPortal.maximumTokenSize else {
+      throw .malformedAnswer("RetrieveSecret")
+    }
+    return (secret, token.isEmpty ? nil : token)
+  }
+
+  private func subscribe(
+    _ sender: String, _ interface: String, _ signal: String, at path: String, about argument: String?,
+    _ callback: GDBusSignalCallback
+  ) -> guint {
+    g_dbus_connection_signal_subscribe(
+      bus.pointer, sender, interface, signal, path, argument, G_DBUS_SIGNAL_FLAGS_NONE, callback,
+      Unmanaged.passUnretained(self).toOpaque(), nil)
+  }
+
+  private func add(
+    _ source: UnsafeMutablePointer<GSource>?, _ callback: GSourceFunc, to context: OpaquePointer?
+  ) -> UnsafeMutablePointer<GSource>? {
+    g_source_set_callback(source, callback, Unmanaged.passUnretained(self).toOpaque(), nil)
+    g_source_attach(source, context)
+    return source
+  }
+
+  fileprivate func finish(_ outcome: Result<[String: Variant], SecretPortalError>) {
+    if self.outcome == nil { self.outcome = outcome }
+  }
+
+  /// The deadline has passed, or nobody waits any more.
+  fileprivate func giveUp() {
+    finish(.failure(cancellable.isCancelled && !cancellable.isPastDeadline ? .cancelled : .timedOut))
+  }
+
+  fileprivate func complete(_ arguments: OpaquePointer) {
+    let members = Variant(taking: g_variant_ref(arguments)).children
+    guard members.count == 2, let response = members[0].uint32, let results = members[1].properties else {
+      return finish(.failure(.malformedAnswer("RetrieveSecret")))
+    }
+    switch response {
+    case 0: finish(.success(results))
+    case 1: finish(.failure(.denied))
+    default: finish(.failure(.failed))
+    }
+  }
+
+  /// Reads what there is.
+  ///
+  /// - Returns: Whether more may come.
+  @discardableResult
+  fileprivate func read() -> Bool {
+    while count < bytes.count {
+      let filled = count
+      let size = bytes.withUnsafeMutableBytes { buffer in
+        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+        return Glibc.read(reading, rest.baseAddress, rest.count)
+      }
+      if size < 0, errno == EINTR { continue }
+      guard size > 0 else { return size < 0 && errno == EAGAIN }
+      count += size
+    }
+    finish(.failure(.tooLong(limit: SecretPortal.maximumSize)))
+    return false
+  }
+}
+
+private func retrieval(_ data: gpointer?) -> SecretRetrieval? {
+  data.map { Unmanaged<SecretRetrieval>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private let onResponse: GDBusSignalCallback = { _, _, _, _, _, arguments, data in
+  if let arguments { retrieval(data)?.complete(arguments) }
+}
+
+/// The bus says nothing but that the portal's unique name has no owner any more.
+private let onOwnerChanged: GDBusSignalCallback = { _, _, _, _, _, _, data in
+  retrieval(data)?.finish(.failure(.portalGone))
+}
+
+private let onClosed:
+  @convention(c) (OpaquePointer?, gboolean, UnsafeMutablePointer<GError>?, gpointer?) -> Void = {
+    _, _, _, data in retrieval(data)?.finish(.failure(.portalGone))
+  }
+
+private let onReadable: GUnixFDSourceFunc = { _, _, data in retrieval(data)?.read() == true ? 1 : 0 }
+
+private let onCancelled: GCancellableSourceFunc = { _, data in
+  retrieval(data)?.giveUp()
+  return 0
+}
+
+private let onTimeout: GSourceFunc = { data in
+  retrieval(data)?.giveUp()
+  return 0
+}
+
+extension SecretPortalError {
+  /// What a call on the bus ended with.
+  fileprivate init(_ error: GLibError, _ cancellable: Cancellable) {
+    switch error.dbusName {
+    case "org.freedesktop.DBus.Error.UnknownMethod", "org.freedesktop.DBus.Error.UnknownInterface",
+      "org.freedesktop.DBus.Error.UnknownObject":
+      self = .noBackend
+    case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.portal.Error.NotAllowed":
+      self = .notAllowed(message: error.message)
+    case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+      "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected":
+      self = .portalGone
+    case let name?: self = .refused(name: name, message: error.message)
+    case nil where error.isIO(G_IO_ERROR_CANCELLED):
+      self = cancellable.isPastDeadline ? .timedOut : .cancelled
+    case nil where error.isIO(G_IO_ERROR_TIMED_OUT): self = .timedOut
+    case nil where error.isIO(G_IO_ERROR_CLOSED) || error.isIO(G_IO_ERROR_BROKEN_PIPE): self = .portalGone
+    case nil where error.isIO(G_IO_ERROR_INVALID_ARGUMENT):
+      // GDBus: the reply is not of the type that was asked for.
+      self = .malformedAnswer("RetrieveSecret")
+    case nil: self = .refused(name: "\(error.domain) \(error.code)", message: error.message)
+    }
+  }
+}
