@@ -13,7 +13,7 @@ public struct SignInPage: Sendable, Hashable {
   public var port: UInt16? { redirectURI.port.flatMap { UInt16(exactly: $0) } }
 
   /// The longest address that is taken, in bytes: as long as a form may be.
-  static let pastedLimit = LoopbackRequest.maximumBodySize
+  static let pastedLimit = RedirectRules.maximumBodySize
 
   /// Asks for addresses until one is the answer.
   ///
