@@ -216,7 +216,7 @@ struct PastedAddressTests {
   }
 
   @Test func `A browser outlives who reads what it prints`() async throws {
-    let pipe = try Pipe()
+    let pipe = try TestSupport.Pipe()
     let directory = try TemporaryDirectory()
     let script = try directory.file(
       "browser", "#!/bin/sh\nread go\necho 1\necho 2\necho done > \(directory.path)/end\n")
