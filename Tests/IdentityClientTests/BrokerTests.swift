@@ -161,6 +161,47 @@ struct BrokerTests {
     #expect(broker.requests.count == 1)
   }
 
+  @Test func `A question to the broker ends with the last who waits for it, and nobody asks the server then`()
+    async throws
+  {
+    let (test, account) = try await signedIn()
+    test.clock.advance(3600)
+    let (held, holder) = AsyncStream<Void>.makeStream()
+    broker.answer { _ throws(IdentityError) in
+      for await _ in held {}
+      if Task.isCancelled { throw .cancelled }
+      return TestPerson.alice.brokerToken(at: test.clock.now)
+    }
+    let callers = (0..<2).map { _ in Task { try await test.silent(account) } }
+    while broker.requests.isEmpty { await Task.yield() }
+    for caller in callers {
+      caller.cancel()
+      await #expect(throws: IdentityError(.cancelled, "")) { try await caller.value }
+    }
+    // Returns, although the broker was not told to answer.
+    await test.client.finishRenewals()
+    #expect(test.transport.requests.isEmpty)
+    holder.finish()
+    #expect(try await test.silent(account).accessToken == "brokered-1")
+  }
+
+  @Test func `One who goes does not take the answer from the others`() async throws {
+    let (test, account) = try await signedIn()
+    test.clock.advance(3600)
+    let (held, holder) = AsyncStream<Void>.makeStream()
+    broker.answer { _ in
+      for await _ in held {}
+      return TestPerson.alice.brokerToken(at: test.clock.now)
+    }
+    let callers = (0..<2).map { _ in Task { try await test.silent(account) } }
+    while broker.requests.isEmpty { await Task.yield() }
+    callers[0].cancel()
+    await #expect(throws: IdentityError(.cancelled, "")) { try await callers[0].value }
+    holder.finish()
+    #expect(try await callers[1].value.accessToken == "brokered-1")
+    #expect(broker.requests.count == 1)
+  }
+
   // Claims
 
   private func claims() throws -> ClaimsRequest {

@@ -145,7 +145,7 @@ extension SilentSearch {
     replacing cached: CachedToken?, reason: ServerTelemetry.RefreshReason
   ) async throws(IdentityError) -> AuthenticationResult {
     guard let broker = try client.broker(for: authority, binding: proof != nil) else {
-      return try await refresh(reason: reason)
+      return try await refreshToTheEnd(reason)
     }
     let refusal: IdentityError
     do {
@@ -161,7 +161,7 @@ extension SilentSearch {
       "The broker gave no token.",
       ["code": "\(refusal.code.rawValue)", "reason": client.log.personal(refusal.message)])
     do {
-      return try await refresh(reason: reason)
+      return try await refreshToTheEnd(reason)
     } catch {
       // Without a refresh token to try the broker's word is all there is.
       guard error.code == .interactionRequired, error.oauthError == nil else { throw error }
@@ -216,6 +216,17 @@ extension SilentSearch {
     } catch {
       client.log.warning("A useless account could not be removed.", ["reason": "\(error.code.rawValue)"])
     }
+  }
+
+  /// Tries the refresh tokens, also when nobody waits for it any more once it has begun: the server may have put another
+  /// token in the place of the one that it took, and what it answered must be kept.
+  private func refreshToTheEnd(
+    _ reason: ServerTelemetry.RefreshReason
+  ) async throws(IdentityError) -> AuthenticationResult {
+    if Task.isCancelled { throw .cancelled }
+    return try await Task {
+      await Result.catching { () async throws(IdentityError) in try await refresh(reason: reason) }
+    }.value.get()
   }
 
   /// Tries the refresh tokens, the client's own first.
