@@ -311,6 +311,37 @@ struct BrokerTests {
     #expect(try await test.client.accountsFromDevice().count == 1)
   }
 
+  @Test(arguments: [SignOutOptions(wipeAccount: true), SignOutOptions(wipeCacheForAllAccounts: true)])
+  func `Nor does a wipe bring back others who signed out, here or of another client`(options: SignOutOptions)
+    async throws
+  {
+    let (test, alice) = try await signedIn()
+    let bob = TestPerson.bob.brokerAccount
+    broker.set(accounts: [bob, alice])
+    let other = "0e000000-0000-4000-8000-000000000001"
+    for client in [TestPerson.clientID, other] {
+      try await test.cache.removeAccount(bob.homeAccountID, clientID: client)
+    }
+    try await test.cache.removeAccount(alice.homeAccountID, clientID: other)
+    try await test.client.signOut(alice, options)
+    #expect(try await test.client.accountsFromDevice().isEmpty)
+    let metadata = try #require(await test.cache.accountMetadata(clientID: other))
+    for account in [alice, bob] {
+      #expect(metadata.signInState(of: account.homeAccountID) == .signedOut)
+    }
+    #expect(try await test.cache.snapshot().document.credentials.isEmpty)
+  }
+
+  @Test func `Nor does a wipe for all bring back those who were signed in`() async throws {
+    let (test, alice) = try await signedIn()
+    broker.set(accounts: [TestPerson.bob.brokerAccount])
+    broker.answer { _ in TestPerson.bob.brokerToken(at: test.clock.now) }
+    _ = try await test.silent(TestPerson.bob.brokerAccount)
+    #expect(try await test.client.accountsFromDevice().count == 2)
+    try await test.client.signOut(alice, SignOutOptions(wipeCacheForAllAccounts: true))
+    #expect(try await test.client.accountsFromDevice().isEmpty)
+  }
+
   @Test func `Nor when they sign out while the broker is asked`() async throws {
     let (test, account) = try await signedIn(.required)
     test.clock.advance(3600)

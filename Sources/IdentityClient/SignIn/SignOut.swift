@@ -25,21 +25,39 @@ struct SignOut: Sendable {
   }
 
   private func clear() async throws(IdentityError) {
+    let (cache, clientID) = (client.cache, client.configuration.clientID)
     try await cacheCall { () async throws(CacheError) in
-      if options.wipeCacheForAllAccounts {
-        try await client.cache.clear()
-      } else {
-        try await client.cache.removeAccount(
-          account.homeAccountID, clientID: options.wipeAccount ? nil : client.configuration.clientID)
+      guard options.wipeAccount || options.wipeCacheForAllAccounts else {
+        return _ = try await cache.removeAccount(account.homeAccountID, clientID: clientID)
       }
-      guard client.broker != nil, client.configuration.brokerPolicy != .off,
-        options.wipeAccount || options.wipeCacheForAllAccounts
-      else { return }
-      // Else the broker would bring the account back by itself.
-      try await client.cache.updateAccountMetadata(clientID: client.configuration.clientID) {
-        $0.setSignInState(.signedOut, of: account.homeAccountID)
+      // Else the broker would bring back by itself who signed out of this client or another one.
+      let hasBroker = client.broker != nil && client.configuration.brokerPolicy != .off
+      let signedOut = hasBroker ? await whoGoes() : [:]
+      if options.wipeCacheForAllAccounts {
+        try await cache.clear()
+      } else {
+        try await cache.removeAccount(account.homeAccountID)
+      }
+      if hasBroker { try await cache.markSignedOut(signedOut) }
+    }
+  }
+
+  /// The accounts that are wiped, by the clients that have met them.
+  private func whoGoes() async -> [String: Set<String>] {
+    // What cannot be read is wiped all the same.
+    let snapshot = try? await client.cache.snapshot()
+    let (clientID, id) = (client.configuration.clientID, account.homeAccountID)
+    var accounts = snapshot?.acquaintances ?? [:]
+    if options.wipeCacheForAllAccounts {
+      let signedIn = (try? snapshot?.accounts(AccountFilter(clientID: clientID))) ?? []
+      accounts[clientID, default: []].formUnion(signedIn.map(\.homeAccountID))
+    } else {
+      accounts = accounts.compactMapValues { known in
+        known.contains { $0.normalized == id.normalized } ? [id] : nil
       }
     }
+    accounts[clientID, default: []].insert(id)
+    return accounts
   }
 
   /// Ends the browser's session (OpenID Connect RP-Initiated Logout 1.0).

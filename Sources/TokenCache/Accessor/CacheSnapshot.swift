@@ -58,6 +58,19 @@ public struct CacheSnapshot: Sendable {
     return []
   }
 
+  /// What a client knows of its accounts, `nil` when it has met none, or that cannot be read.
+  package func accountMetadata(clientID: String) -> AccountMetadata? {
+    contents[ShardID(homeAccountID: nil, group: group)].accountMetadata(clientID: clientID)
+  }
+
+  /// The home account ids of the accounts that each client has met, by the client's id.
+  package var acquaintances: [String: Set<String>] {
+    let all = contents[ShardID(homeAccountID: nil, group: group)].accountMetadata.values
+    return all.reduce(into: [:]) { found, metadata in
+      found[metadata.clientID ?? "", default: []].formUnion(metadata.homeAccountIDs)
+    }
+  }
+
   /// Finds the refresh tokens that may serve a request, in the order in which to try them: the client's own,
   /// then those of its family; in each the last stored first.
   ///

@@ -89,6 +89,21 @@ extension TokenCacheAccessor {
       contents[common].updateAccountMetadata(clientID: clientID, change)
     }
   }
+
+  /// Has clients take accounts for signed out, whatever else is known of them.
+  ///
+  /// - Parameter accounts: The accounts' home account ids by the clients' ids.
+  /// - Throws: What the store throws.
+  package func markSignedOut(_ accounts: [String: Set<String>]) async throws(CacheError) {
+    let common = commonShard
+    try await store.update([common], in: group) { contents in
+      for (clientID, ids) in accounts.sorted(by: { $0.key < $1.key }) {
+        contents[common].updateAccountMetadata(clientID: clientID) { metadata in
+          for id in ids.sorted() { metadata.setSignInState(.signedOut, of: id) }
+        }
+      }
+    }
+  }
 }
 
 /// The authority that answered for an account when another was asked, such as one that names no tenant.

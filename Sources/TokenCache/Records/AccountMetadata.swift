@@ -34,6 +34,9 @@ public struct AccountMetadata: CacheRecord {
   /// The client id keeps its case.
   package var serializedKey: String { "authority_map-\(clientID ?? "")" }
 
+  /// The accounts that the client has met.
+  var homeAccountIDs: [String] { (fields[Self.accountMap]?.objectValue ?? [:]).keys.sorted() }
+
   /// Whether an account is signed in to this client.
   public func signInState(of homeAccountID: String) -> SignInState {
     account(homeAccountID)?["sign_in_state"]?.stringValue.flatMap(SignInState.init(rawValue:)) ?? .unknown
