@@ -28,23 +28,32 @@ public struct PeerRegistry: Sendable {
 
   private static let developerID = "Microsoft.Developer.IdentityService"
 
-  /// Azure CLI 2.x: a plaintext file or, with `core.encrypt_token_cache`, the item of the sample of
-  /// msal-extensions. Service principals are kept in the same item.
+  /// Azure CLI 2.x: a plaintext file; with `core.encrypt_token_cache` the item of the sample of msal-extensions, in which
+  /// service principals are kept too; and in versions that encrypt by default, an item of its own for the tokens
+  /// (https://github.com/Azure/azure-cli/pull/33849). Without a keyring these write the file.
   private static func azureCLI(in directory: String) -> [PeerCache] {
-    let bin = directory + "/msal_token_cache.bin"
+    let cache = directory + "/msal_token_cache"
     return [
       PeerCache(
-        name: "azure-cli", users: "Azure CLI", place: .file(directory + "/msal_token_cache.json"),
-        encoding: .json, lockFiles: [directory + "/msal_token_cache.json.lockfile"],
-        afterRemoval: "Azure CLI asks for a new \"az login\", and writes the file again unless you set "
+        name: "azure-cli", users: "Azure CLI", place: .file(cache + ".json"), encoding: .json,
+        lockFiles: [cache + ".json.lockfile"],
+        afterRemoval:
+          "Azure CLI asks for a new \"az login\". Where it has no keyring it writes the file again, and "
+          + "so does one that does not encrypt by default, unless you set "
           + "\"az config set core.encrypt_token_cache=true\" first."),
       PeerCache(
-        name: "azure-cli-encrypted", users: "Azure CLI, programs after the sample of msal-extensions",
+        name: "azure-cli-keyring", users: "Azure CLI that encrypts by default",
+        place: .item(
+          label: "", attributes: [PeerCache.schema: "Microsoft Azure CLI", "type": "Token cache"]),
+        encoding: .json, signals: [.init(cache + ".sig")]),
+      PeerCache(
+        name: "azure-cli-encrypted",
+        users: "Azure CLI before that, programs after the sample of msal-extensions",
         place: .item(
           label: "",
           attributes: [PeerCache.schema: "my_schema_name", "my_attr1": "foo", "my_attr2": "bar"]),
-        encoding: .json, signals: [.init(bin)],
-        lockFiles: [bin + ".lockfile", directory + "/service_principal_entries.bin.lockfile"]),
+        encoding: .json, signals: [.init(cache + ".bin")],
+        lockFiles: [cache + ".bin.lockfile", directory + "/service_principal_entries.bin.lockfile"]),
     ]
   }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SecretService
 import TestSupport
 import Testing
 import TokenCache
@@ -164,6 +165,56 @@ struct PeerCacheTests {
     try tool.load(Sample.cache([new]))
     #expect(try run("export", "--to", "file", "--location", file).status == 0)
     #expect(try JSONValue(text: home.contents("theirs")).secrets == ["secret-at-new"])
+  }
+
+  @Test(
+    arguments: [
+      ("azure-cli-keyring", ["xdg:schema": "Microsoft Azure CLI", "type": "Token cache"], "sig"),
+      ("azure-cli-encrypted", ["xdg:schema": "my_schema_name", "my_attr1": "foo", "my_attr2": "bar"], "bin"),
+    ])
+  func `Azure CLI's item is known by its old and its new name`(
+    name: String, attributes: [String: String], suffix: String
+  ) async throws {
+    let keyring = try PrivateKeyring()
+    let tool = try Tool(on: keyring)
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    let collection = try await client.collection().path
+    func create(_ attributes: [String: String], _ secret: String) async throws -> ObjectPath {
+      try await client.create(
+        label: "", attributes: attributes, secret: SecretBytes(copying: Array(secret.utf8)), in: collection)
+    }
+    func payload(_ path: ObjectPath) async throws -> String {
+      let secrets = try await client.secrets(of: [path])
+      return try #require(secrets[path]).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+    let item = try await create(attributes, Sample.cache)
+    // Of the new one's kind, and none of ours.
+    let principals = try await create(
+      ["xdg:schema": "Microsoft Azure CLI", "type": "Secret store"], #"[{"client_secret":"s3cret"}]"#)
+    let environment = ["HOME": home.path]
+    func run(_ arguments: String...) throws -> Child.Result {
+      let result = try tool.run(arguments, environment: environment)
+      try #require(result.status == 0, "\(result.standardError)")
+      return result
+    }
+    let sources = try JSONValue(text: run("sources", "--json").standardOutput)["sources"]
+    #expect(sources?.strings("name") == [name])
+    #expect(sources?[0]?["accounts"] == .integer(2) && sources?[0]?["is_encrypted"] == .bool(true))
+    _ = try run("import", "--from", name, "--group", tool.group)
+    #expect(try tool.exported().secrets.contains("secret-rt-alices"))
+
+    try tool.load(Sample.cache([Sample.refreshToken("carols", "9.x", Sample.mail)]))
+    _ = try run("export", "--to", name, "--group", tool.group)
+    #expect(try await payload(item).contains("secret-rt-carols"))
+    #expect(try await payload(principals) == #"[{"client_secret":"s3cret"}]"#)
+    // So a process of Azure CLI sees that there is something new.
+    let signal = home.path + "/.azure/msal_token_cache." + suffix
+    #expect(access(signal, F_OK) == 0)
+    #expect(access(signal + ".lockfile", F_OK) != 0)
+    // As Azure CLI leaves it when everybody signs out.
+    try await client.setSecret(SecretBytes(copying: Array("{}".utf8)), of: item)
+    #expect(
+      try JSONValue(text: run("sources", "--json").standardOutput)["sources"]?[0]?["records"] == .integer(0))
   }
 
   @Test func `Adopting moves a plaintext cache into the keyring`() throws {

@@ -104,6 +104,9 @@ for name, cae in (("azure-identity-python", False), ("azure-identity-python-cae"
 encrypted = f"{HOMEDIR}/.azure/msal_token_cache.bin"
 new = persisted(lambda: LibsecretPersistence(encrypted, "my_schema_name", {"my_attr1": "foo", "my_attr2": "bar"}))
 there_and_back("azure-cli-encrypted", [], new(), new)
+signal = f"{HOMEDIR}/.azure/msal_token_cache.sig"
+new = persisted(lambda: LibsecretPersistence(signal, "Microsoft Azure CLI", {"type": "Token cache"}))
+there_and_back("azure-cli-keyring", [], new(), new)
 plaintext = f"{HOMEDIR}/.azure/msal_token_cache.json"
 new = persisted(lambda: FilePersistence(plaintext))
 there_and_back("azure-cli", [], new(), new)
