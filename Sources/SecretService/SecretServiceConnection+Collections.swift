@@ -104,6 +104,9 @@ extension ServiceSession {
   }
 
   /// Whether the service is KWallet and the collection a wallet that is open.
+  ///
+  /// Since KDE Frameworks 6.14 the service is ksecretd, and what tells of wallets is another program, kwalletd6, which is
+  /// asked if it runs. That of a desktop with another service says nothing of the service's collections.
   fileprivate func isOpenWallet(
     _ collection: ObjectPath, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> Bool {
@@ -111,11 +114,19 @@ extension ServiceSession {
     let label = try property(
       "Label", of: ServiceInterface.collection, at: collection.path, on: target, cancellable)
     guard let wallet = label.string else { throw .malformedAnswer("Label") }
-    return ["/modules/kwalletd5", "/modules/kwalletd6"].contains { path in
-      let answer = try? call(
-        "org.kde.KWallet", "isOpen", at: path, on: .service, [.string(wallet)], reply: "(b)", cancellable)
-      return answer?[0].boolean == true
+    func isOpen(_ program: String) -> Bool {
+      ["/modules/kwalletd5", "/modules/kwalletd6"].contains { path in
+        let answer = try? bus.call(
+          program, path, "org.kde.KWallet", "isOpen", [.string(wallet)], reply: "(b)", cancellable)
+        return answer?.first?.boolean == true
+      }
     }
+    func program(_ name: String) -> String? {
+      try? askBus("GetNameOwner", [.string(name)], "(s)", cancellable).first?.string
+    }
+    if isOpen(owner) { return true }
+    guard program("org.kde.ksecretd") == owner else { return false }
+    return ["org.kde.kwalletd6", "org.kde.kwalletd5"].compactMap(program).contains(where: isOpen)
   }
 
   fileprivate func collection(

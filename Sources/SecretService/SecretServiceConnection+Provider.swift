@@ -25,7 +25,8 @@ extension SecretServiceConnection {
 }
 
 extension ServiceSession {
-  fileprivate func askBus(
+  /// Asks the bus itself.
+  func askBus(
     _ method: String, _ arguments: [Variant], _ reply: String, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> [Variant] {
     let driver = "org.freedesktop.DBus"

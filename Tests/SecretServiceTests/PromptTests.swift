@@ -51,6 +51,47 @@ struct PromptTests {
     #expect(!service.calls.contains("Dismiss"))
   }
 
+  /// A service whose collection is called locked, and kwalletd6 beside it, as since KDE Frameworks 6.14.
+  private func withKWallet(
+    names: [String], isOpen: FakeService.Answer
+  ) throws -> (service: FakeService, wallets: FakeService) {
+    let service = try FakeService(["Unlock": unlockWithPrompt], names: ["org.freedesktop.secrets"] + names)
+    return (service, try FakeService(["isOpen": isOpen], on: service.keyring, names: ["org.kde.kwalletd6"]))
+  }
+
+  @Test func `An open wallet of ksecretd's is unlocked without permission, as kwalletd6 says`() async throws {
+    let (service, wallets) = try withKWallet(
+      names: ["org.kde.ksecretd"], isOpen: .reply([.boolean(true)]))
+    let client = service.client()
+    let collection = try await client.collection().path
+    async let unlocked: Void = client.unlock(collection)
+    await shown(service)
+    service.completePrompt(dismissed: false, .objectPaths([FakeService.collection]))
+    try await unlocked
+    #expect(wallets.calls.contains("isOpen"))
+  }
+
+  @Test(arguments: [
+    FakeService.Answer.reply([.boolean(false)]), .reply([.string("yes")]),
+    .error("org.freedesktop.DBus.Error.UnknownMethod"),
+  ])
+  func `Nor is a prompt shown for a closed one`(answer: FakeService.Answer) async throws {
+    let (service, _) = try withKWallet(names: ["org.kde.ksecretd"], isOpen: answer)
+    let client = service.client()
+    let collection = try await client.collection().path
+    await #expect(throws: SecretServiceError.collectionLocked) { try await client.unlock(collection) }
+    #expect(!service.calls.contains("Prompt"))
+  }
+
+  @Test func `Nor for another service's collection that is called like an open wallet`() async throws {
+    let (service, wallets) = try withKWallet(names: [], isOpen: .reply([.boolean(true)]))
+    let client = service.client()
+    let collection = try await client.collection().path
+    await #expect(throws: SecretServiceError.collectionLocked) { try await client.unlock(collection) }
+    #expect(!service.calls.contains("Prompt"))
+    #expect(wallets.calls.isEmpty)
+  }
+
   @Test func `Without permission no prompt is shown`() async throws {
     let service = try FakeService([
       "Unlock": unlockWithPrompt,

@@ -4,7 +4,8 @@ import Synchronization
 
 /// A Secret Service that answers each method as a test wants, on the bus of a `PrivateKeyring` without a daemon.
 ///
-/// Refuses an encrypted session, so that libsecret falls back to a plain one.
+/// Refuses an encrypted session, so that libsecret falls back to a plain one. With other names it stands for another
+/// program beside the service.
 package final class FakeService: Sendable {
   package enum Answer: Sendable {
     case reply([Variant])
@@ -25,11 +26,16 @@ package final class FakeService: Sendable {
   private let bus: BusConnection
   private let answers: Mutex<[String: Answer]>
   private let log = Mutex<[String]>([])
+  private let ownsKeyring: Bool
 
-  package init(_ answers: [String: Answer] = [:]) throws {
-    keyring = try PrivateKeyring(startingDaemon: false)
+  package init(
+    _ answers: [String: Answer] = [:], on keyring: PrivateKeyring? = nil,
+    names: [String] = ["org.freedesktop.secrets"]
+  ) throws {
+    ownsKeyring = keyring == nil
+    self.keyring = try keyring ?? PrivateKeyring(startingDaemon: false)
     let cancellable = Cancellable(timeout: .seconds(120))
-    bus = try BusConnection(address: keyring.busAddress, cancellable)
+    bus = try BusConnection(address: self.keyring.busAddress, cancellable)
     let standard: [String: Answer] = [
       "ReadAlias": .reply([.objectPath(Self.collection)]),
       "Label": .reply([.variant(.string("Fake"))]),
@@ -39,10 +45,10 @@ package final class FakeService: Sendable {
     self.answers = Mutex(standard.merging(answers) { $1 })
     g_dbus_connection_add_filter(
       bus.pointer, answerCall, Unmanaged.passUnretained(self).toOpaque(), nil)
-    try bus.own("org.freedesktop.secrets", cancellable)
+    for name in names { try bus.own(name, cancellable) }
   }
 
-  deinit { keyring.shutdown() }
+  deinit { if ownsKeyring { keyring.shutdown() } }
 
   /// Emits the prompt's signal that it is over.
   package func completePrompt(dismissed: Bool, _ result: Variant) {
