@@ -49,15 +49,19 @@ struct Status: AsyncParsableCommand {
 
   func run() async throws {
     let client = try client.publicClient(broker: broker.policy)
-    let (snapshot, accounts) = try await client.accountsEverywhere(named: account.named)
+    let snapshot = try await client.snapshotIfNeeded()
+    let found = try await client.accountsEverywhere(named: account.named, in: snapshot)
     let clientID = client.configuration.clientID
-    guard !accounts.isEmpty else { throw Failure.Message.notSignedIn(account.named) }
+    guard !found.accounts.isEmpty else {
+      throw Failure.Message.notSignedIn(account.named, because: found.brokerFailure)
+    }
+    if let failure = found.brokerFailure { Terminal.error("warning: " + printable(failure.message)) }
     let now = Date()
     let tokens = (snapshot?.document ?? CacheDocument()).listed(at: now).map(\.summary).filter {
       $0.type == "AccessToken" && $0.clientId?.lowercased() == clientID.lowercased()
     }
     var summaries: [Result.Account] = []
-    for account in accounts {
+    for account in found.accounts {
       let request = TokenLookup(
         homeAccountID: account.homeAccountID, environment: account.environment, clientID: clientID)
       let renews = snapshot.map { !$0.refreshTokens(for: request).isEmpty } ?? false
@@ -103,31 +107,5 @@ struct Status: AsyncParsableCommand {
     table.print { column, cell in
       column == 5 ? (cell.hasSuffix("left") ? .green : cell.hasSuffix("ago") ? .red : nil) : nil
     }
-  }
-}
-
-extension PublicClient {
-  /// The accounts of the cache and of the broker, as far as that is asked, or those of them that go by a name.
-  ///
-  /// - Returns: The accounts, and what the group holds; `nil` where that is out of reach, and the broker does without.
-  /// - Throws: `Failure.Message`.
-  fileprivate func accountsEverywhere(
-    named name: String?
-  ) async throws(Failure.Message) -> (CacheSnapshot?, [Account]) {
-    let policy = configuration.brokerPolicy
-    var snapshot: CacheSnapshot?
-    var own: [Account] = []
-    do throws(Failure.Message) {
-      snapshot = try await self.snapshot()
-      own = try snapshot?.accounts(named: name, of: configuration.clientID) ?? []
-    } catch {
-      guard policy == .required else { throw error }
-    }
-    if policy == .off { return (snapshot, own) }
-    let known = Set(own.map(\.homeAccountID))
-    let brokers = try await brokersAccounts(named: name)
-    // What the broker says of an account that is in the cache, too, goes with what the cache says.
-    let merged = own.map { account in brokers.first { $0.homeAccountID == account.homeAccountID } ?? account }
-    return (snapshot, merged + brokers.filter { !known.contains($0.homeAccountID) })
   }
 }

@@ -14,39 +14,53 @@ final class BrokerConnection: Sendable {
   private static let interface = "com.microsoft.identity.Broker1"
 
   private let busAddress: String?
+  /// How long to wait for an answer of the bus, and of a broker that asks nobody.
+  private let limit: Duration
   private let current = Mutex<BusConnection?>(nil)
 
-  init(busAddress: String?) {
+  init(busAddress: String?, limit: Duration) {
     self.busAddress = busAddress
+    self.limit = limit
   }
 
-  /// Calls a method, which starts a broker that does not run but can be started, and waits for the answer until the
-  /// deadline, and no longer than `limit`.
+  /// Why a call has no answer.
+  struct Failure: Error {
+    let error: IdentityError
+    /// Whether the broker ended in the call, so that one that is there now is another.
+    var isEnd = false
+  }
+
+  /// Calls a method, which starts a broker that does not run but can be started, and waits for the answer.
   ///
   /// - Throws: ``IdentityError/Code/noBroker`` when there is neither, ``IdentityError/Code/brokerFailed`` for whatever
   ///   is no answer of the right type, and ``IdentityError/Code/cancelled``.
   func call(
-    _ method: BrokerMethod, correlationID: String, within limit: Duration?, _ cancellable: Cancellable
-  ) throws(IdentityError) -> String {
-    let bus = try connection(cancellable)
+    _ method: BrokerMethod, correlationID: String, _ cancellable: Cancellable
+  ) throws(Failure) -> String {
+    let bus: BusConnection
+    do {
+      bus = try self.bus()
+    } catch {
+      throw Failure(error: error)
+    }
     do {
       let answer = try bus.call(
         Self.name, Self.path, Self.interface, method.name,
         [.string(BrokerMethod.protocolVersion), .string(correlationID), .string(method.text)], reply: "(s)",
-        within: limit, cancellable)
+        within: method.asksPerson ? nil : limit, cancellable)
       return answer.first?.string ?? ""
     } catch {
-      throw IdentityError(error, calling: method.name, cancellable)
+      throw Failure(error: IdentityError(error, calling: method.name), isEnd: error.dbusName == noReply)
     }
   }
 
   /// Whether a broker runs, or could be started.
   ///
-  /// - Throws: As ``call(_:correlationID:within:_:)``; no bus is no broker.
+  /// - Throws: As ``call(_:correlationID:_:)``; no bus is no broker.
   func presence(_ cancellable: Cancellable) throws(IdentityError) -> LinuxBroker.Presence {
     let bus: BusConnection
     do {
-      bus = try connection(cancellable)
+      bus = try self.bus()
     } catch {
       if error.code == .noBroker { return .absent }
       throw error
@@ -58,10 +72,11 @@ final class BrokerConnection: Sendable {
     return names.contains(Self.name) ? .startable : .absent
   }
 
-  /// The bus's own name of the broker that runs; `nil` when none does.
-  func owner(_ cancellable: Cancellable) -> String? {
-    guard let bus = try? connection(cancellable) else { return nil }
-    return (try? ask(bus, "GetNameOwner", [.string(Self.name)], "(s)", cancellable))?.string
+  /// Which broker is there; `nil` where the bus does not say.
+  func instance(_ cancellable: Cancellable) -> FailureMemory.Instance? {
+    guard let bus = try? bus(), let id = bus.busID else { return nil }
+    let owner = try? ask(bus, "GetNameOwner", [.string(Self.name)], "(s)", cancellable)?.string
+    return FailureMemory.Instance(bus: id, owner: owner)
   }
 
   private func ask(
@@ -71,25 +86,37 @@ final class BrokerConnection: Sendable {
     let driver = "org.freedesktop.DBus"
     do {
       return try bus.call(
-        driver, "/org/freedesktop/DBus", driver, method, arguments, reply: reply, cancellable
+        driver, "/org/freedesktop/DBus", driver, method, arguments, reply: reply, within: limit, cancellable
       ).first
     } catch {
-      throw IdentityError(error, calling: method, cancellable)
+      throw IdentityError(error, calling: method)
     }
   }
 
-  private func connection(_ cancellable: Cancellable) throws(IdentityError) -> BusConnection {
+  /// The connection to the bus.
+  ///
+  /// - Throws: ``IdentityError/Code/noBroker`` when there is no bus, ``IdentityError/Code/brokerFailed`` when it is
+  ///   silent.
+  @discardableResult
+  func bus() throws(IdentityError) -> BusConnection {
     if let bus = current.withLock({ $0 }), !bus.isClosed { return bus }
+    // Not the call's: to connect takes its time by itself, and who gives up the call does not wait for this.
+    let cancellable = Cancellable(timeout: limit)
     do throws(GLibError) {
-      let bus = try BusConnection(address: busAddress, cancellable)
+      let bus = try cancellable.enforcingDeadline { () throws(GLibError) in
+        try BusConnection(address: busAddress, cancellable)
+      }
       current.withLock { $0 = bus }
       return bus
     } catch {
-      if error.isIO(G_IO_ERROR_CANCELLED) { throw IdentityError(error, calling: "Hello", cancellable) }
+      if error.isIO(G_IO_ERROR_CANCELLED) { throw .brokerFailed("the session bus did not answer in time") }
       throw .noBroker("There is no session bus on which an identity broker could be asked.")
     }
   }
 }
+
+/// What the bus answers for somebody who left it without an answer.
+private let noReply = "org.freedesktop.DBus.Error.NoReply"
 
 extension IdentityError {
   static func noBroker(_ message: String) -> IdentityError {
@@ -105,15 +132,15 @@ extension IdentityError {
   ]
 
   /// What a call on the bus ended with.
-  fileprivate init(_ error: GLibError, calling method: String, _ cancellable: Cancellable) {
+  fileprivate init(_ error: GLibError, calling method: String) {
     switch error.dbusName {
     case "org.freedesktop.DBus.Error.ServiceUnknown":
       self = .noBroker("There is no identity broker on the session bus.")
-    case _ where error.isIO(G_IO_ERROR_CANCELLED) && !cancellable.isPastDeadline:
+    case _ where error.isIO(G_IO_ERROR_CANCELLED):
       self = .cancelled
-    case _ where error.isIO(G_IO_ERROR_CANCELLED) || error.isIO(G_IO_ERROR_TIMED_OUT):
+    case _ where error.isIO(G_IO_ERROR_TIMED_OUT):
       self = .brokerFailed("it did not answer \(method) in time")
-    case "org.freedesktop.DBus.Error.NoReply":
+    case noReply:
       self = .brokerFailed("it ended, or gave no answer to \(method)")
     case .some(let name):
       let text = error.message.withoutTokens.printable(limit: 500)

@@ -9,6 +9,10 @@ import TokenCache
 struct BrokerMethod {
   let name: String
   let body: JSONObject
+  /// Whether a person is asked, who takes their time.
+  var asksPerson = false
+  /// Whether a broker may lack it. Himmelblau 3 gives the answer to it, or the silence, of a broker that fails.
+  var isOptional = false
 
   /// The protocol version that every client sends.
   static let protocolVersion = "0.0"
@@ -41,13 +45,14 @@ struct BrokerMethod {
   static func tokenInteractively(_ request: BrokerRequest, account: JSONObject?) -> BrokerMethod {
     var parameters = parameters(of: request, account, .interactive)
     if request.prompt != .promptIfNecessary { parameters["prompt"] = .string(request.prompt.rawValue) }
-    return BrokerMethod(name: "acquireTokenInteractively", body: ["authParameters": .object(parameters)])
+    return BrokerMethod(
+      name: "acquireTokenInteractively", body: ["authParameters": .object(parameters)], asksPerson: true)
   }
 
   static func removal(of account: JSONObject, clientID: String) -> BrokerMethod {
     BrokerMethod(
       name: "removeAccount",
-      body: ["clientId": .string(clientID.lowercased()), "account": .object(account)])
+      body: ["clientId": .string(clientID.lowercased()), "account": .object(account)], isOptional: true)
   }
 
   /// Asks for the cookie that signs a browser in, on the page that it asks for, which may name the server's nonce.
@@ -73,7 +78,8 @@ struct BrokerMethod {
     parameters["nonce"] = nonce.map(JSONValue.string)
     return BrokerMethod(
       name: "generateSignedHttpRequest",
-      body: ["clientId": .string(clientID.lowercased()), "popParams": .object(parameters)])
+      body: ["clientId": .string(clientID.lowercased()), "popParams": .object(parameters)],
+      isOptional: true)
   }
 
   /// What the broker is to do; newer ones check that it fits the method.

@@ -1,15 +1,14 @@
 public import FoundationEssentials
 import GLibSupport
 public import IdentityClient
-import Synchronization
 public import TokenCache
 
 /// The identity broker of a managed machine: `com.microsoft.identity.broker1` on the session bus, which Microsoft's
 /// broker and Himmelblau offer.
 ///
 /// Each method is one call with one correlation id, whatever it asks on the bus. A call without a person has ten seconds
-/// for each question. A broker that gives no answer, or none that makes sense, is not asked again for three minutes,
-/// unless it was started anew meanwhile; a call for which a person waits asks it all the same.
+/// for each question. A broker that gives no answer, or none that makes sense, is not asked again for three minutes by
+/// any program of the user, unless it was started anew meanwhile; a call for which a person waits asks it all the same.
 ///
 /// For example:
 ///
@@ -31,38 +30,34 @@ public final class LinuxBroker: TokenBroker {
   package static let source = "broker"
   public var name: String { Self.source }
 
-  /// For how long a broker that failed is not asked again.
-  static let pause = Duration.seconds(180)
-
   private let connection: BrokerConnection
-  private let questionTimeout: Duration
-  private let callTimeout: Duration
+  private let memory: FailureMemory
+  /// Whether it is asked also after a failure.
+  private let isInsistent: Bool
   private let now: @Sendable () -> Date
   private let queue = BlockingQueue(label: "llavero.broker")
   /// A person may take minutes; other calls do not wait for them.
   private let interactiveQueue = BlockingQueue(label: "llavero.broker.interactive")
-  private let failure = Mutex<Failure?>(nil)
-
-  private struct Failure {
-    let error: IdentityError
-    let end: ContinuousClock.Instant
-    /// Which run of the broker it was, as the bus names it.
-    let owner: String?
-  }
 
   /// - Parameter busAddress: The D-Bus address of the bus; nil is the session bus.
   public convenience init(busAddress: String? = nil) {
-    // A call asks two questions at most, and the bus one.
-    self.init(
-      busAddress: busAddress, questionTimeout: .seconds(10), callTimeout: .seconds(30), now: { Date() })
+    self.init(busAddress: busAddress, isInsistent: false)
   }
 
+  /// - Parameters:
+  ///   - busAddress: The D-Bus address of the bus; nil is the session bus.
+  ///   - limit: How long to wait for the answer to a question that is for no person.
+  ///   - isInsistent: Whether it is asked also after a failure, such as by a person who looks for the cause.
+  ///   - directory: Where a failure is remembered; the runtime directory unless another is named.
+  ///   - now: Tells the time.
   package init(
-    busAddress: String?, questionTimeout: Duration, callTimeout: Duration, now: @escaping @Sendable () -> Date
+    busAddress: String? = nil, limit: Duration = .seconds(10), isInsistent: Bool = false,
+    directory: String? = nil, now: @escaping @Sendable () -> Date = { Date() }
   ) {
-    connection = BrokerConnection(busAddress: busAddress)
-    self.questionTimeout = questionTimeout
-    self.callTimeout = callTimeout
+    self.isInsistent = isInsistent
+    connection = BrokerConnection(busAddress: busAddress, limit: limit)
+    memory = FailureMemory(
+      directory: directory ?? RuntimeDirectory(environment: processEnvironment()).path, now: now)
     self.now = now
   }
 
@@ -70,7 +65,9 @@ public final class LinuxBroker: TokenBroker {
   ///
   /// - Throws: `IdentityError.Code.brokerFailed` when the bus does not say.
   public func presence() async throws(IdentityError) -> Presence {
-    try await run { (connection, cancellable) throws(IdentityError) in try connection.presence(cancellable) }
+    try await run(on: queue) { (connection, cancellable) throws(IdentityError) in
+      try connection.presence(cancellable)
+    }
   }
 
   public func isAvailable() async throws(IdentityError) -> Bool { try await presence() != .absent }
@@ -126,18 +123,17 @@ public final class LinuxBroker: TokenBroker {
     let entry =
       request.account.flatMap { BrokerAccount.entry(for: $0, tenant: tenant, in: accounts) }
       ?? request.loginHint.flatMap { BrokerAccount.entry(named: $0, tenant: tenant, in: accounts) }
-    let (connection, id) = (connection, Self.text(request.correlationID))
-    let text = try await interactiveQueue.run(
-      timeout: Self.patience, onCancel: .cancelled, onTimeout: IdentityError.brokerFailed("nobody signed in")
-    ) { (cancellable) throws(IdentityError) in
-      try connection.call(
-        .tokenInteractively(request, account: entry?.fields), correlationID: id, within: nil, cancellable)
+    let id = Self.text(request.correlationID)
+    let text = try await run(on: interactiveQueue) { (connection, cancellable) throws(IdentityError) in
+      do throws(BrokerConnection.Failure) {
+        return try connection.call(
+          .tokenInteractively(request, account: entry?.fields), correlationID: id, cancellable)
+      } catch {
+        throw error.error
+      }
     }
     return try BrokerAnswer.token(in: text, at: now())
   }
-
-  /// As long as a call on the bus can wait at most: 24 days.
-  private static let patience = Duration.seconds(24 * 86_400)
 
   /// Has the broker forget an account, for all programs of the person. Himmelblau cannot.
   ///
@@ -219,48 +215,55 @@ extension LinuxBroker {
   /// In lower case, as it stands in the server's logs.
   private static func text(_ id: UUID) -> String { id.uuidString.lowercased() }
 
-  /// Asks the broker, each question within the time for a silent call. It is not asked for a while after it failed.
+  /// Asks the broker, unless it failed a while ago.
   private func ask<T: Sendable>(
     _ correlationID: UUID, despiteFailure: Bool = false,
     _ body: @escaping @Sendable (Call) throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
-    let (id, timeout) = (Self.text(correlationID), questionTimeout)
-    return try await run { [self] (connection, cancellable) throws(IdentityError) in
-      if !despiteFailure { try checkFailure(cancellable) }
+    let (id, memory) = (Self.text(correlationID), memory)
+    let insists = isInsistent || despiteFailure
+    return try await run(on: queue) { (connection, cancellable) throws(IdentityError) in
+      try connection.bus()
+      if !insists, let failure = memory.failure(of: { connection.instance(cancellable) }) {
+        throw failure
+      }
+      var (isOptional, hasEnded) = (false, false)
       do throws(IdentityError) {
-        return try body { (method) throws(IdentityError) in
-          try connection.call(method, correlationID: id, within: timeout, cancellable)
+        let answer = try body { (method) throws(IdentityError) in
+          isOptional = method.isOptional
+          do throws(BrokerConnection.Failure) {
+            return try connection.call(method, correlationID: id, cancellable)
+          } catch {
+            hasEnded = error.isEnd
+            throw error.error
+          }
         }
+        if insists { memory.forget() }
+        return answer
       } catch {
         // A refusal costs no time, and the next question may be answered.
-        if error.code == .brokerFailed, error.brokerStatus == nil { remember(error, cancellable) }
+        if !isOptional, error.code == .brokerFailed, error.brokerStatus == nil,
+          var instance = connection.instance(cancellable)
+        {
+          if hasEnded { instance.owner = nil }
+          memory.remember(error, of: instance)
+        }
         throw error
       }
     }
   }
 
-  private func remember(_ error: IdentityError, _ cancellable: Cancellable) {
-    let owner = connection.owner(cancellable)
-    failure.withLock { $0 = Failure(error: error, end: .now + Self.pause, owner: owner) }
-  }
-
-  /// Passes unless this run of the broker failed a while ago.
-  private func checkFailure(_ cancellable: Cancellable) throws(IdentityError) {
-    guard let failure = failure.withLock({ $0 }), failure.end > .now,
-      connection.owner(cancellable) == failure.owner
-    else { return }
-    var error = failure.error
-    error.isThrottled = true
-    throw error
-  }
+  /// As long as a call on the bus can wait at most: 24 days. What has a limit keeps to its own, which does not begin
+  /// while others are served.
+  private static let patience = Duration.seconds(24 * 86_400)
 
   private func run<T: Sendable>(
+    on queue: BlockingQueue,
     _ body: @escaping @Sendable (BrokerConnection, Cancellable) throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
     let connection = connection
     return try await queue.run(
-      timeout: callTimeout, onCancel: .cancelled,
-      onTimeout: IdentityError.brokerFailed("it did not answer in time")
+      timeout: Self.patience, onCancel: .cancelled, onTimeout: IdentityError.brokerFailed("nobody signed in")
     ) { (cancellable) throws(IdentityError) in try body(connection, cancellable) }
   }
 }

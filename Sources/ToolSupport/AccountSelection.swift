@@ -19,22 +19,46 @@ extension PublicClient {
     return try await brokersAccount(named: name)
   }
 
-  /// The broker's accounts, or those of them that go by a name.
+  /// The accounts of the cache and of the broker, as far as that is asked, or those of them that go by a name.
   ///
-  /// - Throws: `Failure.Message`.
-  package func brokersAccounts(named name: String?) async throws(Failure.Message) -> [Account] {
+  /// - Parameters:
+  ///   - name: A user name or home account id.
+  ///   - snapshot: What the group holds; `nil` where that is out of reach, and the broker does without.
+  /// - Returns: The accounts.
+  /// - Throws: `Failure.Message`, also where there is none and something cannot be read.
+  package func accountsEverywhere(
+    named name: String?, in snapshot: CacheSnapshot?
+  ) async throws(Failure.Message) -> DeviceAccounts {
+    var found: DeviceAccounts
     do throws(IdentityError) {
-      let accounts = try await accountsFromDevice().filter(\.isBrokers)
-      return AccountFilter.filters(named: name).lazy.map { filter in accounts.filter(filter.names) }
-        .first { !$0.isEmpty } ?? []
+      found = try await deviceAccounts(in: snapshot)
     } catch {
       throw Failure.Message(error)
+    }
+    let all = found.accounts
+    found.accounts =
+      AccountFilter.filters(named: name).lazy.map { filter in all.filter(filter.names) }
+      .first { !$0.isEmpty } ?? []
+    if found.accounts.isEmpty, configuration.brokerPolicy != .required { try snapshot?.checkAll() }
+    return found
+  }
+
+  /// What the client's group holds, `nil` where that is out of reach and the broker does without.
+  ///
+  /// - Throws: `Failure.Message`.
+  package func snapshotIfNeeded() async throws(Failure.Message) -> CacheSnapshot? {
+    do {
+      return try await snapshot()
+    } catch {
+      guard configuration.brokerPolicy == .required else { throw error }
+      return nil
     }
   }
 
   /// The account that a command is about, out of those of the broker.
   private func brokersAccount(named name: String?) async throws(Failure.Message) -> Account {
-    var accounts = try await brokersAccounts(named: name)
+    let found = try await accountsEverywhere(named: name, in: snapshotIfNeeded())
+    var accounts = found.accounts.filter(\.isBrokers)
     // One name may stand for an account here and for a guest elsewhere.
     if name != nil, accounts.count > 1 {
       let tenant = configuration.authority.tenant?.lowercased()
@@ -42,7 +66,7 @@ extension PublicClient {
       let atHome = accounts.filter { $0.tenantProfiles.contains(where: \.isHomeTenant) }
       accounts = [named, atHome].first { $0.count == 1 } ?? accounts
     }
-    return try accounts.only(named: name)
+    return try accounts.only(named: name, because: found.brokerFailure)
   }
 
   /// The account that a command is about, out of those of the cache.
@@ -114,8 +138,16 @@ extension CacheSnapshot {
 
 extension [Account] {
   /// The only account of these.
-  fileprivate func only(named name: String?) throws(Failure.Message) -> Account {
-    guard let account = first else { throw .notSignedIn(name) }
+  ///
+  /// - Parameters:
+  ///   - name: The name that they go by, if one was given.
+  ///   - failure: Why there may be others.
+  /// - Returns: The account.
+  /// - Throws: `Failure.Message` where there is none, or are several.
+  package func only(
+    named name: String?, because failure: IdentityError? = nil
+  ) throws(Failure.Message) -> Account {
+    guard let account = first else { throw .notSignedIn(name, because: failure) }
     guard count == 1 else {
       let names = map { ($0.username.map { "\($0), " } ?? "") + $0.homeAccountID }
       throw Failure.Message(
@@ -145,10 +177,16 @@ extension Failure.Message {
   package var isNotSignedIn: Bool { name == "not_signed_in" }
 
   /// Nobody, or not the one who is named.
-  package static func notSignedIn(_ name: String?) -> Failure.Message {
-    Failure.Message(
+  ///
+  /// - Parameters:
+  ///   - name: Who is named.
+  ///   - failure: Why the broker, which may know them, could not be asked.
+  /// - Returns: The message.
+  package static func notSignedIn(_ name: String?, because failure: IdentityError? = nil) -> Failure.Message {
+    let message = name.map { "\($0) is not signed in." } ?? "Nobody is signed in."
+    return Failure.Message(
       code: .interactionRequired, name: "not_signed_in",
-      message: name.map { "\($0) is not signed in." } ?? "Nobody is signed in.",
-      advice: "Sign in with \"llavero login\".")
+      message: [message, failure?.message].compactMap(\.self).joined(separator: " "),
+      advice: [failure?.advice, "Sign in with \"llavero login\"."].compactMap(\.self).joined(separator: " "))
   }
 }

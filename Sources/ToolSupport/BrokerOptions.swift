@@ -1,4 +1,6 @@
 package import ArgumentParser
+import GLibSupport
+package import IdentityBroker
 package import IdentityClient
 
 /// Whether the machine's identity broker is asked for tokens.
@@ -16,7 +18,26 @@ package struct BrokerOptions: ParsableArguments {
   package var policy: BrokerPolicy { named ?? Settings.current.broker ?? .automatic }
 }
 
+extension LinuxBroker {
+  /// The session bus's broker. It is not asked for anything yet.
+  ///
+  /// - Parameter isInsistent: Whether it is asked also after a failure that is remembered.
+  /// - Returns: The broker.
+  package static func ofSession(isInsistent: Bool = false) -> LinuxBroker {
+    #if DEBUG
+      // A test waits for no limit, and a busy machine keeps to none.
+      if let limit = processEnvironment()["LLAVERO_TEST_BROKER_LIMIT"].flatMap(Int.init) {
+        return LinuxBroker(limit: .milliseconds(limit), isInsistent: isInsistent)
+      }
+    #endif
+    return LinuxBroker(isInsistent: isInsistent)
+  }
+}
+
 extension BrokerPolicy {
+  /// Whom a client with this policy asks.
+  package var broker: (any TokenBroker)? { self == .off ? nil : LinuxBroker.ofSession() }
+
   /// - Throws: `ValidationError` for a word that is none of a policy.
   fileprivate init(word: String) throws {
     guard let policy = BrokerPolicy(rawValue: word) else {

@@ -1,6 +1,5 @@
 package import ArgumentParser
 import FoundationEssentials
-import IdentityBroker
 package import IdentityClient
 import TokenCache
 
@@ -72,12 +71,7 @@ package struct ClientOptions: ParsableArguments {
   ) throws(Failure.Message) -> PublicClient {
     PublicClient(
       configuration: try configuration(minimumValidity: minimumValidity, broker: broker), cache: cache.cache,
-      broker: Self.broker(broker))
-  }
-
-  /// The session bus's broker. It is not asked for anything yet.
-  package static func broker(_ policy: BrokerPolicy) -> (any TokenBroker)? {
-    policy == .off ? nil : LinuxBroker()
+      broker: broker.broker)
   }
 
   /// What the client is that these options describe.

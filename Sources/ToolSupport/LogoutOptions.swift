@@ -8,7 +8,9 @@ package struct LogoutOptions: CommandOptions {
     abstract: "Sign an account out of the client: forget its tokens.",
     discussion: """
       Other clients of the group keep their tokens; "llavero clear" removes those too. With --browser, the \
-      browser's session with the authority ends as well. It is no error when nobody is signed in.
+      browser's session with the authority ends as well. It is no error when nobody is signed in. An account \
+      of the machine's identity broker stays there for other programs, and does not sign in here by itself \
+      any more.
 
       Examples:
         llavero logout --account alice@contoso.com
@@ -29,6 +31,7 @@ package struct LogoutOptions: CommandOptions {
 
   @OptionGroup package var client: ClientOptions
   @OptionGroup package var account: AccountOptions
+  @OptionGroup package var broker: BrokerOptions
   @OptionGroup package var output: OutputOptions
 
   @Flag(help: "Every account that is signed in to the client.")
@@ -45,11 +48,11 @@ package struct LogoutOptions: CommandOptions {
 
   /// Signs the accounts out that the command line names.
   ///
-  /// - Throws: `Failure.Message`; with `--all` also when there may be more of them than could be read.
+  /// - Throws: `Failure.Message`; with `--all` also when there may be more of them than were found.
   package func signOut(of client: PublicClient) async throws {
     let snapshot = try await client.snapshot()
-    let accounts = try accounts(in: snapshot, of: client.configuration.clientID)
-    for account in accounts {
+    let found = try await accounts(in: snapshot, of: client)
+    for account in found.accounts {
       do throws(IdentityError) {
         try await client.signOut(account, SignOutOptions(fromBrowser: browser))
       } catch {
@@ -59,24 +62,32 @@ package struct LogoutOptions: CommandOptions {
     if output.json {
       let result = Result(
         group: client.cache.group.name, clientId: client.configuration.clientID,
-        signedOut: accounts.map { Result.Account(homeAccountId: $0.homeAccountID, username: $0.username) })
-      if all { try snapshot.checkAll() }
-      return Terminal.out(try json(result))
-    }
-    if accounts.isEmpty { Terminal.error("Nobody is signed in.") }
-    for account in accounts {
-      Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).")
+        signedOut: found.accounts.map {
+          Result.Account(homeAccountId: $0.homeAccountID, username: $0.username)
+        })
+      Terminal.out(try json(result))
+    } else if found.accounts.isEmpty {
+      Terminal.error("Nobody is signed in.")
+    } else {
+      for account in found.accounts {
+        Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).")
+      }
     }
     if all { try snapshot.checkAll() }
+    if let failure = found.brokerFailure { throw Failure.Message(failure) }
   }
 
   private func accounts(
-    in snapshot: CacheSnapshot, of clientID: String
-  ) throws(Failure.Message) -> [Account] {
-    if all || account.named == nil {
-      let accounts = try snapshot.accounts(named: nil, of: clientID)
-      if all || accounts.isEmpty { return accounts }
-    }
-    return [try snapshot.account(named: account.named, of: clientID)]
+    in snapshot: CacheSnapshot, of client: PublicClient
+  ) async throws(Failure.Message) -> DeviceAccounts {
+    if all { return try await client.accountsEverywhere(named: nil, in: snapshot) }
+    let named = account.named
+    var found = DeviceAccounts(
+      accounts: try snapshot.accounts(named: named, of: client.configuration.clientID))
+    // What the cache lacks the broker may have.
+    if found.accounts.isEmpty { found = try await client.accountsEverywhere(named: named, in: snapshot) }
+    if named == nil, found.accounts.isEmpty { return found }
+    found.accounts = [try found.accounts.only(named: named, because: found.brokerFailure)]
+    return found
   }
 }

@@ -7,6 +7,6 @@ struct Logout: AsyncParsableCommand {
   @OptionGroup var options: LogoutOptions
 
   func run() async throws {
-    try await options.signOut(of: options.client.networkClient())
+    try await options.signOut(of: options.client.networkClient(broker: options.broker.policy))
   }
 }

@@ -15,7 +15,7 @@ extension ClientOptions {
   ) throws(Failure.Message) -> PublicClient {
     PublicClient(
       configuration: try configuration(minimumValidity: minimumValidity, broker: broker), cache: cache.cache,
-      transport: try Network.transport(), authenticator: browser, broker: Self.broker(broker))
+      transport: try Network.transport(), authenticator: browser, broker: broker.broker)
   }
 }
 

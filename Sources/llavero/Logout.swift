@@ -8,6 +8,6 @@ struct Logout: AsyncParsableCommand {
 
   func run() async throws {
     if options.browser { try NetworkProgram.takeOver(options) }
-    try await options.signOut(of: options.client.publicClient())
+    try await options.signOut(of: options.client.publicClient(broker: options.broker.policy))
   }
 }

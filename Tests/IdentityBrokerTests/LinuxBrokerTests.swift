@@ -13,10 +13,13 @@ struct LinuxBrokerTests {
   private static let client = "d7b530a4-7680-4c23-a8bf-c52c121d2e87"
   private let id = UUID()
 
-  private func client(_ broker: StandInBroker, timeout: Duration = .seconds(120)) -> LinuxBroker {
+  private func client(
+    _ broker: StandInBroker, limit: Duration = .seconds(600), isInsistent: Bool = false,
+    directory: String? = nil, now: @escaping @Sendable () -> Date = { Date() }
+  ) -> LinuxBroker {
     LinuxBroker(
-      busAddress: broker.keyring.busAddress, questionTimeout: timeout, callTimeout: .seconds(300),
-      now: { Date() })
+      busAddress: broker.keyring.busAddress, limit: limit, isInsistent: isInsistent,
+      directory: directory ?? broker.keyring.directory + "/run/llavero", now: now)
   }
 
   private func request(_ account: Account?) throws -> BrokerRequest {
@@ -100,20 +103,127 @@ struct LinuxBrokerTests {
     #expect(error?.message.contains("eyJh") == false)
   }
 
-  @Test func `A broker that never answers costs its time once, until it is started anew`() async throws {
+  @Test func `A broker that never answers costs its time once in all programs, until it is started anew`()
+    async throws
+  {
     let broker = try StandInBroker(.native, orders: #"{"do":{"*":"never"}}"#)
     // The time is for the broker to be found silent; nothing depends on how long that takes.
-    let client = client(broker, timeout: .milliseconds(200))
-    let first = await #expect(throws: IdentityError.self) { try await accounts(client) }
+    let first = await #expect(throws: IdentityError.self) {
+      try await accounts(client(broker, limit: .milliseconds(200)))
+    }
     #expect(first?.code == .brokerFailed && first?.isThrottled == false)
-    let second = await #expect(throws: IdentityError.self) { try await accounts(client) }
+    let second = await #expect(throws: IdentityError.self) { try await accounts(client(broker)) }
     #expect(second?.code == .brokerFailed && second?.isThrottled == true)
     #expect(second?.message == first?.message)
+    #expect(try broker.calls().count == 1)
     broker.kill()
     let next = try StandInBroker(.native, on: broker.keyring)
     defer { next.kill() }
-    let patient = self.client(next)
-    #expect(try await accounts(patient).count == 1)
+    #expect(try await accounts(client(next)).count == 1)
+  }
+
+  /// A broker that failed, and then would answer.
+  private func failedBroker() async throws -> (broker: StandInBroker, file: String) {
+    let broker = try StandInBroker(orders: #"{"do":{"*":"empty"}}"#)
+    await #expect(throws: IdentityError.self) { try await accounts(client(broker)) }
+    try broker.order("{}")
+    return (broker, broker.keyring.directory + "/run/llavero/broker-failure")
+  }
+
+  @Test func `A failure is remembered for minutes in a file of the user's alone`() async throws {
+    let (broker, file) = try await failedBroker()
+    let attributes = try FileManager.default.attributesOfItem(atPath: file)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    let soon = client(broker) { Date() + FailureMemory.pause - 60 }
+    let error = await #expect(throws: IdentityError.self) { try await accounts(soon) }
+    #expect(error?.isThrottled == true)
+    // Neither for longer, nor where the clock was put back.
+    #expect(try await accounts(client(broker) { Date() + FailureMemory.pause }).count == 1)
+    #expect(try await accounts(client(broker) { Date() - 60 }).count == 1)
+  }
+
+  @Test func `Who insists asks all the same, and an answer ends the memory`() async throws {
+    let (broker, file) = try await failedBroker()
+    let insistent = client(broker, isInsistent: true)
+    try broker.order(#"{"do":{"*":"malformed"}}"#)
+    let error = await #expect(throws: IdentityError.self) { try await accounts(insistent) }
+    #expect(error?.isThrottled == false)
+    #expect(FileManager.default.fileExists(atPath: file))
+    try broker.order("{}")
+    #expect(try await accounts(insistent).count == 1)
+    #expect(try await accounts(client(broker)).count == 1)
+  }
+
+  @Test func `A failure of a broker on another bus is none of this one's`() async throws {
+    let (failed, _) = try await failedBroker()
+    let other = try StandInBroker()
+    let client = client(other, directory: failed.keyring.directory + "/run/llavero")
+    #expect(try await accounts(client).count == 1)
+  }
+
+  @Test(arguments: [
+    "", "\n", "nonsense", "\u{0}", String(repeating: "x", count: 10_000), ":1.0\n", "a b c\nd",
+  ])
+  func `A damaged memory of a failure does no harm`(text: String) async throws {
+    let (broker, file) = try await failedBroker()
+    try Data(text.utf8).write(to: URL(filePath: file))
+    #expect(try await accounts(client(broker)).count == 1)
+  }
+
+  @Test func `Nor does one that is no file, or that others could have made`() async throws {
+    let (broker, file) = try await failedBroker()
+    let directory = URL(filePath: file).deletingLastPathComponent().path
+    let contents = try Data(contentsOf: URL(filePath: file))
+    // Believed as it is, so that what follows shows something.
+    await #expect(throws: IdentityError.self) { try await accounts(client(broker)) }
+    chmod(directory, 0o777)
+    #expect(try await accounts(client(broker)).count == 1)
+    chmod(directory, 0o700)
+    let moved = broker.keyring.directory + "/elsewhere"
+    try contents.write(to: URL(filePath: moved))
+    for make in [
+      {
+        unlink(file); return symlink(moved, file)
+      },
+      {
+        unlink(file); return mkfifo(file, 0o600)
+      },
+      {
+        unlink(file); return mkdir(file, 0o700)
+      },
+    ] as [() -> Int32] {
+      #expect(make() == 0)
+      #expect(try await accounts(client(broker)).count == 1)
+    }
+    // And a failure then is told all the same.
+    try broker.order(#"{"do":{"*":"empty"}}"#)
+    let error = await #expect(throws: IdentityError.self) { try await accounts(client(broker)) }
+    #expect(error?.code == .brokerFailed)
+  }
+
+  @Test func `What stands in the memory is shown without control characters and without tokens`() async throws
+  {
+    let (broker, file) = try await failedBroker()
+    let contents = try String(contentsOfFile: file, encoding: .utf8)
+    let token = "eyJhbGciOiJub25lIn0.eyJzZWNyZXQiOiJzZWNyZXQifQ.c2VjcmV0"
+    try (contents + "\u{1b}[2J\u{7}\n" + token).write(toFile: file, atomically: true, encoding: .utf8)
+    let error = await #expect(throws: IdentityError.self) { try await accounts(client(broker)) }
+    let message = try #require(error?.message)
+    #expect(message.contains("answer is empty"))
+    #expect(!message.contains("eyJ"))
+    #expect(message.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f })
+  }
+
+  @Test func `A broker that ends in a call is not taken for the one that comes after it`() async throws {
+    let orders = #"{"do":{"getAccounts":"die"}}"#
+    let broker = try StandInBroker(orders: orders)
+    // Gets the name before anybody hears that the first one is no more.
+    let next = try StandInBroker(on: broker.keyring, isSecond: true, orders: orders)
+    defer { next.kill() }
+    let error = await #expect(throws: IdentityError.self) { try await accounts(client(broker)) }
+    #expect(error?.code == .brokerFailed)
+    try next.order("{}")
+    #expect(try await accounts(client(next)).count == 1)
   }
 
   @Test(
@@ -259,8 +369,9 @@ struct LinuxBrokerTests {
       } else {
         let error = await #expect(throws: IdentityError.self) { try await call() }
         #expect(error?.code == .brokerFailed)
-        // The old Himmelblau takes half a minute to say nothing, and is left alone after that.
-        if error?.isThrottled == true, kind == .himmelblau3 { continue }
+        // The old Himmelblau says nothing to that, and goes on giving tokens.
+        #expect(error?.isThrottled == false)
+        #expect(try await accounts(client).count == 1)
       }
       #expect(try broker.calls().contains { $0.method == method })
     }

@@ -280,8 +280,15 @@ struct BrokerTests {
     #expect(accounts.map(\.source) == ["broker", "broker"])
     let bobs = AccountFilter(username: "BOB@contoso.test")
     #expect(try await test.client.accountsFromDevice(bobs).map(\.username) == [TestPerson.bob.username])
+    let snapshot = try await test.cache.snapshot()
+    #expect(try await test.client.deviceAccounts(in: snapshot).brokerFailure == nil)
+    broker.fail(.noBroker)
+    #expect(try await test.client.deviceAccounts(in: snapshot).brokerFailure == nil)
     broker.fail(.brokerFailed)
     #expect(try await test.client.accountsFromDevice().map(\.username) == [TestPerson.alice.username])
+    let found = try await test.client.deviceAccounts(in: snapshot)
+    #expect(found.accounts.map(\.username) == [TestPerson.alice.username])
+    #expect(found.brokerFailure?.code == .brokerFailed)
   }
 
   @Test func `An account of another cloud is not listed`() async throws {

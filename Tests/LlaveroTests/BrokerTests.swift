@@ -113,7 +113,104 @@ struct BrokerTests {
     #expect(home?.hasSuffix(other) == true)
   }
 
+  @Test func `A broker that hangs costs one run its time, and no other`() async throws {
+    let tool = try BrokerTool(orders: #"{"do":{"*":"never"}}"#)
+    let slow = try tool("token", "--broker", "only", with: ["LLAVERO_TEST_BROKER_LIMIT": "200"])
+    #expect(slow.status == 1)
+    #expect(slow.standardError.contains("in time"))
+    for policy in ["only", "auto"] {
+      let next = try tool("status", "--broker", policy, "--store", "file", "--key", "file:/dev/null")
+      #expect(next.status != 0)
+      #expect(try tool.broker.calls().count == 1, "\(next.standardError)")
+    }
+    // Who looks for the cause asks it, and what they find counts.
+    try tool.broker.order("{}")
+    #expect(try examine(tool).state == "ok")
+    #expect(try tool("token", "--broker", "only").status == 0)
+  }
+
   // With a keyring
+
+  @Test func `Renewals that wait for a broker that fails do not each ask it`() async throws {
+    let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"acquireTokenSilently":"hold"}}"#)
+    let processes = try (0..<3).map { _ in
+      try Child(
+        Tool.path, ["token", "--broker", "only"],
+        environment: tool.tool.environment(with: [
+          "LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group,
+        ]))
+    }
+    // Each lists the accounts before it waits for its turn, and who has it once more.
+    while try tool.broker.calls().count(where: { $0.method == "getAccounts" }) < 4 || tool.tokenCalls() == 0 {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    try tool.broker.order(#"{"do":{"acquireTokenSilently":"empty"}}"#)
+    #expect(processes.map { $0.wait() } == [1, 1, 1])
+    #expect(try tool.tokenCalls() == 1)
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `Ctrl-C while a broker hangs ends at once`(_ signal: Int32) async throws {
+    let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"acquireTokenSilently":"never"}}"#)
+    let process = try Child(
+      Tool.path, ["token"],
+      environment: tool.tool.environment(with: [
+        "LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group,
+      ]))
+    while try tool.tokenCalls() == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    process.signal(signal)
+    #expect(process.wait() == 5)
+  }
+
+  @Test(arguments: ["empty", "no-network", "dbus:broker socket connect"])
+  func `Who is signed in nowhere hears that the broker failed`(misdeed: String) async throws {
+    let tool = try BrokerTool(
+      on: PrivateKeyring(), orders: #"{"do":{"getAccounts":"\#(misdeed)"}}"#)
+    for arguments in [["token"], ["status"], ["logout", "--account", "alice@contoso.test"], ["me"]] {
+      let result = try tool.tool.run(
+        arguments, environment: ["LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group])
+      #expect(result.status == 3, "\(result.standardError)")
+      #expect(result.standardError.contains("signed in"))
+      #expect(result.standardError.contains("identity broker"), "\(result.standardError)")
+      #expect(result.standardError.contains("llavero login"))
+    }
+    let all = try tool("logout", "--all")
+    #expect(all.status == (misdeed == "no-network" ? 4 : 1))
+    #expect(all.standardError.contains("identity broker"))
+  }
+
+  @Test(arguments: [[], ["--account", "alice@contoso.test"], ["--all"]])
+  func `An account that only the broker has can be signed out`(choice: [String]) async throws {
+    let tool = try BrokerTool(on: PrivateKeyring())
+    let result = try tool.tool.run(
+      ["logout", "--json"] + choice,
+      environment: ["LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group])
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(
+      try JSONValue(text: result.standardOutput)["signed_out"]?.strings("username") == ["alice@contoso.test"])
+    // From this client, not from the broker.
+    #expect(try !tool.broker.calls().contains { $0.method == "removeAccount" })
+    for policy in ["auto", "only"] { #expect(try tool("token", "--broker", policy).status == 3) }
+    let other = "c0000000-0000-4000-8000-000000000002"
+    #expect(try tool("token", with: ["LLAVERO_CLIENT_ID": other]).status == 0)
+  }
+
+  @Test func `Of several accounts that only the broker has one has to be named, unless all are meant`()
+    async throws
+  {
+    let tool = try BrokerTool(
+      on: PrivateKeyring(), orders: #"{"accounts":[\#(StandInBroker.account()),\#(Self.bob)]}"#)
+    #expect(try tool("logout").status == 2)
+    #expect(try tool("logout", "--account", "carol@contoso.test").status == 3)
+    #expect(try tool("logout", "--broker", "off").standardError.contains("Nobody"))
+    #expect(try tool("logout", "--account", "bob@contoso.test").status == 0)
+    #expect(try tool("token").status == 0)
+    // The one of the cache is found without a question.
+    let calls = try tool.broker.calls().count
+    #expect(try tool("logout").status == 0)
+    #expect(try tool.broker.calls().count == calls)
+    #expect(try tool("logout", "--all").standardError.contains("Nobody"))
+  }
 
   @Test func `A token of the broker is kept, so that the next one costs no question`() async throws {
     let tool = try BrokerTool(on: PrivateKeyring())
@@ -215,6 +312,11 @@ struct BrokerTests {
       #expect(own.status == 0, "\(own.standardError)")
       #expect(own.standardOutput != brokered.standardOutput)
       #expect(tool.lab.requests(to: .token).count == 1)
+      try broker.order(#"{"do":{"*":"\#(misdeed)"}}"#)
+      let status = try tool("status")
+      #expect(status.status == 0)
+      #expect(status.standardOutput.contains("alice@contoso.test"))
+      #expect(status.standardError.contains("identity broker"), "\(status.standardError)")
     }
   }
 

@@ -20,8 +20,8 @@ extension ApplicationTests {
         clientId: FakeEntra.clientID, redirectUri: redirectUri, authority: nil)
       config.cacheConfig.store = InMemoryStore()
       config.broker = LinuxBroker(
-        busAddress: broker.keyring.busAddress, questionTimeout: .seconds(120), callTimeout: .seconds(300),
-        now: { Date() })
+        busAddress: broker.keyring.busAddress, limit: .seconds(600),
+        directory: broker.keyring.directory + "/run/llavero")
       configure(config)
       return try MSALPublicClientApplication(configuration: config, transport: entra, authenticator: entra)
     }

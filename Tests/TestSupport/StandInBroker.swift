@@ -27,18 +27,20 @@ public final class StandInBroker: Sendable {
   ///   - kind: Which broker it is.
   ///   - keyring: The bus to be on; a new one, without a keyring, unless there is one.
   ///   - isStarted: Whether it runs. Otherwise the bus starts it with the first call.
+  ///   - isSecond: Whether it gets the name when another broker, which has the same orders, ends.
   ///   - orders: What it does, as the script says, in JSON.
   /// - Throws: `Child.Failure` when it does not start.
   public init(
     _ kind: Kind = .native, on keyring: PrivateKeyring? = nil, isStarted: Bool = true,
-    orders: String = "{}"
+    isSecond: Bool = false, orders: String = "{}"
   ) throws {
     self.keyring = try keyring ?? PrivateKeyring(startingDaemon: false)
     directory = self.keyring.directory
-    arguments = [
-      Self.script, "--kind", kind.rawValue, "--control", directory + "/broker.json", "--log",
-      directory + "/broker.log",
-    ]
+    arguments =
+      [
+        Self.script, "--kind", kind.rawValue, "--control", directory + "/broker.json", "--log",
+        directory + "/broker.log",
+      ] + (isSecond ? ["--second"] : [])
     try Self.write(orders, to: directory)
     guard isStarted else {
       child = nil

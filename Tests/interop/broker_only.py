@@ -7,7 +7,8 @@ import sys
 SESSION = sys.argv[1]
 LLAVERO = os.environ["BIN"] + "/llavero"
 ORDERS, LOG, TRACE = (f"{SESSION}/{name}" for name in ("broker.json", "broker.log", "trace"))
-ENVIRONMENT = os.environ | {"LLAVERO_CLIENT_ID": "d7b530a4-7680-4c23-a8bf-c52c121d2e87"}
+ENVIRONMENT = os.environ | {
+    "LLAVERO_CLIENT_ID": "d7b530a4-7680-4c23-a8bf-c52c121d2e87", "LLAVERO_TEST_BROKER_LIMIT": "300000"}
 
 failed = 0
 

@@ -5,7 +5,8 @@ It knows no server: its tokens are unsigned JSON Web Tokens that nobody but a te
 file that is read at each call, so that a test changes it while the broker runs:
 
   accounts   the accounts, as getAccounts lists them
-  do         what to do by method, "*" for all others: "ok", or a name in MISBEHAVIOUR, REFUSALS, or "dbus:" and a text
+  do         what to do by method, "*" for all others: "ok", or a name in MISBEHAVIOUR, REFUSALS, or "dbus:" and a text,
+             or "hold": nothing until there is another order
   token      the access token to give in place of a new one each time
   refresh    a refresh token to slip in
   fields     members of brokerTokenResponse to change; null takes one out
@@ -190,11 +191,16 @@ class Broker:
         with open(self.log, "a", encoding="utf-8") as file:
             file.write(json.dumps(
                 {"method": method, "version": version, "id": correlation, "body": json.loads(text)}) + "\n")
+        self.do(connection, method, arguments, invocation)
+
+    def do(self, connection, method, arguments, invocation):
         orders = self.orders()
         what = orders.get("do", {}).get(method, orders.get("do", {}).get("*", "ok"))
         is_token = method.startswith("acquireToken")
         if what == "die":
             os.kill(os.getpid(), signal.SIGKILL)
+        elif what == "hold":
+            GLib.timeout_add(20, lambda: self.do(connection, method, arguments, invocation))
         elif what == "never":
             self.waiting.append(invocation)
         elif what.startswith("dbus:"):
@@ -228,6 +234,7 @@ def main():
     parser.add_argument("--kind", choices=KINDS, default="native")
     parser.add_argument("--control", required=True)
     parser.add_argument("--log", required=True)
+    parser.add_argument("--second", action="store_true", help="have the name when another broker gives it up")
     options = parser.parse_args()
     broker = Broker(options.kind, options.control, options.log)
     methods = "".join(
@@ -241,8 +248,12 @@ def main():
     def acquired(*_):
         print("ready", flush=True)
 
-    Gio.bus_own_name_on_connection(
-        connection, NAME, Gio.BusNameOwnerFlags.DO_NOT_QUEUE, acquired, lambda *_: sys.exit("The name is taken."))
+    if options.second:
+        # Waiting for the name is not to have it.
+        Gio.bus_own_name_on_connection(connection, NAME, Gio.BusNameOwnerFlags.NONE, None, acquired)
+    else:
+        Gio.bus_own_name_on_connection(
+            connection, NAME, Gio.BusNameOwnerFlags.DO_NOT_QUEUE, acquired, lambda *_: sys.exit("The name is taken."))
     loop.run()
 
 

@@ -14,7 +14,7 @@ struct BrokerCheck: Check {
 
   func examine(_ patient: Patient) async -> [Finding] {
     guard policy != .off else { return [.ok("The identity broker is not asked.")] }
-    let broker = LinuxBroker()
+    let broker = LinuxBroker.ofSession(isInsistent: true)
     var findings: [Finding] = []
     do throws(IdentityError) {
       let presence = try await broker.presence()

@@ -60,6 +60,9 @@ package final class BusConnection: @unchecked Sendable {
     return try body()
   }
 
+  /// What tells the bus from all others.
+  package var busID: String? { g_dbus_connection_get_guid(pointer).map { String(cString: $0) } }
+
   package var isClosed: Bool { g_dbus_connection_is_closed(pointer) != 0 }
 
   /// The name that the bus gave this connection, such as `:1.42`.

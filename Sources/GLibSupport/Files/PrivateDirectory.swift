@@ -87,6 +87,13 @@ package final class PrivateDirectory: Sendable {
     return try readRegularFile(file, path: "\(path)/\(name)", limit: limit) { _ in true }
   }
 
+  /// When a file was written last, in seconds since 1970; `nil` where there is none.
+  package func modification(of name: String) -> Double? {
+    var status = stat()
+    guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+    return Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
+  }
+
   /// Opens a file of this user alone to read and write it, and makes it where it does not exist.
   ///
   /// - Returns: The descriptor, which is the caller's.

@@ -21,26 +21,49 @@ extension PublicClient {
   public func accountsFromDevice(
     _ filter: AccountFilter = AccountFilter(), correlationID: UUID? = nil
   ) async throws(IdentityError) -> [Account] {
-    var filter = filter
-    let clientID = filter.clientID ?? configuration.clientID
-    filter.clientID = clientID
-    let fixed = filter
-    let own = try await readingCache { () async throws(CacheError) in try await cache.accounts(fixed) } ?? []
-    guard let broker = try broker(for: configuration.authority) else { return own }
+    let fixed = ofThisClient(filter)
+    let snapshot = try await readingCache { () async throws(CacheError) in
+      try await cache.snapshot(for: fixed)
+    }
+    return try await deviceAccounts(fixed, in: snapshot, correlationID: correlationID).accounts
+  }
+
+  /// Lists what ``accountsFromDevice(_:correlationID:)`` lists, and says why the broker named none.
+  ///
+  /// - Parameters:
+  ///   - filter: Which accounts.
+  ///   - snapshot: What the group holds; `nil` where that is out of reach.
+  ///   - correlationID: The caller's id for the call.
+  /// - Returns: The accounts.
+  /// - Throws: As ``accountsFromDevice(_:correlationID:)``.
+  package func deviceAccounts(
+    _ filter: AccountFilter = AccountFilter(), in snapshot: CacheSnapshot?, correlationID: UUID? = nil
+  ) async throws(IdentityError) -> DeviceAccounts {
+    let filter = ofThisClient(filter)
+    let clientID = filter.clientID ?? ""
+    let own = try await readingCache { () throws(CacheError) in try snapshot?.accounts(filter) } ?? []
+    guard let broker = try broker(for: configuration.authority) else { return DeviceAccounts(accounts: own) }
     let theirs: [Account]
     do {
       theirs = try await broker.accounts(clientID: clientID, correlationID: correlationID ?? .random())
     } catch {
       guard configuration.brokerPolicy == .automatic, error.code != .cancelled else { throw error }
       log.info("The broker lists no accounts.", ["code": "\(error.code.rawValue)"])
-      return own
+      return DeviceAccounts(accounts: own, brokerFailure: error.code == .noBroker ? nil : error)
     }
-    let metadata = try await accountMetadata(clientID: clientID)
-    return own.merging(
-      theirs.filter { account in
-        filter.names(account) && isOfSameCloud(account)
-          && (!filter.signedInOnly || metadata?.signInState(of: account.homeAccountID) != .signedOut)
-      })
+    let metadata = snapshot?.accountMetadata(clientID: clientID)
+    return DeviceAccounts(
+      accounts: own.merging(
+        theirs.filter { account in
+          filter.names(account) && isOfSameCloud(account)
+            && (!filter.signedInOnly || metadata?.signInState(of: account.homeAccountID) != .signedOut)
+        }))
+  }
+
+  private func ofThisClient(_ filter: AccountFilter) -> AccountFilter {
+    var filter = filter
+    filter.clientID = filter.clientID ?? configuration.clientID
+    return filter
   }
 
   /// The broker, where it serves an authority. A token that is to be bound to a key of the group comes from
@@ -86,6 +109,18 @@ extension PublicClient {
     let (clouds, host) = (cache.clouds, configuration.authority.host)
     return !clouds.contains(account.environment) || !clouds.contains(host)
       || clouds.canonical(account.environment) == clouds.canonical(host)
+  }
+}
+
+/// The accounts of the cache and of the broker.
+package struct DeviceAccounts: Sendable {
+  package var accounts: [Account]
+  /// Why the broker's are missing; `nil` also where there is no broker.
+  package var brokerFailure: IdentityError?
+
+  package init(accounts: [Account], brokerFailure: IdentityError? = nil) {
+    self.accounts = accounts
+    self.brokerFailure = brokerFailure
   }
 }
 

@@ -7,7 +7,14 @@ extension TokenCacheAccessor {
   /// - Throws: What the store throws; also the ``CacheError`` of what cannot be read, where it may hold all that was
   ///   asked for, or says who is signed in.
   public func accounts(_ filter: AccountFilter = AccountFilter()) async throws(CacheError) -> [Account] {
-    try await snapshot(filter.homeAccountID.map { .some([shard($0), commonShard]) } ?? .all).accounts(filter)
+    try await snapshot(for: filter).accounts(filter)
+  }
+
+  /// Reads what ``CacheSnapshot/accounts(_:)`` needs for these accounts.
+  ///
+  /// - Throws: What the store throws.
+  package func snapshot(for filter: AccountFilter) async throws(CacheError) -> CacheSnapshot {
+    try await snapshot(filter.homeAccountID.map { .some([shard($0), commonShard]) } ?? .all)
   }
 }
 

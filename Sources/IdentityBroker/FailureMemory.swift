@@ -1,0 +1,58 @@
+import FoundationEssentials
+import GLibSupport
+import IdentityClient
+import TokenCache
+
+/// That a broker failed, remembered for all processes of the user, so that each of them does not wait for one that
+/// hangs.
+///
+/// It stands in a file of the runtime directory, whose time of modification is that of the failure. Where there can be
+/// no such file nothing is remembered, and one that makes no sense says nothing.
+struct FailureMemory: Sendable {
+  /// For how long a broker that failed is not asked again, in seconds.
+  static let pause = 180.0
+  static let name = "broker-failure"
+
+  /// The directory of the file.
+  let directory: String
+  let now: @Sendable () -> Date
+
+  /// A run of the broker.
+  struct Instance: Equatable, Sendable {
+    /// The bus's identifier, which no other bus has.
+    let bus: String
+    /// The bus's own name for it; `nil` when nobody has the broker's name.
+    var owner: String?
+
+    fileprivate var text: String { bus + " " + (owner ?? "-") }
+  }
+
+  func remember(_ error: IdentityError, of instance: Instance) {
+    guard let directory = try? PrivateDirectory.made(at: directory) else { return }
+    try? directory.write(Array("\(instance.text)\n\(error.message)".utf8), to: Self.name)
+  }
+
+  /// Forgets the failure, whose ever it was.
+  func forget() {
+    try? PrivateDirectory.existing(at: directory)?.remove(Self.name)
+  }
+
+  /// The failure of a while ago, if it was this instance's.
+  ///
+  /// - Parameter instance: Asked for only where a failure is remembered at all; `nil` is unknown.
+  /// - Returns: The failure.
+  func failure(of instance: () -> Instance?) -> IdentityError? {
+    guard let directory = try? PrivateDirectory.existing(at: directory),
+      let file = try? directory.read(Self.name, limit: 4096),
+      let time = directory.modification(of: Self.name),
+      case let age = now().timeIntervalSince1970 - time, age >= 0, age < Self.pause
+    else { return nil }
+    let lines = String(decoding: file, as: UTF8.self).split(separator: "\n", maxSplits: 1).map(String.init)
+    guard lines.count == 2, let text = Optional(lines[1].withoutTokens.printable(limit: 500)).nonBlank,
+      let instance = instance(), instance.text == lines[0]
+    else { return nil }
+    var error = IdentityError.brokerFailed("")
+    (error.message, error.isThrottled) = (text, true)
+    return error
+  }
+}
