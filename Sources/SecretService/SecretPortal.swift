@@ -25,20 +25,25 @@ package struct SecretPortal {
   ///
   /// - Throws: ``SecretPortalError``
   package init(busAddress: String?, _ cancellable: Cancellable) throws(SecretPortalError) {
+    let bus: BusConnection
     do throws(GLibError) {
       bus = try BusConnection(address: busAddress, cancellable)
     } catch {
       throw error.isIO(G_IO_ERROR_CANCELLED) ? SecretPortalError(error, cancellable) : .noSessionBus
     }
-    let driver = "org.freedesktop.DBus"
+    func ask(_ method: String, _ arguments: [Variant], _ reply: String) throws(GLibError) -> Variant? {
+      let driver = "org.freedesktop.DBus"
+      return try bus.call(
+        driver, "/org/freedesktop/DBus", driver, method, arguments, reply: reply, cancellable
+      ).first
+    }
+    let name = Variant.string(Self.name)
     do throws(GLibError) {
-      _ = try bus.call(
-        driver, "/org/freedesktop/DBus", driver, "StartServiceByName", [.string(Self.name), .uint32(0)],
-        reply: "(u)", cancellable)
-      let answer = try bus.call(
-        driver, "/org/freedesktop/DBus", driver, "GetNameOwner", [.string(Self.name)], reply: "(s)",
-        cancellable)
-      owner = answer.first?.string ?? ""
+      if try ask("NameHasOwner", [name], "(b)")?.boolean != true {
+        _ = try ask("StartServiceByName", [name, .uint32(0)], "(u)")
+      }
+      owner = try ask("GetNameOwner", [name], "(s)")?.string ?? ""
+      self.bus = bus
     } catch {
       throw error.dbusName == nil ? SecretPortalError(error, cancellable) : .noPortal
     }
@@ -119,16 +124,18 @@ private final class SecretRetrieval {
     let handleToken = "llavero\(UInt64.random(in: 0...UInt64.max))"
     let sender = bus.uniqueName.dropFirst().replacing(".", with: "_")
     let expected = "\(SecretPortal.path)/request/\(sender)/\(handleToken)"
-    var subscriptions = [
+    let subscriptions = [
       subscribe(owner, Self.request, "Response", at: expected, about: nil, onResponse),
       subscribe(
         "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", at: "/org/freedesktop/DBus",
         about: owner, onOwnerChanged),
     ]
     let closed = g_signal_connect_data(
-      gpointer(bus.pointer), "closed", unsafeBitCast(onClosed, to: GCallback.self), data, nil, GConnectFlags(0))
+      gpointer(bus.pointer), "closed", unsafeBitCast(onClosed, to: GCallback.self), data, nil,
+      GConnectFlags(0))
     let sources = [
-      add(g_unix_fd_source_new(reading, G_IO_IN), unsafeBitCast(onReadable, to: GSourceFunc.self), to: context),
+      add(
+        g_unix_fd_source_new(reading, G_IO_IN), unsafeBitCast(onReadable, to: GSourceFunc.self), to: context),
       add(
         g_cancellable_source_new(cancellable.pointer), unsafeBitCast(onCancelled, to: GSourceFunc.self),
         to: context),
@@ -145,11 +152,8 @@ private final class SecretRetrieval {
 
     var options = ["handle_token": Variant.string(handleToken)]
     if let token { options["token"] = .string(token) }
-    let handle = try call(options)
-    // Portals before 0.9 choose the path by themselves.
-    if handle != expected {
-      subscriptions.append(subscribe(owner, Self.request, "Response", at: handle, about: nil, onResponse))
-    }
+    // Portals before 0.9, of 2017, chose the path by themselves.
+    guard try call(options) == expected else { throw .malformedAnswer("RetrieveSecret") }
     while outcome == nil { g_main_context_iteration(context, 1) }
     return try result()
   }
@@ -181,7 +185,9 @@ private final class SecretRetrieval {
     guard count >= SecretPortal.minimumSize else {
       throw .tooShort(size: count, minimum: SecretPortal.minimumSize)
     }
-    let secret = bytes.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    let secret = bytes.withUnsafeBytes {
+      SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+    }
     guard let value = results["token"] else { return (secret, nil) }
     guard let token = value.string, token.utf8.count <= SecretPortal.maximumTokenSize else {
       throw .malformedAnswer("RetrieveSecret")

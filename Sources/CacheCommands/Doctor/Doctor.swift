@@ -42,7 +42,13 @@ struct Doctor: AsyncParsableCommand {
     let sealed: [any Check] = [
       SealedFilesCheck(store: files), SealedKeyCheck(store: files), SealedProbeCheck(store: files),
     ]
-    return [(store.chosenKey == .keyring ? keyring : []) + sealed + groups] + others
+    let key: [any Check] =
+      switch store.chosenKey {
+      case .keyring: keyring
+      case .portal: [PortalCheck()]
+      default: []
+      }
+    return [key + sealed + groups] + others
   }
 
   /// For the configured client, whose accounts the broker lists.
