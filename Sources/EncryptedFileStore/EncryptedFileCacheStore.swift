@@ -1,4 +1,4 @@
-import GLibSupport
+package import GLibSupport
 public import Sealing
 import StoreSupport
 public import TokenCache
@@ -47,6 +47,9 @@ public final class EncryptedFileCacheStore: CacheStore {
   /// - Throws: ``CacheError/Code/unavailable`` when the environment names none.
   package func path() throws(CacheError) -> String { try directory.path() }
 
+  /// Who may use the files, by the file system that they are on or would be made on.
+  package func sharing() throws(CacheError) -> FileSharing { try directory.sharing() }
+
   /// The directory of a group; of all groups for `nil`.
   ///
   /// - Throws: As ``path()`` does.
@@ -90,7 +93,10 @@ public final class EncryptedFileCacheStore: CacheStore {
     guard let findings else { return GroupContents() }
     // What looks like an attack may be another process that is at work, or was killed. Where nobody can write,
     // nobody is.
-    guard findings.mayBeUnfinished, (try? writer(of: group)) != nil else { return findings.contents }
+    guard findings.mayBeUnfinished, (try? directory.checkLocks()) != nil, (try? writer(of: group)) != nil
+    else {
+      return findings.contents
+    }
     return try await writing(in: group) { (files, _) throws(CacheError) in
       try readingFiles { () throws(PrivateFileError) in try files.read(shards).contents }
     }
@@ -103,7 +109,7 @@ public final class EncryptedFileCacheStore: CacheStore {
     try await writing(in: group) { (files, lockFile) throws(CacheError) in
       let findings = try readingFiles { () throws(PrivateFileError) in try files.read(.some(shards)) }
       let manifest = try findings.soundManifest(in: files.path)
-      try findings.check(in: files.path)
+      try findings.check(in: files.path, lockFile.sharing)
       let before = findings.contents
       var contents = before
       let result = try change(&contents)

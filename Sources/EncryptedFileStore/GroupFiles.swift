@@ -48,6 +48,8 @@ struct GroupFiles {
     let manifest = try readManifest(Self.manifestName)
     let names = manifest == nil || selection == .all ? try directory.names() : []
     let present = names.compactMap(Self.shard(ofFile:))
+    // The list may know better than a network file system's memory of what is not there.
+    let hasManifest = names.contains(Self.manifestName)
     var strangers: [String] = []
     var ids: [ShardID]
     switch selection {
@@ -64,7 +66,8 @@ struct GroupFiles {
     for id in ids { shards.append((id, try readShard(id))) }
     return GroupFindings(
       manifest: manifest
-        ?? (present.isEmpty ? .success(Manifest(sequence: Manifest.newSequence)) : .failure(.missing)),
+        ?? (present.isEmpty && !hasManifest
+          ? .success(Manifest(sequence: Manifest.newSequence)) : .failure(.missing)),
       shards: shards, strangers: strangers.sorted())
   }
 

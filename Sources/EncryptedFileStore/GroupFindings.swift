@@ -1,3 +1,4 @@
+import GLibSupport
 import Sealing
 import TokenCache
 
@@ -81,9 +82,10 @@ struct GroupFindings {
   private static let withoutManifest =
     "Without it nobody can tell whether the group's other files are the present ones."
 
-  /// Throws when one of the files is not as it should be. One that is gone may be written anew.
-  func check(in path: String) throws(CacheError) {
-    for (id, error) in errors where error != .missing {
+  /// Throws when one of the files is not as it should be. One that is gone may be written anew, but on a network file
+  /// system, where it may only be out of sight for a moment.
+  func check(in path: String, _ sharing: FileSharing) throws(CacheError) {
+    for (id, error) in errors where error != .missing || sharing != .machine {
       throw error.cacheError(
         of: "\(path)/\(id.map(GroupFiles.fileName) ?? GroupFiles.manifestName)",
         remedy: error.problem(isManifest: id == nil).1)

@@ -54,8 +54,23 @@ final class StoreDirectory: Sendable {
     return try keys.keys(in: file)
   }
 
-  /// The keys as they are now, for whoever writes. It throws where there is no store.
-  func presentForWriting() throws(CacheError) -> DataKeys { try keys.keys(in: keysFile()) }
+  /// The keys as they are now, for whoever writes. It throws where there is no store, and where nobody should write.
+  func presentForWriting() throws(CacheError) -> DataKeys {
+    try checkLocks()
+    return try keys.keys(in: keysFile())
+  }
+
+  /// Who may use the files, by the file system that they are on or would be made on.
+  func sharing() throws(CacheError) -> FileSharing { FileSharing(of: try path()) }
+
+  /// Throws where another machine may write the files and no lock would keep it from doing so meanwhile.
+  func checkLocks() throws(CacheError) {
+    guard case .networkWithoutLocks(let name) = try sharing() else { return }
+    throw CacheError(
+      .unavailable,
+      "The file store is not written in \(try path()): no lock is sure to reach other machines there (\(name)).",
+      advice: "\"export XDG_DATA_HOME=…\" names a directory of this machine; or use the keyring.")
+  }
 
   /// Gives the store new keys, and has the files of each group sealed with them.
   func change(
@@ -160,6 +175,7 @@ final class StoreDirectory: Sendable {
 
   /// Runs work with the lock of the whole store, which only those take who write the `keys` file.
   private func locking<T>(_ work: (PrivateDirectory) throws(CacheError) -> T) throws(CacheError) -> T {
+    try checkLocks()
     let path = try path()
     let (root, lock) = try writingFiles { () throws(PrivateFileError) in
       (try PrivateDirectory.made(at: path), try HeldLockFile(directory: path, name: Self.lockName))

@@ -49,7 +49,9 @@ struct KeyringWriter: Sendable {
   }
 
   private func knownItems(_ shards: [ShardID]) -> [(shard: ShardID, item: KnownItem)]? {
-    guard let entry = known[group], entry.generation == lockFile.generation,
+    // On a network file system the number is always the same odd one.
+    guard let entry = known[group], entry.generation.isMultiple(of: 2),
+      entry.generation == lockFile.generation,
       (ContinuousClock.now - entry.writtenAt) / .seconds(1) <= TokenCacheAccessor.revalidationInterval
     else { return nil }
     let items = shards.compactMap { shard in entry.items[shard].map { (shard, $0) } }

@@ -58,7 +58,7 @@ extension SealError: CustomStringConvertible {
     case .otherKeySource(.passphrase): "cannot be opened: its key is a passphrase."
     case .otherKeySource(.key): "cannot be opened: its key is in a key file or a systemd credential."
     case .otherKeySource(.keyring): "cannot be opened: its key is in the keyring."
-    case .otherKeySource(.portal): "cannot be opened: its key is an application's own, from the Secret portal."
+    case .otherKeySource(.portal): "cannot be opened: its key is an application's own (the Secret portal's)."
     case .outOfMemory(let size):
       "cannot be opened: a passphrase takes \(size) MiB of memory to try, and there is less."
     }

@@ -30,6 +30,8 @@ extension PrivateFileError {
       return switch code {
       case ENOSPC, EDQUOT:
         "Make room on that file system (\"df -h \(path)\"), then try again. What was stored before is unchanged."
+      case ENOLCK, EOPNOTSUPP, ENOSYS:
+        "The file system gives no locks; see \"findmnt -T \(path)\" for how it was mounted.\(elsewhere)"
       case EROFS: "The file system is read-only: \"findmnt -T \(path)\".\(elsewhere)"
       case EACCES, EPERM: "See \"ls -ld \(path)\": it must belong to you.\(elsewhere)"
       default: variable.map { "See that \($0) names a directory of your own." }

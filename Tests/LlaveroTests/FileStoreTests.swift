@@ -85,6 +85,7 @@ struct FileStoreTests {
     #expect(!misunderstood.standardError.contains("hunter2"))
     for key in [
       "", "passphrase:secret", "passphrase-fd:", "passphrase-fd:x", "file:", "credential:", "keyring:x",
+      "portal:x",
     ] {
       #expect(try run("list", "--key", key).status == 2, "\(key)")
     }

@@ -66,6 +66,25 @@ struct PeerLockTests {
     holder.wait()
   }
 
+  @Test(.enabled(if: NetworkMount.isPossible, "bindfs and sshfs make no mounts here."))
+  func `On a network file system the number of a process that is not here says nothing for a while`() throws {
+    let export = try TemporaryDirectory()
+    let mount = try NetworkMount(.withLocks, of: export.path)
+    let path = try export.file("cache.lockfile", "999999 elsewhere")
+    let file = mount.path + "/cache.lockfile"
+    func take() throws(CacheError) -> PeerLock {
+      try PeerLock([file], users: "Test", patience: .milliseconds(20), Cancellable(timeout: .seconds(30)))
+    }
+    #expect(throws: CacheError(.timedOut, "")) { try take().release() }
+    #expect(PeerLock.deadHolder(of: file) == nil)
+    #expect(PeerLock.deadHolder(of: path)?.pid == 999999)
+    let old = [timeval(tv_sec: time(nil) - 600, tv_usec: 0), timeval(tv_sec: time(nil) - 600, tv_usec: 0)]
+    #expect(utimes(path, old) == 0)
+    #expect(PeerLock.deadHolder(of: file)?.pid == 999999)
+    try take().release()
+    #expect(access(path, F_OK) != 0)
+  }
+
   @Test func `Who holds flock holds the lock, whatever the file says`() throws {
     _ = try directory.file("cache.lockfile", "999999 gone")
     let descriptor = open(path, O_RDWR | O_CLOEXEC)

@@ -61,6 +61,7 @@ public struct Sandbox: Sendable {
   /// - Parameters:
   ///   - application: The application's id.
   ///   - directory: Where its description is kept.
+  /// - Throws: `Child.Failure` when the description cannot be written.
   public init(_ application: String, in directory: String) throws {
     let info = "\(directory)/\(application).info"
     try PrivateKeyring.write(

@@ -22,6 +22,13 @@ struct LockDirectoryCheck: Check {
     } catch {
       return [.problem("\(error)", advice: Self.advice)]
     }
+    if let name = FileSharing(of: directory.path).fileSystem {
+      return [
+        .warning(
+          "Locks are in \(directory.path) on a network file system (\(name)), where no counter reaches all.",
+          advice: "Every answer comes from the keyring. " + Self.advice)
+      ]
+    }
     if !directory.isShared {
       return [
         .warning(

@@ -5,7 +5,8 @@ import Synchronization
 /// A small file that several processes of one user share: a lock, and a counter mapped into memory.
 ///
 /// The lock is `flock(2)`: the kernel drops it when its holder dies. The file's first page holds 8 bytes
-/// "LLAVERO1" and then the counter, 64 bits in the machine's byte order.
+/// "LLAVERO1" and then the counter, 64 bits in the machine's byte order. On a network file system the lock is one of
+/// fcntl(2) and there is no counter: nobody can tell what other machines do.
 ///
 /// `@unchecked Sendable`: `descriptor` and `mappings` are touched only between `threads.wait()` and
 /// `threads.signal()`; everything else is immutable or atomic.
@@ -14,10 +15,12 @@ package final class SharedLockFile: @unchecked Sendable {
   private let name: String
   private let path: String
   private var descriptor: Int32 = -1
+  /// Of the file that is open; a later one is on the same file system.
+  package let sharing: FileSharing
   private var mappings: [UnsafeMutableRawPointer] = []
   /// Keeps threads of this process apart; between them `flock` on one description does not exclude.
   private let threads = DispatchSemaphore(value: 1)
-  private let currentMapping: Atomic<UnsafeMutableRawPointer>
+  private let currentMapping: Atomic<UnsafeMutableRawPointer?>
   private let currentDescriptor: Atomic<Int32>
   private let lastCheck = Atomic<Int>(0)
 
@@ -28,7 +31,8 @@ package final class SharedLockFile: @unchecked Sendable {
     path = directory + "/" + name
     let opened = try OpenedLockFile(directory: directory, name: name)
     descriptor = opened.descriptor
-    mappings = [opened.mapping]
+    sharing = opened.sharing
+    mappings = [opened.mapping].compactMap(\.self)
     currentMapping = Atomic(opened.mapping)
     currentDescriptor = Atomic(opened.descriptor)
   }
@@ -41,9 +45,10 @@ package final class SharedLockFile: @unchecked Sendable {
   /// The counter: even when the last write was completed, odd while one is under way or after a writer died.
   ///
   /// Costs nanoseconds. A second at most after somebody deleted the file, this is an odd number
-  /// until the lock is taken again, which makes a new file.
+  /// until the lock is taken again, which makes a new file. On a network file system it always is.
   package var generation: UInt64 {
-    isStillThere() ? counter.pointee.load(ordering: .sequentiallyConsistent) : .max
+    guard let counter, isStillThere() else { return .max }
+    return counter.pointee.load(ordering: .sequentiallyConsistent)
   }
 
   /// Runs `body` while no other process and no other `SharedLockFile` holds this lock; not reentrant.
@@ -57,12 +62,13 @@ package final class SharedLockFile: @unchecked Sendable {
     } catch {
       throw failure(error)
     }
-    defer { flock(descriptor, LOCK_UN) }
+    defer { OpenedLockFile.unlock(descriptor, sharing) }
     return try body()
   }
 
   /// Makes the counter odd: from now on nobody trusts what they remember. To be called by the lock's holder.
   package func beginWrite() {
+    guard let counter else { return }
     let generation = counter.pointee.load(ordering: .sequentiallyConsistent)
     // Odd already means that a writer died in the middle; it is raised all the same, so that a reader that
     // compares two readings sees the difference.
@@ -75,34 +81,35 @@ package final class SharedLockFile: @unchecked Sendable {
   /// - Returns: What it is now.
   @discardableResult
   package func endWrite() -> UInt64 {
+    guard let counter else { return .max }
     let generation = counter.pointee.load(ordering: .sequentiallyConsistent)
     let next = generation % 2 == 0 ? generation + 2 : generation + 1
     counter.pointee.store(next, ordering: .sequentiallyConsistent)
     return next
   }
 
-  private var counter: UnsafeMutablePointer<Atomic<UInt64>> {
-    OpenedLockFile.counter(in: currentMapping.load(ordering: .acquiring))
+  private var counter: UnsafeMutablePointer<Atomic<UInt64>>? {
+    currentMapping.load(ordering: .acquiring).map(OpenedLockFile.counter)
   }
 
   private func lock() throws(PrivateFileError) {
     while true {
-      try OpenedLockFile.lock(descriptor, path: path)
+      try OpenedLockFile.lock(descriptor, sharing, path: path)
       if OpenedLockFile.isNamed(path, descriptor) { return }
       let opened: OpenedLockFile
       do {
         opened = try OpenedLockFile(directory: directory, name: name)
       } catch {
         // The file that nothing names is another writer's, perhaps, who opened it before.
-        flock(descriptor, LOCK_UN)
+        OpenedLockFile.unlock(descriptor, sharing)
         throw error
       }
       currentMapping.store(opened.mapping, ordering: .releasing)
       currentDescriptor.store(opened.descriptor, ordering: .releasing)
       // The old page stays mapped: another thread may be reading its counter.
-      mappings.append(opened.mapping)
+      if let mapping = opened.mapping { mappings.append(mapping) }
       // Closing alone would not unlock: the mapping keeps the file open.
-      flock(descriptor, LOCK_UN)
+      OpenedLockFile.unlock(descriptor, sharing)
       close(descriptor)
       descriptor = opened.descriptor
     }

@@ -1,0 +1,139 @@
+import FoundationEssentials
+import GLibSupport
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+import WorkerSupport
+
+@testable import EncryptedFileStore
+
+/// One directory that two machines use by a network file system, each with a memory of its own.
+@Suite(
+  .serialized, .timeLimit(.minutes(5)),
+  .enabled(if: NetworkMount.isPossible, "bindfs and sshfs make no mounts here."))
+struct NetworkTests {
+  private let fixture: Fixture
+  private let token = SampleToken("one", account: 0)
+
+  init() throws {
+    fixture = try Fixture()
+    mkdir(export, 0o700)
+  }
+
+  /// What the machines share.
+  private var export: String { fixture.directory + "/data" }
+
+  private func environment(on machine: NetworkMount) -> [String: String] {
+    ["XDG_DATA_HOME": machine.path, "XDG_RUNTIME_DIR": machine.path + ".run"]
+  }
+
+  private func store(on machine: NetworkMount) -> EncryptedFileCacheStore {
+    fixture.otherStore(environment: environment(on: machine))
+  }
+
+  private func cache(on machine: NetworkMount) -> TokenCacheAccessor {
+    TokenCacheAccessor(store: store(on: machine), group: fixture.group)
+  }
+
+  private func worker(on machine: NetworkMount, _ arguments: String...) throws -> Worker {
+    try Worker(
+      [Worker.program] + arguments, environment: fixture.environment.merging(environment(on: machine)) { $1 })
+  }
+
+  private func twoMachines() throws -> [NetworkMount] {
+    try (0..<2).map { _ in try NetworkMount(.withLocks, of: export) }
+  }
+
+  @Test func `Processes of two machines that save at once lose nothing of each other's`() async throws {
+    let machines = try twoMachines()
+    let writers = try (0..<4).map { number in
+      try worker(on: machines[number % 2], "save", fixture.group.name, "w\(number)", "25", "3")
+    }
+    var acknowledged: [String] = []
+    for writer in writers {
+      let (lines, status) = await writer.finish()
+      #expect(status == 0)
+      acknowledged += lines
+    }
+    #expect(acknowledged.count == 100)
+    for machine in machines {
+      let contents = try await store(on: machine).read(.all, in: fixture.group)
+      #expect(contents.problems.isEmpty)
+      let found = contents.documents.values.flatMap(\.accessTokens.values).count
+      #expect(found == 100)
+    }
+  }
+
+  @Test func `Whoever has read before sees at once what another machine wrote`() async throws {
+    let machines = try twoMachines()
+    let caches = machines.map(cache)
+    for number in 0..<10 {
+      let token = SampleToken("t\(number)", account: 0)
+      for cache in caches { #expect(try await !cache.finds(token)) }
+      try await caches[number % 2].save(token)
+      for cache in caches { #expect(try await cache.finds(token)) }
+    }
+    for cache in caches { #expect(cache.store.generation(of: fixture.group) == nil) }
+    _ = try await store(on: machines[1]).rekey()
+    #expect(try await caches[0].finds(SampleToken("t9", account: 0)))
+  }
+
+  @Test func `A writer waits for one of another machine, and goes on when that is killed`() async throws {
+    let machines = try twoMachines()
+    try await cache(on: machines[0]).save(SampleToken("old", account: 0))
+    let holder = try worker(on: machines[0], "serve", fixture.group.name)
+    #expect(await holder.nextLine() == "ready")
+    #expect(await holder.ask("hold") == "holding")
+    let impatient = TokenCacheAccessor(
+      store: fixture.otherStore(timeout: .seconds(1), environment: environment(on: machines[1])),
+      group: fixture.group)
+    await #expect(throws: CacheError(.timedOut, "")) { try await impatient.save(token) }
+    let other = cache(on: machines[1])
+    async let saved: Void = other.save(token)
+    holder.kill()
+    try await saved
+    _ = await holder.finish()
+    #expect(try await cache(on: machines[0]).finds(token))
+  }
+
+  @Test func `Where no lock reaches other machines the store is read and not written`() async throws {
+    let machine = try NetworkMount(.withoutLocks, of: export)
+    let none = await #expect(throws: CacheError(.unavailable, "")) {
+      try await cache(on: machine).save(token)
+    }
+    #expect(none?.message.contains("no lock is sure to reach other machines") == true)
+    #expect(none?.advice?.contains("XDG_DATA_HOME") == true)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: export).isEmpty)
+
+    try await fixture.cache.save(token)
+    let before = try fixture.files()
+    let reader = cache(on: machine)
+    #expect(try await reader.finds(token))
+    #expect(try await store(on: machine).sharing() == .networkWithoutLocks("fuse.sshfs"))
+    await #expect(throws: CacheError(.unavailable, "")) {
+      try await reader.save(SampleToken("two", account: 0))
+    }
+    await #expect(throws: CacheError(.unavailable, "")) { try await store(on: machine).rekey() }
+    await #expect(throws: CacheError(.unavailable, "")) {
+      try await store(on: machine).remove(.everything, in: fixture.group)
+    }
+    #expect(try fixture.files() == before)
+    // What the machine that has the disk writes is seen.
+    let later = SampleToken("later", account: 0)
+    try await fixture.cache.save(later)
+    #expect(try await reader.finds(later))
+  }
+
+  @Test func `A shard that is out of sight is not written anew`() async throws {
+    let machine = try NetworkMount(.withLocks, of: export)
+    try await cache(on: machine).save(token)
+    let file = try fixture.bytes(fixture.path(token))
+    try fixture.remove(fixture.path(token))
+    await #expect(throws: CacheError(.damaged, "")) {
+      try await cache(on: machine).save(SampleToken("two", account: 0))
+    }
+    try fixture.write(file, to: fixture.path(token))
+    #expect(try await cache(on: machine).finds(token))
+  }
+}

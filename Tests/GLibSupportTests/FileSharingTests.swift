@@ -1,0 +1,71 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import GLibSupport
+
+struct FileSharingTests {
+  private func sharing(_ type: UInt32, _ kind: String = "", _ options: Set<String> = []) -> FileSharing {
+    FileSharing(type: type) { MountEntry(type: kind, options: options) }
+  }
+
+  @Test func `File systems of a disk or of memory are this machine's`() throws {
+    // ext4, XFS, Btrfs, tmpfs, overlay, ZFS, eCryptfs, F2FS
+    let types: [UInt32] = [
+      0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1, 0xf15f, 0xf2f5_2010,
+    ]
+    for type in types { #expect(sharing(type) == .machine) }
+    for type in ["fuseblk", "fuse.ntfs-3g"] { #expect(sharing(0x6573_5546, type) == .machine) }
+    let directory = try TemporaryDirectory()
+    #expect(FileSharing(of: directory.path) == .machine)
+    #expect(FileSharing(of: directory.path + "/a/b/c") == .machine)
+    #expect(FileSharing(of: "/nowhere/at/all") == .machine)
+  }
+
+  @Test
+  func `Those of a network are told by their numbers, and whether locks reach by how they were mounted`() {
+    #expect(sharing(0x6969, "nfs4", ["vers=4.2", "local_lock=none"]) == .network("NFS"))
+    for option in ["nolock", "local_lock=all", "local_lock=posix"] {
+      #expect(sharing(0x6969, "nfs", ["vers=3", option]) == .networkWithoutLocks("NFS"))
+    }
+    #expect(sharing(0x6969, "nfs", ["local_lock=flock"]) == .network("NFS"))
+    for type in [0xff53_4d42, 0xfe53_4d42] as [UInt32] {
+      #expect(sharing(type, "cifs", ["vers=3.1.1"]) == .network("SMB"))
+      #expect(sharing(type, "cifs", ["nobrl"]) == .networkWithoutLocks("SMB"))
+    }
+    #expect(sharing(0x0bd0_0bd0, "lustre", ["flock"]) == .network("Lustre"))
+    #expect(sharing(0x0bd0_0bd0, "lustre", ["localflock"]) == .networkWithoutLocks("Lustre"))
+    for type in [0x4750_4653, 0x00c3_6400, 0x0116_1970, 0x7461_636f] as [UInt32] {
+      guard case .network = sharing(type) else { Issue.record("\(type)"); continue }
+    }
+    for type in [0x0102_1997, 0x5346_414f, 0x6b41_4653, 0x1983_0326, 0x517b, 0x786f_4256] as [UInt32] {
+      guard case .networkWithoutLocks = sharing(type) else { Issue.record("\(type)"); continue }
+    }
+    #expect(FileSharing(type: 0x6969) { nil } == .network("NFS"))
+  }
+
+  @Test func `Of FUSE the type decides, and one that is not known may be anything`() {
+    for type in ["fuse.sshfs", "fuse.rclone", "fuse", "virtiofs", "fuse.somebodys"] {
+      #expect(sharing(0x6573_5546, type) == .networkWithoutLocks(type))
+    }
+    for type in ["fuse.glusterfs", "fuse.ceph-fuse", "fuse.gocryptfs"] {
+      #expect(sharing(0x6573_5546, type) == .network(type))
+    }
+    #expect(FileSharing(type: 0x6573_5546) { nil } == .networkWithoutLocks("fuse"))
+  }
+
+  @Test func `The last mount of a device counts, with its options`() {
+    let text = """
+      22 27 0:20 / /sys rw,nosuid shared:7 - sysfs sysfs rw
+      40 27 0:39 / /home rw,relatime shared:1 master:2 - nfs4 server:/home rw,vers=4.2,local_lock=none
+      41 27 0:39 / /home\\040two rw,noatime - nfs server:/home rw,vers=3,nolock
+      42 27 0:390 / /mnt rw - fuse.sshfs host: rw
+      broken
+      """
+    let options: Set<String> = ["rw", "noatime", "vers=3", "nolock"]
+    #expect(MountEntry(of: "0:39", in: text) == MountEntry(type: "nfs", options: options))
+    #expect(MountEntry(of: "0:390", in: text)?.type == "fuse.sshfs")
+    #expect(MountEntry(of: "0:3", in: text) == nil)
+    #expect(MountEntry(of: "0:39", in: "40 27 0:39 / /home rw - nfs4") == nil)
+  }
+}

@@ -1,0 +1,63 @@
+import FoundationEssentials
+import Glibc
+
+/// A directory as another machine would have it: by a file system of its own, with a memory of its own (FUSE).
+public final class NetworkMount: Sendable {
+  public enum Kind: Sendable {
+    /// Locks reach those who use the directory by another mount, as with NFS. (bindfs, called as what does that.)
+    case withLocks
+    /// They do not. (sshfs)
+    case withoutLocks
+  }
+
+  /// Whether both can be made here.
+  public static let isPossible: Bool = {
+    guard geteuid() == 0, let directory = try? TemporaryDirectory() else { return false }
+    return [Kind.withLocks, .withoutLocks].allSatisfy { (try? NetworkMount($0, of: directory.path)) != nil }
+  }()
+
+  public let path: String
+  private let files: TemporaryDirectory
+  private let child: Child
+
+  public init(_ kind: Kind, of directory: String) throws {
+    files = try TemporaryDirectory()
+    path = try files.directory("mount")
+    // What another machine has done is seen when a file is opened.
+    let options = "attr_timeout=0,entry_timeout=0"
+    let command: [String]
+    switch kind {
+    case .withLocks:
+      command = [
+        "bindfs", "-f", "--enable-lock-forwarding", "--multithreaded", "-o", options + ",subtype=glusterfs",
+        directory, path,
+      ]
+    case .withoutLocks:
+      let server = try files.program("ssh", "#!/bin/sh\nexec /usr/lib/openssh/sftp-server\n")
+      command = [
+        "sshfs", "-f", "-o", "ssh_command=\(server),dir_cache=no,\(options)", "host:\(directory)", path,
+      ]
+    }
+    child = try Child(
+      command[0], Array(command.dropFirst()),
+      environment: ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"])
+    for _ in 0..<60_000 {
+      if isMounted { return }
+      if kill(child.pid, 0) != 0 || waitpid(child.pid, nil, WNOHANG) != 0 { break }
+      usleep(1000)
+    }
+    throw Child.Failure(description: "\(command[0]) made no mount")
+  }
+
+  private var isMounted: Bool {
+    var (inside, outside) = (stat(), stat())
+    return stat(path, &inside) == 0 && stat(files.path, &outside) == 0 && inside.st_dev != outside.st_dev
+  }
+
+  deinit {
+    // Before the directory is removed, and with it what is mounted there.
+    umount2(path, Int32(MNT_DETACH))
+    child.signal(SIGKILL)
+    child.wait()
+  }
+}
