@@ -147,8 +147,8 @@ let package = Package(
     .executableTarget(
       name: "llavero-network",
       dependencies: [
-        "BrowserSignIn", "CacheCommands", "HTTPSupport", "IdentityClient", "MicrosoftGraph", "SoupTransport",
-        "TokenCache", "ToolSupport", argumentParser, httpTypes,
+        "BrowserSignIn", "CacheCommands", "GLibSupport", "HTTPSupport", "IdentityClient", "Lending",
+        "MicrosoftGraph", "SoupTransport", "TokenCache", "ToolSupport", argumentParser, httpTypes,
       ],
       swiftSettings: safe),
     .target(
@@ -246,8 +246,8 @@ let package = Package(
     .testTarget(
       name: "LendingTests",
       dependencies: [
-        "HTTPSupport", "IdentityClient", "Lending", "LoanProtocol", "SoupTransport", "TestSupport",
-        "TokenCache",
+        "GLibSupport", "HTTPSupport", "IdentityClient", "Lending", "LoanProtocol", "SoupTransport",
+        "TestSupport", "TokenCache",
       ],
       swiftSettings: common),
     .testTarget(

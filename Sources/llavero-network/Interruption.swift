@@ -1,14 +1,14 @@
 import Glibc
 import ToolSupport
 
-/// Ctrl-C, or a request to end. Signals that the process was started to ignore stay ignored.
+/// Ctrl-C, a request to end, or the end of the terminal. Signals that the process was started to ignore stay ignored.
 enum Interruption {
   /// Blocks these signals in the calling thread and all that it starts, so that they wait until they are taken.
   /// Programs that the process starts do not inherit that.
   static func block() -> sigset_t {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
-    for number in [SIGINT, SIGTERM] where !isIgnored(number) { unsafe sigaddset(&signals, number) }
+    for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { unsafe sigaddset(&signals, number) }
     unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     return signals
   }

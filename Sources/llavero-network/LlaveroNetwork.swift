@@ -7,7 +7,8 @@ struct LlaveroNetwork: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "llavero", version: CommandProgram.version,
     subcommands: [
-      Login.self, Logout.self, CommandList.status, Token.self, Me.self, Get.self, GitCredential.self,
+      Login.self, Logout.self, CommandList.status, Token.self, Me.self, Get.self, Lend.self,
+      GitCredential.self,
     ] + CommandList.cache)
 }
 

@@ -40,7 +40,8 @@ struct Llavero: AsyncParsableCommand {
         name: "Sign in",
         subcommands: [
           Networked<LoginOptions>.self, Logout.self, CommandList.status, Token.self,
-          Networked<MeOptions>.self, Networked<GetOptions>.self, GitCredential.self, Shim.self,
+          Networked<MeOptions>.self, Networked<GetOptions>.self, Networked<LendOptions>.self,
+          GitCredential.self, Shim.self,
         ]),
       CommandGroup(name: "Look after the cache", subcommands: CommandList.cache + [Scheme.self]),
     ])

@@ -19,8 +19,8 @@ struct Networked<Options: CommandOptions>: ParsableCommand {
 enum NetworkProgram {
   private static let name = "llavero-network"
 
-  /// Runs it in place of this process, with the same arguments. It gets the standard streams and the descriptor that it
-  /// needs for the store's key, and no other that this process was started with.
+  /// Runs it in place of this process, with the same arguments. It gets the standard streams, the descriptor that
+  /// it needs for the store's key and one that the command says it needs, and no other that this process was started with.
   ///
   /// - Parameters:
   ///   - options: Those of the command.
@@ -28,10 +28,10 @@ enum NetworkProgram {
   /// - Throws: `Failure.Message` if it is not installed.
   static func takeOver(_ options: some CommandOptions, input: [UInt8] = []) throws(Failure.Message) -> Never {
     if !input.isEmpty { Terminal.returnInput(input) }
-    let kept = options.client.cache.store.handOverKey()
+    let kept = [options.client.cache.store.handOverKey(), options.inheritedDescriptor]
     let opened = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     for descriptor in opened.compactMap({ Int32($0) }) where descriptor > STDERR_FILENO {
-      _ = fcntl(descriptor, F_SETFD, descriptor == kept ? 0 : FD_CLOEXEC)
+      _ = fcntl(descriptor, F_SETFD, kept.contains(descriptor) ? 0 : FD_CLOEXEC)
     }
     // This thread may be one that takes no signals, which the next program would inherit.
     var signals = sigset_t()

@@ -63,6 +63,29 @@ package final class BusConnection: @unchecked Sendable {
   /// What tells the bus from all others.
   package var busID: String? { g_dbus_connection_get_guid(pointer).map { String(cString: $0) } }
 
+  /// Takes signals of an object, while ``listen(until:_:)`` does, until what is returned is let go of.
+  package func signals(
+    of sender: String, _ path: String, _ interface: String,
+    _ action: @escaping (_ name: String, _ arguments: [Variant]) -> Void
+  ) -> SignalSubscription {
+    withContext { SignalSubscription(self, sender, path, interface, action) }
+  }
+
+  /// Calls whoever takes signals, until there is nothing to wait for any more, or the deadline has come.
+  package func listen(until isDone: () -> Bool, _ cancellable: Cancellable) {
+    let source = g_cancellable_source_new(cancellable.pointer)
+    defer {
+      g_source_destroy(source)
+      g_source_unref(source)
+    }
+    let wakeUp: @convention(c) (UnsafeMutablePointer<GCancellable>?, gpointer?) -> gboolean = { _, _ in 0 }
+    g_source_set_callback(source, unsafeBitCast(wakeUp, to: GSourceFunc.self), nil, nil)
+    g_source_attach(source, context)
+    cancellable.enforcingDeadline {
+      while !isDone(), !cancellable.isCancelled { g_main_context_iteration(context, 1) }
+    }
+  }
+
   package var isClosed: Bool { g_dbus_connection_is_closed(pointer) != 0 }
 
   /// The name that the bus gave this connection, such as `:1.42`.

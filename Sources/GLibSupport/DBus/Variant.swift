@@ -34,6 +34,14 @@ extension Variant {
     Variant(taking: g_variant_new_handle(index))
   }
 
+  package static func int32(_ value: Int32) -> Variant {
+    Variant(taking: g_variant_new_int32(value))
+  }
+
+  package static func byte(_ value: UInt8) -> Variant {
+    Variant(taking: g_variant_new_byte(value))
+  }
+
   /// `path` must be a valid object path.
   package static func objectPath(_ path: String) -> Variant {
     Variant(taking: g_variant_new_object_path(path))

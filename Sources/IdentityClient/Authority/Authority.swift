@@ -148,7 +148,7 @@ extension Authority {
   var isMicrosofts: Bool { kind == .aad || kind == .b2c || kind == .ciam }
 
   /// Whether the answer names another tenant than the address does.
-  var namesManyTenants: Bool {
+  package var namesManyTenants: Bool {
     kind == .aad && ["common", "organizations", "consumers"].contains((tenant ?? "").lowercased())
   }
 }

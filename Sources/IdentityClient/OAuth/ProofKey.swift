@@ -16,14 +16,14 @@ struct ProofKey: Sendable {
   static let method = "S256"
 }
 
-/// 32 bytes of the system's random generator in base64url: a state, a nonce or a verifier.
-func randomToken() -> String {
+/// 32 bytes of the system's random generator in base64url: a state, a nonce, a verifier or another secret.
+package func randomToken() -> String {
   var generator = SystemRandomNumberGenerator()
   return Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64URL
 }
 
 /// Whether two texts are equal, in a time that says nothing of where they differ.
-func isEqualInConstantTime(_ one: String, _ other: String) -> Bool {
+package func isEqualInConstantTime(_ one: String, _ other: String) -> Bool {
   let (one, other) = (Array(one.utf8), Array(other.utf8))
   guard one.count == other.count else { return false }
   return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

@@ -1,22 +1,26 @@
 import TokenCache
 
 /// The scopes of a request, and how the server's answer is compared with them.
-struct RequestedScopes: Sendable {
+package struct RequestedScopes: Sendable {
   /// What the application asked for, in its order.
   let scopes: [String]
 
   /// What the library asks for in any case.
-  static let reserved = ["openid", "profile", "offline_access"]
+  package static let reserved = ["openid", "profile", "offline_access"]
 
   /// - Throws: ``IdentityError/Code/invalidParameter`` for a scope that is none, and for those that the
   ///   library adds by itself.
   init(_ scopes: [String], client: ClientConfiguration, authority: Authority) throws(IdentityError) {
+    try self.init(scopes, clientID: client.clientID, authority: authority)
+  }
+
+  package init(_ scopes: [String], clientID: String, authority: Authority) throws(IdentityError) {
     for scope in scopes {
       guard !scope.isEmpty, !scope.hasWhitespace else {
         throw IdentityError(.invalidParameter, "A scope must have characters and no white space.")
       }
       let name = scope.normalized
-      let isClient = name == client.clientID.normalized && authority.kind != .b2c
+      let isClient = name == clientID.normalized && authority.kind != .b2c
       guard !Self.reserved.contains(name), !isClient else {
         throw IdentityError(
           .invalidParameter, "The scope \(scope) is reserved.",
@@ -55,6 +59,13 @@ struct RequestedScopes: Sendable {
       // `email` is a matter of the ID token's claims.
       return name != "email" && !Self.isDefault(name) && !names.contains(Self.shortName(name))
     }
+  }
+
+  /// What was granted beyond what was asked for. Of `/.default` nobody knows but the server.
+  package static func excess(_ granted: [String], over asked: [String]) -> Set<String> {
+    guard !asked.contains(where: isDefault) else { return [] }
+    let usual = reserved + ["email", "address", "phone"] + asked
+    return Set(granted.map { shortName($0.normalized) }).subtracting(usual.map { shortName($0.normalized) })
   }
 
   private static func isDefault(_ scope: String) -> Bool { scope.normalized.hasSuffix("/.default") }

@@ -1,0 +1,329 @@
+import CGLib
+public import FoundationEssentials
+import GLibSupport
+import HTTPListener
+public import IdentityClient
+import LoanProtocol
+import Synchronization
+import TokenCache
+
+/// Lends access tokens to programs that have no cache of their own: over a Unix socket, or at a port of the loopback
+/// interface as App Service's managed identities are asked for theirs.
+///
+/// For example:
+///
+/// ```swift
+/// let loan = try Loan(
+///   scopes: [["User.Read"]], account: account, clientID: client.configuration.clientID,
+///   authority: client.configuration.authority, duration: .seconds(3600))
+/// let lender = try Lender(loan, at: .socket(path: "/run/user/1000/ci/loan.sock"), client: client)
+/// await lender.run()
+/// ```
+public final class Lender: Sendable {
+  /// Where it is asked.
+  public enum Place: Sendable, Hashable {
+    /// A Unix socket; one in a directory of its own in the runtime directory without a path.
+    case socket(path: String?)
+    /// A Unix socket that is listened on already, as systemd passes it. The lender closes it.
+    case passedSocket(descriptor: Int32)
+    /// A port of 127.0.0.1 and, where there is one, of [::1]; 0 for any free one.
+    case port(UInt16)
+  }
+
+  /// What a borrower has to know.
+  public enum Address: Sendable, Hashable {
+    /// The socket's path.
+    case socket(path: String)
+    /// The address to ask for a token, and what to send with it, a secret.
+    case endpoint(URL, secret: String)
+  }
+
+  /// Gets a token for these scopes, of the loan's account; a new one if it must be.
+  public typealias TokenSource =
+    @Sendable (_ scopes: [String], _ forceRefresh: Bool) async throws(IdentityError) -> AuthenticationResult
+
+  /// Asks the person whether somebody may borrow. `nil` is for nobody who answered, and counts as no.
+  public typealias Question = @Sendable (Borrower, _ scopes: [String]) async -> Bool?
+
+  /// The most connections at once; the others wait.
+  private static let maximumConnections = 256
+  /// The most requests of one borrower that are worked on at once.
+  private static let maximumRequests = 64
+  private static let limits = HTTPListener.Limits(
+    connections: maximumConnections, requestTime: .seconds(10), answerTime: .seconds(180), maximumBodySize: 0)
+  /// After so long it looks again whether the loan is over: a timer does not count while the machine is suspended.
+  private static let interval = Duration.seconds(30)
+
+  public let loan: Loan
+  public let address: Address
+  /// When the loan is over, at the latest.
+  public var end: Date { clock.end }
+
+  private let rules: LendingRules
+  private let clock: LoanClock
+  private let tokens: LoanTokens
+  private let permissions: Permissions?
+  private let log: @Sendable (LendingEvent) -> Void
+  private let socket: LoanSocket?
+  private let thread = MainLoopThread(name: "llavero-lender")
+  private let work: Work
+  private let state = Mutex(State())
+
+  private struct State {
+    var isOver = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    var connections: UInt64 = 0
+    var requests: [Int32: Int] = [:]
+  }
+
+  /// What is touched on the thread alone.
+  ///
+  /// `@unchecked Sendable`: it is made elsewhere, and then touched there only.
+  private final class Work: @unchecked Sendable {
+    var listener: HTTPListener?
+    var timer: ListenerTimer?
+  }
+
+  /// Starts to lend tokens that `client` gets from its cache, or by renewing them.
+  ///
+  /// - Throws: ``LendingError``
+  public convenience init(
+    _ loan: Loan, at place: Place, client: PublicClient, isOpenToAnyUser: Bool = false,
+    asking question: Question? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in }
+  ) throws(LendingError) {
+    let account = loan.account
+    try self.init(
+      loan, at: place, isOpenToAnyUser: isOpenToAnyUser,
+      token: { scopes, forceRefresh throws(IdentityError) in
+        try await client.acquireTokenSilent(
+          SilentRequest(scopes: scopes, account: account, forceRefresh: forceRefresh))
+      }, asking: question, log: log)
+  }
+
+  /// Starts to lend tokens.
+  ///
+  /// - Parameters:
+  ///   - loan: What is lent.
+  ///   - place: Where.
+  ///   - isOpenToAnyUser: Whether other users of the machine may borrow, too, who reach the socket.
+  ///   - token: Gets the tokens.
+  ///   - question: Asks the person before the first token for each borrower.
+  ///   - log: Told of each request, on any thread.
+  /// - Throws: ``LendingError``
+  public convenience init(
+    _ loan: Loan, at place: Place, isOpenToAnyUser: Bool = false, token: @escaping TokenSource,
+    asking question: Question? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in }
+  ) throws(LendingError) {
+    let start = ContinuousClock.now
+    try self.init(
+      loan, at: place, isOpenToAnyUser: isOpenToAnyUser, token: token, asking: question, log: log,
+      now: { Date() }, uptime: { ContinuousClock.now - start })
+  }
+
+  package init(
+    _ loan: Loan, at place: Place, isOpenToAnyUser: Bool = false, token: @escaping TokenSource,
+    asking question: Question? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in },
+    now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> Duration
+  ) throws(LendingError) {
+    let sockets: [GObjectReference<GSocket>]
+    var (port, secret) = (UInt16?.none, String?.none)
+    switch place {
+    case .socket(let path):
+      let made = try LoanSocket.made(at: path, isOpen: isOpenToAnyUser)
+      (socket, sockets, address) = (made, [made.socket], .socket(path: made.path))
+    case .passedSocket(let descriptor):
+      let passed = try LoanSocket.passed(descriptor)
+      (socket, sockets, address) = (passed, [passed.socket], .socket(path: passed.path))
+    case .port(let wanted):
+      let listening: LoopbackSockets
+      do throws(ListeningError) { listening = try LoopbackSockets(port: wanted) } catch { throw .init(error) }
+      let own = randomToken()
+      guard let url = URL(string: "http://127.0.0.1:\(listening.port)\(LoanProtocol.tokenPath)") else {
+        throw .unusable("There is no address for the port \(listening.port).")
+      }
+      (socket, sockets, port, secret) = (nil, listening.sockets, listening.port, own)
+      address = .endpoint(url, secret: own)
+    }
+    self.loan = loan
+    self.log = log
+    clock = LoanClock(loan.duration, now: now, uptime: uptime)
+    rules = LendingRules(loan: loan, secret: secret, port: port, isOpenToAnyUser: isOpenToAnyUser)
+    tokens = LoanTokens(clock, source: token)
+    permissions = question.map(Permissions.init)
+    work = Work()
+    thread.invoke { [weak self, work] in
+      let fields = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
+      let listener = HTTPListener(sockets, limits: Self.limits, fields: fields) { [weak self] exchange in
+        self?.handle(exchange)
+      }
+      work.listener = listener
+      listener.start()
+      self?.watch()
+    }
+  }
+
+  deinit { close() }
+
+  /// Waits until the loan is over, or the task is cancelled, and then ends it.
+  public func run() async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          if !state.isOver { state.waiting.append(continuation) }
+          return state.isOver
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      close()
+    }
+  }
+
+  /// Ends the loan: removes the socket and closes it or the port, and all connections. What was lent stays good until it
+  /// expires.
+  public func close() {
+    let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
+      guard !state.isOver else { return nil }
+      state.isOver = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    guard let waiting else { return }
+    socket?.remove()
+    // The work holds the thread, which must not end before.
+    thread.invoke { [thread, work] in
+      work.timer = nil
+      work.listener?.close()
+      withExtendedLifetime(thread) {}
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  private func watch() {
+    guard !clock.isOver else { return close() }
+    work.timer = ListenerTimer(after: min(clock.remaining, Self.interval)) { [weak self] in self?.watch() }
+  }
+
+  private func handle(_ exchange: ListenerExchange) {
+    let connection = state.withLock { state in
+      state.connections += 1
+      return state.connections
+    }
+    let borrower = Borrower(exchange.peer, connection: connection)
+    guard !clock.isOver else {
+      reply(exchange, borrower, .failure(LoanRefusal(.accessDenied, 403, "The loan is over.")))
+      return close()
+    }
+    switch rules.verdict(exchange.request, exchange.peer) {
+    case .refused(let refusal): reply(exchange, borrower, .failure(refusal))
+    case .loan: reply(exchange, borrower, .success(json(loan.description(end: clock.end))))
+    case .token(let question):
+      guard begin(borrower) else {
+        let refusal = LoanRefusal(.temporarilyUnavailable, 503, "Too many requests of this program at once.")
+        return reply(exchange, borrower, .failure(refusal))
+      }
+      // It ends with the lender, not with the connection: a renewal must not be left half done.
+      Task { [self] in
+        let answer = await answer(question, borrower)
+        thread.invoke { [self] in
+          end(borrower)
+          reply(exchange, borrower, answer, scopes: question.scopes)
+        }
+      }
+    }
+  }
+
+  private func begin(_ borrower: Borrower) -> Bool {
+    state.withLock { state in
+      let count = state.requests[borrower.process ?? 0] ?? 0
+      guard count < Self.maximumRequests else { return false }
+      state.requests[borrower.process ?? 0] = count + 1
+      return true
+    }
+  }
+
+  private func end(_ borrower: Borrower) {
+    state.withLock { state in
+      let count = (state.requests[borrower.process ?? 0] ?? 1) - 1
+      state.requests[borrower.process ?? 0] = count > 0 ? count : nil
+    }
+  }
+
+  private func answer(
+    _ question: TokenQuestion, _ borrower: Borrower
+  ) async -> Result<[UInt8], LoanRefusal> {
+    do throws(LoanRefusal) {
+      if let permissions {
+        guard let isAllowed = await permissions.allows(borrower, question.scopes) else {
+          throw LoanRefusal(.temporarilyUnavailable, 503, "Too many programs wait for permission.")
+        }
+        guard isAllowed else {
+          throw LoanRefusal(.accessDenied, 403, "Permission was not given.")
+        }
+      }
+      let result = try await tokens.token(for: question)
+      guard !clock.isOver else { throw LoanRefusal(.accessDenied, 403, "The loan is over.") }
+      return .success(json(try lent(result, question.scopes)))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func lent(_ result: AuthenticationResult, _ scopes: [String]) throws(LoanRefusal) -> LentToken {
+    guard let end = result.expiresOn, !result.accessToken.isEmpty,
+      result.account.homeAccountID.normalized == loan.account.homeAccountID.normalized
+    else { throw LoanRefusal(.serverError, 500, "The lender got no token that it can lend.") }
+    let suffix = "/.default"
+    let resource = scopes.count == 1 && scopes[0].hasSuffix(suffix) ? scopes[0].dropLast(suffix.count) : nil
+    return LentToken(
+      accessToken: result.accessToken, expiresOn: "\(Int64(end.timeIntervalSince1970))",
+      tokenType: result.tokenType, clientID: loan.clientID, resource: resource.map(String.init),
+      scope: result.scopes.joined(separator: " "), username: loan.account.username,
+      homeAccountID: loan.account.homeAccountID,
+      tenantID: result.tenantProfile?.tenantID ?? loan.tenantID)
+  }
+
+  private func reply(
+    _ exchange: ListenerExchange, _ borrower: Borrower, _ answer: Result<[UInt8], LoanRefusal>,
+    scopes: [String] = []
+  ) {
+    var status = 200
+    var refusal: LoanRefusal?
+    let body: [UInt8]
+    switch answer {
+    case .success(let bytes): body = bytes
+    case .failure(let error):
+      (status, refusal, body) = (error.statusCode, error, json(error))
+    }
+    exchange.reply(
+      ListenerAnswer(
+        status: UInt32(status), fields: refusal?.fields ?? [], contentType: "application/json", body: body))
+    // Nothing of the request: it may hold anything, a token among it.
+    let known = [LoanProtocol.tokenPath, LoanProtocol.loanPath].first { $0 == exchange.request.path }
+    log(
+      LendingEvent(
+        date: clock.date, path: known, scopes: scopes, status: status, error: refusal?.error,
+        borrower: borrower))
+  }
+}
+
+/// A request that was answered.
+public struct LendingEvent: Sendable {
+  public let date: Date
+  /// `/token` or `/loan`; `nil` for anything else.
+  public let path: String?
+  /// What the token is for, in the loan's words.
+  public let scopes: [String]
+  /// That of HTTP.
+  public let status: Int
+  /// Why there was none, in one word; `nil` for success.
+  public let error: String?
+  public let borrower: Borrower
+}
+
+private func json(_ value: some Encodable) -> [UInt8] {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  // Texts and a number can be encoded always.
+  return (try? encoder.encode(value)).map(Array.init) ?? []
+}

@@ -1,0 +1,36 @@
+import GLibSupport
+import HTTPListener
+
+/// Why nothing can be lent.
+public enum LendingError: Error, Sendable, Equatable {
+  /// Another program listens there.
+  case inUse(String)
+  /// Something else than a socket has the name.
+  case notASocket(path: String)
+  /// The name has more bytes than a socket's address.
+  case pathTooLong(path: String)
+  /// The descriptor is no Unix socket that listens.
+  case notListening(descriptor: Int32)
+  /// The socket or the port cannot be made for another reason.
+  case unusable(String)
+
+  init(_ error: PrivateFileError) { self = .unusable(error.description) }
+
+  init(_ error: ListeningError) {
+    switch error {
+    case .portInUse: self = .inUse(error.description)
+    case .cannotListen: self = .unusable(error.description)
+    }
+  }
+}
+
+extension LendingError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .inUse(let text), .unusable(let text): text
+    case .notASocket(let path): "\(path) is there already, and is no socket."
+    case .pathTooLong(let path): "\(path) is too long for a socket: \(LoanSocket.longestPath) bytes at most."
+    case .notListening(let descriptor): "The descriptor \(descriptor) is no Unix socket that listens."
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import FoundationEssentials
+import GLibSupport
+import HTTPListener
+import HTTPSupport
+import IdentityClient
+import LoanProtocol
+import TokenCache
+
+/// Decides what a request to a lender is. Knows no sockets and keeps no state.
+struct LendingRules: Sendable {
+  let loan: Loan
+  /// What whoever asks must send; `nil` for nothing.
+  let secret: String?
+  /// The port that is listened on; `nil` for a socket.
+  let port: UInt16?
+  let isOpenToAnyUser: Bool
+
+  enum Verdict: Equatable, Sendable {
+    case loan
+    case token(TokenQuestion)
+    case refused(LoanRefusal)
+  }
+
+  func verdict(_ request: ListenerRequest, _ peer: SocketPeer?) -> Verdict {
+    do throws(LoanRefusal) {
+      try checkSender(request, peer)
+      switch request.path {
+      case LoanProtocol.loanPath:
+        try checkMethod(request)
+        return .loan
+      case LoanProtocol.tokenPath:
+        try checkMethod(request)
+        return .token(try question(request.query ?? ""))
+      default: throw LoanRefusal(.invalidRequest, 404, "There is /token and /loan, and nothing else.")
+      }
+    } catch {
+      return .refused(error)
+    }
+  }
+
+  private func checkSender(_ request: ListenerRequest, _ peer: SocketPeer?) throws(LoanRefusal) {
+    if let peer, !peer.isOwn, !isOpenToAnyUser {
+      throw LoanRefusal(.accessDenied, 403, "This loan is for another user of the machine.")
+    }
+    guard request.isForLoopback(port: port) else {
+      throw LoanRefusal(.accessDenied, 403, "The host of the request is wrong.")
+    }
+    guard !request.fields.keys.contains(where: { $0 == "origin" || $0.hasPrefix("sec-fetch-") }) else {
+      throw LoanRefusal(.accessDenied, 403, "A page of the web gets nothing here.")
+    }
+    if request.headerSize > ListenerRequest.maximumHeaderSize {
+      throw LoanRefusal(.invalidRequest, 431, "The request is too large.")
+    }
+    guard let secret else { return }
+    let given = request.fields[LoanProtocol.secretHeader.lowercased()] ?? ""
+    guard isEqualInConstantTime(given, secret) else {
+      throw LoanRefusal(.invalidClient, 401, "\(LoanProtocol.secretHeader) is missing or wrong.")
+    }
+  }
+
+  private func checkMethod(_ request: ListenerRequest) throws(LoanRefusal) {
+    guard request.method == "GET" else { throw LoanRefusal(.invalidRequest, 405, "There is GET only.") }
+  }
+
+  private func question(_ query: String) throws(LoanRefusal) -> TokenQuestion {
+    let values = try parameters(query)
+    func value(_ name: LoanProtocol.Parameter) -> String? { values[name]?.first }
+    guard value(.apiVersion) == LoanProtocol.apiVersion else {
+      throw .invalid("api-version must be \(LoanProtocol.apiVersion).")
+    }
+    var question: TokenQuestion
+    switch (value(.resource), values[.scope]) {
+    case (let resource?, nil): question = try self.question([resource + "/.default"])
+    case (nil, let texts?):
+      question = try self.question(texts.flatMap { $0.split(separator: " ").map(String.init) })
+    default: throw .invalid("A request names a resource or scopes, and not both.")
+    }
+    if let identity = value(.clientID), !loan.isNamed(identity) {
+      throw LoanRefusal(.unauthorizedClient, 403, "client_id is not the client or account of this loan.")
+    }
+    if let seconds = value(.minimumValidity) {
+      guard seconds.utf8.count <= 6, let number = UInt32(seconds) else {
+        throw .invalid("min_validity must be a number of seconds, with six digits at most.")
+      }
+      question.minimumValidity = Double(number)
+    }
+    if let hash = value(.refusedToken) {
+      guard hash.utf8.count == 64, hash.allSatisfy(\.isHexDigit) else {
+        throw .invalid("\(LoanProtocol.Parameter.refusedToken.rawValue) must be 64 hexadecimal digits.")
+      }
+      question.refusedHash = hash.lowercased()
+    }
+    return question
+  }
+
+  private func question(_ asked: [String]) throws(LoanRefusal) -> TokenQuestion {
+    guard let scopes = loan.scopes(for: asked) else {
+      let lent = loan.scopes.map { $0.joined(separator: " ") }.joined(separator: "; ")
+      throw LoanRefusal(.invalidScope, 403, "That is not lent in these words. Lent is: \(lent).")
+    }
+    return TokenQuestion(scopes: scopes)
+  }
+
+  /// A parameter that is not known is refused: whoever sent it might believe that it was obeyed.
+  private func parameters(_ query: String) throws(LoanRefusal) -> [LoanProtocol.Parameter: [String]] {
+    var values: [LoanProtocol.Parameter: [String]] = [:]
+    for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
+      let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = FormEncoding.decodeOne(parts[0]), parts.count == 2,
+        let value = FormEncoding.decodeOne(parts[1]), !value.isEmpty
+      else { throw .invalid("The query cannot be read.") }
+      guard let parameter = LoanProtocol.Parameter(rawValue: name) else {
+        throw .invalid("The query has a parameter that is not known.")
+      }
+      guard values[parameter] == nil || parameter == .scope else {
+        throw .invalid("\(name) stands in the query twice.")
+      }
+      values[parameter, default: []].append(value)
+    }
+    return values
+  }
+}
+
+/// What a borrower wants.
+struct TokenQuestion: Equatable, Sendable {
+  /// The loan's own words.
+  let scopes: [String]
+  /// In seconds.
+  var minimumValidity = 0.0
+  /// The hash of the token that does not do any more, in lower case.
+  var refusedHash: String?
+}
+
+extension LoanRefusal {
+  static func invalid(_ description: String) -> LoanRefusal { LoanRefusal(.invalidRequest, 400, description) }
+
+  var fields: [(name: String, value: String)] {
+    switch statusCode {
+    case 405: [("Allow", "GET")]
+    case 503: [("Retry-After", "10")]
+    default: []
+    }
+  }
+}

@@ -1,0 +1,196 @@
+import CGLib
+import FoundationEssentials
+import GLibSupport
+import Glibc
+
+/// A Unix socket that a lender listens on, and its name, which goes with it.
+final class LoanSocket: Sendable {
+  /// Of `sockaddr_un`, which ends with a zero.
+  static let longestPath = 107
+
+  let path: String
+  let socket: GObjectReference<GSocket>
+  /// The directory and the name in it; `nil` where the name is another's to remove.
+  private let place: Place?
+
+  private struct Place: Sendable {
+    let directory: Int32
+    let name: String
+    /// Made for this socket alone.
+    let ownDirectory: String?
+    let device: UInt
+    let inode: UInt
+  }
+
+  private init(path: String, socket: GObjectReference<GSocket>, place: Place?) {
+    self.path = path
+    self.socket = socket
+    self.place = place
+  }
+
+  deinit {
+    if let place { close(place.directory) }
+  }
+
+  /// Takes a socket that another program listens on, such as systemd (`sd_listen_fds(3)`).
+  ///
+  /// - Throws: ``LendingError/notListening(descriptor:)``
+  static func passed(_ descriptor: Int32) throws(LendingError) -> LoanSocket {
+    func option(_ name: Int32) -> Int32? {
+      var (value, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+      return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
+    }
+    guard option(SO_DOMAIN) == AF_UNIX, option(SO_TYPE) == Int32(SOCK_STREAM.rawValue),
+      option(SO_ACCEPTCONN) == 1
+    else { throw .notListening(descriptor: descriptor) }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    var address = sockaddr_un()
+    var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let isNamed = withUnsafeMutablePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) == 0 }
+    }
+    let path = withUnsafeBytes(of: &address.sun_path) {
+      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    return LoanSocket(path: isNamed ? path : "", socket: try socket(descriptor), place: nil)
+  }
+
+  /// Makes a socket, in place of one that nobody listens on any more.
+  ///
+  /// - Parameters:
+  ///   - path: Its name; one in a directory of its own unless there is one.
+  ///   - isOpen: Whether other users may connect who can reach it.
+  /// - Returns: The socket, which is listened on.
+  /// - Throws: ``LendingError``
+  static func made(at path: String?, isOpen: Bool) throws(LendingError) -> LoanSocket {
+    let runtime = RuntimeDirectory(environment: processEnvironment()).path
+    var ownDirectory: String?
+    if path == nil {
+      let directory = "\(runtime)/loan-\(String(UInt32.random(in: .min ... .max), radix: 16))"
+      do throws(PrivateFileError) { _ = try PrivateDirectory.made(at: directory) } catch {
+        throw .init(error)
+      }
+      // What is above it still keeps others out, but not those into whose container it is mounted.
+      if isOpen { chmod(directory, 0o711) }
+      ownDirectory = directory
+    }
+    let path = absolute(path ?? "\(ownDirectory ?? runtime)/loan.sock")
+    guard path.utf8.count <= longestPath else { throw .pathTooLong(path: path) }
+    let lock: HeldLockFile
+    do throws(PrivateFileError) {
+      lock = try HeldLockFile(directory: runtime, name: "loan-\(sha256Hex(path).prefix(16)).lock")
+    } catch {
+      throw .init(error)
+    }
+    defer { lock.release() }
+    let slash = path.lastIndex(of: "/") ?? path.startIndex
+    let parent = slash == path.startIndex ? "/" : String(path[..<slash])
+    let name = String(path[path.index(after: slash)...])
+    let directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard directory >= 0, !name.isEmpty else { throw failure("open", parent) }
+    do throws(LendingError) {
+      try removeAbandoned(name, in: directory, path)
+      let (descriptor, status) = try listening(name, in: directory, mode: isOpen ? 0o666 : 0o600, path)
+      return LoanSocket(
+        path: path, socket: try socket(descriptor),
+        place: Place(
+          directory: directory, name: name, ownDirectory: ownDirectory, device: UInt(status.st_dev),
+          inode: UInt(status.st_ino)))
+    } catch {
+      close(directory)
+      throw error
+    }
+  }
+
+  /// Takes the name away, unless it has become another's.
+  func remove() {
+    guard let place else { return }
+    var status = stat()
+    if fstatat(place.directory, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0,
+      UInt(status.st_dev) == place.device, UInt(status.st_ino) == place.inode
+    {
+      unlinkat(place.directory, place.name, 0)
+    }
+    if let directory = place.ownDirectory { rmdir(directory) }
+  }
+
+  private static func removeAbandoned(
+    _ name: String, in directory: Int32, _ path: String
+  ) throws(LendingError) {
+    var status = stat()
+    guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      if errno == ENOENT { return }
+      throw failure("stat", path)
+    }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
+    let probe = newSocket()
+    defer { close(probe) }
+    // One that somebody listens on takes connections, or has too many.
+    guard withAddress(name, in: directory, { connect(probe, $0, $1) }) != 0, errno == ECONNREFUSED else {
+      throw .inUse("Another program listens on \(path).")
+    }
+    guard unlinkat(directory, name, 0) == 0 else { throw failure("unlink", path) }
+  }
+
+  /// Makes a socket that has its name only once somebody listens, so that one which refuses has been left behind.
+  private static func listening(
+    _ name: String, in directory: Int32, mode: mode_t, _ path: String
+  ) throws(LendingError) -> (Int32, stat) {
+    let new = ".\(getpid()).new"
+    unlinkat(directory, new, 0)
+    let socket = newSocket()
+    var status = stat()
+    let isNamed =
+      withAddress(new, in: directory) { bind(socket, $0, $1) } == 0
+      && fchmodat(directory, new, mode, 0) == 0 && listen(socket, 1024) == 0
+      && fstatat(directory, new, &status, AT_SYMLINK_NOFOLLOW) == 0
+      && linkat(directory, new, directory, name, 0) == 0
+    let error = failure("bind", path)
+    unlinkat(directory, new, 0)
+    if isNamed { return (socket, status) }
+    close(socket)
+    throw error
+  }
+
+  private static func newSocket() -> Int32 {
+    Glibc.socket(
+      AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+  }
+
+  /// The address of a file in a directory, whatever the directory's path is.
+  private static func withAddress(
+    _ name: String, in directory: Int32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let path = "/proc/self/fd/\(directory)/\(name)"
+    guard path.utf8.count <= longestPath else {
+      errno = ENAMETOOLONG
+      return -1
+    }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    return withUnsafePointer(to: address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+
+  private static func socket(_ descriptor: Int32) throws(LendingError) -> GObjectReference<GSocket> {
+    GIOTypes.register()
+    guard let socket = g_socket_new_from_fd(descriptor, nil) else {
+      close(descriptor)
+      throw .notListening(descriptor: descriptor)
+    }
+    g_socket_set_blocking(socket, 0)
+    return GObjectReference(taking: socket)
+  }
+
+  private static func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+  }
+
+  private static func failure(_ call: String, _ path: String) -> LendingError {
+    LendingError(.system(call: call, path: path, code: errno))
+  }
+}

@@ -1,0 +1,348 @@
+import FoundationEssentials
+import Glibc
+import IdentityClient
+import Lending
+import LoanProtocol
+import Synchronization
+import TestSupport
+import Testing
+import TokenCache
+
+private let prefix = "/token?api-version=2019-08-01&"
+
+@Suite(.timeLimit(.minutes(10)))
+struct LenderTests {
+  static let places: [Named<Lender.Place?>] = [Named("a socket", nil), Named("a port", .port(0))]
+
+  @Test(arguments: places)
+  func `A token is given in App Service's words, and nothing else of the cache`(
+    _ place: Named<Lender.Place?>
+  ) async throws {
+    let lender = try TestLender(at: place.value)
+    let answer = await lender.send(prefix + "resource=https%3A%2F%2Fmanagement.azure.com")
+    let token = try answer.token()
+    #expect(token.accessToken == "token-1")
+    #expect(token.resource == "https://management.azure.com")
+    #expect(token.tokenType == "Bearer")
+    #expect(token.clientID == TestLender.client)
+    #expect(try #require(Double(token.expiresOn)) > Date().timeIntervalSince1970 + 3000)
+    #expect(token.username == "alice@contoso.test")
+    #expect(token.homeAccountID == TestLender.alice.homeAccountID)
+    #expect(token.tenantID == TestLender.tenant)
+    #expect(answer.text.contains("\r\nCache-Control: no-store\r\n"))
+    #expect(answer.text.contains("\r\nContent-Type: application/json\r\n"))
+    let members = try #require(try JSONDecoder().decode(JSONValue.self, from: answer.body).objectValue)
+    #expect(
+      members.keys.sorted() == [
+        "access_token", "client_id", "expires_on", "home_account_id", "resource", "scope", "tenant_id",
+        "token_type", "username",
+      ])
+    #expect(lender.calls == [.init(scopes: ["https://management.azure.com/.default"], isForced: false)])
+  }
+
+  @Test(arguments: places)
+  func `What is lent is said without a token`(_ place: Named<Lender.Place?>) async throws {
+    let lender = try TestLender(at: place.value)
+    let answer = await lender.send("/loan")
+    let loan = try JSONDecoder().decode(LoanDescription.self, from: answer.body)
+    #expect(loan.scopes == ["User.Read Mail.Read", "https://management.azure.com/.default"])
+    #expect(loan.username == "alice@contoso.test")
+    #expect(loan.homeAccountID == TestLender.alice.homeAccountID)
+    #expect(loan.environment == "login.windows.net")
+    #expect(loan.authority == "https://login.microsoftonline.com/common")
+    #expect(loan.tenantID == TestLender.tenant)
+    #expect(loan.expiresOn == "\(Int64(lender.lender.end.timeIntervalSince1970))")
+    #expect(lender.calls.isEmpty)
+  }
+
+  @Test(arguments: [
+    "scope=User.Read", "scope=user.READ", "scope=Mail.Read+User.Read", "scope=Mail.Read%20User.Read",
+    "scope=User.Read&scope=Mail.Read&scope=user.read", "scope=User.Read+openid+profile+offline_access",
+    "scope=User.Read&client_id=\(TestLender.client)", "scope=User.Read&client_id=ALICE%40contoso.test",
+    "scope=User.Read&xms_cc=cp1",
+  ])
+  func `Case, order and repetition are no matter, and the loan's own words are asked for`(
+    _ query: String
+  ) async throws {
+    let lender = try TestLender()
+    _ = try await lender.send(prefix + query).token()
+    #expect(lender.calls == [.init(scopes: ["User.Read", "Mail.Read"], isForced: false)])
+  }
+
+  @Test(arguments: [
+    "scope=Files.Read", "scope=User.Read+Files.Read", "scope=User.Read+https://management.azure.com/.default",
+    "scope=https://graph.microsoft.com/User.Read", "scope=https://graph.microsoft.com/.default",
+    "scope=User.Read.All", "scope=User.Rea", "scope=User%2ERead%00", "scope=User.Read/", "scope=%2BUser.Read",
+    "scope=openid", "scope=offline_access+openid+profile", "scope=+",
+    "resource=https://management.azure.com/", "resource=https://management.azure.com:443",
+    "resource=https://management.azure.com/.default", "resource=management.azure.com", "resource=User.Read",
+    "resource=https://management.azure.com%23", "scope=https://management.azure.com//.default",
+    "scope=Us%C4%B1r.Read", "scope=User.Read%E2%80%8B",
+  ])
+  func `What was not lent is refused, and so is what was by another name`(_ query: String) async throws {
+    let lender = try TestLender()
+    let answer = await lender.send(prefix + query)
+    #expect(answer.status == 403)
+    #expect(try answer.refusal() == .invalidScope)
+    #expect(lender.calls.isEmpty)
+  }
+
+  @Test(arguments: ["bob%40contoso.test", "c0000000-0000-4000-8000-000000000002", "x"])
+  func `A second account, and another client, are refused`(_ identity: String) async throws {
+    let lender = try TestLender()
+    let answer = await lender.send(prefix + "scope=User.Read&client_id=\(identity)")
+    #expect(answer.status == 403)
+    #expect(try answer.refusal() == .unauthorizedClient)
+    #expect(lender.calls.isEmpty)
+  }
+
+  @Test func `A token of another account is not given, whoever got it`() async throws {
+    let bob = Account(
+      homeAccountID: "b0b.\(TestLender.tenant)", username: "bob@contoso.test",
+      environment: "login.windows.net", tenantProfiles: [])
+    let lender = try TestLender { (call, _) throws(IdentityError) in
+      result(call.scopes, "bobs-token", account: bob)
+    }
+    let answer = await lender.send()
+    #expect(answer.status == 500)
+    #expect(!answer.text.contains("bob"))
+  }
+
+  @Test(arguments: [
+    "/token", "/token?scope=User.Read", "/token?api-version=2017-09-01&scope=User.Read", prefix,
+    prefix + "scope=User.Read&resource=User", prefix + "scope", prefix + "scope=",
+    prefix + "resource=a&resource=b", prefix + "scope=User.Read&account=bob",
+    prefix + "scope=User.Read&mi_res_id=x", prefix + "scope=User.Read&client_id=",
+    prefix + "scope=User.Read&api-version=2019-08-01", prefix + "scope=%zz", prefix + "scope=%ff",
+    prefix + "scope=User.Read&min_validity=-1", prefix + "scope=User.Read&min_validity=1e9",
+    prefix + "scope=User.Read&min_validity=99999999", prefix + "scope=User.Read&token_sha256_to_refresh=abc",
+  ])
+  func `A request that makes no sense is said to`(_ target: String) async throws {
+    let lender = try TestLender()
+    let answer = await lender.send(target)
+    #expect(answer.status == 400)
+    #expect(try answer.refusal() == .invalidRequest)
+    #expect(lender.calls.isEmpty)
+  }
+
+  @Test(arguments: places, ["POST", "HEAD", "OPTIONS", "PUT"])
+  func `There is GET only`(_ place: Named<Lender.Place?>, _ method: String) async throws {
+    let lender = try TestLender(at: place.value)
+    let answer = await lender.send(method: method)
+    #expect(answer.status == 405)
+    #expect(answer.text.contains("\r\nAllow: GET\r\n"))
+    #expect(lender.calls.isEmpty)
+  }
+
+  @Test(arguments: ["/", "/token/", "/loan/x", "/metadata/identity/oauth2/token", "//token"])
+  func `There is nothing at another path`(_ path: String) async throws {
+    let lender = try TestLender()
+    #expect(await lender.send(path + "?api-version=2019-08-01&scope=User.Read").status == 404)
+  }
+
+  @Test(
+    arguments: places, ["evil.example", "localhost.evil.example", "localhost:1x", "", "evil.example:{port}"])
+  func `A name that was made to lead here gets nothing`(
+    _ place: Named<Lender.Place?>, _ host: String
+  ) async throws {
+    let lender = try TestLender(at: place.value)
+    for target in ["/loan", prefix + "scope=User.Read"] {
+      let answer = await lender.send(target, host: host)
+      #expect(answer.status == 403 || answer.status == 400)
+      #expect(!answer.text.contains("alice"))
+    }
+    #expect(lender.calls.isEmpty)
+  }
+
+  @Test(
+    arguments: places,
+    [
+      "Origin: http://localhost", "Origin: null", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: no-cors",
+      "Sec-Fetch-Dest: image",
+    ])
+  func `A page of the web gets nothing, even with the secret`(
+    _ place: Named<Lender.Place?>, _ field: String
+  ) async throws {
+    let lender = try TestLender(at: place.value)
+    let answer = await lender.send(fields: [field])
+    #expect(answer.status == 403)
+    #expect(try answer.refusal() == .accessDenied)
+    #expect(!answer.text.lowercased().contains("access-control-"))
+    #expect(lender.calls.isEmpty)
+  }
+
+  @Test(arguments: [[], ["X-IDENTITY-HEADER: x"], ["X-IDENTITY-HEADER:"], ["Authorization: Bearer x"]])
+  func `A port wants its secret`(_ fields: [String]) async throws {
+    let lender = try TestLender(at: .port(0))
+    for target in ["/loan", "/", prefix + "scope=User.Read"] {
+      let answer = await lender.send(target, fields: fields, secret: false)
+      #expect(answer.status == 401)
+      #expect(try answer.refusal() == .invalidClient)
+    }
+    #expect(lender.calls.isEmpty)
+    _ = try await lender.send().token()
+  }
+
+  @Test func `A token that a resource refused is renewed, but not twice in a minute`() async throws {
+    let lender = try TestLender { (call, number) throws(IdentityError) in
+      result(call.scopes, call.isForced ? "new" : number == 1 ? "old" : "new", source: .cache)
+    }
+    let query = prefix + "scope=User.Read&token_sha256_to_refresh="
+    #expect(try await lender.send(query + LoanProtocol.hash(of: "another")).token().accessToken == "old")
+    #expect(lender.calls.count == 1)
+    #expect(try await lender.send(query + LoanProtocol.hash(of: "old")).token().accessToken == "new")
+    _ = try await lender.send(query + LoanProtocol.hash(of: "new").uppercased()).token()
+    #expect(lender.calls.filter(\.isForced).count == 1)
+    _ = try await lender.send(query + LoanProtocol.hash(of: "new")).token()
+    #expect(lender.calls.filter(\.isForced).count == 1)
+    lender.pass(.seconds(61))
+    _ = try await lender.send(query + LoanProtocol.hash(of: "new")).token()
+    #expect(lender.calls.filter(\.isForced).count == 2)
+  }
+
+  @Test func `A token that is not good for long enough is renewed, or said not to be had`() async throws {
+    let lender = try TestLender { (call, _) throws(IdentityError) in
+      result(call.scopes, call.isForced ? "long" : "short", lasting: call.isForced ? 3600 : 400)
+    }
+    #expect(try await lender.send(prefix + "scope=User.Read&min_validity=300").token().accessToken == "short")
+    #expect(try await lender.send(prefix + "scope=User.Read&min_validity=900").token().accessToken == "long")
+    lender.pass(.seconds(61))
+    let answer = await lender.send(prefix + "scope=User.Read&min_validity=86400")
+    #expect(answer.status == 400)
+    #expect(try answer.refusal() == .shortLived)
+  }
+
+  @Test func `A token that was asked for with more scopes is not lent`() async throws {
+    let lender = try TestLender([["User.Read"]]) { (call, _) throws(IdentityError) in
+      call.isForced
+        ? result(["User.Read"], "narrow", source: .network)
+        : result(["User.Read", "Mail.ReadWrite"], "wide", source: .cache)
+    }
+    for _ in 0..<3 { #expect(try await lender.send().token().accessToken == "narrow") }
+    #expect(lender.calls.filter(\.isForced).count == 1)
+  }
+
+  @Test func `What the server grants to everybody who asks for the loan is lent`() async throws {
+    let lender = try TestLender([["User.Read"]]) { (call, _) throws(IdentityError) in
+      result(
+        ["User.Read", "Mail.Read"], call.isForced ? "new" : "cached",
+        source: call.isForced ? .network : .cache)
+    }
+    #expect(try await lender.send().token().accessToken == "new")
+    #expect(try await lender.send().token().accessToken == "cached")
+    #expect(lender.calls.filter(\.isForced).count == 1)
+  }
+
+  static let failures: [(IdentityError, Int, LoanRefusal.Code)] = [
+    (IdentityError(.interactionRequired, "secret words"), 400, .interactionRequired),
+    (IdentityError(.accountNotFound, "secret words"), 400, .interactionRequired),
+    (IdentityError(.network, "secret words"), 503, .temporarilyUnavailable),
+    (IdentityError(.serverError, "secret words"), 503, .temporarilyUnavailable),
+    (IdentityError(.brokerFailed, "secret words"), 500, .serverError),
+  ]
+
+  @Test(arguments: failures.indices)
+  func `Why there is no token is said, and no more`(_ index: Int) async throws {
+    let (error, status, code) = Self.failures[index]
+    let lender = try TestLender { (_, _) throws(IdentityError) in throw error }
+    let answer = await lender.send()
+    #expect(answer.status == status)
+    #expect(try answer.refusal() == code)
+    #expect(answer.text.contains("\r\nRetry-After: 10\r\n") == (status == 503))
+    #expect(!answer.text.contains("secret words"))
+  }
+
+  @Test func `A loan that is over gives nothing, and its socket goes`() async throws {
+    for isSuspended in [false, true] {
+      let lender = try TestLender(duration: .seconds(60))
+      _ = try await lender.send().token()
+      // The clock goes on, or was put back while the time passed.
+      if isSuspended { lender.time.offset.withLock { $0 = .seconds(61) } }
+      lender.time.wallOffset.withLock { $0 = isSuspended ? .seconds(-9999) : .seconds(61) }
+      let answer = await lender.send()
+      #expect(answer.status != 200)
+      await lender.lender.run()
+      #expect(try FileManager.default.contentsOfDirectory(atPath: lender.directory.path) == [])
+      #expect(await lender.send().text.isEmpty)
+      #expect(lender.calls.count == 1)
+    }
+  }
+
+  @Test func `A loan ends by itself`() async throws {
+    let directory = try TemporaryDirectory()
+    let loan = try Loan(
+      scopes: [["User.Read"]], account: TestLender.alice, clientID: TestLender.client, authority: .default,
+      duration: .milliseconds(10))
+    let lender = try Lender(loan, at: .socket(path: directory.path + "/s")) { _, _ throws(IdentityError) in
+      throw .cancelled
+    }
+    await lender.run()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
+  }
+
+  @Test(
+    arguments: [
+      [], [[]], [["openid"]], [["User.Read", "offline_access"]], [["User Read"]], [[""]],
+      [[TestLender.client]],
+    ] as [[[String]]])
+  func `What can never be lent is refused at once`(_ scopes: [[String]]) {
+    #expect(throws: IdentityError.self) {
+      try Loan(
+        scopes: scopes, account: TestLender.alice, clientID: TestLender.client, authority: .default,
+        duration: .seconds(1))
+    }
+  }
+
+  @Test(arguments: [Duration.zero, .seconds(-1), .seconds(7 * 86400 + 1)])
+  func `A loan lasts for a week at most`(_ duration: Duration) {
+    #expect(throws: IdentityError.self) {
+      try Loan(
+        scopes: [["User.Read"]], account: TestLender.alice, clientID: TestLender.client, authority: .default,
+        duration: duration)
+    }
+  }
+
+  @Test func `Each request is told of, with who made it`() async throws {
+    let lender = try TestLender()
+    _ = await lender.send()
+    _ = await lender.send(prefix + "scope=a-token-by-mistake")
+    let events = lender.events
+    #expect(events.map(\.status) == [200, 403])
+    #expect(events.map(\.error) == [nil, "invalid_scope"])
+    #expect(events.map(\.scopes) == [["User.Read", "Mail.Read"], []])
+    #expect(events[0].borrower.process == getpid())
+    #expect(events[0].borrower.user == geteuid())
+    #expect(events[0].borrower.command?.isEmpty == false)
+    #expect(!"\(events)".contains("mistake"))
+  }
+
+  @Test func `The person is asked once for each program`() async throws {
+    let asked = Mutex(0)
+    let lender = try TestLender(asking: { _, _ in
+      asked.withLock { $0 += 1 }
+      return true
+    })
+    for _ in 0..<3 { _ = try await lender.send().token() }
+    #expect(asked.withLock { $0 } == 1)
+    // At a port nobody knows who it is.
+    let port = try TestLender(
+      at: .port(0),
+      asking: { _, _ in
+        asked.withLock { $0 += 1 }
+        return true
+      })
+    for _ in 0..<2 { _ = try await port.send().token() }
+    #expect(asked.withLock { $0 } == 3)
+    _ = await port.send("/loan")
+    #expect(asked.withLock { $0 } == 3)
+  }
+
+  @Test(arguments: [false, nil])
+  func `Who is declined, or of whom nobody says anything, gets nothing`(_ answer: Bool?) async throws {
+    let lender = try TestLender(asking: { _, _ in answer })
+    let refused = await lender.send()
+    #expect(refused.status == 403)
+    #expect(try refused.refusal() == .accessDenied)
+    #expect(lender.calls.isEmpty)
+  }
+}

@@ -1,0 +1,244 @@
+import FoundationEssentials
+import Glibc
+import IdentityClient
+import Lending
+import LoanProtocol
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct SocketTests {
+  private func mode(_ path: String) -> UInt32 {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
+  }
+
+  @Test func `Only this user may connect, unless all may`() async throws {
+    for (isOpen, expected) in [(false, UInt32(0o600)), (true, 0o666)] {
+      let lender = try TestLender(isOpenToAnyUser: isOpen)
+      #expect(mode(lender.directory.path + "/loan.sock") == expected)
+      _ = try await lender.send().token()
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "needs another user"))
+  func `Another user gets nothing, even where the file lets him in`() async throws {
+    for isOpen in [false, true] {
+      let lender = try TestLender(isOpenToAnyUser: isOpen)
+      chmod(lender.directory.path, 0o755)
+      let socket = lender.directory.path + "/loan.sock"
+      chmod(socket, 0o666)
+      let result = try Child.run(
+        "setpriv",
+        [
+          "--reuid=65534", "--regid=65534", "--clear-groups", "curl", "-sS", "--unix-socket", socket,
+          "http://localhost/token?api-version=2019-08-01&scope=User.Read",
+        ], environment: ["PATH": "/usr/bin:/bin"])
+      #expect(result.standardOutput.contains("token-1") == isOpen, "\(result)")
+      #expect(result.standardOutput.contains("access_denied") == !isOpen)
+      #expect(lender.events.map(\.borrower.user) == [65534])
+    }
+  }
+
+  @Test func `A socket that nobody listens on any more is replaced`() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/loan.sock"
+    let end = try Child.run(
+      "python3",
+      ["-c", "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen()", path],
+      environment: ["PATH": "/usr/bin:/bin"])
+    #expect(end.status == 0)
+    let lender = try TestLender(at: .socket(path: path))
+    _ = try await lender.send().token()
+  }
+
+  @Test func `A socket that is in use stays, and so does its lender`() async throws {
+    let lender = try TestLender()
+    let path = lender.directory.path + "/loan.sock"
+    #expect(throws: LendingError.inUse("Another program listens on \(path).")) {
+      try TestLender(at: .socket(path: path))
+    }
+    _ = try await lender.send().token()
+  }
+
+  @Test func `What is no socket is never removed`() throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.file("file", "precious")
+    let link = directory.path + "/link"
+    symlink(file, link)
+    for path in [file, link, try directory.directory("directory")] {
+      #expect(throws: LendingError.notASocket(path: path)) { try TestLender(at: .socket(path: path)) }
+    }
+    #expect(try directory.contents("file") == "precious")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).count == 3)
+  }
+
+  @Test func `What has come into its place is left alone at the end`() throws {
+    let lender = try TestLender()
+    unlink(lender.directory.path + "/loan.sock")
+    _ = try lender.directory.file("loan.sock", "another's")
+    lender.lender.close()
+    #expect(try lender.directory.contents("loan.sock") == "another's")
+  }
+
+  @Test func `A name that is too long is said to be`() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/" + String(repeating: "x", count: 108)
+    #expect(throws: LendingError.pathTooLong(path: path)) { try TestLender(at: .socket(path: path)) }
+    #expect(throws: LendingError.self) {
+      try TestLender(at: .socket(path: directory.path + "/none/loan.sock"))
+    }
+  }
+
+  @Test func `Only a Unix socket that listens is taken from somebody else`() async throws {
+    let types = [(AF_INET, SOCK_STREAM), (AF_UNIX, SOCK_STREAM), (AF_UNIX, SOCK_DGRAM)]
+    for (domain, type) in types {
+      let descriptor = socket(domain, Int32(type.rawValue), 0)
+      defer { close(descriptor) }
+      if domain == AF_INET { listen(descriptor, 1) }
+      #expect(throws: LendingError.notListening(descriptor: descriptor)) {
+        try TestLender(at: .passedSocket(descriptor: descriptor))
+      }
+    }
+    #expect(throws: LendingError.notListening(descriptor: 9999)) {
+      try TestLender(at: .passedSocket(descriptor: 9999))
+    }
+  }
+
+  @Test(arguments: LenderTests.places)
+  func `A thousand connections that say nothing keep nobody out`(_ place: Named<Lender.Place?>) async throws {
+    let lender = try TestLender(at: place.value)
+    let (address, port) =
+      switch lender.lender.address {
+      case .socket(let path): (path, 0)
+      case .endpoint(let url, _): ("", url.port ?? 0)
+      }
+    let output = try Pipe()
+    let flood = try Child(
+      "python3", ["-c", Self.flood, address, "\(port)"], environment: ["PATH": "/usr/bin:/bin"],
+      streams: (nil, output.writing, 2))
+    output.closeWriting()
+    // Some wait in the kernel's queue; the first line says that there are more than are taken.
+    #expect(output.readLine() == "300")
+    for _ in 0..<3 { _ = try await lender.send().token() }
+    flood.signal(SIGKILL)
+    flood.wait()
+    _ = try await lender.send().token()
+  }
+
+  /// Opens a thousand connections, one after the other.
+  private static let flood = """
+    import resource, socket, sys, time
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1100, 1100))
+    connections = []
+    for number in range(1, 1001):
+        s = socket.socket(socket.AF_UNIX if sys.argv[1] else socket.AF_INET)
+        s.connect(sys.argv[1] or ("127.0.0.1", int(sys.argv[2])))
+        connections.append(s)
+        if number == 300:
+            print(number, flush=True)
+    time.sleep(1000)
+    """
+
+  @Test func `Hundreds of requests of one program at once are all answered`() async throws {
+    let lender = try TestLender()
+    let answers = await withTaskGroup(of: Answer.self) { group in
+      for _ in 0..<300 { group.addTask { await lender.send() } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    for answer in answers where answer.status != 200 {
+      #expect(try answer.refusal() == .temporarilyUnavailable)
+    }
+    #expect(answers.contains { $0.status == 200 })
+  }
+
+  @Test(arguments: [
+    "", "GET /token", "GET /token HTTP/1.1\r\nHost: localhost\r\n",
+    "GET /token HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nx",
+  ])
+  func `A request that does not end is cut off`(_ request: String) async throws {
+    let lender = try TestLender()
+    let client = try #require(RawClient(lender.lender))
+    client.write(request)
+    #expect(await client.readToEnd().status != 200)
+    _ = try await lender.send().token()
+  }
+
+  @Test func `A body, however long, is not kept`() async throws {
+    let lender = try TestLender()
+    let client = try #require(RawClient(lender.lender))
+    client.write(
+      "GET /token?api-version=2019-08-01&scope=User.Read HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    let part = "10000\r\n" + String(repeating: "x", count: 1 << 16) + "\r\n"
+    for _ in 0..<100 { client.write(part) }
+    client.write("0\r\n\r\n")
+    #expect(await client.readToEnd().status == 200)
+  }
+
+  @Test(arguments: [
+    "hello\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /token HTTP/1.0\r\n\r\n",
+    "\u{16}\u{3}\u{1}\u{2}\u{0}\r\n\r\n", "GET /token HTTP/1.1\r\n\r\n",
+    "GET http://evil.example/token HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "GET /token HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+    "GET /token HTTP/1.1\r\nX: " + String(repeating: "x", count: 200_000) + "\r\n\r\n",
+    "GET /loan HTTP/1.1\r\nHost: localhost\r\nX: " + String(repeating: "x", count: 20_000) + "\r\n\r\n",
+  ])
+  func `What is no request harms nothing`(_ request: String) async throws {
+    let lender = try TestLender()
+    let client = try #require(RawClient(lender.lender))
+    client.write(request)
+    #expect(await client.readToEnd().status != 200)
+    _ = try await lender.send().token()
+  }
+
+  @Test func `A borrower that ends in the middle of its answer harms nothing`() async throws {
+    let (begun, begin) = AsyncStream<Void>.makeStream()
+    let (released, release) = AsyncStream<Void>.makeStream()
+    let lender = try TestLender { (call, number) throws(IdentityError) in
+      if number == 1 {
+        begin.yield()
+        for await _ in released { break }
+      }
+      return result(call.scopes, "token-\(number)")
+    }
+    let output = try Pipe()
+    let borrower = try Child(
+      "curl",
+      [
+        "-sS", "--unix-socket", lender.directory.path + "/loan.sock",
+        "http://localhost/token?api-version=2019-08-01&scope=User.Read",
+      ], environment: ["PATH": "/usr/bin:/bin"], streams: (nil, output.writing, nil))
+    for await _ in begun { break }
+    borrower.signal(SIGKILL)
+    borrower.wait()
+    release.yield()
+    #expect(try await lender.send().token().accessToken == "token-2")
+  }
+
+  @Test func `The end of the lender ends whoever waits`() async throws {
+    let (begun, begin) = AsyncStream<Void>.makeStream()
+    let (released, release) = AsyncStream<Void>.makeStream()
+    let lender = try TestLender { (call, _) throws(IdentityError) in
+      begin.yield()
+      for await _ in released { break }
+      return result(call.scopes, "token")
+    }
+    let client = try #require(RawClient(lender.lender))
+    client.write("GET /token?api-version=2019-08-01&scope=User.Read HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    for await _ in begun { break }
+    lender.lender.close()
+    #expect(await client.readToEnd().status != 200)
+    #expect(RawClient(lender.lender) == nil)
+    release.yield()
+  }
+
+  @Test func `A task that is cancelled ends the loan`() async throws {
+    let lender = try TestLender()
+    let task = Task { await lender.lender.run() }
+    task.cancel()
+    await task.value
+    #expect(RawClient(lender.lender) == nil)
+  }
+}

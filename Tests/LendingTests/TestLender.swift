@@ -1,0 +1,107 @@
+import FoundationEssentials
+import IdentityClient
+import Lending
+import LoanProtocol
+import Synchronization
+import TestSupport
+import TokenCache
+
+/// A lender of tokens that the test makes, with a clock that it sets.
+final class TestLender: Sendable {
+  struct Call: Equatable, Sendable {
+    let scopes: [String]
+    let isForced: Bool
+  }
+
+  static let client = "c0000000-0000-4000-8000-000000000001"
+  static let tenant = "70000000-0000-4000-8000-000000000001"
+  static let alice = Account(
+    homeAccountID: "a11ce000-0000-4000-8000-000000000001.\(tenant)", username: "alice@contoso.test",
+    environment: "login.windows.net",
+    tenantProfiles: [
+      TenantProfile(
+        tenantID: tenant, localAccountID: nil, username: "alice@contoso.test", name: nil,
+        environment: "login.windows.net", isHomeTenant: true, claims: nil)
+    ])
+
+  let directory: TemporaryDirectory
+  let lender: Lender
+  let time: Time
+  private let log: Log
+
+  /// What has happened, and what the clock says.
+  final class Log: Sendable {
+    let calls = Mutex<[Call]>([])
+    let events = Mutex<[LendingEvent]>([])
+  }
+
+  final class Time: Sendable {
+    let start = Date()
+    let offset = Mutex(Duration.zero)
+    let wallOffset = Mutex(Duration.zero)
+  }
+
+  init(
+    _ scopes: [[String]] = [["User.Read", "Mail.Read"], ["https://management.azure.com/.default"]],
+    at place: Lender.Place? = nil, duration: Duration = .seconds(3600), isOpenToAnyUser: Bool = false,
+    token: @escaping @Sendable (Call, _ number: Int) async throws(IdentityError) -> AuthenticationResult = {
+      (call, number) throws(IdentityError) in result(call.scopes, "token-\(number)")
+    }, asking question: Lender.Question? = nil
+  ) throws {
+    let (directory, log, time) = (try TemporaryDirectory(), Log(), Time())
+    let loan = try Loan(
+      scopes: scopes, account: Self.alice, clientID: Self.client, authority: .default, duration: duration)
+    lender = try Lender(
+      loan, at: place ?? .socket(path: directory.path + "/loan.sock"), isOpenToAnyUser: isOpenToAnyUser,
+      token: { scopes, isForced throws(IdentityError) in
+        let call = Call(scopes: scopes, isForced: isForced)
+        let number = log.calls.withLock { calls in
+          calls.append(call)
+          return calls.count
+        }
+        return try await token(call, number)
+      }, asking: question, log: { event in log.events.withLock { $0.append(event) } },
+      now: { time.start + (time.wallOffset.withLock { $0 } / .seconds(1)) },
+      uptime: { time.offset.withLock { $0 } })
+    (self.directory, self.log, self.time) = (directory, log, time)
+  }
+
+  deinit { lender.close() }
+
+  var calls: [Call] { log.calls.withLock { $0 } }
+  var events: [LendingEvent] { log.events.withLock { $0 } }
+
+  /// Lets so much time pass.
+  func pass(_ duration: Duration) {
+    time.offset.withLock { $0 += duration }
+    time.wallOffset.withLock { $0 += duration }
+  }
+
+  /// Sends a request as a borrower does, with the secret if there is one; `{port}` stands for the port.
+  func send(
+    _ target: String = "/token?api-version=2019-08-01&scope=User.Read", method: String = "GET",
+    host: String? = nil, fields: [String] = [], secret: Bool = true
+  ) async -> Answer {
+    var host = host ?? "localhost"
+    var fields = fields
+    if case .endpoint(let url, let value) = lender.address {
+      host = (host == "localhost" ? "localhost:{port}" : host).replacing("{port}", with: "\(url.port ?? 0)")
+      if secret { fields.append("X-IDENTITY-HEADER: \(value)") }
+    }
+    guard let client = RawClient(lender) else { return Answer(text: "") }
+    let lines = ["\(method) \(target) HTTP/1.1", "Host: \(host)"] + fields
+    client.write(lines.joined(separator: "\r\n") + "\r\n\r\n")
+    return await client.readToEnd()
+  }
+}
+
+/// A token as the sign-in layer gives it.
+func result(
+  _ scopes: [String], _ token: String, lasting seconds: Double = 3600,
+  source: AuthenticationResult.Source = .cache, account: Account = TestLender.alice
+) -> AuthenticationResult {
+  AuthenticationResult(
+    accessToken: token, expiresOn: Date() + seconds, scopes: scopes + ["openid", "profile"],
+    idToken: "secret-id-token", claims: nil, account: account, tenantProfile: account.tenantProfiles.first,
+    authority: .default, correlationID: UUID(), source: source)
+}
