@@ -113,7 +113,7 @@ struct LenderTests {
     prefix + "scope=User.Read&resource=User", prefix + "scope", prefix + "scope=",
     prefix + "resource=a&resource=b", prefix + "scope=User.Read&account=bob",
     prefix + "scope=User.Read&mi_res_id=x", prefix + "scope=User.Read&client_id=",
-    prefix + "scope=User.Read&api-version=2019-08-01", prefix + "scope=%zz", prefix + "scope=%ff",
+    prefix + "scope=User.Read&api-version=2019-08-01", prefix + "scope=%ff",
     prefix + "scope=User.Read&min_validity=-1", prefix + "scope=User.Read&min_validity=1e9",
     prefix + "scope=User.Read&min_validity=99999999", prefix + "scope=User.Read&token_sha256_to_refresh=abc",
   ])

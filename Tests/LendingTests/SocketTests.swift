@@ -178,7 +178,8 @@ struct SocketTests {
   }
 
   @Test(arguments: [
-    "hello\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /token HTTP/1.0\r\n\r\n",
+    "hello\r\n\r\n", "GET\r\n\r\n", "GET /token?scope=%zz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "GET / HTTP/9.9\r\n\r\n", "GET /token HTTP/1.0\r\n\r\n",
     "\u{16}\u{3}\u{1}\u{2}\u{0}\r\n\r\n", "GET /token HTTP/1.1\r\n\r\n",
     "GET http://evil.example/token HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "GET /token HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",

@@ -1,0 +1,296 @@
+import Dispatch
+import EntraLab
+import FoundationEssentials
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+import TokenCache
+
+/// `llavero lend` while a test uses it.
+private final class LendingTool: Sendable {
+  let child: Child
+  /// The first line or lines that it printed, by their names.
+  let printed: [String: String]
+  private let errors: Pipe
+
+  init(_ tool: LabTool, _ arguments: [String], lines: Int = 1, through program: [String] = []) throws {
+    let output = try Pipe()
+    errors = try Pipe()
+    let command = program + [Tool.path, "lend"] + arguments
+    child = try Child(
+      command[0], Array(command.dropFirst()), environment: tool.tool.environment(with: tool.environment),
+      streams: (nil, output.writing, errors.writing))
+    output.closeWriting()
+    errors.closeWriting()
+    var printed: [String: String] = [:]
+    for _ in 0..<lines {
+      let parts = output.readLine().split(separator: "=", maxSplits: 1).map(String.init)
+      if parts.count == 2 { printed[parts[0]] = parts[1] }
+    }
+    self.printed = printed
+  }
+
+  deinit {
+    child.signal(SIGKILL)
+    child.wait()
+  }
+
+  /// The next line on standard error.
+  func errorLine() -> String { errors.readLine() }
+
+  var socket: String { String((printed["LLAVERO_FROM"] ?? "").dropFirst("unix:".count)) }
+
+  /// Asks for a token with curl.
+  func curl(_ query: String, _ arguments: [String] = []) throws -> JSONValue {
+    let endpoint = printed["IDENTITY_ENDPOINT"] ?? "http://localhost/token"
+    let place =
+      socket.isEmpty
+      ? ["-H", "X-IDENTITY-HEADER: \(printed["IDENTITY_HEADER"] ?? "")"] : ["--unix-socket", socket]
+    let result = try Child.run(
+      "curl",
+      ["-sS", "--noproxy", "*"] + place + arguments + ["\(endpoint)?api-version=2019-08-01&\(query)"],
+      environment: ["PATH": "/usr/bin:/bin"])
+    try #require(result.status == 0, "\(result.standardError)")
+    return try JSONValue(text: result.standardOutput)
+  }
+}
+
+@Suite(.timeLimit(.minutes(10)))
+struct LendTests {
+  @Test func `A token is lent over a socket, each request is a line, and a signal takes the socket away`()
+    async throws
+  {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let lending = try LendingTool(tool, ["--scope", "User.Read"])
+        #expect(lending.errorLine().hasPrefix("Lending User.Read of \(LabTool.alice) until "))
+        #expect(lending.socket.hasPrefix(tool.tool.keyring.directory + "/run/llavero/loan-"))
+        let token = try lending.curl("scope=User.Read")["access_token"]?.stringValue
+        #expect(token == (try tool("token").standardOutput.trimmed))
+        let line = lending.errorLine()
+        #expect(line.contains(" /token User.Read: 200, process "))
+        #expect(line.contains("(curl) of user \(geteuid())"))
+        #expect(try lending.curl("scope=Mail.Read")["error"] == "invalid_scope")
+        let refusal = lending.errorLine()
+        #expect(refusal.contains(" /token: 403 invalid_scope, process "))
+        #expect(!(line + refusal).contains(try #require(token)))
+        lending.child.signal(signal)
+        #expect(lending.child.wait() == 0)
+        #expect(access(lending.socket, F_OK) != 0)
+        #expect(access(String(lending.socket.dropLast("/loan.sock".count)), F_OK) != 0)
+      }
+    }
+  }
+
+  @Test func `A port serves who sends the secret`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let lending = try LendingTool(
+        tool, ["--scope", "https://graph.microsoft.com/.default", "--port", "0"], lines: 2)
+      #expect(lending.printed.keys.sorted() == ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"])
+      #expect(lending.printed["IDENTITY_HEADER"]?.utf8.count == 43)
+      let answer = try lending.curl("resource=https://graph.microsoft.com")
+      #expect(answer["token_type"] == "Bearer")
+      #expect(answer["resource"] == "https://graph.microsoft.com")
+      #expect(answer["client_id"]?.stringValue == LabTool.client)
+      #expect(try lending.curl("resource=https://vault.azure.net")["error"] == "invalid_scope")
+      lending.child.signal(SIGTERM)
+      #expect(lending.child.wait() == 0)
+      var errors = ""
+      while case let line = lending.errorLine(), !line.isEmpty { errors += line }
+      #expect(!errors.contains(try #require(lending.printed["IDENTITY_HEADER"])))
+    }
+  }
+
+  @Test func `Ten borrowers at once are served by one renewal`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
+      let asked = lab.requests(to: .token).count
+      lab.inject(LabFault(.token, delay: 600))
+      async let tokens = withThrowingTaskGroup(of: String?.self) { group in
+        for _ in 0..<10 {
+          group.addTask { try lending.curl("scope=Mail.Read")["access_token"]?.stringValue }
+        }
+        return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+      }
+      _ = await lab.requests(to: .token, atLeast: asked + 1)
+      lab.endDelays()
+      let got = try await tokens
+      #expect(got.count == 1 && !got.contains(nil))
+      #expect(lab.requests(to: .token).count == asked + 1)
+    }
+  }
+
+  @Test func `A signal in the middle of a renewal waits for the new tokens and keeps them`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
+      let asked = lab.requests(to: .token).count
+      lab.inject(LabFault(.token, delay: 600))
+      let borrower = try Child(
+        "curl",
+        [
+          "-sS", "--unix-socket", lending.socket,
+          "http://localhost/token?api-version=2019-08-01&scope=Mail.Read",
+        ], environment: ["PATH": "/usr/bin:/bin"])
+      _ = await lab.requests(to: .token, atLeast: asked + 1)
+      lending.child.signal(SIGTERM)
+      #expect(borrower.wait() != 0)
+      lab.endDelays()
+      #expect(lending.child.wait() == 0)
+      #expect(try tool("token", "--scope", "Mail.Read").status == 0)
+      #expect(lab.requests(to: .token).count == asked + 1)
+    }
+  }
+
+  @Test func `Without a sign-in, and when it is of no use any more, that is said`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      let nobody = try tool("lend", "--scope", "User.Read")
+      #expect(nobody.status == 3)
+      #expect(nobody.standardOutput.isEmpty)
+      try tool.logIn()
+      let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
+      try lab.revokeSessions(of: "alice")
+      #expect(try lending.curl("scope=Mail.Read")["error"] == "interaction_required")
+      try tool.logIn()
+      lab.inject(LabFault(.token, count: 5, status: 503))
+      #expect(try lending.curl("scope=Mail.Read")["error"] == "temporarily_unavailable")
+    }
+  }
+
+  @Test(arguments: [
+    [], ["--scope", " "], ["--scope", "User.Read", "--socket", "/tmp/x", "--port", "0"],
+    ["--scope", "User.Read", "--for", "0s"], ["--scope", "User.Read", "--for", "169h"],
+    ["--scope", "User.Read", "--for", "soon"], ["--scope", "User.Read", "--any-user", "--port", "0"],
+    ["--scope", "offline_access"],
+  ])
+  func `What makes no sense is wrong usage`(_ arguments: [String]) async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      #expect(try tool.run(["lend"] + arguments).status == 2)
+    }
+  }
+
+  @Test func `systemd's socket is served, and left to systemd`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let directory = try TemporaryDirectory()
+      let socket = directory.path + "/passed.sock"
+      let variables = tool.tool.environment(with: tool.environment).keys.map { "--setenv=\($0)" }
+      let errors = try Pipe()
+      let activator = try Child(
+        "systemd-socket-activate",
+        ["--listen=\(socket)"] + variables + [Tool.path, "lend", "--scope", "User.Read"],
+        environment: tool.tool.environment(with: tool.environment), streams: (nil, nil, errors.writing))
+      errors.closeWriting()
+      defer {
+        activator.signal(SIGKILL)
+        activator.wait()
+      }
+      _ = errors.readLine()
+      let result = try Child.run(
+        "curl",
+        ["-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=User.Read"],
+        environment: ["PATH": "/usr/bin:/bin"])
+      #expect(try JSONValue(text: result.standardOutput)["token_type"] == "Bearer", "\(result)")
+      activator.signal(SIGTERM)
+      #expect(activator.wait() == 0)
+      #expect(access(socket, F_OK) == 0)
+    }
+  }
+
+  @Test(arguments: [
+    ("y", "access_token"), ("yes", "access_token"), ("n", "access_denied"), ("", "access_denied"),
+  ])
+  func `The person is asked on the terminal`(_ typed: String, _ expected: String) async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let directory = try TemporaryDirectory()
+      let socket = directory.path + "/loan.sock"
+      let lending = Mutex<pid_t>(0)
+      let answer = Mutex<String>("")
+      let borrowed = DispatchGroup()
+      DispatchQueue(label: "test.borrower").async(group: borrowed) {
+        while access(socket, F_OK) != 0 { usleep(10_000) }
+        let result = try? Child.run(
+          "curl",
+          ["-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=User.Read"],
+          environment: ["PATH": "/usr/bin:/bin"])
+        answer.withLock { $0 = result?.standardOutput ?? "" }
+        kill(lending.withLock { $0 }, SIGTERM)
+      }
+      let screening = try tool.tool.onTerminal(
+        "lend", "--scope", "User.Read", "--ask", "--socket", socket, columns: 200, answering: [typed],
+        environment: tool.environment
+      ) { process in lending.withLock { $0 = process } }
+      borrowed.wait()
+      #expect(screening.status == 0)
+      #expect(screening.text.contains("Lend User.Read of \(LabTool.alice) to process "))
+      #expect(answer.withLock { $0 }.contains("\"\(expected)\""))
+    }
+  }
+
+  @Test(arguments: [("yes", "access_token"), ("no", "error"), ("default", "error"), ("close", "error")])
+  func `The person is asked at the desktop`(_ person: String, _ expected: String) async throws {
+    try await withLab { lab in
+      let keyring = try PrivateKeyring()
+      let tool = try LabTool(lab, on: keyring)
+      try tool.logIn()
+      let output = try Pipe()
+      let desktop = try Self.desktop(person, on: keyring, output)
+      defer {
+        desktop.signal(SIGKILL)
+        desktop.wait()
+      }
+      // Without a terminal: in a session of its own.
+      let lending = try LendingTool(tool, ["--scope", "User.Read", "--ask"], through: ["setsid", "--wait"])
+      let answer = try lending.curl("scope=User.Read")
+      #expect(answer[expected] != nil, "\(answer)")
+      let question = output.readLine()
+      #expect(question.contains("Lend User.Read of \(LabTool.alice) to process "))
+      #expect(question.hasSuffix("| yes Lend no Do not lend"))
+    }
+  }
+
+  @Test func `With nobody to ask nothing is lent`() async throws {
+    try await withLab { lab in
+      let keyring = try PrivateKeyring()
+      let tool = try LabTool(lab, on: keyring)
+      try tool.logIn()
+      let output = try Pipe()
+      for isThere in [false, true] {
+        let desktop = isThere ? try Self.desktop("nothing", on: keyring, output) : nil
+        defer {
+          desktop?.signal(SIGKILL)
+          desktop?.wait()
+        }
+        let result = try Child.run(
+          "setsid", ["--wait", Tool.path, "lend", "--scope", "User.Read", "--ask"],
+          environment: tool.tool.environment(with: tool.environment))
+        #expect(result.status == 1)
+        #expect(result.standardError.contains("no desktop that shows questions"))
+      }
+    }
+  }
+
+  private static func desktop(_ person: String, on keyring: PrivateKeyring, _ output: Pipe) throws -> Child {
+    let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "interop/stand_in_notifications.py").path
+    let child = try Child(
+      "/usr/bin/python3", [script, person], environment: keyring.environment,
+      streams: (nil, output.writing, 2))
+    #expect(output.readLine() == "ready")
+    return child
+  }
+}
