@@ -10,7 +10,7 @@ let package = Package(
   ],
   targets: [
     .executableTarget(
-      name: "TutorialApp",
+      name: "Tutorial",
       dependencies: [
         .product(name: "GTKSupport", package: "Desktop"),
         .product(name: "HTTPSupport", package: "llavero"),
