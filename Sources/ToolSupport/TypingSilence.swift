@@ -16,7 +16,8 @@ struct TypingSilence: Sendable {
 
   private let terminal: Int32
   private let pipe: (reading: Int32, writing: Int32)
-  private let handlers: [(number: Int32, handler: @convention(c) (Int32) -> Void)]
+  /// Those before; `nil` is the system's.
+  private let handlers: [(number: Int32, handler: (@convention(c) (Int32) -> Void)?)]
 
   /// Begins the silence; `nil` where there is no terminal.
   ///
@@ -29,7 +30,7 @@ struct TypingSilence: Sendable {
     self.pipe = pipe
     unsafe signalEnd = pipe.writing
     handlers = [SIGHUP, SIGINT, SIGQUIT, SIGTERM].filter { !isIgnored($0) }
-      .compactMap { number in signal(number, noteSignal).map { (number, $0) } }
+      .map { ($0, signal($0, noteSignal)) }
     unsafe silencedTerminal = terminal
     atexit { Terminal.showTyping() }
     isSilent.store(true, ordering: .sequentiallyConsistent)
