@@ -12,8 +12,8 @@ public struct SignInPage: Sendable, Hashable {
   /// own.
   public var port: UInt16? { redirectURI.port.flatMap { UInt16(exactly: $0) } }
 
-  /// The longest address that is taken, in bytes: as long as a form may be.
-  static let pastedLimit = RedirectRules.maximumBodySize
+  /// The longest address that is taken, in bytes.
+  static let pastedLimit = RedirectMailbox.limit
 
   /// Asks for addresses until one is the answer.
   ///

@@ -196,38 +196,27 @@ struct PastedAddressTests {
     #expect(browser.port == nil)
   }
 
-  @Test func `What the commands of BROWSER print is passed on, and nothing of the desktop's`() async throws {
-    let directory = try TemporaryDirectory()
-    for name in ["xdg-open", "gio"] {
-      chmod(try directory.file(name, "#!/bin/sh\necho desktop\n"), 0o755)
-    }
+  @Test func `What the command of BROWSER prints is passed on`() async throws {
     let url = try #require(URL(string: "https://localhost/"))
     let (output, continuation) = AsyncStream.makeStream(of: [UInt8].self)
-    let path = "\(directory.path):/usr/bin:/bin"
-    try await SystemBrowser(environment: ["DISPLAY": ":0", "PATH": path]) { continuation.yield($0) }.open(url)
-    try await SystemBrowser(environment: ["BROWSER": "echo Open", "PATH": path]) { continuation.yield($0) }
-      .open(url)
+    let environment = ["BROWSER": "echo Open", "PATH": "/usr/bin:/bin"]
+    try await SystemBrowser(environment: environment) { continuation.yield($0) }.open(url)
     var text: [UInt8] = []
-    for await part in output where text.last != UInt8(ascii: "\n") {
+    for await part in output {
       text += part
       if text.last == UInt8(ascii: "\n") { break }
     }
     #expect(String(decoding: text, as: UTF8.self) == "Open https://localhost/\n")
   }
 
-  @Test func `A browser outlives who reads what it prints`() async throws {
-    let pipe = try TestSupport.Pipe()
+  @Test func `A browser outlives who reads what it prints`() throws {
     let directory = try TemporaryDirectory()
-    let script = try directory.file(
-      "browser", "#!/bin/sh\nread go\necho 1\necho 2\necho done > \(directory.path)/end\n")
-    chmod(script, 0o755)
-    mkfifo(directory.path + "/go", 0o600)
-    let child = try ChildProcess(
-      ["sh", "-c", "exec \(script) < \(directory.path)/go"], environment: ["PATH": "/usr/bin:/bin"],
-      output: pipe.writing, survivesReader: true)
-    pipe.closeWriting()
+    let script = "echo 1; echo 2; echo done > '\(directory.path)/end'"
+    let pipe = try TestSupport.Pipe()
     pipe.closeReading()
-    try Data("go\n".utf8).write(to: URL(fileURLWithPath: directory.path + "/go"))
+    let child = try ChildProcess(
+      ["sh", "-c", script], environment: ["PATH": "/usr/bin:/bin"], output: pipe.writing, survivesReader: true
+    )
     #expect(child.wait() == 0)
     #expect(FileManager.default.fileExists(atPath: directory.path + "/end"))
   }

@@ -53,7 +53,7 @@ extension Tool {
   /// what the terminal has shown so far and, if it asks for that, the tool's process.
   func onTerminal(
     _ arguments: [String], columns: Int = 80, typing: String = "", environment: [String: String],
-    answer: (_ shown: String, _ process: () throws -> pid_t) throws -> String?
+    answer: (_ shown: String, _ process: @escaping () throws -> pid_t) throws -> String?
   ) throws -> Screening {
     let main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     let keyboard = DispatchQueue(label: "test.keyboard")
