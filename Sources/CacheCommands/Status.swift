@@ -55,7 +55,7 @@ struct Status: AsyncParsableCommand {
     guard !found.accounts.isEmpty else {
       throw Failure.Message.notSignedIn(account.named, because: found.brokerFailure)
     }
-    if let failure = found.brokerFailure { Terminal.error("warning: " + printable(failure.message)) }
+    if let failure = found.brokerFailure { Terminal.error("warning: " + printable(failure.asBrokerProblem)) }
     let now = Date()
     let tokens = (snapshot?.document ?? CacheDocument()).listed(at: now).map(\.summary).filter {
       $0.type == "AccessToken" && $0.clientId?.lowercased() == clientID.lowercased()

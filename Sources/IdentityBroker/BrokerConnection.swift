@@ -14,8 +14,10 @@ final class BrokerConnection: Sendable {
   private static let interface = "com.microsoft.identity.Broker1"
 
   private let busAddress: String?
-  /// How long to wait for an answer of the bus, and of a broker that asks nobody.
+  /// How long to wait for the answer of a broker that asks nobody.
   private let limit: Duration
+  /// How long to wait for the bus itself, on which everything else waits, too.
+  private static let busLimit = Duration.seconds(60)
   private let current = Mutex<BusConnection?>(nil)
 
   init(busAddress: String?, limit: Duration) {
@@ -86,7 +88,8 @@ final class BrokerConnection: Sendable {
     let driver = "org.freedesktop.DBus"
     do {
       return try bus.call(
-        driver, "/org/freedesktop/DBus", driver, method, arguments, reply: reply, within: limit, cancellable
+        driver, "/org/freedesktop/DBus", driver, method, arguments, reply: reply, within: Self.busLimit,
+        cancellable
       ).first
     } catch {
       throw IdentityError(error, calling: method)
@@ -101,7 +104,7 @@ final class BrokerConnection: Sendable {
   func bus() throws(IdentityError) -> BusConnection {
     if let bus = current.withLock({ $0 }), !bus.isClosed { return bus }
     // Not the call's: to connect takes its time by itself, and who gives up the call does not wait for this.
-    let cancellable = Cancellable(timeout: limit)
+    let cancellable = Cancellable(timeout: Self.busLimit)
     do throws(GLibError) {
       let bus = try cancellable.enforcingDeadline { () throws(GLibError) in
         try BusConnection(address: busAddress, cancellable)

@@ -186,7 +186,14 @@ extension Failure.Message {
     let message = name.map { "\($0) is not signed in." } ?? "Nobody is signed in."
     return Failure.Message(
       code: .interactionRequired, name: "not_signed_in",
-      message: [message, failure?.message].compactMap(\.self).joined(separator: " "),
+      message: [message, failure?.asBrokerProblem].compactMap(\.self).joined(separator: " "),
       advice: [failure?.advice, "Sign in with \"llavero login\"."].compactMap(\.self).joined(separator: " "))
+  }
+}
+
+extension IdentityError {
+  /// Why the broker lists no accounts, in a sentence that names it.
+  package var asBrokerProblem: String {
+    code == .brokerFailed ? message : "The identity broker lists no accounts: \(message)"
   }
 }

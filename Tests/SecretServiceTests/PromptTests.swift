@@ -76,10 +76,11 @@ struct PromptTests {
     .error("org.freedesktop.DBus.Error.UnknownMethod"),
   ])
   func `Nor is a prompt shown for a closed one`(answer: FakeService.Answer) async throws {
-    let (service, _) = try withKWallet(names: ["org.kde.ksecretd"], isOpen: answer)
+    let (service, wallets) = try withKWallet(names: ["org.kde.ksecretd"], isOpen: answer)
     let client = service.client()
     let collection = try await client.collection().path
     await #expect(throws: SecretServiceError.collectionLocked) { try await client.unlock(collection) }
+    #expect(wallets.calls.contains("isOpen"))
     #expect(!service.calls.contains("Prompt"))
   }
 
