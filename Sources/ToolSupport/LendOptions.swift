@@ -63,6 +63,9 @@ package struct LendOptions: CommandOptions {
     guard !isOpenToAnyUser || port == nil else {
       throw ValidationError("Whoever has the secret may use a port: leave out --any-user.")
     }
+    guard passedSockets <= 1 else {
+      throw ValidationError("systemd has passed \(passedSockets) sockets: one is all that is served.")
+    }
     guard inheritedDescriptor == nil || socket == nil && port == nil else {
       throw ValidationError("systemd has passed a socket: leave out --socket and --port.")
     }
@@ -73,8 +76,12 @@ package struct LendOptions: CommandOptions {
 
   /// The socket that systemd has passed, if it has (`sd_listen_fds(3)`).
   package var inheritedDescriptor: Int32? {
+    passedSockets > 0 ? 3 : nil
+  }
+
+  private var passedSockets: Int {
     let environment = processEnvironment()
-    guard environment["LISTEN_PID"] == "\(getpid())", environment["LISTEN_FDS"] == "1" else { return nil }
-    return 3
+    guard environment["LISTEN_PID"] == "\(getpid())" else { return 0 }
+    return environment["LISTEN_FDS"].flatMap { Int($0) } ?? 0
   }
 }

@@ -32,6 +32,10 @@ private final class LendingTool: Sendable {
   }
 
   deinit {
+    // What came between ends first, and would leave the tool behind.
+    let list = "/proc/\(child.pid)/task/\(child.pid)/children"
+    let children = (try? String(decoding: Data(contentsOf: URL(filePath: list)), as: UTF8.self)) ?? ""
+    for process in children.split(separator: " ").compactMap({ pid_t($0) }) { kill(process, SIGKILL) }
     child.signal(SIGKILL)
     child.wait()
   }
@@ -209,6 +213,36 @@ struct LendTests {
     }
   }
 
+  @Test func `Where too few descriptors are left the others wait, and it goes on`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let lending = try LendingTool(
+        tool, ["--scope", "User.Read"], through: ["sh", "-c", #"ulimit -n 80; exec "$0" "$@""#])
+      let output = try Pipe()
+      let flood = try Child(
+        "python3", ["-c", Self.flood, lending.socket], environment: ["PATH": "/usr/bin:/bin"],
+        streams: (nil, output.writing, 2))
+      output.closeWriting()
+      #expect(output.readLine() == "ready")
+      #expect(try lending.curl("scope=User.Read")["token_type"] == "Bearer")
+      flood.signal(SIGKILL)
+      flood.wait()
+      #expect(try lending.curl("scope=User.Read")["token_type"] == "Bearer")
+    }
+  }
+
+  private static let flood = """
+    import socket, sys, time
+    connections = []
+    for _ in range(300):
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(sys.argv[1])
+        connections.append(s)
+    print("ready", flush=True)
+    time.sleep(1000)
+    """
+
   @Test(arguments: [
     ("y", "access_token"), ("yes", "access_token"), ("n", "access_denied"), ("", "access_denied"),
   ])
@@ -220,9 +254,10 @@ struct LendTests {
       let socket = directory.path + "/loan.sock"
       let lending = Mutex<pid_t>(0)
       let answer = Mutex<String>("")
+      let isOver = Mutex(false)
       let borrowed = DispatchGroup()
       DispatchQueue(label: "test.borrower").async(group: borrowed) {
-        while access(socket, F_OK) != 0 { usleep(10_000) }
+        while access(socket, F_OK) != 0, !isOver.withLock({ $0 }) { usleep(10_000) }
         let result = try? Child.run(
           "curl",
           ["-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=User.Read"],
@@ -234,6 +269,7 @@ struct LendTests {
         "lend", "--scope", "User.Read", "--ask", "--socket", socket, columns: 200, answering: [typed],
         environment: tool.environment
       ) { process in lending.withLock { $0 = process } }
+      isOver.withLock { $0 = true }
       borrowed.wait()
       #expect(screening.status == 0)
       #expect(screening.text.contains("Lend User.Read of \(LabTool.alice) to process "))
