@@ -5,8 +5,8 @@ import Glibc
 package enum FileSharing: Equatable, Sendable {
   /// All of them run on this machine: mapped memory and `flock(2)` reach each.
   case machine
-  /// Some may run on others, by way of the named file system: no memory reaches them, while locks of fcntl(2) do as far
-  /// as it knows.
+  /// Some may run on others, by way of the named file system: no memory reaches them, while `flock(2)` does, as
+  /// Linux passes it on to the server (NFS since 2.6.12, SMB since 5.5).
   case network(String)
   /// Some may run on others, and no lock is sure to reach them.
   case networkWithoutLocks(String)
@@ -44,7 +44,7 @@ package enum FileSharing: Equatable, Sendable {
   ///   - mount: How it was mounted, asked for where the type does not tell all.
   init(type: UInt32, mount: () -> MountEntry?) {
     switch type {
-    case 0x6969: self.init("NFS", unless: ["nolock", "local_lock=all", "local_lock=posix"], mount)
+    case 0x6969: self.init("NFS", unless: ["nolock", "local_lock=all", "local_lock=flock"], mount)
     case 0xff53_4d42, 0xfe53_4d42: self.init("SMB", unless: ["nobrl"], mount)
     case 0x0bd0_0bd0: self.init("Lustre", unless: ["localflock", "noflock"], mount)
     case 0x4750_4653: self = .network("GPFS")

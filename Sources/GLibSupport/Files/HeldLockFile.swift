@@ -3,11 +3,10 @@ import Synchronization
 
 /// A lock that one process holds across other work, by a file that several processes of one user share.
 ///
-/// The lock is that of ``SharedLockFile``: the kernel drops it when its holder dies. Unlike ``SharedLockFile`` it excludes
+/// The lock is `flock(2)`: the kernel drops it when its holder dies. Unlike ``SharedLockFile`` it excludes
 /// other threads too, and may be released on another thread than it was taken on.
 package final class HeldLockFile: Sendable {
   private let descriptor: Mutex<Int32?>
-  private let sharing: FileSharing
 
   /// Waits for the lock, and makes the file and its directory where they do not exist.
   package init(directory: String, name: String) throws(PrivateFileError) {
@@ -16,7 +15,7 @@ package final class HeldLockFile: Sendable {
       let opened = try OpenedLockFile(directory: directory, name: name)
       if let mapping = opened.mapping { munmap(mapping, OpenedLockFile.size) }
       do {
-        try OpenedLockFile.lock(opened.descriptor, opened.sharing, path: path)
+        try OpenedLockFile.lock(opened.descriptor, path: path)
       } catch {
         close(opened.descriptor)
         throw error
@@ -24,7 +23,6 @@ package final class HeldLockFile: Sendable {
       // Somebody may have deleted the file, and others may be holding a new one.
       if OpenedLockFile.isNamed(path, opened.descriptor) {
         descriptor = Mutex(opened.descriptor)
-        sharing = opened.sharing
         return
       }
       close(opened.descriptor)
@@ -38,7 +36,7 @@ package final class HeldLockFile: Sendable {
     descriptor.withLock { descriptor in
       if let descriptor {
         // A child that was forked without exec has the file open too.
-        OpenedLockFile.unlock(descriptor, sharing)
+        flock(descriptor, LOCK_UN)
         close(descriptor)
       }
       descriptor = nil

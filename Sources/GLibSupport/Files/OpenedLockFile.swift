@@ -50,29 +50,10 @@ struct OpenedLockFile {
       && named.st_dev == open.st_dev && named.st_ino == open.st_ino
   }
 
-  /// Waits for the lock of an open file: `flock(2)`, or where other machines may want it a lock of the open file
-  /// description (fcntl(2)), which their kernels agree on. Either ends with its holder.
-  static func lock(
-    _ descriptor: Int32, _ sharing: FileSharing, path: String
-  ) throws(PrivateFileError) {
-    while (sharing == .machine ? flock(descriptor, LOCK_EX) : fcntl(descriptor, F_WRLCK)) != 0 {
-      if errno != EINTR {
-        throw .system(call: sharing == .machine ? "flock" : "fcntl", path: path, code: errno)
-      }
+  static func lock(_ descriptor: Int32, path: String) throws(PrivateFileError) {
+    while flock(descriptor, LOCK_EX) != 0 {
+      if errno != EINTR { throw .system(call: "flock", path: path, code: errno) }
     }
-  }
-
-  static func unlock(_ descriptor: Int32, _ sharing: FileSharing) {
-    _ = sharing == .machine ? flock(descriptor, LOCK_UN) : fcntl(descriptor, F_UNLCK)
-  }
-
-  /// Locks all of a file, or lets go of it.
-  private static func fcntl(_ descriptor: Int32, _ kind: Int32) -> Int32 {
-    // F_OFD_SETLKW, which Swift does not see.
-    let command: Int32 = 38
-    var all = Glibc.flock(
-      l_type: Int16(kind), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
-    return Glibc.fcntl(descriptor, command, &all)
   }
 
   /// Maps the page of a file that is whole, `nil` for another. Takes no lock: whoever only reads the counter
@@ -93,8 +74,8 @@ struct OpenedLockFile {
   private static func repairAndMap(
     _ descriptor: Int32, path: String
   ) throws(PrivateFileError) -> UnsafeMutableRawPointer {
-    try lock(descriptor, .machine, path: path)
-    defer { unlock(descriptor, .machine) }
+    try lock(descriptor, path: path)
+    defer { flock(descriptor, LOCK_UN) }
     var status = stat()
     if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
     // Storing into a page that the disk has no room for would be a fatal SIGBUS.

@@ -5,8 +5,8 @@ import Synchronization
 /// A small file that several processes of one user share: a lock, and a counter mapped into memory.
 ///
 /// The lock is `flock(2)`: the kernel drops it when its holder dies. The file's first page holds 8 bytes
-/// "LLAVERO1" and then the counter, 64 bits in the machine's byte order. On a network file system the lock is one of
-/// fcntl(2) and there is no counter: nobody can tell what other machines do.
+/// "LLAVERO1" and then the counter, 64 bits in the machine's byte order. On a network file system there is no counter:
+/// nobody can tell what other machines do.
 ///
 /// `@unchecked Sendable`: `descriptor` and `mappings` are touched only between `threads.wait()` and
 /// `threads.signal()`; everything else is immutable or atomic.
@@ -62,7 +62,7 @@ package final class SharedLockFile: @unchecked Sendable {
     } catch {
       throw failure(error)
     }
-    defer { OpenedLockFile.unlock(descriptor, sharing) }
+    defer { flock(descriptor, LOCK_UN) }
     return try body()
   }
 
@@ -94,14 +94,14 @@ package final class SharedLockFile: @unchecked Sendable {
 
   private func lock() throws(PrivateFileError) {
     while true {
-      try OpenedLockFile.lock(descriptor, sharing, path: path)
+      try OpenedLockFile.lock(descriptor, path: path)
       if OpenedLockFile.isNamed(path, descriptor) { return }
       let opened: OpenedLockFile
       do {
         opened = try OpenedLockFile(directory: directory, name: name)
       } catch {
         // The file that nothing names is another writer's, perhaps, who opened it before.
-        OpenedLockFile.unlock(descriptor, sharing)
+        flock(descriptor, LOCK_UN)
         throw error
       }
       currentMapping.store(opened.mapping, ordering: .releasing)
@@ -109,7 +109,7 @@ package final class SharedLockFile: @unchecked Sendable {
       // The old page stays mapped: another thread may be reading its counter.
       if let mapping = opened.mapping { mappings.append(mapping) }
       // Closing alone would not unlock: the mapping keeps the file open.
-      OpenedLockFile.unlock(descriptor, sharing)
+      flock(descriptor, LOCK_UN)
       close(descriptor)
       descriptor = opened.descriptor
     }
