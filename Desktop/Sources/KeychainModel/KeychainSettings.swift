@@ -73,7 +73,8 @@ public struct KeychainSettings: Sendable {
     case ("credential", 2): return .credential(name: parts[1])
     default:
       // Not quoted: somebody may have taken it for the place of the key itself.
-      throw .setting("LLAVERO_KEY", "For this window it should be file:PATH, credential:NAME, keyring or portal.")
+      throw .setting(
+        "LLAVERO_KEY", "For this window it should be file:PATH, credential:NAME, keyring or portal.")
     }
   }
 
