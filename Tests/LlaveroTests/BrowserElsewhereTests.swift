@@ -83,14 +83,14 @@ struct BrowserElsewhereTests {
       }
       #expect(screen.status == 0, "\(screen.text)")
       #expect(screen.echoes)
-      #expect(screen.lines.last == "Signed in as alice@contoso.test, for User.Read openid profile.")
+      let said = "Signed in as alice@contoso.test, for User.Read openid profile."
+      #expect(screen.lines.last?.hasSuffix(said) == true)
       let url = try #require(URL(string: address))
       let port = try #require(url.port)
       #expect(screen.text.contains("ssh -L \(port):localhost:\(port) dora@198.51.100.7 -p 2222\r\n"))
       let code = try #require(lab.requests(to: .token).first?.form["code"])
       #expect(address.contains(code))
       #expect(!screen.text.contains(code))
-      #expect(screen.text.contains("(\(address.utf8.count + 1) characters)"))
       #expect(lab.requests(to: .authorize).last?.query["response_mode"] == "query")
       #expect(lab.requests(to: .token).count == 1)
       #expect(try tool("status").status == 0)
@@ -160,15 +160,17 @@ struct BrowserElsewhereTests {
       let tool = try LabTool(lab)
       lab.configure { $0.authorize = .user(name: "alice") }
       var address = ""
-      let first = try logIn("--no-browser", with: tool) { page, _, _ in
+      let port = "\(Self.freePort)"
+      let first = try logIn("--no-browser", "--port", port, with: tool) { page, _, _ in
         address = try browse(page, lab)
         return "\(address)\n\(address)\n"
       }
       #expect(first.status == 0, "\(first.text)")
-      let second = try logIn("--no-browser", with: tool) { _, shown, _ in
-        shown.contains("answers another sign-in") ? "\u{3}" : address + "\n"
+      let second = try logIn("--no-browser", "--port", port, with: tool) { _, shown, _ in
+        shown.contains("That ") ? "\u{3}" : address + "\n"
       }
       #expect(second.status == 5, "\(second.text)")
+      #expect(second.text.contains("answers another sign-in"))
       #expect(lab.requests(to: .token).count == 1)
     }
   }
@@ -259,7 +261,7 @@ struct BrowserElsewhereTests {
       let tool = try LabTool(lab)
       lab.configure { $0.authorize = .user(name: "alice") }
       let end = try background(
-        ["login", "--json"], tool, ["BROWSER": "echo Open:"], until: "Open: https://"
+        ["login", "--json"], tool, ["BROWSER": "echo Open"], until: "Open https://"
       ) { shown in
         _ = try Child.run(
           "python3", [LabTool.browser, page(in: shown)],

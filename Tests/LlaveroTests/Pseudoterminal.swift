@@ -1,6 +1,4 @@
-import Dispatch
 import FoundationEssentials
-import GLibSupport
 import Glibc
 import TestSupport
 
@@ -55,9 +53,8 @@ extension Tool {
     _ arguments: [String], columns: Int = 80, typing: String = "", environment: [String: String],
     answer: (_ shown: String, _ process: @escaping () throws -> pid_t) throws -> String?
   ) throws -> Screening {
-    let main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    let keyboard = DispatchQueue(label: "test.keyboard")
-    defer { keyboard.sync { _ = close(main) } }
+    let main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+    defer { close(main) }
     // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, macros that Swift does not import.
     var (unlocked, number) = (Int32(0), Int32(-1))
     guard ioctl(main, 0x4004_5431, &unlocked) == 0, ioctl(main, 0x8004_5430, &number) == 0 else {
@@ -71,24 +68,25 @@ extension Tool {
       "setsid", ["--ctty", "--wait", Self.path] + arguments, environment: environment,
       streams: (terminal, terminal, terminal))
     close(terminal)
-    // A paste may be more than the terminal takes at once.
-    func type(_ text: String) {
-      let typed = Array(text.utf8)
-      keyboard.async { _ = writeAll(typed.span, to: main) }
-    }
-    type(typing)
+    var typed = Array(typing.utf8)[...]
 
     var output: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
-      var event = pollfd(fd: main, events: Int16(POLLIN), revents: 0)
+      var event = pollfd(fd: main, events: Int16(typed.isEmpty ? POLLIN : POLLIN | POLLOUT), revents: 0)
       guard poll(&event, 1, 300_000) > 0 else {
         child.signal(SIGKILL)
         child.wait()
         throw Failure(description: "the tool was silent for 300 s")
       }
+      if Int32(event.revents) & POLLOUT != 0, !typed.isEmpty {
+        // A paste may be more than the terminal takes at once.
+        let count = typed.withUnsafeBytes { write(main, $0.baseAddress, $0.count) }
+        typed = typed.dropFirst(max(count, 0))
+      }
       // EIO: nobody has the terminal open any more.
       let count = read(main, &buffer, buffer.count)
+      if count < 0 && errno == EAGAIN { continue }
       guard count > 0 else { break }
       output += buffer[..<count]
       // What is typed before a question for a secret is thrown away.
@@ -97,7 +95,7 @@ extension Tool {
         let answer = try answer(
           String(decoding: output, as: UTF8.self), { try Self.child(of: child.pid) })
       {
-        type(answer)
+        typed += Array(answer.utf8)
       }
     }
     var settings = termios()
