@@ -7,7 +7,8 @@ package enum CommandList {
 
   /// Those that look after the cache.
   package static let cache: [any ParsableCommand.Type] = [
-    Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self, Sources.self,
+    Setup.self, Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
+    Sources.self,
     Adopt.self, Rekey.self, Doctor.self,
   ]
 }

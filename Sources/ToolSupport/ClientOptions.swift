@@ -27,7 +27,7 @@ package struct ClientOptions: ParsableArguments {
         throw Failure.Message(
           code: .usage, name: "no_client", message: "No client is named.",
           advice: "Give an app's client id with --client, in LLAVERO_CLIENT_ID, or as \"client = <id>\" "
-            + "under [llavero] in ~/.config/llavero/config.")
+            + "under [llavero] in ~/.config/llavero/config, which \"llavero setup\" writes.")
       }
       return id
     }

@@ -98,6 +98,9 @@ extension Failure.Message {
     self.init(code: code, name: error.code.rawValue, message: error.message, advice: error.toolAdvice)
   }
 
+  package static let setupAdvice =
+    "On a machine without a keyring \"llavero setup\" makes a store of encrypted files."
+
   package static let encryptionAdvice =
     "Use another keyring, such as gnome-keyring. Where nobody can watch the bus, --allow-plain-session sends secrets "
     + "in clear."
@@ -116,6 +119,9 @@ extension CacheError {
       return "Use that: \(KeyChoice.forms(of: kind))."
     case (_, is SecretPortalError):
       return [advice, "Keys: \(KeyChoice.forms)."].compactMap(\.self).joined(separator: " ")
+    case (_, SecretServiceError.noSessionBus as SecretServiceError),
+      (_, SecretServiceError.noSecretService as SecretServiceError):
+      command = Failure.Message.setupAdvice
     // Another program's cache.
     case (_, is CacheError): command = nil
     case (.wrongKey, _): command = "--key says where the key comes from: \(KeyChoice.forms)."

@@ -45,7 +45,7 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
   }
 
   /// How the person says it.
-  var argument: String {
+  package var argument: String {
     switch self {
     case .passphrase: "passphrase"
     case .passphraseDescriptor(let descriptor): "passphrase-fd:\(descriptor)"

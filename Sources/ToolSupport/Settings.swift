@@ -37,7 +37,7 @@ package struct Settings: Sendable {
   package init(environment: [String: String]) throws(Failure.Message) {
     let source = try SettingSource(environment: environment)
     authority = source["authority"]?.text
-    clientID = source["client", variable: "LLAVERO_CLIENT_ID"]?.text
+    clientID = source["client"]?.text
     tenant = source["tenant"]?.text
     scopes = (source["scope"]?.text ?? "").split(separator: " ").map(String.init)
     account = source["account"]?.text
@@ -63,14 +63,31 @@ package struct Settings: Sendable {
       return key
     }
     collection = source["collection"]?.text
-    caBundle = source["ca-bundle", variable: "LLAVERO_CA_BUNDLE"]?.text
+    caBundle = source["ca-bundle"]?.text
     broker = try source["broker"].map { (setting) throws(Failure.Message) in
       guard let policy = BrokerPolicy(rawValue: setting.text) else {
         throw setting.refused("It should be auto, off or only.")
       }
       return policy
     }
-    graphURL = source["graph-url", variable: "LLAVERO_GRAPH_URL"]?.text
+    graphURL = source["graph-url"]?.text
+  }
+}
+
+extension Settings {
+  /// The configuration file; `nil` where the environment names no place for one.
+  package static func path(environment: [String: String]) -> String? {
+    let home = environment["HOME"].map { $0 + "/.config" }
+    let configured = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    return (configured ?? home).map { $0 + "/llavero/config" }
+  }
+
+  /// The variable that goes before a setting of the file.
+  package static func variable(of name: String) -> String {
+    switch name {
+    case "client": "LLAVERO_CLIENT_ID"
+    default: "LLAVERO_" + name.replacing("-", with: "_").uppercased()
+    }
   }
 }
 
@@ -98,9 +115,7 @@ private struct SettingSource {
 
   init(environment: [String: String]) throws(Failure.Message) {
     self.environment = environment
-    let home = environment["HOME"].map { $0 + "/.config" }
-    let configured = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-    path = (configured ?? home).map { $0 + "/llavero/config" } ?? ""
+    path = Settings.path(environment: environment) ?? ""
     values = try path.isEmpty ? [:] : Self.settings(in: path)
     if let unknown = values.keys.sorted().first(where: { !Self.names.contains($0) }) {
       throw Self.invalid(
@@ -126,8 +141,8 @@ private struct SettingSource {
   }
 
   /// A setting by its name in the file. An empty one counts as none.
-  subscript(name: String, variable variable: String? = nil) -> Setting? {
-    let variable = variable ?? "LLAVERO_" + name.uppercased()
+  subscript(name: String) -> Setting? {
+    let variable = Settings.variable(of: name)
     if let text = environment[variable], !text.isEmpty { return Setting(text: text, place: variable) }
     if let text = values[name], !text.isEmpty {
       return Setting(text: text, place: "\"\(name)\" in \(path)")

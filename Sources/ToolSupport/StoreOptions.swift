@@ -50,7 +50,8 @@ package struct StoreOptions: ParsableArguments {
       Failure.exit(
         with: Failure.Message(
           code: .usage, name: "key_required", message: "The file store was chosen, and no key for it.",
-          advice: "Add --key, or set LLAVERO_KEY or \"key\" in the configuration, to \(KeyChoice.forms)."))
+          advice: "Add --key, or set LLAVERO_KEY or \"key\" in the configuration, to \(KeyChoice.forms). "
+            + "\"llavero setup --store file\" makes a key and says it in the configuration."))
     }
     return EncryptedFileCacheStore(key: source(key))
   }
@@ -74,14 +75,19 @@ package struct StoreOptions: ParsableArguments {
   /// The end of a command line that is to use the same store, as a shell takes it: what this one says of the store.
   /// What the environment and the configuration say holds for that one too, but for an open file.
   package var repeated: String {
-    var words: [String] = []
-    if let kind { words += ["--store", kind.rawValue] }
-    if let key { words += ["--key", key.argument] }
-    if let collection { words += ["--collection", collection] }
+    var words = named.flatMap { ["--" + $0.name, $0.value] }
     if allowsPlainSession { words.append("--allow-plain-session") }
     let text = words.map { " " + shellQuoted($0) }.joined()
     guard fileStore != nil, case .passphraseDescriptor(let number)? = chosenKey else { return text }
     return text + " \(number)< FILE"
+  }
+
+  /// What the command line says of the store, by the names that it has as a setting, too.
+  package var named: [(name: String, value: String)] {
+    [("store", kind?.rawValue), ("key", key?.argument), ("collection", collection)].compactMap {
+      name, value in
+      value.map { (name: name, value: $0) }
+    }
   }
 
   /// Whether the keyring may ask: long enough to find a password, short enough not to hang a forgotten terminal for

@@ -60,6 +60,24 @@ package enum Terminal {
     return answer == "y" || answer == "yes"
   }
 
+  /// Asks a question until the answer makes sense. Nothing typed is the proposal.
+  ///
+  /// - Throws: `Failure.Message` of code `cancelled` at the end of standard input.
+  package static func ask<Answer>(
+    _ question: String, _ proposal: String, _ answer: (String) -> Answer?
+  ) throws(Failure.Message) -> Answer {
+    while true {
+      errors.write(question + (proposal.isEmpty ? ": " : " [\(proposal)]: "))
+      guard let line = readLine() else {
+        errors.write("\n")
+        throw Failure.Message(
+          code: .cancelled, name: "cancelled", message: "The questions were not answered.")
+      }
+      if let answer = answer(line.isEmpty ? proposal : line) { return answer }
+      error("That is none of these.")
+    }
+  }
+
   fileprivate static let isDumb = processEnvironment()["TERM"] == "dumb"
 }
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GLibSupport
 import SecretService
+import ToolSupport
 
 /// Who offers the Secret Service.
 struct ServiceCheck: Check {
@@ -19,7 +20,9 @@ struct ServiceCheck: Check {
 
   private static func advice(_ error: SecretServiceError) -> String? {
     switch error {
-    case .noSecretService: "Install one and log in again, for example: sudo apt-get install gnome-keyring"
+    case .noSecretService:
+      "Install one and log in again, for example: sudo apt-get install gnome-keyring. "
+        + Failure.Message.setupAdvice
     // KWallet encrypts by a plugin that Debian does not install with it.
     case .refused(_, let message) where message.contains("libqca-ossl"):
       "sudo apt-get install libqca-qt5-2-plugins, and log in again"

@@ -1,5 +1,6 @@
 import GLibSupport
 import SecretService
+import ToolSupport
 
 /// The bus on which a keyring can be reached.
 struct SessionBusCheck: Check {
@@ -21,7 +22,8 @@ struct SessionBusCheck: Check {
       return [
         .problem(
           "There is no D-Bus session bus. \(reason)",
-          advice: "Run in a desktop session, or in a shell that has a bus: dbus-run-session -- bash")
+          advice: "Run in a desktop session, or in a shell that has a bus: dbus-run-session -- bash. "
+            + Failure.Message.setupAdvice)
       ]
     } catch {
       return [.problem(error)]

@@ -1,0 +1,198 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+@Suite(.timeLimit(.minutes(10)))
+struct SetupTests {
+  let tool: Tool
+  let home: TemporaryDirectory
+
+  init() throws {
+    tool = try Tool()
+    home = try TemporaryDirectory()
+  }
+
+  private var path: String { home.path + "/config/llavero/config" }
+  private var configuration: String? { try? String(contentsOfFile: path, encoding: .utf8) }
+
+  private var variables: [String: String?] {
+    [
+      "XDG_CONFIG_HOME": home.path + "/config", "XDG_DATA_HOME": home.path + "/data", "LLAVERO_STORE": nil,
+      "LLAVERO_KEY": nil, "LLAVERO_CLIENT_ID": nil, "LLAVERO_GROUP": nil,
+    ]
+  }
+
+  /// What a machine without a keyring has.
+  private static let noBus: [String: String?] = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"]
+
+  private func setup(
+    _ arguments: String..., with changes: [String: String?] = [:], input: String = ""
+  ) throws -> Child.Result {
+    try tool.run(["setup"] + arguments, input: input, environment: variables.merging(changes) { $1 })
+  }
+
+  private func write(_ text: String) throws {
+    _ = try home.directory("config/llavero")
+    _ = try home.file("config/llavero/config", text)
+  }
+
+  @Test func `On a machine without a keyring one command makes a store of encrypted files and its key`()
+    throws
+  {
+    let result = try setup("--client", "some-client", "--tenant", "contoso.com", "--json", with: Self.noBus)
+    #expect(result.status == 0, "\(result.standardError)")
+    let report = try JSONValue(text: result.standardOutput)
+    #expect(
+      report.keys == ["does_not_protect", "dry_run", "key_file", "path", "protects", "settings", "warnings"])
+    let key = home.path + "/config/llavero/key"
+    #expect(report["key_file"]?.stringValue == key)
+    #expect(
+      configuration
+        == "[llavero]\nstore = file\nkey = file:\(key)\nclient = some-client\ntenant = contoso.com\n")
+    for file in [path, key] {
+      var status = stat()
+      #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+    #expect(try Data(contentsOf: URL(filePath: key)).count == 32)
+    // From then on the other commands work without an option, and the probe has left nothing.
+    let groups = try tool.run(["groups"], environment: variables.merging(Self.noBus) { $1 })
+    #expect(groups.status == 0, "\(groups.standardError)")
+    #expect(groups.standardOutput.isEmpty)
+    // Again, nothing changes.
+    let before = configuration
+    #expect(try setup(with: Self.noBus).status == 0)
+    #expect(configuration == before)
+  }
+
+  @Test func `Where a keyring answers it is taken, and what it protects is said`() throws {
+    let result = try setup("--client", "some-client")
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(configuration == "[llavero]\nstore = keyring\nclient = some-client\n")
+    #expect(result.standardOutput.contains("What it does not:\n  Programs of yours can ask"))
+    #expect(result.standardError.isEmpty)
+  }
+
+  @Test func `A locked keyring is not passed over, and nothing is written`() throws {
+    let keyring = try PrivateKeyring()
+    let tool = try Tool(on: keyring)
+    try keyring.lockCollection()
+    let result = try tool.run(["setup", "--client", "c"], environment: variables)
+    #expect(result.status == 3)
+    #expect(configuration == nil)
+  }
+
+  @Test func `All else in the file stays as it is, and what changes is said with what it was`() throws {
+    let text = """
+      # Ours; made by hand
+      [other]
+      store = theirs
+      [llavero]
+      # the old one
+        tenant=fabrikam.com
+      scope = Mail.Read   Files.Read
+      tenant = contoso.com
+
+      [more]
+      client = theirs
+      """
+    try write(text)
+    chmod(path, 0o644)
+    let result = try setup("--store", "keyring", "--client", #"a\b"#, "--tenant", "example.com")
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(
+      configuration
+        == text.replacing(
+          "tenant = contoso.com\n", with: "tenant = example.com\nstore = keyring\nclient = a\\\\b\n"))
+    #expect(result.standardOutput.contains("tenant = example.com (was contoso.com)\n"))
+    #expect(result.standardOutput.contains("client = a\\b\n"))
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    let again = try tool.run(["setup", "--json"], environment: variables)
+    #expect(try JSONValue(text: again.standardOutput)["settings"]?.strings("previous") == [])
+    #expect(try JSONValue(text: again.standardOutput)["settings"]?.strings("value").contains(#"a\b"#) == true)
+  }
+
+  @Test func `A configuration that is a link stays one`() throws {
+    _ = try home.directory("config/llavero")
+    let real = try home.file("dotfiles", "[llavero]\nscope = Mail.Read\n")
+    #expect(symlink(real, path) == 0)
+    #expect(try setup("--client", "c", "--store", "keyring").status == 0)
+    #expect(configuration == "[llavero]\nscope = Mail.Read\nstore = keyring\nclient = c\n")
+    #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == real)
+  }
+
+  @Test func `A dry run writes nothing, neither settings nor key nor store`() throws {
+    let result = try setup("--client", "c", "--dry-run", with: Self.noBus)
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(result.standardOutput.hasPrefix("Would be written to \(path):\n  store = file\n"))
+    #expect(!FileManager.default.fileExists(atPath: home.path + "/config"))
+    #expect(!FileManager.default.fileExists(atPath: home.path + "/data"))
+  }
+
+  @Test func `A store that does not work says why, and nothing is written`() throws {
+    let missing = try setup("--store", "keyring", "--json", with: Self.noBus)
+    #expect(missing.status == 1)
+    #expect(missing.standardError.contains("llavero setup"))
+    #expect(configuration == nil)
+    // The store that is there has another key.
+    #expect(try setup("--store", "file", "--client", "c").status == 0)
+    let before = configuration
+    let other = home.path + "/other"
+    let wrong = try setup("--store", "file", "--key", "file:\(other)")
+    #expect(wrong.status == 1)
+    #expect(configuration == before)
+    #expect(!FileManager.default.fileExists(atPath: other))
+  }
+
+  @Test(arguments: [
+    ["--store", "file", "--key", "file:relative"], ["--store", "keyring", "--key", "keyring"],
+    ["--store", "papyrus"], ["--authority", "http://login.example.com/common"],
+  ])
+  func `What makes no sense is wrong usage`(_ arguments: [String]) throws {
+    let result = try tool.run(["setup"] + arguments, environment: variables)
+    #expect(result.status == 2, "\(result.standardError)")
+    #expect(configuration == nil)
+  }
+
+  @Test func `A passphrase from a descriptor makes the store, and the configuration says passphrase`() throws
+  {
+    let phrase = try home.file("phrase", "korrekt\n")
+    let result = try Child.run(
+      "bash",
+      ["-c", #"exec "$0" setup --store file --key passphrase-fd:3 --client c 3< "$1""#, Tool.path, phrase],
+      environment: tool.environment(with: variables))
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(configuration?.contains("key = passphrase\n") == true)
+    #expect(!result.standardOutput.contains("korrekt"))
+  }
+
+  @Test func `A variable that goes before the file is told of, and without a client it says so`() throws {
+    let result = try setup("--store", "keyring", with: ["LLAVERO_STORE": "file", "LLAVERO_KEY": "keyring"])
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(result.standardError.contains("LLAVERO_STORE in the environment goes before this store."))
+    #expect(result.standardError.contains("No client is named."))
+  }
+
+  @Test func `On a terminal it asks, again for what makes no sense`() throws {
+    let screen = try tool.onTerminal(
+      ["setup"], environment: tool.environment(with: variables),
+      answer: { shown, _ in
+        let question = shown.replacing("\r\n", with: "\n").split(separator: "\n").last ?? ""
+        if question.hasPrefix("Store (keyring, file) [keyring]") {
+          return shown.contains("none of these") ? "file\n" : "papyrus\n"
+        }
+        if question.hasPrefix("Key (") { return "\n" }
+        if question.hasPrefix("Client") { return "some-client\n" }
+        return question.hasPrefix("Tenant") ? "\n" : nil
+      })
+    #expect(screen.status == 0, "\(screen.text)")
+    #expect(
+      configuration
+        == "[llavero]\nstore = file\nkey = file:\(home.path)/config/llavero/key\nclient = some-client\n")
+    let ended = try tool.onTerminal(
+      ["setup"], environment: tool.environment(with: variables), answer: { _, _ in "\u{4}" })
+    #expect(ended.status == 5)
+  }
+}
