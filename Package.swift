@@ -32,6 +32,7 @@ let package = Package(
     .library(name: "TokenCache", targets: ["TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore"]),
     .library(name: "EncryptedFileStore", targets: ["EncryptedFileStore"]),
+    .library(name: "EtcdStore", targets: ["EtcdStore"]),
     .library(name: "Sealing", targets: ["Sealing"]),
     .library(name: "MSALExtensionsStore", targets: ["MSALExtensionsStore"]),
     .library(name: "SecretService", targets: ["SecretService"]),
@@ -76,6 +77,12 @@ let package = Package(
       swiftSettings: safe),
     .target(
       name: "EncryptedFileStore", dependencies: ["GLibSupport", "Sealing", "StoreSupport", "TokenCache"],
+      swiftSettings: safe),
+    .target(
+      name: "EtcdStore",
+      dependencies: [
+        "GLibSupport", "HTTPSupport", "Sealing", "SecretService", "StoreSupport", "TokenCache", httpTypes,
+      ],
       swiftSettings: safe),
     .target(
       name: "MSALExtensionsStore",
@@ -124,7 +131,7 @@ let package = Package(
     .target(
       name: "ToolSupport",
       dependencies: [
-        "EncryptedFileStore", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
+        "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
         "KeyringStore",
         "Sealing", "SecretService", "TokenCache", argumentParser,
       ],
@@ -134,7 +141,7 @@ let package = Package(
       name: "CacheCommands",
       dependencies: [
         "EncryptedFileStore", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
-        "MSALExtensionsStore", "SecretService", "TokenCache", "ToolSupport", argumentParser,
+        "MSALExtensionsStore", "Sealing", "SecretService", "TokenCache", "ToolSupport", argumentParser,
       ],
       swiftSettings: safe),
     .executableTarget(
@@ -190,8 +197,9 @@ let package = Package(
     .executableTarget(
       name: "CacheWorker",
       dependencies: [
-        "EncryptedFileStore", "GLibSupport", "IdentityClient", "KeyringStore", "MSALExtensionsStore",
-        "ProofOfPossession", "Sealing", "SecretService", "TokenCache", "WorkerSupport",
+        "EncryptedFileStore", "EtcdStore", "GLibSupport", "IdentityClient", "KeyringStore",
+        "MSALExtensionsStore", "ProofOfPossession", "Sealing", "SecretService", "SoupTransport", "TokenCache",
+        "WorkerSupport",
       ],
       path: "Tests/CacheWorker", swiftSettings: common),
     .testTarget(
@@ -205,6 +213,13 @@ let package = Package(
       dependencies: [
         "CacheWorker", "EncryptedFileStore", "GLibSupport", "Sealing", "SecretService", "TestSupport",
         "TokenCache", "WorkerSupport", crypto,
+      ],
+      swiftSettings: common),
+    .testTarget(
+      name: "EtcdStoreTests",
+      dependencies: [
+        "CacheWorker", "EtcdStore", "GLibSupport", "HTTPSupport", "Sealing", "SoupTransport", "TestSupport",
+        "TokenCache", "WorkerSupport", crypto, httpTypes,
       ],
       swiftSettings: common),
     .testTarget(

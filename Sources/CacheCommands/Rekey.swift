@@ -1,13 +1,13 @@
 import ArgumentParser
-import EncryptedFileStore
+import Sealing
 import ToolSupport
 
 struct Rekey: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rekey",
-    abstract: "Give the file store a new key.",
+    abstract: "Give the store in files or in etcd a new key.",
     discussion: """
-      Every file of every group is sealed again with a new random key, and that is put under the passphrase or \
+      Every account of every group is sealed again with a new random key, and that is put under the passphrase or \
       key named by --new-key; without it, under the one of --key, and a passphrase is asked for anew. It may be \
       interrupted: from then on the new key opens the store, and the command finishes the work when it is run \
       again.
@@ -31,12 +31,13 @@ struct Rekey: AsyncParsableCommand {
   var newKey: KeyChoice?
 
   func run() async throws {
-    guard let fileStore = store.fileStore else {
+    guard let sealedStore = store.store as? any SealedStore else {
       throw Failure.Message(
-        code: .usage, name: "no_file_store", message: "Only the file store has a key to change.",
-        advice: "Add --store file and --key.")
+        code: .usage, name: "no_file_store",
+        message: "Only the stores in files and in etcd have a key to change.",
+        advice: "Add --store file, or --store etcd, and --key.")
     }
-    let summary = try await fileStore.rekey(to: newKey.map(store.source))
+    let summary = try await sealedStore.rekey(to: newKey.map(store.source))
     if output.json {
       return Terminal.out(try json(Result(resealed: summary.resealed, left: summary.left)))
     }

@@ -15,7 +15,7 @@ public import TokenCache
 /// let store = EncryptedFileCacheStore(key: .keyFile(path: "/etc/example/cache.key"))
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
-public final class EncryptedFileCacheStore: CacheStore {
+public final class EncryptedFileCacheStore: SealedStore {
   private let directory: StoreDirectory
   private let timeout: Duration
   private let reads = BlockingQueue(label: "llavero.files.reads")

@@ -86,9 +86,13 @@ struct GroupFiles {
     for (id, document) in changes {
       next[id] = document == nil ? nil : next.sequence
       guard let document else { continue }
-      files.append((Self.fileName(id), try seal(document, of: id, next.sequence)))
+      files.append(
+        (
+          Self.fileName(id),
+          try SealedFormat.seal(document, of: id, in: group, sequence: next.sequence, with: keys.current)
+        ))
     }
-    guard next.entries.count <= SealedFormat.maximumDocumentSize else { throw Self.tooLarge }
+    guard next.entries.count <= SealedFormat.maximumDocumentSize else { throw SealedFormat.tooLarge }
     files.append((Self.manifestName, seal(next)))
     do throws(CacheError) {
       try writingFiles { () throws(PrivateFileError) in
@@ -177,17 +181,13 @@ struct GroupFiles {
         case .success(let file) = try file(name)
       else { continue }
       let identity = SealedFormat.Identity(group: group, name: shard?.bytes ?? Manifest.name)
-      guard SealedFormat.keyID(of: file) != keys.current.id else { continue }
-      var opened: SealedFormat.Opened
+      let bytes: [UInt8]
       do throws(SealError) {
-        opened = try SealedFormat.open(file, as: identity, with: keys)
+        guard let resealed = try SealedFormat.resealed(file, as: identity, with: keys) else { continue }
+        bytes = resealed
       } catch {
         summary.left += 1
         continue
-      }
-      defer { opened.wipe() }
-      let bytes = unsafe opened.contents.withUnsafeBytes {
-        unsafe SealedFormat.seal($0, as: identity, sequence: opened.sequence, with: keys.current)
       }
       try directory.write(bytes, to: name + Self.newSuffix)
       try directory.rename(name + Self.newSuffix, to: name)
@@ -209,18 +209,12 @@ struct GroupFiles {
 
   private func readShard(_ id: ShardID) throws(PrivateFileError) -> GroupFindings.Shard {
     guard let name = id.bytes, let file = try file(Self.fileName(id)) else { return .absent }
-    // Only this variable may hold the bytes: what another holds too would be copied, and the copy wiped.
-    var opened: SealedFormat.Opened
     do throws(SealError) {
-      opened = try SealedFormat.open(try file.get(), as: .init(group: group, name: name), with: keys)
+      let (document, sequence) = try SealedFormat.document(
+        in: try file.get(), of: name, in: group, with: keys)
+      return .sound(document, sequence: sequence)
     } catch {
       return .unreadable(error)
-    }
-    defer { opened.wipe() }
-    do {
-      return .sound(try CacheDocument(json: opened.contents), sequence: opened.sequence)
-    } catch {
-      return .unreadable(.unreadable(error.message))
     }
   }
 
@@ -234,24 +228,6 @@ struct GroupFiles {
       return .failure(.notSealed)
     }
   }
-
-  private func seal(
-    _ document: CacheDocument, of id: ShardID, _ sequence: UInt64
-  ) throws(CacheError) -> [UInt8] {
-    guard let name = id.bytes else { throw CacheError(.refused, "\"\(id)\" is not the id of a shard.") }
-    let limit = SealedFormat.maximumDocumentSize
-    let file: [UInt8]? = try unsafe document.withJSON { json in
-      guard json.count <= limit else { return nil }
-      return unsafe SealedFormat.seal(
-        json, as: .init(group: group, name: name), sequence: sequence, with: keys.current)
-    }
-    guard let file else { throw Self.tooLarge }
-    return file
-  }
-
-  private static let tooLarge = CacheError(
-    .tooLarge, "A shard or manifest of more than \(SealedFormat.maximumDocumentSize) bytes is too large.",
-    advice: "Remove what is of no use any more, such as tokens that have expired.")
 
   private func seal(_ manifest: Manifest) -> [UInt8] {
     unsafe manifest.entries.withUnsafeBytes {

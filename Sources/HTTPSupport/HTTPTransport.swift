@@ -10,6 +10,26 @@ public protocol HTTPTransport: Sendable {
   ///
   /// - Throws: ``HTTPTransportError``, also when the task is cancelled: then within milliseconds.
   func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse
+
+  /// Sends a request, and hands out each part of the answer's body as it comes, whatever the status.
+  ///
+  /// - Parameters:
+  ///   - request: The request, whose timeout bounds everything up to the answer's end, and whose size bounds each part.
+  ///   - receive: Takes a part, and says whether it wants more. It must not block.
+  /// - Returns: The answer's head, once the body has come to its end or nobody wants more of it.
+  /// - Throws: ``HTTPTransportError``, as ``send(_:)`` does; ``HTTPTransportError/invalidRequest(_:)`` from a transport
+  ///   that can only collect answers.
+  func stream(
+    _ request: HTTPTransportRequest, _ receive: @escaping @Sendable (Data) -> Bool
+  ) async throws(HTTPTransportError) -> HTTPResponse
+}
+
+extension HTTPTransport {
+  public func stream(
+    _ request: HTTPTransportRequest, _ receive: @escaping @Sendable (Data) -> Bool
+  ) async throws(HTTPTransportError) -> HTTPResponse {
+    throw .invalidRequest("This transport hands out no answer before it is complete.")
+  }
 }
 
 /// A request together with the bounds that its caller sets.
@@ -20,14 +40,19 @@ public struct HTTPTransportRequest: Sendable {
   public var timeout: Duration
   /// How many bytes of body are taken; a longer answer is an error.
   public var maximumBodySize: Int
+  /// Whether it does no harm when the server gets the request twice, whatever the method. Such a request may go over a
+  /// connection that was used before, and goes over another one where the server has closed that.
+  public var isRepeatable: Bool
 
   public init(
-    _ head: HTTPRequest, body: Data? = nil, timeout: Duration = .seconds(60), maximumBodySize: Int = 1 << 20
+    _ head: HTTPRequest, body: Data? = nil, timeout: Duration = .seconds(60), maximumBodySize: Int = 1 << 20,
+    isRepeatable: Bool = false
   ) {
     self.head = head
     self.body = body
     self.timeout = timeout
     self.maximumBodySize = maximumBodySize
+    self.isRepeatable = isRepeatable
   }
 }
 

@@ -102,7 +102,7 @@ public final class PublicClient: Sendable {
       sender: sender, configuration: configuration, telemetry: telemetry, now: now)
     browserSession = BrowserSession(onEvent: onBrowserEvent)
     let directory = lockDirectory ?? RuntimeDirectory(environment: processEnvironment()).path
-    locks = AccountLocks(directory: directory, log: log)
+    locks = AccountLocks(directory: directory, cache: cache, log: log)
   }
 
   /// Gets a token by having a person sign in in a browser: authorization code with PKCE (RFC 7636, RFC 8252). A broker

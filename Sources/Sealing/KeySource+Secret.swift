@@ -1,9 +1,9 @@
 import Crypto
 import FoundationEssentials
-import GLibSupport
-import SecretService
+package import GLibSupport
+package import SecretService
 import StoreSupport
-import TokenCache
+package import TokenCache
 
 extension KeySource {
   /// The longest key file, in bytes.
@@ -61,6 +61,53 @@ extension KeySource {
     try keyringItem(header, surroundings)?.remove()
   }
 
+  /// A password that comes from where keys come from: a file or credential holds it and perhaps a line end; in the keyring
+  /// it is the secret of the item with an attribute.
+  ///
+  /// - Parameters:
+  ///   - name: What it is the password for, after "the password of".
+  ///   - attribute: The item's attribute.
+  ///   - environment: Where credentials are looked for.
+  ///   - busAddress: The session bus of the keyring; the environment's unless one is given.
+  ///   - cancellable: Ends the waiting for the keyring.
+  /// - Returns: The password.
+  /// - Throws: ``CacheError`` when it cannot be had. It blocks.
+  package func password(
+    of name: String, attribute: (name: String, value: String), environment: [String: String],
+    busAddress: String?, _ cancellable: Cancellable
+  ) throws(CacheError) -> SecretBytes {
+    var secret: [UInt8]
+    switch self {
+    case .passphrase(let ask): return try ask(.open)
+    case .portal:
+      throw CacheError(
+        .refused, "The Secret portal gives keys, and not the password of \(name).",
+        advice: "Name a file, a credential or the keyring.")
+    case .keyFile(let path):
+      secret = try Self.contents(
+        path, called: "file \(path)",
+        advice: "It is to hold the password of \(name), and to be closed to all others.")
+    case .credential(let credential):
+      secret = try Self.contents(
+        inCredential: credential, environment,
+        advice: "Put \"LoadCredentialEncrypted=\(credential):FILE\" into the unit.")
+    case .keyring(let collection, let prompt, let allowsPlain):
+      secret = try KeyringSecret(
+        attribute: attribute, collection: collection, mayPrompt: prompt != .denied,
+        connection: SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlain),
+        cancellable: cancellable
+      ).find(
+        orThrow: CacheError(
+          .locked, "The keyring does not hold the password of \(name).",
+          advice:
+            "\"secret-tool store --label=etcd \(attribute.name) \(shellQuoted(attribute.value))\" puts it there."
+        ))
+    }
+    defer { wipe(&secret) }
+    if secret.last == UInt8(ascii: "\n") { secret.removeLast() }
+    return unsafe secret.withUnsafeBytes { unsafe SecretBytes(copying: $0) }
+  }
+
   private func keyringItem(_ header: SealedKeys.Header, _ surroundings: Surroundings) -> KeyringKey? {
     guard case .keyring(let collection, let prompt, let allowsPlain) = self else { return nil }
     return KeyringKey(
@@ -111,7 +158,8 @@ extension KeySource {
   private static func key(inFile path: String) throws(CacheError) -> [UInt8] {
     let make =
       "\"(umask 077; set -C; head -c 32 /dev/urandom > \(shellQuoted(path)))\" makes one; keep a copy in a safe place."
-    return try key(path, called: "key file \(path)", advice: "For a new store, \(make)")
+    let name = "key file \(path)"
+    return try checked(contents(path, called: name, advice: "For a new store, \(make)"), called: name)
   }
 
   private static func key(
@@ -122,6 +170,13 @@ extension KeySource {
       "Put \"LoadCredentialEncrypted=\(name):\(file)\" into the unit. For a new store, "
       + "\"test ! -e \(shellQuoted(file)) && head -c 32 /dev/urandom | "
       + "systemd-creds encrypt --name=\(shellQuoted(name)) - \(shellQuoted(file))\" makes the credential."
+    return try checked(
+      contents(inCredential: name, environment, advice: advice), called: "credential \(name)")
+  }
+
+  private static func contents(
+    inCredential name: String, _ environment: [String: String], advice: String
+  ) throws(CacheError) -> [UInt8] {
     guard let directory = environment["CREDENTIALS_DIRECTORY"], directory.hasPrefix("/") else {
       throw CacheError(
         .unavailable, "There are no systemd credentials: CREDENTIALS_DIRECTORY is not set.", advice: advice)
@@ -130,13 +185,13 @@ extension KeySource {
       throw CacheError(.unavailable, "\"\(name)\" is no name of a credential.")
     }
     // systemd lets the service's user in by an access list, which the mode shows as rights of the group.
-    return try key(
+    return try contents(
       "\(directory)/\(name)", called: "credential \(name) in \(directory)", openToOthers: true, advice: advice
     )
   }
 
-  /// The bytes of a key; `called` follows "the".
-  private static func key(
+  /// The bytes of a secret; `called` follows "the".
+  private static func contents(
     _ path: String, called name: String, openToOthers: Bool = false, advice: String
   ) throws(CacheError) -> [UInt8] {
     let key: [UInt8]?
@@ -146,6 +201,10 @@ extension KeySource {
       throw CacheError(error, "The \(name) cannot be used.")
     }
     guard let key else { throw CacheError(.unavailable, "There is no \(name).", advice: advice) }
+    return key
+  }
+
+  private static func checked(_ key: [UInt8], called name: String) throws(CacheError) -> [UInt8] {
     guard key.count >= minimumKeySize else {
       throw CacheError(
         .wrongKey, "The \(name) has \(key.count) bytes; a key has \(minimumKeySize) at least.",

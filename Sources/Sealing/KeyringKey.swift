@@ -18,7 +18,7 @@ struct KeyringKey {
   func create() throws(CacheError) -> [UInt8] {
     let secret = Array(hex(randomBytes(32)).utf8)
     try calling(collection: collection) { () throws(SecretServiceError) in
-      let collection = try unlocked()
+      let collection = try item.unlocked()
       _ = try connection.create(
         label: "Llavero: key of the file store (\(hex(salt.prefix(4))))", attributes: attributes,
         secret: SecretBytes(copying: secret), in: collection, prompt: mayPrompt, cancellable)
@@ -27,29 +27,47 @@ struct KeyringKey {
   }
 
   func find() throws(CacheError) -> [UInt8] {
-    let secret = try calling(collection: collection) { () throws(SecretServiceError) in
-      let found = try connection.search(["key": hex(salt)], in: try unlocked(), cancellable)
-      return try connection.secrets(of: found.unlocked, cancellable).values.first { $0.count > 0 }
-    }
-    guard let secret else {
-      throw CacheError(
-        .wrongKey, "The keyring does not hold the key of the file store.",
+    try item.find(
+      orThrow: CacheError(
+        .wrongKey, "The keyring does not hold the key of the store.",
         advice:
           "Name the collection that it was put into, or restore the keyring. \"secret-tool search --all "
-          + "xdg:schema \(Self.schema)\" lists the keys.")
-    }
-    return unsafe secret.withUnsafeBytes { unsafe Array($0) }
+          + "xdg:schema \(Self.schema)\" lists the keys."))
   }
 
   func remove() throws(CacheError) {
     try calling(collection: collection) { () throws(SecretServiceError) in
-      for item in try connection.search(["key": hex(salt)], in: try unlocked(), cancellable).unlocked {
+      for item in try connection.search(["key": hex(salt)], in: try item.unlocked(), cancellable).unlocked {
         try connection.delete(item, prompt: mayPrompt, cancellable)
       }
     }
   }
 
-  private func unlocked() throws(SecretServiceError) -> ObjectPath {
+  private var item: KeyringSecret {
+    KeyringSecret(
+      attribute: ("key", hex(salt)), collection: collection, mayPrompt: mayPrompt, connection: connection,
+      cancellable: cancellable)
+  }
+}
+
+/// The secret of an item of the keyring that has an attribute.
+struct KeyringSecret {
+  let attribute: (name: String, value: String)
+  let collection: String?
+  let mayPrompt: Bool
+  let connection: SecretServiceConnection
+  let cancellable: Cancellable
+
+  func find(orThrow absent: CacheError) throws(CacheError) -> [UInt8] {
+    let secret = try calling(collection: collection) { () throws(SecretServiceError) in
+      let found = try connection.search([attribute.name: attribute.value], in: try unlocked(), cancellable)
+      return try connection.secrets(of: found.unlocked, cancellable).values.first { $0.count > 0 }
+    }
+    guard let secret else { throw absent }
+    return unsafe secret.withUnsafeBytes { unsafe Array($0) }
+  }
+
+  func unlocked() throws(SecretServiceError) -> ObjectPath {
     let properties = try connection.collection(named: collection, cancellable)
     if properties.isLocked { try connection.unlock(properties.path, prompt: mayPrompt, cancellable) }
     return properties.path

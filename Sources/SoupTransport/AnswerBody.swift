@@ -29,6 +29,8 @@ struct AnswerBody {
   private var unpacking: GzipDecoding?
   /// The bytes that came, with chunk sizes and all.
   private var received = 0
+  /// How many of them make up what was taken already.
+  private var taken = 0
 
   /// - Parameters:
   ///   - isChunked: Whether the bytes are those of `Transfer-Encoding: chunked`.
@@ -45,12 +47,19 @@ struct AnswerBody {
   /// Takes the next bytes.
   mutating func append(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
     received += bytes.count
-    guard received - limit <= limit / 2 + 65536 else { throw .tooLarge }
+    guard received - taken - limit <= limit / 2 + 65536 else { throw .tooLarge }
     guard var chunks else { return try decode(bytes) }
     defer { self.chunks = chunks }
     var rest = bytes[...]
     while let part = try chunks.next(in: &rest) { try decode(UnsafeRawBufferPointer(rebasing: part)) }
     if chunks.isComplete { try complete() }
+  }
+
+  /// Hands out what was made of the bytes up to now, which does not count any more.
+  mutating func take() -> Data {
+    taken = received
+    defer { decoded = Data() }
+    return decoded
   }
 
   /// Takes note that the bytes are at their end.

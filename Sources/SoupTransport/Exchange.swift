@@ -18,16 +18,22 @@ final class Exchange: @unchecked Sendable {
   private let message: SoupMessageReference
   private let request: HTTPTransportRequest
   private let call: ExchangeCall
+  /// Takes the body's parts as they come, where they are not collected.
+  private let receive: (@Sendable (Data) -> Bool)?
   private var stream: UnsafeMutablePointer<GInputStream>?
   private var isChunked = false
   private var informationalAnswers = 0
   private var isFinished = false
   private var body: AnswerBody?
 
-  init(_ message: SoupMessageReference, _ request: HTTPTransportRequest, _ call: ExchangeCall) {
+  init(
+    _ message: SoupMessageReference, _ request: HTTPTransportRequest, _ call: ExchangeCall,
+    handingPartsTo receive: (@Sendable (Data) -> Bool)?
+  ) {
     self.message = message
     self.request = request
     self.call = call
+    self.receive = receive
   }
 
   deinit {
@@ -124,7 +130,9 @@ final class Exchange: @unchecked Sendable {
     } catch {
       return end(.failure(message.transportError(error, limit: request.maximumBodySize)))
     }
-    guard let body, body.isComplete else { return readMore() }
+    var wantsMore = true
+    if let receive, let part = body?.take(), !part.isEmpty { wantsMore = receive(part) }
+    guard let body, body.isComplete || !wantsMore else { return readMore() }
     end(.success(HTTPTransportResponse(message.responseHead, body: body.decoded)))
   }
 
@@ -149,7 +157,7 @@ final class Exchange: @unchecked Sendable {
 
   /// GnuTLS does not look at what a certificate is for.
   fileprivate func requestStarts() {
-    guard message.socket != nil || message.certificateIsForServers else {
+    guard message.isPlain || message.certificateIsForServers else {
       return finish(.failure(.untrustedServer("The certificate of \(message.host) is not for a server.")))
     }
   }

@@ -7,6 +7,8 @@ import HTTPSupport
 enum Route: Sendable {
   /// To the hosts that their addresses name, over TLS.
   case hosts(trustAnchors: GObjectReference<GTlsDatabase>?, ProxySettings?)
+  /// To this machine's own loopback addresses, without TLS and without a proxy.
+  case loopback
   /// To one Unix socket, without TLS.
   case socket(UnixSocket)
 
@@ -14,7 +16,7 @@ enum Route: Sendable {
   var scheme: String {
     switch self {
     case .hosts: "https"
-    case .socket: "http"
+    case .loopback, .socket: "http"
     }
   }
 }

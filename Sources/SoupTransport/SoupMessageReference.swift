@@ -15,6 +15,8 @@ final class SoupMessageReference: @unchecked Sendable {
   let isIdempotent: Bool
   /// Where the request goes instead of to a host.
   let socket: UnixSocket?
+  /// Whether it goes without TLS.
+  let isPlain: Bool
 
   init(_ request: HTTPTransportRequest, on route: Route) throws(HTTPTransportError) {
     let head = request.head
@@ -42,8 +44,10 @@ final class SoupMessageReference: @unchecked Sendable {
     pointer = message
     if case .socket(let socket) = route { self.socket = socket } else { socket = nil }
     host = socket?.path ?? authority
-    isIdempotent = head.method.isIdempotent
+    if case .hosts = route { isPlain = false } else { isPlain = true }
+    isIdempotent = head.method.isIdempotent || request.isRepeatable
     soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
+    if isIdempotent { soup_message_add_flags(message, SOUP_MESSAGE_IDEMPOTENT) }
     soup_message_add_flags(message, SOUP_MESSAGE_COLLECT_METRICS)
     setBody(request.body)
     let fields = soup_message_get_request_headers(message)
@@ -66,7 +70,7 @@ final class SoupMessageReference: @unchecked Sendable {
 
 extension SoupMessageReference {
   /// False if the answer is that of a proxy which refused the tunnel: no server has shown a certificate.
-  var cameFromServer: Bool { socket != nil || cameOverTLS }
+  var cameFromServer: Bool { isPlain || cameOverTLS }
 
   /// Whether the server has shown a certificate.
   var cameOverTLS: Bool { soup_message_get_tls_peer_certificate(pointer) != nil }

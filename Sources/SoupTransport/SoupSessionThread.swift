@@ -17,8 +17,12 @@ final class SoupSessionThread: @unchecked Sendable {
         if let trustAnchors { soup_session_set_tls_database(session, trustAnchors.pointer) }
         proxy?.apply(to: session)
         self.session = session
-      case .socket(let socket):
-        session = makeSession(to: socket)
+      case .loopback, .socket:
+        if case .socket(let socket) = route {
+          session = makeSession(to: socket)
+        } else {
+          session = makeSession()
+        }
         // No proxy is on the way, nor looked for.
         if let session { soup_session_set_proxy_resolver(session, nil) }
       }

@@ -6,7 +6,7 @@ import Sealing
 import SecretService
 import TokenCache
 
-/// Where the key of the file store comes from, as the person says it. It never holds the secret itself.
+/// Where the key of a store, or a password, comes from, as the person says it. It never holds the secret itself.
 package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
   case passphrase
   case passphraseDescriptor(Int32)
@@ -61,7 +61,7 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     switch self {
     case .passphrase: .passphrase { (use) throws(CacheError) in try Self.ask(use) }
     case .passphraseDescriptor(let descriptor):
-      .passphrase { _ throws(CacheError) in try Self.read(descriptor) }
+      .passphrase { _ throws(CacheError) in Self.keep(try Self.read(descriptor)) }
     case .file(let path): .keyFile(path: path)
     case .credential(let name): .credential(name: name)
     case .keyring:
@@ -70,11 +70,23 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     }
   }
 
+  /// The source of a password. The last parameters are for one in the keyring.
+  func passwordSource(
+    of name: String, collection: String?, prompt: PromptPermission, allowsPlainSession: Bool
+  ) -> KeySource {
+    switch self {
+    case .passphrase: .passphrase { _ throws(CacheError) in try Self.ask("Password of \(name): ", for: name) }
+    case .passphraseDescriptor(let descriptor):
+      .passphrase { _ throws(CacheError) in try Self.read(descriptor) }
+    default: source(collection: collection, prompt: prompt, allowsPlainSession: allowsPlainSession)
+    }
+  }
+
   private static func ask(_ use: PassphraseUse) throws(CacheError) -> SecretBytes {
     switch use {
-    case .open: return keep(try ask("Passphrase of the file store: "))
+    case .open: return keep(try ask("Passphrase of the store: "))
     case .set:
-      let passphrase = try ask("New passphrase for the file store: ")
+      let passphrase = try ask("New passphrase for the store: ")
       let again = try ask("The same again: ")
       let isSame = unsafe passphrase.withUnsafeBytes { one in
         unsafe again.withUnsafeBytes { other in unsafe one.elementsEqual(other) }
@@ -86,11 +98,13 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     }
   }
 
-  private static func ask(_ question: String) throws(CacheError) -> SecretBytes {
+  private static func ask(
+    _ question: String, for name: String = "the store"
+  ) throws(CacheError) -> SecretBytes {
     if let answer = try Terminal.askSecretly(question) { return answer }
     throw CacheError(
-      .locked, "There is no terminal to ask for the passphrase of the file store.",
-      advice: "Give it in a file descriptor: --key passphrase-fd:3 3< FILE. Or use another key: \(forms).")
+      .locked, "There is no terminal to ask for the passphrase of \(name).",
+      advice: "Give it in a file descriptor: passphrase-fd:3 3< FILE. Or use another source: \(forms).")
   }
 
   /// Reads a passphrase up to the end, without the line's end.
@@ -111,6 +125,6 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     // Whoever comes next in this process finds a file at its beginning again.
     lseek(descriptor, 0, SEEK_SET)
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-    return keep(unsafe bytes.withUnsafeBytes { unsafe SecretBytes(copying: $0) })
+    return unsafe bytes.withUnsafeBytes { unsafe SecretBytes(copying: $0) }
   }
 }

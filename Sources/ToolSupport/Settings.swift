@@ -15,8 +15,15 @@ package struct Settings: Sendable {
   package var account: String?
   package var group: KeychainGroup?
   package var store: StoreKind?
-  /// Where the key of the file store comes from.
+  /// Where the key of the store in files or in etcd comes from.
   package var key: KeyChoice?
+  /// The addresses of etcd's members, with commas in between.
+  package var endpoints: String?
+  /// What the names of the store's values in etcd begin with.
+  package var prefix: String?
+  package var etcdUser: String?
+  /// Where the password of etcd's user comes from.
+  package var etcdPassword: KeyChoice?
   package var collection: String?
   /// A file with the certificates to trust in place of the system's.
   package var caBundle: String?
@@ -55,13 +62,18 @@ package struct Settings: Sendable {
       }
       return kind
     }
-    key = try source["key"].map { (setting) throws(Failure.Message) in
+    func keyChoice(_ setting: SettingSource.Setting) throws(Failure.Message) -> KeyChoice {
       // Not quoted: somebody may have taken it for the place of the key itself.
       guard let key = KeyChoice(argument: setting.text) else {
         throw setting.refused("It should be \(KeyChoice.forms).")
       }
       return key
     }
+    key = try source["key"].map(keyChoice)
+    endpoints = source["endpoints"]?.text
+    prefix = source["prefix"]?.text
+    etcdUser = source["etcd-user", variable: "LLAVERO_ETCD_USER"]?.text
+    etcdPassword = try source["etcd-password", variable: "LLAVERO_ETCD_PASSWORD"].map(keyChoice)
     collection = source["collection"]?.text
     caBundle = source["ca-bundle"]?.text
     broker = try source["broker"].map { (setting) throws(Failure.Message) in
@@ -94,9 +106,9 @@ extension Settings {
 /// Finds settings in the environment, then in the configuration file.
 private struct SettingSource {
   private static let names: Set<String> = [
-    "account", "authority", "broker", "ca-bundle", "client", "collection", "graph-url", "group", "key",
-    "scope",
-    "store", "tenant",
+    "account", "authority", "broker", "ca-bundle", "client", "collection", "endpoints", "etcd-password",
+    "etcd-user",
+    "graph-url", "group", "key", "prefix", "scope", "store", "tenant",
   ]
 
   private let environment: [String: String]

@@ -1,9 +1,12 @@
 package import ArgumentParser
 package import EncryptedFileStore
+import EtcdStore
 import GLibSupport
+package import HTTPSupport
 import KeyringStore
 package import Sealing
 package import SecretService
+package import Synchronization
 package import TokenCache
 
 /// The kinds of store that the tool can use.
@@ -12,6 +15,8 @@ package enum StoreKind: String, CaseIterable, ExpressibleByArgument, Sendable {
   case keyring
   /// Encrypted files.
   case file
+  /// A cluster of etcd's, for several machines.
+  case etcd
 }
 
 /// Where the cache is.
@@ -20,8 +25,22 @@ package struct StoreOptions: ParsableArguments {
     name: .customLong("store"), help: "Where the tokens are kept; in the keyring unless told otherwise.")
   package var kind: StoreKind?
 
-  @Option(help: "Where the key of the file store comes from: \(KeyChoice.forms).")
+  @Option(help: "Where the key of the store in files or in etcd comes from: \(KeyChoice.forms).")
   package var key: KeyChoice?
+
+  @Option(help: "The addresses of etcd's members, with commas in between.")
+  package var endpoints: String?
+
+  @Option(
+    help:
+      "What the names of the store's values in etcd begin with; \(Self.defaultPrefix) unless told otherwise.")
+  package var prefix: String?
+
+  @Option(help: "Who the store is to etcd.")
+  package var etcdUser: String?
+
+  @Option(help: "Where the password of etcd's user comes from: \(KeyChoice.forms).")
+  package var etcdPassword: KeyChoice?
 
   @Option(help: "The label or name of the keyring's collection; the default one unless another is named.")
   package var collection: String?
@@ -36,37 +55,102 @@ package struct StoreOptions: ParsableArguments {
 
   package init() {}
 
-  /// A file store without a key ends the process.
+  private static let defaultPrefix = "/llavero"
+
+  /// What sends requests, in a program that can.
+  package static let transport = Mutex<(@Sendable () throws(Failure.Message) -> any HTTPTransport)?>(nil)
+
+  /// A store that lacks something, such as a key, ends the process.
   package var store: any CacheStore {
-    if let fileStore { return fileStore }
-    return KeyringCacheStore(
-      collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
+    switch chosenKind {
+    case .keyring:
+      KeyringCacheStore(collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
+    case .file: EncryptedFileCacheStore(key: requiredSource)
+    case .etcd: etcdStore
+    }
   }
+
+  /// The kind of store that was chosen.
+  package var chosenKind: StoreKind { kind ?? Settings.current.store ?? .keyring }
 
   /// The store of encrypted files, where that is the one that was chosen.
   package var fileStore: EncryptedFileCacheStore? {
-    guard kind ?? Settings.current.store == .file else { return nil }
+    chosenKind == .file ? EncryptedFileCacheStore(key: requiredSource) : nil
+  }
+
+  private var requiredSource: KeySource {
     guard let key = chosenKey else {
       Failure.exit(
         with: Failure.Message(
-          code: .usage, name: "key_required", message: "The file store was chosen, and no key for it.",
+          code: .usage, name: "key_required",
+          message:
+            "The \(chosenKind == .file ? "file store" : "store in etcd") was chosen, and no key for it.",
           advice: "Add --key, or set LLAVERO_KEY or \"key\" in the configuration, to \(KeyChoice.forms). "
-            + "\"llavero setup --store file\" makes a key and says it in the configuration."))
+            + "\"llavero setup --store \(chosenKind.rawValue)\" makes a key and says it in the configuration."))
     }
-    return EncryptedFileCacheStore(key: source(key))
+    return source(key)
+  }
+
+  private var etcdStore: EtcdCacheStore {
+    guard let endpoints = chosenEndpoints else {
+      Failure.exit(
+        with: Failure.Message(
+          code: .usage, name: "endpoints_required", message: "The store in etcd was chosen, and no endpoint.",
+          advice:
+            "Add --endpoints https://HOST:2379,…, or set LLAVERO_ENDPOINTS or \"endpoints\" in the configuration."
+        ))
+    }
+    do {
+      guard let transport = Self.transport.withLock({ $0 }) else {
+        throw Failure.Message(name: "network", message: "This program does not reach etcd.")
+      }
+      return try EtcdCacheStore(
+        endpoints: endpoints, prefix: chosenPrefix, key: requiredSource, user: try chosenUser,
+        transport: transport())
+    } catch let error as CacheError {
+      Failure.exit(with: Failure.Message(error))
+    } catch {
+      Failure.exit(with: (error as? Failure.Message) ?? Failure.Message(name: "network", message: "\(error)"))
+    }
+  }
+
+  /// The endpoints, if they were said.
+  package var chosenEndpoints: [String]? {
+    (endpoints ?? Settings.current.endpoints)?.split { $0 == "," || $0 == " " }.map(String.init)
+  }
+
+  /// What the names of the store's values in etcd begin with.
+  package var chosenPrefix: String { prefix ?? Settings.current.prefix ?? Self.defaultPrefix }
+
+  private var chosenUser: EtcdUser? {
+    get throws(Failure.Message) {
+      guard let name = etcdUser ?? Settings.current.etcdUser else { return nil }
+      guard let password = etcdPassword ?? Settings.current.etcdPassword else {
+        throw Failure.Message(
+          code: .usage, name: "password_required", message: "A user of etcd's was named, and no password.",
+          advice:
+            "Add --etcd-password, or set LLAVERO_ETCD_PASSWORD or \"etcd-password\" in the configuration, to "
+            + "where it comes from: \(KeyChoice.forms).")
+      }
+      return EtcdUser(
+        name: name,
+        password: password.passwordSource(
+          of: "etcd's user \(name)", collection: chosenCollection, prompt: prompt,
+          allowsPlainSession: allowsPlainSession))
+    }
   }
 
   /// Hands the key to the program that takes over by an exec.
   ///
   /// - Returns: The descriptor that the program needs for that, if it needs one.
-  package func handOverKey() -> Int32? { fileStore == nil ? nil : chosenKey?.handOver() }
+  package func handOverKey() -> Int32? { chosenKind == .keyring ? nil : chosenKey?.handOver() }
 
   /// Where a key comes from, in the keyring's collection that was chosen.
   package func source(_ key: KeyChoice) -> KeySource {
     key.source(collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
   }
 
-  /// Where the key of the file store comes from, if that was said.
+  /// Where the key of the store comes from, if that was said.
   package var chosenKey: KeyChoice? { key ?? Settings.current.key }
 
   /// The name of the keyring's collection, if that was said.
@@ -78,16 +162,16 @@ package struct StoreOptions: ParsableArguments {
     var words = named.flatMap { ["--" + $0.name, $0.value] }
     if allowsPlainSession { words.append("--allow-plain-session") }
     let text = words.map { " " + shellQuoted($0) }.joined()
-    guard fileStore != nil, case .passphraseDescriptor(let number)? = chosenKey else { return text }
+    guard chosenKind != .keyring, case .passphraseDescriptor(let number)? = chosenKey else { return text }
     return text + " \(number)< FILE"
   }
 
   /// What the command line says of the store, by the names that it has as a setting, too.
   package var named: [(name: String, value: String)] {
-    [("store", kind?.rawValue), ("key", key?.argument), ("collection", collection)].compactMap {
-      name, value in
-      value.map { (name: name, value: $0) }
-    }
+    [
+      ("store", kind?.rawValue), ("key", key?.argument), ("endpoints", endpoints), ("prefix", prefix),
+      ("etcd-user", etcdUser), ("etcd-password", etcdPassword?.argument), ("collection", collection),
+    ].compactMap { name, value in value.map { (name: name, value: $0) } }
   }
 
   /// Whether the keyring may ask: long enough to find a password, short enough not to hang a forgotten terminal for
@@ -113,9 +197,9 @@ package struct GroupOptions: ParsableArguments {
 }
 
 extension TokenCacheAccessor {
-  /// Throws now what would hinder a write: that a file store's key is out of reach, or the store cannot be made.
+  /// Throws now what would hinder a write: that a store's key is out of reach, or the store cannot be made.
   package func prepareStore() async throws(CacheError) {
-    try await (store as? EncryptedFileCacheStore)?.open(makingStore: true)
+    try await (store as? any SealedStore)?.open(makingStore: true)
   }
 }
 

@@ -1,4 +1,5 @@
 import EncryptedFileStore
+import EtcdStore
 import FoundationEssentials
 import GLibSupport
 import Glibc
@@ -8,11 +9,12 @@ import MSALExtensionsStore
 import ProofOfPossession
 import Sealing
 import SecretService
+import SoupTransport
 import TokenCache
 import WorkerSupport
 
 /// A process that works on a token cache in the keyring, for tests that take several; in the file store when
-/// `CACHE_WORKER_KEY_FILE` names its key.
+/// `CACHE_WORKER_KEY_FILE` names its key, or in etcd when `CACHE_WORKER_ENDPOINTS` names that besides.
 ///
 /// - `CacheWorker save <group> <name> <count> <accounts>` saves tokens called `<name>-0`, `<name>-1`, … and
 ///   writes the name of each on a line as soon as it was saved.
@@ -32,11 +34,25 @@ struct CacheWorker {
 
   init(group: String, store: (any CacheStore)? = nil) throws {
     self.group = try KeychainGroup(group)
-    let keyFile = ProcessInfo.processInfo.environment["CACHE_WORKER_KEY_FILE"]
-    self.store =
-      store ?? keyFile.map { EncryptedFileCacheStore(key: .keyFile(path: $0), timeout: .seconds(120)) }
-      ?? KeyringCacheStore()
+    self.store = try store ?? Self.store(ProcessInfo.processInfo.environment)
     cache = TokenCacheAccessor(store: self.store, group: self.group)
+  }
+
+  private static func store(_ environment: [String: String]) throws -> any CacheStore {
+    guard let keyFile = environment["CACHE_WORKER_KEY_FILE"] else { return KeyringCacheStore() }
+    let key = KeySource.keyFile(path: keyFile)
+    guard let endpoints = environment["CACHE_WORKER_ENDPOINTS"] else {
+      return EncryptedFileCacheStore(key: key, timeout: .seconds(120))
+    }
+    let user = environment["CACHE_WORKER_ETCD_USER"].map { name in
+      EtcdUser(name: name, password: .keyFile(path: environment["CACHE_WORKER_ETCD_PASSWORD_FILE"] ?? ""))
+    }
+    return try EtcdCacheStore(
+      endpoints: endpoints.split(separator: ",").map(String.init),
+      prefix: environment["CACHE_WORKER_PREFIX"] ?? "", key: key, user: user,
+      transport: SoupHTTPTransport(environment: environment, allowsLoopbackHTTP: true),
+      timeout: .seconds(120),
+      checksEveryLookup: environment["CACHE_WORKER_CHECKS"] != nil)
   }
 
   static func main() async throws {

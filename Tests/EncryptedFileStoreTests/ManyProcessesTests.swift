@@ -12,13 +12,13 @@ struct ManyProcessesTests {
   @Test func `Eight processes that save 200 responses each lose none`() async throws {
     let fixture = try Fixture()
     let acknowledged = try await fixture.saveByEightProcesses()
-    #expect(try await fixture.names() == Set(acknowledged))
+    #expect(try await fixture.savedNames() == Set(acknowledged))
   }
 
   @Test func `What was acknowledged stays although writers are killed all the time`() async throws {
     let fixture = try Fixture()
     let (acknowledged, killed) = try await fixture.saveByProcessesThatAreKilled()
-    let names = try await fixture.names()
+    let names = try await fixture.savedNames()
     #expect(names.isSuperset(of: acknowledged))
     #expect(names.count <= acknowledged.count + killed)
     print("\(killed) processes killed, \(acknowledged.count) acknowledged, \(names.count) found")
@@ -51,22 +51,5 @@ struct ManyProcessesTests {
 
   @Test func `A thousand tasks save and read through one store`() async throws {
     try await Fixture().saveByAThousandTasks()
-  }
-}
-
-extension Fixture {
-  /// The names of the tokens in the group, each of which is whole and there once.
-  fileprivate func names() async throws -> Set<String> {
-    let contents = try await otherStore().read(.all, in: group)
-    #expect(contents.problems.isEmpty, "\(contents.problems)")
-    var names: Set<String> = []
-    for document in contents.documents.values {
-      for credential in document.accessTokens.values {
-        let token = try #require(AccessToken(credential))
-        let name = try #require(SampleToken.name(ofAccessToken: token.secret))
-        #expect(names.insert(name).inserted)
-      }
-    }
-    return names
   }
 }

@@ -5,10 +5,8 @@ import Synchronization
 /// A D-Bus session bus and a keyring of their own, in a temporary directory of their own.
 ///
 /// The person's own session is out of reach: the daemons' environment is built from nothing, and the bus knows
-/// no service files but those that a test puts into `services`, so that nothing is started by itself. All children are in one process group, led by a
-/// watchdog that holds the reading end of a pipe: when this process ends, however it does, the watchdog
-/// removes the directory and kills the group. (PR_SET_PDEATHSIG does not do: it fires when the *thread* that
-/// started the child ends.)
+/// no service files but those that a test puts into `services`, so that nothing is started by itself. All children are in
+/// one process group, led by a ``Watchdog``.
 public final class PrivateKeyring: Sendable {
   public static let password = "keyring password"
 
@@ -21,8 +19,7 @@ public final class PrivateKeyring: Sendable {
   public let environment: [String: String]
 
   private let files: TemporaryDirectory
-  private let lifeline: Pipe
-  private let watchdog: Child
+  private let watchdog: Watchdog
   private let bus: Child
   private let daemon = Mutex<Child?>(nil)
   private let provider: KeyringProvider
@@ -39,19 +36,14 @@ public final class PrivateKeyring: Sendable {
       "XDG_DATA_DIRS": directory + "/none", "TMPDIR": directory,
       "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent",
     ]
-    lifeline = try Pipe()
-    let script = #"trap "" HUP INT TERM; cat >/dev/null; rm -rf "$1"; kill -KILL 0"#
-    watchdog = try Child(
-      "/bin/sh", ["-c", script, "watchdog", directory], environment: environment,
-      streams: (lifeline.reading, nil, nil))
-    lifeline.closeReading()
+    watchdog = try Watchdog(over: directory, environment: environment)
 
     for name in ["data", "run", "services"] { mkdir(directory + "/" + name, 0o700) }
     try Self.write(Self.busConfiguration(directory), to: directory + "/bus.conf")
     let address = try Pipe()
     bus = try Child(
       "dbus-daemon", ["--config-file=\(directory)/bus.conf", "--nofork", "--nosyslog", "--print-address=1"],
-      environment: environment, group: watchdog.pid, streams: (nil, address.writing, nil))
+      environment: environment, group: watchdog.group, streams: (nil, address.writing, nil))
     address.closeWriting()
     busAddress = address.readLine()
     if busAddress.isEmpty { throw Child.Failure(description: "dbus-daemon did not start") }
@@ -64,8 +56,7 @@ public final class PrivateKeyring: Sendable {
 
   /// Ends everything and removes the directory. Waits until that is done.
   public func shutdown() {
-    lifeline.closeWriting()
-    watchdog.wait()
+    watchdog.end()
     bus.wait()
     daemon.withLock { _ = $0?.wait() }
   }
@@ -75,7 +66,7 @@ public final class PrivateKeyring: Sendable {
   public func startDaemon(_ other: KeyringProvider? = nil, unlocked: Bool = true) throws {
     let provider = other ?? provider
     let child = try provider.start(
-      in: directory, environment: environment, group: watchdog.pid, unlocked: unlocked)
+      in: directory, environment: environment, group: watchdog.group, unlocked: unlocked)
     daemon.withLock { $0 = child }
 
     let cancellable = Cancellable(timeout: .seconds(120))

@@ -32,9 +32,20 @@ package protocol StoreFixture: Sendable {
 
   /// Makes a shard that is there one that cannot be read.
   func damage(_ shard: ShardID) async throws
+
+  /// The group's counter in a store; once it is another than it was, where it changes a moment after the group.
+  func generation(of store: any CacheStore, after previous: UInt64?) async -> UInt64?
 }
 
 extension StoreFixture {
+  package func generation(of store: any CacheStore, after previous: UInt64?) async -> UInt64? {
+    store.generation(of: group)
+  }
+
+  package func generation(of store: any CacheStore) async -> UInt64? {
+    await generation(of: store, after: nil)
+  }
+
   func newStore() throws -> any CacheStore { try newStore(timeout: .seconds(120)) }
 }
 
@@ -124,6 +135,21 @@ extension SharedStoreFixture {
     for number in stride(from: 0, to: 1000, by: 5) {
       #expect(try await cache.finds(SampleToken("t\(number)", account: number % 7)))
     }
+  }
+
+  /// The names of the tokens in the group, each of which is whole and there once.
+  package func savedNames() async throws -> Set<String> {
+    let contents = try await newStore().read(.all, in: group)
+    #expect(contents.problems.isEmpty, "\(contents.problems)")
+    var names: Set<String> = []
+    for document in contents.documents.values {
+      for credential in document.accessTokens.values {
+        let token = try #require(AccessToken(credential))
+        let name = try #require(SampleToken.name(ofAccessToken: token.secret))
+        #expect(names.insert(name).inserted)
+      }
+    }
+    return names
   }
 
   private var writerCount: Int { 8 }

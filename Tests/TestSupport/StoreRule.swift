@@ -74,7 +74,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
     StoreRule("A change that fails, or changes nothing, changes nothing") { fixture in
       let store = try fixture.newStore()
       try await store.write(1, to: [1, 2], of: fixture)
-      let generation = store.generation(of: fixture.group)
+      let generation = await fixture.generation(of: store)
       let shards = [fixture.shard(1), fixture.shard(2)]
       let error = await #expect(throws: CacheError.self) {
         try await store.update(shards, in: fixture.group) { contents throws(CacheError) in
@@ -88,7 +88,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
         return contents.documents.count
       }
       #expect(result == 2)
-      #expect(store.generation(of: fixture.group) == generation)
+      #expect(await fixture.generation(of: store) == generation)
       #expect(try await fixture.newStore().numbers(of: fixture) == [1: 1, 2: 1])
     },
     StoreRule("Only the shards that were named are written") { fixture in
@@ -136,19 +136,21 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
       fixture in
       let (store, other) = (try fixture.newStore(), try fixture.newStore())
       try await store.write(1, to: [1], of: fixture)
-      var seen: Set<UInt64> = [try #require(store.generation(of: fixture.group))]
+      var seen = [try #require(await fixture.generation(of: store))]
       for number in 2...5 {
         let writer = number.isMultiple(of: 2) ? other : store
         try await writer.write(number, to: [1], of: fixture)
-        let generation = try #require(store.generation(of: fixture.group))
-        #expect(other.generation(of: fixture.group) == generation)
-        #expect(seen.insert(generation).inserted)
+        let generation = try #require(await fixture.generation(of: store, after: seen.last))
+        #expect(await fixture.generation(of: other, after: seen.last) == generation)
+        #expect(!seen.contains(generation))
+        seen.append(generation)
       }
       #expect(try await other.remove(.damaged, in: fixture.group) == 0)
       _ = try await other.read(.all, in: fixture.group)
-      #expect(try seen.contains(#require(store.generation(of: fixture.group))))
+      #expect(await fixture.generation(of: store) == seen.last)
       #expect(try await other.remove(.everything, in: fixture.group) == 1)
-      #expect(try !seen.contains(#require(store.generation(of: fixture.group))))
+      let last = try #require(await fixture.generation(of: store, after: seen.last))
+      #expect(!seen.contains(last))
     },
     StoreRule("Groups are listed by name and do not see each other", for: .groups) { fixture in
       let store = try fixture.newStore()
@@ -195,12 +197,12 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
     StoreRule("What is too large is refused, and what there was stays", for: .limit) { fixture in
       let store = try fixture.newStore()
       try await store.write(1, to: [1, 2], of: fixture)
-      let generation = store.generation(of: fixture.group)
+      let generation = await fixture.generation(of: store)
       let error = await #expect(throws: CacheError.self) {
         try await store.write(2, to: [1, 2], of: fixture, padding: 33 << 20)
       }
       #expect(error?.code == .tooLarge)
-      #expect(store.generation(of: fixture.group) == generation)
+      #expect(await fixture.generation(of: store) == generation)
       #expect(try await fixture.newStore().numbers(of: fixture) == [1: 1, 2: 1])
     },
     StoreRule(

@@ -4,25 +4,48 @@ import Logging
 import Synchronization
 import TokenCache
 
-/// Lets one renewal at a time go on for an account, in all processes of the user: two that send the same
-/// refresh token at once lose the account at servers that take each token once.
+/// The right to renew the tokens of an account.
+struct AccountLock: Sendable {
+  fileprivate let file: HeldLockFile?
+  fileprivate let turn: (any RenewalTurn)?
+
+  func release() {
+    turn?.end()
+    file?.release()
+  }
+}
+
+/// Lets one renewal at a time go on for an account, in all processes of the user, and on all machines that share its
+/// store: two that send the same refresh token at once lose the account at servers that take each token once.
 final class AccountLocks: Sendable {
   private let directory: String
+  private let cache: TokenCacheAccessor
   private let log: ClientLog
   private let queues = Mutex<[ShardID: BlockingQueue]>([:])
 
-  init(directory: String, log: ClientLog) {
+  init(directory: String, cache: TokenCacheAccessor, log: ClientLog) {
     self.directory = directory
+    self.cache = cache
     self.log = log
   }
 
   /// Waits until nobody else renews tokens of the account.
   ///
-  /// - Returns: The lock, to be released. `nil` when it cannot be had in time, or not at all; then the
-  ///   renewal goes on without it, since most servers take a refresh token twice and a sign-in is the worst
-  ///   that can come of it.
+  /// - Returns: The lock, to be released. When it cannot be had in time, or not at all, the renewal goes on without it,
+  ///   since most servers take a refresh token twice and a sign-in is the worst that can come of it.
   /// - Throws: ``IdentityError/Code/cancelled``.
-  func lock(_ account: ShardID, within timeout: Duration) async throws(IdentityError) -> HeldLockFile? {
+  func lock(_ account: ShardID, within timeout: Duration) async throws(IdentityError) -> AccountLock {
+    let deadline = ContinuousClock.now + timeout
+    let file = try await lockFile(account, within: timeout)
+    // The processes of one machine send one of them.
+    let turn = await cache.store.renewalTurn(
+      of: account, in: cache.group, within: max(deadline - ContinuousClock.now, .zero))
+    return AccountLock(file: file, turn: turn)
+  }
+
+  private func lockFile(
+    _ account: ShardID, within timeout: Duration
+  ) async throws(IdentityError) -> HeldLockFile? {
     let queue = queues.withLock { queues in
       if let queue = queues[account] { return queue }
       let queue = BlockingQueue(label: "llavero.identity.lock")

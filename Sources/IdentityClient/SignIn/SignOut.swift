@@ -17,7 +17,7 @@ struct SignOut: Sendable {
     let shard = ShardID(homeAccountID: account.homeAccountID, group: client.cache.group)
     do {
       let lock = try await client.locks.lock(shard, within: Self.lockTimeout)
-      defer { lock?.release() }
+      defer { lock.release() }
       try await clear()
     }
     client.log.info("The account is signed out.", ["account": client.log.personal(account.homeAccountID)])

@@ -135,7 +135,7 @@ extension SilentSearch {
     client.configuration.brokerPolicy == .required && client.cache.store is InMemoryStore
   }
 
-  private func accountLock() async throws(IdentityError) -> HeldLockFile? {
+  private func accountLock() async throws(IdentityError) -> AccountLock {
     let shard = ShardID(homeAccountID: home, group: client.cache.group)
     return try await client.locks.lock(shard, within: SilentSignIn.lockTimeout)
   }

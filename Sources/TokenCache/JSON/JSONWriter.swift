@@ -85,3 +85,12 @@ struct JSONWriter {
     }
   }
 }
+
+extension JSONValue {
+  /// The value as compact JSON with sorted keys.
+  ///
+  /// - Throws: What a reader with these limits would throw.
+  package func json(within limits: JSONLimits) throws(ForeignJSONError) -> [UInt8] {
+    try JSONWriter.bytes(of: self, within: limits)
+  }
+}

@@ -107,7 +107,7 @@ extension CacheDocument {
 
   private func jsonBytes() throws(CacheError) -> [UInt8] {
     do {
-      return try JSONWriter.bytes(of: .object(sections), within: .cache)
+      return try JSONValue.object(sections).json(within: .cache)
     } catch .notANumber {
       throw CacheError.damaged("a number in it cannot be written as JSON")
     } catch {

@@ -122,4 +122,28 @@ public protocol CacheStore: Sendable {
   /// A number that is different after every change to a group by anybody who keeps to the format, or `nil`
   /// while nobody can tell.
   func generation(of group: KeychainGroup) -> UInt64?
+
+  /// Waits until no other machine renews the tokens of an account, where the store is one that several machines share.
+  ///
+  /// - Parameters:
+  ///   - account: The account's shard.
+  ///   - group: The group.
+  ///   - timeout: How long to wait.
+  /// - Returns: The turn, to be ended. `nil` where there is nothing to wait for, where somebody has changed the account
+  ///   meanwhile, and where the turn cannot be had: a renewal without it costs a request and loses nothing.
+  func renewalTurn(
+    of account: ShardID, in group: KeychainGroup, within timeout: Duration
+  ) async -> (any RenewalTurn)?
+}
+
+extension CacheStore {
+  public func renewalTurn(
+    of account: ShardID, in group: KeychainGroup, within timeout: Duration
+  ) async -> (any RenewalTurn)? { nil }
+}
+
+/// Being the one that renews the tokens of an account.
+public protocol RenewalTurn: Sendable {
+  /// Lets the next one go on.
+  func end()
 }

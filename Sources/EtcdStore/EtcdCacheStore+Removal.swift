@@ -1,0 +1,74 @@
+import Sealing
+import TokenCache
+
+extension EtcdCacheStore {
+  /// How many values are removed in one transaction.
+  private static let step = 50
+
+  /// Removes all shards, readable or not, in steps.
+  func removeEverything(in group: KeychainGroup) async throws(CacheError) -> Int {
+    var count = 0
+    var rest: EtcdRange? = names.group(group)
+    while let range = rest {
+      let deadline = ContinuousClock.now + timeout
+      let page = try await reading { () async throws(EtcdFailure) in
+        try await client.page(of: range, limit: Self.step, keysOnly: true, until: deadline)
+      }
+      let shards = page.values.compactMap { value in
+        if case .shard(let id, _) = names.part(value.key) { id } else { nil }
+      }
+      if !shards.isEmpty { count += try await remove(shards, in: group) }
+      rest = page.hasMore ? page.values.last.map { range.after($0.key) } : nil
+    }
+    return count
+  }
+
+  /// Removes shards that are there, whatever is in them.
+  private func remove(_ shards: [ShardID], in group: KeychainGroup) async throws(CacheError) -> Int {
+    try await writing(in: group) { (update: inout EtcdUpdate<Int>) throws(CacheError) in
+      try await update.run(.some(shards)) { [names] (snapshot) throws(CacheError) in
+        let present = snapshot.shards.filter { $0.value != nil }
+        return EtcdUpdate<Int>.Plan(
+          result: present.count,
+          conditions: present.map {
+            EtcdCondition(key: names.shard($0.id, of: group), modRevision: $0.value?.modRevision ?? 0)
+          },
+          operations: present.map { .delete(names.shard($0.id, of: group)) },
+          versions: present.map { ($0.id, nil) })
+      }
+    }
+  }
+
+  /// Removes shards that cannot be read and never will be.
+  func removeDamaged(in group: KeychainGroup) async throws(CacheError) -> Int {
+    let known = known(group)
+    let damaged = try await withKeys { () async throws(CacheError) in
+      let deadline = ContinuousClock.now + timeout
+      let snapshot = try await reading { () async throws(EtcdFailure) in
+        try await EtcdSnapshot(.all, of: group, writer: known.writer, names, client, until: deadline)
+      }
+      return try await run { [keys, names] () throws(CacheError) in
+        try EtcdFindings(snapshot, known, names, keys).removable.map(\.id)
+      }
+    }
+    var count = 0
+    for start in stride(from: 0, to: damaged.count, by: Self.step) {
+      let shards = Array(damaged[start..<min(start + Self.step, damaged.count)])
+      count += try await writing(in: group) { (update: inout EtcdUpdate<Int>) throws(CacheError) in
+        try await update.run(.some(shards)) { (snapshot) throws(CacheError) in
+          try await run { [keys, names] () throws(CacheError) in
+            let found = try EtcdFindings(snapshot, known, names, keys).removable
+            return EtcdUpdate<Int>.Plan(
+              result: found.count,
+              conditions: found.map {
+                EtcdCondition(key: names.shard($0.id, of: group), modRevision: $0.modRevision)
+              },
+              operations: found.map { .delete(names.shard($0.id, of: group)) },
+              versions: found.map { ($0.id, nil) })
+          }
+        }
+      }
+    }
+    return count
+  }
+}

@@ -1,0 +1,241 @@
+import FoundationEssentials
+import GLibSupport
+import HTTPSupport
+import HTTPTypes
+import SecretService
+import Synchronization
+import TokenCache
+
+/// Speaks to a cluster through the JSON gateway of etcd's API v3.
+///
+/// Every request may be carried out twice without harm: gets change nothing, transactions say which state they are for.
+/// So what one endpoint leaves without an answer, the next one is asked.
+final class EtcdClient: Sendable {
+  /// The largest answer: the 4 MiB that gRPC takes, in base64 and more.
+  static let maximumAnswerSize = 8 << 20
+  /// How long one of several endpoints has to answer before the next one is asked.
+  private static let patience = Duration.seconds(3)
+  /// For how long endpoints that cannot be reached are tried again: so long it takes to start a member anew.
+  private static let grace = Duration.seconds(3)
+
+  let endpoints: [EtcdEndpoint]
+  private let transport: any HTTPTransport
+  private let session: EtcdSession?
+  private let state = Mutex(State())
+
+  private struct State {
+    /// The endpoint that answered last.
+    var preferred = 0
+    var cluster: String?
+  }
+
+  init(
+    endpoints: [EtcdEndpoint], user: EtcdUser?, transport: any HTTPTransport, environment: [String: String],
+    busAddress: String?
+  ) {
+    self.endpoints = endpoints
+    self.transport = transport
+    session = user.map { EtcdSession($0, environment: environment, busAddress: busAddress) }
+  }
+
+  /// Sends a request until an endpoint answers it.
+  ///
+  /// - Parameters:
+  ///   - method: The path of the gateway's method, such as `kv/range`.
+  ///   - message: What it is sent.
+  ///   - deadline: When to give up.
+  /// - Returns: etcd's answer.
+  /// - Throws: ``EtcdFailure``, which says whether the request may have been carried out all the same.
+  func call(
+    _ method: String, _ message: JSONObject, until deadline: ContinuousClock.Instant
+  ) async throws(EtcdFailure) -> EtcdAnswer {
+    let body = try Self.json(message)
+    let began = ContinuousClock.now
+    var patience = Self.patience
+    var pause = Duration.milliseconds(50)
+    var isUnanswered = false
+    while true {
+      var problems: [EndpointProblem] = []
+      let first = state.withLock(\.preferred)
+      for offset in endpoints.indices {
+        let index = (first + offset) % endpoints.count
+        let remaining = deadline - .now
+        guard remaining > .zero else { break }
+        let limit = endpoints.count == 1 ? remaining : min(remaining, patience)
+        do throws(EndpointProblem) {
+          let answer = try await attempt(
+            method, body, at: endpoints[index], until: ContinuousClock.now + limit)
+          try take(answer, from: index)
+          return answer
+        } catch {
+          isUnanswered = isUnanswered || error.isUnanswered
+          if error.isFinal {
+            throw EtcdFailure(cause: error.cause, mayHaveHappened: isUnanswered)
+          }
+          problems.append(error)
+        }
+      }
+      let mayRecover =
+        problems.contains { $0.mayPass }
+        || problems.contains { $0.mayComeBack } && ContinuousClock.now - began < Self.grace
+      guard mayRecover, ContinuousClock.now + pause < deadline else {
+        throw EtcdFailure(cause: Self.cause(of: problems), mayHaveHappened: isUnanswered)
+      }
+      do {
+        try await Task.sleep(for: pause * Double.random(in: 0.5...1))
+      } catch {
+        throw EtcdFailure(cause: .cancelled, mayHaveHappened: isUnanswered)
+      }
+      pause = min(pause * 2, .seconds(1))
+      patience *= 2
+    }
+  }
+
+  /// Gets what an endpoint sends until it ends the answer, nobody wants more, or a quarter of an hour has passed.
+  ///
+  /// - Returns: False where the transport cannot do that.
+  func stream(
+    _ method: String, _ message: JSONObject, _ receive: @escaping @Sendable (Data) -> Bool
+  ) async throws(EtcdFailure) -> Bool {
+    let endpoint = endpoints[state.withLock(\.preferred)]
+    do throws(EndpointProblem) {
+      let token = try await token(at: endpoint, until: .now + Self.patience)
+      let body = try json(message, at: endpoint)
+      let request = request(method, body, token, to: endpoint, within: .seconds(900))
+      do {
+        let head = try await transport.stream(request, receive)
+        if head.status == .unauthorized { session?.forget(token) }
+        return true
+      } catch .invalidRequest {
+        return false
+      } catch {
+        throw EndpointProblem(error, at: endpoint)
+      }
+    } catch {
+      throw EtcdFailure(cause: error.cause)
+    }
+  }
+
+  /// Leaves an endpoint that keeps silent for the next one.
+  func leavePreferred() {
+    state.withLock { $0.preferred = ($0.preferred + 1) % endpoints.count }
+  }
+
+  private static func cause(of problems: [EndpointProblem]) -> EtcdFailure.Cause {
+    if problems.allSatisfy(\.isUnreachable), !problems.isEmpty { return .unreachable(problems.map(\.reason)) }
+    if !problems.contains(where: \.mayPass), let problem = problems.first(where: { !$0.isUnreachable }) {
+      return problem.cause
+    }
+    return .timedOut(problems.map(\.reason))
+  }
+
+  /// Asks one endpoint, and again where its token had run out.
+  private func attempt(
+    _ method: String, _ body: Data, at endpoint: EtcdEndpoint, until deadline: ContinuousClock.Instant
+  ) async throws(EndpointProblem) -> EtcdAnswer {
+    var attempts = 0
+    while true {
+      attempts += 1
+      let token = try await token(at: endpoint, until: deadline)
+      do throws(EndpointProblem) {
+        let object = try await send(method, body, token, to: endpoint, until: deadline)
+        do {
+          return try EtcdAnswer(object)
+        } catch {
+          throw EndpointProblem(error.cause, at: endpoint, isUnanswered: true)
+        }
+      } catch  where error.isStaleToken && session != nil && attempts < 4 {
+        session?.forget(token)
+      }
+    }
+  }
+
+  private func token(
+    at endpoint: EtcdEndpoint, until deadline: ContinuousClock.Instant
+  ) async throws(EndpointProblem) -> String? {
+    guard let session else { return nil }
+    return try await session.token(at: endpoint, within: deadline - .now) {
+      (name, password) throws(EndpointProblem) in
+      let message: JSONObject = ["name": .string(name), "password": .string(password)]
+      let body: JSONObject
+      do throws(EndpointProblem) {
+        body = try await send(
+          "auth/authenticate", json(message, at: endpoint), nil, to: endpoint, until: deadline)
+      } catch  where error.saysThatNobodyIsAsked {
+        return nil
+      }
+      guard let token = body["token"]?.stringValue, HTTPField.isValidValue(token) else {
+        throw EndpointProblem(.malformed("it holds no token"), at: endpoint, isUnanswered: false)
+      }
+      return token
+    }
+  }
+
+  private func send(
+    _ method: String, _ body: Data, _ token: String?, to endpoint: EtcdEndpoint,
+    until deadline: ContinuousClock.Instant
+  ) async throws(EndpointProblem) -> JSONObject {
+    let response: HTTPTransportResponse
+    do {
+      response = try await transport.send(
+        request(method, body, token, to: endpoint, within: max(deadline - .now, .zero)))
+    } catch {
+      throw EndpointProblem(error, at: endpoint)
+    }
+    let object: JSONObject
+    do {
+      object = try EtcdAnswer.object(response.body)
+    } catch {
+      // Such as the page of a proxy.
+      let reason =
+        response.head.status == .ok ? error.cause : .malformed("its status is \(response.head.status.code)")
+      throw EndpointProblem(reason, at: endpoint, isUnanswered: true)
+    }
+    guard response.head.status == .ok else { throw EndpointProblem(error: object, at: endpoint) }
+    return object
+  }
+
+  private func request(
+    _ method: String, _ body: Data, _ token: String?, to endpoint: EtcdEndpoint, within timeout: Duration
+  ) -> HTTPTransportRequest {
+    var head = endpoint.request("/v3/" + method)
+    head.headerFields[.contentType] = "application/json"
+    head.headerFields[.authorization] = token
+    // A member that has lost its leader ends a watch, which it would else keep silent.
+    if let hasLeader { head.headerFields[hasLeader] = "true" }
+    return HTTPTransportRequest(
+      head, body: body, timeout: timeout, maximumBodySize: Self.maximumAnswerSize, isRepeatable: true)
+  }
+
+  private let hasLeader = HTTPField.Name("Grpc-Metadata-hasleader")
+
+  private func json(_ message: JSONObject, at endpoint: EtcdEndpoint) throws(EndpointProblem) -> Data {
+    do {
+      return try Self.json(message)
+    } catch {
+      throw EndpointProblem(error.cause, at: endpoint, isUnanswered: false)
+    }
+  }
+
+  private static func json(_ message: JSONObject) throws(EtcdFailure) -> Data {
+    do {
+      return Data(try JSONValue.object(message).json(within: .cache))
+    } catch {
+      throw .malformed("the question for it has no form")
+    }
+  }
+
+  /// Takes note of who answered. Two clusters must not be taken for one.
+  private func take(_ answer: EtcdAnswer, from index: Int) throws(EndpointProblem) {
+    let isSame = state.withLock { state in
+      guard state.cluster == nil || state.cluster == answer.cluster else { return false }
+      state.cluster = answer.cluster
+      state.preferred = index
+      return true
+    }
+    guard isSame else {
+      throw EndpointProblem(
+        .otherCluster(endpoint: endpoints[index].description), at: endpoints[index], isUnanswered: true)
+    }
+  }
+}

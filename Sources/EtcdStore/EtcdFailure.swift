@@ -1,0 +1,141 @@
+import HTTPSupport
+import TokenCache
+
+/// Why etcd did not do what was asked.
+struct EtcdFailure: Error {
+  enum Cause: Equatable {
+    /// etcd's own answer, with the code that gRPC gives it.
+    case refused(code: Int64, message: String)
+    /// None of the endpoints answered; a sentence for each.
+    case unreachable([String])
+    /// Some of the endpoints answered that they cannot now, or too late.
+    case timedOut([String])
+    case cancelled
+    /// A clause that says what is wrong with the answer.
+    case malformed(String)
+    /// More than was to be taken in one answer.
+    case answerTooLarge
+    /// The endpoints do not belong together.
+    case otherCluster(endpoint: String)
+    /// The password cannot be had.
+    case password(CacheError.Code, String, advice: String?)
+  }
+
+  let cause: Cause
+  /// Whether etcd may have carried the request out all the same.
+  var mayHaveHappened = false
+
+  static func malformed(_ reason: String) -> EtcdFailure { EtcdFailure(cause: .malformed(reason)) }
+
+  static let cancelled = EtcdFailure(cause: .cancelled, mayHaveHappened: true)
+
+  init(cause: Cause, mayHaveHappened: Bool = false) {
+    self.cause = cause
+    self.mayHaveHappened = mayHaveHappened
+  }
+
+  /// Whether a smaller page may be taken.
+  var isTooLarge: Bool {
+    switch cause {
+    case .answerTooLarge: true
+    case .refused(let code, let message): code == 8 && message.contains("larger than max")
+    default: false
+    }
+  }
+
+  /// What it is to the store's users. Where something may have happened that the caller cannot know of, the error
+  /// says so.
+  func cacheError(writing: Bool) -> CacheError {
+    let (code, message, advice) = explanation
+    let unknown = "Nobody can tell whether it was written: look before you do it again."
+    let told = writing && mayHaveHappened ? [message, unknown].joined(separator: " ") : message
+    return CacheError(code, told, advice: advice, underlyingError: self)
+  }
+
+  private var explanation: (CacheError.Code, String, advice: String?) {
+    switch cause {
+    case .refused(let code, let message): Self.explanation(of: code, message)
+    case .unreachable(let reasons):
+      (
+        .unavailable, "No endpoint of etcd can be reached. " + Self.list(reasons),
+        "Look whether etcd runs there (\"etcdctl endpoint health\"), and at the names, ports and certificates."
+      )
+    case .timedOut(let reasons):
+      (
+        .timedOut, "etcd did not do it in time. " + Self.list(reasons),
+        "A cluster needs more than half of its members: \"etcdctl endpoint status --cluster\" shows them."
+      )
+    case .cancelled: (.cancelled, "The call to etcd was cancelled.", nil)
+    case .malformed(let reason):
+      (
+        .refused, "etcd's answer makes no sense: \(reason).",
+        "Look whether something else answers at its endpoints, such as a proxy."
+      )
+    case .answerTooLarge:
+      (.refused, "etcd's answer is larger than any that it gives.", "Look what answers at its endpoints.")
+    case .otherCluster(let endpoint):
+      (
+        .refused,
+        "The endpoint \(endpoint) belongs to another cluster than the others, or to one that was made anew.",
+        "Name endpoints of one cluster. If it was restored from a backup, start this program again."
+      )
+    case .password(let code, let message, let advice): (code, message, advice)
+    }
+  }
+
+  private static func list(_ reasons: [String]) -> String { reasons.joined(separator: " ") }
+
+  /// The codes are gRPC's; the messages are those of etcd 3.4 and 3.5.
+  private static func explanation(
+    of code: Int64, _ message: String
+  ) -> (CacheError.Code, String, advice: String?) {
+    func says(_ words: String) -> Bool { message.contains(words) }
+    if says("database space exceeded") {
+      return (
+        .tooLarge, "etcd's database is full (NOSPACE), and takes no more writes.",
+        "Nothing was lost. Compact and defragment it, then \"etcdctl alarm disarm\"; or raise --quota-backend-bytes."
+      )
+    }
+    if says("request is too large") {
+      return (
+        .tooLarge, "The change is larger than etcd takes at once.",
+        "Remove what is of no use any more, such as tokens that have expired, or raise etcd's --max-request-bytes."
+      )
+    }
+    if says("too many operations") {
+      return (
+        .tooLarge, "The change touches more values than etcd takes at once.",
+        "Change fewer at a time, or set etcd's --max-txn-ops to its default of 128 at least."
+      )
+    }
+    if says("compacted") {
+      return (.timedOut, "What was being read was compacted away meanwhile.", "Try again.")
+    }
+    if says("permission denied") {
+      return (
+        .refused, "etcd's user has no right to the store's prefix.",
+        "Look at the prefix. Or \"etcdctl role grant-permission ROLE readwrite --prefix=true PREFIX/\" gives the right."
+      )
+    }
+    if says("invalid user ID or password") {
+      return (.wrongKey, "etcd does not take the user's name and password.", "Look at both.")
+    }
+    if says("user name is empty") || says("user name not found") || code == 16 {
+      return (.refused, "etcd asks for a user.", "Name the user, and where its password comes from.")
+    }
+    if says("alarm") || says("corrupt") {
+      return (
+        .refused, "etcd has raised an alarm: \(printable(message)).", "\"etcdctl alarm list\" says more."
+      )
+    }
+    return (.refused, "etcd refused: \(printable(message)).", "Its own log says more.")
+  }
+
+  /// A message as it may be shown: it comes from the network.
+  static func printable(_ text: String) -> String {
+    String(
+      text.unicodeScalars.prefix(200).map {
+        $0.isASCII && $0.value >= 0x20 && $0.value != 0x7f ? Character($0) : "?"
+      })
+  }
+}

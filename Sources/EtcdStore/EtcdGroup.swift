@@ -1,0 +1,64 @@
+import FoundationEssentials
+import Synchronization
+import TokenCache
+
+/// What a process knows of one group.
+final class EtcdGroup: Sendable {
+  let group: KeychainGroup
+  /// The tasks of one process do not compete with each other.
+  let turns = Turns()
+  let watch: GroupWatch?
+  /// Where this process leaves which of its writes was the last one.
+  let writer: String
+  private let state = Mutex(State())
+
+  private struct State {
+    /// The versions that were seen, and at which revision.
+    var seen: [ShardID: (sequence: UInt64, revision: Int64)] = [:]
+    var lease: (id: Int64, grantedAt: ContinuousClock.Instant)?
+  }
+
+  init(_ group: KeychainGroup, writer: String, watch: GroupWatch?) {
+    self.group = group
+    self.writer = writer
+    self.watch = watch
+  }
+
+  /// Takes note of a shard's version.
+  ///
+  /// - Returns: False where a newer one was seen at an earlier revision: the older was put back.
+  func see(_ shard: ShardID, sequence: UInt64, at revision: Int64) -> Bool {
+    state.withLock { state in
+      guard let seen = state.seen[shard] else {
+        state.seen[shard] = (sequence, revision)
+        return true
+      }
+      if revision >= seen.revision, sequence < seen.sequence { return false }
+      if revision >= seen.revision { state.seen[shard] = (sequence, revision) }
+      return true
+    }
+  }
+
+  /// Takes note that a shard is gone.
+  func forget(_ shard: ShardID, at revision: Int64) {
+    state.withLock { state in
+      if let seen = state.seen[shard], revision >= seen.revision { state.seen[shard] = nil }
+    }
+  }
+
+  /// For how long etcd keeps what a writer leaves, in seconds: twice as long as the longest call, and as long again.
+  static let leaseSeconds: Int64 = 2400
+
+  /// The lease that ends what this writer leaves, where it lasts for long enough.
+  var lease: Int64? {
+    get {
+      state.withLock { state in
+        guard let lease = state.lease,
+          ContinuousClock.now - lease.grantedAt < .seconds(Self.leaseSeconds / 2)
+        else { return nil }
+        return lease.id
+      }
+    }
+    set { state.withLock { $0.lease = newValue.map { ($0, ContinuousClock.now) } } }
+  }
+}

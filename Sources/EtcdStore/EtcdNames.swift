@@ -1,0 +1,101 @@
+import Sealing
+import TokenCache
+
+/// What a store's values are called; section 15 of `CacheFormat.md` is the specification.
+struct EtcdNames: Sendable {
+  /// Without a slash at its end.
+  private let prefix: String
+
+  /// The longest prefix, in bytes.
+  static let maximumPrefixSize = 255
+
+  /// - Throws: ``CacheError/Code/refused`` for a prefix that cannot be one.
+  init(prefix: String) throws(CacheError) {
+    var bytes = Array(prefix.utf8)
+    while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+    guard !bytes.isEmpty, bytes.count <= Self.maximumPrefixSize,
+      bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f })
+    else {
+      throw CacheError(
+        .refused, "The prefix of the store's values in etcd cannot be used.",
+        advice:
+          "It is 1 to \(Self.maximumPrefixSize) bytes other than slashes, without spaces or control characters, "
+          + "such as /llavero.")
+    }
+    self.prefix = String(decoding: bytes, as: UTF8.self)
+  }
+
+  var keys: String { prefix + "/keys" }
+
+  /// Everything of the store.
+  var all: EtcdRange { EtcdRange(below: prefix) }
+
+  /// Everything of a group.
+  func group(_ group: KeychainGroup) -> EtcdRange { EtcdRange(below: "\(prefix)/\(group.name)") }
+
+  func shard(_ shard: ShardID, of group: KeychainGroup) -> String {
+    "\(prefix)/\(group.name)/\(shard.rawValue)"
+  }
+
+  /// What every write to a group changes.
+  func stamp(of group: KeychainGroup) -> String { "\(prefix)/\(group.name)/\(Self.stampName)" }
+
+  /// Where one writer leaves which of its writes was the last one.
+  func writer(_ id: String) -> String { "\(prefix)/writers/\(id)" }
+
+  /// Held by who renews the tokens of an account.
+  func renewal(_ shard: ShardID) -> String { "\(prefix)/renewals/\(shard.rawValue)" }
+
+  private static let stampName = "stamp"
+
+  /// What a value is, by its key.
+  enum Part: Equatable {
+    case shard(ShardID, KeychainGroup)
+    /// Something else that belongs to the format.
+    case own
+    case foreign
+  }
+
+  func part(_ key: [UInt8]) -> Part {
+    guard key.starts(with: all.start) else { return .foreign }
+    let parts = key.dropFirst(all.start.count).split(
+      separator: UInt8(ascii: "/"), omittingEmptySubsequences: false
+    )
+    .map { String(decoding: $0, as: UTF8.self) }
+    switch parts.count {
+    case 1: return parts[0] == "keys" ? .own : .foreign
+    case 2:
+      if ["writers", "renewals"].contains(parts[0]) { return .own }
+      guard let group = try? KeychainGroup(parts[0]) else { return .foreign }
+      if parts[1] == Self.stampName { return .own }
+      let shard = ShardID(rawValue: parts[1])
+      return shard.bytes == nil ? .foreign : .shard(shard, group)
+    default: return .foreign
+    }
+  }
+}
+
+/// All keys from the first up to, but not including, the last.
+struct EtcdRange: Sendable {
+  var start: [UInt8]
+  let end: [UInt8]
+
+  /// What is below a name, as in a directory.
+  init(below name: String) {
+    start = Array((name + "/").utf8)
+    // What follows the slash.
+    end = Array((name + "0").utf8)
+  }
+
+  init(from start: [UInt8], to end: [UInt8]) {
+    self.start = start
+    self.end = end
+  }
+
+  func contains(_ key: [UInt8]) -> Bool {
+    !key.lexicographicallyPrecedes(start) && key.lexicographicallyPrecedes(end)
+  }
+
+  /// What is left of it after a key.
+  func after(_ key: [UInt8]) -> EtcdRange { EtcdRange(from: key + [0], to: end) }
+}

@@ -1,0 +1,340 @@
+import EtcdStore
+import FoundationEssentials
+import HTTPSupport
+import HTTPTypes
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+import TokenCache
+import WorkerSupport
+
+/// Values that are not what they should be, and an etcd that is none, is full, or talks nonsense.
+@Suite(.timeLimit(.minutes(5)))
+struct FaultTests {
+  private let fixture: Fixture
+  private let (one, two) = (SampleToken("one", account: 1), SampleToken("two", account: 2))
+
+  init() throws { fixture = try Fixture() }
+
+  private func cache(_ store: EtcdCacheStore) -> TokenCacheAccessor {
+    TokenCacheAccessor(store: store, group: fixture.group)
+  }
+
+  @Test func `The value of another shard, group or store is told from the right one`() async throws {
+    let other = try KeychainGroup("org.example.other")
+    try await fixture.cache.save(one)
+    try await fixture.cache.save(two)
+    try await TokenCacheAccessor(store: fixture.store(), group: other).save(one)
+    let elsewhere = try Fixture()
+    try await elsewhere.cache.save(one)
+
+    let name = fixture.name(fixture.shard(one))
+    let sound = try #require(try await fixture.value(name))
+    let foreign = ShardID(homeAccountID: one.homeAccountID, group: other)
+    for (source, kind) in [
+      (fixture.name(fixture.shard(two)), StoreProblem.Kind.damaged),
+      ("\(fixture.prefix)/\(other)/\(foreign)", .damaged),
+      (elsewhere.name(elsewhere.shard(one)), .wrongKey),
+    ] {
+      try await fixture.put(try #require(try await fixture.value(source)), to: name)
+      let contents = try await fixture.store().read(.some([fixture.shard(one)]), in: fixture.group)
+      #expect(contents.problems.map(\.kind) == [kind] && contents.documents.isEmpty)
+      await #expect(throws: CacheError.self) {
+        try await cache(fixture.store()).save(SampleToken("new", account: 1))
+      }
+    }
+    try await fixture.put(sound, to: name)
+    #expect(try await cache(fixture.store()).finds(one))
+  }
+
+  @Test func `An older value that is put back is noticed by whoever saw the newer one`() async throws {
+    let store = try fixture.store(watching: nil)
+    let name = fixture.name(fixture.shard(one))
+    try await cache(store).save(one)
+    let old = try #require(try await fixture.value(name))
+    try await cache(store).save(SampleToken("newer", account: 1))
+    try await fixture.put(old, to: name)
+    let contents = try await store.read(.some([fixture.shard(one)]), in: fixture.group)
+    #expect(contents.problems.map(\.kind) == [.rolledBack] && contents.documents.isEmpty)
+    let error = await #expect(throws: CacheError.self) { try await cache(store).save(one) }
+    #expect(error?.code == .rolledBack)
+    // What is taken away and made anew is newer, whatever the clocks say.
+    #expect(try await store.remove(.damaged, in: fixture.group) == 1)
+    try await cache(store).save(one)
+    #expect(try await cache(store).finds(one))
+  }
+
+  @Test func `Values of others are told of, and stay`() async throws {
+    try await fixture.cache.save(one)
+    let stranger = "\(fixture.prefix)/\(fixture.group)/notes"
+    try await fixture.put([1], to: stranger)
+    try await fixture.put([1], to: "\(fixture.prefix)/somebody/else")
+    let store = try fixture.store()
+    let problems = try await store.read(.all, in: fixture.group).problems
+    #expect(problems.map(\.kind) == [.foreign])
+    #expect(try await store.groups() == [fixture.group])
+    #expect(try await store.remove(.damaged, in: fixture.group) == 0)
+    #expect(try await store.remove(.everything, in: fixture.group) == 1)
+    #expect(try await fixture.value(stranger) == [1])
+    #expect(try await store.groups().isEmpty)
+  }
+
+  @Test func `Groups whose names begin alike are kept apart`() async throws {
+    let names = ["a.b", "a.b.c", "a.b-c", "a.b0", "a.B"]
+    let store = try fixture.store()
+    for name in names {
+      let group = try KeychainGroup(name)
+      try await TokenCacheAccessor(store: store, group: group).save(SampleToken(name, account: 1))
+    }
+    #expect(try await store.groups().map(\.name) == names.sorted())
+    #expect(try await store.remove(.everything, in: KeychainGroup("a.b")) == 1)
+    for name in names {
+      let cache = TokenCacheAccessor(store: try fixture.store(), group: try KeychainGroup(name))
+      #expect(try await cache.finds(SampleToken(name, account: 1)) == (name != "a.b"))
+    }
+  }
+
+  @Test func `Without its keys the store is damaged, and nobody makes new ones`() async throws {
+    try await fixture.cache.save(one)
+    let keys = try #require(try await fixture.value(fixture.keys))
+    try fixture.remove(fixture.keys)
+    for call in [
+      { _ = try await fixture.store().read(.all, in: fixture.group) },
+      { try await cache(fixture.store()).save(two) },
+    ] as [@Sendable () async throws -> Void] {
+      let error = await #expect(throws: CacheError.self) { try await call() }
+      #expect(error?.code == .damaged && error?.message.contains(fixture.keys) == true)
+    }
+    try await fixture.put([1, 2, 3], to: fixture.keys)
+    await #expect(throws: CacheError(.damaged, "")) { try await cache(fixture.store()).save(two) }
+    try await fixture.put(keys, to: fixture.keys)
+    #expect(try await cache(fixture.store()).finds(one))
+  }
+
+  @Test func `Another key does not open the store, and says so`() async throws {
+    try await fixture.cache.save(one)
+    let other = try fixture.file("other", String(repeating: "k", count: 40))
+    await #expect(throws: CacheError(.wrongKey, "")) {
+      try await cache(fixture.store(key: .keyFile(path: other))).save(two)
+    }
+    await #expect(throws: CacheError(.wrongKey, "")) {
+      try await cache(fixture.store(key: .passphrase("words"))).save(two)
+    }
+  }
+
+  @Test func `Sixteen stores that begin at once make one set of keys`() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<16 {
+        let store = try fixture.store(key: .passphrase("the same"))
+        group.addTask { try await cache(store).save(SampleToken("t\(number)", account: number % 4)) }
+      }
+      try await group.waitForAll()
+    }
+    let reader = cache(try fixture.store(key: .passphrase("the same")))
+    for number in 0..<16 { #expect(try await reader.finds(SampleToken("t\(number)", account: number % 4))) }
+  }
+
+  @Test func `A change of keys seals everything again, while others read and write`() async throws {
+    for account in 0..<5 { try await fixture.cache.save(SampleToken("t\(account)", account: account)) }
+    let writer = cache(try fixture.store())
+    try await writer.save(one)
+    let before = try await keyIDs()
+    async let saves: Void = {
+      for number in 0..<20 { try await writer.save(SampleToken("w\(number)", account: number % 5)) }
+    }()
+    let summary = try await fixture.store().rekey()
+    try await saves
+    #expect(summary.left == 0 && summary.resealed > 0)
+    let after = try await keyIDs()
+    #expect(after.count == 1 && before.isDisjoint(with: after))
+    for number in 0..<20 {
+      #expect(try await fixture.cache.finds(SampleToken("w\(number)", account: number % 5)))
+    }
+    let key = try fixture.file("other", String(repeating: "k", count: 40))
+    _ = try await fixture.store().rekey(to: .keyFile(path: key))
+    await #expect(throws: CacheError(.wrongKey, "")) { try await cache(fixture.store()).save(two) }
+    #expect(try await cache(fixture.store(key: .keyFile(path: key))).finds(one))
+  }
+
+  /// The ids of the keys that the shards are sealed with.
+  private func keyIDs() async throws -> Set<[UInt8]> {
+    var ids: Set<[UInt8]> = []
+    for name in try fixture.names() where name.hasPrefix("\(fixture.prefix)/\(fixture.group)/") {
+      guard let value = try await fixture.value(name), value.count > 100 else { continue }
+      ids.insert(Array(value[16..<32]))
+    }
+    return ids
+  }
+
+  @Test
+  func `A change of three hundred shards is made as a whole, and a larger one refused before it is sent`()
+    async throws
+  {
+    let store = try fixture.store()
+    let shards = (0..<300).map(fixture.shard)
+    try await store.update(shards, in: fixture.group) { contents in
+      for shard in shards { _ = contents.increment(shard) }
+    }
+    #expect(try await store.read(.all, in: fixture.group).documents.count == 300)
+    #expect(try await store.read(.some(shards), in: fixture.group).documents.count == 300)
+    let transport = MeddlingTransport()
+    let other = try fixture.store(through: transport)
+    let error = await #expect(throws: CacheError.self) {
+      try await other.update(shards, in: fixture.group) { contents in
+        for shard in shards { _ = contents.increment(shard, padding: 5000) }
+      }
+    }
+    #expect(error?.code == .tooLarge && error?.advice?.isEmpty == false)
+    let contents = try await store.read(.all, in: fixture.group)
+    #expect(shards.allSatisfy { contents.number($0) == 1 })
+    #expect(try await store.remove(.everything, in: fixture.group) == 300)
+  }
+
+  @Test func `Values of a megabyte are read a few at a time`() async throws {
+    let store = try fixture.store()
+    let shards = (0..<9).map(fixture.shard)
+    for shard in shards {
+      _ = try await store.update([shard], in: fixture.group) { $0.increment(shard, padding: 1_000_000) }
+    }
+    #expect(try await fixture.store().read(.all, in: fixture.group).documents.count == 9)
+    #expect(try await fixture.store().read(.some(shards), in: fixture.group).documents.count == 9)
+    let error = await #expect(throws: CacheError.self) {
+      try await store.update([shards[0]], in: fixture.group) { $0.increment(shards[0], padding: 1_600_000) }
+    }
+    #expect(error?.code == .tooLarge)
+  }
+
+  @Test func `A full database is named as that, and what was saved stays`() async throws {
+    let fixture = try Fixture(EtcdNode(["--quota-backend-bytes=2000000"]))
+    let store = try fixture.store()
+    let shard = fixture.shard(1)
+    _ = try await store.update([shard], in: fixture.group) { $0.increment(shard) }
+    let error = await #expect(throws: CacheError.self) {
+      for number in 2..<50 {
+        let shard = fixture.shard(number)
+        _ = try await store.update([shard], in: fixture.group) { $0.increment(shard, padding: 200_000) }
+      }
+    }
+    #expect(error?.code == .tooLarge && error?.message.contains("NOSPACE") == true)
+    #expect(error?.advice?.contains("alarm disarm") == true)
+    #expect(try await fixture.store().read(.some([shard]), in: fixture.group).number(shard) == 1)
+  }
+
+  @Test func `What is no endpoint, no prefix, or http to another machine is refused`() throws {
+    for endpoint in [
+      "http://192.0.2.1:2379", "http://etcd.example.com", "http://127.0.0.1.example.com", "etcd:2379", "",
+      "https://user:word@etcd.example.com", "https://etcd.example.com/path", "ftp://127.0.0.1",
+    ] {
+      let error = #expect(throws: CacheError.self) {
+        try EtcdCacheStore(
+          endpoints: [endpoint], prefix: "/a", key: .keyFile(path: "k"), transport: MeddlingTransport())
+      }
+      #expect(error?.advice?.isEmpty == false && error?.description.contains("word") == false)
+    }
+    for prefix in ["", "/", "///", "a b", "a\nb", String(repeating: "x", count: 256)] {
+      #expect(throws: CacheError(.refused, "")) {
+        try EtcdCacheStore(
+          endpoints: ["https://etcd.example.com"], prefix: prefix, key: .keyFile(path: "k"),
+          transport: MeddlingTransport())
+      }
+    }
+    #expect(throws: CacheError(.unavailable, "")) {
+      try EtcdCacheStore(
+        endpoints: [], prefix: "/a", key: .keyFile(path: "k"), transport: MeddlingTransport())
+    }
+  }
+
+  @Test func `An endpoint that does not answer is left for the next one`() async throws {
+    try await fixture.cache.save(one)
+    let dead = "http://127.0.0.1:\(try EtcdNode.freePort())"
+    let store = try EtcdCacheStore(
+      endpoints: [dead, fixture.node.endpoint], prefix: fixture.prefix, key: .keyFile(path: fixture.keyFile),
+      transport: Fixture.transport.get(), timeout: .seconds(120), environment: [:])
+    #expect(try await cache(store).finds(one))
+    try await cache(store).save(two)
+    #expect(try await cache(store).finds(two))
+    let nobody = try EtcdCacheStore(
+      endpoints: [dead], prefix: fixture.prefix, key: .keyFile(path: fixture.keyFile),
+      transport: Fixture.transport.get(), timeout: .seconds(60), environment: [:])
+    let error = await #expect(throws: CacheError.self) { try await cache(nobody).save(two) }
+    #expect(
+      error?.code == .unavailable && error?.message.contains("No endpoint of etcd can be reached") == true)
+    #expect(error?.advice?.contains("etcdctl endpoint health") == true)
+  }
+
+  @Test func `Two clusters are not taken for one`() async throws {
+    try await fixture.cache.save(one)
+    let isOther = Atomic(false)
+    let store = try fixture.store(
+      watching: nil,
+      through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
+        var answer = try await send(request)
+        guard isOther.load(ordering: .relaxed) else { return answer }
+        let text = String(decoding: answer.body, as: UTF8.self)
+        answer.body = Data(text.replacing("\"cluster_id\":\"", with: "\"cluster_id\":\"1").utf8)
+        return answer
+      })
+    #expect(try await cache(store).finds(one))
+    isOther.store(true, ordering: .relaxed)
+    let error = await #expect(throws: CacheError.self) { _ = try await cache(store).finds(one) }
+    #expect(error?.code == .refused && error?.message.contains("another cluster") == true)
+  }
+
+  @Test(
+    arguments: [
+      "", "no JSON", "[]", "{}", #"{"header":{}"#, #"{"header":{"revision":"-1"}}"#,
+      #"{"header":{"revision":"99999999999999999999"}}"#, #"{"header":{"revision":1.5}}"#,
+      #"{"header":{"revision":"5"},"responses":{}}"#, #"{"header":{"revision":"5"},"responses":[]}"#,
+      #"{"header":{"revision":"5"},"responses":[{"response_range":{"kvs":[{"key":"?"}]}}]}"#,
+      #"{"header":{"revision":"5"},"responses":[{"response_range":{"kvs":[{"key":"YQ==","mod_revision":"2"}]}}]}"#,
+      #"{"header":{"revision":"5"},"more":true}"#, #"{"header":{"revision":"5"},"kvs":[1]}"#,
+      #"{"header":{"revision":"5"},"kvs":[{"key":"YQ==","mod_revision":"2","value":"YQ=="}]}"#,
+      String(repeating: "[", count: 100_000),
+    ])
+  func `An answer that makes no sense is refused, and nothing is written`(_ body: String) async throws {
+    let transport = MeddlingTransport { _, _ in .init(.init(status: .ok), body: Data(body.utf8)) }
+    let store = try fixture.store(watching: nil, through: transport)
+    let group = fixture.group
+    let calls: [@Sendable () async throws -> Void] = [
+      { _ = try await store.read(.all, in: group) }, { try await cache(store).save(one) },
+      { _ = try await store.remove(.damaged, in: group) },
+    ]
+    for call in calls {
+      let error = await #expect(throws: CacheError.self) { try await call() }
+      #expect(error?.code == .refused && error?.message.contains("makes no sense") == true)
+    }
+    #expect(try fixture.names().isEmpty)
+  }
+
+  @Test func `An answer without an end, a broken one and a page of a proxy are errors`() async throws {
+    for (answer, code): (Result<HTTPTransportResponse, HTTPTransportError>, CacheError.Code) in [
+      (.failure(.responseTooLarge(limit: 1)), .refused), (.failure(.connectionLost("It broke.")), .timedOut),
+      (.success(.init(.init(status: .badGateway), body: Data("<html>".utf8))), .refused),
+      (.failure(.untrustedServer("Not trusted.")), .unavailable),
+      (
+        .success(
+          .init(.init(status: .serviceUnavailable), body: Data(#"{"error":"no leader","code":14}"#.utf8))),
+        .timedOut
+      ),
+    ] {
+      let store = try fixture.store(
+        timeout: .seconds(1), watching: nil,
+        through: MeddlingTransport { (_, _) throws(HTTPTransportError) in try answer.get() })
+      let error = await #expect(throws: CacheError.self) { try await store.read(.all, in: fixture.group) }
+      #expect(error?.code == code && error?.advice?.isEmpty == false, "\(answer)")
+    }
+  }
+
+  @Test func `A call that is cancelled ends at once`() async throws {
+    let store = try fixture.store(
+      watching: nil,
+      through: MeddlingTransport { (_, _) throws(HTTPTransportError) in
+        do { try await Task.sleep(for: .seconds(600)) } catch {}
+        throw .cancelled
+      })
+    let waiting = Task { try await store.read(.all, in: fixture.group) }
+    waiting.cancel()
+    await #expect(throws: CacheError(.cancelled, "")) { try await waiting.value }
+  }
+}

@@ -1,0 +1,119 @@
+import EtcdStore
+import FoundationEssentials
+import Glibc
+import HTTPSupport
+import Sealing
+import SoupTransport
+import TestSupport
+import TokenCache
+import WorkerSupport
+
+/// A prefix of its own in an etcd that others use, a group in it, and ways to meddle with the values.
+final class Fixture: SharedStoreFixture {
+  static let abilities: StoreAbilities = [.groups, .shards, .damage, .counter, .limit]
+  /// What a passphrase costs in tests: 2 MiB.
+  static let scrypt = SealedKeys.Scrypt(logN: 11, r: 8, p: 1)
+  static let transport = Result { try SoupHTTPTransport(environment: [:], allowsLoopbackHTTP: true) }
+
+  let node: EtcdNode
+  let prefix: String
+  let group: KeychainGroup
+  let keyFile: String
+  let cache: TokenCacheAccessor
+  private let scratch: TemporaryDirectory
+
+  init(_ node: EtcdNode? = nil) throws {
+    self.node = try node ?? EtcdNode.shared.get()
+    scratch = try TemporaryDirectory()
+    prefix = "/test/\(scratch.path.split(separator: "-").last ?? "")"
+    group = try KeychainGroup("org.example.shared")
+    keyFile = scratch.path + "/key"
+    try Self.writePrivate((0..<32).map { UInt8($0) }, to: keyFile)
+    cache = TokenCacheAccessor(
+      store: try Self.store(self.node.endpoint, prefix: prefix, key: .keyFile(path: keyFile)), group: group)
+  }
+
+  /// Another store, as another process would have it.
+  func store(
+    key: KeySource? = nil, prefix: String? = nil, user: EtcdUser? = nil, timeout: Duration = .seconds(120),
+    watching: GroupWatch.Timing? = .standard, through transport: (any HTTPTransport)? = nil
+  ) throws -> EtcdCacheStore {
+    try Self.store(
+      node.endpoint, prefix: prefix ?? self.prefix, key: key ?? .keyFile(path: keyFile), user: user,
+      timeout: timeout, watching: watching, through: transport)
+  }
+
+  private static func store(
+    _ endpoint: String, prefix: String, key: KeySource, user: EtcdUser? = nil,
+    timeout: Duration = .seconds(120),
+    watching: GroupWatch.Timing? = .standard, through transport: (any HTTPTransport)? = nil
+  ) throws -> EtcdCacheStore {
+    try EtcdCacheStore(
+      endpoints: [endpoint], prefix: prefix, key: key, user: user,
+      transport: transport ?? Self.transport.get(),
+      timeout: timeout, watching: watching, environment: [:], scrypt: scrypt)
+  }
+
+  func newStore(timeout: Duration) throws -> any CacheStore { try store(timeout: timeout) }
+
+  func generation(of store: any CacheStore, after previous: UInt64?) async -> UInt64? {
+    for _ in 0..<12_000 {
+      if let generation = store.generation(of: group), generation != previous { return generation }
+      try? await Task.sleep(for: .milliseconds(5))
+    }
+    return nil
+  }
+
+  func damage(_ shard: ShardID) async throws { try await change(name(shard)) { $0[300] ^= 1 } }
+
+  func file(_ name: String, _ contents: String) throws -> String {
+    try Self.writePrivate(Array(contents.utf8), to: scratch.path + "/" + name)
+    return scratch.path + "/" + name
+  }
+
+  func shard(_ token: SampleToken) -> ShardID { ShardID(homeAccountID: token.homeAccountID, group: group) }
+
+  func name(_ shard: ShardID) -> String { "\(prefix)/\(group)/\(shard)" }
+
+  var keys: String { prefix + "/keys" }
+
+  // The gateway itself, as an administrator would use it.
+
+  func value(_ key: String) async throws -> [UInt8]? { try await RawGateway(node).value(key) }
+
+  func put(_ value: [UInt8], to key: String) async throws { try await RawGateway(node).put(value, to: key) }
+
+  func change(_ key: String, _ change: (inout [UInt8]) -> Void) async throws {
+    var value = try await value(key) ?? []
+    change(&value)
+    try await put(value, to: key)
+  }
+
+  func remove(_ key: String) throws { try node.control("del", key) }
+
+  func names() throws -> [String] {
+    try node.control("get", "--prefix", "--keys-only", prefix + "/").split(separator: "\n").map(String.init)
+  }
+
+  func worker(_ arguments: [String]) throws -> Worker { try worker(arguments, environment: [:]) }
+
+  func worker(_ arguments: [String], environment: [String: String]) throws -> Worker {
+    try Worker(
+      [Worker.program] + arguments,
+      environment: [
+        "PATH": "/usr/bin:/bin", "CACHE_WORKER_KEY_FILE": keyFile, "CACHE_WORKER_ENDPOINTS": node.endpoint,
+        "CACHE_WORKER_PREFIX": prefix,
+      ].merging(environment) { $1 })
+  }
+
+  private static func writePrivate(_ bytes: [UInt8], to path: String) throws {
+    try Data(bytes).write(to: URL(filePath: path))
+    chmod(path, 0o600)
+  }
+}
+
+extension KeySource {
+  static func passphrase(_ text: String) -> KeySource {
+    .passphrase { _ in .init(copying: Array(text.utf8)) }
+  }
+}

@@ -1,0 +1,54 @@
+import EtcdStore
+import TestSupport
+import Testing
+import TokenCache
+import WorkerSupport
+
+/// What many processes that save into one group at once leave behind, and see of each other.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct ManyProcessesTests {
+  @Test func `Eight processes that save 200 responses each lose none`() async throws {
+    let fixture = try Fixture()
+    let acknowledged = try await fixture.saveByEightProcesses()
+    #expect(try await fixture.savedNames() == Set(acknowledged))
+  }
+
+  @Test func `What was acknowledged stays although writers are killed all the time`() async throws {
+    let fixture = try Fixture()
+    let (acknowledged, killed) = try await fixture.saveByProcessesThatAreKilled()
+    let names = try await fixture.savedNames()
+    #expect(names.isSuperset(of: acknowledged))
+    #expect(names.count <= acknowledged.count + killed)
+  }
+
+  @Test func `Two processes see each other's changes with their first lookup where every lookup asks`()
+    async throws
+  {
+    let fixture = try Fixture()
+    let cache = TokenCacheAccessor(store: try fixture.store(watching: nil), group: fixture.group)
+    try await CheckingFixture(fixture: fixture, cache: cache).saveInTurnsWithAnotherProcess()
+  }
+
+  @Test func `A thousand tasks save and read through one store`() async throws {
+    try await Fixture().saveByAThousandTasks()
+  }
+}
+
+/// The same with stores that ask for every lookup.
+private struct CheckingFixture: SharedStoreFixture {
+  static let abilities = Fixture.abilities
+  let fixture: Fixture
+  let cache: TokenCacheAccessor
+
+  var group: KeychainGroup { fixture.group }
+
+  func newStore(timeout: Duration) throws -> any CacheStore {
+    try fixture.store(timeout: timeout, watching: nil)
+  }
+
+  func damage(_ shard: ShardID) async throws { try await fixture.damage(shard) }
+
+  func worker(_ arguments: [String]) throws -> Worker {
+    try fixture.worker(arguments, environment: ["CACHE_WORKER_CHECKS": "1"])
+  }
+}

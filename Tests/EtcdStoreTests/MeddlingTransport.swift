@@ -1,0 +1,58 @@
+import FoundationEssentials
+import HTTPSupport
+import HTTPTypes
+import Synchronization
+
+/// A transport that does something else with some requests, such as losing the answer.
+final class MeddlingTransport: HTTPTransport {
+  typealias Send = @Sendable (HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse
+
+  private let meddle:
+    @Sendable (HTTPTransportRequest, Send) async throws(HTTPTransportError) -> HTTPTransportResponse
+  private let receive: (@Sendable (Data) -> Data?)?
+  private let paths = Mutex<[String]>([])
+
+  /// - Parameters:
+  ///   - receive: What is made of the parts of a stream; `nil` ends it.
+  ///   - meddle: Answers a request, perhaps by the transport that it is given.
+  init(
+    receive: (@Sendable (Data) -> Data?)? = nil,
+    _ meddle:
+      @escaping @Sendable (HTTPTransportRequest, Send) async throws(HTTPTransportError) ->
+      HTTPTransportResponse = { (request, send) throws(HTTPTransportError) in try await send(request) }
+  ) {
+    self.meddle = meddle
+    self.receive = receive
+  }
+
+  /// The methods that were called.
+  var methods: [String] { paths.withLock { $0 } }
+
+  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
+    paths.withLock { $0.append(request.head.path ?? "") }
+    return try await meddle(request, Self.forward)
+  }
+
+  func stream(
+    _ request: HTTPTransportRequest, _ receive: @escaping @Sendable (Data) -> Bool
+  ) async throws(HTTPTransportError) -> HTTPResponse {
+    guard let transport = try? Fixture.transport.get() else { throw .invalidRequest("") }
+    return try await transport.stream(request) { [own = self.receive] part in
+      guard let own else { return receive(part) }
+      return own(part).map { $0.isEmpty || receive($0) } ?? false
+    }
+  }
+
+  static let forward: Send = { (request) throws(HTTPTransportError) in
+    guard let transport = try? Fixture.transport.get() else { throw .invalidRequest("") }
+    return try await transport.send(request)
+  }
+}
+
+extension HTTPTransportRequest {
+  /// Whether it is a transaction that writes.
+  var writes: Bool {
+    head.path == "/v3/kv/txn"
+      && body.map { String(decoding: $0, as: UTF8.self).contains("request_put") } ?? false
+  }
+}

@@ -1,0 +1,10 @@
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct RuleTests {
+  @Test(arguments: StoreRule.all(for: Fixture.self))
+  func `The store keeps to what every store keeps to`(_ rule: StoreRule) async throws {
+    try await rule.check(Fixture())
+  }
+}

@@ -1,0 +1,109 @@
+import EtcdStore
+import HTTPSupport
+import HTTPTypes
+import SecretService
+import Synchronization
+import TestSupport
+import Testing
+import TokenCache
+import WorkerSupport
+
+/// An etcd that asks for a user.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct UserTests {
+  private static let node = Result {
+    let node = try EtcdNode()
+    for arguments in [
+      ["user", "add", "root:root password"], ["user", "grant-role", "root", "root"],
+      ["role", "add", "cache"],
+      ["role", "grant-permission", "cache", "readwrite", "--prefix=true", "/test/"],
+      ["user", "add", "cache:cache password"], ["user", "grant-role", "cache", "cache"], ["auth", "enable"],
+    ] {
+      try node.control(arguments)
+    }
+    return node
+  }
+
+  private let fixture: Fixture
+  private let token = SampleToken("one", account: 1)
+
+  init() throws { fixture = try Fixture(Self.node.get()) }
+
+  private func user(_ password: String = "cache password\n", name: String = "cache") throws -> EtcdUser {
+    EtcdUser(name: name, password: .keyFile(path: try fixture.file("password", password)))
+  }
+
+  private func cache(_ store: EtcdCacheStore) -> TokenCacheAccessor {
+    TokenCacheAccessor(store: store, group: fixture.group)
+  }
+
+  @Test func `A user with a right to the prefix keeps groups there`() async throws {
+    try await cache(fixture.store(user: user())).save(token)
+    #expect(try await cache(fixture.store(user: user())).finds(token))
+  }
+
+  @Test func `A password is asked for when it is needed, and a person once`() async throws {
+    let calls = Mutex(0)
+    let user = EtcdUser(
+      name: "cache",
+      password: .passphrase { _ in
+        calls.withLock { $0 += 1 }
+        return SecretBytes(copying: Array("cache password".utf8))
+      })
+    let store = try fixture.store(user: user)
+    #expect(calls.withLock { $0 } == 0)
+    try await cache(store).save(token)
+    try forgetTokens()
+    #expect(try await cache(store).finds(token))
+    #expect(calls.withLock { $0 } == 1)
+  }
+
+  @Test func `A token that etcd takes no longer is renewed, in the middle of a change too`() async throws {
+    let isFirst = Atomic(true)
+    let transport = MeddlingTransport { (request, send) throws(HTTPTransportError) in
+      if request.writes, request.says("/writers/"), isFirst.exchange(false, ordering: .relaxed) {
+        try? forgetTokens()
+      }
+      return try await send(request)
+    }
+    let store = try fixture.store(user: user(), watching: nil, through: transport)
+    try await cache(store).save(token)
+    #expect(try await cache(store).finds(token))
+    let authentications = transport.methods.filter { $0 == "/v3/auth/authenticate" }
+    #expect(authentications.count == 2)
+  }
+
+  /// Makes etcd forget all tokens that it gave.
+  private func forgetTokens() throws {
+    let node = try Self.node.get()
+    try node.control("auth", "disable", user: "root:root password")
+    try node.control("auth", "enable")
+  }
+
+  @Test func `A wrong password is an error of its own, and so is none`() async throws {
+    let wrong = await #expect(throws: CacheError.self) {
+      try await cache(fixture.store(user: user("other"))).save(token)
+    }
+    #expect(wrong?.code == .wrongKey && wrong?.message.contains("other") == false)
+    let none = await #expect(throws: CacheError.self) { try await cache(fixture.store()).save(token) }
+    #expect(none?.code == .refused && none?.message == "etcd asks for a user.")
+    let gone = EtcdUser(name: "cache", password: .keyFile(path: "/nonexistent/password"))
+    let absent = await #expect(throws: CacheError.self) {
+      try await cache(fixture.store(user: gone)).save(token)
+    }
+    #expect(absent?.code == .unavailable && absent?.advice?.contains("password") == true)
+  }
+
+  @Test func `A prefix without rights is named as that`() async throws {
+    let store = try fixture.store(prefix: "/elsewhere", user: user())
+    for call in [
+      { _ = try await store.groups() }, { _ = try await store.read(.all, in: fixture.group) },
+      { try await cache(store).save(token) },
+    ] as [@Sendable () async throws -> Void] {
+      let error = await #expect(throws: CacheError.self) { try await call() }
+      #expect(error?.code == .refused)
+      #expect(error?.message == "etcd's user has no right to the store's prefix.")
+      #expect(error?.advice?.contains("grant-permission") == true)
+    }
+  }
+}

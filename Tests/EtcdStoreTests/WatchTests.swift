@@ -1,0 +1,171 @@
+import EtcdStore
+import FoundationEssentials
+import Glibc
+import HTTPSupport
+import Synchronization
+import TestSupport
+import Testing
+import TokenCache
+import WorkerSupport
+
+/// What tells whether memory is still what etcd has.
+@Suite(.timeLimit(.minutes(5)))
+struct WatchTests {
+  private let fixture: Fixture
+  private let token = SampleToken("one", account: 1)
+  private let quick = GroupWatch.Timing(
+    interval: .milliseconds(50), validity: .milliseconds(400), idle: .seconds(60))
+
+  init() throws { fixture = try Fixture() }
+
+  private func cache(_ store: EtcdCacheStore) -> TokenCacheAccessor {
+    TokenCacheAccessor(store: store, group: fixture.group)
+  }
+
+  /// Waits until a store can tell, or cannot any more.
+  private func wait(until isKnown: Bool, _ store: EtcdCacheStore) async throws {
+    while (store.generation(of: fixture.group) != nil) != isKnown {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
+  @Test func `A lookup asks nobody while nothing has changed, and reads again after a change by others`()
+    async throws
+  {
+    try await fixture.cache.save(token)
+    let transport = MeddlingTransport()
+    let cache = cache(try fixture.store(through: transport))
+    let store = try #require(cache.store as? EtcdCacheStore)
+    try await wait(until: true, store)
+    #expect(try await cache.finds(token))
+    let reads = transport.methods.count
+    for _ in 0..<1000 { #expect(try await cache.finds(token)) }
+    // The watch may have asked meanwhile; a thousand lookups did not.
+    #expect(transport.methods.count < reads + 500)
+
+    let generation = store.generation(of: fixture.group)
+    let other = SampleToken("two", account: 1)
+    try await fixture.cache.save(other)
+    #expect(await fixture.generation(of: store, after: generation) != nil)
+    #expect(try await cache.finds(other))
+  }
+
+  @Test func `What this process writes it sees at once`() async throws {
+    let store = try fixture.store()
+    try await cache(store).save(token)
+    try await wait(until: true, store)
+    for number in 0..<20 {
+      let generation = store.generation(of: fixture.group)
+      try await cache(store).save(SampleToken("t\(number)", account: 1))
+      #expect(generation == nil || store.generation(of: fixture.group) != generation)
+      #expect(try await cache(store).finds(SampleToken("t\(number)", account: 1)))
+    }
+  }
+
+  @Test func `A transport that cannot stream makes every lookup read`() async throws {
+    let store = try fixture.store(through: CollectingTransport())
+    try await cache(store).save(token)
+    for _ in 0..<50 {
+      #expect(store.generation(of: fixture.group) == nil)
+      #expect(try await cache(store).finds(token))
+    }
+  }
+
+  @Test func `Where every lookup is to ask, nobody watches`() async throws {
+    let store = try fixture.store(watching: nil)
+    try await cache(store).save(token)
+    let other = SampleToken("two", account: 1)
+    #expect(store.generation(of: fixture.group) == nil)
+    try await fixture.cache.save(other)
+    #expect(try await cache(store).finds(other))
+  }
+
+  @Test func `A watch that ends is begun again, and nobody can tell in between`() async throws {
+    let isCut = Atomic(false)
+    let store = try fixture.store(
+      watching: quick, through: MeddlingTransport(receive: { isCut.load(ordering: .relaxed) ? nil : $0 }))
+    try await cache(store).save(token)
+    try await wait(until: true, store)
+    isCut.store(true, ordering: .relaxed)
+    try await fixture.cache.save(SampleToken("two", account: 1))
+    try await wait(until: false, store)
+    isCut.store(false, ordering: .relaxed)
+    try await wait(until: true, store)
+    #expect(try await cache(store).finds(SampleToken("two", account: 1)))
+  }
+
+  @Test func `A watch that keeps silent about a change is left for another`() async throws {
+    let isSilent = Atomic(false)
+    let streams = Atomic(0)
+    let store = try fixture.store(
+      watching: quick,
+      through: MeddlingTransport(receive: { part in
+        if String(decoding: part, as: UTF8.self).contains("\"created\"") {
+          streams.add(1, ordering: .relaxed)
+        }
+        return isSilent.load(ordering: .relaxed) ? Data() : part
+      }))
+    try await cache(store).save(token)
+    try await wait(until: true, store)
+    let before = store.generation(of: fixture.group)
+    isSilent.store(true, ordering: .relaxed)
+    let other = SampleToken("two", account: 1)
+    try await fixture.cache.save(other)
+    // The question that is asked besides tells of it.
+    #expect(await fixture.generation(of: store, after: before) != nil)
+    #expect(try await cache(store).finds(other))
+    try await wait(until: false, store)
+    let count = streams.load(ordering: .relaxed)
+    isSilent.store(false, ordering: .relaxed)
+    try await wait(until: true, store)
+    #expect(streams.load(ordering: .relaxed) > count)
+  }
+
+  @Test func `While etcd does not answer, nobody can tell after a while`() async throws {
+    let node = try EtcdNode()
+    let fixture = try Fixture(node)
+    let store = try fixture.store(watching: quick)
+    try await TokenCacheAccessor(store: store, group: fixture.group).save(token)
+    while store.generation(of: fixture.group) == nil { try await Task.sleep(for: .milliseconds(5)) }
+    node.signal(SIGSTOP)
+    while store.generation(of: fixture.group) != nil { try await Task.sleep(for: .milliseconds(5)) }
+    node.signal(SIGCONT)
+    while store.generation(of: fixture.group) == nil { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(try await TokenCacheAccessor(store: store, group: fixture.group).finds(token))
+  }
+
+  @Test func `Compaction hurts neither the watch nor a read`() async throws {
+    let node = try EtcdNode()
+    let fixture = try Fixture(node)
+    let store = try fixture.store(watching: quick)
+    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    try await cache.save(token)
+    for number in 0..<10 {
+      _ = store.generation(of: fixture.group)
+      try await fixture.cache.save(SampleToken("t\(number)", account: 1))
+      try node.control("compact", "\(RawGateway(node).revision())")
+      #expect(try await fixture.store(watching: nil).read(.all, in: fixture.group).problems.isEmpty)
+    }
+    while store.generation(of: fixture.group) == nil { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(try await cache.finds(SampleToken("t9", account: 1)))
+  }
+
+  @Test func `A store that goes ends its watch`() async throws {
+    weak var transport: MeddlingTransport?
+    do {
+      let made = MeddlingTransport()
+      transport = made
+      let store = try fixture.store(watching: quick, through: made)
+      try await cache(store).save(token)
+      try await wait(until: true, store)
+    }
+    while transport != nil { try await Task.sleep(for: .milliseconds(5)) }
+  }
+}
+
+/// A transport that hands out whole answers only.
+private struct CollectingTransport: HTTPTransport {
+  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
+    try await MeddlingTransport.forward(request)
+  }
+}

@@ -1,0 +1,125 @@
+import Dispatch
+import FoundationEssentials
+import HTTPSupport
+import HTTPTypes
+import SoupTransport
+import Synchronization
+import TestSupport
+import Testing
+
+extension TransportTests {
+  /// Answers that are handed out as they come, and requests without TLS.
+  @Suite struct StreamTests {
+    @Test func `Each part of an answer is handed out as it comes`() async throws {
+      let isTaken = DispatchSemaphore(value: 0)
+      let server = RawServer { connection in
+        guard connection.readRequest() != nil else { return }
+        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<5 {
+          connection.write("5\r\nhello\r\n")
+          // The next one is sent when this one was taken, so nobody may wait for it first.
+          isTaken.wait()
+        }
+        connection.write("0\r\n\r\n")
+        _ = connection.read()
+      }
+      defer { server.stop() }
+      let parts = Mutex<[String]>([])
+      let head = try await makeTransport().stream(get(server.port, maximumBodySize: 10)) { part in
+        parts.withLock { $0.append(String(decoding: part, as: UTF8.self)) }
+        isTaken.signal()
+        return true
+      }
+      #expect(head.status == .ok)
+      #expect(parts.withLock { $0 } == Array(repeating: "hello", count: 5))
+    }
+
+    @Test func `Who wants no more ends the exchange`() async throws {
+      let isGone = DispatchSemaphore(value: 0)
+      let server = RawServer { connection in
+        guard connection.readRequest() != nil else { return }
+        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+        while connection.read() != nil {}
+        isGone.signal()
+      }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      _ = try await transport.stream(get(server.port)) { _ in false }
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+          isGone.wait()
+          continuation.resume()
+        }
+      }
+    }
+
+    @Test func `A stream ends with its task, and what breaks off is an error`() async throws {
+      let server = RawServer { connection in
+        guard connection.readRequest() != nil else { return }
+        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+        if connection.number > 1 { _ = connection.read() }
+      }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      let request = get(server.port)
+      await #expect(throws: HTTPTransportError.self) { try await transport.stream(request) { _ in true } }
+      let (parts, part) = AsyncStream.makeStream(of: Void.self)
+      let stream = Task {
+        try await transport.stream(request) { _ in
+          part.yield()
+          return true
+        }
+      }
+      for await _ in parts { break }
+      stream.cancel()
+      await #expect(throws: HTTPTransportError.cancelled) { try await stream.value }
+    }
+
+    @Test func `Plain http goes to loopback where that is allowed, to nobody else, and past every proxy`()
+      async throws
+    {
+      let server = RawServer(nil) { connection in
+        while connection.readRequest() != nil {
+          connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        }
+      }
+      defer { server.stop() }
+      func request(_ host: String) -> HTTPTransportRequest {
+        HTTPTransportRequest(HTTPRequest(method: .get, scheme: "http", authority: host, path: "/"))
+      }
+      let proxies = ["https_proxy": "http://127.0.0.1:1", "all_proxy": "http://127.0.0.1:1"]
+      let transport = try SoupHTTPTransport(environment: proxies, allowsLoopbackHTTP: true)
+      for host in ["127.0.0.1", "localhost"] {
+        #expect(try await transport.send(request("\(host):\(server.port)")).text == "hello")
+      }
+      for host in [
+        "192.0.2.1", "127.0.0.1.example.com", "localhost.example.com", "user@127.0.0.1", "[::2]", "127.1",
+      ] {
+        let error = await failure(transport, request("\(host):\(server.port)"))
+        guard case .invalidRequest? = error else {
+          Issue.record("\(host): \(String(describing: error))")
+          continue
+        }
+      }
+      let strict = try SoupHTTPTransport(environment: [:])
+      let error = await failure(strict, request("127.0.0.1:\(server.port)"))
+      #expect(error == .invalidRequest("Only https is spoken, not http."))
+    }
+
+    @Test func `A request that may come twice goes over a connection that was used`() async throws {
+      let server = RawServer { connection in
+        while connection.readRequest() != nil {
+          connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        }
+      }
+      defer { server.stop() }
+      let transport = try makeTransport()
+      var request = post(server.port, "a=b")
+      request.isRepeatable = true
+      for _ in 0..<5 { _ = try await transport.send(request) }
+      #expect(server.connectionCount == 1)
+      for _ in 0..<2 { _ = try await transport.send(post(server.port, "a=b")) }
+      #expect(server.connectionCount == 3)
+    }
+  }
+}
