@@ -154,7 +154,7 @@ struct FileStoreTests {
       kill($0, signal)
     }
     #expect(end.echoes)
-    if signal == SIGINT || signal == SIGTERM && command.hasPrefix("logout") {
+    if signal == SIGINT || command.hasPrefix("logout") {
       #expect(end.status == 5, "\(end)")
     } else {
       // What setsid says of a program that a signal has ended.
