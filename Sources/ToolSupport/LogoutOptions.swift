@@ -88,6 +88,8 @@ package struct LogoutOptions: CommandOptions {
     if found.accounts.isEmpty { found = try await client.accountsEverywhere(named: named, in: snapshot) }
     if named == nil, found.accounts.isEmpty { return found }
     found.accounts = [try found.accounts.only(named: named, because: found.brokerFailure)]
+    // What cannot be read may be another.
+    if named == nil { try snapshot.checkAll() }
     return found
   }
 }
