@@ -218,7 +218,8 @@ let package = Package(
     .testTarget(
       name: "EtcdStoreTests",
       dependencies: [
-        "CacheWorker", "EtcdStore", "GLibSupport", "HTTPSupport", "Sealing", "SoupTransport", "TestSupport",
+        "CacheWorker", "EtcdStore", "GLibSupport", "HTTPSupport", "Sealing", "SecretService", "SoupTransport",
+        "TestSupport",
         "TokenCache", "WorkerSupport", crypto, httpTypes,
       ],
       swiftSettings: common),

@@ -13,7 +13,8 @@ import WorkerSupport
 @Suite(.timeLimit(.minutes(5)))
 struct FaultTests {
   private let fixture: Fixture
-  private let (one, two) = (SampleToken("one", account: 1), SampleToken("two", account: 2))
+  private let one = SampleToken("one", account: 1)
+  private let two = SampleToken("two", account: 2)
 
   init() throws { fixture = try Fixture() }
 

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import HTTPSupport
 import Sealing
+import SecretService
 import SoupTransport
 import TestSupport
 import TokenCache

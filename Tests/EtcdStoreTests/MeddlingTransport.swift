@@ -1,28 +1,30 @@
 import FoundationEssentials
 import HTTPSupport
 import HTTPTypes
+import SoupTransport
 import Synchronization
 
 /// A transport that does something else with some requests, such as losing the answer.
 final class MeddlingTransport: HTTPTransport {
   typealias Send = @Sendable (HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse
 
-  private let meddle:
+  typealias Meddle =
     @Sendable (HTTPTransportRequest, Send) async throws(HTTPTransportError) -> HTTPTransportResponse
+
+  private let meddle: Meddle
   private let receive: (@Sendable (Data) -> Data?)?
   private let paths = Mutex<[String]>([])
 
-  /// - Parameters:
-  ///   - receive: What is made of the parts of a stream; `nil` ends it.
-  ///   - meddle: Answers a request, perhaps by the transport that it is given.
-  init(
-    receive: (@Sendable (Data) -> Data?)? = nil,
-    _ meddle:
-      @escaping @Sendable (HTTPTransportRequest, Send) async throws(HTTPTransportError) ->
-      HTTPTransportResponse = { (request, send) throws(HTTPTransportError) in try await send(request) }
-  ) {
+  /// - Parameter meddle: Answers a request, perhaps by the transport that it is given.
+  init(_ meddle: @escaping Meddle) {
     self.meddle = meddle
+    receive = nil
+  }
+
+  /// - Parameter receive: What is made of the parts of a stream; `nil` ends it.
+  init(receive: (@Sendable (Data) -> Data?)? = nil) {
     self.receive = receive
+    meddle = { (request, send) throws(HTTPTransportError) in try await send(request) }
   }
 
   /// The methods that were called.

@@ -1,6 +1,7 @@
 import EtcdStore
 import HTTPSupport
 import HTTPTypes
+import Sealing
 import SecretService
 import Synchronization
 import TestSupport

@@ -143,7 +143,8 @@ struct WatchTests {
     for number in 0..<10 {
       _ = store.generation(of: fixture.group)
       try await fixture.cache.save(SampleToken("t\(number)", account: 1))
-      try node.control("compact", "\(RawGateway(node).revision())")
+      let revision = try await RawGateway(node).revision()
+      try node.control("compact", "\(revision)")
       #expect(try await fixture.store(watching: nil).read(.all, in: fixture.group).problems.isEmpty)
     }
     while store.generation(of: fixture.group) == nil { try await Task.sleep(for: .milliseconds(5)) }
