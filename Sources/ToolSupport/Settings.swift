@@ -72,8 +72,8 @@ package struct Settings: Sendable {
     key = try source["key"].map(keyChoice)
     endpoints = source["endpoints"]?.text
     prefix = source["prefix"]?.text
-    etcdUser = source["etcd-user", variable: "LLAVERO_ETCD_USER"]?.text
-    etcdPassword = try source["etcd-password", variable: "LLAVERO_ETCD_PASSWORD"].map(keyChoice)
+    etcdUser = source["etcd-user"]?.text
+    etcdPassword = try source["etcd-password"].map(keyChoice)
     collection = source["collection"]?.text
     caBundle = source["ca-bundle"]?.text
     broker = try source["broker"].map { (setting) throws(Failure.Message) in
