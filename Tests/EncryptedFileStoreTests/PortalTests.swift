@@ -45,7 +45,7 @@ struct PortalTests {
     #expect(portal.calls.map(\.token) == [nil, "first", "first"])
     #expect(Set(portal.calls.map(\.request)).count == 3)
 
-    #expect(try await store(fixture, portal).rekey() == RekeySummary(resealed: 2, left: 0))
+    #expect(try await store(fixture, portal).rekey() == RekeySummary(resealed: 3, left: 0))
     #expect(try await self.cache(fixture, portal).finds(token))
     #expect(portal.calls.last?.token == "second")
   }
@@ -189,14 +189,14 @@ struct PortalTests {
     let portal = try FakePortal(.secret(secret, results: ["token": .string("t")]))
     try await fixture.cache.save(token)
     let file = fixture.otherStore(busAddress: portal.busAddress)
-    #expect(try await file.rekey(to: .portal()) == RekeySummary(resealed: 2, left: 0))
+    #expect(try await file.rekey(to: .portal()) == RekeySummary(resealed: 3, left: 0))
     let error = await #expect(throws: CacheError(.wrongKey, "")) {
       try await fixture.otherCache().finds(token)
     }
     #expect(error?.underlyingError as? SealError == .otherKeySource(.portal))
     #expect(try await cache(fixture, portal).finds(token))
     let key = KeySource.keyFile(path: fixture.directory + "/key")
-    #expect(try await store(fixture, portal).rekey(to: key) == RekeySummary(resealed: 2, left: 0))
+    #expect(try await store(fixture, portal).rekey(to: key) == RekeySummary(resealed: 3, left: 0))
     #expect(try await fixture.otherCache().finds(token))
   }
 
