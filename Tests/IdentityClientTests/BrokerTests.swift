@@ -185,6 +185,30 @@ struct BrokerTests {
     #expect(try await test.silent(account).accessToken == "brokered-1")
   }
 
+  @Test func `Who comes after all others have gone gets an answer of their own`() async throws {
+    let (test, account) = try await signedIn()
+    test.clock.advance(3600)
+    let (held, holder) = AsyncStream<Void>.makeStream()
+    let (ended, ender) = AsyncStream<Void>.makeStream()
+    let clock = test.clock
+    broker.answer { [broker] _ throws(IdentityError) in
+      guard broker.requests.count == 1 else { return TestPerson.alice.brokerToken(at: clock.now) }
+      for await _ in held {}
+      // Does not end at once when it is cancelled.
+      await Task.detached { for await _ in ended {} }.value
+      throw .cancelled
+    }
+    let first = Task { try await test.silent(account) }
+    while broker.requests.isEmpty { await Task.yield() }
+    first.cancel()
+    await #expect(throws: IdentityError(.cancelled, "")) { try await first.value }
+    let second = Task { try await test.silent(account) }
+    for _ in 0..<100 { await Task.yield() }
+    holder.finish()
+    ender.finish()
+    #expect(try await second.value.accessToken == "brokered-1")
+  }
+
   @Test func `One who goes does not take the answer from the others`() async throws {
     let (test, account) = try await signedIn()
     test.clock.advance(3600)

@@ -7,34 +7,36 @@ import Synchronization
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   typealias Outcome = Result<Value, IdentityError>
 
+  private typealias Job = @Sendable () async throws(IdentityError) -> Value
+
   private struct Work {
-    /// That of the caller who began it.
-    let id: Int
-    let task: Task<Void, Never>
+    /// The newest caller's, to be done again for those who came after it was cancelled.
+    var job: Job
+    var task: Task<Void, Never>
     var waiting: [Int: CheckedContinuation<Outcome, Never>]
+    var isCancelled = false
   }
 
   private struct State {
-    /// What others may join.
+    /// What has not ended; others may join it, also when nobody waits for it.
     var works: [Key: Work] = [:]
-    /// How many have not ended, those that nobody waits for included.
-    var count = 0
     /// Callers that were cancelled before they began to wait.
     var abandoned: Set<Int> = []
     var nextID = 0
     /// Who waits for the end of all work.
     var idlers: [CheckedContinuation<Void, Never>] = []
 
-    /// Takes a caller out, and the work with the last.
-    mutating func abandon(
-      _ key: Key, _ id: Int
-    ) -> (waiting: CheckedContinuation<Outcome, Never>?, useless: Task<Void, Never>?) {
+    /// Takes a caller out, and cancels the work with the last.
+    mutating func abandon(_ key: Key, _ id: Int) -> CheckedContinuation<Outcome, Never>? {
       guard let continuation = works[key]?.waiting.removeValue(forKey: id) else {
         abandoned.insert(id)
-        return (nil, nil)
+        return nil
       }
-      let isLast = works[key]?.waiting.isEmpty ?? false
-      return (continuation, isLast ? works.removeValue(forKey: key)?.task : nil)
+      if works[key]?.waiting.isEmpty == true {
+        works[key]?.isCancelled = true
+        works[key]?.task.cancel()
+      }
+      return continuation
     }
   }
 
@@ -53,10 +55,9 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let isAbandoned = state.withLock { state in
           guard !state.abandoned.contains(id) else { return true }
           if state.works[key] == nil {
-            state.count += 1
-            let task = Task { self.finish(key, id, await Outcome.catching(work)) }
-            state.works[key] = Work(id: id, task: task, waiting: [id: continuation])
+            state.works[key] = Work(job: work, task: begin(key, work), waiting: [id: continuation])
           } else {
+            state.works[key]?.job = work
             state.works[key]?.waiting[id] = continuation
           }
           return false
@@ -64,24 +65,33 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if isAbandoned { continuation.resume(returning: .failure(.cancelled)) }
       }
     } onCancel: {
-      let (continuation, task) = state.withLock { $0.abandon(key, id) }
+      let continuation = state.withLock { $0.abandon(key, id) }
       continuation?.resume(returning: .failure(.cancelled))
-      task?.cancel()
     }
     state.withLock { _ = $0.abandoned.remove(id) }
     return try outcome.get()
   }
 
-  private func finish(_ key: Key, _ id: Int, _ outcome: Outcome) {
+  private func begin(_ key: Key, _ job: @escaping Job) -> Task<Void, Never> {
+    Task { self.finish(key, await Outcome.catching(job)) }
+  }
+
+  private func finish(_ key: Key, _ outcome: Outcome) {
     let (waiting, idlers) = state.withLock { state in
-      let isJoined = state.works[key]?.id == id
-      let waiting = isJoined ? state.works.removeValue(forKey: key)?.waiting : nil
-      state.count -= 1
-      guard state.count == 0 else { return (waiting, [] as [CheckedContinuation<Void, Never>]) }
+      if var work = state.works[key], work.isCancelled, !work.waiting.isEmpty,
+        case .failure(let error) = outcome, error.code == .cancelled
+      {
+        work.isCancelled = false
+        work.task = begin(key, work.job)
+        state.works[key] = work
+        return ([:], []) as ([Int: CheckedContinuation<Outcome, Never>], [CheckedContinuation<Void, Never>])
+      }
+      let waiting = state.works.removeValue(forKey: key)?.waiting ?? [:]
+      guard state.works.isEmpty else { return (waiting, []) }
       defer { state.idlers = [] }
       return (waiting, state.idlers)
     }
-    for continuation in (waiting ?? [:]).values { continuation.resume(returning: outcome) }
+    for continuation in waiting.values { continuation.resume(returning: outcome) }
     for continuation in idlers { continuation.resume() }
   }
 
@@ -89,8 +99,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   func finish() async {
     await withCheckedContinuation { continuation in
       let isIdle = state.withLock { state in
-        if state.count > 0 { state.idlers.append(continuation) }
-        return state.count == 0
+        if !state.works.isEmpty { state.idlers.append(continuation) }
+        return state.works.isEmpty
       }
       if isIdle { continuation.resume() }
     }
