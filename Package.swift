@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "ProofOfPossession", targets: ["ProofOfPossession"]),
     .library(name: "IdentityBroker", targets: ["IdentityBroker"]),
     .library(name: "Lending", targets: ["Lending"]),
+    .library(name: "Borrowing", targets: ["Borrowing"]),
     .library(name: "MicrosoftGraph", targets: ["MicrosoftGraph"]),
     .library(name: "HTTPSupport", targets: ["HTTPSupport"]),
     .library(name: "SoupTransport", targets: ["SoupTransport"]),
@@ -115,9 +116,13 @@ let package = Package(
       name: "Lending",
       dependencies: [
         "CGLib", "GLibSupport", "HTTPListener", "HTTPSupport", "IdentityClient", "LoanProtocol", "TokenCache",
-        httpTypes,
       ],
       swiftSettings: common),
+    // Apart from the lender, who has an HTTP server. Here a transport of the caller's does.
+    .target(
+      name: "Borrowing",
+      dependencies: ["HTTPSupport", "IdentityClient", "LoanProtocol", "TokenCache", httpTypes],
+      swiftSettings: safe),
     .target(
       name: "MicrosoftGraph", dependencies: ["HTTPSupport", "IdentityClient", "TokenCache", httpTypes],
       swiftSettings: safe),
@@ -131,7 +136,8 @@ let package = Package(
     .target(
       name: "ToolSupport",
       dependencies: [
-        "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
+        "Borrowing", "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport", "IdentityBroker",
+        "IdentityClient",
         "KeyringStore",
         "Sealing", "SecretService", "TokenCache", argumentParser,
       ],
@@ -140,7 +146,7 @@ let package = Package(
     .target(
       name: "CacheCommands",
       dependencies: [
-        "EncryptedFileStore", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
+        "Borrowing", "EncryptedFileStore", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
         "MSALExtensionsStore", "Sealing", "SecretService", "TokenCache", "ToolSupport", argumentParser,
       ],
       swiftSettings: safe),
@@ -267,6 +273,13 @@ let package = Package(
       ],
       swiftSettings: common),
     .testTarget(
+      name: "BorrowingTests",
+      dependencies: [
+        "Borrowing", "HTTPSupport", "IdentityClient", "LoanProtocol", "SoupTransport", "TestSupport",
+        "TokenCache",
+      ],
+      swiftSettings: common),
+    .testTarget(
       name: "SignInTests",
       dependencies: [
         "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "KeyringStore", "ProofOfPossession",
@@ -290,7 +303,7 @@ let package = Package(
     .testTarget(
       name: "MSALTests",
       dependencies: [
-        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityBroker", "IdentityClient", "Lending", "MSAL",
+        "Borrowing", "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityBroker", "IdentityClient", "MSAL",
         "MSALExtensionsStore",
         "ProofOfPossession", "SecretService", "SoupTransport", "TestSupport", "TokenCache", httpTypes,
       ],
@@ -302,7 +315,8 @@ let package = Package(
     .testTarget(
       name: "LlaveroTests",
       dependencies: [
-        "EntraLab", "GLibSupport", "SecretService", "TestSupport", "TokenCache", "ToolSupport", "llavero",
+        "EntraLab", "GLibSupport", "HTTPSupport", "SecretService", "TestSupport", "TokenCache", "ToolSupport",
+        "llavero",
         "llavero-network",
       ],
       swiftSettings: common),

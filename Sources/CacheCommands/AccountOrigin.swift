@@ -8,6 +8,8 @@ enum AccountOrigin: String, Encodable {
   /// The identity broker, which signs it in.
   case broker
   case both
+  /// Who lends its tokens.
+  case lender
 
   /// - Parameters:
   ///   - account: The account.

@@ -49,8 +49,8 @@ struct Import: AsyncParsableCommand {
     "It should be one JSON object with sections such as \"AccessToken\" and \"Account\"."
 
   func run() async throws {
-    let document = try await document()
     let cache = options.cache
+    let document = try await document()
     if isDryRun {
       let snapshot = try await cache.snapshot()
       if !output.json { ProblemSummary.report(snapshot.problems) }

@@ -89,6 +89,7 @@ extension StoreOptions {
 
   /// A connection to the keyring, which several stores can share.
   var connection: SecretServiceConnection {
-    SecretServiceConnection(allowsPlainSession: allowsPlainSession)
+    requireStore()
+    return SecretServiceConnection(allowsPlainSession: allowsPlainSession)
   }
 }

@@ -10,6 +10,8 @@ struct RecordSummary: Encodable {
     case valid, expired
     /// Good only while the token service is down.
     case extended
+    /// Not here, but to be had of who lends it.
+    case lent
   }
 
   /// The beginning of a hash of the section and the key: short to type, and without personal data.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Borrowing
 import FoundationEssentials
 import IdentityClient
 import TokenCache
@@ -11,14 +12,14 @@ struct Status: AsyncParsableCommand {
     discussion: """
       Shows the access tokens in the cache and when they end, never a token. An account that renews gets new \
       ones by itself, and so does one of the machine's identity broker. When nobody is signed in, that is exit \
-      code 3.
+      code 3. Of borrowed tokens it shows whose they are, what for, and when the loan ends.
 
       Example:
         llavero status || llavero login
 
       JSON: group, client_id, problems, accounts: [home_account_id, username, environment, origin \
-      (own, broker or both), renews, tokens: [tenant_id, \
-      scopes, expires_on, state (valid, expired or extended, as in "llavero list")]].
+      (own, broker, both or lender), renews, tokens: [tenant_id, \
+      scopes, expires_on, state (valid, expired or extended, as in "llavero list", or lent)]].
       """)
 
   private struct Result: Encodable {
@@ -48,6 +49,7 @@ struct Status: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
+    if let lender = try client.cache.store.lender { return try await showLoan(of: lender) }
     let client = try client.publicClient(broker: broker.policy)
     let snapshot = try await client.snapshotIfNeeded()
     let found = try await client.accountsEverywhere(named: account.named, in: snapshot)
@@ -84,6 +86,22 @@ struct Status: AsyncParsableCommand {
     }
     ProblemSummary.report(problems)
     printTable(of: summaries, now: now)
+  }
+
+  /// Shows what is lent.
+  private func showLoan(of lender: LoanBroker) async throws {
+    let (client, terms) = try await client.borrowingClient(of: lender)
+    let account = try await client.account(named: account.named)
+    let summary = Result.Account(
+      homeAccountId: account.homeAccountID, username: account.username, environment: account.environment,
+      origin: .lender, renews: false,
+      tokens: terms.scopes.map {
+        Result.Account.Token(tenantId: terms.tenantID, scopes: $0, expiresOn: terms.end, state: .lent)
+      })
+    guard output.json else { return printTable(of: [summary], now: Date()) }
+    Terminal.out(
+      try json(
+        Result(group: client.cache.group.name, clientId: terms.clientID, accounts: [summary], problems: [])))
   }
 
   private func printTable(of accounts: [Result.Account], now: Date) {

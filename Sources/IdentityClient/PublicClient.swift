@@ -20,7 +20,7 @@ public final class PublicClient: Sendable {
 
   let authenticator: (any WebAuthenticator)?
   let popKeys: (any PopKeyProvider)?
-  let broker: (any TokenBroker)?
+  package let broker: (any TokenBroker)?
   let resolver: AuthorityResolver
   let tokenEndpoint: TokenEndpoint
   let telemetry = ServerTelemetry()

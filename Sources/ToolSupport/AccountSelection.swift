@@ -1,3 +1,4 @@
+import Borrowing
 import IdentityBroker
 package import IdentityClient
 package import TokenCache
@@ -58,13 +59,18 @@ extension PublicClient {
   /// The account that a command is about, out of those of the broker.
   private func brokersAccount(named name: String?) async throws(Failure.Message) -> Account {
     let found = try await accountsEverywhere(named: name, in: snapshotIfNeeded())
-    var accounts = found.accounts.filter(\.isBrokers)
+    var accounts = found.accounts.filter { $0.source == broker?.name }
     // One name may stand for an account here and for a guest elsewhere.
     if name != nil, accounts.count > 1 {
       let tenant = configuration.authority.tenant?.lowercased()
       let named = accounts.filter { $0.tenantProfiles.contains { $0.tenantID == tenant } }
       let atHome = accounts.filter { $0.tenantProfiles.contains(where: \.isHomeTenant) }
       accounts = [named, atHome].first { $0.count == 1 } ?? accounts
+    }
+    if let name, accounts.isEmpty, broker is LoanBroker {
+      throw Failure.Message(
+        code: .usage, name: "not_lent", message: "The tokens of \(name) are not lent.",
+        advice: "\"llavero status\" says whose are.")
     }
     return try accounts.only(named: name, because: found.brokerFailure)
   }

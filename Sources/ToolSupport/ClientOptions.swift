@@ -1,4 +1,5 @@
 package import ArgumentParser
+package import Borrowing
 import FoundationEssentials
 package import IdentityClient
 import TokenCache
@@ -6,6 +7,7 @@ import TokenCache
 /// Which app signs people in, and where.
 package struct ClientOptions: ParsableArguments {
   @OptionGroup package var cache: GroupOptions
+  @OptionGroup package var borrowing: BorrowOptions
 
   @Option(help: "The client id of the app to sign in to.")
   package var client: String?
@@ -74,6 +76,39 @@ package struct ClientOptions: ParsableArguments {
       broker: broker.broker)
   }
 
+  /// The client for tokens that somebody lends, who says which client and authority they are of. What the environment
+  /// and the configuration say of these is about a sign-in of this machine's own; what the command line says has to be
+  /// so.
+  ///
+  /// - Throws: `Failure.Message`.
+  package func borrowingClient(
+    of lender: LoanBroker, minimumValidity: Double? = nil
+  ) async throws(Failure.Message) -> (client: PublicClient, terms: LoanBroker.Terms) {
+    let host = authority == nil ? nil : try namedAuthority.host
+    do throws(IdentityError) {
+      let terms = try await lender.terms()
+      if let client, client.lowercased() != terms.clientID.lowercased() {
+        throw IdentityError(
+          .invalidParameter, "The tokens that are lent are those of the client \(terms.clientID).",
+          advice: "Leave out --client.")
+      }
+      guard host == nil || host == terms.authority.host else {
+        throw IdentityError(
+          .invalidParameter, "The tokens that are lent are issued by \(terms.authority).",
+          advice: "Leave out --authority.")
+      }
+      var authority = terms.authority
+      if let tenant { authority = try authority.replacingTenant(with: tenant) }
+      var configuration = ClientConfiguration(clientID: terms.clientID, authority: authority)
+      configuration.brokerPolicy = .required
+      if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
+      let nothing = TokenCacheAccessor(store: InMemoryStore(), group: cache.group)
+      return (PublicClient(configuration: configuration, cache: nothing, broker: lender), terms)
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+
   /// What the client is that these options describe.
   ///
   /// - Parameters:
@@ -84,6 +119,7 @@ package struct ClientOptions: ParsableArguments {
   package func configuration(
     minimumValidity: Double? = nil, broker: BrokerPolicy = .off
   ) throws(Failure.Message) -> ClientConfiguration {
+    cache.store.requireStore()
     let authority = try namedAuthority
     var configuration = ClientConfiguration(clientID: try clientID, authority: authority)
     // An authority outside of the known clouds is trusted only because the person named it.

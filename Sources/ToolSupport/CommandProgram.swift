@@ -11,8 +11,13 @@ package enum CommandProgram {
   /// To be called on the main thread, which `wait` keeps until then. It gets the task. An asynchronous main function
   /// would lend that thread to Dispatch, which takes descriptors before there is a chance to see whether it can have
   /// them, and signals.
+  ///
+  /// - Parameters:
+  ///   - program: The commands.
+  ///   - lenderTransport: Reaches the lender of borrowed tokens.
+  ///   - wait: Keeps the main thread.
   package static func run(
-    _ program: (some AsyncParsableCommand).Type,
+    _ program: (some AsyncParsableCommand).Type, lenderTransport: @escaping LenderTransport,
     wait: (Task<Never, Never>) -> Never = { _ in while true { pause() } }
   ) -> Never {
     do {
@@ -20,6 +25,7 @@ package enum CommandProgram {
     } catch {
       Failure.exit(with: error)
     }
+    StoreOptions.reachLenders(by: lenderTransport)
     wait(Task.detached { await run(program) })
   }
 

@@ -34,7 +34,7 @@ extension Failure.Message {
 
   private static func advice(on error: IdentityError) -> String? {
     switch error.code {
-    case .interactionRequired:
+    case .interactionRequired where !error.isElsewhere:
       [error.advice, "Sign in with \"llavero login\"."].compactMap(\.self).joined(separator: " ")
     case .browserUnavailable:
       [error.advice, "\"llavero login --no-browser\" shows its address."].compactMap(\.self)

@@ -15,6 +15,8 @@ package struct Settings: Sendable {
   package var account: String?
   package var group: KeychainGroup?
   package var store: StoreKind?
+  /// Whether tokens are borrowed, and where.
+  package var origin: TokenOrigin?
   /// Where the key of the store in files or in etcd comes from.
   package var key: KeyChoice?
   /// The addresses of etcd's members, with commas in between.
@@ -62,6 +64,12 @@ package struct Settings: Sendable {
       }
       return kind
     }
+    origin = try source["from"].map { (setting) throws(Failure.Message) in
+      guard let origin = TokenOrigin(setting.text) else {
+        throw setting.refused(TokenOrigin.refusal(of: setting.text))
+      }
+      return origin
+    }
     func keyChoice(_ setting: SettingSource.Setting) throws(Failure.Message) -> KeyChoice {
       // Not quoted: somebody may have taken it for the place of the key itself.
       guard let key = KeyChoice(argument: setting.text) else {
@@ -107,7 +115,7 @@ extension Settings {
 private struct SettingSource {
   private static let names: Set<String> = [
     "account", "authority", "broker", "ca-bundle", "client", "collection", "endpoints", "etcd-password",
-    "etcd-user",
+    "etcd-user", "from",
     "graph-url", "group", "key", "prefix", "scope", "store", "tenant",
   ]
 

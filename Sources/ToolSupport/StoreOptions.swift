@@ -60,9 +60,10 @@ package struct StoreOptions: ParsableArguments {
   /// What sends requests, in a program that can.
   package static let transport = Mutex<(@Sendable () throws(Failure.Message) -> any HTTPTransport)?>(nil)
 
-  /// A store that lacks something, such as a key, ends the process.
+  /// A store that lacks something, such as a key, ends the process, and so do borrowed tokens.
   package var store: any CacheStore {
-    switch chosenKind {
+    requireStore()
+    return switch chosenKind {
     case .keyring:
       KeyringCacheStore(collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
     case .file: EncryptedFileCacheStore(key: requiredSource)
@@ -73,9 +74,10 @@ package struct StoreOptions: ParsableArguments {
   /// The kind of store that was chosen.
   package var chosenKind: StoreKind { kind ?? Settings.current.store ?? .keyring }
 
-  /// The store of encrypted files, where that is the one that was chosen.
+  /// The store of encrypted files, where that is the one that was chosen. Borrowed tokens end the process.
   package var fileStore: EncryptedFileCacheStore? {
-    chosenKind == .file ? EncryptedFileCacheStore(key: requiredSource) : nil
+    requireStore()
+    return chosenKind == .file ? EncryptedFileCacheStore(key: requiredSource) : nil
   }
 
   private var requiredSource: KeySource {
@@ -86,7 +88,8 @@ package struct StoreOptions: ParsableArguments {
           message:
             "The \(chosenKind == .file ? "file store" : "store in etcd") was chosen, and no key for it.",
           advice: "Add --key, or set LLAVERO_KEY or \"key\" in the configuration, to \(KeyChoice.forms). "
-            + "\"llavero setup --store \(chosenKind.rawValue)\" makes a key and says it in the configuration."))
+            + "\"llavero setup --store \(chosenKind.rawValue)\" makes a key and says it in the configuration."
+        ))
     }
     return source(key)
   }
@@ -143,7 +146,9 @@ package struct StoreOptions: ParsableArguments {
   /// Hands the key to the program that takes over by an exec.
   ///
   /// - Returns: The descriptor that the program needs for that, if it needs one.
-  package func handOverKey() -> Int32? { chosenKind == .keyring ? nil : chosenKey?.handOver() }
+  package func handOverKey() -> Int32? {
+    lenderSocket != nil || chosenKind == .keyring ? nil : chosenKey?.handOver()
+  }
 
   /// Where a key comes from, in the keyring's collection that was chosen.
   package func source(_ key: KeyChoice) -> KeySource {

@@ -69,34 +69,31 @@ extension ClientOptions {
   fileprivate func graph(
     account: AccountOptions, scopes: [String], broker: BrokerPolicy
   ) async throws(Failure.Message) -> GraphClient {
-    let client = try networkClient(broker: broker)
-    let cloud = try graphCloud
+    let client = try await tokenClient(broker: broker)
+    let cloud = try graphCloud(for: client.configuration.authority)
     let account = try await client.account(named: account.named)
     return GraphClient(transport: try Network.transport(), cloud: cloud) { claims throws(IdentityError) in
       try await client.token(SilentRequest(scopes: scopes, account: account, claims: claims))
     }
   }
 
-  private var graphCloud: GraphCloud {
-    get throws(Failure.Message) {
-      do throws(GraphError) {
-        if let address = Settings.current.graphURL {
-          guard let url = URL(string: address) else {
-            throw GraphError(.invalidRequest, "\(address) is no address.")
-          }
-          return try GraphCloud(baseURL: url)
+  private func graphCloud(for authority: Authority) throws(Failure.Message) -> GraphCloud {
+    do throws(GraphError) {
+      if let address = Settings.current.graphURL {
+        guard let url = URL(string: address) else {
+          throw GraphError(.invalidRequest, "\(address) is no address.")
         }
-      } catch {
-        throw Failure.Message(error)
+        return try GraphCloud(baseURL: url)
       }
-      let authority = try namedAuthority
-      guard let cloud = GraphCloud.cloud(for: authority) else {
-        throw Failure.Message(
-          code: .usage, name: "no_graph", message: "There is no Microsoft Graph for \(authority).",
-          advice: "LLAVERO_GRAPH_URL names one, such as https://graph.microsoft.com/v1.0.")
-      }
-      return cloud
+    } catch {
+      throw Failure.Message(error)
     }
+    guard let cloud = GraphCloud.cloud(for: authority) else {
+      throw Failure.Message(
+        code: .usage, name: "no_graph", message: "There is no Microsoft Graph for \(authority).",
+        advice: "LLAVERO_GRAPH_URL names one, such as https://graph.microsoft.com/v1.0.")
+    }
+    return cloud
   }
 }
 

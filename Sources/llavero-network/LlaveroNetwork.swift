@@ -16,6 +16,8 @@ struct LlaveroNetwork: AsyncParsableCommand {
 enum Program {
   static func main() {
     let signals = Interruption.block()
-    CommandProgram.run(LlaveroNetwork.self) { Interruption.wait(for: signals, cancelling: $0) }
+    CommandProgram.run(LlaveroNetwork.self, lenderTransport: Network.lenderTransport) {
+      Interruption.wait(for: signals, cancelling: $0)
+    }
   }
 }

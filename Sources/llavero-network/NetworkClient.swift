@@ -6,6 +6,18 @@ import SoupTransport
 import ToolSupport
 
 extension ClientOptions {
+  /// The client that gets tokens: of the lender where they are borrowed, else of the cache, the broker and the network.
+  ///
+  /// - Throws: `Failure.Message`.
+  func tokenClient(
+    minimumValidity: Double? = nil, broker: BrokerPolicy
+  ) async throws(Failure.Message) -> PublicClient {
+    if let lender = try cache.store.lender {
+      return try await borrowingClient(of: lender, minimumValidity: minimumValidity).client
+    }
+    return try networkClient(minimumValidity: minimumValidity, broker: broker)
+  }
+
   /// The client that these options describe, with the network and a browser.
   ///
   /// - Throws: `Failure.Message`.
@@ -20,6 +32,20 @@ extension ClientOptions {
 }
 
 enum Network {
+  /// What reaches a lender's socket.
+  static let lenderTransport: LenderTransport = { (path, _) throws(Failure.Message) in
+    do throws(HTTPTransportError) {
+      return try SoupHTTPTransport(unixSocket: path)
+    } catch {
+      guard case .invalidConfiguration(let reason) = error else {
+        throw Failure.Message(name: "network", message: "The socket \(path) cannot be used: \(error).")
+      }
+      throw Failure.Message(
+        code: .usage, name: "invalid_configuration",
+        message: "No tokens can be borrowed from unix:\(path). \(reason)")
+    }
+  }
+
   /// What sends requests, set up as the settings say.
   static func transport() throws(Failure.Message) -> SoupHTTPTransport {
     do throws(HTTPTransportError) {

@@ -10,7 +10,7 @@ struct Token: AsyncParsableCommand {
   @OptionGroup var options: TokenOptions
 
   func run() async throws {
-    let client = try options.client.networkClient(
+    let client = try await options.client.tokenClient(
       minimumValidity: options.minimumValidity?.seconds, broker: options.broker.policy)
     try options.print(try await client.renewed(try await options.request(to: client)))
   }
@@ -23,7 +23,7 @@ struct GitCredential: AsyncParsableCommand {
 
   func run() async throws {
     guard let question = try options.question() else { return }
-    let client = try options.client.networkClient(broker: options.broker.policy)
+    let client = try await options.client.tokenClient(broker: options.broker.policy)
     question.answer(try await client.renewed(try await options.request(to: client)))
   }
 }

@@ -9,6 +9,7 @@ struct GitCredential: AsyncParsableCommand {
   @OptionGroup var options: GitCredentialOptions
 
   func run() async throws {
+    try options.client.handOverToBorrow()
     guard let question = try options.question() else { return }
     let policy = options.broker.policy
     let client = try options.client.publicClient(broker: policy.withoutNetwork)

@@ -32,7 +32,8 @@ struct Llavero: AsyncParsableCommand {
 
       ENVIRONMENT
         LLAVERO_AUTHORITY, LLAVERO_CLIENT_ID, LLAVERO_TENANT, LLAVERO_SCOPE, LLAVERO_ACCOUNT, LLAVERO_GROUP,
-        LLAVERO_STORE, LLAVERO_KEY, LLAVERO_COLLECTION, LLAVERO_CA_BUNDLE, LLAVERO_GRAPH_URL, LLAVERO_BROKER
+        LLAVERO_STORE, LLAVERO_KEY, LLAVERO_COLLECTION, LLAVERO_CA_BUNDLE, LLAVERO_GRAPH_URL, LLAVERO_BROKER,
+        LLAVERO_FROM
       """,
     version: CommandProgram.version,
     groupedSubcommands: [
@@ -49,5 +50,9 @@ struct Llavero: AsyncParsableCommand {
 
 @main
 enum Program {
-  static func main() { CommandProgram.run(Llavero.self) }
+  static func main() {
+    CommandProgram.run(
+      Llavero.self,
+      lenderTransport: { (_, store) throws(Failure.Message) in try NetworkProgram.takeOver(store) })
+  }
 }

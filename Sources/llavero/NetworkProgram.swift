@@ -23,12 +23,15 @@ enum NetworkProgram {
   /// it needs for the store's key and one that the command says it needs, and no other that this process was started with.
   ///
   /// - Parameters:
-  ///   - options: Those of the command.
+  ///   - store: Where the command has its tokens.
+  ///   - descriptor: The one that the command says it needs.
   ///   - input: What was read from standard input, and is to be read again.
   /// - Throws: `Failure.Message` if it is not installed.
-  static func takeOver(_ options: some CommandOptions, input: [UInt8] = []) throws(Failure.Message) -> Never {
+  static func takeOver(
+    _ store: StoreOptions, keeping descriptor: Int32? = nil, input: [UInt8] = []
+  ) throws(Failure.Message) -> Never {
     if !input.isEmpty { Terminal.returnInput(input) }
-    let kept = [options.client.cache.store.handOverKey(), options.inheritedDescriptor]
+    let kept = [store.handOverKey(), descriptor]
     let opened = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     for descriptor in opened.compactMap({ Int32($0) }) where descriptor > STDERR_FILENO {
       _ = fcntl(descriptor, F_SETFD, kept.contains(descriptor) ? 0 : FD_CLOEXEC)
@@ -57,6 +60,11 @@ enum NetworkProgram {
     return "swift build --package-path \(shellQuoted(package)) -c \(kind) --product \(name)"
   }
 
+  /// Runs it for a command with these options.
+  static func takeOver(_ options: some CommandOptions, input: [UInt8] = []) throws(Failure.Message) -> Never {
+    try takeOver(options.client.cache.store, keeping: options.inheritedDescriptor, input: input)
+  }
+
   /// The file that this process runs.
   static let executable = executableFile() ?? "llavero"
 
@@ -67,4 +75,9 @@ enum NetworkProgram {
       directory.joined() + "/" + name, directory.dropLast().joined() + "/libexec/llavero/" + name,
     ]
   }
+}
+
+extension ClientOptions {
+  /// Leaves the rest to the program with HTTP where tokens are borrowed.
+  func handOverToBorrow() throws(Failure.Message) { _ = try cache.store.lender }
 }

@@ -8,6 +8,7 @@ struct Token: AsyncParsableCommand {
   @OptionGroup var options: TokenOptions
 
   func run() async throws {
+    try options.client.handOverToBorrow()
     let policy = options.broker.policy
     let client = try options.client.publicClient(
       minimumValidity: options.minimumValidity?.seconds, broker: policy.withoutNetwork)

@@ -1,6 +1,6 @@
 import Foundation
 import IdentityClient
-import Lending
+import Borrowing
 import SoupTransport
 import TestSupport
 import Testing

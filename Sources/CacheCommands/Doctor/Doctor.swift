@@ -3,6 +3,7 @@ import EncryptedFileStore
 import FoundationEssentials
 import IdentityClient
 import SecretService
+import TokenCache
 import ToolSupport
 
 struct Doctor: AsyncParsableCommand {
@@ -15,6 +16,8 @@ struct Doctor: AsyncParsableCommand {
       token that is not kept. It writes, reads and deletes an item of its own. \
       Nothing else is changed, unless --fix is given: that merges duplicates, closes files and directories of \
       yours that are open to others, and removes lock files of dead programs. It deletes no token.
+
+      Where tokens are borrowed it asks the lender what is lent, for no token, and looks at nothing else.
 
       With --store file it looks at the encrypted files instead of the keyring: whose they are, whether the \
       key opens them, and what is damaged, missing or older than it should be.
@@ -72,19 +75,25 @@ struct Doctor: AsyncParsableCommand {
   }
 
   @OptionGroup var store: StoreOptions
+  @OptionGroup var borrowing: BorrowOptions
   @OptionGroup var output: OutputOptions
 
   @Flag(help: "Mend what is safe to mend.")
   var fix = false
 
   func run() async throws {
-    let files = store.fileStore
+    let lender = try store.lender
+    let files = lender == nil ? store.fileStore : nil
+    let chains =
+      lender.map { [[LenderCheck(lender: $0, address: "unix:\(store.lenderSocket ?? "")")]] } ?? chains(files)
     let patient = Patient(
-      environment: ProcessInfo.processInfo.environment, store: files ?? store.store,
-      collection: store.chosenCollection, sameStore: store.repeated, prompt: store.prompt,
+      environment: ProcessInfo.processInfo.environment,
+      store: lender == nil ? files ?? store.store : InMemoryStore(),
+      collection: store.chosenCollection, sameStore: lender == nil ? store.repeated : "",
+      prompt: store.prompt,
       allowsPlainSession: store.allowsPlainSession)
     var lines: [Result.Line] = []
-    for chain in chains(files) {
+    for chain in chains {
       for check in chain {
         var worst = Finding.State.ok
         for var finding in await check.examine(patient) {

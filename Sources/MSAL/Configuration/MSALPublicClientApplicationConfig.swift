@@ -47,7 +47,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// Has the keys that tokens of ``MSALAuthenticationSchemePop`` are bound to, such as `GroupKeys()` of the product
   /// `ProofOfPossession`. Without it requests with that scheme fail. MSAL for iOS and macOS has its own at hand.
   open var popKeys: (any PopKeyProvider)?
-  /// Gives all tokens, and nobody else does, such as a `LoanBroker` of the product `Lending` where somebody lends them.
+  /// Gives all tokens, and nobody else does, such as a `LoanBroker` of the product `Borrowing` where somebody lends them.
   /// Requests then go neither to a server nor to the machine's identity broker, and nobody signs in here. The cache may
   /// be out of reach. MSAL for iOS and macOS has nothing like it.
   open var tokenBroker: (any TokenBroker)?

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HTTPSupport
 import IdentityClient
-import Lending
+import Borrowing
 import LoanProtocol
 import SoupTransport
 import Synchronization

@@ -1,0 +1,271 @@
+import EntraLab
+import FoundationEssentials
+import HTTPSupport
+import TestSupport
+import Testing
+import TokenCache
+
+/// The tool where tokens are borrowed, of a lender whose answers the tests write. It has no home, no bus and no keyring.
+@Suite(.timeLimit(.minutes(10)))
+struct BorrowTests {
+  private struct Borrower {
+    let directory: TemporaryDirectory
+    let server: UnixServer
+
+    init(
+      terms: String = LentThings.terms(),
+      _ token: @escaping @Sendable (_ query: [String: String]) -> (Int, String) = { _ in
+        (200, LentThings.token())
+      }
+    ) throws {
+      directory = try TemporaryDirectory()
+      server = try UnixServer(at: directory.path + "/loan.sock") { target in
+        guard target.hasPrefix("/token?") else { return (200, "", terms) }
+        let (status, body) = token(FormEncoding.decode(target.dropFirst("/token?".count).utf8) ?? [:])
+        return (status, "", body)
+      }
+    }
+
+    var address: String { "unix:" + server.path }
+
+    func callAsFunction(
+      _ arguments: String..., input: String = "", with changes: [String: String] = [:]
+    ) throws -> Child.Result {
+      let environment = ["LLAVERO_FROM": address, "PATH": "/usr/bin:/bin"].merging(changes) { $1 }
+      return try Child.run(Tool.path, arguments, environment: environment, input: input)
+    }
+
+    /// The error that a command prints as JSON.
+    func error(_ result: Child.Result) throws -> JSONValue? {
+      try JSONValue(text: result.standardError)["error"]
+    }
+  }
+
+  // What can be done with borrowed tokens
+
+  @Test func `A token is printed in each form, and neither store nor bus nor home is needed`() throws {
+    let borrower = try Borrower()
+    for (words, output) in [
+      ("token", "lent-token\n"), ("token --output header", "Authorization: Bearer lent-token\n"),
+      ("token --account ALICE@contoso.test --tenant \(LentThings.tenant)", "lent-token\n"),
+      ("token --client \(LentThings.client)", "lent-token\n"), ("token --broker only", "lent-token\n"),
+    ] {
+      let command = words.split(separator: " ").map(String.init)
+      let result = try Child.run(
+        Tool.path, command, environment: ["LLAVERO_FROM": borrower.address])
+      #expect(result.status == 0 && result.standardOutput == output, "\(words): \(result.standardError)")
+      #expect(result.standardError.isEmpty, "\(result.standardError)")
+    }
+    let json = try JSONValue(text: borrower("token", "--json").standardOutput)
+    #expect(json["username"] == "alice@contoso.test" && json["expires_on"] == "2100-01-01T00:00:00Z")
+    #expect(json["tenant_id"]?.stringValue == LentThings.tenant)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: borrower.directory.path) == ["loan.sock"])
+  }
+
+  @Test func `git gets a borrowed token, and nothing for other hosts`() throws {
+    let borrower = try Borrower { query in
+      (200, LentThings.token(["scope": .string(query["scope"] ?? "")]))
+    }
+    let result = try borrower("git-credential", "get", input: "protocol=https\nhost=dev.azure.com\n\n")
+    #expect(result.standardOutput.contains("password=lent-token\n"), "\(result.standardError)")
+    #expect(result.standardOutput.contains("username=alice@contoso.test\n"))
+    let asked = borrower.server.requests.count
+    for (operation, host) in [("get", "example.com"), ("erase", "dev.azure.com")] {
+      let silent = try borrower("git-credential", operation, input: "protocol=https\nhost=\(host)\n\n")
+      #expect(silent.status == 0 && silent.standardOutput.isEmpty && silent.standardError.isEmpty)
+    }
+    #expect(borrower.server.requests.count == asked)
+  }
+
+  @Test func `The stand-ins for az and azd give what is lent`() throws {
+    let borrower = try Borrower { query in
+      (200, LentThings.token(["scope": .string(query["scope"] ?? "")]))
+    }
+    for (program, arguments) in [
+      ("az", "account get-access-token --output json --resource https://management.azure.com"),
+      ("azd", "auth token --output json --scope https://management.azure.com/.default"),
+    ] {
+      let installed = try borrower("shim", "install", program, "--directory", borrower.directory.path)
+      #expect(installed.status == 0, "\(installed.standardError)")
+      let result = try Child.run(
+        "\(borrower.directory.path)/\(program)", arguments.split(separator: " ").map(String.init),
+        environment: ["LLAVERO_FROM": borrower.address, "PATH": "/usr/bin:/bin"])
+      #expect(result.standardOutput.contains("lent-token"), "\(result.standardError)")
+    }
+  }
+
+  @Test func `Graph is asked with a borrowed token`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let token = try tool("token").standardOutput.split(separator: "\n").joined()
+      let borrower = try Borrower { query in
+        (200, LentThings.token(["access_token": .string(token), "scope": .string(query["scope"] ?? "")]))
+      }
+      for arguments in [["me", "--json"], ["get", "/me"]] {
+        let result = try tool.run(
+          arguments + ["--from", borrower.address],
+          with: ["LLAVERO_CLIENT_ID": nil, "LLAVERO_AUTHORITY": nil, "DBUS_SESSION_BUS_ADDRESS": nil])
+        #expect(result.status == 0, "\(result.standardError)")
+        #expect(result.standardOutput.contains(LabTool.alice))
+      }
+    }
+  }
+
+  @Test func `status and doctor say whose tokens are lent, what for, and until when`() throws {
+    let borrower = try Borrower()
+    let status = try borrower("status", "--json")
+    #expect(status.status == 0, "\(status.standardError)")
+    let account = try JSONValue(text: status.standardOutput)["accounts"]?[0]
+    #expect(account?["origin"] == "lender" && account?["username"] == "alice@contoso.test")
+    #expect(account?["tokens"]?[0]?["scopes"]?[1] == "Mail.Read")
+    #expect(account?["tokens"]?[1]?["expires_on"] == "2100-01-01T00:00:00Z")
+    #expect(account?["tokens"]?[0]?["state"] == "lent")
+    #expect(try borrower("status").standardOutput.contains("left"))
+    let doctor = try borrower("doctor", "--json")
+    #expect(doctor.status == 0, "\(doctor.standardError)")
+    let findings = try JSONValue(text: doctor.standardOutput)["findings"]
+    let text = findings?.strings("message").joined(separator: " ") ?? ""
+    for word in [borrower.address, "alice@contoso.test", "Mail.Read", "management.azure.com", "2100"] {
+      #expect(text.contains(word), "\(text)")
+    }
+    #expect(findings?.arrayValue?.count == 2)
+    // No token was asked for.
+    #expect(borrower.server.requests.allSatisfy { $0.hasPrefix("GET /loan ") })
+    let gone = try Borrower(terms: "{}")
+    #expect(try gone("doctor").status == 1)
+  }
+
+  @Test func `How long a token must be good, and that a new one is wanted, is told to the lender`() throws {
+    let borrower = try Borrower { query in
+      let name = query["token_sha256_to_refresh"] == nil ? "lent-token" : "new-token"
+      return (200, LentThings.token(["access_token": .string(name)]))
+    }
+    #expect(try borrower("token", "--min-validity", "30m").standardOutput == "lent-token\n")
+    #expect(borrower.server.requests.last?.contains("min_validity=1800") == true)
+    #expect(try borrower("token", "--force-refresh").standardOutput == "new-token\n")
+  }
+
+  // Where it is said
+
+  @Test func `The command line goes before the environment, and that before the configuration`() throws {
+    let (own, other) = (
+      try Borrower(), try Borrower { _ in (200, LentThings.token(["access_token": "other"])) }
+    )
+    let configuration = try own.directory.directory("llavero")
+    try Data("[llavero]\nfrom = \(own.address)\n".utf8).write(to: URL(filePath: configuration + "/config"))
+    let configured = ["XDG_CONFIG_HOME": own.directory.path, "LLAVERO_FROM": ""]
+    #expect(try own("token", with: configured).standardOutput == "lent-token\n")
+    let changed = configured.merging(["LLAVERO_FROM": other.address]) { $1 }
+    #expect(try own("token", with: changed).standardOutput == "other\n")
+    #expect(try own("token", "--from", own.address, with: changed).standardOutput == "lent-token\n")
+    for (arguments, environment) in [
+      (["--from", "off"], changed), ([], changed.merging(["LLAVERO_FROM": "off"]) { $1 }),
+    ] {
+      // Now it is a matter of the keyring, which is not there.
+      let result = try Child.run(
+        Tool.path, ["status", "--json"] + arguments,
+        environment: environment.merging(["LLAVERO_CLIENT_ID": LentThings.client]) { $1 })
+      #expect(try own.error(result)?["code"] == "unavailable", "\(result.standardError)")
+    }
+  }
+
+  @Test(arguments: [
+    "http://127.0.0.1:8080", "https://example.com", "tcp:1", "unix:", "/run/loan.sock", "loan",
+  ])
+  func `What names no socket is told, with what would`(address: String) throws {
+    let borrower = try Borrower()
+    for (arguments, environment) in [(["--from", address], [:]), ([], ["LLAVERO_FROM": address])] {
+      let result = try Child.run(Tool.path, ["token"] + arguments, environment: environment)
+      #expect(result.status == 2 && result.standardError.contains("unix:PATH"), "\(result.standardError)")
+      #expect(!address.hasPrefix("http") || result.standardError.contains("IDENTITY_ENDPOINT"))
+    }
+    withExtendedLifetime(borrower) {}
+  }
+
+  @Test(
+    arguments: [
+      "login", "login --device-code", "logout", "logout --browser", "groups", "accounts", "list", "show x",
+      "clear --yes --account a@b", "import -", "export", "sources", "adopt azure-cli --yes",
+      "rekey",
+    ])
+  func `A command that needs a store says that there is none, and what to do`(words: String) throws {
+    let borrower = try Borrower()
+    let command = words.split(separator: " ").map(String.init)
+    let result = try Child.run(
+      Tool.path, command,
+      environment: ["LLAVERO_FROM": borrower.address, "LLAVERO_CLIENT_ID": LentThings.client])
+    #expect(result.status == 2, "\(result.standardError)")
+    #expect(result.standardError.contains("borrowed from \(borrower.address)"), "\(result.standardError)")
+    #expect(result.standardError.contains("LLAVERO_FROM to off"))
+    #expect(result.standardOutput.isEmpty && borrower.server.connectionCount == 0)
+  }
+
+  @Test func `To borrow and to name a store is a contradiction`() throws {
+    let borrower = try Borrower()
+    for option in [
+      ["--store", "keyring"], ["--store", "file", "--key", "file:/tmp/k"], ["--collection", "x"],
+    ] {
+      let result = try Child.run(
+        Tool.path, ["token", "--json"] + option, environment: ["LLAVERO_FROM": borrower.address])
+      #expect(
+        try result.status == 2 && borrower.error(result)?["code"] == "borrowed", "\(result.standardError)")
+    }
+    #expect(borrower.server.connectionCount == 0)
+  }
+
+  // What goes wrong
+
+  @Test(
+    arguments: [
+      (403, "invalid_scope", 1), (403, "access_denied", 1), (400, "interaction_required", 3),
+      (503, "temporarily_unavailable", 4), (500, "server_error", 1),
+    ] as [(Int, String, Int32)])
+  func `What the lender refuses has its exit code, and nobody is sent to sign in here`(
+    status: Int, word: String, code: Int32
+  ) throws {
+    let borrower = try Borrower { _ in (status, LentThings.refusal(word, status, "For a reason.")) }
+    let result = try borrower("token")
+    #expect(result.status == code && result.standardOutput.isEmpty, "\(result.standardError)")
+    #expect(result.standardError.contains("For a reason."))
+    #expect(!result.standardError.contains("llavero login"))
+  }
+
+  @Test func `A lender that is not there, and one that talks nonsense, are told apart`() throws {
+    let borrower = try Borrower { _ in (200, LentThings.token(["access_token": "a\nb"])) }
+    let nonsense = try borrower("token", "--json")
+    #expect(try nonsense.status == 1 && borrower.error(nonsense)?["code"] == "broker_failed")
+    try UnixServer.leaveBehind(at: borrower.directory.path + "/left")
+    _ = try borrower.directory.file("file")
+    for name in ["left", "file", "none"] {
+      let result = try borrower("token", "--json", "--from", "unix:\(borrower.directory.path)/\(name)")
+      #expect(
+        try result.status == 1 && borrower.error(result)?["code"] == "no_broker", "\(result.standardError)")
+      #expect(try borrower.error(result)?["advice"]?.stringValue?.contains("llavero lend") == true)
+    }
+    let long = try borrower("token", "--from", "unix:/" + String(repeating: "x", count: 107))
+    #expect(long.status == 2 && long.standardError.contains("107"), "\(long.standardError)")
+  }
+
+  @Test func `Who or what is not lent is a mistake in the command`() throws {
+    let borrower = try Borrower()
+    for option in [
+      ["--account", "bob@contoso.test"], ["--client", "c0000000-0000-4000-8000-0000000000ff"],
+      ["--tenant", "80000000-0000-4000-8000-000000000001"], ["--tenant", "fabrikam.test"],
+      ["--authority", "https://login.microsoftonline.us/common"],
+    ] {
+      let result = try Child.run(
+        Tool.path, ["token"] + option, environment: ["LLAVERO_FROM": borrower.address])
+      #expect(
+        result.status == 2 && result.standardError.contains("lent"), "\(option): \(result.standardError)")
+    }
+    // What a machine is set up for is not what is asked for.
+    let environment = [
+      "LLAVERO_CLIENT_ID": "another", "LLAVERO_TENANT": "fabrikam.test",
+      "LLAVERO_AUTHORITY": "https://login.microsoftonline.us/common", "LLAVERO_STORE": "file",
+      "LLAVERO_BROKER": "only",
+    ]
+    #expect(try borrower("token", with: environment).standardOutput == "lent-token\n")
+    #expect(try borrower("token", with: ["LLAVERO_ACCOUNT": "bob@contoso.test"]).status == 2)
+  }
+}
