@@ -1,0 +1,298 @@
+"""Borrows what "llavero lend" lends, in places that have nothing else."""
+import getpass
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+from azure.core.exceptions import ClientAuthenticationError
+from azure.identity import CredentialUnavailableError, DefaultAzureCredential, ManagedIdentityCredential
+
+from peers import ALICE, BIN, GROUP, Lab, check, finish, llavero, log_in
+
+ARM = "https://management.azure.com/.default"
+VAULT = "https://vault.azure.net/.default"
+OTHER_USER = 165536
+LLAVERO = f"{BIN}/llavero"
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+
+
+class Loan:
+    """A running "llavero lend", which has said what the borrower sets."""
+
+    def __init__(self, directory, *arguments, **environment):
+        self.log = open(f"{directory}/lend.log", "w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [LLAVERO, "lend", *arguments, "--group", GROUP], stdout=subprocess.PIPE, stderr=self.log, text=True,
+            env={**os.environ, **environment})
+        wanted = {"IDENTITY_ENDPOINT", "IDENTITY_HEADER"} if "--port" in arguments else {"LLAVERO_FROM"}
+        self.settings = {}
+        while not wanted <= set(self.settings):
+            line = self.process.stdout.readline()
+            assert line, self.said()
+            name, separator, value = line.strip().removeprefix("export ").partition("=")
+            if separator:
+                self.settings[name] = value
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(120)
+
+
+def run(*command, before=(), timeout=300, **environment):
+    """Runs a command with nothing in its environment but what is named."""
+    return subprocess.run(
+        [*before, *command], env={"PATH": SYSTEM_PATH, **environment}, capture_output=True, text=True,
+        timeout=timeout)
+
+
+def borrowed(result, token):
+    return result.returncode == 0 and result.stdout.strip() == token and not result.stderr
+
+
+class SSHServer:
+    """A real sshd on loopback, with keys of its own, for this user."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        for name in ("host_key", "user_key"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{directory}/{name}"], check=True)
+        shutil.copy(f"{directory}/user_key.pub", f"{directory}/authorized_keys")
+        if os.getuid() == 0:
+            os.makedirs("/run/sshd", mode=0o755, exist_ok=True)
+        # Somebody may take the port between the question which is free and its use.
+        for _ in range(20):
+            self.port = free_port()
+            if self.starts():
+                break
+        with open(f"{directory}/host_key.pub", encoding="utf-8") as key:
+            known = f"[127.0.0.1]:{self.port} {key.read()}"
+        with open(f"{directory}/known_hosts", "w", encoding="utf-8") as file:
+            file.write(known)
+
+    def starts(self):
+        with open(f"{self.directory}/sshd_config", "w", encoding="utf-8") as file:
+            file.write(
+                f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.directory}/host_key\n"
+                f"AuthorizedKeysFile {self.directory}/authorized_keys\nPidFile none\nStrictModes no\nUsePAM no\n"
+                "PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n"
+                "AllowStreamLocalForwarding yes\nStreamLocalBindUnlink yes\n")
+        self.process = subprocess.Popen(
+            [shutil.which("sshd", path=SYSTEM_PATH), "-D", "-e", "-f", f"{self.directory}/sshd_config"],
+            stderr=subprocess.PIPE, text=True)
+        while line := self.process.stderr.readline():
+            if "Server listening on 127.0.0.1" in line:
+                # Nobody reads the rest, which is little.
+                return True
+        self.process.wait(60)
+        return False
+
+    def command(self, *arguments):
+        return [
+            "ssh", "-F", "none", "-i", f"{self.directory}/user_key", "-o", "IdentitiesOnly=yes", "-o",
+            f"UserKnownHostsFile={self.directory}/known_hosts", "-o", "StrictHostKeyChecking=yes", "-o",
+            "BatchMode=yes", "-o", "ExitOnForwardFailure=yes", "-o", "StreamLocalBindUnlink=yes", "-p",
+            str(self.port), *arguments]
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(60)
+        self.process.stderr.close()
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def over_ssh(directory, loan, token):
+    """The lender is on one side of the connection, and the borrower on the other."""
+    server = SSHServer(directory)
+    own = loan.settings["LLAVERO_FROM"].removeprefix("unix:")
+    there, here = f"{directory}/there.sock", f"{directory}/here.sock"
+    host = f"{getpass.getuser()}@127.0.0.1"
+    alone = f"env -i LLAVERO_FROM=unix:{there}"
+    try:
+        for attempt in ("", " a second time, where a socket is left from the first"):
+            result = run(*server.command("-R", f"{there}:{own}", host, f"{alone} {LLAVERO} token --scope {ARM}"))
+            check("ssh -R: a token on the other side" + attempt, borrowed(result, token), result.stderr)
+        result = run(*server.command("-R", f"{there}:{own}", host, f"{alone} {LLAVERO} status --json"))
+        check("ssh -R: whose tokens are lent", result.returncode == 0 and ALICE in result.stdout, result.stderr)
+        result = run(*server.command("-R", f"{there}:{own}", host, f"{alone} {LLAVERO} token --scope {VAULT}"))
+        check("ssh -R: no token for what is not lent", result.returncode == 1 and not result.stdout, result.stderr)
+        result = run(LLAVERO, "token", "--json", "--scope", ARM, LLAVERO_FROM=f"unix:{there}")
+        check("a socket whose connection has ended lends nothing",
+              result.returncode == 1 and "no_broker" in result.stderr, result.stderr)
+        # The other way: the command there ends with its input.
+        with subprocess.Popen(
+                server.command("-L", f"{here}:{own}", host, "echo ready; cat"), stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, text=True) as connection:
+            check("ssh -L: the connection is there", connection.stdout.readline() == "ready\n")
+            result = run(LLAVERO, "token", "--scope", ARM, LLAVERO_FROM=f"unix:{here}")
+            check("ssh -L: a token on this side", borrowed(result, token), result.stderr)
+            result = run(LLAVERO, "doctor", LLAVERO_FROM=f"unix:{here}")
+            check("ssh -L: doctor is content", result.returncode == 0 and "answers" in result.stdout, result.stdout)
+            connection.communicate(timeout=120)
+    finally:
+        server.end()
+
+
+def sandbox(directory):
+    """A sandbox in which there are the system's libraries, the tool, and the socket's directory: no network, no bus, no
+    home, no /tmp."""
+    command = ["bwrap", "--unshare-all", "--die-with-parent", "--clearenv", "--proc", "/proc", "--ro-bind", "/usr",
+               "/usr"]
+    for name in ("lib", "lib64", "bin"):
+        if os.path.islink(f"/{name}"):
+            command += ["--symlink", os.readlink(f"/{name}"), f"/{name}"]
+        else:
+            command += ["--ro-bind", f"/{name}", f"/{name}"]
+    libraries = set()
+    for program in ("llavero", "llavero-network"):
+        command += ["--ro-bind", f"{BIN}/{program}", f"/tool/{program}"]
+        for line in run("ldd", f"{BIN}/{program}").stdout.splitlines():
+            path = line.partition("=> ")[2].partition(" (")[0]
+            if path.startswith("/") and not path.startswith(("/usr", "/lib")):
+                libraries.add(os.path.dirname(path))
+    for path in sorted(libraries):
+        command += ["--ro-bind", path, path]
+    return [*command, "--bind", directory, "/loan", "--setenv", "LLAVERO_FROM", "unix:/loan/loan.sock"]
+
+
+def in_a_sandbox(directory, token):
+    alone = sandbox(directory)
+    if run(*alone, "/usr/bin/true").returncode != 0:
+        print("skipped the sandbox: no namespace can be made here")
+        return
+    result = run("/tool/llavero", "token", "--scope", ARM, before=alone)
+    check("bwrap: a token with nothing but the socket", borrowed(result, token), result.stderr)
+    result = run("/usr/bin/sh", "-c", "ls -d /home /tmp /run /etc; ls /sys/class/net", before=alone)
+    check("bwrap: there is nothing else", not result.stdout, result.stdout)
+    result = run("/tool/llavero", "status", "--json", before=alone)
+    check("bwrap: whose tokens are lent", result.returncode == 0 and ALICE in result.stdout, result.stderr)
+    result = run("/tool/llavero", "doctor", before=alone)
+    check("bwrap: doctor is content", result.returncode == 0, result.stdout + result.stderr)
+    result = run("/tool/llavero", "token", "--scope", VAULT, before=alone)
+    check("bwrap: no token for what is not lent", result.returncode == 1 and not result.stdout, result.stderr)
+    for command in ("login", "list", "export"):
+        result = run("/tool/llavero", command, before=alone)
+        check(f"bwrap: {command} says that there is no store",
+              result.returncode == 2 and "borrowed" in result.stderr, result.stderr)
+
+
+def by_another_user(path, token):
+    if os.getuid() != 0:
+        print("skipped another user: only root can become one")
+        return
+    stranger = ["setpriv", f"--reuid={OTHER_USER}", f"--regid={OTHER_USER}", "--clear-groups"]
+    ask = ["curl", "--silent", "--max-time", "300", "--unix-socket", path, "--get", "--data-urlencode", f"scope={ARM}",
+           "--data", "api-version=2019-08-01", "http://localhost/token"]
+    check("this user gets a token by the same words", token in run(*ask).stdout)
+    result = run(*ask, before=stranger)
+    check("another user, or a container of one, does not get at the socket", result.returncode == 7, result.stdout)
+    os.chmod(path, 0o666)
+    result = run(*ask, before=stranger)
+    os.chmod(path, 0o600)
+    check("and gets nothing where the file lets them in",
+          "access_denied" in result.stdout and "access_token" not in result.stdout, result.stdout)
+
+
+def by_curl(path, token):
+    def ask(target, *more):
+        return run("curl", "--silent", "--max-time", "300", "--unix-socket", path, *more, f"http://localhost{target}")
+
+    answer = json.loads(
+        ask("/token", "--get", "--data-urlencode", f"scope={ARM}", "--data", "api-version=2019-08-01").stdout)
+    check("curl gets the token", answer["access_token"] == token)
+    check("with its end in digits", isinstance(answer["expires_on"], str) and int(answer["expires_on"]) > time.time())
+    check("and nothing that renews", not {"refresh_token", "id_token", "client_info"} & set(answer), sorted(answer))
+    check("curl is told what is lent", ARM in json.loads(ask("/loan").stdout)["scopes"])
+    refusal = json.loads(
+        ask("/token", "--get", "--data-urlencode", f"scope={VAULT}", "--data", "api-version=2019-08-01").stdout)
+    check("curl is told what is not", refusal["error"] == "invalid_scope", refusal)
+
+
+def by_the_azure_sdk(directory, token):
+    with Loan(directory, "--scope", ARM, "--port", str(free_port())) as loan:
+        os.environ.update(loan.settings)
+        try:
+            for credential in (ManagedIdentityCredential(), DefaultAzureCredential()):
+                name = type(credential).__name__
+                got = credential.get_token(ARM)
+                check(f"{name} gets the token", got.token == token)
+                check(f"{name} reads when it ends", 0 < got.expires_on - time.time() <= 86400, got.expires_on)
+                check(f"{name} reads the longer form too", credential.get_token_info(ARM).token == token)
+                try:
+                    credential.get_token(VAULT)
+                    check(f"{name} gets nothing that is not lent", False)
+                except (ClientAuthenticationError, CredentialUnavailableError) as error:
+                    check(f"{name} gets nothing that is not lent", True)
+                    check(f"{name} shows no token", token not in str(error))
+            os.environ["IDENTITY_HEADER"] = "guessed"
+            try:
+                ManagedIdentityCredential().get_token(ARM)
+                check("without the secret there is no token", False)
+            except (ClientAuthenticationError, CredentialUnavailableError):
+                check("without the secret there is no token", True)
+        finally:
+            for name in loan.settings:
+                os.environ.pop(name, None)
+
+
+def by_many_at_once(directory, loan, lab):
+    """As terraform does, which starts a process for each resource."""
+    shims = tempfile.mkdtemp(dir=directory)
+    for program in ("az", "azd"):
+        llavero("shim", "install", program, "--directory", shims, group=None)
+    asked = len(lab.log("token"))
+    processes = [
+        subprocess.Popen(
+            [f"{shims}/az", "account", "get-access-token", "--output", "json", "--resource", "https://vault.azure.net"],
+            env={"PATH": SYSTEM_PATH, **loan.settings}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(10)]
+    ends = [process.communicate(timeout=300) for process in processes]
+    check("ten stand-ins for az at once succeed", all(process.returncode == 0 for process in processes),
+          [errors for _, errors in ends])
+    tokens = {json.loads(output)["accessToken"] for output, _ in ends if output}
+    check("they get one token", len(tokens) == 1)
+    check("for which the server was asked once", len(lab.log("token")) - asked == 1, len(lab.log("token")) - asked)
+    result = run(f"{shims}/azd", "auth", "token", "--output", "json", "--scope", VAULT, **loan.settings)
+    check("azd's stand-in gets it, too", result.returncode == 0 and json.loads(result.stdout)["token"] in tokens,
+          result.stderr)
+
+
+with Lab() as lab, tempfile.TemporaryDirectory(dir="/tmp", prefix="llavero-borrow-") as directory:
+    log_in(lab)
+    token = llavero("token", "--scope", ARM).strip()
+    os.chmod(directory, 0o755)
+    shared = f"{directory}/loan"
+    os.mkdir(shared, 0o755)
+    path = f"{shared}/loan.sock"
+    with Loan(directory, "--scope", ARM, "--socket", path) as loan:
+        check("the lender says what the borrower sets", loan.settings["LLAVERO_FROM"] == f"unix:{path}", loan.settings)
+        by_curl(path, token)
+        over_ssh(directory, loan, token)
+        in_a_sandbox(shared, token)
+        by_another_user(path, token)
+        check("what the lender wrote has no token", token not in loan.said())
+        loan.end()
+        result = run(LLAVERO, "token", "--json", "--scope", ARM, **loan.settings)
+        check("after the loan there is nobody", result.returncode == 1 and "no_broker" in result.stderr, result.stderr)
+    by_the_azure_sdk(directory, token)
+    with Loan(directory, "--scope", VAULT, "--socket", path) as loan:
+        by_many_at_once(directory, loan, lab)
+finish()
