@@ -146,7 +146,8 @@ let package = Package(
     .target(
       name: "CacheCommands",
       dependencies: [
-        "Borrowing", "EncryptedFileStore", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
+        "Borrowing", "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport", "IdentityBroker",
+        "IdentityClient",
         "MSALExtensionsStore", "Sealing", "SecretService", "TokenCache", "ToolSupport", argumentParser,
       ],
       swiftSettings: safe),

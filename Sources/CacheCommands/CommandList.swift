@@ -8,7 +8,6 @@ package enum CommandList {
   /// Those that look after the cache.
   package static let cache: [any ParsableCommand.Type] = [
     Setup.self, Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
-    Sources.self,
-    Adopt.self, Rekey.self, Doctor.self,
+    Sources.self, Adopt.self, Copy.self, Rekey.self, Doctor.self,
   ]
 }

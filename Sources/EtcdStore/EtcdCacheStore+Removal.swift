@@ -1,5 +1,5 @@
 import Sealing
-import TokenCache
+package import TokenCache
 
 extension EtcdCacheStore {
   /// How many values are removed in one transaction.
@@ -21,6 +21,17 @@ extension EtcdCacheStore {
       rest = page.hasMore ? page.values.last.map { range.after($0.key) } : nil
     }
     return count
+  }
+
+  /// Removes what tells of a group's changes and stays when everything else is gone, for a group that nobody else knows of.
+  ///
+  /// - Parameter group: The group.
+  /// - Throws: ``CacheError`` when etcd is out of reach.
+  package func forget(_ group: KeychainGroup) async throws(CacheError) {
+    try await reading { () async throws(EtcdFailure) in
+      _ = try await client.transaction(
+        [.delete(names.stamp(of: group))], until: ContinuousClock.now + timeout)
+    }
   }
 
   /// Removes shards that are there, whatever is in them.

@@ -19,7 +19,7 @@ final class EtcdClient: Sendable {
   private static let grace = Duration.seconds(3)
 
   let endpoints: [EtcdEndpoint]
-  private let transport: any HTTPTransport
+  let transport: any HTTPTransport
   private let session: EtcdSession?
   private let state = Mutex(State())
 
@@ -37,6 +37,13 @@ final class EtcdClient: Sendable {
     self.transport = transport
     session = user.map { EtcdSession($0, environment: environment, busAddress: busAddress) }
   }
+
+  private init(_ endpoint: EtcdEndpoint, _ other: EtcdClient) {
+    (endpoints, transport, session) = ([endpoint], other.transport, other.session)
+  }
+
+  /// One that asks a single endpoint, as the same user.
+  func only(_ endpoint: EtcdEndpoint) -> EtcdClient { EtcdClient(endpoint, self) }
 
   /// Sends a request until an endpoint answers it.
   ///

@@ -61,6 +61,9 @@ package final class GroupWatch: Sendable {
     }
   }
 
+  /// For how long nothing was heard: an answer, or the watch itself.
+  var age: Duration { state.withLock { ContinuousClock.now - $0.answeredAt } }
+
   /// Takes note of a change, such as this process's own.
   func changed(at revision: Int64) {
     state.withLock { $0.lastChange = max($0.lastChange, revision) }

@@ -1,6 +1,7 @@
 package import ArgumentParser
 import Glibc
 import IdentityClient
+import Synchronization
 
 /// What the tool's programs have in common.
 package enum CommandProgram {
@@ -15,9 +16,11 @@ package enum CommandProgram {
   /// - Parameters:
   ///   - program: The commands.
   ///   - lenderTransport: Reaches the lender of borrowed tokens.
+  ///   - storeTransport: Where what sends requests comes from, for stores that need it.
   ///   - wait: Keeps the main thread.
   package static func run(
     _ program: (some AsyncParsableCommand).Type, lenderTransport: @escaping LenderTransport,
+    storeTransport: @escaping StoreOptions.TransportSource,
     wait: (Task<Never, Never>) -> Never = { _ in while true { pause() } }
   ) -> Never {
     do {
@@ -26,6 +29,7 @@ package enum CommandProgram {
       Failure.exit(with: error)
     }
     StoreOptions.reachLenders(by: lenderTransport)
+    StoreOptions.transportSource.withLock { $0 = storeTransport }
     wait(Task.detached { await run(program) })
   }
 

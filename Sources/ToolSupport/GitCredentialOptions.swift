@@ -50,14 +50,11 @@ package struct GitCredentialOptions: CommandOptions {
 
 /// A question of git about a repository of Azure DevOps: lines of `name=value`.
 package struct GitCredentialQuestion: Sendable {
-  /// The question as git asked it.
-  package let input: [UInt8]
   /// Whether git takes a token as such (git 2.46), and not only in a password's place.
   private let takesTokens: Bool
 
   /// - Returns: `nil` for a question about anything else.
   init?(_ input: [UInt8]) {
-    self.input = input
     let lines = String(decoding: input, as: UTF8.self).split(separator: "\n")
     func value(_ name: String) -> String {
       lines.last { $0.hasPrefix(name + "=") }.map { $0.dropFirst(name.count + 1).lowercased() } ?? ""

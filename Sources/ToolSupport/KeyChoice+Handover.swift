@@ -12,6 +12,9 @@ extension KeyChoice {
     return secret
   }
 
+  /// The descriptor that it is read from, if it is read from one.
+  var descriptor: Int32? { if case .passphraseDescriptor(let descriptor) = self { descriptor } else { nil } }
+
   /// Hands the passphrase that this process was given to the program that takes over by an exec, which would have
   /// to ask the person again, or would find a pipe empty. It goes through a pipe; arguments and environment only
   /// get its number.
@@ -19,7 +22,7 @@ extension KeyChoice {
   /// - Returns: The descriptor that the program needs, if it needs one.
   func handOver() -> Int32? {
     guard let secret = Self.given.withLock({ $0 }) else {
-      return if case .passphraseDescriptor(let descriptor) = self { descriptor } else { nil }
+      return descriptor
     }
     var bytes = unsafe secret.withUnsafeBytes { unsafe Array($0) }
     defer { wipe(&bytes) }

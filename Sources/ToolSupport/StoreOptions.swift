@@ -1,12 +1,12 @@
 package import ArgumentParser
-package import EncryptedFileStore
+import EncryptedFileStore
 import EtcdStore
 import GLibSupport
 package import HTTPSupport
 import KeyringStore
 package import Sealing
 package import SecretService
-package import Synchronization
+import Synchronization
 package import TokenCache
 
 /// The kinds of store that the tool can use.
@@ -17,6 +17,15 @@ package enum StoreKind: String, CaseIterable, ExpressibleByArgument, Sendable {
   case file
   /// A cluster of etcd's, for several machines.
   case etcd
+
+  /// Where its groups are, for a sentence.
+  package var place: String {
+    switch self {
+    case .keyring: "in the keyring"
+    case .file: "in the file store"
+    case .etcd: "in etcd"
+    }
+  }
 }
 
 /// Where the cache is.
@@ -57,28 +66,33 @@ package struct StoreOptions: ParsableArguments {
 
   private static let defaultPrefix = "/llavero"
 
-  /// What sends requests, in a program that can.
-  package static let transport = Mutex<(@Sendable () throws(Failure.Message) -> any HTTPTransport)?>(nil)
+  /// Where what sends requests comes from, for all stores of a command. A program without HTTP runs the one with it in its
+  /// own place, which needs the keys of each.
+  package typealias TransportSource =
+    @Sendable (_ stores: [StoreOptions]) throws(Failure.Message) -> any HTTPTransport
+
+  static let transportSource = Mutex<TransportSource?>(nil)
 
   /// A store that lacks something, such as a key, ends the process, and so do borrowed tokens.
-  package var store: any CacheStore {
+  ///
+  /// To be called before the command reads its input or does anything else, which another program would do again.
+  package var store: any CacheStore { store(among: [self]) }
+
+  /// The stores of a command that uses several, each as its options say.
+  package static func stores(_ all: [StoreOptions]) -> [any CacheStore] { all.map { $0.store(among: all) } }
+
+  private func store(among all: [StoreOptions]) -> any CacheStore {
     requireStore()
     return switch chosenKind {
     case .keyring:
       KeyringCacheStore(collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
     case .file: EncryptedFileCacheStore(key: requiredSource)
-    case .etcd: etcdStore
+    case .etcd: etcdStore(among: all)
     }
   }
 
   /// The kind of store that was chosen.
   package var chosenKind: StoreKind { kind ?? Settings.current.store ?? .keyring }
-
-  /// The store of encrypted files, where that is the one that was chosen. Borrowed tokens end the process.
-  package var fileStore: EncryptedFileCacheStore? {
-    requireStore()
-    return chosenKind == .file ? EncryptedFileCacheStore(key: requiredSource) : nil
-  }
 
   private var requiredSource: KeySource {
     guard let key = chosenKey else {
@@ -94,7 +108,7 @@ package struct StoreOptions: ParsableArguments {
     return source(key)
   }
 
-  private var etcdStore: EtcdCacheStore {
+  private func etcdStore(among all: [StoreOptions]) -> EtcdCacheStore {
     guard let endpoints = chosenEndpoints else {
       Failure.exit(
         with: Failure.Message(
@@ -104,12 +118,12 @@ package struct StoreOptions: ParsableArguments {
         ))
     }
     do {
-      guard let transport = Self.transport.withLock({ $0 }) else {
+      guard let transport = Self.transportSource.withLock({ $0 }) else {
         throw Failure.Message(name: "network", message: "This program does not reach etcd.")
       }
       return try EtcdCacheStore(
         endpoints: endpoints, prefix: chosenPrefix, key: requiredSource, user: try chosenUser,
-        transport: transport())
+        transport: transport(all))
     } catch let error as CacheError {
       Failure.exit(with: Failure.Message(error))
     } catch {
@@ -128,7 +142,7 @@ package struct StoreOptions: ParsableArguments {
   private var chosenUser: EtcdUser? {
     get throws(Failure.Message) {
       guard let name = etcdUser ?? Settings.current.etcdUser else { return nil }
-      guard let password = etcdPassword ?? Settings.current.etcdPassword else {
+      guard let password = chosenPassword else {
         throw Failure.Message(
           code: .usage, name: "password_required", message: "A user of etcd's was named, and no password.",
           advice:
@@ -143,17 +157,43 @@ package struct StoreOptions: ParsableArguments {
     }
   }
 
-  /// Hands the key to the program that takes over by an exec.
+  /// Hands the key and the password to the program that takes over by an exec.
   ///
-  /// - Returns: The descriptor that the program needs for that, if it needs one.
-  package func handOverKey() -> Int32? {
-    lenderSocket != nil || chosenKind == .keyring ? nil : chosenKey?.handOver()
+  /// - Returns: The descriptors that the program needs for that.
+  package func handOverKeys() -> [Int32] {
+    guard lenderSocket == nil, chosenKind != .keyring else { return [] }
+    let password = chosenKind == .etcd ? chosenPassword?.descriptor : nil
+    return [chosenKey?.handOver(), password].compactMap(\.self)
   }
 
   /// Where a key comes from, in the keyring's collection that was chosen.
   package func source(_ key: KeyChoice) -> KeySource {
     key.source(collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
   }
+
+  /// Whether the store, its key or its password is in the keyring.
+  package var usesKeyring: Bool {
+    switch chosenKind {
+    case .keyring: true
+    case .file: chosenKey == .keyring
+    case .etcd: chosenKey == .keyring || chosenPassword == .keyring
+    }
+  }
+
+  /// Whether both options are about one place. There is one file store.
+  package func isSamePlace(as other: StoreOptions) -> Bool {
+    guard chosenKind == other.chosenKind else { return false }
+    switch chosenKind {
+    case .keyring: return chosenCollection == other.chosenCollection
+    case .file: return true
+    case .etcd:
+      return chosenPrefix == other.chosenPrefix
+        && !Set(chosenEndpoints ?? []).isDisjoint(with: other.chosenEndpoints ?? [])
+    }
+  }
+
+  /// Where the password of etcd's user comes from, if that was said.
+  private var chosenPassword: KeyChoice? { etcdPassword ?? Settings.current.etcdPassword }
 
   /// Where the key of the store comes from, if that was said.
   package var chosenKey: KeyChoice? { key ?? Settings.current.key }

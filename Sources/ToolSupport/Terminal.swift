@@ -1,5 +1,6 @@
 import GLibSupport
 import Glibc
+import Synchronization
 
 /// What the tool prints, and where.
 package enum Terminal {
@@ -16,11 +17,17 @@ package enum Terminal {
   /// The most that is read from standard input at once, in bytes: what a pipe holds.
   private static let inputLimit = 65536
 
+  /// What ``readInput()`` has read.
+  private static let input = Mutex<[UInt8]>([])
+
   /// Reads standard input to its end.
   ///
   /// - Throws: `Failure.Message` when there is more than a program has to say, or that cannot be read.
   package static func readInput() throws(Failure.Message) -> [UInt8] {
-    if let input = readAll(STDIN_FILENO, limit: inputLimit) { return input }
+    if let bytes = readAll(STDIN_FILENO, limit: inputLimit) {
+      input.withLock { $0 = bytes }
+      return bytes
+    }
     guard errno == EFBIG else {
       let reason = unsafe String(cString: strerror(errno))
       throw Failure.Message(name: "unreadable", message: "Standard input cannot be read: \(reason).")
@@ -30,8 +37,9 @@ package enum Terminal {
   }
 
   /// Makes what was read from standard input readable there again, for the program that takes over.
-  package static func returnInput(_ input: [UInt8]) {
-    guard let end = pipe(holding: input) else { return }
+  package static func returnInput() {
+    let bytes = input.withLock { $0 }
+    guard !bytes.isEmpty, let end = pipe(holding: bytes) else { return }
     dup2(end, STDIN_FILENO)
     close(end)
   }
@@ -50,8 +58,15 @@ package enum Terminal {
     errors.write("\r\u{1B}[K" + (isDone ? "" : text))
   }
 
+  private static let asking = Atomic(false)
+
+  /// Whether the answer to ``confirm(_:)`` is awaited, which nothing but the end of the process cuts short.
+  package static var isAsking: Bool { asking.load(ordering: .sequentiallyConsistent) }
+
   /// Asks a question that is answered with yes or no, the latter unless told otherwise.
   package static func confirm(_ question: String) -> Bool {
+    asking.store(true, ordering: .sequentiallyConsistent)
+    defer { asking.store(false, ordering: .sequentiallyConsistent) }
     errors.write(question + " [y/N] ")
     guard let answer = readLine()?.lowercased() else {
       errors.write("\n")

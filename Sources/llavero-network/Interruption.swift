@@ -13,13 +13,16 @@ enum Interruption {
     return signals
   }
 
-  /// Cancels a task at the first interruption, so that it can clean up, and ends the process at the second.
+  /// Cancels a task at the first interruption, so that it can clean up, and ends the process at the second, or at once
+  /// where the task waits for an answer.
   static func wait(for signals: sigset_t, cancelling task: Task<Never, Never>) -> Never {
     var signals = signals
     var number: Int32 = 0
     unsafe sigwait(&signals, &number)
-    task.cancel()
-    unsafe sigwait(&signals, &number)
+    if !Terminal.isAsking {
+      task.cancel()
+      unsafe sigwait(&signals, &number)
+    }
     Terminal.showTyping()
     _exit(128 + number)
   }

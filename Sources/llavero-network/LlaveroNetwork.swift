@@ -17,6 +17,9 @@ enum Program {
   static func main() {
     let signals = Interruption.block()
     CommandProgram.run(LlaveroNetwork.self, lenderTransport: Network.lenderTransport) {
+      _ throws(Failure.Message) in
+      try Network.transport(allowsLoopbackHTTP: true)
+    } wait: {
       Interruption.wait(for: signals, cancelling: $0)
     }
   }

@@ -47,10 +47,15 @@ enum Network {
   }
 
   /// What sends requests, set up as the settings say.
-  static func transport() throws(Failure.Message) -> SoupHTTPTransport {
+  ///
+  /// - Parameter allowsLoopbackHTTP: Whether http goes to this machine itself, which is for etcd.
+  /// - Returns: The transport.
+  /// - Throws: `Failure.Message` of code `usage` for settings that make no sense.
+  static func transport(allowsLoopbackHTTP: Bool = false) throws(Failure.Message) -> SoupHTTPTransport {
     do throws(HTTPTransportError) {
       return try SoupHTTPTransport(
-        caBundle: Settings.current.caBundle, environment: ProcessInfo.processInfo.environment)
+        caBundle: Settings.current.caBundle, environment: ProcessInfo.processInfo.environment,
+        allowsLoopbackHTTP: allowsLoopbackHTTP)
     } catch {
       guard case .invalidConfiguration(let reason) = error else {
         throw Failure.Message(name: "network", message: "The network cannot be used: \(error).")

@@ -15,7 +15,7 @@ struct GitCredential: AsyncParsableCommand {
     let client = try options.client.publicClient(broker: policy.withoutNetwork)
     let request = { () async throws(Failure.Message) in try await options.request(to: client) }
     guard let result = try await client.tokenWithoutNetwork(policy, request) else {
-      try NetworkProgram.takeOver(options, input: question.input)
+      try NetworkProgram.takeOver([options.client.cache.store])
     }
     question.answer(result)
   }

@@ -13,7 +13,7 @@ struct Llavero: AsyncParsableCommand {
 
       Tokens are shown only by "token" and with --reveal. Nothing asks for the keyring's password unless \
       --unlock is given. With --store file the cache is in encrypted files instead, for machines without a \
-      keyring.
+      keyring, and with --store etcd in a cluster that several machines share.
 
       Options such as --client and --tenant can be given once for all, as lines such as "client = <id>" \
       under [llavero] in ~/.config/llavero/config, or in the environment.
@@ -32,7 +32,8 @@ struct Llavero: AsyncParsableCommand {
 
       ENVIRONMENT
         LLAVERO_AUTHORITY, LLAVERO_CLIENT_ID, LLAVERO_TENANT, LLAVERO_SCOPE, LLAVERO_ACCOUNT, LLAVERO_GROUP,
-        LLAVERO_STORE, LLAVERO_KEY, LLAVERO_COLLECTION, LLAVERO_CA_BUNDLE, LLAVERO_GRAPH_URL, LLAVERO_BROKER,
+        LLAVERO_STORE, LLAVERO_KEY, LLAVERO_ENDPOINTS, LLAVERO_PREFIX, LLAVERO_ETCD_USER,
+        LLAVERO_ETCD_PASSWORD, LLAVERO_COLLECTION, LLAVERO_CA_BUNDLE, LLAVERO_GRAPH_URL, LLAVERO_BROKER,
         LLAVERO_FROM
       """,
     version: CommandProgram.version,
@@ -53,6 +54,7 @@ enum Program {
   static func main() {
     CommandProgram.run(
       Llavero.self,
-      lenderTransport: { (_, store) throws(Failure.Message) in try NetworkProgram.takeOver(store) })
+      lenderTransport: { (_, store) throws(Failure.Message) in try NetworkProgram.takeOver([store]) },
+      storeTransport: { (stores) throws(Failure.Message) in try NetworkProgram.takeOver(stores) })
   }
 }

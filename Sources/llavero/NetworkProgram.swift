@@ -11,7 +11,7 @@ struct Networked<Options: CommandOptions>: ParsableCommand {
   @OptionGroup var options: Options
 
   func run() throws {
-    try NetworkProgram.takeOver(options)
+    try NetworkProgram.takeOver([options.client.cache.store], keeping: options.inheritedDescriptor)
   }
 }
 
@@ -19,19 +19,19 @@ struct Networked<Options: CommandOptions>: ParsableCommand {
 enum NetworkProgram {
   private static let name = "llavero-network"
 
-  /// Runs it in place of this process, with the same arguments. It gets the standard streams, the descriptor that
-  /// it needs for the store's key and one that the command says it needs, and no other that this process was started with.
+  /// Runs it in place of this process, with the same arguments. It gets the standard streams, the descriptors that it
+  /// needs for the stores' keys and one that the command says it needs, and no other that this process was started with.
+  /// What was read of standard input is there again.
   ///
   /// - Parameters:
-  ///   - store: Where the command has its tokens.
-  ///   - descriptor: The one that the command says it needs.
-  ///   - input: What was read from standard input, and is to be read again.
+  ///   - stores: Those that the command uses.
+  ///   - descriptor: One that the command needs besides.
   /// - Throws: `Failure.Message` if it is not installed.
   static func takeOver(
-    _ store: StoreOptions, keeping descriptor: Int32? = nil, input: [UInt8] = []
+    _ stores: [StoreOptions], keeping descriptor: Int32? = nil
   ) throws(Failure.Message) -> Never {
-    if !input.isEmpty { Terminal.returnInput(input) }
-    let kept = [store.handOverKey(), descriptor]
+    Terminal.returnInput()
+    let kept = stores.flatMap { $0.handOverKeys() } + [descriptor].compactMap(\.self)
     let opened = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     for descriptor in opened.compactMap({ Int32($0) }) where descriptor > STDERR_FILENO {
       _ = fcntl(descriptor, F_SETFD, kept.contains(descriptor) ? 0 : FD_CLOEXEC)
@@ -58,11 +58,6 @@ enum NetworkProgram {
     else { return nil }
     let package = parts[..<build].map { "/" + $0 }.joined()
     return "swift build --package-path \(shellQuoted(package)) -c \(kind) --product \(name)"
-  }
-
-  /// Runs it for a command with these options.
-  static func takeOver(_ options: some CommandOptions, input: [UInt8] = []) throws(Failure.Message) -> Never {
-    try takeOver(options.client.cache.store, keeping: options.inheritedDescriptor, input: input)
   }
 
   /// The file that this process runs.

@@ -14,7 +14,7 @@ struct Token: AsyncParsableCommand {
       minimumValidity: options.minimumValidity?.seconds, broker: policy.withoutNetwork)
     let request = { () async throws(Failure.Message) in try await options.request(to: client) }
     guard let result = try await client.tokenWithoutNetwork(policy, request) else {
-      try NetworkProgram.takeOver(options)
+      try NetworkProgram.takeOver([options.client.cache.store])
     }
     try options.print(result)
   }

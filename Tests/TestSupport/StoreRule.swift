@@ -291,7 +291,7 @@ extension CacheStore {
 
   /// Adds one to the number of an account, from 0 where there is none.
   @discardableResult
-  fileprivate func increment(_ account: Int, of fixture: any StoreFixture) async throws -> Int {
+  package func increment(_ account: Int, of fixture: any StoreFixture) async throws -> Int {
     let shard = fixture.shard(account)
     return try await update([shard], in: fixture.group) { contents in
       let number = (fixture.number(in: contents[shard]) ?? 0) + 1
@@ -301,7 +301,7 @@ extension CacheStore {
   }
 
   /// The numbers of the accounts in the group, which has no problem.
-  fileprivate func numbers(of fixture: any StoreFixture) async throws -> [Int: Int] {
+  package func numbers(of fixture: any StoreFixture) async throws -> [Int: Int] {
     let contents = try await read(.all, in: fixture.group)
     #expect(contents.problems.isEmpty, "\(contents.problems)")
     var numbers: [Int: Int] = [:]

@@ -1,7 +1,9 @@
 import ArgumentParser
 import EncryptedFileStore
+import EtcdStore
 import FoundationEssentials
 import IdentityClient
+import Sealing
 import SecretService
 import TokenCache
 import ToolSupport
@@ -20,7 +22,9 @@ struct Doctor: AsyncParsableCommand {
       Where tokens are borrowed it asks the lender what is lent, for no token, and looks at nothing else.
 
       With --store file it looks at the encrypted files instead of the keyring: whose they are, whether the \
-      key opens them, and what is damaged, missing or older than it should be.
+      key opens them, and what is damaged, missing or older than it should be. With --store etcd it looks at each of \
+      the cluster's members: its version, how fast it answers, who leads, how full the database is, whose clock is wrong, \
+      what the user may do, and whether changes are told of.
 
       The exit code is 0 when all is well or there are only warnings, and 1 when there are problems.
 
@@ -33,25 +37,24 @@ struct Doctor: AsyncParsableCommand {
       """)
 
   /// Each chain ends with its first problem: what comes after it could not work.
-  private func chains(_ files: EncryptedFileCacheStore?) -> [[any Check]] {
+  private func chains(_ store: any CacheStore) -> [[any Check]] {
     let keyring: [any Check] = [
       SessionBusCheck(), ServiceCheck(), EncryptionCheck(), PromptCheck(), CollectionCheck(),
     ]
     let groups: [any Check] = [GroupsCheck(), ClockCheck()]
     let others: [[any Check]] = [
-      [SourcesCheck(collection: store.collection)], [CABundleCheck()], [BrowserCheck()], [brokerCheck],
+      [SourcesCheck(collection: self.store.collection)], [CABundleCheck()], [BrowserCheck()], [brokerCheck],
     ]
-    guard let files else { return [keyring + [ProbeCheck()] + groups, [LockDirectoryCheck()]] + others }
-    let sealed: [any Check] = [
-      SealedFilesCheck(store: files), SealedKeyCheck(store: files), SealedProbeCheck(store: files),
-    ]
-    let key: [any Check] =
-      switch store.chosenKey {
-      case .keyring: keyring
-      case .portal: [PortalCheck()]
-      default: []
-      }
-    return [key + sealed + groups] + others
+    guard let sealed = store as? any SealedStore else {
+      return [keyring + [ProbeCheck()] + groups, [LockDirectoryCheck()]] + others
+    }
+    var place: [any Check] = self.store.usesKeyring ? keyring : []
+    if self.store.chosenKey == .portal { place.append(PortalCheck()) }
+    if let files = store as? EncryptedFileCacheStore { place.append(SealedFilesCheck(store: files)) }
+    if let etcd = store as? EtcdCacheStore {
+      place += [EtcdCheck(store: etcd), EtcdRightsCheck(store: etcd), EtcdWatchCheck(store: etcd)]
+    }
+    return [place + [SealedKeyCheck(store: sealed), SealedProbeCheck(store: sealed)] + groups] + others
   }
 
   /// For the configured client, whose accounts the broker lists.
@@ -83,14 +86,12 @@ struct Doctor: AsyncParsableCommand {
 
   func run() async throws {
     let lender = try store.lender
-    let files = lender == nil ? store.fileStore : nil
+    let place: any CacheStore = lender == nil ? store.store : InMemoryStore()
     let chains =
-      lender.map { [[LenderCheck(lender: $0, address: "unix:\(store.lenderSocket ?? "")")]] } ?? chains(files)
+      lender.map { [[LenderCheck(lender: $0, address: "unix:\(store.lenderSocket ?? "")")]] } ?? chains(place)
     let patient = Patient(
-      environment: ProcessInfo.processInfo.environment,
-      store: lender == nil ? files ?? store.store : InMemoryStore(),
-      collection: store.chosenCollection, sameStore: lender == nil ? store.repeated : "",
-      prompt: store.prompt,
+      environment: ProcessInfo.processInfo.environment, store: place, collection: store.chosenCollection,
+      sameStore: lender == nil ? store.repeated : "", prompt: store.prompt,
       allowsPlainSession: store.allowsPlainSession)
     var lines: [Result.Line] = []
     for chain in chains {

@@ -1,3 +1,4 @@
+import EtcdStore
 import FoundationEssentials
 import TokenCache
 
@@ -21,6 +22,7 @@ struct StoreProbe {
     }
     let read = try await store.read(.all, in: group).documents
     let removed = try await store.remove(.everything, in: group)
+    try await (store as? EtcdCacheStore)?.forget(group)
     guard read.values.elementsEqual([document]) else {
       return "The store gives back other data than it was given."
     }

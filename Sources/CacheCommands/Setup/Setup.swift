@@ -105,12 +105,14 @@ struct Setup: AsyncParsableCommand {
     let asks = Terminal.isInput && !output.json
     if client.cache.store.kind == nil {
       let proposal = try await proposedStore(asked: asks)
+      // A cluster takes more than these questions.
+      let offered = StoreKind.allCases.filter { $0 != .etcd || $0 == proposal }
       client.cache.store.kind =
         asks
         ? try Terminal.ask(
-          "Store (\(StoreKind.allCases.map(\.rawValue).joined(separator: ", ")))", proposal.rawValue
-        ) {
-          StoreKind(rawValue: $0)
+          "Store (\(offered.map(\.rawValue).joined(separator: ", ")))", proposal.rawValue
+        ) { answer in
+          offered.first { $0.rawValue == answer }
         } : proposal
     }
     if store.takesKey, client.cache.store.key == nil {

@@ -1,0 +1,145 @@
+import FoundationEssentials
+import HTTPSupport
+import HTTPTypes
+public import TokenCache
+
+/// What a member of a cluster says of itself and of the cluster.
+public struct EtcdMember: Sendable {
+  /// Such as `3.4.23`.
+  public let version: String
+  /// Whether it leads the cluster.
+  public let isLeader: Bool
+  /// Whether it knows of a leader; without one it neither reads nor writes.
+  public let hasLeader: Bool
+  /// How long it takes to give a value that the majority agrees on: the middle one of five times.
+  public let latency: Duration
+  /// How large its database is, in bytes, and how much of that is in use.
+  public let size: Int64
+  public let sizeInUse: Int64
+  /// How large the database may become, in bytes; `nil` where it does not say.
+  public let quota: Int64?
+  /// The alarms that some member has raised, such as `NOSPACE`.
+  public let alarms: Set<String>
+  /// How far its clock is ahead of this machine's, in seconds, to a second or so; `nil` where it does not say.
+  public let clockOffset: Double?
+}
+
+extension EtcdCacheStore {
+  /// The addresses of the cluster's members that the store was given.
+  public var endpoints: [String] { client.endpoints.map(\.description) }
+
+  /// Asks each endpoint for what it knows, in the order in which they were given.
+  ///
+  /// - Parameter timeout: How long one has to answer.
+  /// - Returns: What each says, or why it says nothing.
+  public func members(timeout: Duration = .seconds(10)) async -> [Result<EtcdMember, CacheError>] {
+    await withTaskGroup(of: (Int, Result<EtcdMember, CacheError>).self) { group in
+      for (index, endpoint) in client.endpoints.enumerated() {
+        group.addTask { [client = client.only(endpoint), names] in
+          do throws(EtcdFailure) {
+            return (
+              index,
+              .success(try await client.member(asking: names.keys, until: ContinuousClock.now + timeout))
+            )
+          } catch {
+            return (index, .failure(error.cacheError(writing: false)))
+          }
+        }
+      }
+      var answers: [(Int, Result<EtcdMember, CacheError>)] = []
+      for await answer in group { answers.append(answer) }
+      return answers.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+
+  /// Sees whether the user may read and write below the store's prefix. Nothing is written.
+  ///
+  /// - Throws: ``CacheError``, where not, or where etcd is out of reach.
+  public func checkRights() async throws(CacheError) {
+    try await reading { () async throws(EtcdFailure) in
+      _ = try await client.page(of: names.all, limit: 1, keysOnly: true, until: ContinuousClock.now + timeout)
+      // etcd looks at the rights to all that a transaction may do before it looks whether it is to do it.
+      let never = EtcdCondition(key: names.keys, modRevision: .max)
+      _ = try await client.transaction(
+        if: [never], [.put(names.keys, [])], until: ContinuousClock.now + timeout)
+    }
+  }
+
+  /// Begins to watch a group, and waits until the watch tells of its changes.
+  ///
+  /// - Returns: How long ago that was confirmed.
+  /// - Throws: ``CacheError/Code/timedOut``, when that takes too long, and when every lookup asks etcd.
+  public func watchAge(of group: KeychainGroup, timeout: Duration = .seconds(10)) async throws(CacheError)
+    -> Duration
+  {
+    let deadline = ContinuousClock.now + timeout
+    while ContinuousClock.now < deadline, let watch = known(group).watch {
+      if watch.generation != nil { return watch.age }
+      do {
+        try await Task.sleep(for: .milliseconds(5))
+      } catch {
+        throw EtcdFailure.cancelled.cacheError(writing: false)
+      }
+    }
+    throw CacheError(
+      .timedOut, "etcd tells of no change to \(group.name), so every lookup asks it.",
+      advice:
+        "Look whether something between here and etcd, such as a proxy, keeps answers until they are complete."
+    )
+  }
+}
+
+extension EtcdClient {
+  /// How often the time is taken.
+  private static let samples = 5
+
+  fileprivate func member(
+    asking key: String, until deadline: ContinuousClock.Instant
+  ) async throws(EtcdFailure) -> EtcdMember {
+    let status = try await call("maintenance/status", [:], until: deadline).body
+    // Such as "memberID:7103266686052791434 alarm:NOSPACE ".
+    let alarms = (status["errors"]?.arrayValue ?? []).compactMap(\.stringValue).flatMap {
+      $0.split(separator: " ")
+    }
+    .filter { $0.hasPrefix("alarm:") }.map { String($0.dropFirst("alarm:".count)) }
+    let leader = status["leader"]?.stringValue ?? "0"
+    let hasLeader = leader != "0"
+    var times: [Duration] = []
+    while hasLeader, times.count < Self.samples {
+      let start = ContinuousClock.now
+      do {
+        _ = try await transaction([.get(key)], until: deadline)
+      } catch {
+        // Without rights, too, it is an answer.
+        guard case .refused = error.cause else { throw error }
+      }
+      times.append(ContinuousClock.now - start)
+    }
+    let metrics = await get("/metrics", until: deadline)
+    let clock = metrics?.head.headerFields[.date].flatMap(HTTPDate.parse)
+    return EtcdMember(
+      version: status["version"]?.stringValue ?? "",
+      isLeader: leader == status["header"]?.objectValue?["member_id"]?.stringValue,
+      hasLeader: hasLeader, latency: times.isEmpty ? .zero : times.sorted()[times.count / 2],
+      size: try status.number("dbSize"), sizeInUse: try status.number("dbSizeInUse"),
+      quota: metrics.flatMap { Self.quota(in: $0.body) }, alarms: Set(alarms),
+      clockOffset: clock.map { $0.timeIntervalSinceNow })
+  }
+
+  /// A page that is for everybody, where the endpoint has it.
+  private func get(_ path: String, until deadline: ContinuousClock.Instant) async -> HTTPTransportResponse? {
+    guard var head = endpoints.first?.request(path) else { return nil }
+    head.method = .get
+    return try? await transport.send(
+      HTTPTransportRequest(
+        head, timeout: max(deadline - ContinuousClock.now, .zero), maximumBodySize: Self.maximumAnswerSize))
+  }
+
+  /// The value of a metric in Prometheus's text format.
+  private static func quota(in metrics: Data) -> Int64? {
+    let name = "etcd_server_quota_backend_bytes "
+    let line = metrics.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: name.utf8) }
+    return line.flatMap { Double(String(decoding: $0.dropFirst(name.utf8.count), as: UTF8.self)) }
+      .flatMap { Int64(exactly: $0.rounded()) }
+  }
+}

@@ -1,0 +1,66 @@
+import EtcdStore
+import FoundationEssentials
+import HTTPSupport
+import Sealing
+import SoupTransport
+import TestSupport
+import Testing
+import TokenCache
+import WorkerSupport
+
+/// A group of its own in a cluster.
+struct ClusterFixture: SharedStoreFixture {
+  static let abilities: StoreAbilities = [.groups, .shards, .counter]
+
+  let cluster: EtcdCluster
+  let group: KeychainGroup
+  let cache: TokenCacheAccessor
+  private let endpoints: [String]
+
+  /// `endpoints` are those that the stores use; all of the cluster's unless some are given.
+  init(_ cluster: EtcdCluster, endpoints: [String]? = nil) throws {
+    self.cluster = cluster
+    self.endpoints = endpoints ?? cluster.endpoints
+    group = try KeychainGroup("org.example.g\(UInt64.random(in: 0 ... .max))")
+    cache = TokenCacheAccessor(store: try Self.store(in: cluster, at: self.endpoints), group: group)
+  }
+
+  /// A store, as another machine would have it.
+  func store(at endpoints: [String]? = nil, timeout: Duration = .seconds(120)) throws -> EtcdCacheStore {
+    try Self.store(in: cluster, at: endpoints ?? self.endpoints, timeout: timeout)
+  }
+
+  private static func store(
+    in cluster: EtcdCluster, at endpoints: [String], timeout: Duration = .seconds(120)
+  ) throws -> EtcdCacheStore {
+    let user = EtcdUser(name: EtcdCluster.user, password: .keyFile(path: cluster.passwordFile))
+    return try EtcdCacheStore(
+      endpoints: endpoints, prefix: EtcdCluster.prefix, key: .keyFile(path: cluster.keyFile),
+      user: cluster.hasUsers ? user : nil,
+      transport: SoupHTTPTransport(caBundle: cluster.caBundle, environment: [:], allowsLoopbackHTTP: true),
+      timeout: timeout, environment: [:])
+  }
+
+  func newStore(timeout: Duration) throws -> any CacheStore { try store(timeout: timeout) }
+
+  func damage(_ shard: ShardID) {}
+
+  func worker(_ arguments: [String]) throws -> Worker {
+    try Worker(
+      [Worker.program] + arguments,
+      environment: [
+        "PATH": "/usr/bin:/bin", "CACHE_WORKER_KEY_FILE": cluster.keyFile,
+        "CACHE_WORKER_ENDPOINTS": endpoints.joined(separator: ","), "CACHE_WORKER_PREFIX": EtcdCluster.prefix,
+        "CACHE_WORKER_ETCD_USER": EtcdCluster.user, "CACHE_WORKER_ETCD_PASSWORD_FILE": cluster.passwordFile,
+        "LLAVERO_CA_BUNDLE": cluster.caBundle,
+      ])
+  }
+
+  /// The names of the access tokens in the group, as a store finds them that was not used yet.
+  func savedNames() async throws -> [String] {
+    let contents = try await store().read(.all, in: group)
+    #expect(contents.problems.isEmpty, "\(contents.problems)")
+    return contents.documents.values.flatMap(\.accessTokens.values)
+      .compactMap { $0.secret.flatMap(SampleToken.name(ofAccessToken:)) }.sorted()
+  }
+}

@@ -1,0 +1,188 @@
+import EtcdStore
+import Synchronization
+import TestSupport
+import Testing
+import TokenCache
+import WorkerSupport
+
+/// A cluster of three nodes, over TLS and with users, while nodes end, halt and lose each other.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct ClusterTests {
+  private static let shared = Swift.Result { try EtcdCluster() }
+
+  private let cluster: EtcdCluster
+  private let fixture: ClusterFixture
+
+  init() throws {
+    cluster = try Self.shared.get()
+    fixture = try ClusterFixture(cluster)
+  }
+
+  enum Fault: String, CaseIterable, CustomTestStringConvertible {
+    case leaderKilled, leaderHalted, leaderCutOff, followerKilled, followerHalted, followerCutOff
+
+    var testDescription: String { rawValue }
+    private var isAboutLeader: Bool { rawValue.hasPrefix("leader") }
+
+    /// Does it, and returns the node.
+    func happen(to cluster: EtcdCluster) throws -> Int {
+      let node = try isAboutLeader ? cluster.leader() : cluster.follower()
+      switch self {
+      case .leaderKilled, .followerKilled: cluster.kill(node)
+      case .leaderHalted, .followerHalted: cluster.stop(node)
+      case .leaderCutOff, .followerCutOff: cluster.isolate(node)
+      }
+      return node
+    }
+
+    func end(for node: Int, of cluster: EtcdCluster) throws {
+      switch self {
+      case .leaderKilled, .followerKilled: try cluster.start(node)
+      case .leaderHalted, .followerHalted: cluster.go(on: node)
+      case .leaderCutOff, .followerCutOff: cluster.reunite()
+      }
+      _ = try cluster.leader()
+    }
+  }
+
+  @Test(arguments: Fault.allCases)
+  func `Whatever becomes of one node, saves go on, and what was acknowledged is found once`(
+    _ fault: Fault
+  ) async throws {
+    // Each process begins at another node.
+    let endpoints = cluster.endpoints
+    let saves = Saves()
+    let writers = (0..<3).map { writer in
+      Task {
+        let store = try fixture.store(at: Array(endpoints[writer...] + endpoints[..<writer]))
+        let cache = TokenCacheAccessor(store: store, group: fixture.group)
+        for number in 0..<40 {
+          try await cache.save(SampleToken("w\(writer)-\(number)", account: number % 4))
+          try await store.increment(0, of: fixture)
+          saves.count(by: writer)
+        }
+      }
+    }
+    await saves.reached(3)
+    let node = try fault.happen(to: cluster)
+    for writer in writers { try await writer.value }
+    try fault.end(for: node, of: cluster)
+    #expect(
+      try await fixture.savedNames() == (0..<3).flatMap { w in (0..<40).map { "w\(w)-\($0)" } }.sorted())
+    // Each was carried out once.
+    #expect(try await fixture.store().increment(0, of: fixture) == 3 * 40 + 1)
+  }
+
+  @Test func `A node that is cut off from the others answers nothing, rather than something old`()
+    async throws
+  {
+    try await fixture.store().increment(1, of: fixture)
+    let node = try cluster.follower()
+    let there = cluster.endpoints[node]
+    #expect(try await fixture.store(at: [there]).numbers(of: fixture) == [1: 1])
+    cluster.isolate(node)
+    defer { cluster.reunite() }
+    _ = try cluster.leader(without: node)
+    let others = cluster.endpoints.filter { $0 != there }
+    #expect(try await fixture.store(at: others).increment(1, of: fixture) == 2)
+
+    let alone = try fixture.store(at: [there], timeout: .seconds(2))
+    let unread = await #expect(throws: CacheError.self) { try await alone.read(.all, in: fixture.group) }
+    #expect(unread?.code == .timedOut)
+    let unwritten = await #expect(throws: CacheError.self) { try await alone.increment(1, of: fixture) }
+    #expect(unwritten?.code == .timedOut)
+    // Who knows the others goes on there.
+    #expect(try await fixture.store(at: [there] + others).increment(1, of: fixture) == 3)
+    cluster.reunite()
+    _ = try cluster.leader()
+    #expect(try await fixture.store(at: [there]).numbers(of: fixture) == [1: 3])
+  }
+
+  @Test func `Where no node is left the store says so, and goes on when there are enough again`() async throws
+  {
+    let store = try fixture.store()
+    try await store.increment(1, of: fixture)
+    let leader = try cluster.leader()
+    let killed = [leader, (leader + 1) % 3]
+    for node in killed { cluster.kill(node) }
+    let late = try fixture.store(timeout: .seconds(2))
+    let error = await #expect(throws: CacheError.self) { try await late.increment(1, of: fixture) }
+    #expect(error?.code == .timedOut)
+    #expect(error?.advice?.contains("more than half of its members") == true)
+    for node in killed { try cluster.start(node) }
+    _ = try cluster.leader()
+    let number = try await store.increment(1, of: fixture)
+    // What was said to be unknown may have been written, but once.
+    #expect([2, 3].contains(number))
+    #expect(try await fixture.store().increment(1, of: fixture) == number + 1)
+  }
+
+  @Test func `Nodes that started again, and changed rights, cost no more than another sign-in`() async throws
+  {
+    let store = try fixture.store()
+    #expect(try await store.increment(1, of: fixture) == 1)
+    for node in 0..<3 {
+      cluster.kill(node)
+      try cluster.start(node)
+      _ = try cluster.leader()
+    }
+    #expect(try await store.increment(1, of: fixture) == 2)
+    try cluster.administrate("role", "grant-permission", "--prefix=true", "cache", "read", "/other/")
+    #expect(try await store.increment(1, of: fixture) == 3)
+  }
+
+  @Test func `An answer that comes too late is looked up at another node, and the change is made once`()
+    async throws
+  {
+    let (relay, endpoint) = try cluster.relay(to: 0)
+    defer { relay.close() }
+    let store = try fixture.store(at: [endpoint, cluster.endpoints[1]])
+    #expect(try await store.increment(1, of: fixture) == 1)
+    relay.holdAnswers(true)
+    #expect(try await store.increment(1, of: fixture) == 2)
+    relay.holdAnswers(false)
+    #expect(try await store.increment(1, of: fixture) == 3)
+    relay.part(from: [""])
+    #expect(try await store.increment(1, of: fixture) == 4)
+    relay.part(from: [])
+    relay.drop()
+    #expect(try await store.increment(1, of: fixture) == 5)
+    #expect(try await fixture.store().numbers(of: fixture) == [1: 5])
+  }
+
+  @Test func `A network that delivers every request twice changes nothing twice`() async throws {
+    var settings = EtcdCluster.Settings()
+    (settings.nodes, settings.isOpen) = (1, true)
+    let cluster = try EtcdCluster(settings)
+    let (relay, endpoint) = try cluster.relay(to: 0)
+    defer { relay.close() }
+    relay.doubleRequests(true)
+    let fixture = try ClusterFixture(cluster, endpoints: [endpoint])
+    let store = try fixture.store()
+    for number in 1...20 { #expect(try await store.increment(1, of: fixture) == number) }
+    #expect(try await fixture.store(at: cluster.endpoints).numbers(of: fixture) == [1: 20])
+  }
+}
+
+/// How many saves were acknowledged to each writer.
+private final class Saves: Sendable {
+  private let state = Mutex((counts: [Int: Int](), waiting: [(Int, CheckedContinuation<Void, Never>)]()))
+
+  func count(by writer: Int) {
+    state.withLock { state in
+      state.counts[writer, default: 0] += 1
+      let least = state.counts.count == 3 ? state.counts.values.min() ?? 0 : 0
+      state.waiting.removeAll { wanted, continuation in
+        if least >= wanted { continuation.resume() }
+        return least >= wanted
+      }
+    }
+  }
+
+  /// Waits until each of three writers had so many.
+  func reached(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      state.withLock { $0.waiting.append((count, continuation)) }
+    }
+  }
+}

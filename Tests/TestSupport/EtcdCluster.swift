@@ -1,0 +1,289 @@
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+/// A cluster of etcd on this machine, each node at an address of its own, over TLS, with a user who has rights on one prefix.
+///
+/// The nodes speak to each other through proxies, so that the network between them can be cut. Their passwords cost as
+/// little as can be.
+package final class EtcdCluster: Sendable {
+  /// The prefix that ``user`` may read and write.
+  package static let prefix = "/llavero"
+  package static let user = "llavero"
+  package static let password = "etcd password"
+
+  package struct Settings: Sendable {
+    package var nodes = 3
+    /// How large a node's database may become, in bytes; etcd's 2 GiB unless told otherwise.
+    package var quota: Int?
+    /// Whether clients speak to it without TLS, and are nobody.
+    package var isOpen = false
+
+    package init() {}
+  }
+
+  private struct Node {
+    let name: String
+    let client: LoopbackAddress
+    let peer: LoopbackAddress
+    /// Through which it reaches the others.
+    let proxy: Relay
+    var child: Child?
+    var isStopped = false
+  }
+
+  private let settings: Settings
+  private let files: TemporaryDirectory
+  private let network: String
+  private let watchdog: Watchdog
+  private let nodes: Mutex<[Node]>
+
+  package var directory: String { files.path }
+  /// The certificate of the authority that the nodes' own are from.
+  package var caBundle: String { directory + "/ca.pem" }
+  package var passwordFile: String { directory + "/password" }
+  /// A key for a store, 32 bytes.
+  package var keyFile: String { directory + "/key" }
+
+  /// Starts one, and waits until it answers.
+  package init(_ settings: Settings = Settings()) throws {
+    self.settings = settings
+    files = try TemporaryDirectory()
+    network = LoopbackAddress.newNetwork()
+    watchdog = try Watchdog(over: files.path, environment: ["PATH": "/usr/bin:/bin"])
+    let network = network
+    let hosts = (1...settings.nodes).map { "\(network).\($0)" }
+    let peers = Dictionary(
+      uniqueKeysWithValues: hosts.enumerated().map { (Self.peerName($0), LoopbackAddress($1, 2380)) })
+    nodes = Mutex(
+      try hosts.enumerated().map { index, host in
+        Node(
+          name: "n\(index)", client: LoopbackAddress(host, 2379), peer: LoopbackAddress(host, 2380),
+          proxy: try Relay(at: LoopbackAddress(host, 3128), to: .named(peers)))
+      })
+    try Self.makeCertificates(
+      in: files, for: hosts + (0..<settings.nodes).map { Self.relayHost($0, network) }, Array(peers.keys))
+    _ = try files.file("password", Self.password + "\n")
+    _ = try files.file("key", String(repeating: "k", count: 32))
+    for name in ["password", "key"] { chmod(directory + "/" + name, 0o600) }
+    for index in hosts.indices { try start(index) }
+    try waitUntilReady()
+    if !settings.isOpen { try addUsers() }
+  }
+
+  deinit { end() }
+
+  /// Ends all nodes and removes their files.
+  package func end() {
+    nodes.withLock { nodes in
+      for node in nodes {
+        node.proxy.close()
+        node.child?.signal(SIGKILL)
+        node.child?.wait()
+      }
+      nodes = []
+    }
+    watchdog.end()
+  }
+
+  /// Whether clients have to be ``user`` or another one.
+  package var hasUsers: Bool { !settings.isOpen }
+
+  /// The addresses that clients use.
+  package var endpoints: [String] { nodes.withLock { $0.map { "\(scheme)://\($0.client)" } } }
+
+  /// A network in front of a node, and the address of that node in it.
+  package func relay(to node: Int) throws -> (relay: Relay, endpoint: String) {
+    let address = LoopbackAddress(Self.relayHost(node, network), 2379)
+    let relay = try Relay(at: address, to: .address(nodes.withLock { $0[node].client }))
+    return (relay, "\(scheme)://\(address)")
+  }
+
+  private static func relayHost(_ node: Int, _ network: String) -> String { "\(network).\(101 + node)" }
+
+  /// The options of `llavero` for a store in this cluster.
+  package var toolOptions: [String] {
+    [
+      "--store", "etcd", "--endpoints", endpoints.joined(separator: ","), "--prefix", Self.prefix, "--key",
+      "file:" + keyFile,
+    ]
+      + (settings.isOpen ? [] : ["--etcd-user", Self.user, "--etcd-password", "file:" + passwordFile])
+  }
+
+  /// Ends a node at once, as a machine does that loses its power.
+  package func kill(_ node: Int) {
+    nodes.withLock { nodes in
+      nodes[node].child?.signal(SIGKILL)
+      nodes[node].child?.wait()
+      nodes[node].child = nil
+    }
+  }
+
+  /// Halts a node, so that it answers nothing.
+  package func stop(_ node: Int) {
+    nodes.withLock { nodes in
+      nodes[node].child?.signal(SIGSTOP)
+      nodes[node].isStopped = true
+    }
+  }
+
+  package func go(on node: Int) {
+    nodes.withLock { nodes in
+      nodes[node].child?.signal(SIGCONT)
+      nodes[node].isStopped = false
+    }
+  }
+
+  /// Cuts a node off from the other ones, but not from its clients.
+  package func isolate(_ node: Int) {
+    nodes.withLock { nodes in
+      for index in nodes.indices {
+        nodes[index].proxy.part(
+          from: index == node ? Set(nodes.indices.map(Self.peerName)) : [Self.peerName(node)])
+      }
+    }
+  }
+
+  /// Lets all nodes speak to each other again.
+  package func reunite() { nodes.withLock { $0.forEach { $0.proxy.part(from: []) } } }
+
+  /// Starts a node with the data that it has.
+  package func start(_ index: Int) throws {
+    try nodes.withLock { nodes in
+      let node = nodes[index]
+      let cluster = nodes.indices.map { "\(nodes[$0].name)=\(Self.peerAddress($0))" }.joined(separator: ",")
+      let tls =
+        settings.isOpen
+        ? [] : ["--cert-file", directory + "/node.pem", "--key-file", directory + "/node.key"]
+      let log = open("\(directory)/\(node.name).log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+      defer { close(log) }
+      nodes[index].child = try Child(
+        "etcd",
+        [
+          "--name", node.name, "--data-dir", "\(directory)/\(node.name)",
+          "--listen-client-urls", "\(scheme)://\(node.client)",
+          "--advertise-client-urls", "\(scheme)://\(node.client)",
+          "--listen-peer-urls", "https://\(node.peer)",
+          "--initial-advertise-peer-urls", Self.peerAddress(index),
+          "--initial-cluster", cluster, "--initial-cluster-state", "new",
+          "--peer-cert-file", directory + "/node.pem", "--peer-key-file", directory + "/node.key",
+          "--peer-trusted-ca-file", directory + "/ca.pem", "--peer-client-cert-auth",
+          "--bcrypt-cost", "4", "--logger", "zap",
+        ] + tls + (settings.quota.map { ["--quota-backend-bytes", "\($0)"] } ?? []),
+        environment: ["PATH": "/usr/bin:/bin", "HTTPS_PROXY": "http://\(node.proxy.address)"],
+        group: watchdog.group, streams: (nil, nil, log))
+    }
+  }
+
+  /// The node that leads, once all of those that run and are not cut off agree.
+  package func leader(without cutOff: Int? = nil) throws -> Int {
+    struct Answer: Decodable {
+      struct State: Decodable {
+        struct Header: Decodable {
+          let member: UInt64
+          enum CodingKeys: String, CodingKey { case member = "member_id" }
+        }
+        let header: Header
+        let leader: UInt64?
+      }
+      let endpoint: String
+      let state: State
+      enum CodingKeys: String, CodingKey {
+        case endpoint = "Endpoint"
+        case state = "Status"
+      }
+    }
+    let running = nodes.withLock { nodes in
+      nodes.indices.filter { nodes[$0].child != nil && !nodes[$0].isStopped && $0 != cutOff }
+    }
+    let addresses = endpoints
+    let deadline = ContinuousClock.now + .seconds(120)
+    while ContinuousClock.now < deadline {
+      let answer = try etcdctl(
+        [
+          "endpoint", "status", "--write-out", "json", "--endpoints",
+          running.map { addresses[$0] }.joined(separator: ","),
+        ])
+      let answers = (try? JSONDecoder().decode([Answer].self, from: Data(answer.standardOutput.utf8))) ?? []
+      let leaders = Set(answers.map { $0.state.leader ?? 0 })
+      if answers.count == running.count, leaders.count == 1, let leader = leaders.first,
+        let found = answers.first(where: { $0.state.header.member == leader }),
+        let index = addresses.firstIndex(of: found.endpoint)
+      {
+        return index
+      }
+      usleep(20_000)
+    }
+    throw Child.Failure(description: "The cluster has no leader")
+  }
+
+  /// A node that runs and does not lead.
+  package func follower() throws -> Int {
+    let leader = try leader()
+    return leader == 0 ? 1 : 0
+  }
+
+  /// Runs `etcdctl` as the administrator.
+  @discardableResult
+  package func administrate(_ arguments: String...) throws -> String {
+    let result = try etcdctl(arguments + ["--endpoints", endpoints.joined(separator: ",")])
+    guard result.status == 0 else { throw Child.Failure(description: result.standardError) }
+    return result.standardOutput
+  }
+
+  private func etcdctl(_ arguments: [String]) throws -> Child.Result {
+    let user = isProtected.withLock({ $0 }) ? ["--user", "root:root"] : []
+    return try Child.run(
+      "etcdctl", arguments + ["--cacert", caBundle, "--command-timeout", "60s"] + user,
+      environment: ["PATH": "/usr/bin:/bin", "ETCDCTL_API": "3"])
+  }
+
+  private let isProtected = Mutex(false)
+
+  private func waitUntilReady() throws {
+    _ = try leader()
+    try administrate("get", "nothing")
+  }
+
+  private func addUsers() throws {
+    try administrate("user", "add", "root:root")
+    try administrate("user", "grant-role", "root", "root")
+    try administrate("role", "add", "cache")
+    try administrate("role", "grant-permission", "--prefix=true", "cache", "readwrite", Self.prefix + "/")
+    try administrate("user", "add", "\(Self.user):\(Self.password)")
+    try administrate("user", "grant-role", Self.user, "cache")
+    try administrate("auth", "enable")
+    isProtected.withLock { $0 = true }
+  }
+
+  private var scheme: String { settings.isOpen ? "http" : "https" }
+
+  /// Not an address: etcd uses no proxy to this machine's own ones.
+  private static func peerName(_ node: Int) -> String { "n\(node).etcd.test" }
+
+  private static func peerAddress(_ node: Int) -> String { "https://\(peerName(node)):2380" }
+
+  private static func makeCertificates(in files: TemporaryDirectory, for hosts: [String], _ names: [String])
+    throws
+  {
+    let directory = files.path
+    func openssl(_ arguments: String...) throws {
+      let result = try Child.run("openssl", arguments, environment: ["PATH": "/usr/bin:/bin"])
+      guard result.status == 0 else { throw Child.Failure(description: result.standardError) }
+    }
+    let alternatives = (["127.0.0.1"] + hosts).map { "IP:\($0)" } + names.map { "DNS:\($0)" }
+    let extensions = try files.file(
+      "extensions",
+      "subjectAltName = \(alternatives.joined(separator: ","))\nextendedKeyUsage = serverAuth, clientAuth\n")
+    try openssl(
+      "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
+      "-subj",
+      "/CN=Llavero test etcd", "-keyout", directory + "/ca.key", "-out", directory + "/ca.pem")
+    try openssl(
+      "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=etcd", "-keyout",
+      directory + "/node.key", "-out", directory + "/node.csr")
+    try openssl(
+      "x509", "-req", "-days", "30", "-in", directory + "/node.csr", "-CA", directory + "/ca.pem", "-CAkey",
+      directory + "/ca.key", "-CAcreateserial", "-extfile", extensions, "-out", directory + "/node.pem")
+  }
+}

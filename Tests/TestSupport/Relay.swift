@@ -1,0 +1,236 @@
+import Dispatch
+import Glibc
+
+/// An address of this machine's own: all of 127.0.0.0/8 is.
+package struct LoopbackAddress: Sendable, CustomStringConvertible {
+  package let host: String
+  package let port: UInt16
+
+  package init(_ host: String, _ port: UInt16) {
+    self.host = host
+    self.port = port
+  }
+
+  package var description: String { "\(host):\(port)" }
+
+  /// A host that nobody else uses, among 64,000.
+  package static func newNetwork() -> String { "127.\(Int.random(in: 1...254)).\(Int.random(in: 1...254))" }
+
+  fileprivate func withSocketAddress(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    inet_pton(AF_INET, host, &address.sin_addr)
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        call($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+}
+
+/// A network between two programs of this machine: it passes on what one sends to the other, unless it is told otherwise.
+package final class Relay: Sendable {
+  package enum Target: Sendable {
+    case address(LoopbackAddress)
+    /// Whom the client names: it takes this for a proxy of HTTP's method CONNECT.
+    case named([String: LoopbackAddress])
+  }
+
+  private struct State: Sendable {
+    var isOpen = true
+    /// To whom nothing gets, and from whom nothing comes.
+    var apart: Set<String> = []
+    var holdsAnswers = false
+    var doublesRequests = false
+    var sockets: [ObjectIdentifier: Socket] = [:]
+  }
+
+  package let address: LoopbackAddress
+  private let target: Target
+  private let listener: Socket
+  private let state = Watched(State())
+
+  package init(at address: LoopbackAddress, to target: Target) throws {
+    self.address = address
+    self.target = target
+    let listener = Socket()
+    var on: Int32 = 1
+    setsockopt(listener.number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    guard address.withSocketAddress({ bind(listener.number, $0, $1) }) == 0, listen(listener.number, 128) == 0
+    else { throw Child.Failure(description: "\(address): \(String(cString: strerror(errno)))") }
+    self.listener = listener
+    DispatchQueue(label: "relay-accept").async { [weak self] in
+      while case let number = accept(listener.number, nil, nil), number >= 0 {
+        let client = Socket(number)
+        guard let self else { return }
+        DispatchQueue(label: "relay").async { self.serve(client) }
+      }
+    }
+  }
+
+  deinit { listener.shut() }
+
+  /// Breaks all connections off, and takes no more.
+  package func close() {
+    state.change { $0.isOpen = false }
+    listener.shut()
+    drop()
+  }
+
+  /// Breaks all connections off.
+  package func drop() { state.read(\.sockets).values.forEach { $0.shut() } }
+
+  /// Keeps what is sent to some, and what they answer, until that is told otherwise, as a network does that is cut.
+  package func part(from names: Set<String>) { state.change { $0.apart = names } }
+
+  /// Keeps what is answered until it is told to pass it on.
+  package func holdAnswers(_ holds: Bool) { state.change { $0.holdsAnswers = holds } }
+
+  /// Sends each request of new connections once more when it is answered, over a connection of its own, and passes on the
+  /// second answer alone. For plain http.
+  package func doubleRequests(_ doubles: Bool) { state.change { $0.doublesRequests = doubles } }
+
+  private func serve(_ client: Socket) {
+    guard let (name, address) = destination(of: client) else { return }
+    state.wait { !$0.isOpen || !$0.apart.contains(name) }
+    let server = Socket()
+    guard server.connect(to: address) else { return }
+    if case .named = target { _ = client.write("HTTP/1.1 200 OK\r\n\r\n".utf8) }
+    keep([client, server]) {
+      if state.read(\.doublesRequests) { return passTwice(from: client, to: server, at: address) }
+      DispatchQueue(label: "relay-answers").async { [self] in
+        pass(from: server, to: client) { !$0.apart.contains(name) && !$0.holdsAnswers }
+      }
+      pass(from: client, to: server) { !$0.apart.contains(name) }
+    }
+  }
+
+  private func keep(_ sockets: [Socket], during work: () -> Void) {
+    state.change { state in for socket in sockets { state.sockets[ObjectIdentifier(socket)] = socket } }
+    if !state.read(\.isOpen) { drop() }
+    work()
+    state.change { state in for socket in sockets { state.sockets[ObjectIdentifier(socket)] = nil } }
+  }
+
+  /// Passes on until one of the two ends, and ends the other.
+  private func pass(from source: Socket, to sink: Socket, while mayPass: (State) -> Bool) {
+    while let bytes = source.read() {
+      state.wait { !$0.isOpen || mayPass($0) }
+      guard sink.write(bytes) else { break }
+    }
+    source.shut()
+    sink.shut()
+  }
+
+  private func passTwice(from client: Socket, to first: Socket, at address: LoopbackAddress) {
+    let second = Socket()
+    defer { for socket in [client, first, second] { socket.shut() } }
+    guard second.connect(to: address) else { return }
+    var requests: [UInt8] = []
+    var events = [client, first, second].map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
+    while poll(&events, 3, -1) > 0 {
+      if events[0].revents != 0 {
+        guard let bytes = client.read(), first.write(bytes) else { return }
+        requests += bytes
+      }
+      if events[1].revents != 0 {
+        guard first.read() != nil, second.write(requests) else { return }
+        requests = []
+      }
+      if events[2].revents != 0 {
+        guard let bytes = second.read(), client.write(bytes) else { return }
+      }
+    }
+  }
+
+  private func destination(of client: Socket) -> (String, LoopbackAddress)? {
+    switch target {
+    case .address(let address): return ("", address)
+    case .named(let addresses):
+      // Nobody sends more before the answer.
+      guard let head = client.read() else { return nil }
+      let words = String(decoding: head, as: UTF8.self).split(separator: " ")
+      guard words.count > 1, let name = words[1].split(separator: ":").first.map(String.init) else {
+        return nil
+      }
+      return addresses[name].map { (name, $0) }
+    }
+  }
+}
+
+/// A socket of TCP, closed with its object.
+private final class Socket: Sendable {
+  let number: Int32
+
+  init(_ number: Int32 = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) {
+    self.number = number
+    _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+  }
+
+  deinit { close(number) }
+
+  func shut() { shutdown(number, Int32(SHUT_RDWR)) }
+
+  func connect(to address: LoopbackAddress) -> Bool {
+    address.withSocketAddress { Glibc.connect(number, $0, $1) } == 0
+  }
+
+  /// The next bytes; `nil` at the end.
+  func read() -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    let count = Glibc.read(number, &buffer, buffer.count)
+    return count > 0 ? Array(buffer[..<count]) : nil
+  }
+
+  func write(_ bytes: some Sequence<UInt8>) -> Bool {
+    var rest = Array(bytes)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      guard count > 0 else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+}
+
+/// A value for whose changes threads can wait.
+///
+/// `@unchecked Sendable`: the value is used under the lock alone.
+private final class Watched<Value: Sendable>: @unchecked Sendable {
+  private var value: Value
+  private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  init(_ value: Value) {
+    self.value = value
+    pthread_mutex_init(lock, nil)
+    pthread_cond_init(changed, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(changed)
+    pthread_mutex_destroy(lock)
+    changed.deallocate()
+    lock.deallocate()
+  }
+
+  func read<T>(_ body: (Value) -> T) -> T {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return body(value)
+  }
+
+  func change(_ body: (inout Value) -> Void) {
+    pthread_mutex_lock(lock)
+    body(&value)
+    pthread_cond_broadcast(changed)
+    pthread_mutex_unlock(lock)
+  }
+
+  func wait(until holds: (Value) -> Bool) {
+    pthread_mutex_lock(lock)
+    while !holds(value) { pthread_cond_wait(changed, lock) }
+    pthread_mutex_unlock(lock)
+  }
+}
