@@ -17,6 +17,8 @@ extension EtcdCacheStore {
       }
       guard isWriting else { return }
       guard try waiting({ [self] () async throws(CacheError) in try await groups() }).isEmpty else {
+        // Another machine may have made the store meanwhile; its keys were there before its shards.
+        if try waiting({ [self] () async throws(CacheError) in try await keysValue() }) != nil { return }
         throw EtcdFindings.keysAreGone(names)
       }
       try keys.make(cancellable) { (sealed) throws(CacheError) in

@@ -75,7 +75,10 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     of name: String, collection: String?, prompt: PromptPermission, allowsPlainSession: Bool
   ) -> KeySource {
     switch self {
-    case .passphrase: .passphrase { _ throws(CacheError) in try Self.ask("Password of \(name): ", for: name) }
+    case .passphrase:
+      .passphrase { _ throws(CacheError) in
+        try Self.ask("Password of \(name): ", for: name, option: "--etcd-password")
+      }
     case .passphraseDescriptor(let descriptor):
       .passphrase { _ throws(CacheError) in try Self.read(descriptor) }
     default: source(collection: collection, prompt: prompt, allowsPlainSession: allowsPlainSession)
@@ -99,12 +102,13 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
   }
 
   private static func ask(
-    _ question: String, for name: String = "the store"
+    _ question: String, for name: String = "the store", option: String = "--key"
   ) throws(CacheError) -> SecretBytes {
     if let answer = try Terminal.askSecretly(question) { return answer }
     throw CacheError(
       .locked, "There is no terminal to ask for the passphrase of \(name).",
-      advice: "Give it in a file descriptor: passphrase-fd:3 3< FILE. Or use another source: \(forms).")
+      advice:
+        "Give it in a file descriptor: \(option) passphrase-fd:3 3< FILE. Or use another source: \(forms).")
   }
 
   /// Reads a passphrase up to the end, without the line's end.
