@@ -29,7 +29,7 @@ struct SocketTests {
       chmod(lender.directory.path, 0o755)
       let socket = lender.directory.path + "/loan.sock"
       chmod(socket, 0o666)
-      let result = try Child.run(
+      let result = try await Child.runApart(
         "setpriv",
         [
           "--reuid=65534", "--regid=65534", "--clear-groups", "curl", "-sS", "--unix-socket", socket,

@@ -132,7 +132,7 @@ struct FileStoreTests {
     #expect(ended.status == 5)
     let nobody = try run("accounts", environment: ["LLAVERO_KEY": "passphrase"])
     #expect(nobody.status == 3)
-    #expect(nobody.standardError.contains("--key passphrase-fd:3 3< FILE"))
+    #expect(nobody.standardError.contains("passphrase-fd:3 3< FILE"))
   }
 
   @Test(arguments: ["accounts", "logout --browser"], [SIGINT, SIGTERM, SIGHUP])

@@ -46,12 +46,12 @@ private final class LendingTool: Sendable {
   var socket: String { String((printed["LLAVERO_FROM"] ?? "").dropFirst("unix:".count)) }
 
   /// Asks for a token with curl.
-  func curl(_ query: String, _ arguments: [String] = []) throws -> JSONValue {
+  func curl(_ query: String, _ arguments: [String] = []) async throws -> JSONValue {
     let endpoint = printed["IDENTITY_ENDPOINT"] ?? "http://localhost/token"
     let place =
       socket.isEmpty
       ? ["-H", "X-IDENTITY-HEADER: \(printed["IDENTITY_HEADER"] ?? "")"] : ["--unix-socket", socket]
-    let result = try Child.run(
+    let result = try await Child.runApart(
       "curl",
       ["-sS", "--noproxy", "*"] + place + arguments + ["\(endpoint)?api-version=2019-08-01&\(query)"],
       environment: ["PATH": "/usr/bin:/bin"])
@@ -72,12 +72,12 @@ struct LendTests {
         let lending = try LendingTool(tool, ["--scope", "User.Read"])
         #expect(lending.errorLine().hasPrefix("Lending User.Read of \(LabTool.alice) until "))
         #expect(lending.socket.hasPrefix(tool.tool.keyring.directory + "/run/llavero/loan-"))
-        let token = try lending.curl("scope=User.Read")["access_token"]?.stringValue
+        let token = try await lending.curl("scope=User.Read")["access_token"]?.stringValue
         #expect(token == (try tool("token").standardOutput.trimmed))
         let line = lending.errorLine()
         #expect(line.contains(" /token User.Read: 200, process "))
         #expect(line.contains("(curl) of user \(geteuid())"))
-        #expect(try lending.curl("scope=Mail.Read")["error"] == "invalid_scope")
+        #expect(try await lending.curl("scope=Mail.Read")["error"] == "invalid_scope")
         let refusal = lending.errorLine()
         #expect(refusal.contains(" /token: 403 invalid_scope, process "))
         #expect(!(line + refusal).contains(try #require(token)))
@@ -97,11 +97,11 @@ struct LendTests {
         tool, ["--scope", "https://graph.microsoft.com/.default", "--port", "0"], lines: 2)
       #expect(lending.printed.keys.sorted() == ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"])
       #expect(lending.printed["IDENTITY_HEADER"]?.utf8.count == 43)
-      let answer = try lending.curl("resource=https://graph.microsoft.com")
+      let answer = try await lending.curl("resource=https://graph.microsoft.com")
       #expect(answer["token_type"] == "Bearer")
       #expect(answer["resource"] == "https://graph.microsoft.com")
       #expect(answer["client_id"]?.stringValue == LabTool.client)
-      #expect(try lending.curl("resource=https://vault.azure.net")["error"] == "invalid_scope")
+      #expect(try await lending.curl("resource=https://vault.azure.net")["error"] == "invalid_scope")
       lending.child.signal(SIGTERM)
       #expect(lending.child.wait() == 0)
       var errors = ""
@@ -119,7 +119,7 @@ struct LendTests {
       lab.inject(LabFault(.token, delay: 600))
       async let tokens = withThrowingTaskGroup(of: String?.self) { group in
         for _ in 0..<10 {
-          group.addTask { try lending.curl("scope=Mail.Read")["access_token"]?.stringValue }
+          group.addTask { try await lending.curl("scope=Mail.Read")["access_token"]?.stringValue }
         }
         return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
       }
@@ -163,10 +163,10 @@ struct LendTests {
       try tool.logIn()
       let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
       try lab.revokeSessions(of: "alice")
-      #expect(try lending.curl("scope=Mail.Read")["error"] == "interaction_required")
+      #expect(try await lending.curl("scope=Mail.Read")["error"] == "interaction_required")
       try tool.logIn()
       lab.inject(LabFault(.token, count: 5, status: 503))
-      #expect(try lending.curl("scope=Mail.Read")["error"] == "temporarily_unavailable")
+      #expect(try await lending.curl("scope=Mail.Read")["error"] == "temporarily_unavailable")
     }
   }
 
@@ -225,10 +225,10 @@ struct LendTests {
         streams: (nil, output.writing, 2))
       output.closeWriting()
       #expect(output.readLine() == "ready")
-      #expect(try lending.curl("scope=User.Read")["token_type"] == "Bearer")
+      #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer")
       flood.signal(SIGKILL)
       flood.wait()
-      #expect(try lending.curl("scope=User.Read")["token_type"] == "Bearer")
+      #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer")
     }
   }
 
@@ -291,7 +291,7 @@ struct LendTests {
       }
       // Without a terminal: in a session of its own.
       let lending = try LendingTool(tool, ["--scope", "User.Read", "--ask"], through: ["setsid", "--wait"])
-      let answer = try lending.curl("scope=User.Read")
+      let answer = try await lending.curl("scope=User.Read")
       #expect(answer[expected] != nil, "\(answer)")
       let question = output.readLine()
       #expect(question.contains("Lend User.Read of \(LabTool.alice) to process "))

@@ -1,3 +1,4 @@
+import Dispatch
 public import Glibc
 
 /// A child process and its standard streams.
@@ -76,6 +77,18 @@ public final class Child: @unchecked Sendable {
 
   public func signal(_ number: Int32) {
     if status == nil { kill(pid, number) }
+  }
+
+  /// Runs a program to its end on a thread of its own, for one that this process answers meanwhile: Swift's pool has few.
+  public static func runApart(
+    _ program: String, _ arguments: [String], environment: [String: String]
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: "test.child").async {
+        continuation.resume(
+          with: Swift.Result { try run(program, arguments, environment: environment) })
+      }
+    }
   }
 
   /// Runs a program to its end; kills it when `deadline` passes, which is for what hangs, not for what is slow.
