@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 import Glibc
 
 /// An address of this machine's own: all of 127.0.0.0/8 is.
@@ -60,11 +60,12 @@ package final class Relay: Sendable {
     guard address.withSocketAddress({ bind(listener.number, $0, $1) }) == 0, listen(listener.number, 128) == 0
     else { throw Child.Failure(description: "\(address): \(String(cString: strerror(errno)))") }
     self.listener = listener
-    DispatchQueue(label: "relay-accept").async { [weak self] in
+    // Threads of its own: Dispatch has no more than some sixty, and what is tested needs them.
+    Thread.detachNewThread { [weak self] in
       while case let number = accept(listener.number, nil, nil), number >= 0 {
         let client = Socket(number)
         guard let self else { return }
-        DispatchQueue(label: "relay").async { self.serve(client) }
+        Thread.detachNewThread { self.serve(client) }
       }
     }
   }
@@ -99,7 +100,7 @@ package final class Relay: Sendable {
     if case .named = target { _ = client.write("HTTP/1.1 200 OK\r\n\r\n".utf8) }
     keep([client, server]) {
       if state.read(\.doublesRequests) { return passTwice(from: client, to: server, at: address) }
-      DispatchQueue(label: "relay-answers").async { [self] in
+      Thread.detachNewThread { [self] in
         pass(from: server, to: client) { !$0.apart.contains(name) && !$0.holdsAnswers }
       }
       pass(from: client, to: server) { !$0.apart.contains(name) }
