@@ -10,7 +10,7 @@ import Testing
 import TokenCache
 
 /// Whoever borrows tokens at a socket, with lenders whose answers the tests write.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct LoanBrokerTests {
   /// A lender, and who borrows from it.
   private struct Loan {

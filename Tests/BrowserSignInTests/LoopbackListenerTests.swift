@@ -12,7 +12,7 @@ private func makeListener(
 
 private let answerForm = form("code=abc%2B1&state=right")
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct LoopbackListenerTests {
   @Test(
     .conformance(1), arguments: ["127.0.0.1", "::1"],

@@ -9,7 +9,7 @@ import Testing
 @testable import BrowserSignIn
 
 /// Sign-ins whose browser is elsewhere: the page is shown, and the answer comes to the port or is pasted.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct PastedAddressTests {
   private static let page = "https://login.example.test/authorize?state=right"
 

@@ -7,7 +7,7 @@ import Testing
 @testable import BrowserSignIn
 
 /// Which browsers are asked for a private window, and how.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct PrivateWindowTests {
   @Test(arguments: [
     ("firefox", ["firefox", "--private-window", "A"]),

@@ -8,7 +8,7 @@ import Testing
 
 @testable import BrowserSignIn
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct RedirectListenerTests {
   private static let redirectURI = "msauth.com.example.mail://auth"
   private let runtime: TemporaryDirectory

@@ -9,7 +9,7 @@ import TokenCache
 import WorkerSupport
 
 /// What happens to files, and what it is taken for.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct DamageTests {
   private let hurt = SampleToken("hurt", account: 1)
   private let sound = SampleToken("sound", account: 2)

@@ -11,7 +11,7 @@ import WorkerSupport
 @testable import EncryptedFileStore
 
 /// Where the key comes from, and what is said when it is not the right one.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct KeyTests {
   private let token = SampleToken("one", account: 1)
 

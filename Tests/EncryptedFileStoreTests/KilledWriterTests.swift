@@ -7,7 +7,7 @@ import WorkerSupport
 @testable import EncryptedFileStore
 
 /// What a writer leaves that was killed at one moment or another, and what becomes of it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct KilledWriterTests {
   private let old = SampleToken("old", account: 1)
   private let new = SampleToken("new", account: 1)

@@ -8,7 +8,7 @@ import WorkerSupport
 @testable import EncryptedFileStore
 
 /// The file that says which version of each file is the present one: lost, damaged, old.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct ManifestTests {
   private let one = SampleToken("one", account: 1)
   private let two = SampleToken("two", account: 2)

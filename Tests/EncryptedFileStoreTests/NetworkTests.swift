@@ -10,7 +10,7 @@ import WorkerSupport
 
 /// One directory that two machines use by a network file system, each with a memory of its own.
 @Suite(
-  .serialized, .timeLimit(.minutes(5)),
+  .serialized, .timeLimit(.minutes(20)),
   .enabled(if: NetworkMount.isPossible, "bindfs and sshfs make no mounts here."))
 struct NetworkTests {
   private let fixture: Fixture

@@ -11,7 +11,7 @@ import WorkerSupport
 
 /// A store whose key the Secret portal gives, with a portal that does what it should not. `LlaveroTests.SandboxTests`
 /// have a real one.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct PortalTests {
   private let token = SampleToken("one", account: 1)
   private let secret = [UInt8](0x80..<0xc0)

@@ -10,7 +10,7 @@ import WorkerSupport
 @testable import EncryptedFileStore
 
 /// A change of keys, whole and interrupted.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct RekeyTests {
   private let one = SampleToken("one", account: 1)
   private let two = SampleToken("two", account: 2)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct RuleTests {
   @Test(arguments: StoreRule.all(for: Fixture.self))
   func `The store keeps to what every store keeps to`(_ rule: StoreRule) async throws {

@@ -7,7 +7,7 @@ import Testing
 import TokenCache
 import WorkerSupport
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct StoreTests {
   private let one = SampleToken("one", account: 1)
   private let two = SampleToken("two", account: 2)

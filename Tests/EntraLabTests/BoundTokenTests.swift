@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 /// The lab's API for tokens that are bound to a key, and what it refuses.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct BoundTokenTests {
   /// A key and signed requests with it, made without a line of the client's.
   private struct Signer {

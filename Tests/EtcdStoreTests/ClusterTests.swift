@@ -6,7 +6,7 @@ import TokenCache
 import WorkerSupport
 
 /// A cluster of three nodes, over TLS and with users, while nodes end, halt and lose each other.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(20)))
 struct ClusterTests {
   private static let shared = Swift.Result { try EtcdCluster() }
 

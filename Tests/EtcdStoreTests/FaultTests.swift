@@ -10,7 +10,7 @@ import TokenCache
 import WorkerSupport
 
 /// Values that are not what they should be, and an etcd that is none, is full, or talks nonsense.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct FaultTests {
   private let fixture: Fixture
   private let one = SampleToken("one", account: 1)

@@ -10,7 +10,7 @@ import TokenCache
 @testable import Sealing
 
 /// The worked example of CacheFormat.md, and that the store does what the document says.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct FormatTests {
   private static let text: String = {
     let path = SharedFiles.repository.appendingPathComponent("CacheFormat.md")

@@ -10,7 +10,7 @@ import WorkerSupport
 
 /// Answers that do not come, and requests that come late or twice: nothing is applied twice, and nothing is said to have
 /// failed that was applied.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct LostAnswerTests {
   private let shard: ShardID
   private let fixture: Fixture

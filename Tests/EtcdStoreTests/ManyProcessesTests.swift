@@ -5,7 +5,7 @@ import TokenCache
 import WorkerSupport
 
 /// What many processes that save into one group at once leave behind, and see of each other.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(20)))
 struct ManyProcessesTests {
   @Test func `Eight processes that save 200 responses each lose none`() async throws {
     let fixture = try Fixture()

@@ -5,7 +5,7 @@ import TokenCache
 import WorkerSupport
 
 /// Machines that would renew the tokens of one account at the same time.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct RenewalTests {
   private let fixture: Fixture
   private let token = SampleToken("one", account: 1)

@@ -10,7 +10,7 @@ import TokenCache
 import WorkerSupport
 
 /// An etcd that asks for a user.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(20)))
 struct UserTests {
   private static let node = Result {
     let node = try EtcdNode()

@@ -9,7 +9,7 @@ import TokenCache
 import WorkerSupport
 
 /// What tells whether memory is still what etcd has.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct WatchTests {
   private let fixture: Fixture
   private let token = SampleToken("one", account: 1)

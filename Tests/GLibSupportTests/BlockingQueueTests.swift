@@ -23,7 +23,7 @@ private final class Gate: Sendable {
   func pass() { semaphore.wait() }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct BlockingQueueTests {
   @Test func `Work gives its result or its error`() async throws {
     let queue = BlockingQueue(label: "test")

@@ -3,7 +3,7 @@ import Glibc
 import GLibSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct CancellableTests {
   @Test func `Waiting ends with a signal, a cancellation or the deadline`() {
     let signalled = DispatchSemaphore(value: 0)

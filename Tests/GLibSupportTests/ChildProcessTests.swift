@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct ChildProcessTests {
   private let soon = Cancellable(timeout: .seconds(300))
 

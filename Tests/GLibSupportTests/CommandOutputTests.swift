@@ -1,7 +1,7 @@
 import GLibSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct CommandOutputTests {
   private let soon = Cancellable(timeout: .seconds(300))
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A child that was forked without exec shares the parent's open files, locks among them.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct ForkTests {
   /// Swift does not import fork, because little may be done in the child. This one only waits for its end.
   private static func forkedChild() throws -> pid_t {

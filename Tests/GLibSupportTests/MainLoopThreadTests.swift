@@ -6,7 +6,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct MainLoopThreadTests {
   @Test func `Work runs in order on one thread whose context is the loops`() async {
     let thread = MainLoopThread(name: "test")

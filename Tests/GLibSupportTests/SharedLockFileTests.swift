@@ -29,7 +29,7 @@ extension SharedLockFile {
   }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct SharedLockFileTests {
   private let scratch: TemporaryDirectory
 

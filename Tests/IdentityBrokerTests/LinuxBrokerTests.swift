@@ -8,7 +8,7 @@ import TokenCache
 @testable import IdentityBroker
 
 /// The client on a private bus, with a stand-in for the broker in each of its kinds.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct LinuxBrokerTests {
   private static let client = "d7b530a4-7680-4c23-a8bf-c52c121d2e87"
   private let id = UUID()

@@ -7,7 +7,7 @@ import TokenCache
 @testable import IdentityClient
 
 /// The broker in the sign-in: when it is asked, what becomes of what it gives, and who is asked when it fails.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct BrokerTests {
   private let broker = ScriptedBroker()
 

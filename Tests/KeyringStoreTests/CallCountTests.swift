@@ -7,7 +7,7 @@ import TokenCache
 import WorkerSupport
 
 /// How many calls an operation takes, and what a writer may take from its memory.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct CallCountTests {
   private let first = SampleToken("first", account: 0, scope: "api://sample/same")
   private let second = SampleToken("second", account: 0, scope: "api://sample/same")

@@ -7,7 +7,7 @@ import TokenCache
 import WorkerSupport
 
 /// Keyrings that hold much, and disks that take no more.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(20)))
 struct CapacityTests {
   private let token = SampleToken("one", account: 0)
   private let next = SampleToken("next", account: 0)

@@ -8,7 +8,7 @@ import TokenCache
 import WorkerSupport
 
 /// What a process remembers, and when it must not rely on it.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct CoherenceTests {
   private let old = SampleToken("old", account: 0)
   private let new = SampleToken("new", account: 0)

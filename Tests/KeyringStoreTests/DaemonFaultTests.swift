@@ -7,7 +7,7 @@ import TokenCache
 import WorkerSupport
 
 /// Daemons that die, are replaced, lose their data, dawdle or talk nonsense while the store is in use.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct DaemonFaultTests {
   private let token = SampleToken("one", account: 1)
   private let next = SampleToken("next", account: 1)

@@ -6,7 +6,7 @@ import TokenCache
 import WorkerSupport
 
 /// How a group lies in the keyring, and that nothing is written without need.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct ItemFormatTests {
   private let token = SampleToken("one", account: 1)
 

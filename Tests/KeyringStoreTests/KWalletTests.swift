@@ -9,7 +9,7 @@ import WorkerSupport
 
 /// The store on KWallet, which differs from gnome-keyring in much of what the specification leaves open.
 @Suite(
-  .serialized, .timeLimit(.minutes(10)),
+  .serialized, .timeLimit(.minutes(20)),
   .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
 struct KWalletTests {
   private let token = SampleToken("one", account: 1)

@@ -10,7 +10,7 @@ import WorkerSupport
 /// when several clients write at once; without a display it hangs at its start every other time. So it runs only
 /// when `TEST_KEEPASSXC` is set.
 @Suite(
-  .serialized, .timeLimit(.minutes(10)),
+  .serialized, .timeLimit(.minutes(20)),
   .enabled(
     if: ProcessInfo.processInfo.environment["TEST_KEEPASSXC"] != nil && KeyringProvider.keepassxc.isInstalled,
     "TEST_KEEPASSXC is not set, or keepassxc is not installed"))

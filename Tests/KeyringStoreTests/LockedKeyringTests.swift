@@ -5,7 +5,7 @@ import TokenCache
 import WorkerSupport
 
 /// A locked keyring is never taken for an empty one.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct LockedKeyringTests {
   private let token = SampleToken("one", account: 1)
   private let unknown = SampleToken("unknown", account: 2)

@@ -4,7 +4,7 @@ import TokenCache
 import WorkerSupport
 
 /// `EncryptedFileStoreTests` has the same of the file store.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct MemoryTests {
   /// In a process of its own: others' memory would count too.
   @Test func `Reading leaves no serialized token in memory, and SecretBytes no secret`() async throws {

@@ -6,7 +6,7 @@ import TokenCache
 import WorkerSupport
 
 /// Processes that are stopped, belong to somebody else, or run in a poor environment.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct ProcessFaultTests {
   private let token = SampleToken("one", account: 1)
   private let next = SampleToken("next", account: 1)

@@ -6,7 +6,7 @@ import TokenCache
 import WorkerSupport
 
 /// Items that no store of this version would leave behind.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct StrayItemsTests {
   private let one = SampleToken("one", account: 1)
   private let two = SampleToken("two", account: 1)

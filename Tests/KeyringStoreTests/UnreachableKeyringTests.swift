@@ -6,7 +6,7 @@ import TokenCache
 import WorkerSupport
 
 /// A keyring that is absent, ends, or does not answer.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct UnreachableKeyringTests {
   private let token = SampleToken("one", account: 1)
   private let next = SampleToken("next", account: 1)

@@ -10,7 +10,7 @@ import TokenCache
 
 private let prefix = "/token?api-version=2019-08-01&"
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct LenderTests {
   static let places: [Named<Lender.Place?>] = [Named("a socket", nil), Named("a port", .port(0))]
 

@@ -6,7 +6,7 @@ import Testing
 import TokenCache
 
 /// The tool where tokens are borrowed, of a lender whose answers the tests write. It has no home, no bus and no keyring.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct BorrowTests {
   private struct Borrower {
     let directory: TemporaryDirectory

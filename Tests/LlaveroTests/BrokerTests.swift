@@ -6,7 +6,7 @@ import Testing
 import TokenCache
 
 /// The tool with a stand-in for the identity broker on its bus.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct BrokerTests {
   private static let client = "d7b530a4-7680-4c23-a8bf-c52c121d2e87"
   private static let bob = StandInBroker.account("Bob", uid: "b0b00000-0000-4000-8000-000000000001")

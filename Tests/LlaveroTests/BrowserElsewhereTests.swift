@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Signing in where the browser is on another machine.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct BrowserElsewhereTests {
   /// A port that the system gives to nobody who does not ask for it.
   private static var freePort: Int {

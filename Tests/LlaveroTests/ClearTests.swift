@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct ClearTests {
   let tool: Tool
 
@@ -162,7 +162,7 @@ struct ClearTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct UnreadableItemTests {
   let tool: Tool
   let shard = String(repeating: "a", count: 32)

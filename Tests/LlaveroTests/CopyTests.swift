@@ -4,7 +4,7 @@ import Testing
 import TokenCache
 
 /// `copy` between the keyring and encrypted files.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct CopyTests {
   private let tool: Tool
   private let files: TemporaryDirectory

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct CoreFileTests {
   @Test(arguments: [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV])
   func `A tool that crashes leaves no core file, and prints none of its memory`(signal: Int32) throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct DoctorTests {
   private let home: TemporaryDirectory
 

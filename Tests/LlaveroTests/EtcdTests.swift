@@ -5,7 +5,7 @@ import Testing
 import TokenCache
 
 /// The commands on a store in etcd, over TLS and as a user.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct EtcdTests {
   private static let shared = Swift.Result { try EtcdCluster(one) }
 

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct FailureTests {
   static let commands: [[String]] = [
     ["groups"], ["accounts"], ["list"], ["show", "a"], ["clear", "--all"], ["import", "-"], ["export"],

@@ -5,7 +5,7 @@ import Testing
 import TokenCache
 
 /// The commands on the store of encrypted files.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct FileStoreTests {
   private let tool: Tool
   private let files: TemporaryDirectory

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct GraphTests {
   private func signedIn<T: Sendable>(_ body: (LabTool) async throws -> T) async throws -> T {
     try await withLab { lab in

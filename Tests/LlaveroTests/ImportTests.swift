@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct ImportTests {
   let tool: Tool
   let directory: TemporaryDirectory

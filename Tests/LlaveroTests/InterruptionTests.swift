@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct InterruptionTests {
   /// Starts a sign-in, interrupts it once the lab was asked for `endpoint`, whose answer comes then, and waits
   /// for its end.

@@ -60,7 +60,7 @@ private final class LendingTool: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct LendTests {
   @Test func `A token is lent over a socket, each request is a line, and a signal takes the socket away`()
     async throws

@@ -6,7 +6,7 @@ import TokenCache
 
 /// The tool where directories are on a network file system.
 @Suite(
-  .serialized, .timeLimit(.minutes(5)),
+  .serialized, .timeLimit(.minutes(20)),
   .enabled(if: NetworkMount.isPossible, "bindfs and sshfs make no mounts here."))
 struct NetworkHomeTests {
   private let tool: Tool

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct OtherToolsTests {
   private static let question = "protocol=https\nhost=dev.azure.com\nusername=contoso\n"
   private static let devOps = "499b84ac-1321-427f-aa17-267ca6975798/.default"

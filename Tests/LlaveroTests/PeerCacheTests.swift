@@ -6,7 +6,7 @@ import Testing
 import TokenCache
 
 /// `sources`, `adopt`, `import --from` and `export --to`, in a home directory of their own.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct PeerCacheTests {
   let tool: Tool
   let home: TemporaryDirectory

@@ -6,7 +6,7 @@ import Testing
 import TokenCache
 
 /// What the tool takes from the process that starts it, and gives to those that it starts.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct ProcessTests {
   private let files: TemporaryDirectory
 

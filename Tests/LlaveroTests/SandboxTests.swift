@@ -6,7 +6,7 @@ import TokenCache
 
 /// The tool in sandboxes, with xdg-desktop-portal and gnome-keyring as its backend.
 @Suite(
-  .timeLimit(.minutes(5)), .enabled(if: DesktopPortal.isInstalled, "There is no xdg-desktop-portal."),
+  .timeLimit(.minutes(20)), .enabled(if: DesktopPortal.isInstalled, "There is no xdg-desktop-portal."),
   .enabled(if: Sandbox.isPossible, "bubblewrap makes no sandbox here."))
 struct SandboxTests {
   private let tool: Tool

@@ -5,7 +5,7 @@ import Testing
 import TokenCache
 
 /// `llavero scheme`, with directories of its own in place of the person's.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct SchemeTests {
   private static let scheme = "msauth.org.example.mail"
   private let home: TemporaryDirectory

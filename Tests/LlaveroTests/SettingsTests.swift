@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct SettingsTests {
   let tool: Tool
   let directory: TemporaryDirectory

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct SetupTests {
   let tool: Tool
   let home: TemporaryDirectory

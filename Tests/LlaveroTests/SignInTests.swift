@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct SignInTests {
   @Test func `A person signs in in the browser, and the tokens are in the keyring`() async throws {
     try await withLab { lab in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct TokenTests {
   /// A lab at which Alice is signed in.
   private func signedIn<T: Sendable>(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What the compiler says of the module, and of the examples that people read.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct CompilerTests {
   @Test(arguments: [
     // Ported code builds in both language modes, and Swift 6 refuses what would run on another thread.

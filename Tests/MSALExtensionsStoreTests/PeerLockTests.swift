@@ -7,7 +7,7 @@ import TokenCache
 
 @testable import MSALExtensionsStore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct PeerLockTests {
   let directory: TemporaryDirectory
   let path: String

@@ -25,7 +25,7 @@ private struct ItemFixture: StoreFixture {
   func damage(_ shard: ShardID) {}
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct RuleTests {
   @Test(arguments: StoreRule.all(for: ItemFixture.self))
   func `The store keeps to what every store keeps to`(_ rule: StoreRule) async throws {

@@ -7,7 +7,7 @@ import Testing
 import TokenCache
 
 /// What the store makes of an item that another program wrote.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct SharedItemTests {
   let directory: TemporaryDirectory
   let keyring: PrivateKeyring

@@ -8,7 +8,7 @@ import TokenCache
 
 extension ApplicationTests {
   /// The machine's identity broker under MSAL's names, with a stand-in on a bus of its own.
-  @Suite(.timeLimit(.minutes(10)))
+  @Suite(.timeLimit(.minutes(20)))
   struct BrokerTests {
     private static let nativeClient = "https://login.microsoftonline.com/common/oauth2/nativeclient"
 

@@ -10,7 +10,7 @@ import TokenCache
 
 extension ApplicationTests {
   /// Tokens that somebody lends, under MSAL's names.
-  @Suite(.timeLimit(.minutes(10)))
+  @Suite(.timeLimit(.minutes(20)))
   struct LoanTests {
     @Test func `An application that has nothing gets the tokens that are lent, and keeps none`() async throws
     {

@@ -7,7 +7,7 @@ import Testing
 import TokenCache
 
 /// Other libraries' caches go when, and only when, that is asked for.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct PeerWipeTests {
   private static let cache = #"{"AccessToken":{"k":{"secret":"s"}}}"#
 

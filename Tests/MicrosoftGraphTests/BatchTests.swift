@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct BatchTests {
   private static func get(
     _ id: String, _ path: String = "/me", dependsOn: [String] = []

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct ChallengeTests {
   /// Which claims the tokens were asked for.
   private final class Asked: Sendable {

@@ -5,7 +5,7 @@ import MicrosoftGraph
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct HostileTests {
   @Test(.conformance(73))
   func `An error's text cannot drive a terminal, and is short`() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct PagesTests {
   private static let scopes = ["User.ReadBasic.All"]
 

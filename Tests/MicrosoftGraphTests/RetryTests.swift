@@ -7,7 +7,7 @@ import MicrosoftGraph
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct RetryTests {
   @Test(.conformance(74), arguments: [429, 503, 504])
   func `A busy Graph is asked again, after as long as it says`(_ status: Int) async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct UserTests {
   @Test(.conformance(73))
   func `The user, whole and with selected properties`() async throws {

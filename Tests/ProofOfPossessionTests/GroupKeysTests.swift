@@ -14,7 +14,7 @@ import WorkerSupport
 @testable import TokenCache
 
 /// The key of a group, in each place where groups are kept.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct GroupKeysTests {
   /// A place for groups, with ways to it for other processes.
   struct Place: CustomTestStringConvertible, Sendable {

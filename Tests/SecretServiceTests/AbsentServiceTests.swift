@@ -3,7 +3,7 @@ import SecretService
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct AbsentServiceTests {
   @Test func `Without a session bus the error says so`() async {
     await #expect(processExitsWith: .success) {

@@ -2,7 +2,7 @@ import SecretService
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct ItemTests {
   let client: SecretServiceClient
 

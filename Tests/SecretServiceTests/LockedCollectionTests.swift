@@ -19,7 +19,7 @@ struct KeyringWithItem {
   }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct LockedCollectionTests {
   @Test func `A search in a locked collection tells its items apart`() async throws {
     let fixture = try await KeyringWithItem()

@@ -2,7 +2,7 @@ import SecretService
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct MisbehavingServiceTests {
   @Test func `After a restart of the service the client connects again and finds its data`() async throws {
     let fixture = try await KeyringWithItem()

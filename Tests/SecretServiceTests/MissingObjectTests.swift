@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What is not there must be told from what cannot be seen at the moment.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct MissingObjectTests {
   private let item = FakeService.collection + "/1"
 

@@ -3,7 +3,7 @@ import SecretService
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct PromptTests {
   private let unlockWithPrompt = FakeService.Answer.reply([.objectPaths([]), .objectPath(FakeService.prompt)])
   private let item = FakeService.collection + "/1"

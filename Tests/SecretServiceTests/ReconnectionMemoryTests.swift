@@ -6,7 +6,7 @@ import Testing
 import WorkerSupport
 
 /// What remains of connections that are made again and again, each in a process of its own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct ReconnectionMemoryTests {
   @Test func `Attempts that find no service leave nothing behind`() async {
     await #expect(processExitsWith: .success) {

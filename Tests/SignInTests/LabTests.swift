@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(20)))
 struct LabTests {
   @Test(.conformance(1, 21, 22, 43, 49))
   func `A sign-in in the browser, then tokens from the cache and by the refresh token`() async throws {

@@ -9,7 +9,7 @@ import Testing
 import TokenCache
 
 /// Tokens bound to a key, from the sign-in to the API that checks them, with the key in a keyring.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(20)))
 struct PopTests {
   private func keyringStore(_ keyring: PrivateKeyring) -> KeyringCacheStore {
     KeyringCacheStore(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BrowserSignIn
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct SystemBrowserTests {
   @Test(arguments: [
     ("firefox", [["firefox", "A"]]), ("firefox -P work %s &", [["firefox", "-P", "work", "A"]]),

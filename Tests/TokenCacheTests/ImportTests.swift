@@ -280,7 +280,7 @@ struct ImportTests {
   }
 
   /// A merge that compared each token with each would take an hour.
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(20)))
   func `Twenty thousand tokens meet as many others`() async throws {
     func cache(_ name: String) -> CacheDocument {
       var document = CacheDocument()

@@ -35,7 +35,7 @@ struct LimitTests {
   }
 
   /// A list that was copied for each record would take hours.
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(20)))
   func `Two hundred thousand records are brought together, listed and removed`() {
     var document = CacheDocument()
     for number in 0..<200_000 {

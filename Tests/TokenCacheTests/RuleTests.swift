@@ -12,7 +12,7 @@ private struct MemoryFixture: StoreFixture {
   func damage(_ shard: ShardID) {}
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct RuleTests {
   @Test(arguments: StoreRule.all(for: MemoryFixture.self))
   func `The store keeps to what every store keeps to`(_ rule: StoreRule) async throws {
