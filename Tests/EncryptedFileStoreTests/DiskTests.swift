@@ -7,7 +7,8 @@ import TokenCache
 import WorkerSupport
 
 /// Disks that are full or read-only.
-@Suite(.serialized, .timeLimit(.minutes(20)), .enabled(if: geteuid() == 0, "only root can mount a small disk"))
+@Suite(
+  .serialized, .timeLimit(.minutes(20)), .enabled(if: geteuid() == 0, "only root can mount a small disk"))
 struct DiskTests {
   private let old = SampleToken("old", account: 1)
   private let new = SampleToken("new", account: 1)
