@@ -1,4 +1,5 @@
 import EtcdStore
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -6,7 +7,8 @@ import TokenCache
 import WorkerSupport
 
 /// A cluster of three nodes, over TLS and with users, while nodes end, halt and lose each other.
-@Suite(.serialized, .timeLimit(.minutes(20)))
+@Suite(
+  .serialized, .timeLimit(.minutes(20)), .enabled(if: getenv("LLAVERO_TRIALS") != nil, "Tests/trials runs it"))
 struct ClusterTests {
   private static let shared = Swift.Result { try EtcdCluster() }
 

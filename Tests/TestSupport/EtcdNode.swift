@@ -47,7 +47,12 @@ package final class EtcdNode: Sendable {
     throw Child.Failure(description: "etcd did not start; Tests/install etcd-server etcd-client installs it")
   }
 
-  deinit { watchdog.end() }
+  /// A child that has ended and is not waited for keeps Swift Testing from seeing the ends of its own.
+  deinit {
+    child.signal(SIGKILL)
+    child.wait()
+    watchdog.end()
+  }
 
   /// Halts the process, or lets it go on.
   package func signal(_ number: Int32) { child.signal(number) }
