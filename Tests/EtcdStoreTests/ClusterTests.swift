@@ -8,7 +8,8 @@ import WorkerSupport
 
 /// A cluster of three nodes, over TLS and with users, while nodes end, halt and lose each other.
 @Suite(
-  .serialized, .timeLimit(.minutes(20)), .enabled(if: getenv("LLAVERO_TRIALS") != nil, "Tests/trials runs it"))
+  .serialized, .timeLimit(.minutes(20)), .enabled(if: getenv("LLAVERO_TRIALS") != nil, "Tests/trials runs it")
+)
 struct ClusterTests {
   private static let shared = Swift.Result { try EtcdCluster() }
 
