@@ -49,6 +49,9 @@ final class SoupMessageReference: @unchecked Sendable {
     soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
     if isIdempotent { soup_message_add_flags(message, SOUP_MESSAGE_IDEMPOTENT) }
     soup_message_add_flags(message, SOUP_MESSAGE_COLLECT_METRICS)
+    // Nothing answers a challenge: the caller sees the 401. A session without this feature reads a 401 to its end by itself,
+    // which it does not find where the chunks are taken apart here.
+    soup_message_disable_feature(message, soup_auth_manager_get_type())
     setBody(request.body)
     let fields = soup_message_get_request_headers(message)
     for field in head.headerFields { soup_message_headers_append(fields, field.name.rawName, field.value) }

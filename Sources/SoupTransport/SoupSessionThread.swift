@@ -93,8 +93,6 @@ private func makeSession(to socket: UnixSocket? = nil) -> UnsafeMutablePointer<S
   // GLib ends the process rather than return NULL here.
   guard let object else { return nil }
   let session = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupSession.self)
-  // Without it nothing answers a challenge: the caller sees the 401.
-  soup_session_remove_feature_by_type(session, soup_auth_manager_get_type())
   // It reads on until it has something to hand out, which need not be ever.
   soup_session_remove_feature_by_type(session, soup_content_decoder_get_type())
   soup_session_set_timeout(session, 0)

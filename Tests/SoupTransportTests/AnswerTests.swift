@@ -79,6 +79,20 @@ extension TransportTests {
       #expect(server.requests.allSatisfy { $0.fields["if-none-match"] == nil })
     }
 
+    @Test(arguments: [401, 407])
+    func `A challenge in chunks over a connection that is kept is an answer`(status: Int) async throws {
+      let server = RawServer { connection in
+        while connection.readRequest() != nil {
+          connection.write("HTTP/1.1 \(status) No\r\nTransfer-Encoding: chunked\r\n\r\n")
+          connection.write("5\r\nhello\r\n0\r\n\r\n")
+        }
+      }
+      defer { server.stop() }
+      let response = try await makeTransport().send(get(server.port))
+      #expect(response.head.status.code == status)
+      #expect(response.text == "hello")
+    }
+
     @Test(arguments: ["Basic realm=\"x\"", "Bearer error=\"invalid_token\"", "Negotiate", "NTLM"])
     func `Challenge is handed back at once`(_ challenge: String) async throws {
       let server = TestServer { _ in .init(status: 401, fields: [("WWW-Authenticate", challenge)]) }
