@@ -28,6 +28,16 @@ struct AbsentServiceTests {
     #expect(try await client.collection().label == "Login")
   }
 
+  @Test func `A keyring that has crashed is started again by the bus, and has what was saved`() async throws {
+    let keyring = try PrivateKeyring(isActivatable: true)
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    let secret = SecretBytes(copying: [1])
+    _ = try await client.create(
+      label: "Crash", attributes: ["test": "crash"], secret: secret, in: client.collection().path)
+    keyring.killDaemon()
+    #expect(try await client.search(["test": "crash"]).unlocked.count == 1)
+  }
+
   @Test func `A collection that does not exist is named in the error`() async throws {
     let client = SecretServiceClient(busAddress: try PrivateKeyring.shared.get().busAddress)
     await #expect(throws: SecretServiceError.noSuchCollection("Nobody's")) {

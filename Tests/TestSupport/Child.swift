@@ -1,10 +1,14 @@
 import Dispatch
+import Foundation
 public import Glibc
 
 /// A child process and its standard streams.
 ///
 /// Started with `posix_spawn`. The descriptors of the test process are closed in it.
-public final class Child: @unchecked Sendable {
+///
+/// When it ends it is waited for at once, on a thread of its own: Swift Testing does not see the end of its own children
+/// as long as there is another one that has ended.
+public final class Child: Sendable {
   public struct Failure: Error, CustomStringConvertible {
     public let description: String
   }
@@ -17,7 +21,7 @@ public final class Child: @unchecked Sendable {
   }
 
   public let pid: pid_t
-  private var status: Int32?
+  private let status = Watched<Int32?>(nil)
 
   /// Starts a program, which is looked up in the test process's PATH unless it has a slash.
   ///
@@ -54,6 +58,17 @@ public final class Child: @unchecked Sendable {
     }
     if code != 0 { throw Failure(description: "\(program): \(String(cString: strerror(code)))") }
     self.pid = pid
+    Thread.detachNewThread { [pid, status] in
+      var information = siginfo_t()
+      while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+      // Nobody sends a signal meanwhile: the number may soon be another process's.
+      status.change { status in
+        var raw: Int32 = 0
+        waitpid(pid, &raw, 0)
+        let signal = raw & 0x7f
+        status = signal == 0 ? (raw >> 8) & 0xff : 128 + signal
+      }
+    }
   }
 
   /// What makes a run one under a sanitizer (Tests/sanitize) holds for the children, too.
@@ -63,20 +78,17 @@ public final class Child: @unchecked Sendable {
     if let value = getenv(name) { variables[name] = String(cString: value) }
   }
 
-  /// Waits for the end of the process.
+  /// Waits for the end of the process, and returns its exit status, or 128 and the signal's number.
   @discardableResult
   public func wait() -> Int32 {
-    if let status { return status }
-    var raw: Int32 = 0
-    while waitpid(pid, &raw, 0) < 0, errno == EINTR {}
-    let signal = raw & 0x7f
-    let result = signal == 0 ? (raw >> 8) & 0xff : 128 + signal
-    status = result
-    return result
+    status.wait { $0 != nil }
+    return status.read { $0 ?? 0 }
   }
 
+  var hasEnded: Bool { status.read { $0 != nil } }
+
   public func signal(_ number: Int32) {
-    if status == nil { kill(pid, number) }
+    status.read { if $0 == nil { kill(pid, number) } }
   }
 
   /// Runs a program to its end on a thread of its own, for one that this process answers meanwhile: Swift's pool has few.

@@ -33,12 +33,8 @@ public enum KeyringProvider: Sendable {
     switch self {
     case .gnomeKeyring:
       let password = try Pipe()
-      var arguments = [
-        "--foreground", "--components=secrets", "--control-directory=\(directory)/run/keyring",
-      ]
-      if unlocked { arguments.append("--unlock") }
       let child = try Child(
-        program, arguments, environment: environment, group: group,
+        program, Self.arguments(in: directory, unlocked: unlocked), environment: environment, group: group,
         streams: (unlocked ? password.reading : nil, nil, nil))
       if unlocked { _ = write(password.writing, PrivateKeyring.password, PrivateKeyring.password.utf8.count) }
       return child
@@ -51,13 +47,19 @@ public enum KeyringProvider: Sendable {
         mkdir(directory + "/config", 0o700)
         try PrivateKeyring.write(configuration, to: directory + "/config/kwalletrc")
         let first = try startKWallet(in: directory, environment: environment, group: group, unlocked: true)
-        for _ in 0..<20_000 where access(wallet, F_OK) != 0 { usleep(1000) }
+        for _ in 0..<100_000 where access(wallet, F_OK) != 0 { usleep(1000) }
         first.signal(SIGKILL)
         first.wait()
       }
       return try startKWallet(in: directory, environment: environment, group: group, unlocked: unlocked)
     case .keepassxc: return try startKeePassXC(in: directory, environment: environment, group: group)
     }
+  }
+
+  /// What gnome-keyring is started with. It reads its password from standard input.
+  static func arguments(in directory: String, unlocked: Bool) -> [String] {
+    ["--foreground", "--components=secrets", "--control-directory=\(directory)/run/keyring"]
+      + (unlocked ? ["--unlock"] : [])
   }
 
   /// Whether the program that has the name has also opened its collection.

@@ -43,7 +43,7 @@ public final class NetworkMount: Sendable {
       environment: ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"])
     for _ in 0..<60_000 {
       if isMounted { return }
-      if kill(child.pid, 0) != 0 || waitpid(child.pid, nil, WNOHANG) != 0 { break }
+      if child.hasEnded { break }
       usleep(1000)
     }
     throw Child.Failure(description: "\(command[0]) made no mount")

@@ -10,8 +10,9 @@ import Synchronization
 public final class PrivateKeyring: Sendable {
   public static let password = "keyring password"
 
-  /// For tests that leave the daemon running and unlocked.
-  public static let shared = Swift.Result { try PrivateKeyring() }
+  /// For tests that leave the daemon running and unlocked. gnome-keyring 42.1 ends itself once in some ten thousand
+  /// sessions, and comes back.
+  public static let shared = Swift.Result { try PrivateKeyring(isActivatable: true) }
 
   public var directory: String { files.path }
   public let busAddress: String
@@ -24,8 +25,11 @@ public final class PrivateKeyring: Sendable {
   private let daemon = Mutex<Child?>(nil)
   private let provider: KeyringProvider
 
-  /// Without `startingDaemon` it is a bus on which nobody offers the Secret Service.
-  public init(startingDaemon: Bool = true, provider: KeyringProvider = .gnomeKeyring) throws {
+  /// Without `startingDaemon` it is a bus on which nobody offers the Secret Service. With `isActivatable` the bus starts
+  /// gnome-keyring, unlocked, for whoever calls when it has gone.
+  public init(
+    startingDaemon: Bool = true, isActivatable: Bool = false, provider: KeyringProvider = .gnomeKeyring
+  ) throws {
     self.provider = provider
     files = try TemporaryDirectory()
     let directory = files.path
@@ -40,6 +44,14 @@ public final class PrivateKeyring: Sendable {
 
     for name in ["data", "run", "services"] { mkdir(directory + "/" + name, 0o700) }
     try Self.write(Self.busConfiguration(directory), to: directory + "/bus.conf")
+    if isActivatable {
+      let start = "printf '%s' '\(Self.password)' | exec gnome-keyring-daemon"
+      let arguments = KeyringProvider.arguments(in: directory, unlocked: true).joined(separator: " ")
+      try Self.write("\(start) \(arguments)\n", to: directory + "/keyring.sh")
+      try Self.write(
+        "[D-BUS Service]\nName=\(Self.serviceName)\nExec=/bin/sh \(directory)/keyring.sh\n",
+        to: directory + "/services/keyring.service")
+    }
     let address = try Pipe()
     bus = try Child(
       "dbus-daemon", ["--config-file=\(directory)/bus.conf", "--nofork", "--nosyslog", "--print-address=1"],
@@ -65,10 +77,13 @@ public final class PrivateKeyring: Sendable {
   /// `unlocked`, the default collection of an earlier run stays locked.
   public func startDaemon(_ other: KeyringProvider? = nil, unlocked: Bool = true) throws {
     let provider = other ?? provider
-    let child = try provider.start(
-      in: directory, environment: environment, group: watchdog.group, unlocked: unlocked)
-    daemon.withLock { $0 = child }
-
+    func start() throws -> Child {
+      let child = try provider.start(
+        in: directory, environment: environment, group: watchdog.group, unlocked: unlocked)
+      daemon.withLock { $0 = child }
+      return child
+    }
+    var child = try start()
     let cancellable = Cancellable(timeout: .seconds(120))
     let connection = try BusConnection(address: busAddress, cancellable)
     while !cancellable.isPastDeadline {
@@ -78,6 +93,8 @@ public final class PrivateKeyring: Sendable {
       if answer[0].boolean == true, provider.isReady(on: connection, unlocked: unlocked, cancellable) {
         return
       }
+      // KWallet ends when the bus has not yet seen that the one before it is gone.
+      if child.hasEnded { child = try start() }
       usleep(1000)
     }
     throw Child.Failure(description: "\(provider) did not offer the Secret Service")
