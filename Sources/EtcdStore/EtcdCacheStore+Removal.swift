@@ -37,17 +37,22 @@ extension EtcdCacheStore {
   /// Removes shards that are there, whatever is in them.
   private func remove(_ shards: [ShardID], in group: KeychainGroup) async throws(CacheError) -> Int {
     try await writing(in: group) { (update: inout EtcdUpdate<Int>) throws(CacheError) in
-      try await update.run(.some(shards)) { [names] (snapshot) throws(CacheError) in
-        let present = snapshot.shards.filter { $0.value != nil }
-        return EtcdUpdate<Int>.Plan(
-          result: present.count,
-          conditions: present.map {
-            EtcdCondition(key: names.shard($0.id, of: group), modRevision: $0.value?.modRevision ?? 0)
-          },
-          operations: present.map { .delete(names.shard($0.id, of: group)) },
-          versions: present.map { ($0.id, nil) })
+      try await update.run(.some(shards)) { (snapshot) throws(CacheError) in
+        removal(of: snapshot.shards.compactMap { id, value in value.map { (id, $0.modRevision) } }, in: group)
       }
     }
+  }
+
+  /// What removes shards as long as they are what they were.
+  private func removal(
+    of shards: [(id: ShardID, modRevision: Int64)], in group: KeychainGroup
+  ) -> EtcdUpdate<Int>.Plan {
+    let names = shards.map { self.names.shard($0.id, of: group) }
+    return EtcdUpdate<Int>.Plan(
+      result: shards.count,
+      conditions: zip(names, shards).map { EtcdCondition(key: $0, modRevision: $1.modRevision) },
+      operations: names.map { .delete($0) },
+      versions: shards.map { ($0.id, nil) })
   }
 
   /// Removes shards that cannot be read and never will be.
@@ -67,15 +72,8 @@ extension EtcdCacheStore {
       let shards = Array(damaged[start..<min(start + Self.step, damaged.count)])
       count += try await writing(in: group) { (update: inout EtcdUpdate<Int>) throws(CacheError) in
         try await update.run(.some(shards)) { (snapshot) throws(CacheError) in
-          try await run { [keys, names] () throws(CacheError) in
-            let found = try EtcdFindings(snapshot, known, names, keys).removable
-            return EtcdUpdate<Int>.Plan(
-              result: found.count,
-              conditions: found.map {
-                EtcdCondition(key: names.shard($0.id, of: group), modRevision: $0.modRevision)
-              },
-              operations: found.map { .delete(names.shard($0.id, of: group)) },
-              versions: found.map { ($0.id, nil) })
+          try await run { [self] () throws(CacheError) in
+            removal(of: try EtcdFindings(snapshot, known, names, keys).removable, in: group)
           }
         }
       }

@@ -1,3 +1,4 @@
+import GLibSupport
 import Sealing
 public import TokenCache
 
