@@ -124,11 +124,15 @@ private final class SecretRetrieval {
     let handleToken = "llavero\(UInt64.random(in: 0...UInt64.max))"
     let sender = bus.uniqueName.dropFirst().replacing(".", with: "_")
     let expected = "\(SecretPortal.path)/request/\(sender)/\(handleToken)"
-    let subscriptions = [
-      subscribe(owner, Self.request, "Response", at: expected, about: nil, onResponse),
-      subscribe(
-        "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", at: "/org/freedesktop/DBus",
-        about: owner, onOwnerChanged),
+    let signals = [
+      bus.signals(of: owner, expected, Self.request) { [weak self] name, arguments in
+        if name == "Response" { self?.complete(arguments) }
+      },
+      // The bus says of the portal's unique name nothing but that it has no owner any more.
+      bus.signals(of: "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", about: owner) {
+        [weak self] name, _ in
+        if name == "NameOwnerChanged" { self?.finish(.failure(.portalGone)) }
+      },
     ]
     let closed = g_signal_connect_data(
       gpointer(bus.pointer), "closed", unsafeBitCast(onClosed, to: GCallback.self), data, nil,
@@ -147,7 +151,7 @@ private final class SecretRetrieval {
         g_source_unref(source)
       }
       g_signal_handler_disconnect(gpointer(bus.pointer), closed)
-      for id in subscriptions { g_dbus_connection_signal_unsubscribe(bus.pointer, id) }
+      withExtendedLifetime(signals) {}
     }
 
     var options = ["handle_token": Variant.string(handleToken)]
@@ -195,15 +199,6 @@ private final class SecretRetrieval {
     return (secret, token.isEmpty ? nil : token)
   }
 
-  private func subscribe(
-    _ sender: String, _ interface: String, _ signal: String, at path: String, about argument: String?,
-    _ callback: GDBusSignalCallback
-  ) -> guint {
-    g_dbus_connection_signal_subscribe(
-      bus.pointer, sender, interface, signal, path, argument, G_DBUS_SIGNAL_FLAGS_NONE, callback,
-      Unmanaged.passUnretained(self).toOpaque(), nil)
-  }
-
   private func add(
     _ source: UnsafeMutablePointer<GSource>?, _ callback: GSourceFunc, to context: OpaquePointer?
   ) -> UnsafeMutablePointer<GSource>? {
@@ -221,9 +216,9 @@ private final class SecretRetrieval {
     finish(.failure(cancellable.isCancelled && !cancellable.isPastDeadline ? .cancelled : .timedOut))
   }
 
-  fileprivate func complete(_ arguments: OpaquePointer) {
-    let members = Variant(taking: g_variant_ref(arguments)).children
-    guard members.count == 2, let response = members[0].uint32, let results = members[1].properties else {
+  private func complete(_ arguments: [Variant]) {
+    guard arguments.count == 2, let response = arguments[0].uint32, let results = arguments[1].properties
+    else {
       return finish(.failure(.malformedAnswer("RetrieveSecret")))
     }
     switch response {
@@ -255,15 +250,6 @@ private final class SecretRetrieval {
 
 private func retrieval(_ data: gpointer?) -> SecretRetrieval? {
   data.map { Unmanaged<SecretRetrieval>.fromOpaque($0).takeUnretainedValue() }
-}
-
-private let onResponse: GDBusSignalCallback = { _, _, _, _, _, arguments, data in
-  if let arguments { retrieval(data)?.complete(arguments) }
-}
-
-/// The bus says nothing but that the portal's unique name has no owner any more.
-private let onOwnerChanged: GDBusSignalCallback = { _, _, _, _, _, _, data in
-  retrieval(data)?.finish(.failure(.portalGone))
 }
 
 private let onClosed:

@@ -63,12 +63,13 @@ package final class BusConnection: @unchecked Sendable {
   /// What tells the bus from all others.
   package var busID: String? { g_dbus_connection_get_guid(pointer).map { String(cString: $0) } }
 
-  /// Takes signals of an object, while ``listen(until:_:)`` does, until what is returned is let go of.
+  /// Takes signals of an object, while ``listen(until:_:)`` does, until what is returned is let go of. Where `first` is
+  /// given, only those count that have it as their first argument.
   package func signals(
-    of sender: String, _ path: String, _ interface: String,
+    of sender: String, _ path: String, _ interface: String, about first: String? = nil,
     _ action: @escaping (_ name: String, _ arguments: [Variant]) -> Void
   ) -> SignalSubscription {
-    withContext { SignalSubscription(self, sender, path, interface, action) }
+    withContext { SignalSubscription(self, sender, path, interface, first, action) }
   }
 
   /// Calls whoever takes signals, until there is nothing to wait for any more, or the deadline has come.

@@ -11,12 +11,12 @@ package final class SignalSubscription {
   }
 
   init(
-    _ connection: BusConnection, _ sender: String, _ path: String, _ interface: String,
+    _ connection: BusConnection, _ sender: String, _ path: String, _ interface: String, _ first: String?,
     _ action: @escaping (String, [Variant]) -> Void
   ) {
     self.connection = connection
     id = g_dbus_connection_signal_subscribe(
-      connection.pointer, sender, interface, nil, path, nil, G_DBUS_SIGNAL_FLAGS_NONE,
+      connection.pointer, sender, interface, nil, path, first, G_DBUS_SIGNAL_FLAGS_NONE,
       { _, _, _, _, name, arguments, data in
         guard let name, let arguments, let data else { return }
         Unmanaged<Receiver>.fromOpaque(data).takeUnretainedValue()
