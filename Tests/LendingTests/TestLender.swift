@@ -91,7 +91,7 @@ final class TestLender: Sendable {
     guard let client = RawClient(lender) else { return Answer(text: "") }
     let lines = ["\(method) \(target) HTTP/1.1", "Host: \(host)"] + fields
     client.write(lines.joined(separator: "\r\n") + "\r\n\r\n")
-    return await client.readToEnd()
+    return await client.answer()
   }
 }
 

@@ -1,12 +1,12 @@
 import Dispatch
 import Glibc
 
-/// A TCP connection to the listener whose bytes the test writes and reads.
-final class RawClient: Sendable {
+/// A connection to a server of this machine whose bytes the test writes and reads.
+package final class RawClient: Sendable {
   private let descriptor: Int32
 
   /// Connects to `host`, `127.0.0.1` or `::1`.
-  init?(_ port: UInt16, host: String = "127.0.0.1") {
+  package init?(_ port: UInt16, host: String = "127.0.0.1") {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     hints.ai_flags = AI_NUMERICHOST
@@ -14,14 +14,31 @@ final class RawClient: Sendable {
     guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let address = found else { return nil }
     defer { freeaddrinfo(found) }
     descriptor = socket(address.pointee.ai_family, address.pointee.ai_socktype, 0)
-    var limit = timeval(tv_sec: 120, tv_usec: 0)
+    guard connects(to: address.pointee.ai_addr, address.pointee.ai_addrlen) else { return nil }
+  }
+
+  /// Connects to the socket at a path.
+  package init?(socket path: String) {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let isConnected = withUnsafeBytes(of: address) { bytes in
+      connects(to: bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+    }
+    if !isConnected { return nil }
+  }
+
+  private func connects(to address: UnsafePointer<sockaddr>?, _ size: socklen_t) -> Bool {
+    var limit = timeval(tv_sec: 300, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    if connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) != 0 { return nil }
+    guard let address else { return false }
+    return connect(descriptor, address, size) == 0
   }
 
   deinit { Glibc.close(descriptor) }
 
-  func write(_ text: String) {
+  package func write(_ text: String) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -30,8 +47,8 @@ final class RawClient: Sendable {
     }
   }
 
-  /// What the listener sends until it closes the connection.
-  func readToEnd() async -> String {
+  /// What the server sends until it closes the connection.
+  package func readToEnd() async -> String {
     await withCheckedContinuation { continuation in
       DispatchQueue(label: "raw-client").async { [self] in
         var bytes: [UInt8] = []
@@ -45,30 +62,4 @@ final class RawClient: Sendable {
       }
     }
   }
-}
-
-/// Sends `request`, with `{port}` replaced and lines ended as HTTP wants it, and returns the answer.
-func send(_ request: String, to port: UInt16, host: String = "127.0.0.1") async -> String {
-  guard let client = RawClient(port, host: host) else { return "" }
-  client.write(request.replacing("{port}", with: "\(port)").replacing("\n", with: "\r\n"))
-  return await client.readToEnd()
-}
-
-/// A form as a browser posts it.
-func form(
-  _ body: String, path: String = "/", host: String = "localhost:{port}",
-  type: String = "application/x-www-form-urlencoded", fields: String = "", length: Int? = nil
-) -> String {
-  """
-  POST \(path) HTTP/1.1
-  Host: \(host)
-  Content-Type: \(type)
-  Content-Length: \(length ?? body.utf8.count)
-  \(fields)
-  \(body)
-  """
-}
-
-func status(_ answer: String) -> Int? {
-  answer.prefixMatch(of: #/HTTP/1\.\d (\d+)\s/#).flatMap { Int($0.1) }
 }
