@@ -29,7 +29,7 @@ extension LendingError: CustomStringConvertible {
     switch self {
     case .inUse(let text), .unusable(let text): text
     case .notASocket(let path): "\(path) is there already, and is no socket."
-    case .pathTooLong(let path): "\(path) is too long for a socket: \(LoanSocket.longestPath) bytes at most."
+    case .pathTooLong(let path): "\(path) is too long for a socket: \(longestSocketPath) bytes at most."
     case .notListening(let descriptor): "The descriptor \(descriptor) is no Unix socket that listens."
     }
   }

@@ -5,9 +5,6 @@ import Glibc
 
 /// A Unix socket that a lender listens on, and its name, which goes with it.
 final class LoanSocket: Sendable {
-  /// Of `sockaddr_un`, which ends with a zero.
-  static let longestPath = 107
-
   let path: String
   let socket: GObjectReference<GSocket>
   /// The directory and the name in it; `nil` where the name is another's to remove.
@@ -75,7 +72,7 @@ final class LoanSocket: Sendable {
       ownDirectory = directory
     }
     let path = absolute(path ?? "\(ownDirectory ?? runtime)/loan.sock")
-    guard path.utf8.count <= longestPath else { throw .pathTooLong(path: path) }
+    guard path.utf8.count <= longestSocketPath else { throw .pathTooLong(path: path) }
     let lock: HeldLockFile
     do throws(PrivateFileError) {
       lock = try HeldLockFile(directory: runtime, name: "loan-\(sha256Hex(path).prefix(16)).lock")
@@ -161,19 +158,7 @@ final class LoanSocket: Sendable {
   private static func withAddress(
     _ name: String, in directory: Int32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
   ) -> Int32 {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let path = "/proc/self/fd/\(directory)/\(name)"
-    guard path.utf8.count <= longestPath else {
-      errno = ENAMETOOLONG
-      return -1
-    }
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    return withUnsafePointer(to: address) { address in
-      address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
+    withSocketAddress(of: "/proc/self/fd/\(directory)/\(name)", body)
   }
 
   private static func socket(_ descriptor: Int32) throws(LendingError) -> GObjectReference<GSocket> {

@@ -36,8 +36,3 @@ package struct DataKeys: Sendable {
 
   subscript(id: [UInt8]) -> SymmetricKey? { all.first { $0.id == id }?.key }
 }
-
-package func randomBytes(_ count: Int) -> [UInt8] {
-  var generator = SystemRandomNumberGenerator()
-  return (0..<count).map { _ in .random(in: 0...255, using: &generator) }
-}

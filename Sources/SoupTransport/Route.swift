@@ -25,18 +25,15 @@ enum Route: Sendable {
 struct UnixSocket: Sendable {
   let path: String
 
-  /// How many bytes of path the kernel takes, with one more for the end (unix(7)).
-  private static let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
-
   /// - Throws: ``HTTPTransportError/invalidConfiguration(_:)`` for a path that no socket can have.
   init(path: String) throws(HTTPTransportError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw .invalidConfiguration("A socket needs a path.")
     }
     // GIO would cut it off.
-    guard path.utf8.count <= Self.limit else {
+    guard path.utf8.count <= longestSocketPath else {
       throw .invalidConfiguration(
-        "The socket's path has \(path.utf8.count) bytes, and the kernel takes \(Self.limit): reach it by a shorter one, "
+        "The socket's path has \(path.utf8.count) bytes, and the kernel takes \(longestSocketPath): reach it by a shorter one, "
           + "such as a symbolic link to its directory.")
     }
     self.path = path

@@ -60,7 +60,7 @@ package struct SettingsFile {
   ///
   /// - Throws: `Failure.Message` when that fails; then the file is as it was.
   package func write() throws(Failure.Message) {
-    let directory = path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+    let directory = parentDirectory(of: path)
     do {
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -86,14 +86,7 @@ struct RedirectMailbox: Sendable {
   private func withAddress(
     of name: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
   ) -> Int32 {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: directory.address(of: name).utf8) }
-    return withUnsafePointer(to: address) { address in
-      address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
+    withSocketAddress(of: directory.address(of: name), body)
   }
 
   private func failure(_ call: String) -> PrivateFileError {

@@ -96,7 +96,7 @@ struct Setup: AsyncParsableCommand {
   }
 
   private func ownKeyPath(beside configuration: String) -> String {
-    configuration.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/key"
+    parentDirectory(of: configuration) + "/key"
   }
 
   /// Settles what no option names: by questions where there is somebody to ask.
@@ -172,11 +172,10 @@ struct Setup: AsyncParsableCommand {
     }
     if FileManager.default.fileExists(atPath: path) { return nil }
     if dryRun { return path }
-    let directory = path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+    let directory = parentDirectory(of: path)
     try? FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    var generator = SystemRandomNumberGenerator()
-    var key = (0..<32).map { _ in UInt8.random(in: 0...UInt8.max, using: &generator) }
+    var key = randomBytes(32)
     defer { wipe(&key) }
     guard writeNewFile(key.span, to: path) else {
       let reason = unsafe String(cString: strerror(errno))

@@ -18,8 +18,7 @@ struct ProofKey: Sendable {
 
 /// 32 bytes of the system's random generator in base64url: a state, a nonce, a verifier or another secret.
 package func randomToken() -> String {
-  var generator = SystemRandomNumberGenerator()
-  return Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64URL
+  Data(randomBytes(32)).base64URL
 }
 
 /// Whether two texts are equal, in a time that says nothing of where they differ.

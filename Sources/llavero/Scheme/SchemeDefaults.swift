@@ -78,7 +78,7 @@ enum SchemeDefaults {
 ///
 /// - Throws: `Failure.Message`
 func writeFile(_ path: String, _ contents: [UInt8], mode: UInt = 0o644) throws(Failure.Message) {
-  let directory = path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+  let directory = parentDirectory(of: path)
   try? FileManager.default.createDirectory(
     atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   guard replaceFile(path, with: contents.span, mode: UInt32(mode)) else { throw .notWritable(path) }
