@@ -35,6 +35,7 @@ struct AbsentServiceTests {
     _ = try await client.create(
       label: "Crash", attributes: ["test": "crash"], secret: secret, in: client.collection().path)
     keyring.killDaemon()
+    #expect(try await client.collection().label == "Login")
     #expect(try await client.search(["test": "crash"]).unlocked.count == 1)
   }
 
