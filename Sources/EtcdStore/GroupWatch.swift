@@ -126,15 +126,19 @@ package final class GroupWatch: Sendable {
     }
   }
 
-  /// Asks again and again, until it fails, nobody wants to know, or the watch turns out not to have told of a change.
+  /// Asks again and again, until it fails, nobody wants to know, or the watch turns out not to have told of a change, or
+  /// that it has begun.
   private func keepAsking() async {
+    let beganAt = ContinuousClock.now
     while !Task.isCancelled {
       let known = state.withLock { $0.isFollowing ? $0.lastChange : 0 }
       do { try await Task.sleep(for: timing.interval) } catch { return }
       let isWanted = state.withLock { !$0.isEnded && ContinuousClock.now - $0.askedAt < timing.idle }
-      let isBehind = state.withLock { $0.isFollowing && $0.announced < known }
-      if isBehind { client.leavePreferred() }
-      guard isWanted, !isBehind, await ask() != nil else { return }
+      let isMute = state.withLock {
+        $0.isFollowing ? $0.announced < known : ContinuousClock.now - beganAt > timing.validity
+      }
+      if isMute { client.leavePreferred() }
+      guard isWanted, !isMute, await ask() != nil else { return }
     }
   }
 

@@ -121,6 +121,20 @@ struct WatchTests {
     #expect(streams.load(ordering: .relaxed) > count)
   }
 
+  @Test func `A watch that never says that it has begun is left for another`() async throws {
+    let beginnings = Atomic(0)
+    let store = try fixture.store(
+      watching: quick,
+      through: MeddlingTransport(receive: { part in
+        guard String(decoding: part, as: UTF8.self).contains("\"created\"") else { return part }
+        return beginnings.add(1, ordering: .relaxed).newValue > 2 ? part : Data()
+      }))
+    try await cache(store).save(token)
+    try await wait(until: true, store)
+    #expect(beginnings.load(ordering: .relaxed) > 2)
+    #expect(try await cache(store).finds(token))
+  }
+
   @Test func `While etcd does not answer, nobody can tell after a while`() async throws {
     let node = try EtcdNode()
     let fixture = try Fixture(node)
