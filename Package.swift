@@ -38,7 +38,6 @@ let package = Package(
     .library(name: "MSALExtensionsStore", targets: ["MSALExtensionsStore"]),
     .library(name: "SecretService", targets: ["SecretService"]),
     .executable(name: "llavero", targets: ["llavero"]),
-    .executable(name: "llavero-network", targets: ["llavero-network"]),
     .executable(name: "entra-lab", targets: ["entra-lab"]),
   ],
   dependencies: [
@@ -88,17 +87,21 @@ let package = Package(
     .target(
       name: "MSALExtensionsStore",
       dependencies: ["GLibSupport", "SecretService", "StoreSupport", "TokenCache"], swiftSettings: safe),
+    // libsoup for the libraries, which load it with the first request: what the cache answers starts without it.
+    .target(name: "LibsoupOnDemand", dependencies: ["CGLib"]),
+    // Nothing but a check of the one above against libsoup's header, by the compiler.
+    .target(name: "LibsoupCheck", dependencies: ["CLibsoup"], path: "Tests/LibsoupCheck"),
     .target(name: "HTTPSupport", dependencies: [httpTypes], swiftSettings: safe),
     .target(
       name: "SoupTransport",
-      dependencies: ["CGLib", "CLibsoup", "GLibSupport", "HTTPSupport", asn1, httpTypes],
+      dependencies: ["CGLib", "GLibSupport", "HTTPSupport", "LibsoupOnDemand", asn1, httpTypes],
       swiftSettings: common),
     .target(
       name: "IdentityClient",
       dependencies: ["GLibSupport", "HTTPSupport", "TokenCache", httpTypes, logging],
       swiftSettings: safe),
     .target(
-      name: "HTTPListener", dependencies: ["CGLib", "CLibsoup", "GLibSupport"], swiftSettings: common),
+      name: "HTTPListener", dependencies: ["CGLib", "GLibSupport", "LibsoupOnDemand"], swiftSettings: common),
     .target(
       name: "BrowserSignIn",
       dependencies: ["CGLib", "GLibSupport", "HTTPListener", "HTTPSupport", "IdentityClient"],
@@ -142,7 +145,7 @@ let package = Package(
         "Sealing", "SecretService", "TokenCache", argumentParser,
       ],
       swiftSettings: safe),
-    // The commands about a store, which both programs of the tool have.
+    // The commands about a store.
     .target(
       name: "CacheCommands",
       dependencies: [
@@ -153,13 +156,6 @@ let package = Package(
       swiftSettings: safe),
     .executableTarget(
       name: "llavero",
-      dependencies: [
-        "CacheCommands", "GLibSupport", "IdentityClient", "TokenCache", "ToolSupport", argumentParser,
-      ],
-      swiftSettings: safe),
-    // What of the tool needs the network. A program of its own, so that llavero loads no HTTP library.
-    .executableTarget(
-      name: "llavero-network",
       dependencies: [
         "BrowserSignIn", "CacheCommands", "GLibSupport", "HTTPSupport", "IdentityClient", "Lending",
         "MicrosoftGraph", "SoupTransport", "TokenCache", "ToolSupport", argumentParser, httpTypes,
@@ -318,7 +314,6 @@ let package = Package(
       dependencies: [
         "EntraLab", "GLibSupport", "HTTPSupport", "SecretService", "TestSupport", "TokenCache", "ToolSupport",
         "llavero",
-        "llavero-network",
       ],
       swiftSettings: common),
   ],

@@ -201,7 +201,7 @@ extension IdentityError {
       switch error {
       case .portInUse: "End the other program, or let another port be used."
       case .cannotListen(1..<1024, _): "Use a port of 1024 or more: those below are the system's."
-      case .cannotListen: nil
+      case .cannotListen, .noLibrary: nil
       }
     self.init(.listenerFailed, error.description, advice: advice)
   }

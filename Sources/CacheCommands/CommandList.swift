@@ -1,7 +1,6 @@
 package import ArgumentParser
 
-/// The commands about a store, which both of the tool's programs have: `llavero` for the stores of this machine,
-/// `llavero-network` for those on the network.
+/// The commands about a store.
 package enum CommandList {
   package static let status: any ParsableCommand.Type = Status.self
 

@@ -53,7 +53,7 @@ struct Copy: AsyncParsableCommand {
         code: .usage, name: "same_store", message: "Both stores are the same.",
         advice: "Name the other one with --from-store or --to-store.")
     }
-    let caches = StoreOptions.stores([from, to]).map { TokenCacheAccessor(store: $0, group: group) }
+    let caches = [from, to].map { TokenCacheAccessor(store: $0.store, group: group) }
     let snapshot = try await caches[0].snapshot()
     let (document, problems) = (snapshot.document, snapshot.problems)
     if !output.json { ProblemSummary.report(problems) }

@@ -1,6 +1,6 @@
-import CLibsoup
 package import CGLib
 package import GLibSupport
+import LibsoupOnDemand
 
 /// An HTTP server for whoever reaches a socket of this machine: it accepts connections, reads one request on each, and
 /// closes it after the answer. None of them can hold it up, or make it keep much.
@@ -39,7 +39,7 @@ package final class HTTPListener: @unchecked Sendable {
   private let handle: (ListenerExchange) -> Void
   private var listening: [GObjectReference<GSocket>]
   private var sources: [UnsafeMutablePointer<GSource>] = []
-  private var server: UnsafeMutablePointer<SoupServer>?
+  private var server: OpaquePointer?
   /// By the addresses that libsoup was told, which are objects of these connections alone.
   private var connections: [UnsafeMutableRawPointer: ListenerConnection] = [:]
   private var retry: ListenerTimer?
@@ -60,15 +60,22 @@ package final class HTTPListener: @unchecked Sendable {
     self.handle = handle
   }
 
-  /// Begins to accept, in the thread's own main context.
+  /// Makes sure of libsoup, before any listener begins.
+  ///
+  /// - Throws: ``ListeningError/noLibrary(_:)``
+  package static func loadLibrary() throws(ListeningError) {
+    if let problem = llavero_libsoup_problem() { throw .noLibrary(String(cString: problem)) }
+  }
+
+  /// Begins to accept, in the thread's own main context. ``loadLibrary()`` comes before.
   package func start() {
     guard let object = g_object_new_with_properties(soup_server_get_type(), 0, nil, nil) else { return }
-    let server = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupServer.self)
+    let server = OpaquePointer(object)
     self.server = server
     let me = Unmanaged.passUnretained(self).toOpaque()
     // `close` lets go of the server, and with it of these handlers, before this object can end.
     g_signal_connect_data(
-      server, "request-started", unsafeBitCast(requestStarted, to: GCallback.self), me, nil,
+      object, "request-started", unsafeBitCast(requestStarted, to: GCallback.self), me, nil,
       GConnectFlags(rawValue: 0))
     soup_server_add_handler(server, nil, requestArrived, me, nil)
     acceptConnections()
@@ -84,10 +91,11 @@ package final class HTTPListener: @unchecked Sendable {
     listening = []
     if let server {
       g_signal_handlers_disconnect_matched(
-        server, G_SIGNAL_MATCH_DATA, 0, 0, nil, nil, Unmanaged.passUnretained(self).toOpaque())
+        UnsafeMutableRawPointer(server), G_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
+        Unmanaged.passUnretained(self).toOpaque())
       soup_server_remove_handler(server, nil)
       soup_server_disconnect(server)
-      g_object_unref(server)
+      g_object_unref(UnsafeMutableRawPointer(server))
     }
     server = nil
     for connection in connections.values { connection.shutDown() }
@@ -248,7 +256,7 @@ private let bodyKey = "llavero-body"
 
 private typealias StartedHandler =
   @convention(c) (
-    UnsafeMutablePointer<SoupServer>?, OpaquePointer?, gpointer?
+    OpaquePointer?, OpaquePointer?, gpointer?
   ) -> Void
 
 private let requestStarted: StartedHandler = { _, message, data in

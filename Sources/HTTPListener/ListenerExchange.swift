@@ -1,5 +1,6 @@
-import CLibsoup
+import CGLib
 package import GLibSupport
+import LibsoupOnDemand
 
 /// A request, and the way to answer it. To be used on the listener's thread.
 ///

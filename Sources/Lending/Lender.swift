@@ -125,6 +125,7 @@ public final class Lender: Sendable {
     asking question: Question? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in },
     now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> Duration
   ) throws(LendingError) {
+    do throws(ListeningError) { try HTTPListener.loadLibrary() } catch { throw .init(error) }
     let sockets: [GObjectReference<GSocket>]
     var (port, secret) = (UInt16?.none, String?.none)
     switch place {

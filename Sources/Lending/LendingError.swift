@@ -19,7 +19,7 @@ public enum LendingError: Error, Sendable, Equatable {
   init(_ error: ListeningError) {
     switch error {
     case .portInUse: self = .inUse(error.description)
-    case .cannotListen: self = .unusable(error.description)
+    case .cannotListen, .noLibrary: self = .unusable(error.description)
     }
   }
 }

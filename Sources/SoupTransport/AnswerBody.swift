@@ -1,5 +1,4 @@
 import CGLib
-import CLibsoup
 import FoundationEssentials
 import GLibSupport
 

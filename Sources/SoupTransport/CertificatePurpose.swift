@@ -1,5 +1,5 @@
 import CGLib
-import CLibsoup
+import LibsoupOnDemand
 import SwiftASN1
 
 extension SoupMessageReference {

@@ -1,7 +1,7 @@
 import CGLib
-import CLibsoup
 import GLibSupport
 import HTTPSupport
+import LibsoupOnDemand
 
 extension SoupMessageReference {
   /// What the error means for the caller. Only the host and GLib's own text are quoted.
@@ -56,7 +56,7 @@ extension SoupMessageReference {
   }
 
   private func sessionError(_ error: GLibError, _ text: String) -> HTTPTransportError {
-    switch SoupSessionError(rawValue: UInt32(bitPattern: error.code)) {
+    switch UInt32(bitPattern: error.code) {
     case SOUP_SESSION_ERROR_PARSING, SOUP_SESSION_ERROR_ENCODING: .malformedResponse(text)
     case SOUP_SESSION_ERROR_TOO_MANY_RESTARTS: .connectionLost(text)
     default: .invalidRequest(text)

@@ -1,9 +1,9 @@
 import CGLib
-import CLibsoup
 import FoundationEssentials
 import GLibSupport
 import HTTPSupport
 import HTTPTypes
+import LibsoupOnDemand
 
 typealias ExchangeCall = BoundedCall<HTTPTransportResponse, HTTPTransportError>
 
@@ -41,7 +41,7 @@ final class Exchange: @unchecked Sendable {
   }
 
   /// Sends the request.
-  func start(in session: UnsafeMutablePointer<SoupSession>) {
+  func start(in session: OpaquePointer) {
     if isFinished { return }
     if call.cancellable.isPastDeadline { return call.finish(.failure(.timedOut)) }
     connect("restarted", unsafeBitCast(restartedHandler, to: GCallback.self))
@@ -54,8 +54,7 @@ final class Exchange: @unchecked Sendable {
       { session, result, data in
         guard let session, let data else { return }
         let exchange = Unmanaged<Exchange>.fromOpaque(data).takeRetainedValue()
-        exchange.headArrived(
-          UnsafeMutableRawPointer(session).assumingMemoryBound(to: SoupSession.self), result)
+        exchange.headArrived(OpaquePointer(session), result)
       }, Unmanaged.passRetained(self).toOpaque())
   }
 
@@ -84,7 +83,7 @@ final class Exchange: @unchecked Sendable {
       { data, _ in data.map { Unmanaged<Exchange>.fromOpaque($0).release() } }, GConnectFlags(rawValue: 0))
   }
 
-  private func headArrived(_ session: UnsafeMutablePointer<SoupSession>, _ result: OpaquePointer?) {
+  private func headArrived(_ session: OpaquePointer, _ result: OpaquePointer?) {
     do {
       stream = try withGError { soup_session_send_finish(session, result, $0) }
     } catch {

@@ -1,6 +1,7 @@
-import CLibsoup
+import CGLib
 import FoundationEssentials
 import HTTPSupport
+import LibsoupOnDemand
 
 /// The proxy that the environment names.
 ///
@@ -45,7 +46,7 @@ struct ProxySettings: Sendable {
   }
 
   /// Makes the session use the proxy. To be called on its thread.
-  func apply(to session: UnsafeMutablePointer<SoupSession>) {
+  func apply(to session: OpaquePointer) {
     let hosts = exceptions.split { $0 == "," || $0 == " " }
     let everything = hosts.contains("*")
     let list = g_strsplit(hosts.joined(separator: ","), ",", -1)
@@ -55,8 +56,8 @@ struct ProxySettings: Sendable {
     g_object_unref(UnsafeMutableRawPointer(resolver))
     guard let authorization else { return }
     g_signal_connect_data(
-      session, "request-queued", unsafeBitCast(authorizeTunnel, to: GCallback.self), g_strdup(authorization),
-      { data, _ in g_free(data) }, GConnectFlags(rawValue: 0))
+      UnsafeMutableRawPointer(session), "request-queued", unsafeBitCast(authorizeTunnel, to: GCallback.self),
+      g_strdup(authorization), { data, _ in g_free(data) }, GConnectFlags(rawValue: 0))
   }
 }
 
@@ -71,7 +72,7 @@ private func uriText(_ uri: OpaquePointer, hiding flags: GUriHideFlags) -> Strin
 
 private typealias QueuedHandler =
   @convention(c) (
-    UnsafeMutablePointer<SoupSession>?, OpaquePointer?, gpointer?
+    OpaquePointer?, OpaquePointer?, gpointer?
   ) -> Void
 
 /// Adds the proxy's credentials to libsoup's own CONNECT, and to nothing else.

@@ -1,6 +1,6 @@
-import CLibsoup
-import GLibSupport
+import CGLib
 import Glibc
+import GLibSupport
 import HTTPSupport
 
 /// Where the requests of a session go.

@@ -1,8 +1,9 @@
-import CLibsoup
+import CGLib
 public import FoundationEssentials
 import GLibSupport
 public import HTTPSupport
 public import HTTPTypes
+import LibsoupOnDemand
 import Synchronization
 
 /// An `HTTPTransport` on libsoup 3.
@@ -60,6 +61,7 @@ public final class SoupHTTPTransport: HTTPTransport {
   private func exchange(
     _ request: HTTPTransportRequest, handingPartsTo receive: (@Sendable (Data) -> Bool)?
   ) async throws(HTTPTransportError) -> HTTPTransportResponse {
+    if let problem = llavero_libsoup_problem() { throw .invalidConfiguration(String(cString: problem)) }
     let isToLoopback = allowsLoopbackHTTP && request.head.goesToLoopbackInPlain
     let message = try SoupMessageReference(request, on: isToLoopback ? .loopback : route)
     let call = ExchangeCall(timeout: request.timeout, onCancel: .cancelled, onTimeout: .timedOut)

@@ -1,9 +1,9 @@
 import CGLib
-import CLibsoup
 import FoundationEssentials
 import GLibSupport
 import HTTPSupport
 import HTTPTypes
+import LibsoupOnDemand
 
 /// A `SoupMessage`: a request, and later what is known about its answer.
 ///
@@ -84,7 +84,7 @@ extension SoupMessageReference {
       << 16
   }
 
-  var status: Int { Int(soup_message_get_status(pointer).rawValue) }
+  var status: Int { Int(soup_message_get_status(pointer)) }
 
   var responseHead: HTTPResponse {
     var fields = HTTPFields()

@@ -1,12 +1,13 @@
-import CLibsoup
+import CGLib
 import GLibSupport
+import LibsoupOnDemand
 
 /// A thread that owns a `SoupSession`.
 ///
 /// `@unchecked Sendable`: `session` is made, used and let go of on the thread alone.
 final class SoupSessionThread: @unchecked Sendable {
   private let thread = MainLoopThread(name: "llavero-http")
-  private var session: UnsafeMutablePointer<SoupSession>?
+  private var session: OpaquePointer?
 
   init(_ route: Route) {
     thread.invoke { [self] in
@@ -36,7 +37,7 @@ final class SoupSessionThread: @unchecked Sendable {
   }
 
   /// Runs `work` on the thread. `work` must not block.
-  func run(_ work: @escaping @Sendable (UnsafeMutablePointer<SoupSession>) -> Void) {
+  func run(_ work: @escaping @Sendable (OpaquePointer) -> Void) {
     thread.invoke { [self] in
       if let session { work(session) }
     }
@@ -47,15 +48,15 @@ final class SoupSessionThread: @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: used on the thread alone.
 private final class EndingSession: @unchecked Sendable {
-  private let session: UnsafeMutablePointer<SoupSession>
+  private let session: OpaquePointer
   private let thread: MainLoopThread
 
-  init(_ session: UnsafeMutablePointer<SoupSession>, _ thread: MainLoopThread) {
+  init(_ session: OpaquePointer, _ thread: MainLoopThread) {
     self.session = session
     self.thread = thread
   }
 
-  deinit { g_object_unref(session) }
+  deinit { g_object_unref(UnsafeMutableRawPointer(session)) }
 
   func begin() {
     soup_session_abort(session)
@@ -69,7 +70,7 @@ private final class EndingSession: @unchecked Sendable {
   }
 }
 
-private func makeSession(to socket: UnixSocket? = nil) -> UnsafeMutablePointer<SoupSession>? {
+private func makeSession(to socket: UnixSocket? = nil) -> OpaquePointer? {
   // libsoup's own bound of two connections for a host is a browser's of the nineties.
   let options: [(name: StaticString, value: Int32)] = [("max-conns", 64), ("max-conns-per-host", 16)]
   var properties: [(name: StaticString, value: GValue)] = options.map { name, number in
@@ -92,7 +93,7 @@ private func makeSession(to socket: UnixSocket? = nil) -> UnsafeMutablePointer<S
   for index in values.indices { g_value_unset(&values[index]) }
   // GLib ends the process rather than return NULL here.
   guard let object else { return nil }
-  let session = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupSession.self)
+  let session = OpaquePointer(object)
   // It reads on until it has something to hand out, which need not be ever.
   soup_session_remove_feature_by_type(session, soup_content_decoder_get_type())
   soup_session_set_timeout(session, 0)

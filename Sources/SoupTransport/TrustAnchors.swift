@@ -1,4 +1,4 @@
-import CLibsoup
+import CGLib
 import GLibSupport
 import HTTPSupport
 

@@ -3,7 +3,7 @@ import Glibc
 import IdentityClient
 import Synchronization
 
-/// What the tool's programs have in common.
+/// How the tool runs its commands.
 package enum CommandProgram {
   package static let version = Library.version
 
@@ -16,12 +16,12 @@ package enum CommandProgram {
   /// - Parameters:
   ///   - program: The commands.
   ///   - lenderTransport: Reaches the lender of borrowed tokens.
-  ///   - storeTransport: Where what sends requests comes from, for stores that need it.
+  ///   - storeTransport: Makes what sends requests, for stores that need it.
   ///   - wait: Keeps the main thread.
   package static func run(
     _ program: (some AsyncParsableCommand).Type, lenderTransport: @escaping LenderTransport,
     storeTransport: @escaping StoreOptions.TransportSource,
-    wait: (Task<Never, Never>) -> Never = { _ in while true { pause() } }
+    wait: (Task<Never, Never>) -> Never
   ) -> Never {
     do {
       try ProcessSetup.run()

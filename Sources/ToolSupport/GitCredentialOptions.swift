@@ -3,7 +3,7 @@ import FoundationEssentials
 package import IdentityClient
 import TokenCache
 
-package struct GitCredentialOptions: CommandOptions {
+package struct GitCredentialOptions: ParsableArguments {
   package static let configuration = CommandConfiguration(
     commandName: "git-credential",
     abstract: "Give git a token for Azure DevOps.",

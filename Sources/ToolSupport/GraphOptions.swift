@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-package struct MeOptions: CommandOptions {
+package struct MeOptions: ParsableArguments {
   package static let configuration = CommandConfiguration(
     commandName: "me",
     abstract: "Ask Microsoft Graph who is signed in.",
@@ -20,7 +20,7 @@ package struct MeOptions: CommandOptions {
   package init() {}
 }
 
-package struct GetOptions: CommandOptions {
+package struct GetOptions: ParsableArguments {
   package static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Get anything from Microsoft Graph, and print it as it comes.",

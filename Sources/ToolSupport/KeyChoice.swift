@@ -61,7 +61,7 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     switch self {
     case .passphrase: .passphrase { (use) throws(CacheError) in try Self.ask(use) }
     case .passphraseDescriptor(let descriptor):
-      .passphrase { _ throws(CacheError) in Self.keep(try Self.read(descriptor)) }
+      .passphrase { _ throws(CacheError) in try Self.read(descriptor) }
     case .file(let path): .keyFile(path: path)
     case .credential(let name): .credential(name: name)
     case .keyring:
@@ -87,7 +87,7 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
 
   private static func ask(_ use: PassphraseUse) throws(CacheError) -> SecretBytes {
     switch use {
-    case .open: return keep(try ask("Passphrase of the store: "))
+    case .open: return try ask("Passphrase of the store: ")
     case .set:
       let passphrase = try ask("New passphrase for the store: ")
       let again = try ask("The same again: ")

@@ -2,7 +2,7 @@ package import ArgumentParser
 import GLibSupport
 import Glibc
 
-package struct LendOptions: CommandOptions {
+package struct LendOptions: ParsableArguments {
   package static let configuration = CommandConfiguration(
     commandName: "lend",
     abstract: "Lend access tokens to programs without a cache: in containers, over SSH, of the Azure SDKs.",

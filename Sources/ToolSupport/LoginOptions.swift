@@ -1,7 +1,7 @@
 package import ArgumentParser
 import IdentityClient
 
-package struct LoginOptions: CommandOptions {
+package struct LoginOptions: ParsableArguments {
   package static let configuration = CommandConfiguration(
     commandName: "login",
     abstract: "Sign in, in a browser here or where you sit, or by a code on another device.",

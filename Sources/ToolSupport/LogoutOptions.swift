@@ -2,7 +2,7 @@ package import ArgumentParser
 package import IdentityClient
 import TokenCache
 
-package struct LogoutOptions: CommandOptions {
+package struct LogoutOptions: ParsableArguments {
   package static let configuration = CommandConfiguration(
     commandName: "logout",
     abstract: "Sign an account out of the client: forget its tokens.",

@@ -51,9 +51,9 @@ package struct BorrowOptions: ParsableArguments {
   }
 }
 
-/// Reaches a lender's socket. In `llavero`, which has no HTTP, it hands over to the program that has.
+/// Reaches a lender's socket.
 package typealias LenderTransport =
-  @Sendable (_ path: String, StoreOptions) throws(Failure.Message) -> any HTTPTransport
+  @Sendable (_ path: String) throws(Failure.Message) -> any HTTPTransport
 
 extension StoreOptions {
   private static let lenderTransport = Mutex<LenderTransport?>(nil)
@@ -80,12 +80,11 @@ extension StoreOptions {
     return path
   }
 
-  /// The lender; `nil` where tokens are kept. To be asked for before standard input is read: another program may take
-  /// over.
+  /// The lender; `nil` where tokens are kept.
   package var lender: LoanBroker? {
     get throws(Failure.Message) {
       guard let path = lenderSocket, let transport = Self.lenderTransport.withLock({ $0 }) else { return nil }
-      return LoanBroker(transport: try transport(path, self))
+      return LoanBroker(transport: try transport(path))
     }
   }
 

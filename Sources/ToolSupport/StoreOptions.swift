@@ -66,28 +66,19 @@ package struct StoreOptions: ParsableArguments {
 
   private static let defaultPrefix = "/llavero"
 
-  /// Where what sends requests comes from, for all stores of a command. A program without HTTP runs the one with it in its
-  /// own place, which needs the keys of each.
-  package typealias TransportSource =
-    @Sendable (_ stores: [StoreOptions]) throws(Failure.Message) -> any HTTPTransport
+  /// Makes what sends requests.
+  package typealias TransportSource = @Sendable () throws(Failure.Message) -> any HTTPTransport
 
   static let transportSource = Mutex<TransportSource?>(nil)
 
   /// A store that lacks something, such as a key, ends the process, and so do borrowed tokens.
-  ///
-  /// To be called before the command reads its input or does anything else, which another program would do again.
-  package var store: any CacheStore { store(among: [self]) }
-
-  /// The stores of a command that uses several, each as its options say.
-  package static func stores(_ all: [StoreOptions]) -> [any CacheStore] { all.map { $0.store(among: all) } }
-
-  private func store(among all: [StoreOptions]) -> any CacheStore {
+  package var store: any CacheStore {
     requireStore()
     return switch chosenKind {
     case .keyring:
       KeyringCacheStore(collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
     case .file: EncryptedFileCacheStore(key: requiredSource)
-    case .etcd: etcdStore(among: all)
+    case .etcd: etcdStore
     }
   }
 
@@ -108,7 +99,7 @@ package struct StoreOptions: ParsableArguments {
     return source(key)
   }
 
-  private func etcdStore(among all: [StoreOptions]) -> EtcdCacheStore {
+  private var etcdStore: EtcdCacheStore {
     guard let endpoints = chosenEndpoints else {
       Failure.exit(
         with: Failure.Message(
@@ -123,7 +114,7 @@ package struct StoreOptions: ParsableArguments {
       }
       return try EtcdCacheStore(
         endpoints: endpoints, prefix: chosenPrefix, key: requiredSource, user: try chosenUser,
-        transport: transport(all))
+        transport: transport())
     } catch let error as CacheError {
       Failure.exit(with: Failure.Message(error))
     } catch {
@@ -155,15 +146,6 @@ package struct StoreOptions: ParsableArguments {
           of: "etcd's user \(name)", collection: chosenCollection, prompt: prompt,
           allowsPlainSession: allowsPlainSession))
     }
-  }
-
-  /// Hands the key and the password to the program that takes over by an exec.
-  ///
-  /// - Returns: The descriptors that the program needs for that.
-  package func handOverKeys() -> [Int32] {
-    guard lenderSocket == nil, chosenKind != .keyring else { return [] }
-    let password = chosenKind == .etcd ? chosenPassword?.descriptor : nil
-    return [chosenKey?.handOver(), password].compactMap(\.self)
   }
 
   /// Where a key comes from, in the keyring's collection that was chosen.

@@ -14,42 +14,20 @@ package enum Terminal {
   /// Prints a line to standard error.
   package static func error(_ line: String) { errors.write(line + "\n") }
 
-  /// The most that is read from standard input at once, in bytes: what a pipe holds.
+  /// The most that is read from standard input, in bytes: far more than git has to say.
   private static let inputLimit = 65536
-
-  /// What ``readInput()`` has read.
-  private static let input = Mutex<[UInt8]>([])
 
   /// Reads standard input to its end.
   ///
   /// - Throws: `Failure.Message` when there is more than a program has to say, or that cannot be read.
   package static func readInput() throws(Failure.Message) -> [UInt8] {
-    if let bytes = readAll(STDIN_FILENO, limit: inputLimit) {
-      input.withLock { $0 = bytes }
-      return bytes
-    }
+    if let bytes = readAll(STDIN_FILENO, limit: inputLimit) { return bytes }
     guard errno == EFBIG else {
       let reason = unsafe String(cString: strerror(errno))
       throw Failure.Message(name: "unreadable", message: "Standard input cannot be read: \(reason).")
     }
     throw Failure.Message(
       code: .usage, name: "too_large", message: "Standard input holds more than \(inputLimit) bytes.")
-  }
-
-  /// Makes what was read from standard input readable there again, for the program that takes over.
-  package static func returnInput() {
-    let bytes = input.withLock { $0 }
-    guard !bytes.isEmpty, let end = pipe(holding: bytes) else { return }
-    dup2(end, STDIN_FILENO)
-    close(end)
-  }
-
-  /// The reading end of a pipe with some bytes in it, ``inputLimit`` at most.
-  static func pipe(holding bytes: [UInt8]) -> Int32? {
-    guard let pipe = openPipe() else { return nil }
-    _ = writeAll(bytes.span, to: pipe.writing)
-    close(pipe.writing)
-    return pipe.reading
   }
 
   /// Shows how far something long has come: one line on a terminal, gone when it is done.

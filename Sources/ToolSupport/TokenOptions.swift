@@ -3,7 +3,7 @@ import FoundationEssentials
 import GLibSupport
 package import IdentityClient
 
-package struct TokenOptions: CommandOptions {
+package struct TokenOptions: ParsableArguments {
   package static let configuration = CommandConfiguration(
     commandName: "token",
     abstract: "Print an access token, and nothing else.",

@@ -41,8 +41,7 @@ struct Llavero: AsyncParsableCommand {
       CommandGroup(
         name: "Sign in",
         subcommands: [
-          Networked<LoginOptions>.self, Logout.self, CommandList.status, Token.self,
-          Networked<MeOptions>.self, Networked<GetOptions>.self, Networked<LendOptions>.self,
+          Login.self, Logout.self, CommandList.status, Token.self, Me.self, Get.self, Lend.self,
           GitCredential.self, Shim.self,
         ]),
       CommandGroup(name: "Look after the cache", subcommands: CommandList.cache + [Scheme.self]),
@@ -52,9 +51,11 @@ struct Llavero: AsyncParsableCommand {
 @main
 enum Program {
   static func main() {
-    CommandProgram.run(
-      Llavero.self,
-      lenderTransport: { (_, store) throws(Failure.Message) in try NetworkProgram.takeOver([store]) },
-      storeTransport: { (stores) throws(Failure.Message) in try NetworkProgram.takeOver(stores) })
+    let signals = Interruption.block()
+    CommandProgram.run(Llavero.self, lenderTransport: Network.lenderTransport) { () throws(Failure.Message) in
+      try Network.transport(allowsLoopbackHTTP: true)
+    } wait: {
+      Interruption.wait(for: signals, cancelling: $0)
+    }
   }
 }

@@ -7,7 +7,9 @@ struct Logout: AsyncParsableCommand {
   @OptionGroup var options: LogoutOptions
 
   func run() async throws {
-    if options.browser { try NetworkProgram.takeOver([options.client.cache.store]) }
-    try await options.signOut(of: options.client.publicClient(broker: options.broker.policy))
+    let policy = options.broker.policy
+    try await options.signOut(
+      of: options.browser
+        ? options.client.networkClient(broker: policy) : options.client.publicClient(broker: policy))
   }
 }

@@ -95,7 +95,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   /// Takes the arguments one by one from the front, and puts those of llavero behind them.
   private func script(_ broker: BrokerPolicy?) -> String {
     let broker = broker.map { " --broker " + $0.rawValue } ?? ""
-    let llavero = NetworkProgram.executable.replacing("'", with: #"'\''"#)
+    let llavero = (executableFile() ?? "llavero").replacing("'", with: #"'\''"#)
     return #"""
       #!/bin/sh
       \#(Self.mark)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import IdentityClient
+import TokenCache
 import ToolSupport
 
 struct Token: AsyncParsableCommand {
@@ -8,14 +9,94 @@ struct Token: AsyncParsableCommand {
   @OptionGroup var options: TokenOptions
 
   func run() async throws {
-    try options.client.handOverToBorrow()
-    let policy = options.broker.policy
-    let client = try options.client.publicClient(
-      minimumValidity: options.minimumValidity?.seconds, broker: policy.withoutNetwork)
-    let request = { () async throws(Failure.Message) in try await options.request(to: client) }
-    guard let result = try await client.tokenWithoutNetwork(policy, request) else {
-      try NetworkProgram.takeOver([options.client.cache.store])
-    }
+    let result = try await options.client.token(
+      minimumValidity: options.minimumValidity?.seconds, broker: options.broker.policy,
+      request: options.request)
     try options.print(result)
+  }
+}
+
+struct GitCredential: AsyncParsableCommand {
+  static let configuration = GitCredentialOptions.configuration
+
+  @OptionGroup var options: GitCredentialOptions
+
+  func run() async throws {
+    guard let question = try options.question() else { return }
+    question.answer(
+      try await options.client.token(broker: options.broker.policy, request: options.request))
+  }
+}
+
+extension ClientOptions {
+  /// A token: borrowed, or from the cache, or renewed.
+  ///
+  /// - Parameters:
+  ///   - minimumValidity: For how many seconds it must be good at least.
+  ///   - policy: When the broker is asked.
+  ///   - request: What to ask a client for.
+  /// - Returns: The token, and whose it is.
+  /// - Throws: `Failure.Message`.
+  fileprivate func token(
+    minimumValidity: Double? = nil, broker policy: BrokerPolicy,
+    request: (PublicClient) async throws(Failure.Message) -> SilentRequest
+  ) async throws(Failure.Message) -> AuthenticationResult {
+    var cache: TokenCacheAccessor?
+    if self.cache.store.lenderSocket == nil {
+      // The broker is asked here where nobody else is asked afterwards; else with them, so that the question is put once.
+      let client = try publicClient(
+        minimumValidity: minimumValidity, broker: policy == .required ? .required : .off)
+      if let result = try await client.tokenWithoutNetwork(policy, request) { return result }
+      cache = client.cache
+    }
+    let client = try await tokenClient(minimumValidity: minimumValidity, broker: policy, cache: cache)
+    return try await client.renewed(try await request(client))
+  }
+}
+
+extension PublicClient {
+  /// Gets a token. An interruption leaves no renewal half done: the server may have replaced the refresh token.
+  func token(_ request: SilentRequest) async throws(IdentityError) -> AuthenticationResult {
+    do throws(IdentityError) {
+      return try await acquireTokenSilent(request)
+    } catch {
+      await finishRenewals()
+      throw error
+    }
+  }
+
+  /// What can be had without the network: from the cache, and from the broker where that alone is asked. It sets up no
+  /// HTTP, which takes longer than all else.
+  ///
+  /// - Returns: `nil` where the network has to be asked.
+  fileprivate func tokenWithoutNetwork(
+    _ policy: BrokerPolicy, _ request: (PublicClient) async throws(Failure.Message) -> SilentRequest
+  ) async throws(Failure.Message) -> AuthenticationResult? {
+    let asked: SilentRequest
+    do throws(Failure.Message) {
+      asked = try await request(self)
+    } catch {
+      // The broker may know somebody.
+      guard policy == .automatic, error.isNotSignedIn else { throw error }
+      return nil
+    }
+    do throws(IdentityError) {
+      return policy == .required
+        ? try await acquireTokenSilent(asked) : try await acquireTokenFromCache(asked)
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+
+  fileprivate func renewed(_ request: SilentRequest) async throws(Failure.Message) -> AuthenticationResult {
+    do throws(IdentityError) {
+      let result = try await token(request)
+      if let error = result.cacheError {
+        Terminal.error("warning: The new token could not be stored: " + printable(error.description))
+      }
+      return result
+    } catch {
+      throw Failure.Message(error)
+    }
   }
 }

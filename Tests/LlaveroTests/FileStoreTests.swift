@@ -139,7 +139,7 @@ struct FileStoreTests {
   func `A signal at the question for a passphrase leaves a terminal that shows what is typed`(
     command: String, signal: Int32
   ) throws {
-    // The second is done by llavero-network, which takes signals in its own way.
+    // The second may have a request under way, which an interruption lets come to its end.
     let environment = environment([
       "LLAVERO_KEY": "passphrase", "LLAVERO_CLIENT_ID": LabTool.client,
       "LLAVERO_AUTHORITY": "https://localhost:1/common",

@@ -144,7 +144,7 @@ struct SandboxTests {
       #expect(state(check, inside) == "ok")
     }
     #expect(state("secret_portal", try findings(nil)) == "warning")
-    // What needs the network is another program.
+    // What needs the network loads a library.
     let network = try run(
       one, "login", "--device-code", "--client-id", "d7b530a4-7680-4c23-a8bf-c52c121d2e87", "--authority",
       "https://localhost:9/common", "--no-instance-discovery")

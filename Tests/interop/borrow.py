@@ -162,12 +162,11 @@ def sandbox(directory):
         else:
             command += ["--ro-bind", f"/{name}", f"/{name}"]
     libraries = set()
-    for program in ("llavero", "llavero-network"):
-        command += ["--ro-bind", f"{BIN}/{program}", f"/tool/{program}"]
-        for line in run("ldd", f"{BIN}/{program}").stdout.splitlines():
-            path = line.partition("=> ")[2].partition(" (")[0]
-            if path.startswith("/") and not path.startswith(("/usr", "/lib")):
-                libraries.add(os.path.dirname(path))
+    command += ["--ro-bind", f"{BIN}/llavero", "/tool/llavero"]
+    for line in run("ldd", f"{BIN}/llavero").stdout.splitlines():
+        path = line.partition("=> ")[2].partition(" (")[0]
+        if path.startswith("/") and not path.startswith(("/usr", "/lib")):
+            libraries.add(os.path.dirname(path))
     for path in sorted(libraries):
         command += ["--ro-bind", path, path]
     return [*command, "--bind", directory, "/loan", "--setenv", "LLAVERO_FROM", "unix:/loan/loan.sock"]

@@ -8,7 +8,7 @@ import threading
 
 from peers import ALICE, BIN, DIRECTORY, PLAIN, Lab, Worker, check, device_sign_in, finish, llavero, log_in
 
-PROGRAMS = [f"{BIN}/{name}" for name in ("SignInWorker", "llavero", "llavero-network")]
+PROGRAMS = [f"{BIN}/{name}" for name in ("SignInWorker", "llavero")]
 VERBOSE = {"G_MESSAGES_DEBUG": "all", "G_DBUS_DEBUG": "message,return,error"}
 # GIO's own log of D-Bus shows message headers and bodies alike; the bodies are encrypted where secrets travel.
 

@@ -34,6 +34,7 @@ package final class LoopbackListener: Sendable {
     port: UInt16 = 0, path: String = "/", mode: Mode,
     isExpected: @escaping @Sendable (_ parameters: [String: String]) -> Bool
   ) throws(ListeningError) {
+    try HTTPListener.loadLibrary()
     let sockets = try LoopbackSockets(port: port)
     self.port = sockets.port
     redirectURI = "http://localhost:\(sockets.port)\(path == "/" ? "" : path)"

@@ -3,19 +3,25 @@ import FoundationEssentials
 import HTTPSupport
 import IdentityClient
 import SoupTransport
+import TokenCache
 import ToolSupport
 
 extension ClientOptions {
   /// The client that gets tokens: of the lender where they are borrowed, else of the cache, the broker and the network.
   ///
+  /// - Parameters:
+  ///   - minimumValidity: For how many seconds a token must be good at least.
+  ///   - broker: When the broker is asked.
+  ///   - opened: The cache, where it is open already: nobody is asked for its passphrase twice.
+  /// - Returns: The client.
   /// - Throws: `Failure.Message`.
   func tokenClient(
-    minimumValidity: Double? = nil, broker: BrokerPolicy
+    minimumValidity: Double? = nil, broker: BrokerPolicy, cache opened: TokenCacheAccessor? = nil
   ) async throws(Failure.Message) -> PublicClient {
     if let lender = try cache.store.lender {
       return try await borrowingClient(of: lender, minimumValidity: minimumValidity).client
     }
-    return try networkClient(minimumValidity: minimumValidity, broker: broker)
+    return try networkClient(minimumValidity: minimumValidity, broker: broker, cache: opened)
   }
 
   /// The client that these options describe, with the network and a browser.
@@ -23,17 +29,20 @@ extension ClientOptions {
   /// - Throws: `Failure.Message`.
   func networkClient(
     minimumValidity: Double? = nil, broker: BrokerPolicy = .off,
-    browser: any WebAuthenticator = BrowserAuthenticator.here()
+    cache opened: TokenCacheAccessor? = nil, browser: any WebAuthenticator = BrowserAuthenticator.here()
   ) throws(Failure.Message) -> PublicClient {
     PublicClient(
-      configuration: try configuration(minimumValidity: minimumValidity, broker: broker), cache: cache.cache,
-      transport: try Network.transport(), authenticator: browser, broker: broker.broker)
+      configuration: try configuration(minimumValidity: minimumValidity, broker: broker),
+      cache: opened ?? cache.cache, transport: try Network.transport(), authenticator: browser,
+      broker: broker.broker)
   }
 }
 
+/// What a command gets to the network by. An interruption cancels the command from then on: a request may be under way.
 enum Network {
   /// What reaches a lender's socket.
-  static let lenderTransport: LenderTransport = { (path, _) throws(Failure.Message) in
+  static let lenderTransport: LenderTransport = { (path) throws(Failure.Message) in
+    Interruption.beginCancelling()
     do throws(HTTPTransportError) {
       return try SoupHTTPTransport(unixSocket: path)
     } catch {
@@ -52,6 +61,7 @@ enum Network {
   /// - Returns: The transport.
   /// - Throws: `Failure.Message` of code `usage` for settings that make no sense.
   static func transport(allowsLoopbackHTTP: Bool = false) throws(Failure.Message) -> SoupHTTPTransport {
+    Interruption.beginCancelling()
     do throws(HTTPTransportError) {
       return try SoupHTTPTransport(
         caBundle: Settings.current.caBundle, environment: ProcessInfo.processInfo.environment,
