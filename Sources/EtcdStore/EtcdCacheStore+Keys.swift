@@ -10,7 +10,8 @@ extension EtcdCacheStore {
   func withKeys<T: Sendable>(
     makingStore isWriting: Bool = false, _ work: () async throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    try await keys.withKeys(work) { [self] (cancellable) throws(CacheError) in
+    try await client.askForPassword()
+    return try await keys.withKeys(work) { [self] (cancellable) throws(CacheError) in
       if let value = try waiting({ [self] () async throws(CacheError) in try await keysValue() }) {
         return try keys.unseal(
           value.value, called: "etcd's value \(names.keys)", advice: Self.withoutKeys, cancellable)

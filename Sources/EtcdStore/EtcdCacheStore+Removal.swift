@@ -52,7 +52,7 @@ extension EtcdCacheStore {
       result: shards.count,
       conditions: zip(names, shards).map { EtcdCondition(key: $0, modRevision: $1.modRevision) },
       operations: names.map { .delete($0) },
-      versions: shards.map { ($0.id, nil) })
+      written: shards.map { ($0.id, nil) })
   }
 
   /// Removes shards that cannot be read and never will be.
@@ -61,7 +61,7 @@ extension EtcdCacheStore {
     let damaged = try await withKeys { () async throws(CacheError) in
       let deadline = ContinuousClock.now + timeout
       let snapshot = try await reading { () async throws(EtcdFailure) in
-        try await EtcdSnapshot(.all, of: group, writer: known.writer, names, client, until: deadline)
+        try await EtcdSnapshot(.all, of: known, names, client, until: deadline)
       }
       return try await run { [keys, names] () throws(CacheError) in
         try EtcdFindings(snapshot, known, names, keys).removable.map(\.id)

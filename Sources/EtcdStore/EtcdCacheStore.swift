@@ -84,6 +84,7 @@ public final class EtcdCacheStore: SealedStore {
 
 extension EtcdCacheStore {
   public func groups() async throws(CacheError) -> [KeychainGroup] {
+    try await client.askForPassword()
     var groups: Set<KeychainGroup> = []
     let deadline = ContinuousClock.now + timeout
     var rest = names.all
@@ -110,7 +111,7 @@ extension EtcdCacheStore {
     return try await withKeys { () async throws(CacheError) in
       let deadline = ContinuousClock.now + timeout
       let snapshot = try await reading { () async throws(EtcdFailure) in
-        try await EtcdSnapshot(shards, of: group, writer: known.writer, names, client, until: deadline)
+        try await EtcdSnapshot(shards, of: known, names, client, until: deadline)
       }
       return try await run { [keys, names] () throws(CacheError) in
         try EtcdFindings(snapshot, known, names, keys).contents
@@ -223,11 +224,13 @@ extension EtcdCacheStore {
     _ work: (inout EtcdUpdate<T>) async throws(CacheError) -> T
   ) async throws(CacheError) -> T {
     let known = known(group)
+    let start = ContinuousClock.now
     return try await known.turns.run(timeout: timeout) {
       $0
     } work: { () async throws(CacheError) in
-      try await withKeys(makingStore: makingStore) { () async throws(CacheError) in
-        var update = EtcdUpdate<T>(known, names, client, until: ContinuousClock.now + timeout)
+      let rest = timeout - (ContinuousClock.now - start)
+      return try await withKeys(makingStore: makingStore) { () async throws(CacheError) in
+        var update = EtcdUpdate<T>(known, names, client, until: ContinuousClock.now + rest)
         return try await work(&update)
       }
     }

@@ -15,6 +15,7 @@ final class EtcdClient: Sendable {
   static let maximumAnswerSize = 8 << 20
   /// How long one of several endpoints has to answer before the next one is asked.
   private static let patience = Duration.seconds(3)
+  private static let maximumPatience = Duration.seconds(60)
   /// For how long endpoints that cannot be reached are tried again: so long it takes to start a member anew.
   private static let grace = Duration.seconds(3)
 
@@ -27,6 +28,8 @@ final class EtcdClient: Sendable {
     /// The endpoint that answered last.
     var preferred = 0
     var cluster: String?
+    /// The newest one that was seen.
+    var revision: Int64 = 0
   }
 
   init(
@@ -44,6 +47,9 @@ final class EtcdClient: Sendable {
 
   /// One that asks a single endpoint, as the same user.
   func only(_ endpoint: EtcdEndpoint) -> EtcdClient { EtcdClient(endpoint, self) }
+
+  /// Asks a person for the user's password where that has to be, before time runs.
+  func askForPassword() async throws(CacheError) { try await session?.askForPassword() }
 
   /// Sends a request until an endpoint answers it.
   ///
@@ -63,7 +69,7 @@ final class EtcdClient: Sendable {
     var isUnanswered = false
     while true {
       var problems: [EndpointProblem] = []
-      let first = state.withLock(\.preferred)
+      let (first, known) = state.withLock { ($0.preferred, $0.revision) }
       for offset in endpoints.indices {
         let index = (first + offset) % endpoints.count
         let remaining = deadline - .now
@@ -72,7 +78,8 @@ final class EtcdClient: Sendable {
         do throws(EndpointProblem) {
           let answer = try await attempt(
             method, body, at: endpoints[index], until: ContinuousClock.now + limit)
-          try take(answer, from: index)
+          // Other methods tell what a member knows, and it may be behind.
+          try take(answer, from: index, noOlderThan: method.hasPrefix("kv/") ? known : nil)
           return answer
         } catch {
           isUnanswered = isUnanswered || error.isUnanswered
@@ -94,7 +101,7 @@ final class EtcdClient: Sendable {
         throw EtcdFailure(cause: .cancelled, mayHaveHappened: isUnanswered)
       }
       pause = min(pause * 2, .seconds(1))
-      patience *= 2
+      patience = min(patience * 2, Self.maximumPatience)
     }
   }
 
@@ -198,7 +205,13 @@ final class EtcdClient: Sendable {
         response.head.status == .ok ? error.cause : .malformed("its status is \(response.head.status.code)")
       throw EndpointProblem(reason, at: endpoint, isUnanswered: true)
     }
-    guard response.head.status == .ok else { throw EndpointProblem(error: object, at: endpoint) }
+    guard response.head.status == .ok else {
+      guard case .integer? = object["code"] else {
+        throw EndpointProblem(
+          .malformed("its status is \(response.head.status.code)"), at: endpoint, isUnanswered: true)
+      }
+      throw EndpointProblem(error: object, at: endpoint)
+    }
     return object
   }
 
@@ -232,17 +245,23 @@ final class EtcdClient: Sendable {
     }
   }
 
-  /// Takes note of who answered. Two clusters must not be taken for one.
-  private func take(_ answer: EtcdAnswer, from index: Int) throws(EndpointProblem) {
-    let isSame = state.withLock { state in
-      guard state.cluster == nil || state.cluster == answer.cluster else { return false }
+  /// Takes note of who answered. Two clusters must not be taken for one, nor what was for what is.
+  private func take(
+    _ answer: EtcdAnswer, from index: Int, noOlderThan known: Int64?
+  ) throws(EndpointProblem) {
+    let endpoint = endpoints[index]
+    let cause: EtcdFailure.Cause? = state.withLock { state in
+      guard state.cluster == nil || state.cluster == answer.cluster else {
+        return .otherCluster(endpoint: endpoint.description)
+      }
+      if let known {
+        guard answer.revision >= known else { return .behind(endpoint: endpoint.description) }
+        state.revision = max(state.revision, answer.revision)
+      }
       state.cluster = answer.cluster
       state.preferred = index
-      return true
+      return nil
     }
-    guard isSame else {
-      throw EndpointProblem(
-        .otherCluster(endpoint: endpoints[index].description), at: endpoints[index], isUnanswered: true)
-    }
+    if let cause { throw EndpointProblem(cause, at: endpoint, isUnanswered: true) }
   }
 }

@@ -17,6 +17,8 @@ struct EtcdFailure: Error {
     case answerTooLarge
     /// The endpoints do not belong together.
     case otherCluster(endpoint: String)
+    /// An endpoint is behind what was seen before.
+    case behind(endpoint: String)
     /// The password cannot be had.
     case password(CacheError.Code, String, advice: String?)
   }
@@ -79,6 +81,12 @@ struct EtcdFailure: Error {
         "The endpoint \(endpoint) belongs to another cluster than the others, or to one that was made anew.",
         "Name endpoints of one cluster. If it was restored from a backup, start this program again."
       )
+    case .behind(let endpoint):
+      (
+        .rolledBack,
+        "The endpoint \(endpoint) gives an older state of etcd than the one that was seen before.",
+        "If etcd was set back, start this program again. If not, take that member out and make it anew."
+      )
     case .password(let code, let message, let advice): (code, message, advice)
     }
   }
@@ -96,7 +104,7 @@ struct EtcdFailure: Error {
         "Nothing was lost. Compact and defragment it, then \"etcdctl alarm disarm\"; or raise --quota-backend-bytes."
       )
     }
-    if says("request is too large") {
+    if says("request is too large") || says("larger than max") {
       return (
         .tooLarge, "The change is larger than etcd takes at once.",
         "Remove what is of no use any more, such as tokens that have expired, or raise etcd's --max-request-bytes."

@@ -8,9 +8,7 @@ struct EtcdFindings {
   private let group: EtcdGroup
   /// `nil` where there is no store.
   private let keys: DataKeys?
-  private var shards:
-    [(id: ShardID, value: EtcdValue, opened: Result<(document: CacheDocument, sequence: UInt64), SealError>)] =
-      []
+  private var shards: [(id: ShardID, value: EtcdValue, opened: Result<EtcdGroup.Opened, SealError>)] = []
 
   /// Opens what is there. It is work.
   ///
@@ -37,8 +35,16 @@ struct EtcdFindings {
         continue
       }
       do throws(SealError) {
-        let opened = try SealedFormat.document(in: value.value, of: name, in: group.group, with: dataKeys)
+        let opened: EtcdGroup.Opened
+        if let kept = snapshot.kept[id], kept.modRevision == value.modRevision {
+          opened = kept
+        } else {
+          let (document, sequence) = try SealedFormat.document(
+            in: value.value, of: name, in: group.group, with: dataKeys)
+          opened = .init(document: document, sequence: sequence, modRevision: value.modRevision)
+        }
         guard group.see(id, sequence: opened.sequence, at: snapshot.revision) else { throw .rolledBack }
+        if snapshot.shards.count <= Self.maximumConditions { group.keep(id, opened) }
         shards.append((id, value, .success(opened)))
       } catch {
         shards.append((id, value, .failure(error)))
@@ -93,11 +99,11 @@ struct EtcdFindings {
     var contents = before
     let result = try change(&contents)
     var operations: [EtcdOperation] = []
-    var versions: [(ShardID, UInt64?)] = []
+    var written: [(ShardID, EtcdUpdate<Result>.Written?)] = []
     for id in ids where contents.documents[id] != before.documents[id] {
       guard let document = contents.documents[id], let keys else {
         operations.append(.delete(name(of: id)))
-        versions.append((id, nil))
+        written.append((id, nil))
         continue
       }
       let old = shards.first { $0.id == id }.flatMap { try? $0.opened.get().sequence } ?? 0
@@ -105,10 +111,10 @@ struct EtcdFindings {
       let sealed = try SealedFormat.seal(
         document, of: id, in: group.group, sequence: sequence, with: keys.current)
       operations.append(.put(name(of: id), sealed))
-      versions.append((id, sequence))
+      written.append((id, .init(document: document, sequence: sequence)))
     }
     return EtcdUpdate<Result>.Plan(
-      result: result, conditions: conditions, operations: operations, versions: versions)
+      result: result, conditions: conditions, operations: operations, written: written)
   }
 
   /// That everything is as it was read. Where that is much, nothing of the group may have changed.
@@ -123,5 +129,5 @@ struct EtcdFindings {
   }
 
   /// So many that there is room for as many operations in other transactions within.
-  private static let maximumConditions = 50
+  static let maximumConditions = 50
 }

@@ -4,6 +4,14 @@ import TokenCache
 
 /// What a process knows of one group.
 final class EtcdGroup: Sendable {
+  /// A shard that was opened.
+  struct Opened: Sendable {
+    let document: CacheDocument
+    let sequence: UInt64
+    /// The revision that wrote it.
+    let modRevision: Int64
+  }
+
   let group: KeychainGroup
   /// The tasks of one process do not compete with each other.
   let turns = Turns()
@@ -15,6 +23,7 @@ final class EtcdGroup: Sendable {
   private struct State {
     /// The versions that were seen, and at which revision.
     var seen: [ShardID: (sequence: UInt64, revision: Int64)] = [:]
+    var kept: [ShardID: Opened] = [:]
     var lease: (id: Int64, grantedAt: ContinuousClock.Instant)?
   }
 
@@ -43,6 +52,27 @@ final class EtcdGroup: Sendable {
   func forget(_ shard: ShardID, at revision: Int64) {
     state.withLock { state in
       if let seen = state.seen[shard], revision >= seen.revision { state.seen[shard] = nil }
+      if let kept = state.kept[shard], revision >= kept.modRevision { state.kept[shard] = nil }
+    }
+  }
+
+  /// How many shards are kept, so that what has not changed is neither sent nor opened again.
+  static let maximumKept = 200
+
+  /// Keeps a shard.
+  func keep(_ shard: ShardID, _ opened: Opened) {
+    state.withLock { state in
+      if let kept = state.kept[shard], kept.modRevision >= opened.modRevision { return }
+      if state.kept.count >= Self.maximumKept { state.kept = [:] }
+      state.kept[shard] = opened
+    }
+  }
+
+  /// Those of some shards that are kept; none where they are too many to be named in one request.
+  func kept(_ shards: [ShardID]) -> [ShardID: Opened] {
+    guard shards.count <= EtcdFindings.maximumConditions else { return [:] }
+    return state.withLock { state in
+      Dictionary(shards.compactMap { id in state.kept[id].map { (id, $0) } }) { first, _ in first }
     }
   }
 

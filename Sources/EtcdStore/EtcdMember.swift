@@ -56,6 +56,7 @@ extension EtcdCacheStore {
   ///
   /// - Throws: ``CacheError``, where not, or where etcd is out of reach.
   public func checkRights() async throws(CacheError) {
+    try await client.askForPassword()
     try await reading { () async throws(EtcdFailure) in
       _ = try await client.page(of: names.all, limit: 1, keysOnly: true, until: ContinuousClock.now + timeout)
       // etcd looks at the rights to all that a transaction may do before it looks whether it is to do it.

@@ -39,15 +39,6 @@ enum EtcdOperation: Sendable {
       .object(["request_txn": .object(["success": .array(operations.map(\.json))])])
     }
   }
-
-  /// How many bytes etcd counts, and a few more.
-  var size: Int {
-    switch self {
-    case .get(let key), .look(let key), .getAt(let key, _), .delete(let key): key.utf8.count + 32
-    case .put(let key, let value, _): key.utf8.count + value.count + 48
-    case .all(let operations): operations.reduce(16) { $0 + $1.size }
-    }
-  }
 }
 
 /// That a key was last written at a revision; 0 means that it is not there.
@@ -145,7 +136,10 @@ struct EtcdAnswer: Sendable {
     self.body = body
     guard let header = body["header"]?.objectValue else { throw .malformed("it has no header") }
     revision = try header.number("revision")
+    // Others are reckoned from it.
+    guard revision < .max else { throw .malformed("its revision cannot be") }
     cluster = header["cluster_id"]?.stringValue ?? ""
+    guard !cluster.isEmpty else { throw .malformed("it does not say whose it is") }
   }
 }
 

@@ -59,6 +59,16 @@ final class EtcdSession: Sendable {
     }
   }
 
+  /// Asks a person for the password, where one has to give it and has not yet.
+  func askForPassword() async throws(CacheError) {
+    guard case .passphrase = user.password, state.withLock({ $0.password == nil }) else { return }
+    try await turns.run(timeout: .seconds(600)) {
+      $0
+    } work: { () async throws(CacheError) in
+      _ = try await password()
+    }
+  }
+
   private func password() async throws(CacheError) -> SecretBytes {
     if let password = state.withLock(\.password) { return password }
     // A person may take minutes.

@@ -9,6 +9,8 @@ struct EtcdSnapshot: Sendable {
   /// What this writer left last.
   let writer: EtcdValue?
   private(set) var shards: [(id: ShardID, value: EtcdValue?)] = []
+  /// Shards that were opened before, of which those that have not changed came without their values.
+  let kept: [ShardID: EtcdGroup.Opened]
   /// The names of values that have no business there.
   private(set) var strangers: [String] = []
 
@@ -17,17 +19,25 @@ struct EtcdSnapshot: Sendable {
 
   /// Gets what every call needs, and shards.
   init(
-    _ selection: ShardSelection, of group: KeychainGroup, writer: String, _ names: EtcdNames,
-    _ client: EtcdClient,
+    _ selection: ShardSelection, of known: EtcdGroup, _ names: EtcdNames, _ client: EtcdClient,
     until deadline: ContinuousClock.Instant
   ) async throws(EtcdFailure) {
+    let group = known.group
     let wanted: [ShardID] = if case .some(let wanted) = selection { wanted } else { [] }
-    let common = [names.keys, names.stamp(of: group), writer]
+    let common = [names.keys, names.stamp(of: group), known.writer]
+    let kept = known.kept(wanted)
+    self.kept = kept
     func get(_ ids: ArraySlice<ShardID>, at revision: Int64?) async throws(EtcdFailure) -> EtcdOutcome {
-      let keys = (revision == nil ? common : []) + ids.map { names.shard($0, of: group) }
+      if let revision {
+        return try await client.transaction(
+          ids.map { .getAt(names.shard($0, of: group), revision: revision) }, until: deadline)
+      }
+      let shards = ids.map { (key: names.shard($0, of: group), kept: kept[$0]) }
       return try await client.transaction(
-        keys.map { key in if let revision { .getAt(key, revision: revision) } else { .get(key) } },
-        until: deadline)
+        if: shards.compactMap { key, kept in kept.map { EtcdCondition(key: key, modRevision: $0.modRevision) }
+        },
+        common.map { .get($0) } + shards.map { $0.kept == nil ? .get($0.key) : .look($0.key) },
+        otherwise: kept.isEmpty ? [] : (common + shards.map(\.key)).map { .get($0) }, until: deadline)
     }
     var step = Self.step
     func part(_ rest: ArraySlice<ShardID>, at revision: Int64?) async throws(EtcdFailure) -> (

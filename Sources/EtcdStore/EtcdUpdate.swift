@@ -18,8 +18,6 @@ struct EtcdUpdate<Result: Sendable> {
 
   /// How often others may be faster.
   private static var maximumAttempts: Int { 200 }
-  /// The largest request that etcd takes unless it is told otherwise, in bytes.
-  private static var maximumSize: Int { 3 << 19 }
   /// How many conditions or operations a transaction has at most: etcd takes 128 unless it is told otherwise.
   private static var maximumOperations: Int { 120 }
 
@@ -36,8 +34,13 @@ struct EtcdUpdate<Result: Sendable> {
     let result: Result
     let conditions: [EtcdCondition]
     let operations: [EtcdOperation]
-    /// The versions of the shards that change; `nil` for one that goes.
-    let versions: [(id: ShardID, sequence: UInt64?)]
+    /// What becomes of the shards that change; `nil` for one that goes.
+    let written: [(id: ShardID, Written?)]
+  }
+
+  struct Written: Sendable {
+    let document: CacheDocument
+    let sequence: UInt64
   }
 
   /// Reads, plans and writes until nobody has written in between.
@@ -54,8 +57,7 @@ struct EtcdUpdate<Result: Sendable> {
     for _ in 0..<Self.maximumAttempts {
       let snapshot: EtcdSnapshot
       do {
-        snapshot = try await EtcdSnapshot(
-          selection, of: group.group, writer: group.writer, names, client, until: deadline)
+        snapshot = try await EtcdSnapshot(selection, of: group, names, client, until: deadline)
       } catch {
         throw sent.isEmpty ? error.cacheError(writing: false) : error.unsettled
       }
@@ -89,9 +91,11 @@ struct EtcdUpdate<Result: Sendable> {
   /// Takes note of what was written.
   private func take(_ plan: Plan, at revision: Int64) {
     group.watch?.changed(at: revision)
-    for (id, sequence) in plan.versions {
-      if let sequence {
-        _ = group.see(id, sequence: sequence, at: revision)
+    for (id, written) in plan.written {
+      if let written {
+        _ = group.see(id, sequence: written.sequence, at: revision)
+        group.keep(
+          id, .init(document: written.document, sequence: written.sequence, modRevision: revision))
       } else {
         group.forget(id, at: revision)
       }
@@ -105,14 +109,6 @@ struct EtcdUpdate<Result: Sendable> {
     let id = randomBytes(16)
     let operations = Self.grouped(
       plan.operations + [.put(names.stamp(of: group.group), id)])
-    let size =
-      operations.reduce(0) { $0 + $1.size } + plan.conditions.reduce(1024) { $0 + $1.key.utf8.count + 32 }
-    guard size <= Self.maximumSize else {
-      throw CacheError(
-        .tooLarge, "The change has \(size) bytes; etcd takes \(Self.maximumSize) at once.",
-        advice:
-          "Remove what is of no use any more, such as tokens that have expired, or change less at a time.")
-    }
     do throws(EtcdFailure) {
       let lease = try await lease()
       sent.append((id, plan))

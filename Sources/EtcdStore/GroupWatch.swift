@@ -189,13 +189,14 @@ struct AnswerLines {
   private var rest = Data()
 
   mutating func append(_ part: Data) -> [JSONObject] {
-    rest += part
     var objects: [JSONObject] = []
-    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-      let line = Data(rest[rest.startIndex..<end])
-      rest = Data(rest[rest.index(after: end)...])
-      objects.append((try? EtcdAnswer.object(line)) ?? [:])
+    var pieces = part.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    let last = pieces.popLast() ?? Data()
+    for piece in pieces {
+      objects.append((try? EtcdAnswer.object(rest + piece)) ?? [:])
+      rest = Data()
     }
+    rest += last
     if rest.count > Self.maximumSize {
       rest = Data()
       objects.append([:])

@@ -26,17 +26,19 @@ struct ClusterFixture: SharedStoreFixture {
   }
 
   /// A store, as another machine would have it.
-  func store(at endpoints: [String]? = nil, timeout: Duration = .seconds(120)) throws -> EtcdCacheStore {
-    try Self.store(in: cluster, at: endpoints ?? self.endpoints, timeout: timeout)
+  func store(
+    at endpoints: [String]? = nil, timeout: Duration = .seconds(120), user: EtcdUser? = nil
+  ) throws -> EtcdCacheStore {
+    try Self.store(in: cluster, at: endpoints ?? self.endpoints, timeout: timeout, user: user)
   }
 
   private static func store(
-    in cluster: EtcdCluster, at endpoints: [String], timeout: Duration = .seconds(120)
+    in cluster: EtcdCluster, at endpoints: [String], timeout: Duration = .seconds(120), user: EtcdUser? = nil
   ) throws -> EtcdCacheStore {
-    let user = EtcdUser(name: EtcdCluster.user, password: .keyFile(path: cluster.passwordFile))
+    let usual = EtcdUser(name: EtcdCluster.user, password: .keyFile(path: cluster.passwordFile))
     return try EtcdCacheStore(
       endpoints: endpoints, prefix: EtcdCluster.prefix, key: .keyFile(path: cluster.keyFile),
-      user: cluster.hasUsers ? user : nil,
+      user: cluster.hasUsers ? user ?? usual : nil,
       transport: SoupHTTPTransport(caBundle: cluster.caBundle, environment: [:], allowsLoopbackHTTP: true),
       timeout: timeout, environment: [:])
   }

@@ -1,4 +1,10 @@
+import EtcdStore
+import FoundationEssentials
 import Glibc
+import HTTPSupport
+import HTTPTypes
+import Sealing
+import SecretService
 import Synchronization
 import TestSupport
 import Testing
@@ -40,5 +46,114 @@ struct ClusterTrials {
     #expect(acknowledged.count == 16 * 200)
     #expect(try await fixture.savedNames() == acknowledged.sorted())
     print("\(acknowledged.count) saves in \(time), the leader was killed \(killed) times")
+  }
+
+  @Test func `A snapshot that is restored on all three nodes as the article says has what was there`()
+    async throws
+  {
+    let article = try String(
+      decoding: Data(
+        contentsOf: SharedFiles.repository.appending(path: "Documentation/Llavero.docc/SeveralMachines.md")),
+      as: UTF8.self)
+    let recipe = try #require(
+      article.split(separator: "```sh\n").first { $0.contains("etcdctl snapshot restore") }?.split(
+        separator: "```"
+      )
+      .first)
+    let cluster = try EtcdCluster()
+    let fixture = try ClusterFixture(cluster)
+    let (before, after, later) = (
+      SampleToken("before", account: 1), SampleToken("after", account: 1), SampleToken("later", account: 2)
+    )
+    try await fixture.cache.save(before)
+    try cluster.saveSnapshot(to: cluster.directory + "/llavero.db")
+    try await fixture.cache.save(after)
+    for node in 0..<3 { cluster.kill(node) }
+    for node in 0..<3 {
+      try cluster.run(String(recipe), for: node, in: cluster.directory)
+      try cluster.start(node)
+    }
+    _ = try cluster.leader()
+    let cache = TokenCacheAccessor(store: try fixture.store(), group: fixture.group)
+    #expect(try await cache.finds(before))
+    #expect(try await !cache.finds(after))
+    try await cache.save(later)
+    for endpoint in cluster.endpoints {
+      let store = try fixture.store(at: [endpoint])
+      #expect(try await TokenCacheAccessor(store: store, group: fixture.group).finds(later))
+    }
+    // Who was there before is told.
+    let error = await #expect(throws: CacheError.self) { try await fixture.cache.save(after) }
+    #expect(error?.code == .refused && error?.message.contains("was made anew") == true)
+  }
+
+  @Test func `Writers whose clocks are hours apart, and jump, lose nothing`() async throws {
+    let fixture = try Fixture()
+    let directory = try TemporaryDirectory()
+    let clock = try directory.file("clock", "+0")
+    // libfaketime puts something into the environment, before which Swift looks for the arguments. So "env" comes first.
+    let writers = try (0..<8).map { number in
+      // The kernel's other clocks never jump.
+      var environment = [
+        "LD_PRELOAD": "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+      ]
+      if number < 4 {
+        environment["FAKETIME"] = "\(number < 2 ? "-" : "+")\(number * 7 + 1)h"
+      } else {
+        environment.merge(["FAKETIME_TIMESTAMP_FILE": clock, "FAKETIME_NO_CACHE": "1"]) { $1 }
+      }
+      return try fixture.worker(
+        ["save", fixture.group.name, "w\(number)", "100", "4"], environment: environment, through: ["env"])
+    }
+    let jumps = Task {
+      for hours in 0... {
+        try "\(hours % 2 == 0 ? "+" : "-")\(hours % 50)h".write(
+          toFile: clock, atomically: true, encoding: .utf8)
+        try await Task.sleep(for: .milliseconds(50))
+      }
+    }
+    var acknowledged: [String] = []
+    for writer in writers {
+      let (lines, status) = await writer.finish()
+      #expect(status == 0)
+      acknowledged += lines
+    }
+    jumps.cancel()
+    #expect(acknowledged.count == 8 * 100)
+    #expect(try await fixture.savedNames() == Set(acknowledged))
+  }
+
+  @Test func `A cluster that has no leader for a minute is waited for`() async throws {
+    let fixture = try Fixture()
+    let refusals = Atomic(0)
+    let store = try fixture.store(
+      timeout: .seconds(600), watching: nil,
+      through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
+        guard refusals.add(1, ordering: .relaxed).newValue > 80 else {
+          return .init(
+            .init(status: .serviceUnavailable),
+            body: Data(#"{"error":"etcdserver: no leader","code":14}"#.utf8))
+        }
+        return try await send(request)
+      })
+    try await TokenCacheAccessor(store: store, group: fixture.group).save(SampleToken("one", account: 1))
+    #expect(try await fixture.cache.finds(SampleToken("one", account: 1)))
+  }
+
+  @Test func `A person may take longer over the password than a call may take`() async throws {
+    let cluster = try EtcdCluster()
+    let fixture = try ClusterFixture(cluster)
+    let user = EtcdUser(
+      name: EtcdCluster.user,
+      password: .passphrase { _ in
+        sleep(22)
+        return SecretBytes(copying: Array(EtcdCluster.password.utf8))
+      })
+    for call in [{ _ = try await $0.groups() }, { _ = try await $0.read(.all, in: fixture.group) }]
+      as [@Sendable (EtcdCacheStore) async throws -> Void]
+    {
+      try await call(fixture.store(timeout: .seconds(20), user: user))
+    }
   }
 }

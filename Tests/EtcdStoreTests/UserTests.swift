@@ -12,8 +12,10 @@ import WorkerSupport
 /// An etcd that asks for a user.
 @Suite(.serialized, .timeLimit(.minutes(20)))
 struct UserTests {
-  private static let node = Result {
-    let node = try EtcdNode()
+  private static let node = Result { try newNode() }
+
+  private static func newNode(_ arguments: [String] = []) throws -> EtcdNode {
+    let node = try EtcdNode(arguments)
     for arguments in [
       ["user", "add", "root:root password"], ["user", "grant-role", "root", "root"],
       ["role", "add", "cache"],
@@ -72,6 +74,23 @@ struct UserTests {
     #expect(try await cache(store).finds(token))
     let authentications = transport.methods.filter { $0 == "/v3/auth/authenticate" }
     #expect(authentications.count == 2)
+  }
+
+  @Test func `A token that is too old is renewed`() async throws {
+    // The life of a token that nobody uses, in seconds: the shortest.
+    let fixture = try Fixture(Self.newNode(["--auth-token-ttl=1"]))
+    let transport = MeddlingTransport()
+    let store = try fixture.store(user: user(), watching: nil, through: transport)
+    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    var saves = 0
+    while transport.methods.count(where: { $0 == "/v3/auth/authenticate" }) < 2 {
+      saves += 1
+      try await cache.save(SampleToken("t\(saves)", account: 1))
+      // Whoever asks whether it has ended prolongs it.
+      try await Task.sleep(for: .seconds(2))
+    }
+    #expect(saves > 1)
+    #expect(try await cache.finds(SampleToken("t\(saves)", account: 1)))
   }
 
   /// Makes etcd forget all tokens that it gave.

@@ -2,6 +2,7 @@ import EtcdStore
 import FoundationEssentials
 import Glibc
 import HTTPSupport
+import HTTPTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -165,6 +166,65 @@ struct WatchTests {
     #expect(try await cache.finds(SampleToken("t9", account: 1)))
   }
 
+  @Test func `A watch that begins at what was compacted away is begun anew`() async throws {
+    let node = try EtcdNode()
+    let fixture = try Fixture(node)
+    let transport = StreamTransport { (number, request, receive) throws(HTTPTransportError) in
+      if number == 1 {
+        // Two changes after the question at which revision to begin.
+        for number in 0..<2 { try? await fixture.cache.save(SampleToken("t\(number)", account: 1)) }
+        _ = try? await node.control("compact", "\(RawGateway(node).revision())")
+      }
+      return try await MeddlingTransport().stream(request, receive)
+    }
+    let store = try fixture.store(watching: quick, through: transport)
+    while store.generation(of: fixture.group) == nil || transport.streams < 2 {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(
+      try await TokenCacheAccessor(store: store, group: fixture.group).finds(SampleToken("t1", account: 1)))
+  }
+
+  @Test(arguments: [
+    String(repeating: "x", count: 100_000), "\n", "{}\n", "[\n", #"{"error":{"code":14}}"# + "\n",
+    #"{"result":{"created":1}}"# + "\n", #"{"result":{"canceled":true}}"# + "\n",
+    #"{"result":{"events":[{"kv":{"mod_revision":"-1"}}]}}"# + "\n",
+    #"{"result":{"events":[{"kv":{"mod_revision":"99999999999999999999"}}]}}"# + "\n",
+  ])
+  func `A watch that talks nonsense is left, and begun again after a pause`(_ text: String) async throws {
+    let transport = StreamTransport { _, _, receive in
+      while receive(Data(text.utf8)) {}
+      return .init(status: .ok)
+    }
+    let store = try fixture.store(watching: quick, through: transport)
+    let start = ContinuousClock.now
+    while transport.streams < 5 {
+      #expect(store.generation(of: fixture.group) == nil)
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    // The shortest pause is half of the interval.
+    let pauses = transport.streams - 1
+    #expect(.milliseconds(25) * pauses <= ContinuousClock.now - start)
+    try await cache(store).save(token)
+    #expect(try await cache(store).finds(token))
+  }
+
+  @Test func `A revision after which there is none is nonsense`() async throws {
+    let transport = MeddlingTransport { (request, send) throws(HTTPTransportError) in
+      var answer = try await send(request)
+      let text = String(decoding: answer.body, as: UTF8.self)
+      answer.body = Data(
+        text.replacing("\"revision\":\"", with: "\"revision\":\"\(Int64.max)\",\"was\":\"").utf8)
+      return answer
+    }
+    let store = try fixture.store(watching: quick, through: transport)
+    while transport.methods.count < 3 {
+      #expect(store.generation(of: fixture.group) == nil)
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    await #expect(throws: CacheError(.refused, "")) { try await store.read(.all, in: fixture.group) }
+  }
+
   @Test func `A store that goes ends its watch`() async throws {
     weak var transport: MeddlingTransport?
     do {
@@ -175,6 +235,31 @@ struct WatchTests {
       try await wait(until: true, store)
     }
     while transport != nil { try await Task.sleep(for: .milliseconds(5)) }
+  }
+}
+
+/// A transport that does something of its own for streams.
+private final class StreamTransport: HTTPTransport {
+  typealias Stream =
+    @Sendable (_ number: Int, HTTPTransportRequest, @escaping @Sendable (Data) -> Bool)
+    async throws(HTTPTransportError) -> HTTPResponse
+
+  private let answer: Stream
+  private let count = Atomic(0)
+
+  init(_ answer: @escaping Stream) { self.answer = answer }
+
+  /// How many have begun.
+  var streams: Int { count.load(ordering: .relaxed) }
+
+  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
+    try await MeddlingTransport.forward(request)
+  }
+
+  func stream(
+    _ request: HTTPTransportRequest, _ receive: @escaping @Sendable (Data) -> Bool
+  ) async throws(HTTPTransportError) -> HTTPResponse {
+    try await answer(count.add(1, ordering: .relaxed).newValue, request, receive)
   }
 }
 

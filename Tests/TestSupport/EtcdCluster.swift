@@ -147,11 +147,36 @@ package final class EtcdCluster: Sendable {
   /// Lets all nodes speak to each other again.
   package func reunite() { nodes.withLock { $0.forEach { $0.proxy.part(from: []) } } }
 
+  /// Saves what one node has into a file.
+  package func saveSnapshot(to path: String) throws {
+    let result = try etcdctl(["snapshot", "save", path, "--endpoints", endpoints[0]])
+    guard result.status == 0 else { throw Child.Failure(description: result.standardError) }
+  }
+
+  /// Runs shell commands in a directory for a node that does not run. They read what it is called, and where it is, from
+  /// `/etc/default/etcd`.
+  package func run(_ commands: String, for index: Int, in directory: String) throws {
+    let settings = [
+      "ETCD_NAME=n\(index)", "ETCD_DATA_DIR=\(self.directory)/n\(index)",
+      "ETCD_INITIAL_ADVERTISE_PEER_URLS=\(Self.peerAddress(index))",
+      "ETCD_INITIAL_CLUSTER=\(nodes.withLock { initialCluster($0) })",
+    ]
+    let file = try files.file("etcd-\(index)", settings.joined(separator: "\n") + "\n")
+    // Only root can make files another's.
+    let script =
+      "set -eu; cd \(directory); chown() { :; }\n" + commands.replacing("/etc/default/etcd", with: file)
+    let result = try Child.run("sh", ["-c", script], environment: ["PATH": "/usr/bin:/bin"])
+    guard result.status == 0 else { throw Child.Failure(description: result.standardError) }
+  }
+
+  private func initialCluster(_ nodes: [Node]) -> String {
+    nodes.indices.map { "\(nodes[$0].name)=\(Self.peerAddress($0))" }.joined(separator: ",")
+  }
+
   /// Starts a node with the data that it has.
   package func start(_ index: Int) throws {
     try nodes.withLock { nodes in
       let node = nodes[index]
-      let cluster = nodes.indices.map { "\(nodes[$0].name)=\(Self.peerAddress($0))" }.joined(separator: ",")
       let tls =
         settings.isOpen
         ? [] : ["--cert-file", directory + "/node.pem", "--key-file", directory + "/node.key"]
@@ -165,7 +190,7 @@ package final class EtcdCluster: Sendable {
           "--advertise-client-urls", "\(scheme)://\(node.client)",
           "--listen-peer-urls", "https://\(node.peer)",
           "--initial-advertise-peer-urls", Self.peerAddress(index),
-          "--initial-cluster", cluster, "--initial-cluster-state", "new",
+          "--initial-cluster", initialCluster(nodes), "--initial-cluster-state", "new",
           "--peer-cert-file", directory + "/node.pem", "--peer-key-file", directory + "/node.key",
           "--peer-trusted-ca-file", directory + "/ca.pem", "--peer-client-cert-auth",
           "--bcrypt-cost", "4", "--logger", "zap",
