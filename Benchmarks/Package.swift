@@ -19,10 +19,12 @@ let package = Package(
       dependencies: [
         "BareCalls",
         .product(name: "EncryptedFileStore", package: "llavero"),
+        .product(name: "EtcdStore", package: "llavero"),
         .product(name: "HTTPSupport", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
         .product(name: "KeyringStore", package: "llavero"),
         .product(name: "Sealing", package: "llavero"),
+        .product(name: "SoupTransport", package: "llavero"),
         .product(name: "TokenCache", package: "llavero"),
       ],
       swiftSettings: settings),

@@ -4,17 +4,22 @@ Called by `run`, which builds what is measured. Whole processes are timed by hyp
 what is compared runs in turn; the rest is timed inside of worker processes that do one step at a time. What goes on,
 and each row as soon as it is known, is said on standard error.
 """
+import base64
+import concurrent.futures
 import json
 import os
 import pathlib
 import platform
+import random
 import shutil
 import signal
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 import sample
 
@@ -25,7 +30,9 @@ COUNTS = (1, 10, 100, 1000)
 """How many accounts are in the cache."""
 IMPORTED = (100, 1000)
 """How many accounts are imported for the rows of that name."""
-PARTS = ("cold", "seen", "json", "warm", "save", "list", "import", "files")
+IN_ETCD = (10, 1000, 10_000)
+"""How many accounts are in etcd."""
+PARTS = ("cold", "seen", "json", "warm", "save", "list", "import", "files", "etcd")
 """What can be measured alone, in the order of the table."""
 CHOSEN = sys.argv[2:] or PARTS
 if unknown := set(CHOSEN) - set(PARTS):
@@ -41,6 +48,8 @@ try:
 except (ImportError, ValueError) as error:
     MSAL = None
     print(f"Skipped: MSAL for Python, of which something is missing ({error}).", file=sys.stderr)
+if "etcd" in CHOSEN and not shutil.which("etcd"):
+    sys.exit("etcd is missing (Debian: etcd-server).")
 if not shutil.which("secret-tool"):
     sys.exit("secret-tool is missing (Debian: libsecret-tools).")
 print("Skipped: MSAL for Go, which needs modules that no package brings.", file=sys.stderr)
@@ -82,6 +91,97 @@ class Session:
     def worker(self, *command):
         self.workers.append(Worker(command, self.environment))
         return self.workers[-1]
+
+
+class Etcd:
+    """A cluster of three nodes on this machine, for as long as the block lasts."""
+
+    def __enter__(self):
+        self.files = tempfile.TemporaryDirectory(prefix="llavero-benchmark-etcd-")
+        network = f"127.{random.randint(1, 254)}.{random.randint(1, 254)}"
+        self.endpoints = [f"http://{network}.{node}:2379" for node in (1, 2, 3)]
+        peers = [f"http://{network}.{node}:2380" for node in (1, 2, 3)]
+        members = ",".join(f"n{node}={peer}" for node, peer in enumerate(peers))
+        self.nodes = [
+            subprocess.Popen(
+                ["etcd", "--name", f"n{node}", "--data-dir", f"{self.files.name}/{node}", "--logger", "zap",
+                 "--log-outputs", f"{self.files.name}/log", "--listen-client-urls", endpoint,
+                 "--advertise-client-urls", endpoint, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+                 "--initial-cluster", members, "--auto-compaction-mode", "revision", "--auto-compaction-retention",
+                 "1000",
+                 # What belongs to no account has more than 1.5 MB with 10,000 of them.
+                 "--max-request-bytes", str(4 << 20)], stderr=subprocess.DEVNULL)
+            for node, (endpoint, peer) in enumerate(zip(self.endpoints, peers))]
+        while True:
+            try:
+                self.call("kv/put", key=self.text("a"), value=self.text("b"))
+                return self
+            except OSError:
+                time.sleep(0.1)
+
+    def __exit__(self, *_):
+        for node in self.nodes:
+            node.kill()
+            node.wait()
+        self.files.cleanup()
+
+    @staticmethod
+    def text(text):
+        return base64.b64encode(text.encode()).decode()
+
+    def call(self, method, **message):
+        request = urllib.request.Request(f"{self.endpoints[0]}/v3/{method}", json.dumps(message).encode())
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def size(self):
+        return int(self.call("maintenance/status")["dbSize"])
+
+    def memory(self):
+        """What the largest node has in memory, in bytes."""
+        statuses = [pathlib.Path(f"/proc/{node.pid}/status").read_text() for node in self.nodes]
+        return max(int(text.split("VmRSS:")[1].split()[0]) for text in statuses) * 1024
+
+
+class BareEtcd:
+    """Requests to one node that nobody reads more of than must be: one value of a shard's size."""
+
+    def __init__(self, etcd):
+        host, port = etcd.endpoints[0].removeprefix("http://").split(":")
+        self.socket = socket.create_connection((host, int(port)))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.host = host
+        self.key = etcd.text("/bare/shard")
+        self.value = base64.b64encode(os.urandom(12_000)).decode()
+        self.revision = int(etcd.call("kv/put", key=self.key, value=self.value)["header"]["revision"])
+
+    def send(self, method, body):
+        self.socket.sendall(
+            f"POST /v3/{method} HTTP/1.1\r\nHost: {self.host}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+        head, _, rest = self.socket.recv(1 << 20).partition(b"\r\n\r\n")
+        lines = head.lower().split(b"\r\n")
+        length = next((int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length:")), None)
+        # Longer answers come in chunks.
+        while not rest.endswith(b"0\r\n\r\n") if length is None else len(rest) < length:
+            rest += self.socket.recv(1 << 20)
+        return rest
+
+    def get(self, more=""):
+        start = time.perf_counter()
+        self.send("kv/range", f'{{"key":"{self.key}"{more}}}')
+        return time.perf_counter() - start
+
+    def get_and_put(self):
+        start = time.perf_counter()
+        self.send("kv/range", f'{{"key":"{self.key}"}}')
+        answer = self.send("kv/txn", (
+            f'{{"compare":[{{"key":"{self.key}","target":"MOD","mod_revision":"{self.revision}"}}],'
+            f'"success":[{{"request_put":{{"key":"{self.key}","value":"{self.value}"}}}}]}}'))
+        duration = time.perf_counter() - start
+        answer = json.loads(answer)
+        assert answer["succeeded"]
+        self.revision = int(answer["header"]["revision"])
+        return duration
 
 
 class Worker:
@@ -289,7 +389,7 @@ def report_import(accounts, times):
 def seen(session, ours, *key):
     """Whether another process finds what was saved with its first lookup, and what the check costs."""
     other = session.llavero(*key)
-    section, place = ("files", "encrypted files: ") if key else ("seen", "")
+    section, place = {0: ("seen", ""), 1: ("files", "encrypted files: "), 2: ("etcd", "etcd: ")}[len(key)]
     rounds = 100
     found = 0
     for number in range(rounds):
@@ -399,6 +499,84 @@ def files(accounts, keyring_times):
             seen(session, ours, key)
 
 
+def in_etcd():
+    """The rows of the keyring with etcd in its place."""
+    with Session() as session, Etcd() as etcd:
+        key = session.key()
+        endpoints = ",".join(etcd.endpoints)
+        ours = session.llavero(key, endpoints)
+        bare = BareEtcd(etcd)
+        saved, listed, filled = {}, {}, 0
+        for accounts in IN_ETCD:
+            say(f"etcd: {people(accounts)}")
+            for first in range(filled, accounts, 1000):
+                cache = sample.cache(min(accounts - first, 1000), first=first)
+                ours("import", write("etcd.json", json.dumps(cache)))
+            filled = accounts
+            if accounts == IN_ETCD[0]:
+                etcd_lookups(session, ours, bare, key, endpoints)
+            versions = iter(range(1 << 30))
+            steps = {
+                "ours": lambda _: ours("save", json.dumps(sample.response(accounts // 2, 2, next(versions)))),
+                "other": lambda number: ours(
+                    "save", json.dumps(sample.response(number % accounts, 2, next(versions)))),
+                "bare": lambda _: bare.get_and_put(),
+            }
+            for step in steps.values():
+                step(0)
+            times = medians(100, **steps)
+            saved[accounts] = times["ours"]
+            row("etcd", f"etcd: save one token response, {people(accounts)}", time_text(times["ours"]),
+                "bare get + transaction", time_text(times["bare"]), times["ours"] / times["bare"], at_most=1.2)
+            row("etcd", "etcd: the same, each of another account", time_text(times["other"]), "bare get + transaction",
+                time_text(times["bare"]), times["other"] / times["bare"], at_most=1.2)
+            if accounts > IN_ETCD[0]:
+                row("etcd", f"etcd: save, {accounts:,} accounts by 10", time_text(times["ours"]), "Llavero, 10 accounts",
+                    time_text(saved[IN_ETCD[0]]), times["ours"] / saved[IN_ETCD[0]], at_most=1.2)
+            row("etcd", f"etcd: saves of 8 processes, {people(accounts)}",
+                f"{saves_per_second(session, accounts, key, endpoints):,.0f} /s")
+            listed[accounts] = medians(5, all=lambda _: ours("accounts"))["all"]
+            row("etcd", f"etcd: all accounts of {accounts:,}, cold cache", time_text(listed[accounts]))
+            row("etcd", f"etcd: a node with {people(accounts)}, MiB of database", f"{etcd.size() / 2**20:.0f}",
+                "of memory", f"{etcd.memory() / 2**20:.0f}")
+        fewer, more = IN_ETCD[-2:]
+        row("etcd", f"etcd: all accounts, {more:,} by {fewer:,}", time_text(listed[more]), f"Llavero, {fewer:,} accounts",
+            time_text(listed[fewer]), listed[more] / listed[fewer], at_most=1.2 * more / fewer)
+
+
+def etcd_lookups(session, ours, bare, key, endpoints):
+    """Lookups of ten accounts, from memory and such that ask etcd."""
+    keyring, asking = session.llavero(), session.llavero(key, endpoints, "check")
+    keyring("import", cache_file(IN_ETCD[0]))
+    times = medians(9, ours=lambda _: ours("lookups", 0.3), keyring=lambda _: keyring("lookups", 0.3))
+    row("etcd", "etcd: lookups, 10 accounts", rate_text(times["ours"]), "Llavero, keyring",
+        rate_text(times["keyring"]), times["ours"] / times["keyring"], at_most=1)
+    times = medians(9, asking=lambda _: asking("lookups", 0.1), bare=lambda _: statistics.median(
+        bare.get(',"keys_only":true') for _ in range(50)), whole=lambda _: statistics.median(
+        bare.get() for _ in range(50)))
+    row("etcd", "etcd: a lookup that asks whether anything has changed", time_text(times["asking"]),
+        "bare get of a key without its value", time_text(times["bare"]), times["asking"] / times["bare"])
+    row("etcd", "", "", "bare get", time_text(times["whole"]), times["asking"] / times["whole"])
+    seen(session, ours, key, endpoints)
+
+
+def saves_per_second(session, accounts, key, endpoints):
+    """How many saves eight processes make in a second, each of other accounts where there are enough."""
+    count = 200
+    workers = [session.llavero(key, endpoints) for _ in range(8)]
+    files = [
+        write(f"saves-{number}", "\n".join(
+            json.dumps(sample.response((number * (accounts // 8) + save) % accounts, 3, f"{number}-{save}"))
+            for save in range(count)))
+        for number in range(8)]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for worker in workers:
+            worker("save", files[0].read_text().splitlines()[0])
+        start = time.perf_counter()
+        list(pool.map(lambda pair: pair[0]("saves", pair[1]), zip(workers, files)))
+        return 8 * count / (time.perf_counter() - start)
+
+
 def main():
     start = time.monotonic()
     if "cold" in CHOSEN:
@@ -417,13 +595,15 @@ def main():
     if "files" in CHOSEN:
         for accounts in COUNTS:
             files(accounts, found.get(accounts, {}))
+    if "etcd" in CHOSEN:
+        in_etcd()
     say(f"The whole took {(time.monotonic() - start) / 60:.1f} minutes.")
 
 
 def print_table():
     header = ["measure", "Llavero", "compared with", "that", "ratio", "reach", "met"]
     print("\n| " + " | ".join(header) + " |\n|" + "---|" * len(header))
-    for section in ("cold", "seen", "json", "lookups", "silent", "save", "list", "import", "files"):
+    for section in ("cold", "seen", "json", "lookups", "silent", "save", "list", "import", "files", "etcd"):
         for line in rows.get(section, []):
             print("| " + " | ".join(line) + " |")
     model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")

@@ -52,12 +52,12 @@ def response(account, resource, version, more=" api://more/Write openid profile 
     }
 
 
-def cache(accounts, more=" api://more/Write openid profile email"):
+def cache(accounts, more=" api://more/Write openid profile email", first=0):
     """What accounts that are signed in leave in a cache; `more` is what the server granted beyond what was asked."""
     now = int(time.time())
     sections = {name: {} for name in ("AccessToken", "RefreshToken", "IdToken", "Account")}
     signed_in = {}
-    for account in range(accounts):
+    for account in range(first, first + accounts):
         common = {"home_account_id": home(account), "environment": ENVIRONMENT}
         prefix = f"{home(account)}-{ENVIRONMENT}"
         for resource in range(TOKENS):

@@ -1,19 +1,23 @@
 import BareCalls
 import EncryptedFileStore
+import EtcdStore
 import FoundationEssentials
 import Glibc
 import HTTPSupport
 import IdentityClient
 import KeyringStore
 import Sealing
+import SoupTransport
 import TokenCache
 
 /// Does what each line of standard input says and answers with one line of numbers: how many seconds one
 /// operation took, unless said otherwise. `measure.py` decides what is done, how often and in which order. The
-/// cache is in the keyring, or in encrypted files whose key is in the file that the command line names.
+/// cache is in the keyring, or in encrypted files whose key is in the file that the command line names, or in etcd, whose
+/// endpoints it names next, and then `check` where every lookup is to ask.
 ///
 /// - `import <file>`: takes a serialized cache into the group.
 /// - `save <response>`: saves a token response, given as JSON.
+/// - `saves <file>`: saves as many responses as the file has lines; how many seconds all of them took.
 /// - `accounts`: lists all accounts with nothing in memory.
 /// - `lookups <seconds>` and `silent <seconds>`: finds tokens of all accounts in turn for so long.
 /// - `check <count>`: asks whether the group has changed.
@@ -42,8 +46,18 @@ struct BenchmarkWorker {
   }
 
   private init() throws {
-    let keyFile = CommandLine.arguments.dropFirst().first
-    store = keyFile.map { EncryptedFileCacheStore(key: .keyFile(path: $0)) } ?? KeyringCacheStore()
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    store =
+      switch arguments.count {
+      case 0: KeyringCacheStore()
+      case 1: EncryptedFileCacheStore(key: .keyFile(path: arguments[0]))
+      default:
+        try EtcdCacheStore(
+          endpoints: arguments[1].split(separator: ",").map(String.init), prefix: "/benchmark",
+          key: .keyFile(path: arguments[0]),
+          transport: SoupHTTPTransport(environment: [:], allowsLoopbackHTTP: true),
+          checksEveryLookup: arguments.count > 2)
+      }
     cache = TokenCacheAccessor(store: store, group: try KeychainGroup(Self.group))
   }
 
@@ -55,6 +69,14 @@ struct BenchmarkWorker {
     case "save":
       let token = try SampleToken(response: argument)
       return [try await seconds { try await cache.save(token.response, for: token.request) }]
+    case "saves":
+      let tokens = try Self.contents(of: argument).split(separator: UInt8(ascii: "\n"))
+        .map { try SampleToken(response: String(decoding: $0, as: UTF8.self)) }
+      return [
+        try await seconds {
+          for token in tokens { try await cache.save(token.response, for: token.request) }
+        }
+      ]
     case "accounts":
       let fresh = TokenCacheAccessor(store: store, group: cache.group)
       return [
