@@ -4,7 +4,7 @@ import Glibc
 /// What a process of the tool settles for itself before it does anything else.
 enum ProcessSetup {
   /// So many descriptors are enough for any command, with those of GLib and of Swift's runtime.
-  private static let descriptors = 40
+  private static let descriptors = 52
 
   /// - Throws: `Failure.Message` when no command could work.
   static func run() throws(Failure.Message) {

@@ -82,7 +82,7 @@ struct ProcessTests {
       let tool = try LabTool(lab)
       // Swift's runtime opens one before the tool can look.
       let result = try shell(
-        #"ulimit -n $(($(ls /proc/$$/fd | wc -l) + 41)); "$0" login && "$0" me && exec "$0" token --force-refresh"#,
+        #"ulimit -n $(($(ls /proc/$$/fd | wc -l) + 53)); "$0" login && "$0" me && exec "$0" token --force-refresh"#,
         tool: tool.tool,
         environment: tool.environment)
       #expect(result.status == 0, "\(result)")

@@ -81,7 +81,7 @@ def interactive(lab):
     cache = msal.SerializableTokenCache()
     app = lab.app(cache=cache, client_capabilities=None)
     os.environ["BROWSER_USER"] = "alice"
-    result = app.acquire_token_interactive(SCOPES, timeout=20)
+    result = app.acquire_token_interactive(SCOPES, timeout=60)
     assert "access_token" in result, result
     claims = lab.verified(result["id_token"], PLAIN)
     assert claims["tid"] == CONTOSO and "nonce" in claims
@@ -104,21 +104,21 @@ def interactive(lab):
     denied = app.acquire_token_silent_with_error(["Files.ReadWrite.All"], account)
     assert denied["suberror"] == "consent_required" and denied["error_codes"] == [65001], denied
     os.environ["BROWSER_USER"] = "cancel"
-    assert app.acquire_token_interactive(SCOPES, timeout=20)["error"] == "access_denied"
+    assert app.acquire_token_interactive(SCOPES, timeout=60)["error"] == "access_denied"
     return cache
 
 
 def second_factor(lab):
     app = lab.app()
     os.environ["BROWSER_USER"] = "bob"
-    app.acquire_token_interactive(SCOPES, timeout=20)
+    app.acquire_token_interactive(SCOPES, timeout=60)
     account, = app.get_accounts()
     lab.tell(mfa={"user": "bob", "required": True, "scopes": ["Calendars.Read"]})
     refused = app.acquire_token_silent_with_error(["Calendars.Read"], account)
     assert refused["error"] == "invalid_grant" and refused["suberror"] == "basic_action", refused
     assert "capolids" in json.loads(refused["claims"])["access_token"], refused
     granted = app.acquire_token_interactive(
-        ["Calendars.Read"], timeout=20, claims_challenge=refused["claims"], login_hint="bob@contoso.test")
+        ["Calendars.Read"], timeout=60, claims_challenge=refused["claims"], login_hint="bob@contoso.test")
     assert "Calendars.Read" in granted["scope"]
     assert "access_token" in app.acquire_token_silent(["Calendars.Read"], account, force_refresh=True)
     lab.tell(mfa={"user": "bob", "required": False})
@@ -127,7 +127,7 @@ def second_factor(lab):
 def continuous_evaluation(lab):
     app = lab.app(client_capabilities=["cp1"])
     os.environ["BROWSER_USER"] = "alice"
-    first = app.acquire_token_interactive(SCOPES, timeout=20)
+    first = app.acquire_token_interactive(SCOPES, timeout=60)
     assert first["expires_in"] == 86400, first["expires_in"]
     assert lab.graph(first["access_token"]).status_code == 200
     lab.tell(revoke="alice")
@@ -140,7 +140,7 @@ def continuous_evaluation(lab):
     refused = app.acquire_token_silent_with_error(SCOPES, account, claims_challenge=claims)
     assert refused["error_codes"] == [50173], refused
     again = app.acquire_token_interactive(
-        SCOPES, timeout=20, claims_challenge=claims, login_hint="alice@contoso.test")
+        SCOPES, timeout=60, claims_challenge=claims, login_hint="alice@contoso.test")
     assert lab.graph(again["access_token"]).status_code == 200
 
 
@@ -148,7 +148,7 @@ def family(lab):
     cache = msal.SerializableTokenCache()
     os.environ["BROWSER_USER"] = "alice"
     mail = lab.app(MAIL, cache=cache)
-    mail.acquire_token_interactive(SCOPES, timeout=20)
+    mail.acquire_token_interactive(SCOPES, timeout=60)
     account, = mail.get_accounts()
     second = lab.app(CALENDAR, cache=cache).acquire_token_silent(SCOPES, account)
     assert "access_token" in second, second
@@ -161,7 +161,7 @@ def family(lab):
 def personal(lab):
     app = lab.app(tenant="consumers")
     os.environ["BROWSER_USER"] = "carol"
-    claims = app.acquire_token_interactive(SCOPES, timeout=20)["id_token_claims"]
+    claims = app.acquire_token_interactive(SCOPES, timeout=60)["id_token_claims"]
     assert claims["tid"] == "9188040d-6c67-4c5b-b112-36a304b66dad"
     url = lab.app(tenant="organizations").initiate_auth_code_flow(SCOPES, redirect_uri="http://localhost")["auth_uri"]
     assert "AADSTS50020" in browse(url, "carol").text
@@ -170,17 +170,17 @@ def personal(lab):
 def variants(lab):
     os.environ["BROWSER_USER"] = "alice"
     policy = lab.app(tenant="contoso.onmicrosoft.com/b2c_1_signin")
-    result = policy.acquire_token_interactive(SCOPES, timeout=20)
+    result = policy.acquire_token_interactive(SCOPES, timeout=60)
     assert result["id_token_claims"]["tfp"] == "b2c_1_signin", result
     account, = policy.get_accounts()
     assert account["home_account_id"].split(".")[0].endswith("-b2c_1_signin")
     adfs = lab.app(tenant="adfs")
-    result = adfs.acquire_token_interactive(SCOPES, timeout=20)
+    result = adfs.acquire_token_interactive(SCOPES, timeout=60)
     assert result["id_token_claims"]["upn"] == "alice@contoso.test" and "client_info" not in result, result
     account, = adfs.get_accounts()
     assert account["home_account_id"] == result["id_token_claims"]["sub"]
     generic = msal.PublicClientApplication(PLAIN, oidc_authority=f"{lab.base}/{CONTOSO}/v2.0")
-    assert "access_token" in generic.acquire_token_interactive(SCOPES, timeout=20)
+    assert "access_token" in generic.acquire_token_interactive(SCOPES, timeout=60)
 
 
 def instances(lab):
