@@ -94,10 +94,13 @@ public struct AccountMetadata: CacheRecord {
   private mutating func update(_ homeAccountID: String, _ change: (inout JSONObject) -> Void) {
     var accounts = fields[Self.accountMap]?.objectValue ?? [:]
     let name = name(of: homeAccountID, in: accounts)
-    var account = accounts[name]?.objectValue ?? [:]
+    let known = accounts[name]?.objectValue
+    var account = known ?? [:]
     account["client_id"] = fields["client_id"]
     account["home_account_id"] = .string(name)
     change(&account)
+    // The map may have thousands of accounts, which a change copies.
+    guard account != known else { return }
     accounts[name] = .object(account)
     fields[Self.accountMap] = .object(accounts)
   }
