@@ -87,43 +87,6 @@ struct ClusterTrials {
     #expect(error?.code == .refused && error?.message.contains("was made anew") == true)
   }
 
-  @Test func `Writers whose clocks are hours apart, and jump, lose nothing`() async throws {
-    let fixture = try Fixture()
-    let directory = try TemporaryDirectory()
-    let clock = try directory.file("clock", "+0")
-    // libfaketime puts something into the environment, before which Swift looks for the arguments. So "env" comes first.
-    let writers = try (0..<8).map { number in
-      // The kernel's other clocks never jump.
-      var environment = [
-        "LD_PRELOAD": "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-      ]
-      if number < 4 {
-        environment["FAKETIME"] = "\(number < 2 ? "-" : "+")\(number * 7 + 1)h"
-      } else {
-        environment.merge(["FAKETIME_TIMESTAMP_FILE": clock, "FAKETIME_NO_CACHE": "1"]) { $1 }
-      }
-      return try fixture.worker(
-        ["save", fixture.group.name, "w\(number)", "100", "4"], environment: environment, through: ["env"])
-    }
-    let jumps = Task {
-      for hours in 0... {
-        try "\(hours % 2 == 0 ? "+" : "-")\(hours % 50)h".write(
-          toFile: clock, atomically: true, encoding: .utf8)
-        try await Task.sleep(for: .milliseconds(50))
-      }
-    }
-    var acknowledged: [String] = []
-    for writer in writers {
-      let (lines, status) = await writer.finish()
-      #expect(status == 0)
-      acknowledged += lines
-    }
-    jumps.cancel()
-    #expect(acknowledged.count == 8 * 100)
-    #expect(try await fixture.savedNames() == Set(acknowledged))
-  }
-
   @Test func `A cluster that has no leader for a minute is waited for`() async throws {
     let fixture = try Fixture()
     let refusals = Atomic(0)

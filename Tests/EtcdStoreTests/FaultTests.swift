@@ -392,6 +392,24 @@ struct FaultTests {
     #expect(try await store.read(.some([shard]), in: group).documents.isEmpty)
   }
 
+  @Test func `Writers whose clocks are a day apart, and jump, lose nothing`() async throws {
+    let saved = try await withThrowingTaskGroup(of: [String].self) { writers in
+      for writer in 0..<8 {
+        let cache = TokenCacheAccessor(store: try fixture.store(), group: fixture.group) {
+          Date() + .random(in: -86_400...86_400)
+        }
+        writers.addTask {
+          let tokens = (0..<20).map { SampleToken("w\(writer)-\($0)", account: $0 % 4) }
+          for token in tokens { try await cache.save(token) }
+          return tokens.map(\.name)
+        }
+      }
+      return try await writers.reduce(into: Set()) { $0.formUnion($1) }
+    }
+    #expect(saved.count == 8 * 20)
+    #expect(try await fixture.savedNames() == saved)
+  }
+
   @Test func `An answer without an end, a broken one and a page of a proxy are errors`() async throws {
     for (answer, code): (Result<HTTPTransportResponse, HTTPTransportError>, CacheError.Code) in [
       (.failure(.responseTooLarge(limit: 1)), .refused), (.failure(.connectionLost("It broke.")), .timedOut),

@@ -98,11 +98,9 @@ final class Fixture: SharedStoreFixture {
 
   func worker(_ arguments: [String]) throws -> Worker { try worker(arguments, environment: [:]) }
 
-  func worker(
-    _ arguments: [String], environment: [String: String], through command: [String] = []
-  ) throws -> Worker {
+  func worker(_ arguments: [String], environment: [String: String]) throws -> Worker {
     try Worker(
-      command + [Worker.program] + arguments,
+      [Worker.program] + arguments,
       environment: [
         "PATH": "/usr/bin:/bin", "CACHE_WORKER_KEY_FILE": keyFile, "CACHE_WORKER_ENDPOINTS": node.endpoint,
         "CACHE_WORKER_PREFIX": prefix,
