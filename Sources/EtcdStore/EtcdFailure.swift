@@ -107,7 +107,7 @@ struct EtcdFailure: Error {
     if says("request is too large") || says("larger than max") {
       return (
         .tooLarge, "The change is larger than etcd takes at once.",
-        "Remove what is of no use any more, such as tokens that have expired, or keep fewer accounts in a group."
+        "Keep fewer accounts in a group, remove tokens that have expired, or raise etcd's --max-request-bytes."
       )
     }
     if says("too many operations") {
