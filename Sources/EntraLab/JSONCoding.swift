@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 
 func encodeJSON(_ value: some Encodable) -> [UInt8] {
   let encoder = JSONEncoder()
@@ -21,7 +22,4 @@ func base64URL(_ bytes: some Sequence<UInt8>) -> String {
 func randomIdentifier() -> String { UUID().uuidString.lowercased() }
 
 /// A secret of 256 random bits.
-func randomSecret() -> String {
-  var generator = SystemRandomNumberGenerator()
-  return base64URL((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
-}
+func randomSecret() -> String { base64URL(randomBytes(32)) }

@@ -47,8 +47,11 @@ final class LabServer: @unchecked Sendable {
   ) throws(GLibError) -> LabServer {
     let pair = try withGError { g_tls_certificate_new_from_pem(certificate, -1, $0) }
     defer { g_object_unref(pair) }
-    guard let object = newServer() else { throw .unexplained }
-    let server = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupServer.self)
+    // It hands on paths as they came: what was signed names them so.
+    guard let object = newObject(soup_server_get_type(), [("raw-paths", .boolean(true))]) else {
+      throw .unexplained
+    }
+    let server = object.assumingMemoryBound(to: SoupServer.self)
     soup_server_set_tls_certificate(server, pair)
     soup_server_add_early_handler(server, nil, refuseLargeBody, nil, nil)
     let handler = Handler(context: thread.context, answer: answer)
@@ -113,16 +116,6 @@ private let refuseLargeBody: ServerCallback = { _, message, _, _, _ in
   guard isChunked || isLarge else { return }
   soup_message_body_set_accumulate(soup_server_message_get_request_body(message), 0)
   soup_server_message_set_status(message, isLarge ? 413 : 411, nil)
-}
-
-/// A server that hands on paths as they came: what was signed names them so.
-private func newServer() -> UnsafeMutablePointer<GObject>? {
-  let name: StaticString = "raw-paths"
-  var isRaw = GValue()
-  g_value_init(&isRaw, g_type_from_name("gboolean"))
-  g_value_set_boolean(&isRaw, 1)
-  var names = [Optional(UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self))]
-  return g_object_new_with_properties(soup_server_get_type(), 1, &names, [isRaw])
 }
 
 private let handle: ServerCallback = { _, message, path, _, data in
@@ -230,15 +223,16 @@ extension LabRequest {
     self.path = decoded.map { String(cString: $0) } ?? encodedPath
     query = Parameters(g_uri_get_query(uri).map { String(cString: $0) } ?? "")
 
-    let collected = HeaderCollector()
-    soup_message_headers_foreach(
-      soup_server_message_get_request_headers(message),
-      { name, value, data in
-        guard let name, let value, let data else { return }
-        Unmanaged<HeaderCollector>.fromOpaque(data).takeUnretainedValue()
-          .add(String(cString: name).lowercased(), String(cString: value))
-      }, Unmanaged.passUnretained(collected).toOpaque())
-    headers = collected.headers
+    var headers: [String: String] = [:]
+    var iterator = SoupMessageHeadersIter()
+    soup_message_headers_iter_init(&iterator, soup_server_message_get_request_headers(message))
+    var (name, value): (UnsafePointer<CChar>?, UnsafePointer<CChar>?)
+    while soup_message_headers_iter_next(&iterator, &name, &value) != 0 {
+      guard let name, let value else { continue }
+      headers[String(cString: name).lowercased(), default: ""] += ", " + String(cString: value)
+    }
+    headers = headers.mapValues { String($0.dropFirst(2)) }
+    self.headers = headers
 
     let flat = soup_message_body_flatten(soup_server_message_get_request_body(message))
     defer { g_bytes_unref(flat) }
@@ -253,13 +247,5 @@ extension LabRequest {
     let suffix = port == 443 ? "" : ":\(port)"
     let known = ["localhost", "127.0.0.1", "[::1]"].map { $0 + suffix }
     base = "https://" + (known.contains(host) ? host : known[0])
-  }
-}
-
-private final class HeaderCollector {
-  var headers: [String: String] = [:]
-
-  func add(_ name: String, _ value: String) {
-    headers[name] = headers[name].map { $0 + ", " + value } ?? value
   }
 }

@@ -42,7 +42,7 @@ package final class HTTPListener: @unchecked Sendable {
   private var server: OpaquePointer?
   /// By the addresses that libsoup was told, which are objects of these connections alone.
   private var connections: [UnsafeMutableRawPointer: ListenerConnection] = [:]
-  private var retry: ListenerTimer?
+  private var retry: ContextTimer?
   private var isClosed = false
 
   /// - Parameters:
@@ -69,7 +69,7 @@ package final class HTTPListener: @unchecked Sendable {
 
   /// Begins to accept, in the thread's own main context. ``loadLibrary()`` comes before.
   package func start() {
-    guard let object = g_object_new_with_properties(soup_server_get_type(), 0, nil, nil) else { return }
+    guard let object = newObject(soup_server_get_type()) else { return }
     let server = OpaquePointer(object)
     self.server = server
     let me = Unmanaged.passUnretained(self).toOpaque()
@@ -126,7 +126,7 @@ package final class HTTPListener: @unchecked Sendable {
       // Where nobody gives way, somebody may in a while; the source would call again at once.
       mostIdle?.shutDown()
       stopAccepting()
-      retry = ListenerTimer(after: Self.pause) { [weak self] in self?.acceptConnections() }
+      retry = ContextTimer(after: Self.pause) { [weak self] in self?.acceptConnections() }
       return
     }
     guard let server, let socket = g_socket_accept(listener, nil, nil) else { return }
@@ -184,7 +184,7 @@ private final class ListenerConnection {
   let peer: SocketPeer?
   /// libsoup keeps it; whoever uses it after its end would meet another.
   private let stream: UnsafeMutableRawPointer
-  private var timer: ListenerTimer?
+  private var timer: ContextTimer?
   private var exchange: ListenerExchange?
 
   init(_ stream: UnsafeMutableRawPointer, peer: SocketPeer?) {
@@ -193,7 +193,7 @@ private final class ListenerConnection {
   }
 
   func limit(to time: Duration) {
-    timer = ListenerTimer(after: time) { [weak self] in self?.shutDown() }
+    timer = ContextTimer(after: time) { [weak self] in self?.shutDown() }
   }
 
   func begin(_ exchange: ListenerExchange, limit: Duration) {

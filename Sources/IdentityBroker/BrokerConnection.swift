@@ -85,12 +85,8 @@ final class BrokerConnection: Sendable {
     _ bus: BusConnection, _ method: String, _ arguments: [Variant], _ reply: String,
     _ cancellable: Cancellable
   ) throws(IdentityError) -> Variant? {
-    let driver = "org.freedesktop.DBus"
     do {
-      return try bus.call(
-        driver, "/org/freedesktop/DBus", driver, method, arguments, reply: reply, within: Self.busLimit,
-        cancellable
-      ).first
+      return try bus.ask(method, arguments, reply: reply, within: Self.busLimit, cancellable)
     } catch {
       throw IdentityError(error, calling: method)
     }

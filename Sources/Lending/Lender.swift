@@ -81,7 +81,7 @@ public final class Lender: Sendable {
   /// `@unchecked Sendable`: it is made elsewhere, and then touched there only.
   private final class Work: @unchecked Sendable {
     var listener: HTTPListener?
-    var timer: ListenerTimer?
+    var timer: ContextTimer?
   }
 
   /// Starts to lend tokens that `client` gets from its cache, or by renewing them.
@@ -202,7 +202,7 @@ public final class Lender: Sendable {
 
   private func watch() {
     guard !clock.isOver else { return close() }
-    work.timer = ListenerTimer(after: min(clock.remaining, Self.interval)) { [weak self] in self?.watch() }
+    work.timer = ContextTimer(after: min(clock.remaining, Self.interval)) { [weak self] in self?.watch() }
   }
 
   private func handle(_ exchange: ListenerExchange) {

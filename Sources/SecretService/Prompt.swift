@@ -41,21 +41,22 @@ private final class Prompt: Sendable {
     let context = g_main_context_new()
     g_main_context_push_thread_default(context)
     defer {
+      // GDBus lets go of this object only when the context has run dry.
+      while g_main_context_iteration(context, 0) != 0 {}
       g_main_context_pop_thread_default(context)
       g_main_context_unref(context)
     }
-    let subscriptions = [
-      subscribe(session.owner, ServiceInterface.prompt, "Completed", at: path, about: nil, onCompleted),
-      subscribe(
-        "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", at: "/org/freedesktop/DBus",
-        about: session.owner, onOwnerChanged),
-    ]
-    defer {
-      for id in subscriptions { g_dbus_connection_signal_unsubscribe(session.bus.pointer, id) }
-      // GDBus lets go of this object only when the context has run dry.
-      while g_main_context_iteration(context, 0) != 0 {}
-    }
+    serve(context)
+  }
 
+  private func serve(_ context: OpaquePointer?) {
+    let subscriptions = [
+      SignalSubscription(session.bus, of: session.owner, path, ServiceInterface.prompt) { [self] in
+        complete($0, $1)
+      },
+      SignalSubscription(session.bus, endOf: session.owner) { [self] in finish(.failure(.serviceGone)) },
+    ]
+    defer { withExtendedLifetime(subscriptions) {} }
     do {
       _ = try session.call(
         ServiceInterface.prompt, "Prompt", at: path, on: .prompt, [.string("")], reply: "()",
@@ -77,32 +78,10 @@ private final class Prompt: Sendable {
     }
   }
 
-  private func subscribe(
-    _ sender: String, _ interface: String, _ signal: String, at path: String, about argument: String?,
-    _ callback: GDBusSignalCallback
-  ) -> guint {
-    g_dbus_connection_signal_subscribe(
-      session.bus.pointer, sender, interface, signal, path, argument, G_DBUS_SIGNAL_FLAGS_NONE, callback,
-      Unmanaged.passRetained(self).toOpaque(),
-      { data in data.map { Unmanaged<Prompt>.fromOpaque($0).release() } })
-  }
-
-  fileprivate func complete(_ arguments: OpaquePointer) {
-    let members = Variant(taking: g_variant_ref(arguments)).children
-    guard members.count == 2, let isDismissed = members[0].boolean, let value = members[1].unwrapped else {
-      return finish(.failure(.malformedAnswer("Prompt")))
-    }
+  private func complete(_ signal: String, _ arguments: [Variant]) {
+    guard signal == "Completed" else { return }
+    guard arguments.count == 2, let isDismissed = arguments[0].boolean, let value = arguments[1].unwrapped
+    else { return finish(.failure(.malformedAnswer("Prompt"))) }
     finish(isDismissed ? .failure(.promptDismissed) : .success(value))
   }
-}
-
-private let onCompleted: GDBusSignalCallback = { _, _, _, _, _, arguments, data in
-  guard let arguments, let data else { return }
-  Unmanaged<Prompt>.fromOpaque(data).takeUnretainedValue().complete(arguments)
-}
-
-/// The bus says nothing but that the service's unique name has no owner any more.
-private let onOwnerChanged: GDBusSignalCallback = { _, _, _, _, _, _, data in
-  guard let data else { return }
-  Unmanaged<Prompt>.fromOpaque(data).takeUnretainedValue().finish(.failure(.serviceGone))
 }

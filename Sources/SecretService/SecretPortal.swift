@@ -31,18 +31,12 @@ package struct SecretPortal {
     } catch {
       throw error.isIO(G_IO_ERROR_CANCELLED) ? SecretPortalError(error, cancellable) : .noSessionBus
     }
-    func ask(_ method: String, _ arguments: [Variant], _ reply: String) throws(GLibError) -> Variant? {
-      let driver = "org.freedesktop.DBus"
-      return try bus.call(
-        driver, "/org/freedesktop/DBus", driver, method, arguments, reply: reply, cancellable
-      ).first
-    }
     let name = Variant.string(Self.name)
     do throws(GLibError) {
-      if try ask("NameHasOwner", [name], "(b)")?.boolean != true {
-        _ = try ask("StartServiceByName", [name, .uint32(0)], "(u)")
+      if try bus.ask("NameHasOwner", [name], reply: "(b)", cancellable)?.boolean != true {
+        _ = try bus.ask("StartServiceByName", [name, .uint32(0)], reply: "(u)", cancellable)
       }
-      owner = try ask("GetNameOwner", [name], "(s)")?.string ?? ""
+      owner = try bus.ask("GetNameOwner", [name], reply: "(s)", cancellable)?.string ?? ""
       self.bus = bus
     } catch {
       throw error.dbusName == nil ? SecretPortalError(error, cancellable) : .noPortal
@@ -84,8 +78,6 @@ package struct SecretPortal {
 /// One call for a secret, up to the signal that tells its end. It lives on one thread, and in the context that is the
 /// thread's default.
 private final class SecretRetrieval {
-  private static let request = "org.freedesktop.portal.Request"
-
   private let bus: BusConnection
   private let owner: String
   private let deadline: ContinuousClock.Instant
@@ -119,38 +111,23 @@ private final class SecretRetrieval {
   }
 
   func run(token: String?) throws(SecretPortalError) -> (secret: SecretBytes, token: String?) {
-    let context = g_main_context_get_thread_default()
-    let data = Unmanaged.passUnretained(self).toOpaque()
     let handleToken = "llavero\(UInt64.random(in: 0...UInt64.max))"
     let sender = bus.uniqueName.dropFirst().replacing(".", with: "_")
     let expected = "\(SecretPortal.path)/request/\(sender)/\(handleToken)"
     let signals = [
-      bus.signals(of: owner, expected, Self.request) { [weak self] name, arguments in
+      SignalSubscription(bus, of: owner, expected, "org.freedesktop.portal.Request") {
+        [weak self] name, arguments in
         if name == "Response" { self?.complete(arguments) }
       },
-      // The bus says of the portal's unique name nothing but that it has no owner any more.
-      bus.signals(of: "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", about: owner) {
-        [weak self] name, _ in
-        if name == "NameOwnerChanged" { self?.finish(.failure(.portalGone)) }
-      },
+      SignalSubscription(bus, endOf: owner) { [weak self] in self?.finish(.failure(.portalGone)) },
     ]
-    let closed = g_signal_connect_data(
-      gpointer(bus.pointer), "closed", unsafeBitCast(onClosed, to: GCallback.self), data, nil,
-      GConnectFlags(0))
-    let sources = [
-      add(
-        g_unix_fd_source_new(reading, G_IO_IN), unsafeBitCast(onReadable, to: GSourceFunc.self), to: context),
-      add(
-        g_cancellable_source_new(cancellable.pointer), unsafeBitCast(onCancelled, to: GSourceFunc.self),
-        to: context),
-      add(g_timeout_source_new(milliseconds), onTimeout, to: context),
-    ]
+    let source = g_unix_fd_source_new(reading, G_IO_IN)
+    g_source_set_callback(
+      source, unsafeBitCast(onReadable, to: GSourceFunc.self), Unmanaged.passUnretained(self).toOpaque(), nil)
+    g_source_attach(source, g_main_context_get_thread_default())
     defer {
-      for source in sources {
-        g_source_destroy(source)
-        g_source_unref(source)
-      }
-      g_signal_handler_disconnect(gpointer(bus.pointer), closed)
+      g_source_destroy(source)
+      g_source_unref(source)
       withExtendedLifetime(signals) {}
     }
 
@@ -158,11 +135,9 @@ private final class SecretRetrieval {
     if let token { options["token"] = .string(token) }
     // Portals before 0.9, of 2017, chose the path by themselves.
     guard try call(options) == expected else { throw .malformedAnswer("RetrieveSecret") }
-    while outcome == nil { g_main_context_iteration(context, 1) }
+    bus.listen(until: { outcome != nil }, within: deadline - .now, cancellable)
     return try result()
   }
-
-  private var milliseconds: guint { guint(max(1, min((deadline - .now) / .milliseconds(1), 1e9))) }
 
   private func call(_ options: [String: Variant]) throws(SecretPortalError) -> String {
     defer {
@@ -182,7 +157,10 @@ private final class SecretRetrieval {
   }
 
   private func result() throws(SecretPortalError) -> (secret: SecretBytes, token: String?) {
-    guard let results = try outcome?.get() else { throw .malformedAnswer("RetrieveSecret") }
+    guard let results = try outcome?.get() else {
+      if bus.isClosed { throw .portalGone }
+      throw cancellable.isCancelled && !cancellable.isPastDeadline ? .cancelled : .timedOut
+    }
     // The signal tells the end: what is written is there.
     read()
     guard count <= SecretPortal.maximumSize else { throw .tooLong(limit: SecretPortal.maximumSize) }
@@ -199,21 +177,8 @@ private final class SecretRetrieval {
     return (secret, token.isEmpty ? nil : token)
   }
 
-  private func add(
-    _ source: UnsafeMutablePointer<GSource>?, _ callback: GSourceFunc, to context: OpaquePointer?
-  ) -> UnsafeMutablePointer<GSource>? {
-    g_source_set_callback(source, callback, Unmanaged.passUnretained(self).toOpaque(), nil)
-    g_source_attach(source, context)
-    return source
-  }
-
-  fileprivate func finish(_ outcome: Result<[String: Variant], SecretPortalError>) {
+  private func finish(_ outcome: Result<[String: Variant], SecretPortalError>) {
     if self.outcome == nil { self.outcome = outcome }
-  }
-
-  /// The deadline has passed, or nobody waits any more.
-  fileprivate func giveUp() {
-    finish(.failure(cancellable.isCancelled && !cancellable.isPastDeadline ? .cancelled : .timedOut))
   }
 
   private func complete(_ arguments: [Variant]) {
@@ -248,25 +213,9 @@ private final class SecretRetrieval {
   }
 }
 
-private func retrieval(_ data: gpointer?) -> SecretRetrieval? {
-  data.map { Unmanaged<SecretRetrieval>.fromOpaque($0).takeUnretainedValue() }
-}
-
-private let onClosed:
-  @convention(c) (OpaquePointer?, gboolean, UnsafeMutablePointer<GError>?, gpointer?) -> Void = {
-    _, _, _, data in retrieval(data)?.finish(.failure(.portalGone))
-  }
-
-private let onReadable: GUnixFDSourceFunc = { _, _, data in retrieval(data)?.read() == true ? 1 : 0 }
-
-private let onCancelled: GCancellableSourceFunc = { _, data in
-  retrieval(data)?.giveUp()
-  return 0
-}
-
-private let onTimeout: GSourceFunc = { data in
-  retrieval(data)?.giveUp()
-  return 0
+private let onReadable: GUnixFDSourceFunc = { _, _, data in
+  let retrieval = data.map { Unmanaged<SecretRetrieval>.fromOpaque($0).takeUnretainedValue() }
+  return retrieval?.read() == true ? 1 : 0
 }
 
 extension SecretPortalError {

@@ -122,7 +122,7 @@ extension ServiceSession {
       }
     }
     func program(_ name: String) -> String? {
-      try? askBus("GetNameOwner", [.string(name)], "(s)", cancellable).first?.string
+      try? askBus("GetNameOwner", [.string(name)], "(s)", cancellable)?.string
     }
     if isOpen(owner) { return true }
     guard program("org.kde.ksecretd") == owner else { return false }

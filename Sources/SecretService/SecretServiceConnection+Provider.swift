@@ -5,7 +5,7 @@ extension SecretServiceConnection {
   package func providerProcess(_ cancellable: Cancellable) throws(SecretServiceError) -> UInt32 {
     try withSession(cancellable) { (session) throws(SecretServiceError) in
       let method = "GetConnectionUnixProcessID"
-      guard let process = try session.askBus(method, [.string(session.owner)], "(u)", cancellable)[0].uint32
+      guard let process = try session.askBus(method, [.string(session.owner)], "(u)", cancellable)?.uint32
       else { throw .malformedAnswer(method) }
       return process
     }
@@ -16,9 +16,9 @@ extension SecretServiceConnection {
     _ name: String, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> Bool {
     try withSession(cancellable) { (session) throws(SecretServiceError) in
-      let isOwned = try session.askBus("NameHasOwner", [.string(name)], "(b)", cancellable)[0].boolean
+      let isOwned = try session.askBus("NameHasOwner", [.string(name)], "(b)", cancellable)?.boolean
       if isOwned == true { return true }
-      let names = try session.askBus("ListActivatableNames", [], "(as)", cancellable)[0].strings
+      let names = try session.askBus("ListActivatableNames", [], "(as)", cancellable)?.strings
       return names?.contains(name) ?? false
     }
   }
@@ -28,11 +28,9 @@ extension ServiceSession {
   /// Asks the bus itself.
   func askBus(
     _ method: String, _ arguments: [Variant], _ reply: String, _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> [Variant] {
-    let driver = "org.freedesktop.DBus"
+  ) throws(SecretServiceError) -> Variant? {
     do {
-      return try bus.call(
-        driver, "/org/freedesktop/DBus", driver, method, arguments, reply: reply, cancellable)
+      return try bus.ask(method, arguments, reply: reply, cancellable)
     } catch {
       throw SecretServiceError(error, calling: method, on: .service, cancellable)
     }

@@ -96,15 +96,13 @@ final class ServiceSession: Sendable {
   ) throws(SecretServiceError) -> String {
     // The variable is libsecret's.
     let name = getenv("SECRET_SERVICE_BUS_NAME").map { String(cString: $0) } ?? "org.freedesktop.secrets"
-    func ask(_ method: String, _ arguments: [Variant], _ reply: String) throws(GLibError) -> [Variant] {
-      let driver = "org.freedesktop.DBus"
-      return try bus.call(
-        driver, "/org/freedesktop/DBus", driver, method, arguments, reply: reply, cancellable)
+    func owner() throws(GLibError) -> String? {
+      try bus.ask("GetNameOwner", [.string(name)], reply: "(s)", cancellable)?.string
     }
     do throws(GLibError) {
-      if let owner = try? ask("GetNameOwner", [.string(name)], "(s)").first?.string { return owner }
-      _ = try ask("StartServiceByName", [.string(name), .uint32(0)], "(u)")
-      if let owner = try ask("GetNameOwner", [.string(name)], "(s)").first?.string { return owner }
+      if let owner = try? owner() { return owner }
+      _ = try bus.ask("StartServiceByName", [.string(name), .uint32(0)], reply: "(u)", cancellable)
+      if let owner = try owner() { return owner }
       throw GLibError.unexplained
     } catch {
       switch SecretServiceError(error, calling: "GetNameOwner", on: .service, cancellable) {
@@ -133,27 +131,23 @@ final class ServiceSession: Sendable {
       G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES.rawValue
       | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS.rawValue
       | G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START.rawValue
-    let properties: [(String, GValue)] = [
-      ("g-connection", .object(bus.pointer, type: g_dbus_connection_get_type())),
-      ("g-name", .string(owner)),
-      ("g-object-path", .string(ServiceInterface.servicePath)),
-      ("g-interface-name", .string(ServiceInterface.service)),
-      ("g-flags", .flags(flags, type: g_dbus_proxy_flags_get_type())),
-      ("flags", .flags(SECRET_SERVICE_NONE.rawValue, type: secret_service_flags_get_type())),
-    ]
-    var values = properties.map(\.1)
-    var names = properties.map { g_intern_string($0.0) }
-    let object = g_object_new_with_properties(
-      connectedServiceType, guint(values.count), &names, values)
-    for index in values.indices { g_value_unset(&values[index]) }
+    let object = newObject(
+      connectedServiceType,
+      [
+        ("g-connection", .object(gpointer(bus.pointer), type: g_dbus_connection_get_type())),
+        ("g-name", .string(owner)),
+        ("g-object-path", .string(ServiceInterface.servicePath)),
+        ("g-interface-name", .string(ServiceInterface.service)),
+        ("g-flags", .flags(flags, type: g_dbus_proxy_flags_get_type())),
+        ("flags", .flags(SECRET_SERVICE_NONE.rawValue, type: secret_service_flags_get_type())),
+      ])
     guard let object else { throw .unexplained }
 
-    let raw = UnsafeMutableRawPointer(object)
     let service = ConnectedService(
-      taking: raw.assumingMemoryBound(to: CLibsecret.SecretService.self), on: bus)
+      taking: object.assumingMemoryBound(to: CLibsecret.SecretService.self), on: bus)
     // libsecret's calls have no timeout of their own.
     try cancellable.enforcingDeadline { () throws(GLibError) in
-      _ = try withGError { g_initable_init(OpaquePointer(raw), cancellable.pointer, $0) }
+      _ = try withGError { g_initable_init(OpaquePointer(object), cancellable.pointer, $0) }
       let isOpen = try withGError {
         secret_service_ensure_session_sync(service.pointer, cancellable.pointer, $0)
       }
@@ -176,27 +170,4 @@ private final class ConnectedService: @unchecked Sendable {
   }
 
   deinit { g_object_unref(pointer) }
-}
-
-extension GValue {
-  fileprivate static func object(_ object: OpaquePointer, type: GType) -> GValue {
-    var value = GValue()
-    g_value_init(&value, type)
-    g_value_set_object(&value, UnsafeMutableRawPointer(object))
-    return value
-  }
-
-  fileprivate static func string(_ string: String) -> GValue {
-    var value = GValue()
-    g_value_init(&value, g_type_from_name("gchararray"))
-    g_value_set_string(&value, string)
-    return value
-  }
-
-  fileprivate static func flags(_ flags: UInt32, type: GType) -> GValue {
-    var value = GValue()
-    g_value_init(&value, type)
-    g_value_set_flags(&value, flags)
-    return value
-  }
 }

@@ -1,5 +1,9 @@
 import GLibSupport
 package import HTTPListener
+import Synchronization
+
+/// A task that waits for the answer.
+typealias LoopbackCall = BoundedCall<[String: String], LoopbackError>
 
 /// Receives the one redirect that ends a sign-in in the browser (RFC 8252 section 7.3).
 ///
@@ -52,16 +56,13 @@ package final class LoopbackListener: Sendable {
   /// - Returns: The parameters, also those of an error answer.
   /// - Throws: ``LoopbackError/timedOut(refusedAnswers:)``, ``LoopbackError/cancelled``.
   package func response(timeout: Duration) async throws(LoopbackError) -> [String: String] {
-    let waiter = LoopbackWaiter()
-    let (thread, server) = (thread, server)
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        thread.invoke { server.add(waiter, timeout: timeout) { continuation.resume(returning: $0) } }
-      }
-    } onCancel: {
-      thread.invoke { waiter.finish(.failure(.cancelled)) }
+    let call = LoopbackCall(
+      timeout: timeout, onCancel: .cancelled, onTimeout: .timedOut(refusedAnswers: 0))
+    do {
+      return try await call.run { call in thread.invoke { [server] in server.add(call) } }
+    } catch .timedOut {
+      throw .timedOut(refusedAnswers: server.refusedAnswers.load(ordering: .sequentiallyConsistent))
     }
-    return try result.get()
   }
 
   /// Closes the port and all connections. Who still waits gets ``LoopbackError/cancelled``.

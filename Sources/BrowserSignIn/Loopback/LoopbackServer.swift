@@ -1,5 +1,6 @@
 import GLibSupport
 import HTTPListener
+import Synchronization
 
 /// Answers the browser's requests, and hands the one answer that counts to who waits for it.
 ///
@@ -14,14 +15,14 @@ final class LoopbackServer: @unchecked Sendable {
   private let rules: RedirectRules
   private let sockets: LoopbackSockets
   private var listener: HTTPListener?
-  private var refusedAnswers = 0
+  let refusedAnswers = Atomic(0)
   /// The one answer that counts, once it came.
   private var answer: [String: String]?
   /// Whether the browser has got the page about it.
   private var isDelivered = false
   private var isClosed = false
-  private var landingTimer: ListenerTimer?
-  private var waiters: [LoopbackWaiter] = []
+  private var landingTimer: ContextTimer?
+  private var calls: [LoopbackCall] = []
 
   init(
     _ sockets: LoopbackSockets, path: String, mode: LoopbackListener.Mode,
@@ -32,7 +33,7 @@ final class LoopbackServer: @unchecked Sendable {
   }
 
   func start() {
-    let listener = HTTPListener(sockets.sockets, limits: Self.limits, fields: LoopbackAnswer.fields) {
+    let listener = HTTPListener(sockets.sockets, limits: Self.limits, fields: ListenerAnswer.pageFields) {
       [weak self] in self?.handle($0)
     }
     self.listener = listener
@@ -44,46 +45,44 @@ final class LoopbackServer: @unchecked Sendable {
     isClosed = true
     listener?.close()
     landingTimer = nil
-    for waiter in waiters { waiter.finish(.failure(.cancelled)) }
-    waiters = []
+    for call in calls { call.finish(.failure(.cancelled)) }
+    calls = []
   }
 
-  func add(
-    _ waiter: LoopbackWaiter, timeout: Duration, completion: @escaping (LoopbackWaiter.Outcome) -> Void
-  ) {
-    if let answer, isDelivered { return completion(.success(answer)) }
-    if isClosed { return completion(.failure(.cancelled)) }
-    waiters.append(waiter)
-    waiter.start(timeout: timeout) { [weak self] in
-      .timedOut(refusedAnswers: self?.refusedAnswers ?? 0)
-    } completion: { [weak self] outcome in
-      self?.waiters.removeAll { $0 === waiter }
-      completion(outcome)
+  /// Tells a call the answer as soon as the browser has got its page.
+  func add(_ call: LoopbackCall) {
+    if let answer, isDelivered {
+      call.finish(.success(answer))
+    } else if isClosed {
+      call.finish(.failure(.cancelled))
+    } else {
+      calls.append(call)
     }
   }
 
   private func handle(_ exchange: ListenerExchange) {
     switch rules.verdict(exchange.request) {
-    case .refused(let refusal):
-      exchange.reply(refusal.listenerAnswer)
+    case .refused(let refusal): exchange.reply(refusal)
     case .landing:
-      guard let answer else {
-        return exchange.reply(LoopbackAnswer.refusal(404, "There is nothing here.").listenerAnswer)
-      }
-      exchange.reply(LoopbackAnswer.end(answer).listenerAnswer) { [weak self] in self?.deliver() }
+      guard let answer else { return exchange.reply(.nothingHere) }
+      exchange.reply(.end(answer)) { [weak self] in self?.deliver() }
     case .unexpected:
-      refusedAnswers += 1
-      let text = "This answer belongs to another sign-in. Start again from the application."
-      exchange.reply(LoopbackAnswer.refusal(400, text).listenerAnswer)
+      refusedAnswers.add(1, ordering: .sequentiallyConsistent)
+      exchange.reply(
+        .refusal(400, "This answer belongs to another sign-in. Start again from the application."))
     case .answer(let parameters):
-      guard answer == nil else { return exchange.reply(LoopbackAnswer.alreadyUsed.listenerAnswer) }
+      guard answer == nil else {
+        return exchange.reply(.refusal(410, "This sign-in is over. You can close this window."))
+      }
       answer = parameters
       if rules.mode == .formPost {
-        exchange.reply(LoopbackAnswer.end(parameters).listenerAnswer) { [weak self] in self?.deliver() }
+        exchange.reply(.end(parameters)) { [weak self] in self?.deliver() }
       } else {
-        let redirect = LoopbackAnswer(status: 303, fields: [("Location", rules.landingPath)], page: "")
-        exchange.reply(redirect.listenerAnswer) { [weak self] in
-          self?.landingTimer = ListenerTimer(after: Self.landingTime) { [weak self] in self?.deliver() }
+        let redirect = ListenerAnswer(
+          status: 303, fields: [("Location", rules.landingPath)], contentType: "text/html; charset=utf-8",
+          body: [])
+        exchange.reply(redirect) { [weak self] in
+          self?.landingTimer = ContextTimer(after: Self.landingTime) { [weak self] in self?.deliver() }
         }
       }
     }
@@ -93,6 +92,6 @@ final class LoopbackServer: @unchecked Sendable {
     guard let answer, !isDelivered, !isClosed else { return }
     isDelivered = true
     landingTimer = nil
-    for waiter in waiters { waiter.finish(.success(answer)) }
+    for call in calls { call.finish(.success(answer)) }
   }
 }

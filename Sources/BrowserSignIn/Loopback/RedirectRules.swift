@@ -6,14 +6,14 @@ struct RedirectRules: Sendable {
   /// In bytes.
   static let maximumBodySize = 64 << 10
 
-  enum Verdict: Equatable, Sendable {
+  enum Verdict {
     /// The answer that is waited for, if nobody else has given it.
     case answer([String: String])
     /// An answer, but not to this sign-in.
     case unexpected
     /// The page after the query mode's redirect.
     case landing
-    case refused(LoopbackAnswer)
+    case refused(ListenerAnswer)
   }
 
   let port: UInt16
@@ -27,7 +27,7 @@ struct RedirectRules: Sendable {
   func verdict(_ request: ListenerRequest) -> Verdict {
     if let refusal = checkSender(request) { return .refused(refusal) }
     if mode == .query, request.path == landingPath, request.method == "GET" { return .landing }
-    guard request.path == path else { return .refused(.refusal(404, "There is nothing here.")) }
+    guard request.path == path else { return .refused(.nothingHere) }
     if let refusal = checkMethod(request) { return .refused(refusal) }
     let text = mode == .formPost ? request.body : Array((request.query ?? "").utf8)
     guard let parameters = FormEncoding.decode(text), !parameters.isEmpty else {
@@ -36,7 +36,7 @@ struct RedirectRules: Sendable {
     return isExpected(parameters) ? .answer(parameters) : .unexpected
   }
 
-  private func checkSender(_ request: ListenerRequest) -> LoopbackAnswer? {
+  private func checkSender(_ request: ListenerRequest) -> ListenerAnswer? {
     guard request.isForLoopback(port: port) else {
       return .refusal(400, "The address of this page is wrong.")
     }
@@ -50,16 +50,15 @@ struct RedirectRules: Sendable {
     return nil
   }
 
-  private func checkMethod(_ request: ListenerRequest) -> LoopbackAnswer? {
+  private func checkMethod(_ request: ListenerRequest) -> ListenerAnswer? {
     let method = mode == .formPost ? "POST" : "GET"
     guard request.method == method else {
-      var refusal = LoopbackAnswer.refusal(
+      return .refusal(
         405,
         mode == .formPost
           ? "The answer of the sign-in must come as a form (response_mode=form_post). Start again from the application."
-          : "The answer of the sign-in must come in the address. Start again from the application.")
-      refusal.fields.append(("Allow", method))
-      return refusal
+          : "The answer of the sign-in must come in the address. Start again from the application.",
+        fields: [("Allow", method)])
     }
     guard mode == .formPost else { return nil }
     if request.bodyIsTooLarge { return .refusal(413, "The answer of the sign-in is too large.") }

@@ -55,7 +55,7 @@ final class RedirectListener: Sendable {
   /// - Returns: The parameters, also those of an error answer.
   /// - Throws: ``LoopbackError/timedOut(refusedAnswers:)``, ``LoopbackError/cancelled``.
   func response(timeout: Duration) async throws(LoopbackError) -> [String: String] {
-    let call = BoundedCall<[String: String], LoopbackError>(
+    let call = LoopbackCall(
       timeout: timeout, onCancel: .cancelled, onTimeout: .timedOut(refusedAnswers: 0))
     defer { close() }
     return try await call.run(abandon: { [self] in close() }) { call in
@@ -69,7 +69,7 @@ final class RedirectListener: Sendable {
     _ = write(end.writing, [0], 1)
   }
 
-  private func serve(_ call: BoundedCall<[String: String], LoopbackError>) {
+  private func serve(_ call: LoopbackCall) {
     guard let socket = socket.withLock({ $0.take() }) else { return }
     var connections: [Int32] = []
     var hasDescriptors = true
@@ -107,7 +107,7 @@ final class RedirectListener: Sendable {
   }
 
   /// Looks at what a process has sent, and answers with one byte whether it was taken.
-  private func serve(_ connection: Int32, _ call: BoundedCall<[String: String], LoopbackError>) {
+  private func serve(_ connection: Int32, _ call: LoopbackCall) {
     var bytes = [UInt8](repeating: 0, count: RedirectMailbox.limit + 1)
     let count = recv(connection, &bytes, bytes.count, Int32(MSG_DONTWAIT))
     guard (1...RedirectMailbox.limit).contains(count) else { return }

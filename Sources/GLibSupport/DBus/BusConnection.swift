@@ -63,17 +63,11 @@ package final class BusConnection: @unchecked Sendable {
   /// What tells the bus from all others.
   package var busID: String? { g_dbus_connection_get_guid(pointer).map { String(cString: $0) } }
 
-  /// Takes signals of an object, while ``listen(until:_:)`` does, until what is returned is let go of. Where `first` is
-  /// given, only those count that have it as their first argument.
-  package func signals(
-    of sender: String, _ path: String, _ interface: String, about first: String? = nil,
-    _ action: @escaping (_ name: String, _ arguments: [Variant]) -> Void
-  ) -> SignalSubscription {
-    withContext { SignalSubscription(self, sender, path, interface, first, action) }
-  }
-
-  /// Calls whoever takes signals, until there is nothing to wait for any more, or the deadline has come.
-  package func listen(until isDone: () -> Bool, _ cancellable: Cancellable) {
+  /// Calls whoever takes signals in this connection's context, until there is nothing to wait for any more, the bus has
+  /// ended, or the deadline has come, or `limit` before it.
+  package func listen(
+    until isDone: () -> Bool, within limit: Duration? = nil, _ cancellable: Cancellable
+  ) {
     let source = g_cancellable_source_new(cancellable.pointer)
     defer {
       g_source_destroy(source)
@@ -82,8 +76,11 @@ package final class BusConnection: @unchecked Sendable {
     let wakeUp: @convention(c) (UnsafeMutablePointer<GCancellable>?, gpointer?) -> gboolean = { _, _ in 0 }
     g_source_set_callback(source, unsafeBitCast(wakeUp, to: GSourceFunc.self), nil, nil)
     g_source_attach(source, context)
+    var isLate = false
+    let timer = limit.map { limit in withContext { ContextTimer(after: limit) { isLate = true } } }
+    defer { withExtendedLifetime(timer) {} }
     cancellable.enforcingDeadline {
-      while !isDone(), !cancellable.isCancelled { g_main_context_iteration(context, 1) }
+      while !isDone(), !isLate, !isClosed, !cancellable.isCancelled { g_main_context_iteration(context, 1) }
     }
   }
 
@@ -92,6 +89,21 @@ package final class BusConnection: @unchecked Sendable {
   /// The name that the bus gave this connection, such as `:1.42`.
   package var uniqueName: String {
     g_dbus_connection_get_unique_name(pointer).map { String(cString: $0) } ?? ""
+  }
+
+  static let bus = "org.freedesktop.DBus"
+  static let busPath = "/org/freedesktop/DBus"
+
+  /// Asks the bus itself, as ``call(_:_:_:_:_:sending:reply:within:_:)`` does others.
+  ///
+  /// - Returns: The answer's first argument.
+  package func ask(
+    _ method: String, _ arguments: [Variant], reply: String, within limit: Duration? = nil,
+    _ cancellable: Cancellable
+  ) throws(GLibError) -> Variant? {
+    try call(
+      Self.bus, Self.busPath, Self.bus, method, arguments, reply: reply, within: limit, cancellable
+    ).first
   }
 
   /// Calls a method, waits for the answer until the deadline, and no longer than `limit`, and returns the answer's

@@ -33,14 +33,16 @@ package struct DesktopQuestion: Sendable {
   package func answer(_ cancellable: Cancellable) throws(GLibError) -> Bool? {
     let bus = try BusConnection(address: nil, cancellable)
     var answers: [UInt32: Bool?] = [:]
-    let signals = bus.signals(of: Self.name, Self.path, Self.name) { name, arguments in
-      guard let id = arguments.first?.uint32, arguments.count == 2, answers[id] == nil else { return }
-      switch name {
-      case "ActionInvoked" where arguments[1].string == "yes": answers[id] = .some(true)
-      case "ActionInvoked" where arguments[1].string == "no": answers[id] = .some(false)
-      // 2: the person closed it.
-      case "NotificationClosed": answers[id] = .some(arguments[1].uint32 == 2 ? false : nil)
-      default: break
+    let signals = bus.withContext {
+      SignalSubscription(bus, of: Self.name, Self.path, Self.name) { name, arguments in
+        guard let id = arguments.first?.uint32, arguments.count == 2, answers[id] == nil else { return }
+        switch name {
+        case "ActionInvoked" where arguments[1].string == "yes": answers[id] = .some(true)
+        case "ActionInvoked" where arguments[1].string == "no": answers[id] = .some(false)
+        // 2: the person closed it.
+        case "NotificationClosed": answers[id] = .some(arguments[1].uint32 == 2 ? false : nil)
+        default: break
+        }
       }
     }
     defer { withExtendedLifetime(signals) {} }

@@ -1,7 +1,7 @@
 import CGLib
 
 /// Calls a closure once, on the thread's own main context. To be made, used and let go of on that thread.
-package final class ListenerTimer {
+package final class ContextTimer {
   private let source: UnsafeMutablePointer<GSource>?
 
   package init(after delay: Duration, _ action: @escaping () -> Void) {

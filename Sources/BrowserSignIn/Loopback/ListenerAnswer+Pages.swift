@@ -1,17 +1,9 @@
 import HTTPListener
 
 /// What a browser is answered.
-struct LoopbackAnswer: Equatable, Sendable {
-  var status: UInt32
-  var fields: [(name: String, value: String)] = []
-  var page: String
-
-  static func == (left: Self, right: Self) -> Bool {
-    left.status == right.status && left.page == right.page && left.fields.elementsEqual(right.fields, by: ==)
-  }
-
+extension ListenerAnswer {
   /// What every answer carries, also those that libsoup makes by itself.
-  static let fields = [
+  static let pageFields = [
     ("Cache-Control", "no-store"),
     (
       "Content-Security-Policy",
@@ -21,28 +13,30 @@ struct LoopbackAnswer: Equatable, Sendable {
     ("X-Content-Type-Options", "nosniff"),
   ]
 
-  var listenerAnswer: ListenerAnswer {
-    ListenerAnswer(
-      status: status, fields: fields, contentType: "text/html; charset=utf-8", body: Array(page.utf8))
+  static func refusal(
+    _ status: UInt32, _ text: String, fields: [(name: String, value: String)] = []
+  ) -> ListenerAnswer {
+    page(status, "This page is part of a sign-in", text, fields: fields)
   }
 
-  static func refusal(_ status: UInt32, _ text: String) -> LoopbackAnswer {
-    LoopbackAnswer(status: status, page: htmlPage("This page is part of a sign-in", text))
-  }
-
-  static let alreadyUsed = refusal(410, "This sign-in is over. You can close this window.")
+  static let nothingHere = refusal(404, "There is nothing here.")
 
   /// The page at the end of the sign-in, for success as for an error answer (RFC 6749 section 4.1.2.1).
-  static func end(_ parameters: [String: String]) -> LoopbackAnswer {
+  static func end(_ parameters: [String: String]) -> ListenerAnswer {
     guard let error = parameters["error"] else {
-      return LoopbackAnswer(
-        status: 200,
-        page: htmlPage("Back to the application", "You can close this window and return to the application."))
+      return page(
+        200, "Back to the application", "You can close this window and return to the application.")
     }
     let description = parameters["error_description"].map { ": \($0)" } ?? ""
-    return LoopbackAnswer(
-      status: 200,
-      page: htmlPage("You are not signed in", "\(error)\(description)\nYou can return to the application."))
+    return page(200, "You are not signed in", "\(error)\(description)\nYou can return to the application.")
+  }
+
+  private static func page(
+    _ status: UInt32, _ title: String, _ text: String, fields: [(name: String, value: String)] = []
+  ) -> ListenerAnswer {
+    ListenerAnswer(
+      status: status, fields: fields, contentType: "text/html; charset=utf-8",
+      body: Array(htmlPage(title, text).utf8))
   }
 }
 
