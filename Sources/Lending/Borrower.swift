@@ -1,5 +1,4 @@
 import GLibSupport
-import Glibc
 
 /// Who asks for a token, as far as the kernel tells.
 public struct Borrower: Sendable, Hashable {
@@ -30,26 +29,4 @@ public struct Borrower: Sendable, Hashable {
 
   /// Whether the process is still there.
   var isThere: Bool { process.map { ProcessStatus($0)?.start == identity } ?? true }
-}
-
-/// What `/proc` says of a process.
-private struct ProcessStatus {
-  let command: String
-  /// When it was started, in ticks since the machine was.
-  let start: UInt64
-
-  init?(_ process: Int32) {
-    guard let bytes = try? readFile("/proc/\(process)/stat", limit: 4096) else { return nil }
-    let text = String(decoding: bytes, as: UTF8.self)
-    // The name is in parentheses, and may have some itself.
-    guard let opening = text.firstIndex(of: "("), let closing = text.lastIndex(of: ")"), opening < closing
-    else {
-      return nil
-    }
-    // proc(5): the name is the second field and the start the 22nd.
-    let fields = text[text.index(after: closing)...].split(separator: " ")
-    guard fields.count > 19, let start = UInt64(fields[19]) else { return nil }
-    command = String(text[text.index(after: opening)..<closing])
-    self.start = start
-  }
 }

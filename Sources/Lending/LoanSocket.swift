@@ -80,11 +80,11 @@ final class LoanSocket: Sendable {
       throw .init(error)
     }
     defer { lock.release() }
-    let slash = path.lastIndex(of: "/") ?? path.startIndex
-    let parent = slash == path.startIndex ? "/" : String(path[..<slash])
-    let name = String(path[path.index(after: slash)...])
+    let parent = parentDirectory(of: path)
+    let name = String(path.dropFirst(parent.count).drop { $0 == "/" })
+    guard !name.isEmpty else { throw .notASocket(path: path) }
     let directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard directory >= 0, !name.isEmpty else { throw failure("open", parent) }
+    guard directory >= 0 else { throw failure("open", parent) }
     do throws(LendingError) {
       try removeAbandoned(name, in: directory, path)
       let (descriptor, status) = try listening(name, in: directory, mode: isOpen ? 0o666 : 0o600, path)
@@ -120,10 +120,12 @@ final class LoanSocket: Sendable {
       throw failure("stat", path)
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
-    let probe = newSocket()
+    let probe = unixSocket(SOCK_STREAM)
     defer { close(probe) }
     // One that somebody listens on takes connections, or has too many.
-    guard withAddress(name, in: directory, { connect(probe, $0, $1) }) != 0, errno == ECONNREFUSED else {
+    guard withSocketAddress(of: address(name, in: directory), { connect(probe, $0, $1) }) != 0,
+      errno == ECONNREFUSED
+    else {
       throw .inUse("Another program listens on \(path).")
     }
     guard unlinkat(directory, name, 0) == 0 else { throw failure("unlink", path) }
@@ -133,32 +135,22 @@ final class LoanSocket: Sendable {
   private static func listening(
     _ name: String, in directory: Int32, mode: mode_t, _ path: String
   ) throws(LendingError) -> (Int32, stat) {
-    let new = ".\(getpid()).new"
-    unlinkat(directory, new, 0)
-    let socket = newSocket()
+    let new = ".\(UInt64.random(in: .min ... .max)).new"
+    let socket = listeningUnixSocket(SOCK_STREAM, at: address(new, in: directory), mode: mode, backlog: 1024)
     var status = stat()
     let isNamed =
-      withAddress(new, in: directory) { bind(socket, $0, $1) } == 0
-      && fchmodat(directory, new, mode, 0) == 0 && listen(socket, 1024) == 0
-      && fstatat(directory, new, &status, AT_SYMLINK_NOFOLLOW) == 0
+      socket >= 0 && fstatat(directory, new, &status, AT_SYMLINK_NOFOLLOW) == 0
       && linkat(directory, new, directory, name, 0) == 0
     let error = failure("bind", path)
     unlinkat(directory, new, 0)
     if isNamed { return (socket, status) }
-    close(socket)
+    if socket >= 0 { close(socket) }
     throw error
   }
 
-  private static func newSocket() -> Int32 {
-    Glibc.socket(
-      AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-  }
-
-  /// The address of a file in a directory, whatever the directory's path is.
-  private static func withAddress(
-    _ name: String, in directory: Int32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) -> Int32 {
-    withSocketAddress(of: "/proc/self/fd/\(directory)/\(name)", body)
+  /// The path of a file in a directory, which fits an address whatever the directory's path is.
+  private static func address(_ name: String, in directory: Int32) -> String {
+    "/proc/self/fd/\(directory)/\(name)"
   }
 
   private static func socket(_ descriptor: Int32) throws(LendingError) -> GObjectReference<GSocket> {

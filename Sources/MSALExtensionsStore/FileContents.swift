@@ -72,17 +72,11 @@ enum FileContents {
     return unsafe stat(path, &status) == 0 && status.st_mode & 0o044 != 0
   }
 
-  static func hasDirectory(_ path: String) -> Bool { unsafe access(directory(of: path), F_OK) == 0 }
-
-  /// The directory that a file goes into.
-  private static func directory(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
+  static func hasDirectory(_ path: String) -> Bool { unsafe access(parentDirectory(of: path), F_OK) == 0 }
 
   /// Makes the directory that a file goes into, closed to others, with those above it.
   static func makeDirectory(of path: String) throws(CacheError) {
-    let directory = directory(of: path)
+    let directory = parentDirectory(of: path)
     if hasDirectory(path) { return }
     try makeDirectory(of: directory)
     guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure("made", directory) }
@@ -123,7 +117,7 @@ enum FileContents {
 
   /// What the last system call's failure means; `done` is what was to be done with the file.
   static func failure(_ done: String, _ path: String) -> CacheError {
-    let reason = unsafe String(cString: strerror(errno))
+    let reason = systemReason()
     return CacheError(
       .unavailable, "\(path) cannot be \(done): \(reason).",
       advice: "See who owns it and its directory, and whether the disk is full.")

@@ -154,26 +154,16 @@ package struct LockHolder: Sendable, Equatable {
   /// that wrote it.
   func isAlive(writtenAt moment: Int) -> Bool {
     guard let pid, kill(pid, 0) == 0 || errno == EPERM else { return false }
-    // The name of the program is in parentheses and may hold anything.
-    let status = Self.read("/proc/\(pid)/stat")
-    guard let end = status.lastIndex(of: ")") else { return true }
-    let fields = status[end...].split(separator: " ")
-    guard fields.count > 20, let ticks = Int(fields[20]), let boot = Self.bootTime else { return true }
-    let isDead = fields[1] == "Z" || fields[1] == "X"
-    return !isDead && boot + ticks / max(sysconf(Int32(_SC_CLK_TCK)), 1) <= moment + 2
+    guard let status = ProcessStatus(pid), let boot = Self.bootTime else { return true }
+    let seconds = Int(clamping: status.start) / max(sysconf(Int32(_SC_CLK_TCK)), 1)
+    return !status.isZombie && boot + seconds <= moment + 2
   }
 
   /// When the system started, in seconds since 1970.
   private static var bootTime: Int? {
-    read("/proc/stat").split(separator: "\n").first { $0.hasPrefix("btime ") }
+    let text = (try? readFile("/proc/stat", limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) }
+    return text?.split(separator: "\n").first { $0.hasPrefix("btime ") }
       .flatMap { Int($0.dropFirst("btime ".count)) }
-  }
-
-  private static func read(_ path: String) -> String {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
-    return FileContents.text(of: descriptor, limit: 1 << 16)
   }
 }
 
@@ -233,11 +223,7 @@ private struct HeldFile: Sendable {
     return .taken(file)
   }
 
-  var isNamed: Bool {
-    var (named, open) = (stat(), stat())
-    guard unsafe lstat(path, &named) == 0 else { return false }
-    return unsafe fstat(descriptor, &open) == 0 && named.st_dev == open.st_dev && named.st_ino == open.st_ino
-  }
+  var isNamed: Bool { isFile(path, openAs: descriptor) }
 
   /// Removes the file before the lock goes, so that nobody gets the lock of a file that is no more.
   func release() {

@@ -15,11 +15,12 @@ struct CommandOutputTests {
     #expect(throws: GLibError.self) { try outputOfCommand(command, soon) }
   }
 
-  @Test func `A command that is not done in time is ended`() {
+  @Test(arguments: ["exec sleep 600", "exec >&-; exec sleep 600"])
+  func `A command that is not done in time is ended, even if it has nothing more to say`(_ script: String) {
     let clock = ContinuousClock()
     let duration = clock.measure {
       #expect(throws: GLibError.self) {
-        try outputOfCommand(["sleep", "600"], Cancellable(timeout: .milliseconds(100)))
+        try outputOfCommand(["sh", "-c", script], Cancellable(timeout: .milliseconds(100)))
       }
     }
     #expect(duration < .seconds(300))

@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import Glibc
 import IdentityClient
@@ -72,6 +73,27 @@ struct SocketTests {
     }
     #expect(try directory.contents("file") == "precious")
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).count == 3)
+  }
+
+  @Test func `A name that ends in a slash is no socket's`() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/"
+    #expect(throws: LendingError.notASocket(path: path)) { try TestLender(at: .socket(path: path)) }
+    withExtendedLifetime(directory) {}
+  }
+
+  @Test func `Many sockets can be made in one directory at once`() throws {
+    let directory = try TemporaryDirectory()
+    let failures = Mutex<[String]>([])
+    DispatchQueue.concurrentPerform(iterations: 1000) { number in
+      do {
+        try TestLender(at: .socket(path: directory.path + "/\(number).sock")).lender.close()
+      } catch {
+        failures.withLock { $0.append("\(error)") }
+      }
+    }
+    #expect(failures.withLock { $0 } == [])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
   }
 
   @Test func `What has come into its place is left alone at the end`() throws {

@@ -170,6 +170,20 @@ struct LendTests {
     }
   }
 
+  @Test func `A lender that cannot have its socket leaves no directory`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let directory = try TemporaryDirectory()
+      let runtime = try directory.directory(String(repeating: "x", count: 100))
+      chmod(runtime, 0o700)
+      let result = try tool("lend", "--scope", "User.Read", with: ["XDG_RUNTIME_DIR": runtime])
+      #expect(result.status == 2 && result.standardError.contains("loan.sock"), "\(result)")
+      let left = try FileManager.default.contentsOfDirectory(atPath: runtime + "/llavero")
+      #expect(left.filter { $0.hasPrefix("loan-") } == [])
+    }
+  }
+
   @Test(arguments: [
     [], ["--scope", " "], ["--scope", "User.Read", "--socket", "/tmp/x", "--port", "0"],
     ["--scope", "User.Read", "--for", "0s"], ["--scope", "User.Read", "--for", "169h"],

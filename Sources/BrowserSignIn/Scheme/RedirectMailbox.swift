@@ -34,16 +34,15 @@ struct RedirectMailbox: Sendable {
     // A socket has its name only once somebody listens, so that one which refuses has been left behind.
     let new = name + ".new"
     try directory.remove(new)
-    let socket = Self.socket()
-    guard socket >= 0 else { throw failure("socket") }
-    guard withAddress(of: new, { bind(socket, $0, $1) }) == 0, chmod(directory.address(of: new), 0o600) == 0,
-      listen(socket, 16) == 0
-    else {
-      let error = failure("bind")
+    let socket = listeningUnixSocket(
+      SOCK_SEQPACKET, at: directory.address(of: new), mode: 0o600, backlog: 16)
+    guard socket >= 0 else { throw failure("bind") }
+    do throws(PrivateFileError) {
+      try directory.rename(new, to: name)
+    } catch {
       close(socket)
       throw error
     }
-    try directory.rename(new, to: name)
     return socket
   }
 
@@ -53,9 +52,10 @@ struct RedirectMailbox: Sendable {
   func connect() -> Int32? { connect(to: name) }
 
   private func connect(to name: String) -> Int32? {
-    let socket = Self.socket()
+    // Of packets: an address comes as a whole or not at all.
+    let socket = unixSocket(SOCK_SEQPACKET)
     guard socket >= 0 else { return nil }
-    if withAddress(of: name, { Glibc.connect(socket, $0, $1) }) == 0,
+    if withSocketAddress(of: directory.address(of: name), { Glibc.connect(socket, $0, $1) }) == 0,
       SocketPeer(socket)?.isOwn == true
     {
       return socket
@@ -75,18 +75,6 @@ struct RedirectMailbox: Sendable {
         try directory.remove(name)
       }
     }
-  }
-
-  /// Of packets: an address comes as a whole or not at all.
-  private static func socket() -> Int32 {
-    let type = SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-    return Glibc.socket(AF_UNIX, Int32(type), 0)
-  }
-
-  private func withAddress(
-    of name: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) -> Int32 {
-    withSocketAddress(of: directory.address(of: name), body)
   }
 
   private func failure(_ call: String) -> PrivateFileError {

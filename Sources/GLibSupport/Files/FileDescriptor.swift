@@ -94,3 +94,10 @@ package func canOpen(_ count: Int) -> Bool {
   for descriptor in opened where descriptor >= 0 { close(descriptor) }
   return !opened.contains(-1)
 }
+
+/// Whether a path names the file that is open.
+package func isFile(_ path: String, openAs descriptor: Int32) -> Bool {
+  var (named, open) = (stat(), stat())
+  return lstat(path, &named) == 0 && fstat(descriptor, &open) == 0 && named.st_dev == open.st_dev
+    && named.st_ino == open.st_ino
+}

@@ -23,9 +23,7 @@ package enum FileSharing: Equatable, Sendable {
   package init(of path: String) {
     var path = path
     var status = statfs()
-    while statfs(path, &status) != 0, let slash = path.lastIndex(of: "/"), path != "/" {
-      path = slash == path.startIndex ? "/" : String(path[..<slash])
-    }
+    while statfs(path, &status) != 0, !["/", "."].contains(path) { path = parentDirectory(of: path) }
     var file = stat()
     let device = stat(path, &file) == 0 ? file.st_dev : 0
     self.init(type: UInt32(truncatingIfNeeded: status.f_type)) { MountEntry(of: device) }

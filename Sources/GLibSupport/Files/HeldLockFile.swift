@@ -21,7 +21,7 @@ package final class HeldLockFile: Sendable {
         throw error
       }
       // Somebody may have deleted the file, and others may be holding a new one.
-      if OpenedLockFile.isNamed(path, opened.descriptor) {
+      if isFile(path, openAs: opened.descriptor) {
         descriptor = Mutex(opened.descriptor)
         return
       }

@@ -42,14 +42,6 @@ struct OpenedLockFile {
     (mapping + magic.count).assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 
-  /// Whether `path` names the open file.
-  static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
-    var named = stat()
-    var open = stat()
-    return lstat(path, &named) == 0 && fstat(descriptor, &open) == 0
-      && named.st_dev == open.st_dev && named.st_ino == open.st_ino
-  }
-
   static func lock(_ descriptor: Int32, path: String) throws(PrivateFileError) {
     while flock(descriptor, LOCK_EX) != 0 {
       if errno != EINTR { throw .system(call: "flock", path: path, code: errno) }

@@ -1,4 +1,5 @@
-/// The directory that an absolute path's last part is in; empty for the root.
+/// The directory that a path's last part is in, with a slash at its end for the root alone.
 package func parentDirectory(of path: String) -> String {
-  path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+  guard let slash = path.lastIndex(of: "/") else { return "." }
+  return slash == path.startIndex ? "/" : String(path[..<slash])
 }

@@ -16,7 +16,7 @@ extension PrivateFileError: CustomStringConvertible {
     case .notPrivate(let path):
       "\(path) must belong to this user, be closed to all others and be the kind of file it should be."
     case .notRegular(let path): "\(path) is no regular file."
-    case .system(let call, let path, let code): "\(path): \(call): \(String(cString: strerror(code)))."
+    case .system(let call, let path, let code): "\(path): \(call): \(systemReason(code))."
     }
   }
 }

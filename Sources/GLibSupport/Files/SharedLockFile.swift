@@ -95,7 +95,7 @@ package final class SharedLockFile: @unchecked Sendable {
   private func lock() throws(PrivateFileError) {
     while true {
       try OpenedLockFile.lock(descriptor, path: path)
-      if OpenedLockFile.isNamed(path, descriptor) { return }
+      if isFile(path, openAs: descriptor) { return }
       let opened: OpenedLockFile
       do {
         opened = try OpenedLockFile(directory: directory, name: name)
@@ -120,7 +120,7 @@ package final class SharedLockFile: @unchecked Sendable {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now)
     guard lastCheck.load(ordering: .relaxed) != now.tv_sec else { return true }
-    guard OpenedLockFile.isNamed(path, currentDescriptor.load(ordering: .acquiring)) else { return false }
+    guard isFile(path, openAs: currentDescriptor.load(ordering: .acquiring)) else { return false }
     lastCheck.store(now.tv_sec, ordering: .relaxed)
     return true
   }

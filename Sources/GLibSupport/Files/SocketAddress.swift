@@ -22,3 +22,27 @@ package func withSocketAddress(
     }
   }
 }
+
+/// Makes a Unix socket that does not block and that no child inherits; -1 where that fails, `errno` says why.
+package func unixSocket(_ type: __socket_type) -> Int32 {
+  socket(AF_UNIX, Int32(type.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+}
+
+/// Makes a Unix socket that listens at a path, with this mode. Who connects there before it listens is refused.
+///
+/// - Returns: The descriptor; -1 where that fails, `errno` says why.
+package func listeningUnixSocket(
+  _ type: __socket_type, at path: String, mode: mode_t, backlog: Int32
+) -> Int32 {
+  let socket = unixSocket(type)
+  guard socket >= 0 else { return -1 }
+  if withSocketAddress(of: path, { bind(socket, $0, $1) }) == 0, chmod(path, mode) == 0,
+    listen(socket, backlog) == 0
+  {
+    return socket
+  }
+  let code = errno
+  close(socket)
+  errno = code
+  return -1
+}

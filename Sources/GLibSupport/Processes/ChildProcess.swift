@@ -40,6 +40,19 @@ package struct ChildProcess: Sendable {
     return status & 0x7f == 0 ? status >> 8 & 0xff : nil
   }
 
+  /// Waits for its end, once, and kills it when the deadline passes before.
+  ///
+  /// - Returns: The exit status, `nil` when a signal ended it.
+  package func wait(_ cancellable: Cancellable) -> Int32? {
+    // Not reaped: the id stays its own until wait() takes it.
+    var end = siginfo_t()
+    while waitid(P_PID, id_t(id), &end, WEXITED | WNOHANG | WNOWAIT) == 0, end.si_signo == 0 {
+      if cancellable.isPastDeadline { kill() }
+      usleep(5000)
+    }
+    return wait()
+  }
+
   package func kill() { Glibc.kill(id, SIGKILL) }
 }
 

@@ -32,6 +32,6 @@ package func outputOfCommand(
     output += buffer.prefix(max(count, 0))
     isOver = count == 0
   }
-  guard process.wait() == 0 else { throw .unexplained }
+  guard process.wait(cancellable) == 0 else { throw .unexplained }
   return String(decoding: output, as: UTF8.self)
 }
