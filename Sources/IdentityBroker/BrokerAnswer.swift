@@ -9,8 +9,7 @@ enum BrokerAnswer {
   ///
   /// - Throws: ``IdentityError/Code/brokerFailed``.
   static func version(in text: String) throws(IdentityError) -> String {
-    let fields = try fields(of: text)
-    if let refusal = BrokerRefusal(in: fields) { throw refusal.error }
+    let fields = try answer(in: text)
     switch fields["linuxBrokerVersion"] {
     case .string(let version) where !version.isEmpty: return version.printable(limit: 50)
     case .some(let value) where value.numberValue != nil: return "\(value.numberValue ?? 0)"
@@ -42,13 +41,12 @@ enum BrokerAnswer {
   ///
   /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
   static func token(in text: String, at now: Date) throws(IdentityError) -> BrokerToken {
-    let fields = try fields(of: text)
-    if let refusal = BrokerRefusal(in: fields) { throw refusal.error }
+    let fields = try answer(in: text)
     guard let response = fields["brokerTokenResponse"]?.objectValue else {
       throw .brokerFailed("its answer has no token")
     }
     guard let token = response["accessToken"]?.stringValue.nonBlank,
-      token.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+      token.isOfVisibleASCII
     else { throw .brokerFailed("its answer has no access token") }
     switch response["accessTokenType"] {
     case nil, .null: break
@@ -70,12 +68,11 @@ enum BrokerAnswer {
   ///
   /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
   static func cookie(in text: String) throws(IdentityError) -> SSOCookie {
-    let fields = try fields(of: text)
-    if let refusal = BrokerRefusal(in: fields) { throw refusal.error }
+    let fields = try answer(in: text)
     let items = fields["cookieItems"]?.arrayValue?.compactMap(\.objectValue) ?? [fields]
     guard let item = items.first, let name = item["cookieName"]?.stringValue.nonBlank,
       let content = item["cookieContent"]?.stringValue.nonBlank,
-      (name + content).utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: ";") })
+      name.isOfVisibleASCII, content.isOfVisibleASCII, !(name + content).contains(";")
     else { throw .brokerFailed("its answer has no cookie") }
     return SSOCookie(name: name, content: content)
   }
@@ -84,10 +81,9 @@ enum BrokerAnswer {
   ///
   /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
   static func signedRequest(in text: String) throws(IdentityError) -> String {
-    let fields = try fields(of: text)
-    if let refusal = BrokerRefusal(in: fields) { throw refusal.error }
+    let fields = try answer(in: text)
     guard let request = fields["signedHttpRequest"]?.stringValue.nonBlank,
-      request.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+      request.isOfVisibleASCII
     else { throw .brokerFailed("its answer has no signed request") }
     return request
   }
@@ -96,12 +92,19 @@ enum BrokerAnswer {
   ///
   /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
   static func checkDone(_ text: String) throws(IdentityError) {
-    if let refusal = BrokerRefusal(in: try fields(of: text)) { throw refusal.error }
+    _ = try answer(in: text)
   }
 
   /// Whether the broker gives nothing, for whatever reason.
   static func isRefusal(_ text: String) -> Bool {
     (try? fields(of: text)).map { BrokerRefusal(in: $0) != nil } ?? false
+  }
+
+  /// The fields of an answer that is no refusal.
+  private static func answer(in text: String) throws(IdentityError) -> JSONObject {
+    let fields = try fields(of: text)
+    if let refusal = BrokerRefusal(in: fields) { throw refusal.error }
+    return fields
   }
 
   private static func fields(of text: String) throws(IdentityError) -> JSONObject {
@@ -163,6 +166,10 @@ public struct SSOCookie: Sendable, Hashable, CustomStringConvertible, CustomRefl
   /// The name; never the content.
   public var description: String { "SSOCookie(\(name))" }
   public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension String {
+  fileprivate var isOfVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7e).contains($0) } }
 }
 
 extension IdentityError {

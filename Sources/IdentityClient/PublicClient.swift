@@ -171,13 +171,8 @@ public final class PublicClient: Sendable {
   ///
   /// - Throws: ``IdentityError/Code/cache``.
   public func accounts(_ filter: AccountFilter = AccountFilter()) async throws(IdentityError) -> [Account] {
-    var filter = filter
-    filter.clientID = filter.clientID ?? configuration.clientID
-    do throws(CacheError) {
-      return try await cache.accounts(filter)
-    } catch {
-      throw IdentityError(cache: error)
-    }
+    let filter = ofThisClient(filter)
+    return try await cacheCall { () async throws(CacheError) in try await cache.accounts(filter) }
   }
 
   /// Signs an account out of this client. Other clients of the group keep their tokens.

@@ -60,7 +60,7 @@ extension PublicClient {
         }))
   }
 
-  private func ofThisClient(_ filter: AccountFilter) -> AccountFilter {
+  func ofThisClient(_ filter: AccountFilter) -> AccountFilter {
     var filter = filter
     filter.clientID = filter.clientID ?? configuration.clientID
     return filter

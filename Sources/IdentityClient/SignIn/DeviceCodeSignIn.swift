@@ -34,16 +34,10 @@ struct DeviceCodeSignIn: Sendable {
     await request.show(answer.code)
 
     ask.url = metadata.tokenEndpoint
-    ask.form = [
-      "client_id": configuration.clientID, "device_code": answer.deviceCode,
-      "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
-    ]
-    ask.form["claims"] = claims
-    if authority.isMicrosofts {
-      ask.form["client_info"] = "1"
-      ask.form.merge(configuration.nestedAuthParameters) { own, _ in own }
-    }
-    ask.form.merge(proof.parameters) { $1 }
+    ask.form = configuration.tokenForm(
+      [
+        "device_code": answer.deviceCode, "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+      ], claims: claims, for: authority, proof)
     let fields = try await poll(ask, answer, until: asked + answer.lifetime)
     let grant = TokenGrant(
       client: client, authority: metadata.authority, issuer: metadata.issuer, requestedAuthority: authority,

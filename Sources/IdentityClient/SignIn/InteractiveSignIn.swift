@@ -40,17 +40,11 @@ struct InteractiveSignIn: Sendable {
     let code = try self.code(in: answer.parameters, metadata)
     let issuer = try await cloud(named: answer.parameters, metadata)
 
-    var form = [
-      "client_id": configuration.clientID, "grant_type": "authorization_code", "code": code,
-      "code_verifier": codeProof.verifier, "redirect_uri": answer.redirectURI.absoluteString,
-      "scope": scopes.parameter(),
-    ]
-    form["claims"] = claims
-    if authority.isMicrosofts {
-      form["client_info"] = "1"
-      form.merge(configuration.nestedAuthParameters) { own, _ in own }
-    }
-    form.merge(proof.parameters) { $1 }
+    let form = configuration.tokenForm(
+      [
+        "grant_type": "authorization_code", "code": code, "code_verifier": codeProof.verifier,
+        "redirect_uri": answer.redirectURI.absoluteString, "scope": scopes.parameter(),
+      ], claims: claims, for: authority, proof)
     let fields = try await client.tokenEndpoint.send(
       TokenEndpoint.Request(
         url: issuer.tokenEndpoint, form: form, query: extra, correlationID: request.correlationID,

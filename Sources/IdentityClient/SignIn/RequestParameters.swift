@@ -44,6 +44,18 @@ extension ClientConfiguration {
     return parameters
   }
 
+  /// A form for a token endpoint: what a grant needs, and what all have.
+  func tokenForm(
+    _ grant: [String: String], claims: String?, for authority: Authority, _ proof: PopProof?
+  ) -> [String: String] {
+    var form = grant.merging(proof.parameters) { $1 }
+    form["client_id"] = clientID
+    form["claims"] = claims
+    guard authority.isMicrosofts else { return form }
+    form["client_info"] = "1"
+    return form.merging(nestedAuthParameters) { own, _ in own }
+  }
+
   private static let protocolParameters: Set<String> = [
     "claims", "client_id", "client_info", "code", "code_challenge", "code_challenge_method", "code_verifier",
     "device_code", "grant_type", "nonce", "post_logout_redirect_uri", "redirect_uri", "refresh_token",

@@ -284,21 +284,15 @@ extension SilentSearch {
   private func tokenEndpointRequest(
     _ token: RefreshToken, _ metadata: AuthorityMetadata, _ reason: ServerTelemetry.RefreshReason
   ) -> TokenEndpoint.Request {
-    var form = [
-      "client_id": client.configuration.clientID, "grant_type": "refresh_token",
-      "refresh_token": token.secret, "scope": scopes.parameter(),
+    var grant = [
+      "grant_type": "refresh_token", "refresh_token": token.secret, "scope": scopes.parameter(),
     ]
-    form["redirect_uri"] = client.configuration.redirectURI?.absoluteString
-    form["claims"] = claims
-    if authority.isMicrosofts {
-      form["client_info"] = "1"
-      form.merge(client.configuration.nestedAuthParameters) { own, _ in own }
-    }
-    form.merge(proof.parameters) { $1 }
+    grant["redirect_uri"] = client.configuration.redirectURI?.absoluteString
     return TokenEndpoint.Request(
-      url: metadata.tokenEndpoint, form: form, query: extra, correlationID: request.correlationID,
-      call: .silent, reason: reason, isMicrosofts: authority.isMicrosofts,
-      anchorMailbox: request.account.anchorMailbox)
+      url: metadata.tokenEndpoint,
+      form: client.configuration.tokenForm(grant, claims: claims, for: authority, proof), query: extra,
+      correlationID: request.correlationID, call: .silent, reason: reason,
+      isMicrosofts: authority.isMicrosofts, anchorMailbox: request.account.anchorMailbox)
   }
 
   private func throttleKeys(_ token: RefreshToken, _ endpoint: URL) -> (server: String, person: String) {
