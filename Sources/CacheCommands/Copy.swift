@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import TokenCache
 import ToolSupport
 
@@ -26,18 +25,6 @@ struct Copy: AsyncParsableCommand {
       (what is new or newer, as in "llavero list").
       """)
 
-  private struct Result: Encodable {
-    let group: String
-    let from: String
-    let to: String
-    let accounts: Int
-    let saved: Int
-    let kept: Int
-    let problems: [ProblemSummary]
-    let dryRun: Bool?
-    let records: [RecordSummary]?
-  }
-
   @OptionGroup var options: GroupOptions
   @OptionGroup var source: SideOptions<SourceSide>
   @OptionGroup var target: SideOptions<TargetSide>
@@ -62,38 +49,20 @@ struct Copy: AsyncParsableCommand {
         name: "not_found", message: "There is nothing of \(group.name) to copy.",
         advice: "\"llavero groups\" shows which groups a store has.")
     }
-    let transfer = try await transfer(document, into: caches[1])
-    if output.json {
-      let result = Result(
-        group: group.name, from: from.chosenKind.rawValue, to: to.chosenKind.rawValue,
-        accounts: Set(document.accounts.values.compactMap(\.homeAccountID)).count, saved: transfer.saved,
-        kept: transfer.kept, problems: problems.map(ProblemSummary.init), dryRun: transfer.dryRun,
-        records: transfer.records)
-      Terminal.out(try json(result))
-    } else {
-      try transfer.print(output, verb: "copied", target: "\(group.name), \(to.chosenKind.place)")
-    }
-    guard !problems.contains(where: \.hidesRecords) else {
-      throw Failure.Message(
-        name: "incomplete", message: "The copy lacks what could not be read of \(group.name).",
-        advice: "\"llavero doctor\" says what to do about that.")
-    }
-  }
-
-  private func transfer(
-    _ document: CacheDocument, into target: TokenCacheAccessor
-  ) async throws(CacheError) -> Transfer {
-    guard isDryRun else {
-      let summary = try await target.import(document) { done, count in
-        Terminal.progress("Copying: \(done) of \(count) accounts", isDone: done == count)
+    var transfer =
+      if isDryRun {
+        Transfer(
+          preview: document, into: try await caches[1].snapshot().document, caches[1].clouds, group: group)
+      } else {
+        Transfer(
+          try await caches[1].import(document) { done, count in
+            Terminal.progress("Copying: \(done) of \(count) accounts", isDone: done == count)
+          }, group: group)
       }
-      return Transfer(summary, group: target.group)
-    }
-    let before = try await target.snapshot().document
-    var after = before
-    let summary = after.merge(document, in: target.clouds)
-    return Transfer(
-      preview: summary, group: target.group, peer: nil, from: before, to: after, now: Date())
+    (transfer.from, transfer.to) = (from.chosenKind.rawValue, to.chosenKind.rawValue)
+    (transfer.accounts, transfer.problems) = (document.accountCount, problems.map(ProblemSummary.init))
+    try transfer.print(output, verb: "copied", target: "\(group.name), \(to.chosenKind.place)")
+    try Transfer.check(snapshot, "The copy", of: group)
   }
 }
 

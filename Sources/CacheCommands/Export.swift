@@ -69,19 +69,15 @@ struct Export: AsyncParsableCommand {
     if file == "-" {
       Terminal.out(printableJSON(String(decoding: json, as: UTF8.self)))
     } else {
-      try Self.create(file, json)
+      guard writeNewFile(json.span, to: file) else {
+        throw Failure.Message(
+          name: "unwritable", message: "\(file) cannot be written: \(systemReason()).",
+          advice: errno == EEXIST ? "Name a file that does not exist yet." : nil)
+      }
       let count = counted(document.recordCount, "record")
       Terminal.error("\(count) of \(options.group.name) written to \(printable(file)), in clear.")
     }
-    try checkComplete(snapshot)
-  }
-
-  private func checkComplete(_ snapshot: CacheSnapshot) throws {
-    guard !snapshot.problems.contains(where: \.hidesRecords) else {
-      throw Failure.Message(
-        name: "incomplete", message: "The export lacks what could not be read of \(options.group.name).",
-        advice: "\"llavero doctor\" says what to do about that.")
-    }
+    try Transfer.check(snapshot, "The export", of: options.group)
   }
 
   private func export(to peer: PeerCache) async throws {
@@ -92,11 +88,8 @@ struct Export: AsyncParsableCommand {
     let store = options.store.store(of: peer, group: group)
     let target = "the cache of \(peer.users)"
     if isDryRun {
-      let before = try await store.contents().document
-      var after = before
-      let summary = after.merge(document, in: cache.clouds)
-      try Transfer(
-        preview: summary, group: group, peer: peer.name, from: before, to: after, now: Date()
+      try await Transfer(
+        preview: document, into: store.contents().document, cache.clouds, group: group, peer: peer.name
       ).print(output, verb: "exported", target: target)
     } else {
       let clouds = cache.clouds
@@ -108,17 +101,6 @@ struct Export: AsyncParsableCommand {
         Terminal.error("warning: The tokens stand in clear in \(printable(file)).")
       }
     }
-    try checkComplete(snapshot)
-  }
-
-  private static func create(_ path: String, _ contents: Data) throws {
-    guard writeNewFile(contents.span, to: path) else { throw failure(path) }
-  }
-
-  private static func failure(_ path: String) -> Failure.Message {
-    let reason = unsafe String(cString: strerror(errno))
-    return Failure.Message(
-      name: "unwritable", message: "\(path) cannot be written: \(reason).",
-      advice: errno == EEXIST ? "Name a file that does not exist yet." : nil)
+    try Transfer.check(snapshot, "The export", of: options.group)
   }
 }

@@ -35,7 +35,7 @@ struct Groups: AsyncParsableCommand {
       let (document, problems) = (snapshot.document, snapshot.problems)
       groups.append(
         Result.Group(
-          group: group.name, accounts: Set(document.accounts.values.compactMap(\.homeAccountID)).count,
+          group: group.name, accounts: document.accountCount,
           records: document.recordCount, problems: problems.map(ProblemSummary.init)))
     }
     if output.json { return Terminal.out(try json(Result(groups: groups))) }

@@ -54,12 +54,9 @@ struct Import: AsyncParsableCommand {
     if isDryRun {
       let snapshot = try await cache.snapshot()
       if !output.json { ProblemSummary.report(snapshot.problems) }
-      let before = snapshot.document
-      var after = before
-      let summary = after.merge(document, in: cache.clouds)
-      let preview = Transfer(
-        preview: summary, group: options.group, peer: source, from: before, to: after, now: Date())
-      return try preview.print(output, verb: "imported", target: options.group.name)
+      return try Transfer(
+        preview: document, into: snapshot.document, cache.clouds, group: options.group, peer: source
+      ).print(output, verb: "imported", target: options.group.name)
     }
     let summary = try await cache.import(document) { done, count in
       Terminal.progress("Importing: \(done) of \(count) accounts", isDone: done == count)

@@ -27,7 +27,6 @@ enum InputFile {
   }
 
   private static func failure(_ path: String) -> Failure.Message {
-    let reason = unsafe String(cString: strerror(errno))
-    return Failure.Message(name: "unreadable", message: "\(name(of: path)) cannot be read: \(reason).")
+    Failure.Message(name: "unreadable", message: "\(name(of: path)) cannot be read: \(systemReason()).")
   }
 }

@@ -90,6 +90,9 @@ struct ListedRecord {
 }
 
 extension CacheDocument {
+  /// How many accounts there are, whatever number of records each has.
+  var accountCount: Int { Set(accounts.values.compactMap(\.homeAccountID)).count }
+
   /// Every record, accounts first, then their tokens, then what is known of clients.
   func listed(at now: Date) -> [ListedRecord] {
     let usernames = Dictionary(

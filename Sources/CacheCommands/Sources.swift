@@ -1,5 +1,4 @@
 import ArgumentParser
-import GLibSupport
 import MSALExtensionsStore
 import SecretService
 import TokenCache
@@ -59,7 +58,10 @@ struct Sources: AsyncParsableCommand {
       do throws(CacheError) {
         let report = try await store.store(of: peer, group: .default, client: client).inspect()
         guard report.isPresent else { continue }
-        let findings = report.findings.filter { known.insert($0).inserted }.map(finding)
+        var findings: [Result.Finding] = []
+        for finding in report.findings where known.insert(finding).inserted {
+          findings.append(await self.finding(finding))
+        }
         if report.contents?.copies == 0 && findings.isEmpty { continue }
         sources.append(Self.source(report, findings))
       } catch {
@@ -74,10 +76,10 @@ struct Sources: AsyncParsableCommand {
     if let failure { throw failure }
   }
 
-  private func finding(_ finding: PeerFinding) -> Result.Finding {
+  private func finding(_ finding: PeerFinding) async -> Result.Finding {
     var isFixed = fix && finding.isMendable
     do throws(CacheError) {
-      if isFixed { try finding.mend(Cancellable(timeout: .seconds(5))) }
+      if isFixed { try await finding.mend() }
     } catch {
       isFixed = false
       Terminal.error("warning: " + printable(error.message))
@@ -91,7 +93,7 @@ struct Sources: AsyncParsableCommand {
     return Result.Source(
       name: report.peer.name, users: report.peer.users, place: report.peer.file == nil ? "keyring" : "file",
       path: report.peer.file, schema: report.peer.schema, isEncrypted: report.peer.file == nil,
-      accounts: document.map { Set($0.accounts.values.compactMap(\.homeAccountID)).count },
+      accounts: document?.accountCount,
       records: document?.recordCount, findings: findings)
   }
 

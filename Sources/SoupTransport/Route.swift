@@ -45,7 +45,7 @@ struct UnixSocket: Sendable {
   var problem: String? {
     var status = stat()
     guard stat(path, &status) == 0 else {
-      return errno == ENOENT ? "there is no such file" : String(cString: strerror(errno))
+      return errno == ENOENT ? "there is no such file" : systemReason()
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else { return "it is no socket" }
     guard access(path, W_OK) == 0 else { return "this user may not connect" }

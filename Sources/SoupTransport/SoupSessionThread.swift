@@ -39,7 +39,7 @@ final class SoupSessionThread: @unchecked Sendable {
       // HTTP/2 connections say goodbye before they close; libsoup loses those that it still has when it ends.
       var timer: ContextTimer?
       timer = ContextTimer(after: .seconds(1)) {
-        g_object_unref(ending)
+        g_object_unref(UnsafeMutableRawPointer(ending))
         withExtendedLifetime(thread) { timer = nil }
       }
       withExtendedLifetime(timer) {}

@@ -10,8 +10,14 @@ package struct BrokerOptions: ParsableArguments {
     help: ArgumentHelp(
       "Whether the machine's identity broker gives the tokens: auto (before the network), off, or only.",
       valueName: "auto|off|only"),
-    completion: .list(BrokerPolicy.allCases.map(\.rawValue)), transform: { try BrokerPolicy(word: $0) })
+    completion: .list(BrokerPolicy.allCases.map(\.rawValue)),
+    transform: { word in
+      guard let policy = BrokerPolicy(rawValue: word) else { throw ValidationError(Self.refusal) }
+      return policy
+    })
   package var named: BrokerPolicy?
+
+  static let refusal = "It should be auto, off or only."
 
   package init() {}
 
@@ -37,12 +43,4 @@ extension LinuxBroker {
 extension BrokerPolicy {
   /// Whom a client with this policy asks.
   package var broker: (any TokenBroker)? { self == .off ? nil : LinuxBroker.ofSession() }
-
-  /// - Throws: `ValidationError` for a word that is none of a policy.
-  fileprivate init(word: String) throws {
-    guard let policy = BrokerPolicy(rawValue: word) else {
-      throw ValidationError("It should be auto, off or only.")
-    }
-    self = policy
-  }
 }

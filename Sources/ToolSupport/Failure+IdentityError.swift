@@ -1,5 +1,9 @@
 package import IdentityClient
 
+extension IdentityError: ToolError {
+  package var toolMessage: Failure.Message { Failure.Message(self) }
+}
+
 extension Failure.Message {
   /// What a failure of the sign-in layer means for the tool.
   package init(_ error: IdentityError) {

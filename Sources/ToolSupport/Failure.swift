@@ -5,6 +5,15 @@ import Sealing
 import SecretService
 package import TokenCache
 
+/// An error of a library that the tool has words for: a command can throw it as it is.
+package protocol ToolError: Error {
+  var toolMessage: Failure.Message { get }
+}
+
+extension CacheError: ToolError {
+  package var toolMessage: Failure.Message { Failure.Message(self) }
+}
+
 /// How the tool ends when something is in the way.
 package enum Failure {
   /// The exit codes that the help text documents.
@@ -45,7 +54,7 @@ package enum Failure {
   /// errors mean.
   package static func exit(with error: any Error, of program: any ParsableCommand.Type) -> Never {
     switch error {
-    case let error as CacheError: exit(with: Message(error))
+    case let error as any ToolError: exit(with: error.toolMessage)
     case let message as Message: exit(with: message)
     default: exit(withParserError: error, of: program)
     }

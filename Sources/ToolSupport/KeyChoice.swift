@@ -120,9 +120,9 @@ package enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
           .tooLarge, "The passphrase has more than \(limit) bytes.",
           advice: "Give the file that holds the passphrase and nothing else.")
       }
-      let reason = unsafe String(cString: strerror(errno))
       throw CacheError(
-        .unavailable, "The passphrase cannot be read from file descriptor \(descriptor): \(reason).",
+        .unavailable,
+        "The passphrase cannot be read from file descriptor \(descriptor): \(systemReason()).",
         advice: "Open it for the command, for example with \(descriptor)< FILE.")
     }
     defer { wipe(&bytes) }

@@ -32,7 +32,12 @@ package struct LoginOptions: ParsableArguments {
 
   @Option(
     help: "The port of this machine that the browser's answer comes to; any free one unless it is given.",
-    transform: { try UInt16(portNumber: $0) })
+    transform: { text in
+      guard let number = UInt16(text), number > 0 else {
+        throw ValidationError("It should be a number from 1 to 65535.")
+      }
+      return number
+    })
   package var port: UInt16?
 
   @Flag(name: .customLong("no-browser"), help: "Show the page's address, for a browser where you sit.")
@@ -53,15 +58,5 @@ package struct LoginOptions: ParsableArguments {
     if let way = ways.first, broker.policy == .required {
       throw ValidationError("The broker knows no \(way): leave that out, or add --broker auto.")
     }
-  }
-}
-
-extension UInt16 {
-  /// - Throws: `ValidationError` for what is no port's number.
-  fileprivate init(portNumber text: String) throws {
-    guard let number = UInt16(text), number > 0 else {
-      throw ValidationError("It should be a number from 1 to 65535.")
-    }
-    self = number
   }
 }

@@ -48,16 +48,12 @@ package struct LogoutOptions: ParsableArguments {
 
   /// Signs the accounts out that the command line names.
   ///
-  /// - Throws: `Failure.Message`; with `--all` also when there may be more of them than were found.
+  /// - Throws: `Failure.Message`, `IdentityError`; with `--all` also when there may be more of them than were found.
   package func signOut(of client: PublicClient) async throws {
     let snapshot = try await client.snapshot()
     let found = try await accounts(in: snapshot, of: client)
     for account in found.accounts {
-      do throws(IdentityError) {
-        try await client.signOut(account, SignOutOptions(fromBrowser: browser))
-      } catch {
-        throw Failure.Message(error)
-      }
+      try await client.signOut(account, SignOutOptions(fromBrowser: browser))
     }
     if output.json {
       let result = Result(
@@ -74,7 +70,7 @@ package struct LogoutOptions: ParsableArguments {
       }
     }
     if all { try snapshot.checkAll() }
-    if let failure = found.brokerFailure { throw Failure.Message(failure) }
+    if let failure = found.brokerFailure { throw failure }
   }
 
   private func accounts(

@@ -13,15 +13,7 @@ package struct Protection: Sendable {
   ///   - key: Where its key comes from, if it has one.
   package init(_ kind: StoreKind, key: KeyChoice?) {
     let ownPrograms = "Programs of yours can ask for every token"
-    guard kind.takesKey, let key else {
-      self.init(
-        [
-          "Whoever gets the disk, a backup or your home directory sees nothing without the keyring's password."
-        ],
-        not: ["\(ownPrograms) while the keyring is unlocked."])
-      return
-    }
-    switch key {
+    switch kind.takesKey ? key : nil {
     case .passphrase, .passphraseDescriptor:
       self.init(
         ["Whoever gets the disk, a backup or your home directory sees nothing without the passphrase."],
@@ -39,7 +31,7 @@ package struct Protection: Sendable {
           "Whoever gets a backup or your home directory sees nothing; for the disk it is as the credential is kept."
         ],
         not: ["Every program of the service can ask for every token."])
-    case .keyring:
+    case nil, .keyring:
       self.init(
         [
           "Whoever gets the disk, a backup or your home directory sees nothing without the keyring's password."

@@ -57,39 +57,20 @@ package struct Settings: Sendable {
         throw setting.refused(error.message)
       }
     }
-    store = try source["store"].map { (setting) throws(Failure.Message) in
-      guard let kind = StoreKind(rawValue: setting.text) else {
-        let known = StoreKind.allCases.map(\.rawValue).joined(separator: " or ")
-        throw setting.refused("It should be \(known).")
-      }
-      return kind
+    store = try source.value("store", StoreKind.init(rawValue:)) { _ in
+      "It should be \(StoreKind.allCases.map(\.rawValue).joined(separator: " or "))."
     }
-    origin = try source["from"].map { (setting) throws(Failure.Message) in
-      guard let origin = TokenOrigin(setting.text) else {
-        throw setting.refused(TokenOrigin.refusal(of: setting.text))
-      }
-      return origin
-    }
-    func keyChoice(_ setting: SettingSource.Setting) throws(Failure.Message) -> KeyChoice {
-      // Not quoted: somebody may have taken it for the place of the key itself.
-      guard let key = KeyChoice(argument: setting.text) else {
-        throw setting.refused("It should be \(KeyChoice.forms).")
-      }
-      return key
-    }
-    key = try source["key"].map(keyChoice)
+    origin = try source.value("from", TokenOrigin.init, TokenOrigin.refusal)
+    // Not quoted: somebody may have taken it for the place of the key itself.
+    let keyRefusal = { (_: String) in "It should be \(KeyChoice.forms)." }
+    key = try source.value("key", KeyChoice.init(argument:), keyRefusal)
     endpoints = source["endpoints"]?.text
     prefix = source["prefix"]?.text
     etcdUser = source["etcd-user"]?.text
-    etcdPassword = try source["etcd-password"].map(keyChoice)
+    etcdPassword = try source.value("etcd-password", KeyChoice.init(argument:), keyRefusal)
     collection = source["collection"]?.text
     caBundle = source["ca-bundle"]?.text
-    broker = try source["broker"].map { (setting) throws(Failure.Message) in
-      guard let policy = BrokerPolicy(rawValue: setting.text) else {
-        throw setting.refused("It should be auto, off or only.")
-      }
-      return policy
-    }
+    broker = try source.value("broker", BrokerPolicy.init(rawValue:)) { _ in BrokerOptions.refusal }
     graphURL = source["graph-url"]?.text
   }
 }
@@ -168,6 +149,15 @@ private struct SettingSource {
       return Setting(text: text, place: "\"\(name)\" in \(path)")
     }
     return nil
+  }
+
+  /// A setting of a kind; `refusal` says what is wrong with a text that is none.
+  func value<Value>(
+    _ name: String, _ parse: (String) -> Value?, _ refusal: (String) -> String
+  ) throws(Failure.Message) -> Value? {
+    guard let setting = self[name] else { return nil }
+    guard let value = parse(setting.text) else { throw setting.refused(refusal(setting.text)) }
+    return value
   }
 
   private static func invalid(_ message: String, advice: String? = nil) -> Failure.Message {

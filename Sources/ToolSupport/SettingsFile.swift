@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GLibSupport
 import Glibc
+import TokenCache
 
 /// The configuration file, of which single settings are changed; all else in it stays as it is, to the byte.
 package struct SettingsFile {
@@ -70,8 +71,7 @@ package struct SettingsFile {
         advice: "XDG_CONFIG_HOME names another place.")
     }
     guard replaceFile(path, with: Array(text.utf8).span) else {
-      let reason = unsafe String(cString: strerror(errno))
-      throw Failure.Message(name: "unwritable", message: "\(path) cannot be written: \(reason).")
+      throw Failure.Message(name: "unwritable", message: "\(path) cannot be written: \(systemReason()).")
     }
   }
 
@@ -84,14 +84,9 @@ package struct SettingsFile {
 }
 
 extension String {
-  fileprivate var trimmed: Substring {
-    let rest = drop(while: \.isWhitespace)
-    return rest[..<(rest.lastIndex { !$0.isWhitespace }.map(rest.index(after:)) ?? rest.endIndex)]
-  }
-
   /// The name that a line sets; `nil` of a comment.
   fileprivate var name: String? {
     guard !trimmed.hasPrefix("#"), let end = firstIndex(of: "=") else { return nil }
-    return String(String(self[..<end]).trimmed)
+    return String(self[..<end]).trimmed
   }
 }

@@ -23,8 +23,8 @@ package enum Terminal {
   package static func readInput() throws(Failure.Message) -> [UInt8] {
     if let bytes = readAll(STDIN_FILENO, limit: inputLimit) { return bytes }
     guard errno == EFBIG else {
-      let reason = unsafe String(cString: strerror(errno))
-      throw Failure.Message(name: "unreadable", message: "Standard input cannot be read: \(reason).")
+      throw Failure.Message(
+        name: "unreadable", message: "Standard input cannot be read: \(systemReason()).")
     }
     throw Failure.Message(
       code: .usage, name: "too_large", message: "Standard input holds more than \(inputLimit) bytes.")
@@ -111,8 +111,7 @@ package struct Stream: Sendable {
     if writeAll(bytes.span, to: descriptor) || descriptor == STDERR_FILENO { return }
     // A reader that has seen enough, such as head, is no reason to complain.
     if errno != EPIPE {
-      let reason = unsafe String(cString: strerror(errno))
-      Terminal.error("llavero: Standard output cannot be written: \(reason).")
+      Terminal.error("llavero: Standard output cannot be written: \(systemReason()).")
     }
     exit(Failure.Code.error.rawValue)
   }

@@ -14,12 +14,7 @@ struct Me: AsyncParsableCommand {
   func run() async throws {
     let graph = try await options.client.graph(
       account: options.account, scopes: ["User.Read"], broker: options.broker.policy)
-    let user: GraphUser
-    do throws(GraphError) {
-      user = try await graph.me(select: options.selection.names)
-    } catch {
-      throw Failure.Message(error)
-    }
+    let user = try await graph.me(select: options.selection.names)
     if options.output.json { return Terminal.out(try json(user)) }
     for (name, value) in user.properties.sorted(by: { $0.key < $1.key }) {
       let texts = value.stringValue.map { [$0] } ?? value.arrayValue?.compactMap(\.stringValue) ?? []
@@ -44,12 +39,7 @@ struct Get: AsyncParsableCommand {
     var request = GraphRequest(
       options.path, query: names.isEmpty ? [:] : ["$select": names.joined(separator: ",")])
     request.maximumResponseSize = Self.maximumSize
-    let response: GraphResponse
-    do throws(GraphError) {
-      response = try await graph.send(request)
-    } catch {
-      throw Failure.Message(error)
-    }
+    let response = try await graph.send(request)
     guard Terminal.output.isTerminal else { return Terminal.output.write(Array(response.body)) }
     guard !response.body.isEmpty else { return }
     guard let text = String(validating: response.body, as: UTF8.self) else {
@@ -65,10 +55,10 @@ struct Get: AsyncParsableCommand {
 extension ClientOptions {
   /// Graph as the account sees it.
   ///
-  /// - Throws: `Failure.Message`.
+  /// - Throws: `Failure.Message`, `GraphError`.
   fileprivate func graph(
     account: AccountOptions, scopes: [String], broker: BrokerPolicy
-  ) async throws(Failure.Message) -> GraphClient {
+  ) async throws -> GraphClient {
     let client = try await tokenClient(broker: broker)
     let cloud = try graphCloud(for: client.configuration.authority)
     let account = try await client.account(named: account.named)
@@ -77,16 +67,12 @@ extension ClientOptions {
     }
   }
 
-  private func graphCloud(for authority: Authority) throws(Failure.Message) -> GraphCloud {
-    do throws(GraphError) {
-      if let address = Settings.current.graphURL {
-        guard let url = URL(string: address) else {
-          throw GraphError(.invalidRequest, "\(address) is no address.")
-        }
-        return try GraphCloud(baseURL: url)
+  private func graphCloud(for authority: Authority) throws -> GraphCloud {
+    if let address = Settings.current.graphURL {
+      guard let url = URL(string: address) else {
+        throw GraphError(.invalidRequest, "\(address) is no address.")
       }
-    } catch {
-      throw Failure.Message(error)
+      return try GraphCloud(baseURL: url)
     }
     guard let cloud = GraphCloud.cloud(for: authority) else {
       throw Failure.Message(
@@ -97,25 +83,21 @@ extension ClientOptions {
   }
 }
 
-extension Failure.Message {
-  /// What a failure of Graph means for the tool.
-  fileprivate init(_ error: GraphError) {
-    if let identityError = error.identityError {
-      self.init(identityError)
-      return
-    }
-    let code: Failure.Code =
-      switch error.code {
+extension GraphError: ToolError {
+  var toolMessage: Failure.Message {
+    if let identityError { return identityError.toolMessage }
+    let exitCode: Failure.Code =
+      switch code {
       case .invalidRequest, .hostNotAllowed: .usage
       case .claimsChallenge, .unauthorized: .interactionRequired
       case .network, .throttled, .serviceUnavailable: .network
       case .cancelled: .cancelled
       default: .error
       }
-    let details = [error.graphCode, error.requestID.map { "request \($0)" }].compactMap { $0 }
+    let details = [graphCode, requestID.map { "request \($0)" }].compactMap { $0 }
     let suffix = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
-    self.init(
-      code: code, name: error.code.rawValue, message: error.message + suffix,
-      advice: code == .interactionRequired ? "Sign in again with \"llavero login\"." : error.advice)
+    return Failure.Message(
+      code: exitCode, name: code.rawValue, message: message + suffix,
+      advice: exitCode == .interactionRequired ? "Sign in again with \"llavero login\"." : advice)
   }
 }

@@ -23,7 +23,10 @@ struct Lend: AsyncParsableCommand {
 
   func run() async throws {
     let client = try options.client.networkClient(broker: options.broker.policy)
-    let loan = try await loan(of: client)
+    let loan = try Loan(
+      scopes: options.scopes, account: try await client.account(named: options.account.named),
+      clientID: client.configuration.clientID, authority: client.configuration.authority,
+      duration: .seconds(options.duration?.seconds ?? 8 * 3600))
     let question = options.ask ? try await LendQuestion(account: loan.account) : nil
     let lender: Lender
     do throws(LendingError) {
@@ -43,17 +46,6 @@ struct Lend: AsyncParsableCommand {
   private var place: Lender.Place {
     if let descriptor = options.inheritedDescriptor { return .passedSocket(descriptor: descriptor) }
     return options.port.map { .port($0) } ?? .socket(path: options.socket)
-  }
-
-  private func loan(of client: PublicClient) async throws(Failure.Message) -> Loan {
-    let account = try await client.account(named: options.account.named)
-    do throws(IdentityError) {
-      return try Loan(
-        scopes: options.scopes, account: account, clientID: client.configuration.clientID,
-        authority: client.configuration.authority, duration: .seconds(options.duration?.seconds ?? 8 * 3600))
-    } catch {
-      throw Failure.Message(error)
-    }
   }
 
   /// Prints what a borrower has to set.

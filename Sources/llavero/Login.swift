@@ -54,19 +54,15 @@ struct Login: AsyncParsableCommand {
 
   private func signIn(
     to client: PublicClient, isElsewhere: Bool
-  ) async throws(Failure.Message) -> AuthenticationResult {
-    do throws(IdentityError) {
-      if options.usesDeviceCode {
-        return try await client.acquireToken(
-          DeviceCodeRequest(scopes: options.scope.scopes) { Terminal.error(printable($0.message)) })
-      }
-      var request = InteractiveRequest(
-        scopes: options.scope.scopes, loginHint: options.account,
-        prompt: options.account == nil ? .selectAccount : .promptIfNecessary)
-      if isElsewhere { request.timeout = BrowserElsewhere.patience }
-      return try await client.acquireToken(request)
-    } catch {
-      throw Failure.Message(error)
+  ) async throws(IdentityError) -> AuthenticationResult {
+    if options.usesDeviceCode {
+      return try await client.acquireToken(
+        DeviceCodeRequest(scopes: options.scope.scopes) { Terminal.error(printable($0.message)) })
     }
+    var request = InteractiveRequest(
+      scopes: options.scope.scopes, loginHint: options.account,
+      prompt: options.account == nil ? .selectAccount : .promptIfNecessary)
+    if isElsewhere { request.timeout = BrowserElsewhere.patience }
+    return try await client.acquireToken(request)
   }
 }

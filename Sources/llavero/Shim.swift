@@ -79,9 +79,8 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
         advice: "Choose another directory with --directory.")
     }
     guard replaceFile(path, with: Array(script(broker).utf8).span, mode: 0o755) else {
-      let reason = unsafe String(cString: strerror(errno))
       throw Failure.Message(
-        name: "not_writable", message: "\(path) cannot be written: \(reason).",
+        name: "not_writable", message: "\(path) cannot be written: \(systemReason()).",
         advice: "Make the directory, or choose another with --directory.")
     }
     return path

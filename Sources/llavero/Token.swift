@@ -36,11 +36,10 @@ extension ClientOptions {
   ///   - policy: When the broker is asked.
   ///   - request: What to ask a client for.
   /// - Returns: The token, and whose it is.
-  /// - Throws: `Failure.Message`.
   fileprivate func token(
     minimumValidity: Double? = nil, broker policy: BrokerPolicy,
     request: (PublicClient) async throws(Failure.Message) -> SilentRequest
-  ) async throws(Failure.Message) -> AuthenticationResult {
+  ) async throws -> AuthenticationResult {
     var cache: TokenCacheAccessor?
     if self.cache.store.lenderSocket == nil {
       // The broker is asked here where nobody else is asked afterwards; else with them, so that the question is put once.
@@ -71,7 +70,7 @@ extension PublicClient {
   /// - Returns: `nil` where the network has to be asked.
   fileprivate func tokenWithoutNetwork(
     _ policy: BrokerPolicy, _ request: (PublicClient) async throws(Failure.Message) -> SilentRequest
-  ) async throws(Failure.Message) -> AuthenticationResult? {
+  ) async throws -> AuthenticationResult? {
     let asked: SilentRequest
     do throws(Failure.Message) {
       asked = try await request(self)
@@ -80,23 +79,15 @@ extension PublicClient {
       guard policy == .automatic, error.isNotSignedIn else { throw error }
       return nil
     }
-    do throws(IdentityError) {
-      return policy == .required
-        ? try await acquireTokenSilent(asked) : try await acquireTokenFromCache(asked)
-    } catch {
-      throw Failure.Message(error)
-    }
+    return policy == .required
+      ? try await acquireTokenSilent(asked) : try await acquireTokenFromCache(asked)
   }
 
-  fileprivate func renewed(_ request: SilentRequest) async throws(Failure.Message) -> AuthenticationResult {
-    do throws(IdentityError) {
-      let result = try await token(request)
-      if let error = result.cacheError {
-        Terminal.error("warning: The new token could not be stored: " + printable(error.description))
-      }
-      return result
-    } catch {
-      throw Failure.Message(error)
+  fileprivate func renewed(_ request: SilentRequest) async throws(IdentityError) -> AuthenticationResult {
+    let result = try await token(request)
+    if let error = result.cacheError {
+      Terminal.error("warning: The new token could not be stored: " + printable(error.description))
     }
+    return result
   }
 }

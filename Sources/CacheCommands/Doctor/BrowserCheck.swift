@@ -1,4 +1,4 @@
-import FoundationEssentials
+import GLibSupport
 
 /// Whether a sign-in can open a page.
 struct BrowserCheck: Check {
@@ -10,10 +10,7 @@ struct BrowserCheck: Check {
     guard has("WAYLAND_DISPLAY") || has("DISPLAY") else {
       return [.warning("There is no display to open a browser on.", advice: Self.advice)]
     }
-    let directories = (patient.environment["PATH"] ?? "").split(separator: ":")
-    let opener = ["xdg-open", "gio"].first { program in
-      directories.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
-    }
+    let opener = ["xdg-open", "gio"].first { programFile($0) != nil }
     guard let opener else {
       return [.warning("Neither xdg-open nor gio is there to open a browser with.", advice: Self.advice)]
     }

@@ -46,8 +46,8 @@ struct SourcesCheck: Check {
     switch finding.kind {
     case .plaintext:
       return .warning(message, advice: "Take them in: " + patient.command("adopt", peer.name))
-    case .readableByOthers: return .mendable(.problem, message) { try await mend(finding) }
-    case .staleLock: return .mendable(.warning, message) { try await mend(finding) }
+    case .readableByOthers: return .mendable(.problem, message) { try await finding.mend() }
+    case .staleLock: return .mendable(.warning, message) { try await finding.mend() }
     case .orphanedRefreshTokens:
       return .warning(
         message,
@@ -56,11 +56,14 @@ struct SourcesCheck: Check {
     case .damaged: return .warning(message, advice: "Sign in again with \(peer.users).")
     }
   }
+}
 
-  private static func mend(_ finding: PeerFinding) async throws(CacheError) {
-    try await BlockingQueue(label: "llavero.doctor").run(
+extension PeerFinding {
+  /// Puts it right, on a thread that may wait for another program's lock.
+  func mend() async throws(CacheError) {
+    try await BlockingQueue(label: "llavero.mend").run(
       timeout: .seconds(5), onCancel: CacheError(.cancelled, "It was cancelled."),
       onTimeout: CacheError(.timedOut, "Another program holds the lock.")
-    ) { (cancellable) throws(CacheError) in try finding.mend(cancellable) }
+    ) { (cancellable) throws(CacheError) in try mend(cancellable) }
   }
 }

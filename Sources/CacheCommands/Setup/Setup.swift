@@ -178,8 +178,8 @@ struct Setup: AsyncParsableCommand {
     var key = randomBytes(32)
     defer { wipe(&key) }
     guard writeNewFile(key.span, to: path) else {
-      let reason = unsafe String(cString: strerror(errno))
-      throw Failure.Message(name: "unwritable", message: "The key file \(path) cannot be made: \(reason).")
+      throw Failure.Message(
+        name: "unwritable", message: "The key file \(path) cannot be made: \(systemReason()).")
     }
     return path
   }

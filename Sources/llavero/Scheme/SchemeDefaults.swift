@@ -91,7 +91,6 @@ func removeFile(_ path: String) throws(Failure.Message) {
 
 extension Failure.Message {
   fileprivate static func notWritable(_ path: String) -> Failure.Message {
-    let reason = unsafe String(cString: strerror(errno))
-    return Failure.Message(name: "not_writable", message: "\(path) cannot be changed: \(reason).")
+    Failure.Message(name: "not_writable", message: "\(path) cannot be changed: \(systemReason()).")
   }
 }
