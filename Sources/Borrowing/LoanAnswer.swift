@@ -9,8 +9,6 @@ import TokenCache
 enum LoanAnswer {
   static let limits = JSONLimits(size: 1 << 18, depth: 16, values: 2000)
 
-  static let signIn = "Sign in where the tokens are lent, and lend again if need be."
-
   /// What is lent.
   ///
   /// - Throws: ``IdentityError/Code/brokerFailed``.
@@ -72,9 +70,7 @@ enum LoanAnswer {
     let reason = refusal.description.printable(limit: 500)
     var error: IdentityError
     switch refusal.code {
-    case .interactionRequired:
-      error = IdentityError(.interactionRequired, reason, advice: signIn)
-      error.isElsewhere = true
+    case .interactionRequired: error = .elsewhere(reason)
     case .temporarilyUnavailable:
       error = IdentityError(
         .network, "The lender can get no new token: \(reason)", advice: "Try again later.")

@@ -40,6 +40,9 @@ public final class LoanBroker: TokenBroker {
     public let end: Date
   }
 
+  /// What helps where a token that is lent does not do.
+  package static let signInAdvice = "Sign in where the tokens are lent, and lend again if need be."
+
   public var name: String { "loan" }
 
   private let transport: any HTTPTransport
@@ -100,11 +103,19 @@ public final class LoanBroker: TokenBroker {
 
   /// Borrows a token. When one is refused by a resource, or is to be replaced, the lender is told which by its hash.
   ///
+  /// Claims are not passed on. Where a resource wants a token from after a certain time (`nbf`), a new one meets that.
+  /// Where it calls any other claim essential, such as `acrs` for a stronger sign-in, no lender can, and none is asked.
+  ///
   /// - Throws: As ``terms()``; also ``IdentityError/Code/invalidScope`` for what is not lent,
   ///   ``IdentityError/Code/interactionRequired`` when the lender's person has to sign in,
   ///   ``IdentityError/Code/network`` while the lender can renew nothing, ``IdentityError/Code/unauthorizedClient`` and
   ///   ``IdentityError/Code/invalidParameter`` where client or tenant are others than the loan's.
   public func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
+    guard !request.asksForMoreThanANewToken else {
+      throw .elsewhere(
+        "The token has to meet demands of the resource that no lender passes on.",
+        advice: "Do this where the tokens are lent.")
+    }
     let scopes = Set(request.scopes.map { $0.lowercased() })
     var refused = request.tokenToReplace.map(LoanProtocol.hash)
     if request.isForced, refused == nil {
@@ -117,11 +128,7 @@ public final class LoanBroker: TokenBroker {
     let token = try await token(request, instead: refused)
     let hash = LoanProtocol.hash(of: token.accessToken)
     guard hash != refused else {
-      var error = IdentityError(
-        .interactionRequired, "The lender has no other token than the one that was refused.",
-        advice: LoanAnswer.signIn)
-      error.isElsewhere = true
-      throw error
+      throw .elsewhere("The lender has no other token than the one that was refused.")
     }
     given.withLock { $0[scopes] = hash }
     return token
@@ -136,10 +143,7 @@ public final class LoanBroker: TokenBroker {
   ///
   /// - Throws: ``IdentityError/Code/interactionRequired``, always.
   public func tokenInteractively(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
-    var error = IdentityError(
-      .interactionRequired, "Nobody can sign in where tokens are borrowed.", advice: LoanAnswer.signIn)
-    error.isElsewhere = true
-    throw error
+    throw .elsewhere("Nobody can sign in where tokens are borrowed.")
   }
 
   /// The lender gives tokens for whatever authority he is signed in to.
@@ -206,7 +210,27 @@ extension LoanBroker {
   }
 }
 
+extension BrokerRequest {
+  /// Whether there are claims that are essential (OpenID Connect Core 5.5.1) and that not every new token has.
+  fileprivate var asksForMoreThanANewToken: Bool {
+    guard let claims else { return false }
+    guard let claims = try? ClaimsRequest(json: claims) else { return true }
+    return ClaimsRequest.Target.allCases.contains { target in
+      claims.claims(for: target).contains { claim in
+        claim.additionalInfo?.essential == true && !(target == .accessToken && claim.name == "nbf")
+      }
+    }
+  }
+}
+
 extension IdentityError {
+  /// Somebody has to sign in, but not here.
+  static func elsewhere(_ message: String, advice: String = LoanBroker.signInAdvice) -> IdentityError {
+    var error = IdentityError(.interactionRequired, message, advice: advice)
+    error.isElsewhere = true
+    return error
+  }
+
   /// Why no answer came from a lender.
   fileprivate init(lender error: HTTPTransportError) {
     switch error {

@@ -34,6 +34,7 @@ struct Copy: AsyncParsableCommand {
   var isDryRun = false
 
   func run() async throws {
+    options.store.requireStore()
     let (group, from, to) = (options.group, source.store(options.store), target.store(options.store))
     guard !from.isSamePlace(as: to) else {
       throw Failure.Message(

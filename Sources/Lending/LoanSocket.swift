@@ -73,13 +73,16 @@ final class LoanSocket: Sendable {
     }
     let path = absolute(path ?? "\(ownDirectory ?? runtime)/loan.sock")
     guard path.utf8.count <= longestSocketPath else { throw .pathTooLong(path: path) }
-    let lock: HeldLockFile
+    // Nobody else looks for a name in a directory that has just been made.
+    let lock: HeldLockFile?
     do throws(PrivateFileError) {
-      lock = try HeldLockFile(directory: runtime, name: "loan-\(sha256Hex(path).prefix(16)).lock")
+      lock =
+        try ownDirectory == nil
+        ? HeldLockFile(directory: runtime, name: "loan-\(sha256Hex(path).prefix(16)).lock") : nil
     } catch {
       throw .init(error)
     }
-    defer { lock.release() }
+    defer { lock?.release() }
     let parent = parentDirectory(of: path)
     let name = String(path.dropFirst(parent.count).drop { $0 == "/" })
     guard !name.isEmpty else { throw .notASocket(path: path) }

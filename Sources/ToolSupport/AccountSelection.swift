@@ -36,10 +36,7 @@ extension PublicClient {
     } catch {
       throw Failure.Message(error)
     }
-    let all = found.accounts
-    found.accounts =
-      AccountFilter.filters(named: name).lazy.map { filter in all.filter(filter.names) }
-      .first { !$0.isEmpty } ?? []
+    found.accounts = found.accounts.named(name)
     if found.accounts.isEmpty, configuration.brokerPolicy != .required { try snapshot?.checkAll() }
     return found
   }
@@ -67,11 +64,7 @@ extension PublicClient {
       let atHome = accounts.filter { $0.tenantProfiles.contains(where: \.isHomeTenant) }
       accounts = [named, atHome].first { $0.count == 1 } ?? accounts
     }
-    if let name, accounts.isEmpty, broker is LoanBroker {
-      throw Failure.Message(
-        code: .usage, name: "not_lent", message: "The tokens of \(name) are not lent.",
-        advice: "\"llavero status\" says whose are.")
-    }
+    if let name, accounts.isEmpty, broker is LoanBroker { throw .notLent(name) }
     return try accounts.only(named: name, because: found.brokerFailure)
   }
 
@@ -99,6 +92,16 @@ extension PublicClient {
     } catch {
       throw Failure.Message(error)
     }
+  }
+}
+
+extension LoanBroker.Terms {
+  /// The account whose tokens are lent.
+  ///
+  /// - Throws: `Failure.Message` of code `usage` when that does not go by the name.
+  package func account(named name: String?) throws(Failure.Message) -> Account {
+    if let name, [account].named(name).isEmpty { throw .notLent(name) }
+    return account
   }
 }
 
@@ -143,6 +146,12 @@ extension CacheSnapshot {
 }
 
 extension [Account] {
+  /// Those that go by a name, or all without one.
+  fileprivate func named(_ name: String?) -> [Account] {
+    AccountFilter.filters(named: name).lazy.map { filter in self.filter(filter.names) }
+      .first { !$0.isEmpty } ?? []
+  }
+
   /// The only account of these.
   ///
   /// - Parameters:
@@ -181,6 +190,12 @@ extension AccountFilter {
 
 extension Failure.Message {
   package var isNotSignedIn: Bool { name == "not_signed_in" }
+
+  fileprivate static func notLent(_ name: String) -> Failure.Message {
+    Failure.Message(
+      code: .usage, name: "not_lent", message: "The tokens of \(name) are not lent.",
+      advice: "\"llavero status\" says whose are.")
+  }
 
   /// Nobody, or not the one who is named.
   ///

@@ -65,11 +65,15 @@ extension StoreOptions {
     lenderTransport.withLock { $0 = transport }
   }
 
+  private var namedSocket: String? {
+    let origin = Self.commandLine.withLock { $0 } ?? Settings.current.origin
+    return if case .lender(let path) = origin { path } else { nil }
+  }
+
   /// The socket at which tokens are borrowed; `nil` where they are kept. To borrow and to name a store on the command
   /// line ends the process.
   package var lenderSocket: String? {
-    let origin = Self.commandLine.withLock { $0 } ?? Settings.current.origin
-    guard case .lender(let path) = origin else { return nil }
+    guard let path = namedSocket else { return nil }
     guard named.isEmpty else {
       Failure.exit(
         with: Failure.Message(
@@ -90,7 +94,7 @@ extension StoreOptions {
 
   /// Ends the process where tokens are borrowed, for there is no store then.
   package func requireStore() {
-    guard let path = lenderSocket else { return }
+    guard let path = namedSocket else { return }
     Failure.exit(
       with: Failure.Message(
         code: .usage, name: "borrowed",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Borrowing
 import FoundationEssentials
 import HTTPTypes
 import IdentityClient
@@ -14,7 +15,9 @@ struct Me: AsyncParsableCommand {
   func run() async throws {
     let graph = try await options.client.graph(
       account: options.account, scopes: ["User.Read"], broker: options.broker.policy)
-    let user = try await graph.me(select: options.selection.names)
+    let user = try await options.client.asking { () async throws(GraphError) in
+      try await graph.me(select: options.selection.names)
+    }
     if options.output.json { return Terminal.out(try json(user)) }
     for (name, value) in user.properties.sorted(by: { $0.key < $1.key }) {
       let texts = value.stringValue.map { [$0] } ?? value.arrayValue?.compactMap(\.stringValue) ?? []
@@ -39,7 +42,9 @@ struct Get: AsyncParsableCommand {
     var request = GraphRequest(
       options.path, query: names.isEmpty ? [:] : ["$select": names.joined(separator: ",")])
     request.maximumResponseSize = Self.maximumSize
-    let response = try await graph.send(request)
+    let response = try await options.client.asking { [request] () async throws(GraphError) in
+      try await graph.send(request)
+    }
     guard Terminal.output.isTerminal else { return Terminal.output.write(Array(response.body)) }
     guard !response.body.isEmpty else { return }
     guard let text = String(validating: response.body, as: UTF8.self) else {
@@ -67,6 +72,18 @@ extension ClientOptions {
     }
   }
 
+  /// Asks Graph. Whom it takes for signed out is told where to sign in, which who borrows cannot do here.
+  fileprivate func asking<Answer>(
+    _ body: () async throws(GraphError) -> Answer
+  ) async throws(Failure.Message) -> Answer {
+    do throws(GraphError) {
+      return try await body()
+    } catch {
+      let isBorrowed = cache.store.lenderSocket != nil
+      throw error.toolMessage(signIn: isBorrowed ? LoanBroker.signInAdvice : GraphError.signInAdvice)
+    }
+  }
+
   private func graphCloud(for authority: Authority) throws -> GraphCloud {
     if let address = Settings.current.graphURL {
       guard let url = URL(string: address) else {
@@ -84,7 +101,11 @@ extension ClientOptions {
 }
 
 extension GraphError: ToolError {
-  var toolMessage: Failure.Message {
+  fileprivate static let signInAdvice = "Sign in again with \"llavero login\"."
+
+  var toolMessage: Failure.Message { toolMessage(signIn: Self.signInAdvice) }
+
+  fileprivate func toolMessage(signIn signInAdvice: String) -> Failure.Message {
     if let identityError { return identityError.toolMessage }
     let exitCode: Failure.Code =
       switch code {
@@ -98,6 +119,6 @@ extension GraphError: ToolError {
     let suffix = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
     return Failure.Message(
       code: exitCode, name: code.rawValue, message: message + suffix,
-      advice: exitCode == .interactionRequired ? "Sign in again with \"llavero login\"." : advice)
+      advice: exitCode == .interactionRequired ? signInAdvice : advice)
   }
 }

@@ -172,6 +172,31 @@ struct LoanBrokerTests {
       loan.tokenRequests.map { $0["token_sha256_to_refresh"] != nil } == [false, true, true, false, true])
   }
 
+  @Test(arguments: [
+    #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#,
+    #"{"access_token":{"nbf":{"essential":true,"value":"1"},"polids":{"essential":true,"values":["p"]}}}"#,
+    #"{"id_token":{"nbf":{"essential":true,"value":"1"}}}"#,
+  ])
+  func `A resource that wants more than a new token is told of, and no lender is asked`(claims: String)
+    async throws
+  {
+    let loan = try Loan { _ in (200, LentThings.token()) }
+    let error = await #expect(throws: IdentityError(.interactionRequired, "")) {
+      try await loan.token(claims: try ClaimsRequest(json: claims))
+    }
+    #expect(error?.isElsewhere == true && error?.advice?.contains("where the tokens are lent") == true)
+    #expect(loan.tokenRequests.isEmpty)
+  }
+
+  @Test func `A resource that wants a newer token, and says why, gets one`() async throws {
+    let loan = try Loan { query in
+      let name = query["token_sha256_to_refresh"] == nil ? "old" : "new"
+      return (200, LentThings.token(["access_token": .string(name)]))
+    }
+    let claims = #"{"access_token":{"nbf":{"essential":true,"value":"1"},"xms_caeerror":{"value":"10012"}}}"#
+    #expect(try await loan.token(claims: try ClaimsRequest(json: claims)).accessToken == "new")
+  }
+
   @Test func `A lender that has no other token is not believed to have one`() async throws {
     let loan = try Loan { _ in (200, LentThings.token()) }
     await #expect(throws: IdentityError(.interactionRequired, "")) {

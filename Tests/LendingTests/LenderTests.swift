@@ -268,6 +268,22 @@ struct LenderTests {
     }
   }
 
+  @Test func `A token that came when the loan was over is not given`() async throws {
+    let (begun, begin) = AsyncStream<Void>.makeStream()
+    let (released, release) = AsyncStream<Void>.makeStream()
+    let lender = try TestLender { (call, _) throws(IdentityError) in
+      begin.yield()
+      for await _ in released { break }
+      return result(call.scopes, "late-token", lasting: 9999)
+    }
+    async let answer = lender.send()
+    for await _ in begun { break }
+    lender.pass(.seconds(3601))
+    release.yield()
+    let (status, text) = (await answer.status, await answer.text)
+    #expect(status != 200 && !text.contains("late-token"))
+  }
+
   @Test func `A loan ends by itself`() async throws {
     let directory = try TemporaryDirectory()
     let loan = try Loan(

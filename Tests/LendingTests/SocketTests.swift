@@ -1,5 +1,6 @@
 import Dispatch
 import FoundationEssentials
+import GLibSupport
 import Glibc
 import IdentityClient
 import Lending
@@ -52,6 +53,23 @@ struct SocketTests {
     #expect(end.status == 0)
     let lender = try TestLender(at: .socket(path: path))
     _ = try await lender.send().token()
+  }
+
+  @Test func `A socket in a directory of its own leaves nothing behind, and needs no lock`() throws {
+    let runtime = RuntimeDirectory(environment: ProcessInfo.processInfo.environment).path
+    for (isNamed, hasLock) in [(true, true), (false, false)] {
+      let lender = try TestLender(at: isNamed ? nil : .socket(path: nil))
+      guard case .socket(let path) = lender.lender.address else {
+        Issue.record("It has no socket.")
+        return
+      }
+      lender.lender.close()
+      #expect(access(path, F_OK) != 0)
+      #expect(isNamed || access(String(path.dropLast("/loan.sock".count)), F_OK) != 0)
+      let lock = "\(runtime)/loan-\(sha256Hex(path).prefix(16)).lock"
+      #expect((access(lock, F_OK) == 0) == hasLock)
+      unlink(lock)
+    }
   }
 
   @Test func `A socket that is in use stays, and so does its lender`() async throws {

@@ -112,10 +112,30 @@ struct BorrowTests {
     }
   }
 
+  @Test func `A token that Graph refuses is a matter for the lender, and nobody is sent to sign in here`()
+    async throws
+  {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      let borrower = try Borrower { query in
+        (200, LentThings.token(["scope": .string(query["scope"] ?? "")]))
+      }
+      for arguments in [["me"], ["get", "/me"]] {
+        let result = try tool.run(
+          arguments + ["--from", borrower.address],
+          with: ["LLAVERO_CLIENT_ID": nil, "LLAVERO_AUTHORITY": nil, "DBUS_SESSION_BUS_ADDRESS": nil])
+        #expect(result.status == 3, "\(result.standardError)")
+        #expect(result.standardError.contains("where the tokens are lent"), "\(result.standardError)")
+        #expect(!result.standardError.contains("llavero login"))
+      }
+    }
+  }
+
   @Test func `status and doctor say whose tokens are lent, what for, and until when`() throws {
     let borrower = try Borrower()
     let status = try borrower("status", "--json")
     #expect(status.status == 0, "\(status.standardError)")
+    #expect(borrower.server.requests.count == 1)
     let account = try JSONValue(text: status.standardOutput)["accounts"]?[0]
     #expect(account?["origin"] == "lender" && account?["username"] == "alice@contoso.test")
     #expect(account?["tokens"]?[0]?["scopes"]?[1] == "Mail.Read")
@@ -187,7 +207,8 @@ struct BorrowTests {
     arguments: [
       "login", "login --device-code", "logout", "logout --browser", "groups", "accounts", "list", "show x",
       "clear --yes --account a@b", "import -", "export", "sources", "adopt azure-cli --yes",
-      "rekey",
+      "rekey", "setup", "setup --dry-run", "setup --store file --key passphrase", "copy",
+      "copy --from-store keyring --to-store file --to-key passphrase",
     ])
   func `A command that needs a store says that there is none, and what to do`(words: String) throws {
     let borrower = try Borrower()

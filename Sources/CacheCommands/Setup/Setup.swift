@@ -47,6 +47,7 @@ struct Setup: AsyncParsableCommand {
   var dryRun = false
 
   mutating func run() async throws {
+    client.cache.store.requireStore()
     let environment = ProcessInfo.processInfo.environment
     var file = try SettingsFile(environment: environment)
     try await choose(defaultKey: ownKeyPath(beside: file.path))
