@@ -29,6 +29,8 @@ struct GroupItems {
   /// The items of a shard, empty and damaged ones included; of copies the newest first.
   func paths(of shard: ShardID) -> [ObjectPath] { newestFirst(shard).map(\.path) }
 
+  var anyPath: ObjectPath? { copies.values.first?.first?.path }
+
   /// Whether there is more than one readable copy of a shard.
   func needsMerging(_ shard: ShardID) -> Bool {
     (copies[shard] ?? []).count { $0.document != nil } > 1

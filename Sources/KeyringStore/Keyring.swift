@@ -81,6 +81,15 @@ final class Keyring {
     return items
   }
 
+  /// Whether the keyring may have more than these while a writer is at work.
+  ///
+  /// Where a new item takes the place of one that is changed, neither is found for a moment.
+  func mayHideSome(of shards: ShardSelection, beside items: GroupItems) throws(CacheError) -> Bool {
+    if case .some(let shards) = shards, shards.allSatisfy({ !items.paths(of: $0).isEmpty }) { return false }
+    if !client.keepsChanges, let path = items.anyPath { _ = try item(path) }
+    return !client.keepsChanges
+  }
+
   /// Reads items that were found before. Only what is in them says that they still are what they were: the
   /// keyring may have given their paths to others.
   ///
@@ -210,11 +219,11 @@ final class Keyring {
       }
     }
     // Writing in place is one rewrite of the keyring's file, which a crash leaves either old or new.
-    try calling(collection: name) { () throws(SecretServiceError) in
+    let written = try calling(collection: name) { () throws(SecretServiceError) in
       try client.setSecret(path, secret, cancellable)
     }
     for copy in paths.dropFirst() { try delete(copy) }
-    return path
+    return written
   }
 
   /// Deletes an item. One that is gone already is as good.

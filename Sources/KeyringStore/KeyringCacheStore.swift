@@ -55,9 +55,23 @@ public final class KeyringCacheStore: CacheStore {
   public func read(
     _ shards: ShardSelection, in group: KeychainGroup
   ) async throws(CacheError) -> GroupContents {
-    let contents = try await reading { (keyring) throws(CacheError) in
-      try keyring.items(shards, of: group).contents
+    let writer = runtimeDirectory.isShared ? try? writer(of: group) : nil
+    let generation = writer?.generation
+    let settled = try await reading { (keyring) throws(CacheError) -> GroupContents? in
+      let items = try keyring.items(shards, of: group)
+      if let writer, generation == nil || generation != writer.generation,
+        try keyring.mayHideSome(of: shards, beside: items)
+      {
+        return nil
+      }
+      return items.contents
     }
+    let contents =
+      if let settled { settled } else {
+        try await writing(in: group) { (keyring, _) throws(CacheError) in
+          try keyring.items(shards, of: group).contents
+        }
+      }
     // Such as a second item of a shard: the next write has to see it.
     if !contents.problems.isEmpty { known.forget(group) }
     return contents

@@ -7,6 +7,8 @@ enum CallTarget {
   case collection(name: String)
   case item
   case prompt
+
+  fileprivate var isPrompt: Bool { if case .prompt = self { true } else { false } }
 }
 
 extension SecretServiceError {
@@ -53,6 +55,9 @@ extension SecretServiceError {
         // It is not on the bus yet, or no more.
         case .service: .serviceGone
         }
+    // oo7's word for anything, here for a person who cannot be asked or does not want to be.
+    case "org.freedesktop.zbus.Error" where target.isPrompt:
+      self = .promptDismissed
     default:
       self = .refused(name: name, message: message)
     }

@@ -17,6 +17,11 @@ extension ObjectPath: CustomStringConvertible {
 extension ObjectPath {
   var lastElement: String { path.split(separator: "/").last.map(String.init) ?? path }
 
+  /// Where the collection is whose item is here.
+  var collection: ObjectPath {
+    ObjectPath(path: String(path.dropLast(lastElement.utf8.count + 1)), owner: owner)
+  }
+
   func isInside(_ collection: ObjectPath) -> Bool {
     owner == collection.owner && path.hasPrefix(collection.path + "/")
   }

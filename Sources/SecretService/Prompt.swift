@@ -60,7 +60,8 @@ private final class Prompt: Sendable {
     do {
       _ = try session.call(
         ServiceInterface.prompt, "Prompt", at: path, on: .prompt, [.string("")], reply: "()",
-        Cancellable(timeout: .seconds(25)))
+        // On a terminal oo7 answers when the person has. Whoever waits gives up before.
+        Cancellable(timeout: .seconds(24 * 60 * 60)))
     } catch {
       return finish(.failure(error))
     }

@@ -159,9 +159,14 @@ extension SecretServiceClient {
   }
 
   /// Replaces the item's secret and leaves its label and attributes.
+  /// - Returns: Where the item is now: in oo7, which does not keep a secret that was changed in place, a new item takes its
+  ///   place.
   /// - Throws: ``SecretServiceError``: `collectionLocked`, `noSuchItem`, `itemTooLarge` above
   ///   ``maximumSecretSize``.
-  public func setSecret(_ secret: SecretBytes, of item: ObjectPath) async throws(SecretServiceError) {
+  @discardableResult
+  public func setSecret(
+    _ secret: SecretBytes, of item: ObjectPath
+  ) async throws(SecretServiceError) -> ObjectPath {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
       try connection.setSecret(item, secret, cancellable)
     }

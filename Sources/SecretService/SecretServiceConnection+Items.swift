@@ -1,4 +1,5 @@
 package import GLibSupport
+import Synchronization
 
 extension SecretServiceConnection {
   /// The items that have all these attributes, in `collection` or, if nil, in all collections.
@@ -64,18 +65,7 @@ extension SecretServiceConnection {
     _ path: ObjectPath, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> ItemProperties {
     try withSession(of: path, cancellable) { (session) throws(SecretServiceError) in
-      let answer = try session.call(
-        ServiceInterface.properties, "GetAll", at: path.path, on: .item, [.string(ServiceInterface.item)],
-        reply: "(a{sv})", cancellable)
-      guard let properties = answer[0].properties,
-        let attributes = properties["Attributes"]?.dictionary,
-        let label = properties["Label"]?.string,
-        let isLocked = properties["Locked"]?.boolean
-      else { throw .malformedAnswer("GetAll") }
-      return ItemProperties(
-        path: path, attributes: attributes, label: label,
-        created: properties["Created"]?.uint64 ?? 0, modified: properties["Modified"]?.uint64 ?? 0,
-        isLocked: isLocked)
+      try session.item(path, cancellable)
     }
   }
 
@@ -86,34 +76,41 @@ extension SecretServiceConnection {
   ) throws(SecretServiceError) -> ObjectPath {
     try secret.checkSize()
     return try withSession(of: collection, cancellable) { (session) throws(SecretServiceError) in
-      let properties = Variant.properties([
-        "\(ServiceInterface.item).Label": .string(label),
-        "\(ServiceInterface.item).Attributes": .dictionary(attributes),
-      ])
-      let answer = try session.call(
-        ServiceInterface.collection, "CreateItem", at: collection.path,
-        on: .collection(name: collection.lastElement),
-        [properties, session.encode(secret), .boolean(false)], reply: "(oo)", cancellable)
-      var path = answer[0].string
-      if let promptPath = answer[1].string, promptPath != ServiceInterface.noPath {
-        guard prompt else { throw .promptRequired }
-        path = try session.prompt(promptPath, cancellable).string
-      }
-      guard let path, path != ServiceInterface.noPath else { throw .malformedAnswer("CreateItem") }
-      return ObjectPath(path: path, owner: session.owner)
-    }
-  }
-
-  package func setSecret(
-    _ path: ObjectPath, _ secret: SecretBytes, _ cancellable: Cancellable
-  ) throws(SecretServiceError) {
-    try secret.checkSize()
-    try withSession(of: path, cancellable) { (session) throws(SecretServiceError) in
-      _ = try session.call(
-        ServiceInterface.item, "SetSecret", at: path.path, on: .item, [session.encode(secret)], reply: "()",
+      try session.create(
+        label: label, attributes: attributes, secret: secret, replacing: false, in: collection,
+        prompt: prompt,
         cancellable)
     }
   }
+
+  /// Gives the item another secret.
+  ///
+  /// oo7 keeps what SetSecret changes in memory alone and forgets it when it ends, so there a new item takes the place
+  /// of the old one. It is told by the content type, which it adds to the attributes of every item.
+  /// - Returns: Where the item is now.
+  @discardableResult
+  package func setSecret(
+    _ path: ObjectPath, _ secret: SecretBytes, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> ObjectPath {
+    try secret.checkSize()
+    return try withSession(of: path, cancellable) { (session) throws(SecretServiceError) in
+      if !session.keepsChanges.load(ordering: .relaxed) {
+        let item = try session.item(path, cancellable)
+        if item.attributes[ServiceInterface.contentType] != nil {
+          return try session.create(
+            label: item.label, attributes: item.attributes, secret: secret, replacing: true,
+            in: path.collection, prompt: false, cancellable)
+        }
+      }
+      _ = try session.call(
+        ServiceInterface.item, "SetSecret", at: path.path, on: .item, [session.encode(secret)], reply: "()",
+        cancellable)
+      return path
+    }
+  }
+
+  /// Whether the service is known to keep what SetSecret changes. It is once an item's properties were read.
+  package var keepsChanges: Bool { openedSession?.keepsChanges.load(ordering: .relaxed) ?? false }
 
   package func delete(
     _ path: ObjectPath, prompt: Bool, _ cancellable: Cancellable
@@ -145,6 +142,48 @@ extension ServiceSession {
     let value = try property("Locked", of: interface, at: path, on: target, cancellable)
     guard let isLocked = value.boolean else { throw .malformedAnswer("Locked") }
     return isLocked
+  }
+
+  fileprivate func item(
+    _ path: ObjectPath, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> ItemProperties {
+    let answer = try call(
+      ServiceInterface.properties, "GetAll", at: path.path, on: .item, [.string(ServiceInterface.item)],
+      reply: "(a{sv})", cancellable)
+    guard let properties = answer[0].properties, let isLocked = properties["Locked"]?.boolean
+    else { throw .malformedAnswer("GetAll") }
+    guard let attributes = properties["Attributes"]?.dictionary, let label = properties["Label"]?.string
+    else {
+      // Of a locked item oo7 tells nothing else.
+      throw isLocked ? .collectionLocked : .malformedAnswer("GetAll")
+    }
+    if attributes[ServiceInterface.contentType] == nil { keepsChanges.store(true, ordering: .relaxed) }
+    return ItemProperties(
+      path: path, attributes: attributes, label: label,
+      created: properties["Created"]?.uint64 ?? 0, modified: properties["Modified"]?.uint64 ?? 0,
+      isLocked: isLocked)
+  }
+
+  /// Makes an item, in place of those with the same attributes if it is `replacing` them.
+  fileprivate func create(
+    label: String, attributes: [String: String], secret: SecretBytes, replacing: Bool,
+    in collection: ObjectPath, prompt: Bool, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> ObjectPath {
+    let properties = Variant.properties([
+      "\(ServiceInterface.item).Label": .string(label),
+      "\(ServiceInterface.item).Attributes": .dictionary(attributes),
+    ])
+    let answer = try call(
+      ServiceInterface.collection, "CreateItem", at: collection.path,
+      on: .collection(name: collection.lastElement),
+      [properties, encode(secret), .boolean(replacing)], reply: "(oo)", cancellable)
+    var path = answer[0].string
+    if let promptPath = answer[1].string, promptPath != ServiceInterface.noPath {
+      guard prompt else { throw .promptRequired }
+      path = try self.prompt(promptPath, cancellable).string
+    }
+    guard let path, path != ServiceInterface.noPath else { throw .malformedAnswer("CreateItem") }
+    return ObjectPath(path: path, owner: owner)
   }
 
   fileprivate func search(

@@ -61,12 +61,15 @@ package final class SecretServiceConnection: Sendable {
     }
   }
 
+  /// The session with the service, if there is one.
+  var openedSession: ServiceSession? { current.withLock { $0 } }
+
   private func openSession(_ cancellable: Cancellable) throws(SecretServiceError) -> ServiceSession {
-    if let session = current.withLock({ $0 }) { return session }
+    if let session = openedSession { return session }
     connecting.wait()
     defer { connecting.signal() }
     // Somebody else may have connected meanwhile.
-    if let session = current.withLock({ $0 }) { return session }
+    if let session = openedSession { return session }
     let opened = try ServiceSession(
       busAddress: busAddress, allowsPlain: allowsPlainSession, cancellable)
     current.withLock { $0 = opened }

@@ -8,4 +8,6 @@ enum ServiceInterface {
   static let servicePath = "/org/freedesktop/secrets"
   /// Where the API means "none": no prompt, no object.
   static let noPath = "/"
+  /// An attribute of each item in oo7.
+  static let contentType = "xdg:content-type"
 }

@@ -1,6 +1,7 @@
 import CLibsecret
 import GLibSupport
 import Glibc
+import Synchronization
 
 /// A bus connection of its own, the run of the service found there, and libsecret's encrypted session with it.
 ///
@@ -11,6 +12,8 @@ final class ServiceSession: Sendable {
   let owner: String
   let bus: BusConnection
   private let service: ConnectedService
+  /// Whether the service has shown an item without ``ServiceInterface/contentType``, as oo7 has none.
+  let keepsChanges = Atomic(false)
 
   /// Connects to the bus and opens the session, a plain one only where that is allowed.
   init(

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GLibSupport
 import Glibc
 
@@ -6,6 +7,8 @@ public enum KeyringProvider: Sendable {
   case gnomeKeyring
   case kwallet
   case keepassxc
+  /// Not the program, which Debian does not have: `Tests/interop/stand_in_oo7.py`, which does what its sources say.
+  case oo7
 
   public var isInstalled: Bool { access("/usr/bin/\(program)", X_OK) == 0 }
 
@@ -14,13 +17,14 @@ public enum KeyringProvider: Sendable {
     case .gnomeKeyring: "gnome-keyring-daemon"
     case .kwallet: "kwalletd5"
     case .keepassxc: "keepassxc"
+    case .oo7: "python3"
     }
   }
 
   /// The default collection once there is one.
   var collection: String {
     switch self {
-    case .gnomeKeyring: "/org/freedesktop/secrets/collection/login"
+    case .gnomeKeyring, .oo7: "/org/freedesktop/secrets/collection/login"
     case .kwallet: "/org/freedesktop/secrets/collection/kdewallet"
     case .keepassxc: "/org/freedesktop/secrets/collection/llavero"
     }
@@ -53,6 +57,12 @@ public enum KeyringProvider: Sendable {
       }
       return try startKWallet(in: directory, environment: environment, group: group, unlocked: unlocked)
     case .keepassxc: return try startKeePassXC(in: directory, environment: environment, group: group)
+    case .oo7:
+      let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "interop/stand_in_oo7.py").path
+      return try Child(
+        "/usr/bin/python3", [script, directory] + (unlocked ? [] : ["--locked"]), environment: environment,
+        group: group)
     }
   }
 
@@ -72,7 +82,7 @@ public enum KeyringProvider: Sendable {
       return answer?.first
     }
     switch self {
-    case .gnomeKeyring: return true
+    case .gnomeKeyring, .oo7: return true
     case .kwallet:
       let isOpen = ask("/modules/kwalletd5", "org.kde.KWallet", "isOpen", "kdewallet", "(b)")
       return !unlocked || isOpen?.boolean == true

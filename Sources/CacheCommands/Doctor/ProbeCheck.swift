@@ -23,12 +23,12 @@ struct ProbeCheck: Check {
   ) async throws(SecretServiceError) -> Finding {
     let number = UInt64.random(in: 0...UInt64.max)
     let attributes = ["xdg:schema": "org.llavero.Probe", "probe": String(number, radix: 16)]
-    let path = try await client.create(
+    var path = try await client.create(
       label: "Llavero: probe", attributes: attributes, secret: SecretBytes(copying: Array("first".utf8)),
       in: collection, prompt: prompt)
     let failure: Finding?
     do throws(SecretServiceError) {
-      failure = try await use(path, client, attributes, collection)
+      failure = try await use(&path, client, attributes, collection)
     } catch {
       failure = .problem(error)
     }
@@ -42,14 +42,14 @@ struct ProbeCheck: Check {
   }
 
   private func use(
-    _ path: ObjectPath, _ client: SecretServiceClient, _ attributes: [String: String],
+    _ path: inout ObjectPath, _ client: SecretServiceClient, _ attributes: [String: String],
     _ collection: ObjectPath
   ) async throws(SecretServiceError) -> Finding? {
     guard try await client.search(attributes, in: collection).unlocked == [path] else {
       return .problem("The keyring does not find an item that it has just taken.", advice: Self.advice)
     }
     let second = Array("second".utf8)
-    try await client.setSecret(SecretBytes(copying: second), of: path)
+    path = try await client.setSecret(SecretBytes(copying: second), of: path)
     guard let read = try await client.secrets(of: [path])[path],
       unsafe read.withUnsafeBytes(Array.init) == second
     else {

@@ -1,0 +1,177 @@
+import FoundationEssentials
+import KeyringStore
+import SecretService
+import StoreSupport
+import TestSupport
+import Testing
+import TokenCache
+import WorkerSupport
+
+/// The store on a stand-in of oo7-daemon, which forgets what was changed in place and shows nothing of what is locked.
+@Suite(.timeLimit(.minutes(20)))
+struct OO7Tests {
+  private let token = SampleToken("one", account: 1)
+  private let next = SampleToken("next", account: 1)
+  private let other = SampleToken("other", account: 2)
+
+  @Test(arguments: StoreRule.all(for: Fixture.self))
+  func `The store keeps to what every store keeps to`(_ rule: StoreRule) async throws {
+    try await rule.check(Fixture(provider: .oo7))
+  }
+
+  @Test func `What was saved and changed is there after oo7 was killed and started again`() async throws {
+    let fixture = try Fixture(provider: .oo7)
+    try await fixture.cache.save(token)
+    // By the process that made the item, and by one that found it.
+    try await fixture.cache.save(next)
+    try await fixture.otherCache().save(other)
+    try fixture.restart()
+    for cache in [fixture.cache, fixture.otherCache()] {
+      for found in [token, next, other] { #expect(try await cache.finds(found)) }
+      #expect(try await cache.snapshot().problems.isEmpty)
+    }
+    #expect(try await fixture.allItems().count == 3)
+  }
+
+  @Test func `A save that changes an item takes its place and leaves one with the format's attributes`()
+    async throws
+  {
+    let fixture = try Fixture(provider: .oo7)
+    try await fixture.cache.save(token)
+    let shard = fixture.shard(token)
+    let before = try #require(try await fixture.items(shard).first).properties
+    try await fixture.cache.save(next)
+    let items = try await fixture.items(shard)
+    let after = try #require(items.first).properties
+    #expect(items.count == 1 && after.path != before.path)
+    #expect(after.label == before.label && after.ownAttributes == fixture.attributes(shard))
+    #expect(after.attributes["xdg:content-type"] == "text/plain")
+  }
+
+  @Test func `What is removed is gone after a restart, and only that`() async throws {
+    let fixture = try Fixture(provider: .oo7)
+    for token in [token, next, other] { try await fixture.cache.save(token) }
+    let second = TokenCacheAccessor(store: fixture.store, group: try KeychainGroup("org.example.other"))
+    try await second.save(token)
+    try await fixture.cache.removeAccount(token.homeAccountID)
+    try fixture.restart()
+    for cache in [fixture.cache, fixture.otherCache()] {
+      #expect(try await !cache.finds(token))
+      #expect(try await cache.finds(other))
+    }
+    #expect(try await fixture.cache.clear() > 0)
+    try fixture.restart()
+    #expect(try await fixture.otherCache().snapshot().document.isEmpty)
+    #expect(try await second.finds(token))
+  }
+
+  @Test func `Two items of a shard become one, and both's tokens are there after a restart`() async throws {
+    let fixture = try Fixture(provider: .oo7)
+    try await fixture.cache.save(token)
+    try await fixture.create(fixture.attributes(fixture.shard(token)), try await fixture.shardText(next))
+    try await fixture.otherStore().update([fixture.shard(token)], in: fixture.group) { _ in }
+    #expect(try await fixture.items(fixture.shard(token)).count == 1)
+    try fixture.restart()
+    #expect(try await fixture.items(fixture.shard(token)).count == 1)
+    for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
+  }
+
+  @Test(arguments: [true, false])
+  func `A reader who comes while an item is replaced waits for the new one`(readsAll: Bool) async throws {
+    let fixture = try Fixture(provider: .oo7)
+    for token in [token, other] { try await fixture.cache.save(token) }
+    let shards = try await Set(fixture.store.read(.all, in: fixture.group).documents.keys)
+    try fixture.order("oo7-holds-replacement")
+    async let save: Void = fixture.cache.save(next)
+    while !fixture.isThere("oo7-is-replacing") { await Task.yield() }
+    let selection = readsAll ? ShardSelection.all : .some(Array(shards))
+    let documents = try await fixture.otherStore().read(selection, in: fixture.group).documents
+    #expect(Set(documents.keys) == shards)
+    #expect(documents[fixture.shard(token)]?.accessTokens.count == 2)
+    try await save
+  }
+
+  @Test(arguments: [true, false])
+  func `A locked keyring is never taken for an empty one`(isNew: Bool) async throws {
+    let fixture = try Fixture(provider: .oo7)
+    try await fixture.cache.save(token)
+    if isNew { try fixture.restart(unlocked: false) } else { try fixture.keyring.lockCollection() }
+    let locked = CacheError(.locked, "")
+    for store in [fixture.store, fixture.otherStore()] {
+      let cache = TokenCacheAccessor(store: store, group: fixture.group)
+      await #expect(throws: locked) { try await store.groups() }
+      await #expect(throws: locked) { try await store.read(.all, in: fixture.group) }
+      await #expect(throws: locked) { try await store.remove(.everything, in: fixture.group) }
+      await #expect(throws: locked) { try await cache.finds(other) }
+      await #expect(throws: locked) { try await cache.save(next) }
+    }
+    let prompting = fixture.promptingCache()
+    try await prompting.save(next)
+    try fixture.restart()
+    for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
+  }
+
+  @Test func `An item that is locked alone says so, and not that its answer makes no sense`() async throws {
+    let fixture = try Fixture(provider: .oo7)
+    try await fixture.cache.save(token)
+    let path = try #require(try await fixture.items(fixture.shard(token)).first).properties.path
+    try fixture.keyring.lockCollection()
+    await #expect(throws: SecretServiceError.collectionLocked) { try await fixture.client.item(path) }
+    await #expect(throws: SecretServiceError.collectionLocked) {
+      try await fixture.client.setSecret(SecretBytes(copying: [1]), of: path)
+    }
+  }
+
+  @Test func `Where oo7 can ask nobody the error says that nothing was shown`() async throws {
+    let fixture = try Fixture(provider: .oo7)
+    try await fixture.cache.save(token)
+    try fixture.restart(unlocked: false)
+    try fixture.order("oo7-asks-nobody")
+    let error = await #expect(throws: CacheError.self) { try await fixture.promptingCache().finds(token) }
+    #expect(error?.underlyingError as? SecretServiceError == .promptDismissed)
+    #expect(error?.advice?.contains("Without a display") == true)
+  }
+
+  @Test func `Four processes that save at once lose nothing, before a restart and after it`() async throws {
+    let fixture = try Fixture(provider: .oo7)
+    let saves = 25
+    let workers = try (0..<4).map {
+      try Worker(fixture.keyring, "save", fixture.group.name, "w\($0)", "\(saves)", "3")
+    }
+    var acknowledged: [String] = []
+    for worker in workers {
+      let (lines, status) = await worker.finish()
+      #expect(status == 0)
+      acknowledged += lines
+    }
+    #expect(acknowledged.count == 4 * saves)
+    #expect(try await fixture.savedNames() == Set(acknowledged))
+    try fixture.restart()
+    #expect(try await fixture.savedNames() == Set(acknowledged))
+  }
+}
+
+extension Fixture {
+  /// Ends oo7 as a crash would, and starts it again.
+  fileprivate func restart(unlocked: Bool = true) throws {
+    keyring.killDaemon()
+    try keyring.startDaemon(unlocked: unlocked)
+  }
+
+  /// Tells the stand-in what to do, by a file.
+  fileprivate func order(_ name: String) throws {
+    try Data().write(to: URL(filePath: keyring.directory + "/" + name))
+  }
+
+  fileprivate func isThere(_ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: keyring.directory + "/" + name)
+  }
+
+  /// A cache of another process that may ask the person.
+  fileprivate func promptingCache() -> TokenCacheAccessor {
+    let store = KeyringCacheStore(
+      prompt: .allowed(waitingUpTo: .seconds(120)), timeout: .seconds(120), busAddress: keyring.busAddress,
+      environment: keyring.environment)
+    return TokenCacheAccessor(store: store, group: group)
+  }
+}
