@@ -62,6 +62,8 @@ final class LoanSocket: Sendable {
   static func made(at path: String?, isOpen: Bool) throws(LendingError) -> LoanSocket {
     let runtime = RuntimeDirectory(environment: processEnvironment()).path
     var ownDirectory: String?
+    var isMade = false
+    defer { if !isMade, let ownDirectory { rmdir(ownDirectory) } }
     if path == nil {
       let directory = "\(runtime)/loan-\(String(UInt32.random(in: .min ... .max), radix: 16))"
       do throws(PrivateFileError) { _ = try PrivateDirectory.made(at: directory) } catch {
@@ -91,11 +93,13 @@ final class LoanSocket: Sendable {
     do throws(LendingError) {
       try removeAbandoned(name, in: directory, path)
       let (descriptor, status) = try listening(name, in: directory, mode: isOpen ? 0o666 : 0o600, path)
-      return LoanSocket(
+      let made = LoanSocket(
         path: path, socket: try socket(descriptor),
         place: Place(
           directory: directory, name: name, ownDirectory: ownDirectory, device: UInt(status.st_dev),
           inode: UInt(status.st_ino)))
+      isMade = true
+      return made
     } catch {
       close(directory)
       throw error

@@ -36,7 +36,7 @@ extension ClientOptions {
   ///   - policy: When the broker is asked.
   ///   - request: What to ask a client for.
   /// - Returns: The token, and whose it is.
-  /// - Throws: `Failure.Message`.
+  /// - Throws: `Failure.Message`, or `IdentityError`.
   fileprivate func token(
     minimumValidity: Double? = nil, broker policy: BrokerPolicy,
     request: (PublicClient) async throws(Failure.Message) -> SilentRequest
