@@ -59,6 +59,20 @@ struct Fixture: SharedStoreFixture {
     try Worker([Worker.program] + arguments, environment: keyring.environment)
   }
 
+  /// The names of what four processes that save at once were told is saved.
+  func savedByFour() async throws -> Set<String> {
+    let saves = 25
+    let workers = try (0..<4).map { try worker(["save", group.name, "w\($0)", "\(saves)", "3"]) }
+    var acknowledged: [String] = []
+    for worker in workers {
+      let (lines, status) = await worker.finish()
+      #expect(status == 0)
+      acknowledged += lines
+    }
+    #expect(acknowledged.count == 4 * saves)
+    return Set(acknowledged)
+  }
+
   func shard(_ token: SampleToken) -> ShardID {
     ShardID(homeAccountID: token.homeAccountID, group: group)
   }

@@ -149,22 +149,8 @@ struct KWalletTests {
 
   @Test func `Four processes that save at once lose nothing`() async throws {
     let fixture = try fixture()
-    let saves = 25
-    let workers = try (0..<4).map {
-      try Worker(fixture.keyring, "save", fixture.group.name, "w\($0)", "\(saves)", "3")
-    }
-    var acknowledged: [String] = []
-    for worker in workers {
-      let (lines, status) = await worker.finish()
-      #expect(status == 0)
-      acknowledged += lines
-    }
-    #expect(acknowledged.count == 4 * saves)
-    let snapshot = try await fixture.otherCache().snapshot()
-    let (document, problems) = (snapshot.document, snapshot.problems)
-    #expect(problems.isEmpty)
-    let names = document.accessTokens.values.compactMap(\.secret).compactMap(SampleToken.name(ofAccessToken:))
-    #expect(Set(names) == Set(acknowledged))
+    let acknowledged = try await fixture.savedByFour()
+    #expect(try await fixture.savedNames() == acknowledged)
     try await fixture.unlock()
     // One for each account and one for what belongs to none.
     #expect(try await fixture.allItems().count == 4)

@@ -134,20 +134,10 @@ struct OO7Tests {
 
   @Test func `Four processes that save at once lose nothing, before a restart and after it`() async throws {
     let fixture = try Fixture(provider: .oo7)
-    let saves = 25
-    let workers = try (0..<4).map {
-      try Worker(fixture.keyring, "save", fixture.group.name, "w\($0)", "\(saves)", "3")
-    }
-    var acknowledged: [String] = []
-    for worker in workers {
-      let (lines, status) = await worker.finish()
-      #expect(status == 0)
-      acknowledged += lines
-    }
-    #expect(acknowledged.count == 4 * saves)
-    #expect(try await fixture.savedNames() == Set(acknowledged))
+    let acknowledged = try await fixture.savedByFour()
+    #expect(try await fixture.savedNames() == acknowledged)
     try fixture.restart()
-    #expect(try await fixture.savedNames() == Set(acknowledged))
+    #expect(try await fixture.savedNames() == acknowledged)
   }
 }
 
