@@ -170,9 +170,11 @@ struct WatchTests {
     let fixture = try Fixture(node)
     let transport = StreamTransport { (number, request, receive) throws(HTTPTransportError) in
       if number == 1 {
-        // Two changes after the question at which revision to begin.
-        for number in 0..<2 { try? await fixture.cache.save(SampleToken("t\(number)", account: 1)) }
-        _ = try? await node.control("compact", "\(RawGateway(node).revision())")
+        // Two changes after the question at which revision to begin, also where the watch is given up meanwhile.
+        await Task {
+          for number in 0..<2 { try? await fixture.cache.save(SampleToken("t\(number)", account: 1)) }
+          _ = try? await node.control("compact", "\(RawGateway(node).revision())")
+        }.value
       }
       return try await MeddlingTransport().stream(request, receive)
     }
