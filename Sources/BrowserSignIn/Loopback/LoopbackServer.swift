@@ -18,8 +18,8 @@ final class LoopbackServer: @unchecked Sendable {
   let refusedAnswers = Atomic(0)
   /// The one answer that counts, once it came.
   private var answer: [String: String]?
-  /// Whether the browser has got the page about it.
-  private var isDelivered = false
+  /// The same, once the browser has got the page about it. Set on the thread, read anywhere.
+  let delivered = Mutex<[String: String]?>(nil)
   private var isClosed = false
   private var landingTimer: ContextTimer?
   private var calls: [LoopbackCall] = []
@@ -51,8 +51,8 @@ final class LoopbackServer: @unchecked Sendable {
 
   /// Tells a call the answer as soon as the browser has got its page.
   func add(_ call: LoopbackCall) {
-    if let answer, isDelivered {
-      call.finish(.success(answer))
+    if let delivered = delivered.withLock(\.self) {
+      call.finish(.success(delivered))
     } else if isClosed {
       call.finish(.failure(.cancelled))
     } else {
@@ -89,8 +89,8 @@ final class LoopbackServer: @unchecked Sendable {
   }
 
   private func deliver() {
-    guard let answer, !isDelivered, !isClosed else { return }
-    isDelivered = true
+    guard let answer, !isClosed, delivered.withLock({ $0 == nil }) else { return }
+    delivered.withLock { $0 = answer }
     landingTimer = nil
     for call in calls { call.finish(.success(answer)) }
   }
