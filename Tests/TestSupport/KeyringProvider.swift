@@ -100,20 +100,13 @@ public enum KeyringProvider: Sendable {
     var environment = environment
     environment["QT_QPA_PLATFORM"] = "offscreen"
     guard unlocked else { return try Child(program, [], environment: environment, group: group) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
     let path = directory + "/kwallet.socket"
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
     unlink(path)
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     let descriptors = (0..<2).map { _ in socket(AF_UNIX, kind, 0) }
     defer { descriptors.forEach { close($0) } }
     func withAddress(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) throws {
-      let size = MemoryLayout<sockaddr_un>.size
-      let code = withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, socklen_t(size)) }
-      }
-      if code != 0 { throw Child.Failure(description: "\(path): \(errno)") }
+      if withSocketAddress(of: path, call) != 0 { throw Child.Failure(description: "\(path): \(errno)") }
     }
     try withAddress { bind(descriptors[0], $0, $1) }
     listen(descriptors[0], 1)

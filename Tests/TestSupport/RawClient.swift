@@ -1,4 +1,5 @@
 import Dispatch
+import GLibSupport
 import Glibc
 
 /// A connection to a server of this machine whose bytes the test writes and reads.
@@ -20,13 +21,7 @@ package final class RawClient: Sendable {
   /// Connects to the socket at a path.
   package init?(socket path: String) {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let isConnected = withUnsafeBytes(of: address) { bytes in
-      connects(to: bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
-    }
-    if !isConnected { return nil }
+    guard withSocketAddress(of: path, { connects(to: $0, $1) ? 0 : -1 }) == 0 else { return nil }
   }
 
   private func connects(to address: UnsafePointer<sockaddr>?, _ size: socklen_t) -> Bool {

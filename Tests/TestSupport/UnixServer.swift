@@ -1,4 +1,5 @@
 import Dispatch
+import GLibSupport
 import Glibc
 import Synchronization
 
@@ -57,17 +58,9 @@ public final class UnixServer: Sendable {
 
   private static func socket(at path: String) throws -> Int32 {
     let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
-      throw Child.Failure(description: "The path is too long")
+    guard withSocketAddress(of: path, { bind(descriptor, $0, $1) }) == 0 else {
+      throw Child.Failure(description: "bind: \(errno)")
     }
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-    let end = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
-    }
-    guard end == 0 else { throw Child.Failure(description: "bind: \(errno)") }
     return descriptor
   }
 
