@@ -203,6 +203,35 @@ struct ImportTests {
     #expect(token.fields["x"] == .integer(1))
   }
 
+  /// Fields that are in the keys of others alone.
+  @Test(arguments: [
+    ("IdToken", "IdToken", #""family_id": "1""#), ("IdToken", "IdToken", #""requested_claims": "{}""#),
+    ("IdToken", "IdToken", #""application_cache_identifier": "a""#),
+    ("RefreshToken", "RefreshToken", #""application_cache_identifier": "a""#),
+    ("RefreshToken", "RefreshToken", #""requestedClaims": "{}""#),
+    ("AccessToken", "AccessToken", #""family_id": "1""#),
+    ("AccessToken", "AccessToken_With_AuthScheme", #""token_type": "Bearer""#),
+  ])
+  func `What takes the place of a record for the same thing makes its key`(
+    _ section: String, _ type: String, _ field: String
+  ) throws {
+    func document(_ more: String, under key: String) throws -> CacheDocument {
+      let json = """
+        {"\(section)": {"\(key)": {"credential_type": "\(type)", "secret": "s", "home_account_id": "u.t",
+          "environment": "login.microsoftonline.com", "client_id": "c", "realm": "t"\(more)}}}
+        """
+      return try CacheDocument(json: Data(json.utf8))
+    }
+    let key = try #require(document("", under: "k").credentials.first?.credential.serializedKey)
+    var merged = try document("", under: key)
+    try merged.merge(document(", \(field)", under: "other"), in: .known)
+    #expect(
+      try merged.credentials.map(\.credential)
+        == document(", \(field)", under: key).credentials.map(\.credential))
+    #expect(merged.credentials.map(\.key) == [key])
+    #expect(merged.credentials.map(\.credential.serializedKey) == [key])
+  }
+
   @Test func `A refresh token under a key without scopes gets none from a newer one`() async throws {
     func token(_ key: String, _ time: Int, _ more: String) -> String {
       """

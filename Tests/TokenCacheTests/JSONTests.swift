@@ -81,6 +81,16 @@ struct JSONTests {
     }
   }
 
+  /// Swift says of the first and the third neither that they are equal nor which comes first.
+  @Test func `The order of names does not depend on chance`() throws {
+    let names = ["\u{e9}$", "\"", "e\u{301}", "\u{0}"]
+    for _ in 0..<100 {
+      let sections = JSONObject(uniqueKeysWithValues: names.shuffled().map { ($0, .null) })
+      let json = try String(decoding: CacheDocument(sections: sections).json(), as: UTF8.self)
+      #expect(json == "{\"\\u0000\":null,\"\\\"\":null,\"e\u{301}\":null,\"\u{e9}$\":null}")
+    }
+  }
+
   @Test(arguments: 0..<40)
   func `A byte with a meaning is found wherever it stands`(position: Int) {
     for byte in [UInt8(ascii: "\""), UInt8(ascii: "\\"), 0, 0x1F] {

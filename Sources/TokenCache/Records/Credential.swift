@@ -138,18 +138,21 @@ public struct Credential: CacheRecord {
 
   package var serializedKey: String {
     let type = credentialType
-    // A refresh token serves every tenant and scope, and only an access token's name has its scopes; other libraries
-    // write them into others too.
-    let realm = type.section == .refreshToken ? nil : realm
-    let target = type.section == .accessToken ? target : nil
-    let parts = [homeAccountID, environment, type.rawValue, familyID ?? clientID, realm].map { $0 ?? "" }
-    var key = (parts + [applicationIdentifier].compactMap(\.self) + [target ?? ""]).map(\.normalized)
-      .joined(separator: "-")
+    // The key says no more than the record's identity does, so that what replaces a record leaves its key true: a
+    // refresh token serves every tenant and scope, and only an access token's name has more than client and tenant.
+    // Other libraries write scopes into others too.
+    let (owner, realm) = type.section == .refreshToken ? (familyID ?? clientID, nil) : (clientID, realm)
+    var parts = [homeAccountID, environment, type.rawValue, owner, realm]
+    guard type.section == .accessToken else {
+      return (parts + [nil]).map { ($0 ?? "").normalized }.joined(separator: "-")
+    }
+    if let applicationIdentifier { parts.append(applicationIdentifier) }
+    parts.append(target)
     // The schema gives a token type only to tokens with an authentication scheme; other libraries write
     // "Bearer" into plain ones, which is no part of their name.
-    if type == .accessTokenWithAuthScheme, let tokenType { key += "-" + tokenType.normalized }
-    if let requestedClaims { key += "|" + sha256Hex(requestedClaims.normalized).prefix(7) }
-    return key
+    if type == .accessTokenWithAuthScheme, !schemeName.isEmpty { parts.append(schemeName) }
+    let key = parts.map { ($0 ?? "").normalized }.joined(separator: "-")
+    return key + (requestedClaims.map { "|" + sha256Hex($0.normalized).prefix(7) } ?? "")
   }
 
   package static let replacedFields: Set<String> = [
