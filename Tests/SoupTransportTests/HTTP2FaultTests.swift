@@ -100,14 +100,14 @@ extension TransportTests {
       let flood = serve { connection in
         connection.write(Frame.head())
         let block = Array(repeatElement(Frame.bytes(Frame.data), count: 500).joined())
-        // libsoup looks at nothing else, deadlines included, while there is always one more frame to read.
-        while connection.write(block) { usleep(1000) }
+        // libsoup looks at nothing else while there is always one more frame to read.
+        while connection.write(block) {}
       }
       defer { flood.stop() }
       let server = TestServer { _ in .init(body: Array("hello".utf8)) }
       defer { server.stop() }
       let transport = try makeTransport()
-      _ = await failure(transport, get(flood.port, timeout: .milliseconds(300)))
+      #expect(await failure(transport, get(flood.port, timeout: .milliseconds(300))) == .timedOut)
       #expect(try await transport.send(get(server.port, timeout: .seconds(60))).text == "hello")
     }
 

@@ -39,7 +39,9 @@ final class RawServer: @unchecked Sendable {
         }
         let client = GObjectReference(taking: client)
         DispatchQueue(label: "raw-connection").async {
-          if let connection = RawConnection(client, identity, http2: http2, number: number) {
+          if let connection = RawConnection(
+            client, identity, http2: http2, number: number, until: self.cancellable)
+          {
             serve(connection)
             connection.close()
           }
@@ -48,6 +50,7 @@ final class RawServer: @unchecked Sendable {
     }
   }
 
+  /// Ends all connections, too.
   func stop() {
     cancellable.cancel()
     g_socket_close(socket.pointer, nil)
@@ -60,13 +63,15 @@ final class RawConnection: @unchecked Sendable {
   let number: Int
   private let socket: GObjectReference<GSocket>
   private let stream: GObjectReference<GIOStream>
+  private let stopped: Cancellable
 
   fileprivate init?(
     _ socket: GObjectReference<GSocket>, _ identity: GObjectReference<GTlsCertificate>?, http2: Bool,
-    number: Int
+    number: Int, until stopped: Cancellable
   ) {
     self.number = number
     self.socket = socket
+    self.stopped = stopped
     let plain = existing(g_socket_connection_factory_create_connection(socket.pointer))
     let plainStream = UnsafeMutableRawPointer(plain).assumingMemoryBound(to: GIOStream.self)
     guard let identity else {
@@ -83,7 +88,9 @@ final class RawConnection: @unchecked Sendable {
         g_tls_connection_set_advertised_protocols(tls.assumingMemoryBound(to: GTlsConnection.self), &names)
       }
     }
-    if g_tls_connection_handshake(tls.assumingMemoryBound(to: GTlsConnection.self), nil, nil) == 0 {
+    if g_tls_connection_handshake(
+      tls.assumingMemoryBound(to: GTlsConnection.self), stopped.pointer, nil) == 0
+    {
       return nil
     }
   }
@@ -105,7 +112,8 @@ final class RawConnection: @unchecked Sendable {
   func read() -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 65536)
     let count = g_input_stream_read(
-      g_io_stream_get_input_stream(stream.pointer), &buffer, gsize(buffer.count), nil, nil)
+      g_io_stream_get_input_stream(stream.pointer), &buffer, gsize(buffer.count),
+      stopped.pointer, nil)
     return count > 0 ? Array(buffer[..<count]) : nil
   }
 
@@ -116,7 +124,7 @@ final class RawConnection: @unchecked Sendable {
   @discardableResult
   func write(_ bytes: [UInt8]) -> Bool {
     let output = g_io_stream_get_output_stream(stream.pointer)
-    return g_output_stream_write_all(output, bytes, gsize(bytes.count), nil, nil, nil) != 0
+    return g_output_stream_write_all(output, bytes, gsize(bytes.count), nil, stopped.pointer, nil) != 0
   }
 
   /// Writes past TLS.
@@ -141,7 +149,9 @@ final class RawConnection: @unchecked Sendable {
   func tunnel(to host: String, port: UInt16) {
     let client = existing(g_socket_client_new())
     defer { g_object_unref(client) }
-    guard let connection = g_socket_client_connect_to_host(client, host, port, nil, nil) else { return }
+    guard let connection = g_socket_client_connect_to_host(client, host, port, stopped.pointer, nil) else {
+      return
+    }
     defer { g_object_unref(connection) }
     let other = UnsafeMutableRawPointer(connection).assumingMemoryBound(to: GIOStream.self)
     write("HTTP/1.1 200 Connected\r\n\r\n")
@@ -149,9 +159,10 @@ final class RawConnection: @unchecked Sendable {
     let group = DispatchGroup()
     for (from, to) in [(stream.pointer, other), (other, stream.pointer)] {
       nonisolated(unsafe) let (from, to) = (from, to)
-      DispatchQueue(label: "raw-tunnel").async(group: group) {
+      DispatchQueue(label: "raw-tunnel").async(group: group) { [self] in
         g_output_stream_splice(
-          g_io_stream_get_output_stream(to), g_io_stream_get_input_stream(from), flags, nil, nil)
+          g_io_stream_get_output_stream(to), g_io_stream_get_input_stream(from), flags,
+          stopped.pointer, nil)
         g_io_stream_close(to, nil, nil)
       }
     }
