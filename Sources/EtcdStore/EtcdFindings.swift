@@ -47,6 +47,7 @@ struct EtcdFindings {
         if snapshot.shards.count <= Self.maximumConditions { group.keep(id, opened) }
         shards.append((id, value, .success(opened)))
       } catch {
+        group.drop(id)
         shards.append((id, value, .failure(error)))
       }
     }

@@ -25,6 +25,15 @@ final class EtcdGroup: Sendable {
     var seen: [ShardID: (sequence: UInt64, revision: Int64)] = [:]
     var kept: [ShardID: Opened] = [:]
     var lease: (id: Int64, grantedAt: ContinuousClock.Instant)?
+    var left: Left?
+  }
+
+  /// What this process's last write has left behind.
+  struct Left: Sendable {
+    /// The data keys, sealed, as they were then.
+    let keys: EtcdValue
+    /// The revision of the write, and of the writer's own value.
+    let revision: Int64
   }
 
   init(_ group: KeychainGroup, writer: String, watch: GroupWatch?) {
@@ -68,12 +77,21 @@ final class EtcdGroup: Sendable {
     }
   }
 
+  /// Lets go of a shard that is not what it was.
+  func drop(_ shard: ShardID) { state.withLock { $0.kept[shard] = nil } }
+
   /// Those of some shards that are kept; none where they are too many to be named in one request.
   func kept(_ shards: [ShardID]) -> [ShardID: Opened] {
     guard shards.count <= EtcdFindings.maximumConditions else { return [:] }
     return state.withLock { state in
       Dictionary(shards.compactMap { id in state.kept[id].map { (id, $0) } }) { first, _ in first }
     }
+  }
+
+  /// What the last write has left; `nil` before the first.
+  var left: Left? {
+    get { state.withLock { $0.left } }
+    set { state.withLock { $0.left = newValue } }
   }
 
   /// For how long etcd keeps what a writer leaves, in seconds: twice as long as the longest call, and as long again.

@@ -17,6 +17,23 @@ struct EtcdSnapshot: Sendable {
   /// How many shards are got in one request, as long as the answer does not get too large.
   private static let step = 100
 
+  /// What is there if nobody has written since this process did; `nil` where it does not have all of the shards in memory.
+  init?(remembered shards: [ShardID], of known: EtcdGroup, _ names: EtcdNames) {
+    let kept = known.kept(shards)
+    guard let left = known.left, !shards.isEmpty, shards.allSatisfy({ kept[$0] != nil }) else { return nil }
+    func unread(_ key: String, _ revision: Int64) -> EtcdValue {
+      EtcdValue(key: Array(key.utf8), value: [], modRevision: revision)
+    }
+    revision = kept.values.reduce(left.revision) { max($0, $1.modRevision) }
+    keys = left.keys
+    stamp = nil
+    writer = unread(known.writer, left.revision)
+    self.kept = kept
+    self.shards = shards.map { id in
+      (id, kept[id].map { unread(names.shard(id, of: known.group), $0.modRevision) })
+    }
+  }
+
   /// Gets what every call needs, and shards.
   init(
     _ selection: ShardSelection, of known: EtcdGroup, _ names: EtcdNames, _ client: EtcdClient,

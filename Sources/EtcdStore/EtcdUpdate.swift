@@ -43,16 +43,24 @@ struct EtcdUpdate<Result: Sendable> {
     let sequence: UInt64
   }
 
-  /// Reads, plans and writes until nobody has written in between.
+  /// Reads, plans and writes until nobody has written in between. What this process has in memory is tried first, unread:
+  /// the transaction finds out whether it is still so.
   ///
   /// - Parameters:
   ///   - selection: What to read.
-  ///   - makePlan: Called with what is there, and again after others were faster.
+  ///   - makePlan: Called with what is there, or was, and again after others were faster.
   /// - Returns: The result of the plan that was carried out.
   /// - Throws: What `makePlan` throws, when nothing was written; ``CacheError`` when etcd does not do it.
   mutating func run(
     _ selection: ShardSelection, _ makePlan: (EtcdSnapshot) async throws(CacheError) -> Plan
   ) async throws(CacheError) -> Result {
+    if case .some(let shards) = selection,
+      let memory = EtcdSnapshot(remembered: shards, of: group, names),
+      // Only what is written is compared with what is there.
+      let plan = try? await makePlan(memory), !plan.operations.isEmpty, try await commit(plan, memory)
+    {
+      return plan.result
+    }
     var pause = Duration.milliseconds(2)
     for _ in 0..<Self.maximumAttempts {
       let snapshot: EtcdSnapshot
@@ -61,7 +69,7 @@ struct EtcdUpdate<Result: Sendable> {
       } catch {
         throw sent.isEmpty ? error.cacheError(writing: false) : error.unsettled
       }
-      if let result = applied(snapshot.writer) { return result }
+      if let result = applied(snapshot.writer, snapshot.keys) { return result }
       let plan: Plan
       do throws(CacheError) {
         plan = try await makePlan(snapshot)
@@ -82,15 +90,16 @@ struct EtcdUpdate<Result: Sendable> {
   }
 
   /// What it means that this writer's value is what it is, where it is that of something sent.
-  private func applied(_ writer: EtcdValue?) -> Result? {
+  private func applied(_ writer: EtcdValue?, _ keys: EtcdValue?) -> Result? {
     guard let writer, let plan = sent.first(where: { $0.id == writer.value })?.plan else { return nil }
-    take(plan, at: writer.modRevision)
+    take(plan, at: writer.modRevision, keys)
     return plan.result
   }
 
   /// Takes note of what was written.
-  private func take(_ plan: Plan, at revision: Int64) {
+  private func take(_ plan: Plan, at revision: Int64, _ keys: EtcdValue?) {
     group.watch?.changed(at: revision)
+    group.left = keys.map { .init(keys: $0, revision: revision) }
     for (id, written) in plan.written {
       if let written {
         _ = group.see(id, sequence: written.sequence, at: revision)
@@ -117,13 +126,13 @@ struct EtcdUpdate<Result: Sendable> {
           + plan.conditions,
         operations + [.put(group.writer, id, lease: lease)], otherwise: [.get(group.writer)], until: deadline)
       guard !outcome.succeeded else {
-        take(plan, at: outcome.revision)
+        take(plan, at: outcome.revision, snapshot.keys)
         return true
       }
       // One of its copies may have been applied.
       let writer = try outcome.value(0, of: group.writer)
       guard let writer, writer.value == id else { return false }
-      take(plan, at: writer.modRevision)
+      take(plan, at: writer.modRevision, snapshot.keys)
       return true
     } catch  where error.saysThatTheLeaseIsGone {
       // The lease is gone, as after a backup was restored.
@@ -144,7 +153,7 @@ struct EtcdUpdate<Result: Sendable> {
         if: [EtcdCondition(key: group.writer, modRevision: snapshot.writer?.modRevision ?? 0)],
         [.put(group.writer, randomBytes(16), lease: try await lease())], otherwise: [.get(group.writer)],
         until: deadline)
-      return outcome.succeeded ? nil : applied(try outcome.value(0, of: group.writer))
+      return outcome.succeeded ? nil : applied(try outcome.value(0, of: group.writer), snapshot.keys)
     } catch {
       throw error.unsettled
     }

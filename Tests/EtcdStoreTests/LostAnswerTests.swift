@@ -145,7 +145,7 @@ struct LostAnswerTests {
   @Test func `Where nobody can tell whether a change was made, the error says so`() async throws {
     _ = try await increment(in: fixture.store())
     let store = try fixture.store(
-      timeout: .seconds(3),
+      timeout: .seconds(10),
       through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
         let answer = try await send(request)
         if request.writes { throw .connectionLost("lost") }

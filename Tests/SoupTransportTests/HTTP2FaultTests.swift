@@ -122,7 +122,7 @@ extension TransportTests {
         defer { server.stop() }
         let transport = try makeTransport()
         let before = peakMemory()
-        let error = await failure(transport, get(server.port, timeout: .seconds(5)))
+        let error = await failure(transport, get(server.port, timeout: .seconds(60)))
         #expect(error == .responseTooLarge(limit: 1 << 20))
         // libsoup allows the server 32 MiB beforehand.
         #expect(peakMemory() - before < 100 << 20 || !memoryIsMeasurable)
