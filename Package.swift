@@ -136,29 +136,13 @@ let package = Package(
         "MSALExtensionsStore", "SecretService", "SoupTransport", "TokenCache", logging,
       ],
       swiftSettings: safe),
-    .target(
-      name: "ToolSupport",
-      dependencies: [
-        "Borrowing", "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport", "IdentityBroker",
-        "IdentityClient",
-        "KeyringStore",
-        "Sealing", "SecretService", "TokenCache", argumentParser,
-      ],
-      swiftSettings: safe),
-    // The commands about a store.
-    .target(
-      name: "CacheCommands",
-      dependencies: [
-        "Borrowing", "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport", "IdentityBroker",
-        "IdentityClient",
-        "MSALExtensionsStore", "Sealing", "SecretService", "TokenCache", "ToolSupport", argumentParser,
-      ],
-      swiftSettings: safe),
     .executableTarget(
       name: "llavero",
       dependencies: [
-        "BrowserSignIn", "CacheCommands", "GLibSupport", "HTTPSupport", "IdentityClient", "Lending",
-        "MicrosoftGraph", "SoupTransport", "TokenCache", "ToolSupport", argumentParser, httpTypes,
+        "Borrowing", "BrowserSignIn", "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport",
+        "IdentityBroker", "IdentityClient", "KeyringStore", "Lending", "MSALExtensionsStore",
+        "MicrosoftGraph", "Sealing", "SecretService", "SoupTransport", "TokenCache", argumentParser,
+        httpTypes,
       ],
       swiftSettings: safe),
     .target(
@@ -312,8 +296,7 @@ let package = Package(
     .testTarget(
       name: "LlaveroTests",
       dependencies: [
-        "EntraLab", "GLibSupport", "HTTPSupport", "SecretService", "TestSupport", "TokenCache", "ToolSupport",
-        "llavero",
+        "EntraLab", "GLibSupport", "HTTPSupport", "SecretService", "TestSupport", "TokenCache", "llavero",
       ],
       swiftSettings: common),
   ],

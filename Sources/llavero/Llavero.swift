@@ -1,7 +1,5 @@
 import ArgumentParser
-import CacheCommands
 import TokenCache
-import ToolSupport
 
 struct Llavero: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -41,10 +39,15 @@ struct Llavero: AsyncParsableCommand {
       CommandGroup(
         name: "Sign in",
         subcommands: [
-          Login.self, Logout.self, CommandList.status, Token.self, Me.self, Get.self, Lend.self,
-          GitCredential.self, Shim.self,
+          Login.self, Logout.self, Status.self, Token.self, Me.self, Get.self, Lend.self, GitCredential.self,
+          Shim.self,
         ]),
-      CommandGroup(name: "Look after the cache", subcommands: CommandList.cache + [Scheme.self]),
+      CommandGroup(
+        name: "Look after the cache",
+        subcommands: [
+          Setup.self, Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
+          Sources.self, Adopt.self, Copy.self, Rekey.self, Doctor.self, Scheme.self,
+        ]),
     ])
 }
 

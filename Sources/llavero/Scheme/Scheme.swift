@@ -1,6 +1,5 @@
 import ArgumentParser
 import GLibSupport
-import ToolSupport
 
 struct Scheme: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
 import FoundationEssentials
 import GLibSupport
 import Glibc
-import ToolSupport
 
 /// The person's list of the programs that kinds of content and schemes lead to (Association between MIME types and
 /// applications).

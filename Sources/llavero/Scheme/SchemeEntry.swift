@@ -1,7 +1,6 @@
 import FoundationEssentials
 import GLibSupport
 import Glibc
-import ToolSupport
 
 /// The desktop file that leads the addresses of a scheme to a program (Desktop Entry Specification).
 struct SchemeEntry {

@@ -1,0 +1,141 @@
+import ArgumentParser
+import FoundationEssentials
+import TokenCache
+
+struct Show: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Explain one record: its fields and, for a token, its claims, scopes and time left.",
+    discussion: """
+      The id is that of "llavero list", or its beginning. The token itself, and fields that the schema does \
+      not name, are hidden unless --reveal is given. Claims are read without a check of the signature.
+
+      Example:
+        llavero show 3f2a
+
+      JSON: group, record (as in "llavero list"), fields and claims under their own names, hidden_fields, \
+      scopes, seconds_left.
+      """)
+
+  private struct Result: Encodable {
+    let group: String
+    let record: RecordSummary
+    let fields: JSONObject
+    let hiddenFields: [String]
+    let claims: JSONObject?
+    let scopes: [String]?
+    let secondsLeft: Int?
+
+    // The names inside `fields` and `claims` are the record's own and stay as they are.
+    enum CodingKeys: String, CodingKey {
+      case group, record, fields, claims, scopes
+      case hiddenFields = "hidden_fields"
+      case secondsLeft = "seconds_left"
+    }
+  }
+
+  @OptionGroup var options: GroupOptions
+  @OptionGroup var output: OutputOptions
+
+  @Argument(help: "The id of the record, or its beginning.")
+  var id: String
+
+  @Flag(help: "Show the token itself and every other field.")
+  var reveal = false
+
+  func run() async throws {
+    let now = Date()
+    let snapshot = try await options.cache.snapshot()
+    let (document, problems) = (snapshot.document, snapshot.problems)
+    if !output.json { ProblemSummary.report(problems) }
+    let record = try find(in: document.listed(at: now))
+    let token = record.fields["secret"]?.stringValue
+    let claims = token.flatMap(IDTokenClaims.init(token:))?.claims
+    let shown = record.fields.filter { reveal || Self.openFields.contains($0.key) }
+    let result = Result(
+      group: options.group.name, record: record.summary, fields: shown,
+      hiddenFields: record.fields.keys.filter { shown[$0] == nil }.sorted(), claims: claims,
+      scopes: record.summary.target.map { $0.split(separator: " ").map(String.init) },
+      secondsLeft: record.summary.expiresOn.map { Int($0.timeIntervalSince(now)) })
+    if output.json { return Terminal.out(try json(result)) }
+    try Self.print(result, of: record, now: now)
+  }
+
+  private static func print(_ result: Result, of record: ListedRecord, now: Date) throws {
+    let title = "\(record.summary.type) \(record.summary.id)"
+    let left = record.summary.expiresOn.map { timeLeft(until: $0, from: now) }
+    Terminal.out(Terminal.output.styled(title, .bold) + (left.map { ", \($0)" } ?? ""))
+    var lines = try described(result.fields, times: timeFields)
+    for name in result.hiddenFields {
+      let size = record.fields[name]?.stringValue.map { ", \($0.count) characters" } ?? ""
+      lines.append((name, Terminal.output.styled("hidden" + size, .dim)))
+    }
+    print(lines)
+    if let scopes = result.scopes { print(scopes.map { ("", printable($0)) }, under: "Scopes") }
+    if let claims = result.claims { print(try described(claims, times: timeClaims), under: "Claims") }
+  }
+
+  private static func described(
+    _ members: JSONObject, times: Set<String>
+  ) throws -> [(name: String, value: String)] {
+    try members.sorted { $0.key < $1.key }.map { name, value in
+      (name, try text(value) + moment(name, value, among: times))
+    }
+  }
+
+  private func find(in records: [ListedRecord]) throws -> ListedRecord {
+    let found = records.filter { !id.isEmpty && $0.summary.id.hasPrefix(id.lowercased()) }
+    guard let record = found.first else {
+      throw Failure.Message(
+        name: "not_found",
+        message: "No record of \(options.group.name) has an id that begins with \"\(id)\".",
+        advice: "\"llavero list\" shows the ids.")
+    }
+    guard found.count == 1 else {
+      throw Failure.Message(
+        code: .usage, name: "ambiguous",
+        message: "\(found.count) records have an id that begins with \"\(id)\".",
+        advice: "Give more of it: \(found.map(\.summary.id).joined(separator: ", ")).")
+    }
+    return record
+  }
+
+  /// Fields of the schema that are no secret. Whatever is not among them may be one.
+  private static let openFields: Set<String> = [
+    "account_source", "alternative_account_id", "application_cache_identifier", "authority_type",
+    "cached_at", "client_id", "credential_type", "environment", "expires_in", "expires_on",
+    "ext_expires_on", "extended_expires_on", "family_id", "family_name", "given_name",
+    "home_account_id", "kid", "last_modification_app", "last_modification_time", "local_account_id",
+    "middle_name", "name", "realm", "redirect_uri", "refresh_on", "requested_claims", "target",
+    "token_type", "username",
+  ]
+
+  /// Prints names and values side by side, under a heading or at the margin.
+  private static func print(_ lines: [(name: String, value: String)], under heading: String? = nil) {
+    if let heading { Terminal.out("\n" + Terminal.output.styled(heading, .bold)) }
+    let names = lines.map { printable($0.name) }
+    let width = min(names.map(\.columns).max() ?? 0, 32)
+    for (name, line) in zip(names, lines) {
+      Terminal.out("  " + (name.isEmpty ? "" : name.padded(to: width) + "  ") + line.value)
+    }
+  }
+
+  private static func text(_ value: JSONValue) throws -> String {
+    if let text = value.stringValue { return printable(text) }
+    return try json(value, names: .useDefaultKeys, layout: [])
+  }
+
+  private static let timeFields: Set<String> = [
+    "cached_at", "expires_on", "ext_expires_on", "extended_expires_on", "last_modification_time",
+    "refresh_on",
+  ]
+  private static let timeClaims: Set<String> = ["auth_time", "exp", "iat", "nbf"]
+
+  /// What a number of seconds since 1970 stands for, where it is one that does.
+  private static func moment(_ name: String, _ value: JSONValue, among names: Set<String>) -> String {
+    guard names.contains(name), let seconds = value.numberValue, (0..<253_402_300_800).contains(seconds)
+    else { return "" }
+    let date = Date(timeIntervalSince1970: seconds).formatted(.iso8601)
+    return Terminal.output.styled(" (\(date))", .dim)
+  }
+}

@@ -1,0 +1,125 @@
+import FoundationEssentials
+import IdentityBroker
+import IdentityClient
+import TokenCache
+
+/// Whether the machine's identity broker gives tokens. A token that it gives is not kept.
+struct BrokerCheck: Check {
+  static let name = "identity_broker"
+
+  /// What is asked for; `nil` where no client is named.
+  let client: (id: String, authority: Authority, scopes: [String])?
+  let policy: BrokerPolicy
+
+  func examine(_ patient: Patient) async -> [Finding] {
+    guard policy != .off else { return [.ok("The identity broker is not asked.")] }
+    let broker = LinuxBroker.ofSession(isInsistent: true)
+    var findings: [Finding] = []
+    do throws(IdentityError) {
+      let presence = try await broker.presence()
+      guard presence != .absent else { return [absence] }
+      let clock = ContinuousClock.now
+      let version = try await broker.version(correlationID: UUID())
+      let time = Int((ContinuousClock.now - clock) / .milliseconds(1))
+      let state = presence == .running ? "runs" : "was started"
+      findings.append(.ok("The identity broker \(state): version \(version), which answered in \(time) ms."))
+      guard let client else {
+        return findings + [
+          .warning(
+            "It is not known whether the broker gives tokens.", advice: "Name a client in LLAVERO_CLIENT_ID.")
+        ]
+      }
+      guard client.authority.kind == .aad else { return findings + [otherService] }
+      let accounts = try await broker.accounts(clientID: client.id, correlationID: UUID())
+      guard let account = accounts.first else {
+        return findings + [
+          finding("The identity broker has no account for the client.", BrokerFailure.portal)
+        ]
+      }
+      findings.append(
+        .ok("It has \(accounts.count == 1 ? "one account" : "\(accounts.count) accounts") for the client."))
+      _ = try await broker.tokenSilently(
+        BrokerRequest(
+          clientID: client.id, authority: client.authority, scopes: client.scopes, account: account,
+          correlationID: UUID()))
+      return findings + [.ok("It gives tokens for \(client.scopes.joined(separator: " ")).")]
+    } catch {
+      let advice = BrokerFailure.advice(on: error) ?? Failure.Message(error).advice
+      return findings + [finding(BrokerFailure.summary(of: error), advice)]
+    }
+  }
+
+  private var absence: Finding {
+    policy == .required
+      ? .problem(
+        "There is no identity broker on the session bus.",
+        advice: "Have the machine joined to the organisation, or do without it by --broker off.")
+      : .ok("There is no identity broker on the session bus.")
+  }
+
+  private var otherService: Finding {
+    let message = "The broker gives tokens of Entra ID alone, and the authority is of another kind."
+    return policy == .required
+      ? .problem(message, advice: "Do without the broker by --broker off, or name another authority.")
+      : .ok(message)
+  }
+
+  /// Where the broker is not required it is missed by nobody but those whom it alone lets in.
+  private func finding(_ message: String, _ advice: String?) -> Finding {
+    policy == .required ? .problem(message, advice: advice) : .warning(message, advice: advice)
+  }
+}
+
+/// What is known of how brokers fail, and what helps.
+enum BrokerFailure {
+  static let portal =
+    "Sign in where the broker keeps its accounts: in Microsoft's company portal or Edge, or log in to the machine anew "
+    + "where Himmelblau does that."
+
+  /// A failure by its code and numbers. What the broker says itself may name a person or their home directory.
+  static func summary(of error: IdentityError) -> String {
+    let subError = error.subError.flatMap { word in
+      word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") } ? word : nil
+    }
+    let marks =
+      [error.code.rawValue] + error.stsErrorCodes.map { "AADSTS\($0)" }
+      + [subError, error.brokerStatus.map { "status \($0)" }].compactMap(\.self)
+    return "The identity broker gives no token: \(marks.joined(separator: ", "))."
+  }
+
+  /// What to do about a failure, where that is known.
+  static func advice(on error: IdentityError) -> String? {
+    switch error.code {
+    case .interactionRequired, .workplaceJoinRequired:
+      return [error.advice, portal].compactMap(\.self).joined(separator: " ")
+    case .brokerFailed: break
+    default: return nil
+    }
+    let words = error.message.lowercased()
+    return table.first { $0.marks.contains { words.contains($0) } }?.advice
+  }
+
+  private static let table: [(marks: [String], advice: String)] = [
+    (
+      ["broker socket connect"],
+      "Himmelblau's daemon does not run: sudo systemctl enable --now himmelblaud himmelblaud-tasks"
+    ),
+    (["broker socket read"], "Himmelblau's daemon hangs: sudo systemctl restart himmelblaud"),
+    (
+      ["no interactive prompt", "display", "pinentry"],
+      "The broker's environment has no display: "
+        + "dbus-update-activation-environment --systemd DISPLAY WAYLAND_DISPLAY XAUTHORITY, and install pinentry."
+    ),
+    (
+      ["portal", "secret service", "keyring", "4kv4v", "4ulu3"],
+      "The broker keeps its keys by the Secret portal, for which there is no backend: install gnome-keyring and "
+        + "xdg-desktop-portal-gtk, and unlock the keyring."
+    ),
+    (
+      ["in time", "answer is empty"],
+      "It hangs, or has no account: see journalctl --user --unit himmelblau-broker, or that of "
+        + "microsoft-identity-broker, and log in to the machine with an account of the organisation."
+    ),
+    (["spawn", "activate", "could not start"], "It cannot be started: install its package anew."),
+  ]
+}

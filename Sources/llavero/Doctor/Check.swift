@@ -1,0 +1,103 @@
+import FoundationEssentials
+import GLibSupport
+import SecretService
+import TokenCache
+
+/// One thing that `llavero doctor` looks at. It prompts for nothing and changes nothing.
+protocol Check: Sendable {
+  /// What is looked at, as a stable name for programs.
+  static var name: String { get }
+
+  /// What there is to say, best in one finding.
+  func examine(_ patient: Patient) async -> [Finding]
+}
+
+/// What the checks look at.
+struct Patient: Sendable {
+  let environment: [String: String]
+  let store: any CacheStore
+  /// The name of the collection that Llavero uses; `nil` is the default one.
+  let collection: String?
+  /// The end of a command line that is to use the same store.
+  let sameStore: String
+  /// Whether the person allowed the keyring to ask.
+  let prompt: PromptPermission
+  /// Whether the person allowed secrets to go over the bus in clear.
+  let allowsPlainSession: Bool
+  /// Looks at a service that refuses to encrypt, too; no secret is sent to that one.
+  let client = SecretServiceClient(timeout: .seconds(10), allowsPlainSession: true)
+  let now = Date()
+
+  /// A command of the tool on the same store, as a shell takes it.
+  func command(_ words: String...) -> String {
+    "llavero " + words.map(shellQuoted).joined(separator: " ") + sameStore
+  }
+}
+
+/// What a check found.
+struct Finding: Sendable {
+  enum State: String, Encodable, Comparable, CaseIterable {
+    case ok
+    /// It was a problem or a warning, and `--fix` put it right.
+    case mended
+    case warning
+    case problem
+
+    static func < (one: State, other: State) -> Bool {
+      (allCases.firstIndex(of: one) ?? 0) < (allCases.firstIndex(of: other) ?? 0)
+    }
+  }
+
+  private(set) var state: State
+  /// One sentence without secrets.
+  let message: String
+  /// What to do next, if possible the command.
+  private(set) var advice: String?
+  private let remedy: (@Sendable () async throws -> Void)?
+
+  var canBeMended: Bool { remedy != nil }
+
+  private init(
+    _ state: State, _ message: String, advice: String?, remedy: (@Sendable () async throws -> Void)? = nil
+  ) {
+    self.state = state
+    self.message = message
+    self.advice = advice
+    self.remedy = remedy
+  }
+
+  static func ok(_ message: String) -> Finding { Finding(.ok, message, advice: nil) }
+
+  static func warning(_ message: String, advice: String?) -> Finding {
+    Finding(.warning, message, advice: advice)
+  }
+
+  static func problem(_ message: String, advice: String?) -> Finding {
+    Finding(.problem, message, advice: advice)
+  }
+
+  /// Something that `--fix` puts right by `remedy`, which must be safe to do unasked.
+  static func mendable(
+    _ state: State, _ message: String, by remedy: @escaping @Sendable () async throws -> Void
+  ) -> Finding {
+    Finding(state, message, advice: nil, remedy: remedy)
+  }
+
+  static func problem(_ error: SecretServiceError, advice: String? = nil) -> Finding {
+    .problem(error.description, advice: advice ?? error.advice)
+  }
+
+  static func problem(_ error: CacheError) -> Finding { .problem(error.message, advice: error.toolAdvice) }
+
+  /// The finding after its remedy was applied, where it has one.
+  func mended() async -> Finding {
+    guard let remedy else { return self }
+    do {
+      try await remedy()
+      return Finding(.mended, message, advice: nil)
+    } catch {
+      let reason = (error as? CacheError)?.message ?? "\(error)"
+      return Finding(state, message, advice: "It could not be mended: \(reason)")
+    }
+  }
+}

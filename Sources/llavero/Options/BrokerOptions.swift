@@ -1,0 +1,44 @@
+import ArgumentParser
+import GLibSupport
+import IdentityBroker
+import IdentityClient
+
+/// Whether the machine's identity broker is asked for tokens.
+struct BrokerOptions: ParsableArguments {
+  @Option(
+    name: .customLong("broker"),
+    help: ArgumentHelp(
+      "Whether the machine's identity broker gives the tokens: auto (before the network), off, or only.",
+      valueName: "auto|off|only"),
+    completion: .list(BrokerPolicy.allCases.map(\.rawValue)),
+    transform: { word in
+      guard let policy = BrokerPolicy(rawValue: word) else { throw ValidationError(Self.refusal) }
+      return policy
+    })
+  var named: BrokerPolicy?
+
+  static let refusal = "It should be auto, off or only."
+
+  var policy: BrokerPolicy { named ?? Settings.current.broker ?? .automatic }
+}
+
+extension LinuxBroker {
+  /// The session bus's broker. It is not asked for anything yet.
+  ///
+  /// - Parameter isInsistent: Whether it is asked also after a failure that is remembered.
+  /// - Returns: The broker.
+  static func ofSession(isInsistent: Bool = false) -> LinuxBroker {
+    #if DEBUG
+      // A test waits for no limit, and a busy machine keeps to none.
+      if let limit = processEnvironment()["LLAVERO_TEST_BROKER_LIMIT"].flatMap(Int.init) {
+        return LinuxBroker(limit: .milliseconds(limit), isInsistent: isInsistent)
+      }
+    #endif
+    return LinuxBroker(isInsistent: isInsistent)
+  }
+}
+
+extension BrokerPolicy {
+  /// Whom a client with this policy asks.
+  var broker: (any TokenBroker)? { self == .off ? nil : LinuxBroker.ofSession() }
+}

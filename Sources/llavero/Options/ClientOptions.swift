@@ -1,0 +1,153 @@
+import ArgumentParser
+import Borrowing
+import FoundationEssentials
+import IdentityClient
+import TokenCache
+
+/// Which app signs people in, and where.
+struct ClientOptions: ParsableArguments {
+  @OptionGroup var cache: GroupOptions
+  @OptionGroup var borrowing: BorrowOptions
+
+  @Option(help: "The client id of the app to sign in to.")
+  var client: String?
+
+  @Option(help: "Who signs people in; \(Authority.default) unless another address is given.")
+  var authority: String?
+
+  @Option(help: "The tenant: its id or a domain of it.")
+  var tenant: String?
+
+  /// The client id.
+  ///
+  /// - Throws: `Failure.Message` of code `usage` when nothing names one.
+  var clientID: String {
+    get throws(Failure.Message) {
+      guard let id = client ?? Settings.current.clientID else {
+        throw Failure.Message(
+          code: .usage, name: "no_client", message: "No client is named.",
+          advice: "Give an app's client id with --client, in LLAVERO_CLIENT_ID, or as \"client = <id>\" "
+            + "under [llavero] in ~/.config/llavero/config, which \"llavero setup\" writes.")
+      }
+      return id
+    }
+  }
+
+  /// The authority to ask.
+  ///
+  /// - Throws: `Failure.Message` of code `usage` for an address that is none of an authority.
+  var namedAuthority: Authority {
+    get throws(Failure.Message) {
+      var authority = Authority.default
+      do throws(IdentityError) {
+        if let address = self.authority ?? Settings.current.authority {
+          guard let url = URL(string: address) else {
+            throw IdentityError(.invalidParameter, "\(address) is no address.")
+          }
+          authority = try Authority(url: url)
+        }
+        // A configured tenant is one of the configured authority, not of any that the command line names.
+        if let tenant = tenant ?? (self.authority == nil ? Settings.current.tenant : nil) {
+          authority = try authority.replacingTenant(with: tenant)
+        }
+        return authority
+      } catch {
+        throw Failure.Message(
+          code: .usage, name: "invalid_authority", message: error.message,
+          advice: "An authority is an address such as https://login.microsoftonline.com/contoso.com.")
+      }
+    }
+  }
+
+  /// The client that these options describe, which asks the cache, and the broker, and nobody else.
+  ///
+  /// - Parameters:
+  ///   - minimumValidity: For how many seconds a token must be good at least.
+  ///   - broker: When the broker is asked.
+  /// - Returns: The client.
+  /// - Throws: `Failure.Message` of code `usage`.
+  func publicClient(
+    minimumValidity: Double? = nil, broker: BrokerPolicy = .off
+  ) throws(Failure.Message) -> PublicClient {
+    PublicClient(
+      configuration: try configuration(minimumValidity: minimumValidity, broker: broker), cache: cache.cache,
+      broker: broker.broker)
+  }
+
+  /// The client for tokens that somebody lends, who says which client and authority they are of. What the environment
+  /// and the configuration say of these is about a sign-in of this machine's own; what the command line says has to be
+  /// so.
+  ///
+  /// - Throws: `Failure.Message`.
+  func borrowingClient(
+    of lender: LoanBroker, minimumValidity: Double? = nil
+  ) async throws(Failure.Message) -> (client: PublicClient, terms: LoanBroker.Terms) {
+    let host = authority == nil ? nil : try namedAuthority.host
+    do throws(IdentityError) {
+      let terms = try await lender.terms()
+      if let client, client.lowercased() != terms.clientID.lowercased() {
+        throw IdentityError(
+          .invalidParameter, "The tokens that are lent are those of the client \(terms.clientID).",
+          advice: "Leave out --client.")
+      }
+      guard host == nil || host == terms.authority.host else {
+        throw IdentityError(
+          .invalidParameter, "The tokens that are lent are issued by \(terms.authority).",
+          advice: "Leave out --authority.")
+      }
+      var authority = terms.authority
+      if let tenant { authority = try authority.replacingTenant(with: tenant) }
+      var configuration = ClientConfiguration(clientID: terms.clientID, authority: authority)
+      configuration.brokerPolicy = .required
+      if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
+      let nothing = TokenCacheAccessor(store: InMemoryStore(), group: cache.group)
+      return (PublicClient(configuration: configuration, cache: nothing, broker: lender), terms)
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+
+  /// What the client is that these options describe.
+  ///
+  /// - Parameters:
+  ///   - minimumValidity: For how many seconds a token from the cache must be good at least.
+  ///   - broker: When the broker is asked.
+  /// - Returns: The configuration.
+  /// - Throws: `Failure.Message` of code `usage`.
+  func configuration(
+    minimumValidity: Double? = nil, broker: BrokerPolicy = .off
+  ) throws(Failure.Message) -> ClientConfiguration {
+    cache.store.requireStore()
+    let authority = try namedAuthority
+    var configuration = ClientConfiguration(clientID: try clientID, authority: authority)
+    // An authority outside of the known clouds is trusted only because the person named it.
+    configuration.knownAuthorities = [authority]
+    configuration.httpTimeout = .seconds(60)
+    configuration.brokerPolicy = broker
+    configuration.applicationName = "llavero"
+    configuration.applicationVersion = CommandProgram.version
+    if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
+    return configuration
+  }
+}
+
+/// Whose token it is.
+struct AccountOptions: ParsableArguments {
+  @Option(help: "The account, by its user name or home account id.")
+  var account: String?
+
+  var named: String? { account ?? Settings.current.account }
+}
+
+/// What the token is for.
+struct ScopeOptions: ParsableArguments {
+  @Option(
+    name: .customLong("scope"),
+    help: "What the token is for, such as Mail.Read; can be repeated. User.Read unless told otherwise.")
+  var named: [String] = []
+
+  var scopes: [String] {
+    let scopes = named.isEmpty ? Settings.current.scopes : named
+    return scopes.isEmpty ? ["User.Read"] : scopes
+  }
+}

@@ -1,0 +1,166 @@
+import GLibSupport
+import Glibc
+import IdentityClient
+import TokenCache
+
+/// What the environment and the configuration file say; the command line goes before both.
+///
+/// The file is `llavero/config` in `$XDG_CONFIG_HOME` (`~/.config` unless that is set), in the format of desktop
+/// entry files: the line `[llavero]`, then one `name = value` a line.
+struct Settings: Sendable {
+  var authority: String?
+  var clientID: String?
+  var tenant: String?
+  var scopes: [String]
+  var account: String?
+  var group: KeychainGroup?
+  var store: StoreKind?
+  /// Whether tokens are borrowed, and where.
+  var origin: TokenOrigin?
+  /// Where the key of the store in files or in etcd comes from.
+  var key: KeyChoice?
+  /// The addresses of etcd's members, with commas in between.
+  var endpoints: String?
+  /// What the names of the store's values in etcd begin with.
+  var prefix: String?
+  var etcdUser: String?
+  /// Where the password of etcd's user comes from.
+  var etcdPassword: KeyChoice?
+  var collection: String?
+  /// A file with the certificates to trust in place of the system's.
+  var caBundle: String?
+  var graphURL: String?
+  /// Whether the identity broker is asked.
+  var broker: BrokerPolicy?
+
+  /// The settings of this process, which a configuration that makes no sense ends.
+  static let current: Settings = {
+    do throws(Failure.Message) {
+      return try Settings(environment: processEnvironment())
+    } catch {
+      Failure.exit(with: error)
+    }
+  }()
+
+  /// - Throws: `Failure.Message` of code `usage` that names what makes no sense, and where it stands.
+  init(environment: [String: String]) throws(Failure.Message) {
+    let source = try SettingSource(environment: environment)
+    authority = source["authority"]?.text
+    clientID = source["client"]?.text
+    tenant = source["tenant"]?.text
+    scopes = (source["scope"]?.text ?? "").split(separator: " ").map(String.init)
+    account = source["account"]?.text
+    group = try source["group"].map { (setting) throws(Failure.Message) in
+      do throws(CacheError) {
+        return try KeychainGroup(setting.text)
+      } catch {
+        throw setting.refused(error.message)
+      }
+    }
+    store = try source.value("store", StoreKind.init(rawValue:)) { _ in
+      "It should be \(StoreKind.allCases.map(\.rawValue).joined(separator: " or "))."
+    }
+    origin = try source.value("from", TokenOrigin.init, TokenOrigin.refusal)
+    // Not quoted: somebody may have taken it for the place of the key itself.
+    let keyRefusal = { (_: String) in "It should be \(KeyChoice.forms)." }
+    key = try source.value("key", KeyChoice.init(argument:), keyRefusal)
+    endpoints = source["endpoints"]?.text
+    prefix = source["prefix"]?.text
+    etcdUser = source["etcd-user"]?.text
+    etcdPassword = try source.value("etcd-password", KeyChoice.init(argument:), keyRefusal)
+    collection = source["collection"]?.text
+    caBundle = source["ca-bundle"]?.text
+    broker = try source.value("broker", BrokerPolicy.init(rawValue:)) { _ in BrokerOptions.refusal }
+    graphURL = source["graph-url"]?.text
+  }
+}
+
+extension Settings {
+  /// The configuration file; `nil` where the environment names no place for one.
+  static func path(environment: [String: String]) -> String? {
+    let home = environment["HOME"].map { $0 + "/.config" }
+    let configured = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    return (configured ?? home).map { $0 + "/llavero/config" }
+  }
+
+  /// The variable that goes before a setting of the file.
+  static func variable(of name: String) -> String {
+    switch name {
+    case "client": "LLAVERO_CLIENT_ID"
+    default: "LLAVERO_" + name.replacing("-", with: "_").uppercased()
+    }
+  }
+}
+
+/// Finds settings in the environment, then in the configuration file.
+private struct SettingSource {
+  private static let names: Set<String> = [
+    "account", "authority", "broker", "ca-bundle", "client", "collection", "endpoints", "etcd-password",
+    "etcd-user", "from",
+    "graph-url", "group", "key", "prefix", "scope", "store", "tenant",
+  ]
+
+  private let environment: [String: String]
+  private let values: [String: String]
+  private let path: String
+
+  /// A setting that was found, and where.
+  struct Setting {
+    let text: String
+    let place: String
+
+    func refused(_ reason: String) -> Failure.Message {
+      SettingSource.invalid("\(place) makes no sense: \(reason)")
+    }
+  }
+
+  init(environment: [String: String]) throws(Failure.Message) {
+    self.environment = environment
+    path = Settings.path(environment: environment) ?? ""
+    values = try path.isEmpty ? [:] : Self.settings(in: path)
+    if let unknown = values.keys.sorted().first(where: { !Self.names.contains($0) }) {
+      throw Self.invalid(
+        "\(path) has a setting that nobody knows: \"\(unknown)\".",
+        advice: "The settings are \(Self.names.sorted().joined(separator: ", ")).")
+    }
+  }
+
+  private static func settings(in path: String) throws(Failure.Message) -> [String: String] {
+    // Whoever has no home, or one that is out of reach, has no configuration either.
+    if unsafe access(path, F_OK) != 0, [ENOENT, ENOTDIR, EACCES].contains(errno) { return [:] }
+    let contents: [UInt8]?
+    do throws(PrivateFileError) {
+      contents = try readFile(path, limit: 1 << 20)
+    } catch {
+      throw invalid("The configuration cannot be read: \(error)")
+    }
+    do throws(GLibError) {
+      return try contents.map { contents throws(GLibError) in try KeyFile(contents)["llavero"] } ?? [:]
+    } catch {
+      throw invalid("\(path) cannot be read: \(error.message)")
+    }
+  }
+
+  /// A setting by its name in the file. An empty one counts as none.
+  subscript(name: String) -> Setting? {
+    let variable = Settings.variable(of: name)
+    if let text = environment[variable], !text.isEmpty { return Setting(text: text, place: variable) }
+    if let text = values[name], !text.isEmpty {
+      return Setting(text: text, place: "\"\(name)\" in \(path)")
+    }
+    return nil
+  }
+
+  /// A setting of a kind; `refusal` says what is wrong with a text that is none.
+  func value<Value>(
+    _ name: String, _ parse: (String) -> Value?, _ refusal: (String) -> String
+  ) throws(Failure.Message) -> Value? {
+    guard let setting = self[name] else { return nil }
+    guard let value = parse(setting.text) else { throw setting.refused(refusal(setting.text)) }
+    return value
+  }
+
+  private static func invalid(_ message: String, advice: String? = nil) -> Failure.Message {
+    Failure.Message(code: .usage, name: "invalid_configuration", message: message, advice: advice)
+  }
+}

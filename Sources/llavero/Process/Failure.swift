@@ -1,0 +1,154 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import Sealing
+import SecretService
+import TokenCache
+
+/// An error of a library that the tool has words for: a command can throw it as it is.
+protocol ToolError: Error {
+  var toolMessage: Failure.Message { get }
+}
+
+extension CacheError: ToolError {
+  var toolMessage: Failure.Message { Failure.Message(self) }
+}
+
+/// How the tool ends when something is in the way.
+enum Failure {
+  /// The exit codes that the help text documents.
+  enum Code: Int32, Sendable {
+    case error = 1
+    case usage = 2
+    case interactionRequired = 3
+    case network = 4
+    case cancelled = 5
+  }
+
+  /// Something the person has to know, in the tool's own words.
+  struct Message: Error {
+    let code: Code
+    /// A stable name for programs.
+    let name: String
+    let message: String
+    let advice: String?
+
+    init(code: Code = .error, name: String, message: String, advice: String? = nil) {
+      self.code = code
+      self.name = name
+      self.message = message
+      self.advice = advice
+    }
+  }
+
+  private struct Report: Encodable {
+    struct Body: Encodable {
+      let code: String
+      let message: String
+      let advice: String?
+    }
+    let error: Body
+  }
+
+  /// Prints what went wrong to standard error and ends the process. `program` tells what the argument parser's
+  /// errors mean.
+  static func exit(with error: any Error, of program: any ParsableCommand.Type) -> Never {
+    switch error {
+    case let error as any ToolError: exit(with: error.toolMessage)
+    case let message as Message: exit(with: message)
+    default: exit(withParserError: error, of: program)
+    }
+  }
+
+  private static let wantsJSON = CommandLine.arguments.contains("--json")
+
+  /// Ends the process as the argument parser says: help and completion scripts come as errors, too.
+  private static func exit(withParserError error: any Error, of program: any ParsableCommand.Type) -> Never {
+    let code = program.exitCode(for: error)
+    if code == .validationFailure && wantsJSON {
+      exit(
+        with: Message(
+          code: .usage, name: "usage", message: program.message(for: error),
+          advice: "Add --help to see how the command is used."))
+    }
+    let text = program.fullMessage(for: error)
+    if code.isSuccess {
+      Terminal.out(text)
+    } else {
+      text.split(separator: "\n").forEach { Terminal.error(printable(String($0))) }
+    }
+    Glibc.exit(code == .validationFailure ? Code.usage.rawValue : code.rawValue)
+  }
+
+  static func exit(with message: Message) -> Never {
+    if wantsJSON {
+      let body = Report.Body(code: message.name, message: message.message, advice: message.advice)
+      Terminal.error((try? json(Report(error: body))) ?? message.message)
+    } else {
+      Terminal.error("llavero: " + printable(message.message))
+      if let advice = message.advice { Terminal.error(printable(advice)) }
+    }
+    Glibc.exit(message.code.rawValue)
+  }
+}
+
+extension Failure.Message {
+  /// What a failure of the cache means for the tool.
+  init(_ error: CacheError) {
+    let code: Failure.Code =
+      switch error.code {
+      case .locked, .signedOut: .interactionRequired
+      case .promptDismissed, .cancelled: .cancelled
+      case .invalidGroup: .usage
+      case .invalidResponse, .damaged, .newerVersion, .wrongKey, .rolledBack, .tooLarge, .unavailable,
+        .timedOut, .refused:
+        .error
+      }
+    self.init(code: code, name: error.code.rawValue, message: error.message, advice: error.toolAdvice)
+  }
+
+  static let setupAdvice =
+    "On a machine without a keyring \"llavero setup\" makes a store of encrypted files."
+
+  static let encryptionAdvice =
+    "Use another keyring, such as gnome-keyring. Where nobody can watch the bus, --allow-plain-session sends secrets "
+    + "in clear."
+}
+
+extension CacheError {
+  /// What a library advises, with the tool's commands, of which it knows nothing.
+  var toolAdvice: String? {
+    let command: String?
+    switch (code, underlyingError) {
+    case (.locked, is SecretServiceError):
+      return "Unlock it, or run the command again with --unlock to be asked."
+    case (_, SecretServiceError.encryptionRefused as SecretServiceError):
+      return Failure.Message.encryptionAdvice
+    case (_, SealError.otherKeySource(let kind) as SealError):
+      return "Use that: \(KeyChoice.forms(of: kind))."
+    case (_, is SecretPortalError):
+      return [advice, "Keys: \(KeyChoice.forms)."].compactMap(\.self).joined(separator: " ")
+    case (_, SecretServiceError.noSessionBus as SecretServiceError),
+      (_, SecretServiceError.noSecretService as SecretServiceError):
+      command = Failure.Message.setupAdvice
+    // Another program's cache.
+    case (_, is CacheError): command = nil
+    case (.wrongKey, _): command = "--key says where the key comes from: \(KeyChoice.forms)."
+    case (.tooLarge, _): command = "\"llavero clear --expired\" removes what is of no use any more."
+    default: command = remedy.command
+    }
+    let sentences = [advice, command].compactMap(\.self)
+    return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+  }
+}
+
+extension StoreProblem.Remedy {
+  /// The command that applies it, in a sentence.
+  var command: String? {
+    switch self {
+    case .none: nil
+    case .removal: "\"llavero clear --damaged\" removes it."
+    case .acceptance: "\"llavero clear --damaged\" accepts what there is."
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import FoundationEssentials
+import GLibSupport
+import Glibc
+import TokenCache
+
+/// The configuration file, of which single settings are changed; all else in it stays as it is, to the byte.
+struct SettingsFile {
+  /// The file itself, where its path is a link.
+  let path: String
+  private var lines: [String]
+  private let group = "[llavero]"
+
+  /// - Throws: `Failure.Message` where there is no place for one, or what is there cannot be read.
+  init(environment: [String: String]) throws(Failure.Message) {
+    guard let path = Settings.path(environment: environment) else {
+      throw Failure.Message(
+        code: .usage, name: "no_configuration", message: "The configuration has no place: HOME is not set.",
+        advice: "XDG_CONFIG_HOME names one as well.")
+    }
+    let real = unsafe realpath(path, nil)
+    defer { unsafe free(real) }
+    self.path = unsafe real.map { unsafe String(cString: $0) } ?? path
+    do throws(PrivateFileError) {
+      let text = String(decoding: try readFile(path, limit: 1 << 20) ?? [], as: UTF8.self)
+      lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+    } catch {
+      throw Failure.Message(
+        code: .usage, name: "invalid_configuration", message: "The configuration cannot be read: \(error)")
+    }
+  }
+
+  /// The contents.
+  var text: String { lines.joined(separator: "\n") }
+
+  /// A setting's value as the file has it.
+  subscript(name: String) -> String? {
+    (try? KeyFile(Array(text.utf8)))?["llavero"][name]
+  }
+
+  /// Changes a setting where it stands, or adds it after the others.
+  mutating func set(_ name: String, to value: String) {
+    let line = "\(name) = \(Self.escaped(value))"
+    guard let start = lines.lastIndex(where: { $0.trimmed == group }) else {
+      if lines.last?.isEmpty == true { lines.removeLast() }
+      if !lines.isEmpty { lines.append("") }
+      lines += [group, line, ""]
+      return
+    }
+    let end = lines[(start + 1)...].firstIndex { $0.trimmed.hasPrefix("[") } ?? lines.endIndex
+    // Of two lines with one name the later one counts.
+    if let old = lines[start..<end].lastIndex(where: { $0.name == name }) {
+      lines[old] = line
+    } else {
+      let last = lines[start..<end].lastIndex { !$0.trimmed.isEmpty } ?? start
+      lines.insert(line, at: last + 1)
+      if last + 2 == lines.endIndex { lines.append("") }
+    }
+  }
+
+  /// Puts the contents in the file's place, which only this user may read from then on.
+  ///
+  /// - Throws: `Failure.Message` when that fails; then the file is as it was.
+  func write() throws(Failure.Message) {
+    let directory = parentDirectory(of: path)
+    do {
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw Failure.Message(
+        name: "unwritable", message: "\(directory) cannot be made.",
+        advice: "XDG_CONFIG_HOME names another place.")
+    }
+    guard replaceFile(path, with: Array(text.utf8).span) else {
+      throw Failure.Message(name: "unwritable", message: "\(path) cannot be written: \(systemReason()).")
+    }
+  }
+
+  /// A value as the Desktop Entry Specification has it.
+  private static func escaped(_ value: String) -> String {
+    let text = value.replacing("\\", with: "\\\\").replacing("\n", with: "\\n").replacing("\r", with: "\\r")
+      .replacing("\t", with: "\\t")
+    return text.hasPrefix(" ") ? "\\s" + text.dropFirst() : text
+  }
+}
+
+extension String {
+  /// The name that a line sets; `nil` of a comment.
+  fileprivate var name: String? {
+    guard !trimmed.hasPrefix("#"), let end = firstIndex(of: "=") else { return nil }
+    return String(self[..<end]).trimmed
+  }
+}

@@ -1,0 +1,220 @@
+import Borrowing
+import IdentityBroker
+import IdentityClient
+import TokenCache
+
+extension PublicClient {
+  /// The account that a command is about.
+  ///
+  /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when
+  ///   several are and none is named.
+  func account(named name: String?) async throws(Failure.Message) -> Account {
+    let isRequired = configuration.brokerPolicy == .required
+    do throws(Failure.Message) {
+      let account = try await cachedAccount(named: name)
+      if !isRequired || account.isBrokers { return account }
+    } catch {
+      // What the cache lacks the broker may have.
+      guard isRequired || configuration.brokerPolicy == .automatic && error.isNotSignedIn else { throw error }
+    }
+    return try await brokersAccount(named: name)
+  }
+
+  /// The accounts of the cache and of the broker, as far as that is asked, or those of them that go by a name.
+  ///
+  /// - Parameters:
+  ///   - name: A user name or home account id.
+  ///   - snapshot: What the group holds; `nil` where that is out of reach, and the broker does without.
+  /// - Returns: The accounts.
+  /// - Throws: `Failure.Message`, also where there is none and something cannot be read.
+  func accountsEverywhere(
+    named name: String?, in snapshot: CacheSnapshot?
+  ) async throws(Failure.Message) -> DeviceAccounts {
+    var found: DeviceAccounts
+    do throws(IdentityError) {
+      found = try await deviceAccounts(in: snapshot)
+    } catch {
+      throw Failure.Message(error)
+    }
+    found.accounts = found.accounts.named(name)
+    if found.accounts.isEmpty, configuration.brokerPolicy != .required { try snapshot?.checkAll() }
+    return found
+  }
+
+  /// What the client's group holds, `nil` where that is out of reach and the broker does without.
+  ///
+  /// - Throws: `Failure.Message`.
+  func snapshotIfNeeded() async throws(Failure.Message) -> CacheSnapshot? {
+    do {
+      return try await snapshot()
+    } catch {
+      guard configuration.brokerPolicy == .required else { throw error }
+      return nil
+    }
+  }
+
+  /// The account that a command is about, out of those of the broker.
+  private func brokersAccount(named name: String?) async throws(Failure.Message) -> Account {
+    let found = try await accountsEverywhere(named: name, in: snapshotIfNeeded())
+    var accounts = found.accounts.filter { $0.source == broker?.name }
+    // One name may stand for an account here and for a guest elsewhere.
+    if name != nil, accounts.count > 1 {
+      let tenant = configuration.authority.tenant?.lowercased()
+      let named = accounts.filter { $0.tenantProfiles.contains { $0.tenantID == tenant } }
+      let atHome = accounts.filter { $0.tenantProfiles.contains(where: \.isHomeTenant) }
+      accounts = [named, atHome].first { $0.count == 1 } ?? accounts
+    }
+    if let name, accounts.isEmpty, broker is LoanBroker { throw .notLent(name) }
+    return try accounts.only(named: name, because: found.brokerFailure)
+  }
+
+  /// The account that a command is about, out of those of the cache.
+  private func cachedAccount(named name: String?) async throws(Failure.Message) -> Account {
+    // Ids have an @ only at authorities without tenants. One needs a look at that account alone.
+    if let name, !name.contains("@"), let account = try await account(id: name) { return account }
+    return try await snapshot().account(named: name, of: configuration.clientID)
+  }
+
+  /// What the client's group holds.
+  ///
+  /// - Throws: `Failure.Message`.
+  func snapshot() async throws(Failure.Message) -> CacheSnapshot {
+    do throws(CacheError) {
+      return try await cache.snapshot()
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+
+  private func account(id: String) async throws(Failure.Message) -> Account? {
+    do throws(IdentityError) {
+      return try await accounts(AccountFilter(homeAccountID: id)).first
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+}
+
+extension LoanBroker.Terms {
+  /// The account whose tokens are lent.
+  ///
+  /// - Throws: `Failure.Message` of code `usage` when that does not go by the name.
+  func account(named name: String?) throws(Failure.Message) -> Account {
+    if let name, [account].named(name).isEmpty { throw .notLent(name) }
+    return account
+  }
+}
+
+extension CacheSnapshot {
+  /// The accounts that are signed in to a client, or those of them that go by a user name or home account id.
+  ///
+  /// - Throws: `Failure.Message` where there is none and something cannot be read.
+  func accounts(named name: String?, of clientID: String) throws(Failure.Message) -> [Account] {
+    do throws(CacheError) {
+      guard let name else { return try accounts(AccountFilter(clientID: clientID)) }
+      for var filter in AccountFilter.filters(named: name) {
+        filter.clientID = clientID
+        if let found = try? accounts(filter), !found.isEmpty { return found }
+      }
+      try checkComplete()
+      return []
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+
+  /// The one account that goes by a name or, without one, is signed in to a client.
+  ///
+  /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when
+  ///   several are and none is named; also when none is named and something cannot be read, which may be another.
+  func account(named name: String?, of clientID: String) throws(Failure.Message) -> Account {
+    let account = try accounts(named: name, of: clientID).only(named: name)
+    if name == nil { try checkAll() }
+    return account
+  }
+
+  /// Passes only where nothing of the group is out of sight.
+  ///
+  /// - Throws: `Failure.Message`.
+  func checkAll() throws(Failure.Message) {
+    do throws(CacheError) {
+      try checkComplete()
+    } catch {
+      throw Failure.Message(error)
+    }
+  }
+}
+
+extension [Account] {
+  /// Those that go by a name, or all without one.
+  fileprivate func named(_ name: String?) -> [Account] {
+    AccountFilter.filters(named: name).lazy.map { filter in self.filter(filter.names) }
+      .first { !$0.isEmpty } ?? []
+  }
+
+  /// The only account of these.
+  ///
+  /// - Parameters:
+  ///   - name: The name that they go by, if one was given.
+  ///   - failure: Why there may be others.
+  /// - Returns: The account.
+  /// - Throws: `Failure.Message` where there is none, or are several.
+  func only(
+    named name: String?, because failure: IdentityError? = nil
+  ) throws(Failure.Message) -> Account {
+    guard let account = first else { throw .notSignedIn(name, because: failure) }
+    guard count == 1 else {
+      let names = map { ($0.username.map { "\($0), " } ?? "") + $0.homeAccountID }
+      throw Failure.Message(
+        code: .usage, name: "ambiguous", message: "\(count) accounts are signed in.",
+        advice: "Choose one with --account: " + names.joined(separator: "; ") + ".")
+    }
+    return account
+  }
+}
+
+extension Account {
+  /// Whether the broker gives its tokens.
+  var isBrokers: Bool { source == LinuxBroker.source }
+}
+
+extension AccountFilter {
+  /// The filters for a name that may be one of a user or a home account id, the likely one first.
+  fileprivate static func filters(named name: String?) -> [AccountFilter] {
+    guard let name else { return [AccountFilter()] }
+    let filters = [AccountFilter(homeAccountID: name), AccountFilter(username: name)]
+    // Few user names have no @.
+    return name.contains("@") ? filters.reversed() : filters
+  }
+}
+
+extension Failure.Message {
+  var isNotSignedIn: Bool { name == "not_signed_in" }
+
+  fileprivate static func notLent(_ name: String) -> Failure.Message {
+    Failure.Message(
+      code: .usage, name: "not_lent", message: "The tokens of \(name) are not lent.",
+      advice: "\"llavero status\" says whose are.")
+  }
+
+  /// Nobody, or not the one who is named.
+  ///
+  /// - Parameters:
+  ///   - name: Who is named.
+  ///   - failure: Why the broker, which may know them, could not be asked.
+  /// - Returns: The message.
+  static func notSignedIn(_ name: String?, because failure: IdentityError? = nil) -> Failure.Message {
+    let message = name.map { "\($0) is not signed in." } ?? "Nobody is signed in."
+    return Failure.Message(
+      code: .interactionRequired, name: "not_signed_in",
+      message: [message, failure?.asBrokerProblem].compactMap(\.self).joined(separator: " "),
+      advice: [failure?.advice, "Sign in with \"llavero login\"."].compactMap(\.self).joined(separator: " "))
+  }
+}
+
+extension IdentityError {
+  /// Why the broker lists no accounts, in a sentence that names it.
+  var asBrokerProblem: String {
+    code == .brokerFailed ? message : "The identity broker lists no accounts: \(message)"
+  }
+}

@@ -1,0 +1,128 @@
+import ArgumentParser
+import Borrowing
+import FoundationEssentials
+import IdentityClient
+import TokenCache
+
+struct Status: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Say who is signed in to the client, and for how long.",
+    discussion: """
+      Shows the access tokens in the cache and when they end, never a token. An account that renews gets new \
+      ones by itself, and so does one of the machine's identity broker. When nobody is signed in, that is exit \
+      code 3. Of borrowed tokens it shows whose they are, what for, and when the loan ends.
+
+      Example:
+        llavero status || llavero login
+
+      JSON: group, client_id, problems, accounts: [home_account_id, username, environment, origin \
+      (own, broker, both or lender), renews, tokens: [tenant_id, \
+      scopes, expires_on, state (valid, expired or extended, as in "llavero list", or lent)]].
+      """)
+
+  private struct Result: Encodable {
+    struct Account: Encodable {
+      struct Token: Encodable {
+        let tenantId: String?
+        let scopes: [String]
+        let expiresOn: Date?
+        let state: RecordSummary.State?
+      }
+      let homeAccountId: String
+      let username: String?
+      let environment: String
+      let origin: AccountOrigin
+      let renews: Bool
+      let tokens: [Token]
+    }
+    let group: String
+    let clientId: String
+    let accounts: [Account]
+    let problems: [ProblemSummary]
+  }
+
+  @OptionGroup var client: ClientOptions
+  @OptionGroup var account: AccountOptions
+  @OptionGroup var broker: BrokerOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    if let lender = try client.cache.store.lender { return try await showLoan(of: lender) }
+    let client = try client.publicClient(broker: broker.policy)
+    let snapshot = try await client.snapshotIfNeeded()
+    let found = try await client.accountsEverywhere(named: account.named, in: snapshot)
+    let clientID = client.configuration.clientID
+    guard !found.accounts.isEmpty else {
+      throw Failure.Message.notSignedIn(account.named, because: found.brokerFailure)
+    }
+    if let failure = found.brokerFailure { Terminal.error("warning: " + printable(failure.asBrokerProblem)) }
+    let now = Date()
+    let tokens = (snapshot?.document ?? CacheDocument()).listed(at: now).map(\.summary).filter {
+      $0.type == "AccessToken" && $0.clientId?.lowercased() == clientID.lowercased()
+    }
+    var summaries: [Result.Account] = []
+    for account in found.accounts {
+      let request = TokenLookup(
+        homeAccountID: account.homeAccountID, environment: account.environment, clientID: clientID)
+      let renews = snapshot.map { !$0.refreshTokens(for: request).isEmpty } ?? false
+      summaries.append(
+        Result.Account(
+          homeAccountId: account.homeAccountID, username: account.username, environment: account.environment,
+          origin: AccountOrigin(of: account, renews: renews), renews: renews,
+          tokens: tokens.filter { $0.homeAccountId?.lowercased() == account.homeAccountID.lowercased() }.map {
+            Result.Account.Token(
+              tenantId: $0.realm, scopes: ($0.target ?? "").split(separator: " ").map(String.init),
+              expiresOn: $0.expiresOn, state: $0.state)
+          }))
+    }
+    let problems = snapshot?.problems ?? []
+    if output.json {
+      let result = Result(
+        group: client.cache.group.name, clientId: clientID, accounts: summaries,
+        problems: problems.map(ProblemSummary.init))
+      return Terminal.out(try json(result))
+    }
+    ProblemSummary.report(problems)
+    printTable(of: summaries, now: now)
+  }
+
+  /// Shows what is lent.
+  private func showLoan(of lender: LoanBroker) async throws {
+    let (client, terms) = try await client.borrowingClient(of: lender)
+    let account = try terms.account(named: account.named)
+    let summary = Result.Account(
+      homeAccountId: account.homeAccountID, username: account.username, environment: account.environment,
+      origin: .lender, renews: false,
+      tokens: terms.scopes.map {
+        Result.Account.Token(tenantId: terms.tenantID, scopes: $0, expiresOn: terms.end, state: .lent)
+      })
+    guard output.json else { return printTable(of: [summary], now: Date()) }
+    Terminal.out(
+      try json(
+        Result(group: client.cache.group.name, clientId: terms.clientID, accounts: [summary], problems: [])))
+  }
+
+  private func printTable(of accounts: [Result.Account], now: Date) {
+    var table = Table([
+      .init(title: "USERNAME", minimum: 24), .init(title: "ORIGIN"), .init(title: "RENEWS"),
+      .init(title: "TENANT", minimum: 9),
+      .init(title: "SCOPES", minimum: 16), .init(title: "EXPIRES"),
+    ])
+    for account in accounts {
+      let name = account.username ?? account.homeAccountId
+      let renews = account.renews ? "yes" : "no"
+      let origin = account.origin.rawValue
+      if account.tokens.isEmpty { table.add([name, origin, renews, "-", "-", "-"]) }
+      for token in account.tokens {
+        table.add([
+          name, origin, renews, token.tenantId ?? "-", token.scopes.joined(separator: " "),
+          token.expiresOn.map { timeLeft(until: $0, from: now) } ?? "-",
+        ])
+      }
+    }
+    table.print { column, cell in
+      column == 5 ? (cell.hasSuffix("left") ? .green : cell.hasSuffix("ago") ? .red : nil) : nil
+    }
+  }
+}

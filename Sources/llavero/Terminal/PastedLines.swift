@@ -1,0 +1,123 @@
+import Dispatch
+import GLibSupport
+import Glibc
+
+/// Lines that a person pastes into the terminal, of which it shows only how long they are.
+///
+/// Without an echo they are in no scrollback and in no recording of the terminal, while the count shows that something has
+/// come. The terminal hands over each character, since it would cut a line at 4095 bytes; the codes of some authorities
+/// are longer.
+final class PastedLines: Sendable {
+  /// What of a line beyond this is dropped, in bytes: more than any address that is taken.
+  private static let limit = (64 << 10) + 1
+  /// How long a paste may pause, in milliseconds.
+  private static let pause: Int32 = 100
+
+  private let prompt: String
+  private let silence: TypingSilence
+  private let queue = DispatchQueue(label: "llavero.paste")
+
+  /// Whether standard input is a terminal, and this process in its foreground: whoever changes it from the background is
+  /// stopped.
+  static var arePossible: Bool { Terminal.isInput && tcgetpgrp(STDIN_FILENO) == getpgrp() }
+
+  /// Silences the terminal at standard input, until ``end()``; `nil` where no lines are possible.
+  init?(prompt: String) {
+    guard Self.arePossible, let silence = TypingSilence(STDIN_FILENO, inLines: false) else { return nil }
+    self.prompt = prompt
+    self.silence = silence
+  }
+
+  /// Waits for a line.
+  ///
+  /// - Returns: `nil` after Ctrl-D or at the terminal's end, and when the task is cancelled.
+  func next() async -> String? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        queue.async { [self] in continuation.resume(returning: read()) }
+      }
+    } onCancel: {
+      silence.wake()
+    }
+  }
+
+  /// Makes the terminal as it was before. To be called once, when nobody waits for a line.
+  func end() { queue.sync { silence.end() } }
+
+  private func read() -> String? {
+    var line = Line()
+    defer { line.wipe() }
+    var end: Line.End?
+    show(line)
+    while true {
+      switch silence.wait(milliseconds: end == nil ? -1 : Self.pause) {
+      case .typing:
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        defer { wipe(&buffer) }
+        let count = unsafe Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+        if count < 0 && errno == EINTR { continue }
+        guard count > 0 else {
+          clear()
+          return nil
+        }
+        // What comes after the line's end is a part of the same paste, and dropped.
+        guard end == nil else { continue }
+        end = line.take(buffer[..<count], limit: Self.limit)
+        if end == nil { show(line) }
+      case .signal(let number):
+        clear()
+        silence.end(by: number)
+        return nil
+      case .wake:
+        clear()
+        return nil
+      case nil:
+        clear()
+        return end == .line ? line.text : nil
+      }
+    }
+  }
+
+  private func show(_ line: Line) {
+    let count = line.bytes.count
+    Terminal.progress(count == 0 ? "\(prompt): " : "\(prompt) (\(count) characters)", isDone: false)
+  }
+
+  private func clear() { Terminal.progress("", isDone: true) }
+}
+
+/// What was pasted so far.
+private struct Line {
+  enum End {
+    case line
+    /// Ctrl-D, on a line without anything.
+    case all
+  }
+
+  private(set) var bytes: [UInt8] = []
+
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// Takes what the terminal gave, up to the line's end.
+  ///
+  /// - Returns: What ended the line.
+  mutating func take(_ typed: ArraySlice<UInt8>, limit: Int) -> End? {
+    for byte in typed {
+      switch byte {
+      case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return .line
+      // Ctrl-D, Ctrl-H and the key for it, Ctrl-U.
+      case 0x04 where bytes.isEmpty: return .all
+      case 0x08, 0x7f: _ = bytes.popLast()
+      case 0x15: wipe()
+      case 0..<0x20: break
+      default: if bytes.count < limit { bytes.append(byte) }
+      }
+    }
+    return nil
+  }
+
+  mutating func wipe() {
+    GLibSupport.wipe(&bytes)
+    bytes = []
+  }
+}

@@ -1,0 +1,127 @@
+import GLibSupport
+import Glibc
+import Synchronization
+
+/// What the tool prints, and where.
+enum Terminal {
+  static let output = Stream(STDOUT_FILENO)
+  static let errors = Stream(STDERR_FILENO)
+  static let isInput = isatty(STDIN_FILENO) == 1
+
+  /// Prints a line to standard output.
+  static func out(_ line: String) { output.write(line + "\n") }
+
+  /// Prints a line to standard error.
+  static func error(_ line: String) { errors.write(line + "\n") }
+
+  /// The most that is read from standard input, in bytes: far more than git has to say.
+  private static let inputLimit = 65536
+
+  /// Reads standard input to its end.
+  ///
+  /// - Throws: `Failure.Message` when there is more than a program has to say, or that cannot be read.
+  static func readInput() throws(Failure.Message) -> [UInt8] {
+    if let bytes = readAll(STDIN_FILENO, limit: inputLimit) { return bytes }
+    guard errno == EFBIG else {
+      throw Failure.Message(
+        name: "unreadable", message: "Standard input cannot be read: \(systemReason()).")
+    }
+    throw Failure.Message(
+      code: .usage, name: "too_large", message: "Standard input holds more than \(inputLimit) bytes.")
+  }
+
+  /// Shows how far something long has come: one line on a terminal, gone when it is done.
+  static func progress(_ text: String, isDone: Bool) {
+    guard errors.isTerminal && !isDumb else { return }
+    errors.write("\r\u{1B}[K" + (isDone ? "" : text))
+  }
+
+  private static let asking = Atomic(false)
+
+  /// Whether the answer to ``confirm(_:)`` is awaited, which nothing but the end of the process cuts short.
+  static var isAsking: Bool { asking.load(ordering: .sequentiallyConsistent) }
+
+  /// Asks a question that is answered with yes or no, the latter unless told otherwise.
+  static func confirm(_ question: String) -> Bool {
+    asking.store(true, ordering: .sequentiallyConsistent)
+    defer { asking.store(false, ordering: .sequentiallyConsistent) }
+    errors.write(question + " [y/N] ")
+    guard let answer = readLine()?.lowercased() else {
+      errors.write("\n")
+      return false
+    }
+    return answer == "y" || answer == "yes"
+  }
+
+  /// Asks a question until the answer makes sense. Nothing typed is the proposal.
+  ///
+  /// - Throws: `Failure.Message` of code `cancelled` at the end of standard input.
+  static func ask<Answer>(
+    _ question: String, _ proposal: String, _ answer: (String) -> Answer?
+  ) throws(Failure.Message) -> Answer {
+    while true {
+      errors.write(question + (proposal.isEmpty ? ": " : " [\(proposal)]: "))
+      guard let line = readLine() else {
+        errors.write("\n")
+        throw Failure.Message(
+          code: .cancelled, name: "cancelled", message: "The questions were not answered.")
+      }
+      if let answer = answer(line.isEmpty ? proposal : line) { return answer }
+      error("That is none of these.")
+    }
+  }
+
+  fileprivate static let isDumb = processEnvironment()["TERM"] == "dumb"
+}
+
+/// Standard output or standard error.
+struct Stream: Sendable {
+  let isTerminal: Bool
+  private let descriptor: Int32
+  private let takesColor: Bool
+
+  init(_ descriptor: Int32) {
+    self.descriptor = descriptor
+    isTerminal = isatty(descriptor) == 1
+    // https://no-color.org
+    let isPlain = processEnvironment()["NO_COLOR"].map { !$0.isEmpty } ?? false
+    takesColor = isTerminal && !isPlain && !Terminal.isDumb
+  }
+
+  /// The width in columns, `nil` where this is no terminal.
+  var width: Int? {
+    guard isTerminal else { return nil }
+    var size = winsize()
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
+  }
+
+  /// The text as it looks in a style, unchanged where there are no colours.
+  func styled(_ text: String, _ style: Style?) -> String {
+    guard takesColor, let style else { return text }
+    return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
+  }
+
+  /// Writes text as ``write(_:)-([UInt8])`` does.
+  func write(_ text: String) { write(Array(text.utf8)) }
+
+  /// Writes bytes. When that fails on standard output the process ends, since the rest has no use; a message on standard
+  /// error that nobody can read changes nothing.
+  func write(_ bytes: [UInt8]) {
+    if writeAll(bytes.span, to: descriptor) || descriptor == STDERR_FILENO { return }
+    // A reader that has seen enough, such as head, is no reason to complain.
+    if errno != EPIPE {
+      Terminal.error("llavero: Standard output cannot be written: \(systemReason()).")
+    }
+    exit(Failure.Code.error.rawValue)
+  }
+}
+
+/// How text can look on a terminal: the parameter of the SGR control sequence (ECMA-48).
+enum Style: String, Sendable {
+  case bold = "1"
+  case dim = "2"
+  case red = "31"
+  case green = "32"
+  case yellow = "33"
+}

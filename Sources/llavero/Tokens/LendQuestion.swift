@@ -1,0 +1,70 @@
+import GLibSupport
+import Glibc
+import Lending
+import TokenCache
+
+/// Asks whether a program may borrow: on the terminal, or where the tool is not in front of one, at the desktop.
+struct LendQuestion: Sendable {
+  /// How long the person has. Nobody who answers means no.
+  private static let limit = Duration.seconds(60)
+
+  private let account: Account
+  private let queue = BlockingQueue(label: "llavero.question")
+
+  /// - Throws: `Failure.Message` where nobody can be asked.
+  init(account: Account) async throws(Failure.Message) {
+    self.account = account
+    if Self.foregroundTerminal({ _ in true }) == true { return }
+    let nobody = Failure.Message(
+      name: "nobody_to_ask", message: "There is no terminal, and no desktop that shows questions.",
+      advice: "Leave out --ask, or run the command in a terminal.")
+    let isThere = try await queue.run(timeout: Self.limit, onCancel: nobody, onTimeout: nobody) {
+      (cancellable) throws(Failure.Message) in DesktopQuestion.canBeAsked(cancellable)
+    }
+    if !isThere { throw nobody }
+  }
+
+  private struct NoAnswer: Error {}
+
+  @Sendable func ask(_ borrower: Borrower, _ scopes: [String]) async -> Bool? {
+    let whose = account.username ?? account.homeAccountID
+    let text = printable("Lend \(scopes.joined(separator: " ")) of \(whose) to \(borrower.name)?")
+    do throws(NoAnswer) {
+      return try await queue.run(timeout: Self.limit, onCancel: NoAnswer(), onTimeout: NoAnswer()) {
+        (cancellable) throws(NoAnswer) in
+        if let answer = Self.foregroundTerminal({ Self.answer(to: text, on: $0, cancellable) }) {
+          return answer
+        }
+        let question = DesktopQuestion(
+          title: "Lend an access token?", text: text, yes: "Lend", no: "Do not lend")
+        guard let answer = try? question.answer(cancellable) else { throw NoAnswer() }
+        return answer
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  /// Calls `body` with the terminal, if this process may read from it.
+  private static func foregroundTerminal<T>(_ body: (Int32) -> T) -> T? {
+    let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    guard terminal >= 0 else { return nil }
+    defer { close(terminal) }
+    return tcgetpgrp(terminal) == getpgrp() ? body(terminal) : nil
+  }
+
+  private static func answer(to question: String, on terminal: Int32, _ cancellable: Cancellable) -> Bool? {
+    // What was typed before is no answer.
+    tcflush(terminal, TCIFLUSH)
+    _ = writeAll(Array("\(question) [y/N] ".utf8).span, to: terminal)
+    var events = [pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)]
+    guard unsafe poll(&events, 1, cancellable.remainingMilliseconds) > 0 else {
+      _ = writeAll(Array("\n".utf8).span, to: terminal)
+      return nil
+    }
+    var line = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe read(terminal, &line, line.count)
+    let answer = String(decoding: line.prefix(max(count, 0)), as: UTF8.self).trimmed.lowercased()
+    return answer == "y" || answer == "yes"
+  }
+}
