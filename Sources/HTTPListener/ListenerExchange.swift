@@ -22,7 +22,8 @@ package final class ListenerExchange: @unchecked Sendable {
     g_signal_connect_data(
       UnsafeMutableRawPointer(message), "finished", unsafeBitCast(messageFinished, to: GCallback.self),
       Unmanaged.passRetained(self).toOpaque(),
-      { data, _ in data.map { Unmanaged<ListenerExchange>.fromOpaque($0).release() } },
+      // libsoup lets go of a request without finishing it when its server ends.
+      { data, _ in data.map { Unmanaged<ListenerExchange>.fromOpaque($0).takeRetainedValue().end() } },
       GConnectFlags(rawValue: 0))
   }
 

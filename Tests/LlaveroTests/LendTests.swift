@@ -18,8 +18,10 @@ private final class LendingTool: Sendable {
     let output = try Pipe()
     errors = try Pipe()
     let command = program + [Tool.path, "lend"] + arguments
+    // What is freed is written over, so that its use shows.
+    let environment = tool.environment.merging(["G_SLICE": "always-malloc", "MALLOC_PERTURB_": "165"]) { $1 }
     child = try Child(
-      command[0], Array(command.dropFirst()), environment: tool.tool.environment(with: tool.environment),
+      command[0], Array(command.dropFirst()), environment: tool.tool.environment(with: environment),
       streams: (nil, output.writing, errors.writing))
     output.closeWriting()
     errors.closeWriting()

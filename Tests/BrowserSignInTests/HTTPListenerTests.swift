@@ -1,0 +1,40 @@
+import GLibSupport
+import HTTPListener
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(20)))
+struct HTTPListenerTests {
+  /// libsoup lets go of a request without a word when its server ends; whoever answered later would use what is not there
+  /// any more.
+  @Test func `Whose request goes with the listener hears that it is over`() async throws {
+    try HTTPListener.loadLibrary()
+    let sockets = try LoopbackSockets(port: 0)
+    let limits = HTTPListener.Limits(
+      connections: 16, requestTime: .seconds(600), answerTime: .seconds(600), maximumBodySize: 1000)
+    let answer = ListenerAnswer(status: 200, contentType: "text/plain", body: Array("hello".utf8))
+    let client = try #require(RawClient(sockets.port))
+    client.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    let thread = MainLoopThread(name: "test")
+    let isOver = await withCheckedContinuation { continuation in
+      thread.invoke {
+        var listener: HTTPListener?
+        var timer: ContextTimer?
+        listener = HTTPListener(sockets.sockets, limits: limits, fields: []) { exchange in
+          // When libsoup waits for the answer.
+          timer = ContextTimer(after: .zero) {
+            var isOver = false
+            exchange.reply(answer) { isOver = true }
+            listener?.close()
+            continuation.resume(returning: isOver)
+            (listener, timer) = (nil, nil)
+          }
+        }
+        listener?.start()
+        withExtendedLifetime(timer) {}
+      }
+    }
+    #expect(isOver)
+    withExtendedLifetime((thread, client)) {}
+  }
+}
