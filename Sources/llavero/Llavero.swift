@@ -1,4 +1,5 @@
 import ArgumentParser
+import IdentityClient
 import TokenCache
 
 struct Llavero: AsyncParsableCommand {
@@ -34,7 +35,7 @@ struct Llavero: AsyncParsableCommand {
         LLAVERO_ETCD_PASSWORD, LLAVERO_COLLECTION, LLAVERO_CA_BUNDLE, LLAVERO_GRAPH_URL, LLAVERO_BROKER,
         LLAVERO_FROM
       """,
-    version: CommandProgram.version,
+    version: Library.version,
     groupedSubcommands: [
       CommandGroup(
         name: "Sign in",
@@ -49,16 +50,4 @@ struct Llavero: AsyncParsableCommand {
           Sources.self, Adopt.self, Copy.self, Rekey.self, Doctor.self, Scheme.self,
         ]),
     ])
-}
-
-@main
-enum Program {
-  static func main() {
-    let signals = Interruption.block()
-    CommandProgram.run(Llavero.self, lenderTransport: Network.lenderTransport) { () throws(Failure.Message) in
-      try Network.transport(allowsLoopbackHTTP: true)
-    } wait: {
-      Interruption.wait(for: signals, cancelling: $0)
-    }
-  }
 }

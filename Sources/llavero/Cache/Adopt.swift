@@ -78,18 +78,17 @@ struct Adopt: AsyncParsableCommand {
         message: "Nothing was done: there is nobody to ask whether the files may go.",
         advice: "Add --yes to remove them, or --keep to leave them.")
     }
+    let cache = try options.cache
     var adopted: [Result.Adopted] = []
     var failures: [(peer: PeerCache, message: Failure.Message)] = []
     for peer in all ? PeerRegistry().caches.filter({ $0.file != nil }) : try named() {
       do {
-        if let result = try await adopt(peer) { adopted.append(result) }
+        if let result = try await adopt(peer, into: cache) { adopted.append(result) }
       } catch let failure as GroupFailure {
-        failures.insert((peer, Failure.Message(failure.error)), at: 0)
+        failures.insert((peer, failure.error.toolMessage), at: 0)
         break
-      } catch let error as CacheError {
-        failures.append((peer, Failure.Message(error)))
-      } catch let message as Failure.Message {
-        failures.append((peer, message))
+      } catch let error as any ToolError {
+        failures.append((peer, error.toolMessage))
       }
     }
     if output.json, failures.isEmpty || !adopted.isEmpty {
@@ -120,11 +119,10 @@ struct Adopt: AsyncParsableCommand {
     }
   }
 
-  private func adopt(_ peer: PeerCache) async throws -> Result.Adopted? {
+  private func adopt(_ peer: PeerCache, into cache: TokenCacheAccessor) async throws -> Result.Adopted? {
     guard let path = peer.file else { return nil }
     do throws(AdoptionError) {
-      let adoption = try await options.store.store(of: peer, group: options.group).adopt(into: options.cache)
-      {
+      let adoption = try await options.store.store(of: peer, group: options.group).adopt(into: cache) {
         mayRemove(peer, path, $0)
       }
       if adoption.isRemoved, !output.json {

@@ -66,7 +66,7 @@ struct Clear: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let cache = options.cache
+    let cache = try options.cache
     let snapshot = try await cache.snapshot()
     let (document, problems) = (snapshot.document, snapshot.problems)
     // What they hide is not about to go, whatever is named.

@@ -33,14 +33,14 @@ struct Copy: AsyncParsableCommand {
   var isDryRun = false
 
   func run() async throws {
-    options.store.requireStore()
+    try options.store.requireStore()
     let (group, from, to) = (options.group, source.store(options.store), target.store(options.store))
     guard !from.isSamePlace(as: to) else {
       throw Failure.Message(
         code: .usage, name: "same_store", message: "Both stores are the same.",
         advice: "Name the other one with --from-store or --to-store.")
     }
-    let caches = [from, to].map { TokenCacheAccessor(store: $0.store, group: group) }
+    let caches = try [from, to].map { TokenCacheAccessor(store: try $0.store, group: group) }
     let snapshot = try await caches[0].snapshot()
     let (document, problems) = (snapshot.document, snapshot.problems)
     if !output.json { ProblemSummary.report(problems) }

@@ -80,7 +80,7 @@ struct Export: AsyncParsableCommand {
   }
 
   private func export(to peer: PeerCache) async throws {
-    let (group, cache) = (options.group, options.cache)
+    let (group, cache) = (options.group, try options.cache)
     let snapshot = try await cache.snapshot()
     let document = snapshot.document.shared
     ProblemSummary.report(snapshot.problems)

@@ -26,7 +26,7 @@ struct Groups: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let store = store.store
+    let store = try store.store
     var groups: [Result.Group] = []
     for group in try await store.groups() {
       let cache = TokenCacheAccessor(store: store, group: group)

@@ -48,7 +48,7 @@ struct Import: AsyncParsableCommand {
     "It should be one JSON object with sections such as \"AccessToken\" and \"Account\"."
 
   func run() async throws {
-    let cache = options.cache
+    let cache = try options.cache
     let document = try await document()
     if isDryRun {
       let snapshot = try await cache.snapshot()

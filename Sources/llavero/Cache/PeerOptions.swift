@@ -87,8 +87,5 @@ extension StoreOptions {
   }
 
   /// A connection to the keyring, which several stores can share.
-  var connection: SecretServiceConnection {
-    requireStore()
-    return SecretServiceConnection(allowsPlainSession: allowsPlainSession)
-  }
+  var connection: SecretServiceConnection { SecretServiceConnection(allowsPlainSession: allowsPlainSession) }
 }

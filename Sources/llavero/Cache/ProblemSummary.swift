@@ -25,8 +25,7 @@ struct ProblemSummary: Encodable, Sendable {
         case .wrongKey: "It was left as it is; restore the store's files from one backup."
         case .foreign, .damaged, .rolledBack, .missing: "It was left as it is."
         }
-      let sentences = [printable(problem.detail), advice, problem.remedy.command].compactMap { $0 }
-      Terminal.error("warning: " + sentences.joined(separator: " "))
+      Terminal.error("warning: " + sentences(printable(problem.detail), advice, problem.remedy.command))
     }
   }
 }

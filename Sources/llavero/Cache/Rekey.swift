@@ -30,7 +30,7 @@ struct Rekey: AsyncParsableCommand {
   var newKey: KeyChoice?
 
   func run() async throws {
-    guard let sealedStore = store.store as? any SealedStore else {
+    guard let sealedStore = try store.store as? any SealedStore else {
       throw Failure.Message(
         code: .usage, name: "no_file_store",
         message: "Only the stores in files and in etcd have a key to change.",

@@ -47,6 +47,7 @@ struct Sources: AsyncParsableCommand {
   var fix = false
 
   func run() async throws {
+    try store.requireStore()
     let client = store.connection
     var (sources, failure): ([Result.Source], CacheError?) = ([], nil)
     // Several caches may share a lock file.

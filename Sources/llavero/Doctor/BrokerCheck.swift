@@ -44,7 +44,7 @@ struct BrokerCheck: Check {
           correlationID: UUID()))
       return findings + [.ok("It gives tokens for \(client.scopes.joined(separator: " ")).")]
     } catch {
-      let advice = BrokerFailure.advice(on: error) ?? Failure.Message(error).advice
+      let advice = BrokerFailure.advice(on: error) ?? error.toolMessage.advice
       return findings + [finding(BrokerFailure.summary(of: error), advice)]
     }
   }
@@ -91,7 +91,7 @@ enum BrokerFailure {
   static func advice(on error: IdentityError) -> String? {
     switch error.code {
     case .interactionRequired, .workplaceJoinRequired:
-      return [error.advice, portal].compactMap(\.self).joined(separator: " ")
+      return sentences(error.advice, portal)
     case .brokerFailed: break
     default: return nil
     }

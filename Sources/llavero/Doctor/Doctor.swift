@@ -85,9 +85,10 @@ struct Doctor: AsyncParsableCommand {
 
   func run() async throws {
     let lender = try store.lender
-    let place: any CacheStore = lender == nil ? store.store : InMemoryStore()
+    let place: any CacheStore = lender == nil ? try store.store : InMemoryStore()
     let chains =
-      lender.map { [[LenderCheck(lender: $0, address: "unix:\(store.lenderSocket ?? "")")]] } ?? chains(place)
+      try lender.map { [[LenderCheck(lender: $0, address: "unix:\(try store.lenderSocket ?? "")")]] }
+      ?? chains(place)
     let patient = Patient(
       environment: ProcessInfo.processInfo.environment, store: place, collection: store.chosenCollection,
       sameStore: lender == nil ? store.repeated : "", prompt: store.prompt,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Borrowing
+import BrowserSignIn
 import FoundationEssentials
 import IdentityClient
 import TokenCache
@@ -59,65 +60,67 @@ struct ClientOptions: ParsableArguments {
     }
   }
 
-  /// The client that these options describe, which asks the cache, and the broker, and nobody else.
-  ///
-  /// - Parameters:
-  ///   - minimumValidity: For how many seconds a token must be good at least.
-  ///   - broker: When the broker is asked.
-  /// - Returns: The client.
-  /// - Throws: `Failure.Message` of code `usage`.
-  func publicClient(
-    minimumValidity: Double? = nil, broker: BrokerPolicy = .off
-  ) throws(Failure.Message) -> PublicClient {
-    PublicClient(
-      configuration: try configuration(minimumValidity: minimumValidity, broker: broker), cache: cache.cache,
+  /// The client that these options describe, which asks the cache, and the broker, and nobody else. Its tokens are good for
+  /// `minimumValidity` seconds at least.
+  func publicClient(minimumValidity: Double? = nil, broker: BrokerPolicy) throws -> PublicClient {
+    try PublicClient(
+      configuration: configuration(minimumValidity: minimumValidity, broker: broker), cache: cache.cache,
       broker: broker.broker)
+  }
+
+  /// The client that these options describe, with the network and a browser. `opened` is the cache, where it is open
+  /// already: nobody is asked for its passphrase twice.
+  func networkClient(
+    minimumValidity: Double? = nil, broker: BrokerPolicy, cache opened: TokenCacheAccessor? = nil,
+    browser: any WebAuthenticator = BrowserAuthenticator.here()
+  ) throws -> PublicClient {
+    try PublicClient(
+      configuration: configuration(minimumValidity: minimumValidity, broker: broker),
+      cache: opened ?? cache.cache, transport: Network.transport(), authenticator: browser,
+      broker: broker.broker)
+  }
+
+  /// The client that gets tokens: of the lender where they are borrowed, else of the cache, the broker and the network.
+  func tokenClient(
+    minimumValidity: Double? = nil, broker: BrokerPolicy, cache opened: TokenCacheAccessor? = nil
+  ) async throws -> PublicClient {
+    if let lender = try cache.store.lender {
+      return try await borrowingClient(of: lender, minimumValidity: minimumValidity).client
+    }
+    return try networkClient(minimumValidity: minimumValidity, broker: broker, cache: opened)
   }
 
   /// The client for tokens that somebody lends, who says which client and authority they are of. What the environment
   /// and the configuration say of these is about a sign-in of this machine's own; what the command line says has to be
   /// so.
-  ///
-  /// - Throws: `Failure.Message`.
   func borrowingClient(
     of lender: LoanBroker, minimumValidity: Double? = nil
-  ) async throws(Failure.Message) -> (client: PublicClient, terms: LoanBroker.Terms) {
+  ) async throws -> (client: PublicClient, terms: LoanBroker.Terms) {
     let host = authority == nil ? nil : try namedAuthority.host
-    do throws(IdentityError) {
-      let terms = try await lender.terms()
-      if let client, client.lowercased() != terms.clientID.lowercased() {
-        throw IdentityError(
-          .invalidParameter, "The tokens that are lent are those of the client \(terms.clientID).",
-          advice: "Leave out --client.")
-      }
-      guard host == nil || host == terms.authority.host else {
-        throw IdentityError(
-          .invalidParameter, "The tokens that are lent are issued by \(terms.authority).",
-          advice: "Leave out --authority.")
-      }
-      var authority = terms.authority
-      if let tenant { authority = try authority.replacingTenant(with: tenant) }
-      var configuration = ClientConfiguration(clientID: terms.clientID, authority: authority)
-      configuration.brokerPolicy = .required
-      if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
-      let nothing = TokenCacheAccessor(store: InMemoryStore(), group: cache.group)
-      return (PublicClient(configuration: configuration, cache: nothing, broker: lender), terms)
-    } catch {
-      throw Failure.Message(error)
+    let terms = try await lender.terms()
+    if let client, client.lowercased() != terms.clientID.lowercased() {
+      throw IdentityError(
+        .invalidParameter, "The tokens that are lent are those of the client \(terms.clientID).",
+        advice: "Leave out --client.")
     }
+    guard host == nil || host == terms.authority.host else {
+      throw IdentityError(
+        .invalidParameter, "The tokens that are lent are issued by \(terms.authority).",
+        advice: "Leave out --authority.")
+    }
+    var authority = terms.authority
+    if let tenant { authority = try authority.replacingTenant(with: tenant) }
+    var configuration = ClientConfiguration(clientID: terms.clientID, authority: authority)
+    configuration.brokerPolicy = .required
+    if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
+    let nothing = TokenCacheAccessor(store: InMemoryStore(), group: cache.group)
+    return (PublicClient(configuration: configuration, cache: nothing, broker: lender), terms)
   }
 
-  /// What the client is that these options describe.
-  ///
-  /// - Parameters:
-  ///   - minimumValidity: For how many seconds a token from the cache must be good at least.
-  ///   - broker: When the broker is asked.
-  /// - Returns: The configuration.
-  /// - Throws: `Failure.Message` of code `usage`.
-  func configuration(
-    minimumValidity: Double? = nil, broker: BrokerPolicy = .off
+  private func configuration(
+    minimumValidity: Double?, broker: BrokerPolicy
   ) throws(Failure.Message) -> ClientConfiguration {
-    cache.store.requireStore()
+    try cache.store.requireStore()
     let authority = try namedAuthority
     var configuration = ClientConfiguration(clientID: try clientID, authority: authority)
     // An authority outside of the known clouds is trusted only because the person named it.
@@ -125,7 +128,7 @@ struct ClientOptions: ParsableArguments {
     configuration.httpTimeout = .seconds(60)
     configuration.brokerPolicy = broker
     configuration.applicationName = "llavero"
-    configuration.applicationVersion = CommandProgram.version
+    configuration.applicationVersion = Library.version
     if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
     return configuration
   }

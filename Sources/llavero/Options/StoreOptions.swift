@@ -2,11 +2,9 @@ import ArgumentParser
 import EncryptedFileStore
 import EtcdStore
 import GLibSupport
-import HTTPSupport
 import KeyringStore
 import Sealing
 import SecretService
-import Synchronization
 import TokenCache
 
 /// The kinds of store that the tool can use.
@@ -64,19 +62,20 @@ struct StoreOptions: ParsableArguments {
 
   private static let defaultPrefix = "/llavero"
 
-  /// Makes what sends requests.
-  typealias TransportSource = @Sendable () throws(Failure.Message) -> any HTTPTransport
-
-  static let transportSource = Mutex<TransportSource?>(nil)
-
-  /// A store that lacks something, such as a key, ends the process, and so do borrowed tokens.
+  /// The store that was chosen.
+  ///
+  /// - Throws: `Failure.Message` of code `usage` where it lacks something, such as a key, and where tokens are borrowed;
+  ///   `CacheError` for endpoints and prefixes that are none.
   var store: any CacheStore {
-    requireStore()
-    return switch chosenKind {
-    case .keyring:
-      KeyringCacheStore(collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
-    case .file: EncryptedFileCacheStore(key: requiredSource)
-    case .etcd: etcdStore
+    get throws {
+      try requireStore()
+      return switch chosenKind {
+      case .keyring:
+        KeyringCacheStore(
+          collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
+      case .file: EncryptedFileCacheStore(key: try requiredSource)
+      case .etcd: try etcdStore
+      }
     }
   }
 
@@ -84,39 +83,28 @@ struct StoreOptions: ParsableArguments {
   var chosenKind: StoreKind { kind ?? Settings.current.store ?? .keyring }
 
   private var requiredSource: KeySource {
-    guard let key = chosenKey else {
-      Failure.exit(
-        with: Failure.Message(
-          code: .usage, name: "key_required",
-          message:
-            "The \(chosenKind == .file ? "file store" : "store in etcd") was chosen, and no key for it.",
-          advice: "Add --key, or set LLAVERO_KEY or \"key\" in the configuration, to \(KeyChoice.forms). "
-            + "\"llavero setup --store \(chosenKind.rawValue)\" makes a key and says it in the configuration."
-        ))
+    get throws(Failure.Message) {
+      if let key = chosenKey { return source(key) }
+      throw Failure.Message(
+        code: .usage, name: "key_required",
+        message: "The \(chosenKind == .file ? "file store" : "store in etcd") was chosen, and no key for it.",
+        advice: "Add --key, or set LLAVERO_KEY or \"key\" in the configuration, to \(KeyChoice.forms). "
+          + "\"llavero setup --store \(chosenKind.rawValue)\" makes a key and says it in the configuration.")
     }
-    return source(key)
   }
 
   private var etcdStore: EtcdCacheStore {
-    guard let endpoints = chosenEndpoints else {
-      Failure.exit(
-        with: Failure.Message(
+    get throws {
+      guard let endpoints = chosenEndpoints else {
+        throw Failure.Message(
           code: .usage, name: "endpoints_required", message: "The store in etcd was chosen, and no endpoint.",
           advice:
             "Add --endpoints https://HOST:2379,…, or set LLAVERO_ENDPOINTS or \"endpoints\" in the configuration."
-        ))
-    }
-    do {
-      guard let transport = Self.transportSource.withLock({ $0 }) else {
-        throw Failure.Message(name: "network", message: "This program does not reach etcd.")
+        )
       }
       return try EtcdCacheStore(
-        endpoints: endpoints, prefix: chosenPrefix, key: requiredSource, user: try chosenUser,
-        transport: transport())
-    } catch let error as CacheError {
-      Failure.exit(with: Failure.Message(error))
-    } catch {
-      Failure.exit(with: (error as? Failure.Message) ?? Failure.Message(name: "network", message: "\(error)"))
+        endpoints: endpoints, prefix: chosenPrefix, key: requiredSource, user: chosenUser,
+        transport: Network.transport(allowsLoopbackHTTP: true))
     }
   }
 
@@ -216,7 +204,9 @@ struct GroupOptions: ParsableArguments {
 
   var group: KeychainGroup { named ?? Settings.current.group ?? .default }
 
-  var cache: TokenCacheAccessor { TokenCacheAccessor(store: store.store, group: group) }
+  var cache: TokenCacheAccessor {
+    get throws { TokenCacheAccessor(store: try store.store, group: group) }
+  }
 }
 
 extension TokenCacheAccessor {

@@ -5,13 +5,9 @@ import Sealing
 import SecretService
 import TokenCache
 
-/// An error of a library that the tool has words for: a command can throw it as it is.
+/// An error that the tool has words for: a command can throw it as it is.
 protocol ToolError: Error {
   var toolMessage: Failure.Message { get }
-}
-
-extension CacheError: ToolError {
-  var toolMessage: Failure.Message { Failure.Message(self) }
 }
 
 /// How the tool ends when something is in the way.
@@ -26,19 +22,14 @@ enum Failure {
   }
 
   /// Something the person has to know, in the tool's own words.
-  struct Message: Error {
-    let code: Code
+  struct Message: ToolError {
+    var code = Code.error
     /// A stable name for programs.
     let name: String
     let message: String
-    let advice: String?
+    var advice: String?
 
-    init(code: Code = .error, name: String, message: String, advice: String? = nil) {
-      self.code = code
-      self.name = name
-      self.message = message
-      self.advice = advice
-    }
+    var toolMessage: Message { self }
   }
 
   private struct Report: Encodable {
@@ -50,28 +41,24 @@ enum Failure {
     let error: Body
   }
 
-  /// Prints what went wrong to standard error and ends the process. `program` tells what the argument parser's
-  /// errors mean.
-  static func exit(with error: any Error, of program: any ParsableCommand.Type) -> Never {
-    switch error {
-    case let error as any ToolError: exit(with: error.toolMessage)
-    case let message as Message: exit(with: message)
-    default: exit(withParserError: error, of: program)
-    }
+  /// Prints what went wrong to standard error and ends the process.
+  static func exit(with error: any Error) -> Never {
+    if let error = error as? any ToolError { exit(with: error.toolMessage) }
+    exit(withParserError: error)
   }
 
   private static let wantsJSON = CommandLine.arguments.contains("--json")
 
   /// Ends the process as the argument parser says: help and completion scripts come as errors, too.
-  private static func exit(withParserError error: any Error, of program: any ParsableCommand.Type) -> Never {
-    let code = program.exitCode(for: error)
+  private static func exit(withParserError error: any Error) -> Never {
+    let code = Llavero.exitCode(for: error)
     if code == .validationFailure && wantsJSON {
       exit(
         with: Message(
-          code: .usage, name: "usage", message: program.message(for: error),
+          code: .usage, name: "usage", message: Llavero.message(for: error),
           advice: "Add --help to see how the command is used."))
     }
-    let text = program.fullMessage(for: error)
+    let text = Llavero.fullMessage(for: error)
     if code.isSuccess {
       Terminal.out(text)
     } else {
@@ -93,20 +80,6 @@ enum Failure {
 }
 
 extension Failure.Message {
-  /// What a failure of the cache means for the tool.
-  init(_ error: CacheError) {
-    let code: Failure.Code =
-      switch error.code {
-      case .locked, .signedOut: .interactionRequired
-      case .promptDismissed, .cancelled: .cancelled
-      case .invalidGroup: .usage
-      case .invalidResponse, .damaged, .newerVersion, .wrongKey, .rolledBack, .tooLarge, .unavailable,
-        .timedOut, .refused:
-        .error
-      }
-    self.init(code: code, name: error.code.rawValue, message: error.message, advice: error.toolAdvice)
-  }
-
   static let setupAdvice =
     "On a machine without a keyring \"llavero setup\" makes a store of encrypted files."
 
@@ -115,7 +88,20 @@ extension Failure.Message {
     + "in clear."
 }
 
-extension CacheError {
+extension CacheError: ToolError {
+  var toolMessage: Failure.Message {
+    let exitCode: Failure.Code =
+      switch code {
+      case .locked, .signedOut: .interactionRequired
+      case .promptDismissed, .cancelled: .cancelled
+      case .invalidGroup: .usage
+      case .invalidResponse, .damaged, .newerVersion, .wrongKey, .rolledBack, .tooLarge, .unavailable,
+        .timedOut, .refused:
+        .error
+      }
+    return Failure.Message(code: exitCode, name: code.rawValue, message: message, advice: toolAdvice)
+  }
+
   /// What a library advises, with the tool's commands, of which it knows nothing.
   var toolAdvice: String? {
     let command: String?
@@ -127,7 +113,7 @@ extension CacheError {
     case (_, SealError.otherKeySource(let kind) as SealError):
       return "Use that: \(KeyChoice.forms(of: kind))."
     case (_, is SecretPortalError):
-      return [advice, "Keys: \(KeyChoice.forms)."].compactMap(\.self).joined(separator: " ")
+      return sentences(advice, "Keys: \(KeyChoice.forms).")
     case (_, SecretServiceError.noSessionBus as SecretServiceError),
       (_, SecretServiceError.noSecretService as SecretServiceError):
       command = Failure.Message.setupAdvice
@@ -137,8 +123,8 @@ extension CacheError {
     case (.tooLarge, _): command = "\"llavero clear --expired\" removes what is of no use any more."
     default: command = remedy.command
     }
-    let sentences = [advice, command].compactMap(\.self)
-    return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    let text = sentences(advice, command)
+    return text.isEmpty ? nil : text
   }
 }
 
@@ -152,3 +138,6 @@ extension StoreProblem.Remedy {
     }
   }
 }
+
+/// Those of these sentences that there are, as one text.
+func sentences(_ parts: String?...) -> String { parts.compactMap(\.self).joined(separator: " ") }

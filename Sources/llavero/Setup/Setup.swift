@@ -46,7 +46,7 @@ struct Setup: AsyncParsableCommand {
   var dryRun = false
 
   mutating func run() async throws {
-    client.cache.store.requireStore()
+    try client.cache.store.requireStore()
     let environment = ProcessInfo.processInfo.environment
     var file = try SettingsFile(environment: environment)
     try await choose(defaultKey: ownKeyPath(beside: file.path))
@@ -151,8 +151,9 @@ struct Setup: AsyncParsableCommand {
   /// is not passed over.
   private func proposedStore(asked: Bool) async throws -> StoreKind {
     if let named = Settings.current.store { return named }
+    let keyring = try client.cache.store.store
     do throws(CacheError) {
-      _ = try await client.cache.store.store.groups()
+      _ = try await keyring.groups()
       return .keyring
     } catch {
       guard error.code == .unavailable || asked else { throw error }
@@ -185,7 +186,7 @@ struct Setup: AsyncParsableCommand {
   }
 
   private func tryStore() async throws {
-    let cache = client.cache.cache
+    let cache = try client.cache.cache
     try await cache.prepareStore()
     if let fault = try await StoreProbe(cache.store).run() {
       throw Failure.Message(

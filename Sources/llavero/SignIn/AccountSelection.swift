@@ -8,9 +8,9 @@ extension PublicClient {
   ///
   /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when
   ///   several are and none is named.
-  func account(named name: String?) async throws(Failure.Message) -> Account {
+  func account(named name: String?) async throws -> Account {
     let isRequired = configuration.brokerPolicy == .required
-    do throws(Failure.Message) {
+    do {
       let account = try await cachedAccount(named: name)
       if !isRequired || account.isBrokers { return account }
     } catch {
@@ -26,27 +26,18 @@ extension PublicClient {
   ///   - name: A user name or home account id.
   ///   - snapshot: What the group holds; `nil` where that is out of reach, and the broker does without.
   /// - Returns: The accounts.
-  /// - Throws: `Failure.Message`, also where there is none and something cannot be read.
-  func accountsEverywhere(
-    named name: String?, in snapshot: CacheSnapshot?
-  ) async throws(Failure.Message) -> DeviceAccounts {
-    var found: DeviceAccounts
-    do throws(IdentityError) {
-      found = try await deviceAccounts(in: snapshot)
-    } catch {
-      throw Failure.Message(error)
-    }
+  /// - Throws: Also where there is none and something cannot be read.
+  func accountsEverywhere(named name: String?, in snapshot: CacheSnapshot?) async throws -> DeviceAccounts {
+    var found = try await deviceAccounts(in: snapshot)
     found.accounts = found.accounts.named(name)
-    if found.accounts.isEmpty, configuration.brokerPolicy != .required { try snapshot?.checkAll() }
+    if found.accounts.isEmpty, configuration.brokerPolicy != .required { try snapshot?.checkComplete() }
     return found
   }
 
   /// What the client's group holds, `nil` where that is out of reach and the broker does without.
-  ///
-  /// - Throws: `Failure.Message`.
-  func snapshotIfNeeded() async throws(Failure.Message) -> CacheSnapshot? {
-    do {
-      return try await snapshot()
+  func snapshotIfNeeded() async throws(CacheError) -> CacheSnapshot? {
+    do throws(CacheError) {
+      return try await cache.snapshot()
     } catch {
       guard configuration.brokerPolicy == .required else { throw error }
       return nil
@@ -54,7 +45,7 @@ extension PublicClient {
   }
 
   /// The account that a command is about, out of those of the broker.
-  private func brokersAccount(named name: String?) async throws(Failure.Message) -> Account {
+  private func brokersAccount(named name: String?) async throws -> Account {
     let found = try await accountsEverywhere(named: name, in: snapshotIfNeeded())
     var accounts = found.accounts.filter { $0.source == broker?.name }
     // One name may stand for an account here and for a guest elsewhere.
@@ -64,34 +55,19 @@ extension PublicClient {
       let atHome = accounts.filter { $0.tenantProfiles.contains(where: \.isHomeTenant) }
       accounts = [named, atHome].first { $0.count == 1 } ?? accounts
     }
-    if let name, accounts.isEmpty, broker is LoanBroker { throw .notLent(name) }
+    if let name, accounts.isEmpty, broker is LoanBroker { throw Failure.Message.notLent(name) }
     return try accounts.only(named: name, because: found.brokerFailure)
   }
 
   /// The account that a command is about, out of those of the cache.
-  private func cachedAccount(named name: String?) async throws(Failure.Message) -> Account {
+  private func cachedAccount(named name: String?) async throws -> Account {
     // Ids have an @ only at authorities without tenants. One needs a look at that account alone.
-    if let name, !name.contains("@"), let account = try await account(id: name) { return account }
-    return try await snapshot().account(named: name, of: configuration.clientID)
-  }
-
-  /// What the client's group holds.
-  ///
-  /// - Throws: `Failure.Message`.
-  func snapshot() async throws(Failure.Message) -> CacheSnapshot {
-    do throws(CacheError) {
-      return try await cache.snapshot()
-    } catch {
-      throw Failure.Message(error)
+    if let name, !name.contains("@"),
+      let account = try await accounts(AccountFilter(homeAccountID: name)).first
+    {
+      return account
     }
-  }
-
-  private func account(id: String) async throws(Failure.Message) -> Account? {
-    do throws(IdentityError) {
-      return try await accounts(AccountFilter(homeAccountID: id)).first
-    } catch {
-      throw Failure.Message(error)
-    }
+    return try await cache.snapshot().account(named: name, of: configuration.clientID)
   }
 }
 
@@ -108,40 +84,26 @@ extension LoanBroker.Terms {
 extension CacheSnapshot {
   /// The accounts that are signed in to a client, or those of them that go by a user name or home account id.
   ///
-  /// - Throws: `Failure.Message` where there is none and something cannot be read.
-  func accounts(named name: String?, of clientID: String) throws(Failure.Message) -> [Account] {
-    do throws(CacheError) {
-      guard let name else { return try accounts(AccountFilter(clientID: clientID)) }
-      for var filter in AccountFilter.filters(named: name) {
-        filter.clientID = clientID
-        if let found = try? accounts(filter), !found.isEmpty { return found }
-      }
-      try checkComplete()
-      return []
-    } catch {
-      throw Failure.Message(error)
+  /// - Throws: `CacheError` where there is none and something cannot be read.
+  func accounts(named name: String?, of clientID: String) throws(CacheError) -> [Account] {
+    guard let name else { return try accounts(AccountFilter(clientID: clientID)) }
+    for var filter in AccountFilter.filters(named: name) {
+      filter.clientID = clientID
+      if let found = try? accounts(filter), !found.isEmpty { return found }
     }
+    try checkComplete()
+    return []
   }
 
   /// The one account that goes by a name or, without one, is signed in to a client.
   ///
   /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when
-  ///   several are and none is named; also when none is named and something cannot be read, which may be another.
-  func account(named name: String?, of clientID: String) throws(Failure.Message) -> Account {
+  ///   several are and none is named. `CacheError` also when none is named and something cannot be read, which may be
+  ///   another.
+  fileprivate func account(named name: String?, of clientID: String) throws -> Account {
     let account = try accounts(named: name, of: clientID).only(named: name)
-    if name == nil { try checkAll() }
+    if name == nil { try checkComplete() }
     return account
-  }
-
-  /// Passes only where nothing of the group is out of sight.
-  ///
-  /// - Throws: `Failure.Message`.
-  func checkAll() throws(Failure.Message) {
-    do throws(CacheError) {
-      try checkComplete()
-    } catch {
-      throw Failure.Message(error)
-    }
   }
 }
 
@@ -188,9 +150,11 @@ extension AccountFilter {
   }
 }
 
-extension Failure.Message {
-  var isNotSignedIn: Bool { name == "not_signed_in" }
+extension Error {
+  var isNotSignedIn: Bool { (self as? Failure.Message)?.name == "not_signed_in" }
+}
 
+extension Failure.Message {
   fileprivate static func notLent(_ name: String) -> Failure.Message {
     Failure.Message(
       code: .usage, name: "not_lent", message: "The tokens of \(name) are not lent.",
@@ -198,17 +162,13 @@ extension Failure.Message {
   }
 
   /// Nobody, or not the one who is named.
-  ///
-  /// - Parameters:
-  ///   - name: Who is named.
-  ///   - failure: Why the broker, which may know them, could not be asked.
-  /// - Returns: The message.
+  /// `failure` is why the broker, which may know them, could not be asked.
   static func notSignedIn(_ name: String?, because failure: IdentityError? = nil) -> Failure.Message {
     let message = name.map { "\($0) is not signed in." } ?? "Nobody is signed in."
     return Failure.Message(
       code: .interactionRequired, name: "not_signed_in",
-      message: [message, failure?.asBrokerProblem].compactMap(\.self).joined(separator: " "),
-      advice: [failure?.advice, "Sign in with \"llavero login\"."].compactMap(\.self).joined(separator: " "))
+      message: sentences(message, failure?.asBrokerProblem),
+      advice: sentences(failure?.advice, "Sign in with \"llavero login\"."))
   }
 }
 

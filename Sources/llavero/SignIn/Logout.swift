@@ -1,14 +1,90 @@
 import ArgumentParser
+import IdentityClient
+import TokenCache
 
 struct Logout: AsyncParsableCommand {
-  static let configuration = LogoutOptions.configuration
+  static let configuration = CommandConfiguration(
+    commandName: "logout",
+    abstract: "Sign an account out of the client: forget its tokens.",
+    discussion: """
+      Other clients of the group keep their tokens; "llavero clear" removes those too. With --browser, the \
+      browser's session with the authority ends as well. It is no error when nobody is signed in. An account \
+      of the machine's identity broker stays there for other programs, and does not sign in here by itself \
+      any more.
 
-  @OptionGroup var options: LogoutOptions
+      Examples:
+        llavero logout --account alice@contoso.com
+        llavero logout --all --browser
+
+      JSON: group, client_id, signed_out: [home_account_id, username].
+      """)
+
+  private struct Result: Encodable {
+    struct Account: Encodable {
+      let homeAccountId: String
+      let username: String?
+    }
+    let group: String
+    let clientId: String
+    let signedOut: [Account]
+  }
+
+  @OptionGroup var client: ClientOptions
+  @OptionGroup var account: AccountOptions
+  @OptionGroup var broker: BrokerOptions
+  @OptionGroup var output: OutputOptions
+
+  @Flag(help: "Every account that is signed in to the client.")
+  var all = false
+
+  @Flag(help: "End the browser's session too.")
+  var browser = false
+
+  func validate() throws {
+    guard !all || account.account == nil else { throw ValidationError("Give --account or --all, not both.") }
+  }
 
   func run() async throws {
-    let policy = options.broker.policy
-    try await options.signOut(
-      of: options.browser
-        ? options.client.networkClient(broker: policy) : options.client.publicClient(broker: policy))
+    let client =
+      try browser
+      ? client.networkClient(broker: broker.policy) : client.publicClient(broker: broker.policy)
+    let snapshot = try await client.cache.snapshot()
+    let found = try await accounts(in: snapshot, of: client)
+    for account in found.accounts {
+      try await client.signOut(account, SignOutOptions(fromBrowser: browser))
+    }
+    if output.json {
+      let result = Result(
+        group: client.cache.group.name, clientId: client.configuration.clientID,
+        signedOut: found.accounts.map {
+          Result.Account(homeAccountId: $0.homeAccountID, username: $0.username)
+        })
+      Terminal.out(try json(result))
+    } else if found.accounts.isEmpty {
+      Terminal.error("Nobody is signed in.")
+    } else {
+      for account in found.accounts {
+        Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).")
+      }
+    }
+    // There may be more of them than were found.
+    if all { try snapshot.checkComplete() }
+    if let failure = found.brokerFailure { throw failure }
+  }
+
+  private func accounts(
+    in snapshot: CacheSnapshot, of client: PublicClient
+  ) async throws -> DeviceAccounts {
+    if all { return try await client.accountsEverywhere(named: nil, in: snapshot) }
+    let named = account.named
+    var found = DeviceAccounts(
+      accounts: try snapshot.accounts(named: named, of: client.configuration.clientID))
+    // What the cache lacks the broker may have.
+    if found.accounts.isEmpty { found = try await client.accountsEverywhere(named: named, in: snapshot) }
+    if named == nil, found.accounts.isEmpty { return found }
+    found.accounts = [try found.accounts.only(named: named, because: found.brokerFailure)]
+    // What cannot be read may be another.
+    if named == nil { try snapshot.checkComplete() }
+    return found
   }
 }

@@ -7,17 +7,26 @@ import MicrosoftGraph
 import TokenCache
 
 struct Me: AsyncParsableCommand {
-  static let configuration = MeOptions.configuration
+  static let configuration = CommandConfiguration(
+    commandName: "me",
+    abstract: "Ask Microsoft Graph who is signed in.",
+    discussion: """
+      Example:
+        llavero me --select displayName,mail
 
-  @OptionGroup var options: MeOptions
+      JSON: the user with Graph's own names, such as id, displayName, mail and userPrincipalName.
+      """)
+
+  @OptionGroup var client: ClientOptions
+  @OptionGroup var account: AccountOptions
+  @OptionGroup var broker: BrokerOptions
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var selection: SelectOptions
 
   func run() async throws {
-    let graph = try await options.client.graph(
-      account: options.account, scopes: ["User.Read"], broker: options.broker.policy)
-    let user = try await options.client.asking { () async throws(GraphError) in
-      try await graph.me(select: options.selection.names)
-    }
-    if options.output.json { return Terminal.out(try json(user)) }
+    let graph = try await client.graph(account: account, scopes: ["User.Read"], broker: broker.policy)
+    let user = try await graph.me(select: selection.names)
+    if output.json { return Terminal.out(try json(user)) }
     for (name, value) in user.properties.sorted(by: { $0.key < $1.key }) {
       let texts = value.stringValue.map { [$0] } ?? value.arrayValue?.compactMap(\.stringValue) ?? []
       guard !texts.isEmpty else { continue }
@@ -27,23 +36,36 @@ struct Me: AsyncParsableCommand {
 }
 
 struct Get: AsyncParsableCommand {
-  static let configuration = GetOptions.configuration
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Get anything from Microsoft Graph, and print it as it comes.",
+    discussion: """
+      The token goes to Graph's own host only; LLAVERO_GRAPH_URL names another. What could drive a terminal \
+      is not printed on one.
+
+      Examples:
+        llavero get /me/messages --scope Mail.Read --select subject,from
+        llavero get '/me/photo/$value' > me.jpg
+      """)
 
   /// How much of a file is taken, in bytes: more than Outlook's largest attachments.
   private static let maximumSize = 256 << 20
 
-  @OptionGroup var options: GetOptions
+  @Argument(help: "A path after Graph's version, such as /me/messages, or a whole address.")
+  var path: String
+
+  @OptionGroup var client: ClientOptions
+  @OptionGroup var account: AccountOptions
+  @OptionGroup var broker: BrokerOptions
+  @OptionGroup var scope: ScopeOptions
+  @OptionGroup var selection: SelectOptions
 
   func run() async throws {
-    let graph = try await options.client.graph(
-      account: options.account, scopes: options.scope.scopes, broker: options.broker.policy)
-    let names = options.selection.names
-    var request = GraphRequest(
-      options.path, query: names.isEmpty ? [:] : ["$select": names.joined(separator: ",")])
+    let graph = try await client.graph(account: account, scopes: scope.scopes, broker: broker.policy)
+    let names = selection.names
+    var request = GraphRequest(path, query: names.isEmpty ? [:] : ["$select": names.joined(separator: ",")])
     request.maximumResponseSize = Self.maximumSize
-    let response = try await options.client.asking { [request] () async throws(GraphError) in
-      try await graph.send(request)
-    }
+    let response = try await graph.send(request)
     guard Terminal.output.isTerminal else { return Terminal.output.write(Array(response.body)) }
     guard !response.body.isEmpty else { return }
     guard let text = String(validating: response.body, as: UTF8.self) else {
@@ -56,10 +78,16 @@ struct Get: AsyncParsableCommand {
   }
 }
 
+/// Which properties to ask for.
+struct SelectOptions: ParsableArguments {
+  @Option(name: .customLong("select"), help: "The properties to get, separated by commas.")
+  var named: String?
+
+  var names: [String] { (named ?? "").split(separator: ",").map(String.init) }
+}
+
 extension ClientOptions {
   /// Graph as the account sees it.
-  ///
-  /// - Throws: `Failure.Message`, `GraphError`.
   fileprivate func graph(
     account: AccountOptions, scopes: [String], broker: BrokerPolicy
   ) async throws -> GraphClient {
@@ -68,18 +96,6 @@ extension ClientOptions {
     let account = try await client.account(named: account.named)
     return GraphClient(transport: try Network.transport(), cloud: cloud) { claims throws(IdentityError) in
       try await client.token(SilentRequest(scopes: scopes, account: account, claims: claims))
-    }
-  }
-
-  /// Asks Graph. Whom it takes for signed out is told where to sign in, which who borrows cannot do here.
-  fileprivate func asking<Answer>(
-    _ body: () async throws(GraphError) -> Answer
-  ) async throws(Failure.Message) -> Answer {
-    do throws(GraphError) {
-      return try await body()
-    } catch {
-      let isBorrowed = cache.store.lenderSocket != nil
-      throw error.toolMessage(signIn: isBorrowed ? LoanBroker.signInAdvice : GraphError.signInAdvice)
     }
   }
 
@@ -100,11 +116,7 @@ extension ClientOptions {
 }
 
 extension GraphError: ToolError {
-  fileprivate static let signInAdvice = "Sign in again with \"llavero login\"."
-
-  var toolMessage: Failure.Message { toolMessage(signIn: Self.signInAdvice) }
-
-  fileprivate func toolMessage(signIn signInAdvice: String) -> Failure.Message {
+  var toolMessage: Failure.Message {
     if let identityError { return identityError.toolMessage }
     let exitCode: Failure.Code =
       switch code {
@@ -114,10 +126,14 @@ extension GraphError: ToolError {
       case .cancelled: .cancelled
       default: .error
       }
-    let details = [graphCode, requestID.map { "request \($0)" }].compactMap { $0 }
+    let details = [graphCode, requestID.map { "request \($0)" }].compactMap(\.self)
     let suffix = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
+    // Who borrows cannot sign in here.
+    let signIn =
+      StoreOptions.namedSocket == nil
+      ? "Sign in again with \"llavero login\"." : LoanBroker.signInAdvice
     return Failure.Message(
       code: exitCode, name: code.rawValue, message: message + suffix,
-      advice: exitCode == .interactionRequired ? signInAdvice : advice)
+      advice: exitCode == .interactionRequired ? signIn : advice)
   }
 }

@@ -1,55 +1,111 @@
 import ArgumentParser
+import FoundationEssentials
+import GLibSupport
 import IdentityClient
 import TokenCache
 
 struct Token: AsyncParsableCommand {
-  static let configuration = TokenOptions.configuration
+  static let configuration = CommandConfiguration(
+    commandName: "token",
+    abstract: "Print an access token, and nothing else.",
+    discussion: """
+      The token comes from the cache, without any connection, as long as it is good for five minutes; \
+      otherwise the machine's identity broker gives one, or it is renewed. Nobody is asked to sign in: that is \
+      exit code 3. With --broker only nobody but the broker is asked, and no keyring is needed.
 
-  @OptionGroup var options: TokenOptions
+      Output: bare (the token), json, header (Authorization: Bearer ...), az and azd (what the Azure SDKs \
+      read from these tools), exec-credential (for kubectl).
+
+      Examples:
+        curl --header @<(llavero token --output header) https://graph.microsoft.com/v1.0/me
+        llavero token --scope https://management.azure.com/.default --tenant contoso.com --min-validity 10m
+
+      JSON: access_token, token_type, expires_on, scopes, home_account_id, username, tenant_id.
+      """)
+
+  @OptionGroup var client: ClientOptions
+  @OptionGroup var account: AccountOptions
+  @OptionGroup var scope: ScopeOptions
+  @OptionGroup var broker: BrokerOptions
+
+  @Option(
+    name: .customLong("min-validity"),
+    help: "For how long the token must be good, such as 90s, 10m or 2h; 5m unless told otherwise.")
+  var minimumValidity: Validity?
+
+  @Flag(name: .customLong("force-refresh"), help: "Get a new token although there is a good one.")
+  var forcesRefresh = false
+
+  @Option(name: .customLong("output"), help: "The form of the output.")
+  var format: TokenFormat?
+
+  @Flag(name: .customLong("json"), help: "The same as --output json; errors are JSON too.")
+  var json = false
+
+  func validate() throws {
+    guard !json || format == nil || format == .json else {
+      throw ValidationError("Give --json or --output, not both.")
+    }
+  }
 
   func run() async throws {
-    let result = try await options.client.token(
-      minimumValidity: options.minimumValidity?.seconds, broker: options.broker.policy,
-      request: options.request)
-    try options.print(result)
+    let result = try await client.token(
+      minimumValidity: minimumValidity?.seconds, broker: broker.policy, account: account,
+      scopes: scope.scopes, forceRefresh: forcesRefresh)
+    if let minimumValidity, let end = result.expiresOn, end < Date() + minimumValidity.seconds {
+      throw Failure.Message(
+        name: "short_lived", message: "No token could be had that is good for that long.",
+        advice: "Ask for less with --min-validity, or try again later.")
+    }
+    Terminal.out(try (json ? .json : format ?? .bare).text(of: result, environment: processEnvironment()))
   }
 }
 
-struct GitCredential: AsyncParsableCommand {
-  static let configuration = GitCredentialOptions.configuration
+/// A span of time on the command line: a number with the unit s, m or h.
+struct Validity: ExpressibleByArgument, Sendable {
+  let seconds: Double
 
-  @OptionGroup var options: GitCredentialOptions
-
-  func run() async throws {
-    guard let question = try options.question() else { return }
-    question.answer(
-      try await options.client.token(broker: options.broker.policy, request: options.request))
+  init?(argument: String) {
+    let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600]
+    guard let unit = argument.last.flatMap({ units[$0] }), let number = UInt32(argument.dropLast()) else {
+      return nil
+    }
+    seconds = Double(number) * unit
   }
 }
 
 extension ClientOptions {
-  /// A token: borrowed, or from the cache, or renewed.
-  ///
-  /// - Parameters:
-  ///   - minimumValidity: For how many seconds it must be good at least.
-  ///   - policy: When the broker is asked.
-  ///   - request: What to ask a client for.
-  /// - Returns: The token, and whose it is.
-  /// - Throws: `Failure.Message`, or `IdentityError`.
-  fileprivate func token(
-    minimumValidity: Double? = nil, broker policy: BrokerPolicy,
-    request: (PublicClient) async throws(Failure.Message) -> SilentRequest
+  /// A token: borrowed, or from the cache, or renewed. It is good for `minimumValidity` seconds at least; with
+  /// `forceRefresh` the one in the cache is passed over.
+  func token(
+    minimumValidity: Double? = nil, broker policy: BrokerPolicy, account: AccountOptions, scopes: [String],
+    forceRefresh: Bool = false
   ) async throws -> AuthenticationResult {
+    func request(to client: PublicClient) async throws -> SilentRequest {
+      SilentRequest(
+        scopes: scopes, account: try await client.account(named: account.named), forceRefresh: forceRefresh)
+    }
     var cache: TokenCacheAccessor?
-    if self.cache.store.lenderSocket == nil {
-      // The broker is asked here where nobody else is asked afterwards; else with them, so that the question is put once.
+    if try self.cache.store.lenderSocket == nil {
+      // No HTTP is set up yet, which takes longer than all else. The broker is asked here where nobody else is asked
+      // afterwards; else with them, so that the question is put once.
       let client = try publicClient(
         minimumValidity: minimumValidity, broker: policy == .required ? .required : .off)
-      if let result = try await client.tokenWithoutNetwork(policy, request) { return result }
+      do {
+        let asked = try await request(to: client)
+        if policy == .required { return try await client.acquireTokenSilent(asked) }
+        if let result = try await client.acquireTokenFromCache(asked) { return result }
+      } catch  where policy == .automatic && error.isNotSignedIn {
+        // The broker may know somebody.
+      }
       cache = client.cache
     }
     let client = try await tokenClient(minimumValidity: minimumValidity, broker: policy, cache: cache)
-    return try await client.renewed(try await request(client))
+    let result = try await client.token(request(to: client))
+    if let error = result.cacheError {
+      Terminal.error("warning: The new token could not be stored: " + printable(error.description))
+    }
+    return result
   }
 }
 
@@ -62,32 +118,5 @@ extension PublicClient {
       await finishRenewals()
       throw error
     }
-  }
-
-  /// What can be had without the network: from the cache, and from the broker where that alone is asked. It sets up no
-  /// HTTP, which takes longer than all else.
-  ///
-  /// - Returns: `nil` where the network has to be asked.
-  fileprivate func tokenWithoutNetwork(
-    _ policy: BrokerPolicy, _ request: (PublicClient) async throws(Failure.Message) -> SilentRequest
-  ) async throws -> AuthenticationResult? {
-    let asked: SilentRequest
-    do throws(Failure.Message) {
-      asked = try await request(self)
-    } catch {
-      // The broker may know somebody.
-      guard policy == .automatic, error.isNotSignedIn else { throw error }
-      return nil
-    }
-    return policy == .required
-      ? try await acquireTokenSilent(asked) : try await acquireTokenFromCache(asked)
-  }
-
-  fileprivate func renewed(_ request: SilentRequest) async throws(IdentityError) -> AuthenticationResult {
-    let result = try await token(request)
-    if let error = result.cacheError {
-      Terminal.error("warning: The new token could not be stored: " + printable(error.description))
-    }
-    return result
   }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Borrowing
-import HTTPSupport
 import Synchronization
 
 /// Where the tool has its tokens from.
@@ -49,55 +48,43 @@ struct BorrowOptions: ParsableArguments {
   }
 }
 
-/// Reaches a lender's socket.
-typealias LenderTransport =
-  @Sendable (_ path: String) throws(Failure.Message) -> any HTTPTransport
-
 extension StoreOptions {
-  private static let lenderTransport = Mutex<LenderTransport?>(nil)
   /// What the process's command line says of it: not every command that has a store has the option, too.
   fileprivate static let commandLine = Mutex<TokenOrigin?>(nil)
 
-  /// Says how this process reaches lenders.
-  static func reachLenders(by transport: @escaping LenderTransport) {
-    lenderTransport.withLock { $0 = transport }
-  }
-
-  private var namedSocket: String? {
-    let origin = Self.commandLine.withLock { $0 } ?? Settings.current.origin
+  /// The socket at which this process borrows tokens.
+  static var namedSocket: String? {
+    let origin = commandLine.withLock { $0 } ?? Settings.current.origin
     return if case .lender(let path) = origin { path } else { nil }
   }
 
-  /// The socket at which tokens are borrowed; `nil` where they are kept. To borrow and to name a store on the command
-  /// line ends the process.
+  /// The socket at which tokens are borrowed; `nil` where they are kept.
+  ///
+  /// - Throws: `Failure.Message` of code `usage` where the command line names a store besides.
   var lenderSocket: String? {
-    guard let path = namedSocket else { return nil }
-    guard named.isEmpty else {
-      Failure.exit(
-        with: Failure.Message(
-          code: .usage, name: "borrowed",
-          message: "Tokens are borrowed from unix:\(path), and the command line names a store.",
-          advice: "Leave out the store and its key, or set LLAVERO_FROM to off."))
+    get throws(Failure.Message) {
+      guard let path = Self.namedSocket, !named.isEmpty else { return Self.namedSocket }
+      throw Failure.Message(
+        code: .usage, name: "borrowed",
+        message: "Tokens are borrowed from unix:\(path), and the command line names a store.",
+        advice: "Leave out the store and its key, or set LLAVERO_FROM to off.")
     }
-    return path
   }
 
   /// The lender; `nil` where tokens are kept.
   var lender: LoanBroker? {
-    get throws(Failure.Message) {
-      guard let path = lenderSocket, let transport = Self.lenderTransport.withLock({ $0 }) else { return nil }
-      return LoanBroker(transport: try transport(path))
+    get throws {
+      guard let path = try lenderSocket else { return nil }
+      return LoanBroker(transport: try Network.transport(toLenderAt: path))
     }
   }
 
-  /// Ends the process where tokens are borrowed, for there is no store then.
-  func requireStore() {
-    guard let path = namedSocket else { return }
-    Failure.exit(
-      with: Failure.Message(
-        code: .usage, name: "borrowed",
-        message: "Tokens are borrowed from unix:\(path), so this command has no store to work on.",
-        advice: "Do it where the tokens are lent, or set LLAVERO_FROM to off for a store of this machine."
-      ))
+  /// Passes only where tokens are kept: where they are borrowed there is no store.
+  func requireStore() throws(Failure.Message) {
+    guard let path = Self.namedSocket else { return }
+    throw Failure.Message(
+      code: .usage, name: "borrowed",
+      message: "Tokens are borrowed from unix:\(path), so this command has no store to work on.",
+      advice: "Do it where the tokens are lent, or set LLAVERO_FROM to off for a store of this machine.")
   }
 }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import IdentityClient
 import TokenCache
 
-struct GitCredentialOptions: ParsableArguments {
+struct GitCredential: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "git-credential",
     abstract: "Give git a token for Azure DevOps.",
@@ -30,24 +30,15 @@ struct GitCredentialOptions: ParsableArguments {
   @OptionGroup var account: AccountOptions
   @OptionGroup var broker: BrokerOptions
 
-  /// What git asks on standard input; `nil` when that is not for this helper.
-  ///
-  /// - Throws: `Failure.Message`.
-  func question() throws -> GitCredentialQuestion? {
-    guard operation == .get else { return nil }
-    return GitCredentialQuestion(try Terminal.readInput())
-  }
-
-  /// What to ask a client for.
-  ///
-  /// - Throws: `Failure.Message`.
-  func request(to client: PublicClient) async throws(Failure.Message) -> SilentRequest {
-    SilentRequest(scopes: [Self.scope], account: try await client.account(named: account.named))
+  func run() async throws {
+    guard operation == .get, let question = GitCredentialQuestion(try Terminal.readInput()) else { return }
+    question.answer(
+      try await client.token(broker: broker.policy, account: account, scopes: [Self.scope]))
   }
 }
 
 /// A question of git about a repository of Azure DevOps: lines of `name=value`.
-struct GitCredentialQuestion: Sendable {
+private struct GitCredentialQuestion {
   /// Whether git takes a token as such (git 2.46), and not only in a password's place.
   private let takesTokens: Bool
 
