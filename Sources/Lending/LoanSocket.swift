@@ -41,15 +41,7 @@ final class LoanSocket: Sendable {
       option(SO_ACCEPTCONN) == 1
     else { throw .notListening(descriptor: descriptor) }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    var address = sockaddr_un()
-    var size = socklen_t(MemoryLayout<sockaddr_un>.size)
-    let isNamed = withUnsafeMutablePointer(to: &address) { address in
-      address.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) == 0 }
-    }
-    let path = withUnsafeBytes(of: &address.sun_path) {
-      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-    }
-    return LoanSocket(path: isNamed ? path : "", socket: try socket(descriptor), place: nil)
+    return LoanSocket(path: socketPath(of: descriptor), socket: try socket(descriptor), place: nil)
   }
 
   /// Makes a socket, in place of one that nobody listens on any more.

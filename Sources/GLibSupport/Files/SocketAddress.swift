@@ -23,6 +23,16 @@ package func withSocketAddress(
   }
 }
 
+/// The path that a Unix socket is bound to; empty where its address has none.
+package func socketPath(of socket: Int32) -> String {
+  var address = sockaddr_un()
+  var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+  _ = withUnsafeMutablePointer(to: &address) { address in
+    address.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &size) }
+  }
+  return withUnsafeBytes(of: &address.sun_path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+}
+
 /// Makes a Unix socket that does not block and that no child inherits; -1 where that fails, `errno` says why.
 package func unixSocket(_ type: __socket_type) -> Int32 {
   socket(AF_UNIX, Int32(type.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
