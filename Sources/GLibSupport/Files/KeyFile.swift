@@ -25,6 +25,13 @@ package struct KeyFile: Sendable {
 
   /// The keys of a group with their values.
   package subscript(group: String) -> [String: String] { groups[group] ?? [:] }
+
+  /// A text as the value of a key ("Possible value types"). A scalar may be a part of a character, with an accent.
+  package static func escaped(_ value: String) -> String {
+    let escapes: [Unicode.Scalar: String] = ["\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"]
+    let text = value.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
+    return text.hasPrefix(" ") ? "\\s" + text.dropFirst() : text
+  }
 }
 
 /// Takes over a `NULL`-terminated array of strings.

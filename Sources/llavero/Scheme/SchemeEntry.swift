@@ -64,9 +64,9 @@ struct SchemeEntry {
     """
     [Desktop Entry]
     Type=Application
-    Name=\(Self.escaped(name))
+    Name=\(KeyFile.escaped(name))
     Comment=Takes the answer of a sign-in from the browser
-    Exec=\(Self.escaped(([program] + arguments).map(Self.quoted).joined(separator: " "))) %u
+    Exec=\(KeyFile.escaped(([program] + arguments).map(Self.quoted).joined(separator: " "))) %u
     Terminal=false
     NoDisplay=true
     MimeType=x-scheme-handler/\(scheme);
@@ -83,12 +83,6 @@ struct SchemeEntry {
   }
 
   private static let reserved = Set(" \t\n\"'\\><~|&;$*?#()`".unicodeScalars)
-
-  /// A value of type string ("Possible value types").
-  private static func escaped(_ value: String) -> String {
-    let text = replaced(value, ["\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"])
-    return text.hasPrefix(" ") ? "\\s" + text.dropFirst() : text
-  }
 
   /// Of scalars, since a character may be one of these with an accent.
   private static func replaced(_ text: String, _ replacements: [Unicode.Scalar: String]) -> String {

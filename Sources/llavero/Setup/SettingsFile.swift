@@ -39,7 +39,7 @@ struct SettingsFile {
 
   /// Changes a setting where it stands, or adds it after the others.
   mutating func set(_ name: String, to value: String) {
-    let line = "\(name) = \(Self.escaped(value))"
+    let line = "\(name) = \(KeyFile.escaped(value))"
     guard let start = lines.lastIndex(where: { $0.trimmed == group }) else {
       if lines.last?.isEmpty == true { lines.removeLast() }
       if !lines.isEmpty { lines.append("") }
@@ -75,12 +75,6 @@ struct SettingsFile {
     }
   }
 
-  /// A value as the Desktop Entry Specification has it.
-  private static func escaped(_ value: String) -> String {
-    let text = value.replacing("\\", with: "\\\\").replacing("\n", with: "\\n").replacing("\r", with: "\\r")
-      .replacing("\t", with: "\\t")
-    return text.hasPrefix(" ") ? "\\s" + text.dropFirst() : text
-  }
 }
 
 extension String {
