@@ -196,8 +196,3 @@ struct Clear: AsyncParsableCommand {
     }
   }
 }
-
-/// A number of things, in words.
-func counted(_ count: Int, _ noun: String) -> String {
-  "\(count) \(noun)\(count == 1 ? "" : "s")"
-}

@@ -11,7 +11,7 @@ enum InputFile {
   static func name(of path: String) -> String { path == "-" ? "Standard input" : path }
 
   /// The contents of a file, or of standard input for `-`.
-  static func read(_ path: String) throws -> Data {
+  static func read(_ path: String) throws(Failure.Message) -> Data {
     let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(path) }
     defer { if path != "-" { close(descriptor) } }

@@ -57,7 +57,7 @@ struct List: AsyncParsableCommand {
     table.print(to: stream) { column, cell in
       switch column {
       case 0: .dim
-      case 6: cell.hasSuffix("left") ? .green : cell.hasSuffix("ago") ? .red : nil
+      case 6: timeStyle(cell)
       default: nil
       }
     }

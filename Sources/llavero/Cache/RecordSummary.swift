@@ -16,57 +16,16 @@ struct RecordSummary: Encodable {
   /// The beginning of a hash of the section and the key: short to type, and without personal data.
   let id: String
   let type: String
-  private(set) var homeAccountId: String?
-  private(set) var username: String?
-  private(set) var environment: String?
-  private(set) var clientId: String?
-  private(set) var familyId: String?
-  private(set) var realm: String?
-  private(set) var target: String?
-  private(set) var cachedAt: Date?
-  private(set) var expiresOn: Date?
-  private(set) var state: State?
-
-  init(
-    _ section: CredentialSection, key: String, _ credential: Credential, usernames: [String: String],
-    now: Date
-  ) {
-    id = Self.id(section.rawValue, key)
-    type = credential.credentialType.rawValue
-    homeAccountId = credential.homeAccountID
-    username = credential.homeAccountID.flatMap { usernames[$0.lowercased()] }
-    environment = credential.environment
-    clientId = credential.clientID
-    familyId = credential.familyID
-    realm = credential.realm
-    target = credential.target
-    cachedAt = credential.cachedAt
-    expiresOn = section == .accessToken ? credential.expiresOn : nil
-    state = section == .accessToken ? Self.state(of: credential, at: now) : nil
-  }
-
-  init(key: String, _ account: AccountRecord) {
-    id = Self.id("Account", key)
-    type = "Account"
-    homeAccountId = account.homeAccountID
-    username = account.username
-    environment = account.environment
-    realm = account.realm
-  }
-
-  init(key: String, _ metadata: AppMetadata) {
-    id = Self.id("AppMetadata", key)
-    type = "AppMetadata"
-    environment = metadata.environment
-    clientId = metadata.clientID
-    familyId = metadata.familyID
-  }
-
-  init(key: String, _ metadata: AccountMetadata) {
-    id = Self.id("AccountMetadata", key)
-    type = "AccountMetadata"
-    clientId = metadata.clientID
-  }
+  var homeAccountId: String?
+  var username: String?
+  var environment: String?
+  var clientId: String?
+  var familyId: String?
+  var realm: String?
+  var target: String?
+  var cachedAt: Date?
+  var expiresOn: Date?
+  var state: State?
 
   /// The part of the id that is enough for tables and for typing.
   var shortID: String { String(id.prefix(8)) }
@@ -78,6 +37,39 @@ struct RecordSummary: Encodable {
   private static func state(of credential: Credential, at now: Date) -> State {
     if !credential.isExpired(at: now, buffer: 0) { return .valid }
     return credential.isInExtendedLifetime(at: now) ? .extended : .expired
+  }
+}
+
+extension RecordSummary {
+  fileprivate init(
+    _ section: CredentialSection, key: String, _ credential: Credential, usernames: [String: String],
+    now: Date
+  ) {
+    let isAccessToken = section == .accessToken
+    self.init(
+      id: Self.id(section.rawValue, key), type: credential.credentialType.rawValue,
+      homeAccountId: credential.homeAccountID,
+      username: credential.homeAccountID.flatMap { usernames[$0.lowercased()] },
+      environment: credential.environment, clientId: credential.clientID, familyId: credential.familyID,
+      realm: credential.realm, target: credential.target, cachedAt: credential.cachedAt,
+      expiresOn: isAccessToken ? credential.expiresOn : nil,
+      state: isAccessToken ? Self.state(of: credential, at: now) : nil)
+  }
+
+  fileprivate init(key: String, _ account: AccountRecord) {
+    self.init(
+      id: Self.id("Account", key), type: "Account", homeAccountId: account.homeAccountID,
+      username: account.username, environment: account.environment, realm: account.realm)
+  }
+
+  fileprivate init(key: String, _ metadata: AppMetadata) {
+    self.init(
+      id: Self.id("AppMetadata", key), type: "AppMetadata", environment: metadata.environment,
+      clientId: metadata.clientID, familyId: metadata.familyID)
+  }
+
+  fileprivate init(key: String, _ metadata: AccountMetadata) {
+    self.init(id: Self.id("AccountMetadata", key), type: "AccountMetadata", clientId: metadata.clientID)
   }
 }
 
@@ -98,37 +90,18 @@ extension CacheDocument {
       accounts.sorted { $0.key < $1.key }.compactMap { _, account in
         account.homeAccountID.flatMap { id in account.username.map { (id.lowercased(), $0) } }
       }, uniquingKeysWith: { first, _ in first })
-    var records: [ListedRecord] = []
-    for (key, account) in accounts.sorted(by: { $0.key < $1.key }) {
-      records.append(ListedRecord(summary: RecordSummary(key: key, account), fields: account.fields))
-    }
-    for section in CredentialSection.allCases {
-      for (key, credential) in self[section].sorted(by: { $0.key < $1.key }) {
-        let summary = RecordSummary(section, key: key, credential, usernames: usernames, now: now)
-        records.append(ListedRecord(summary: summary, fields: credential.fields, isCredential: true))
+    func listed<Record: CacheRecord>(
+      _ section: [String: Record], isCredential: Bool = false, _ summary: (String, Record) -> RecordSummary
+    ) -> [ListedRecord] {
+      section.sorted { $0.key < $1.key }.map { key, record in
+        ListedRecord(summary: summary(key, record), fields: record.fields, isCredential: isCredential)
       }
     }
-    for (key, metadata) in appMetadata.sorted(by: { $0.key < $1.key }) {
-      records.append(ListedRecord(summary: RecordSummary(key: key, metadata), fields: metadata.fields))
-    }
-    for (key, metadata) in accountMetadata.sorted(by: { $0.key < $1.key }) {
-      records.append(ListedRecord(summary: RecordSummary(key: key, metadata), fields: metadata.fields))
-    }
-    return records
+    return listed(accounts, RecordSummary.init)
+      + CredentialSection.allCases.flatMap { section in
+        listed(self[section], isCredential: true) {
+          RecordSummary(section, key: $0, $1, usernames: usernames, now: now)
+        }
+      } + listed(appMetadata, RecordSummary.init) + listed(accountMetadata, RecordSummary.init)
   }
-}
-
-/// How long until a moment, in words.
-func timeLeft(until moment: Date, from now: Date) -> String {
-  let seconds = moment.timeIntervalSince(now)
-  let (amount, unit): (Double, String) =
-    switch abs(seconds) {
-    case ..<60: (abs(seconds), "s")
-    case ..<5400: (abs(seconds) / 60, "min")
-    case ..<172_800: (abs(seconds) / 3600, "h")
-    case ..<63_072_000: (abs(seconds) / 86400, "d")
-    default: (abs(seconds) / 31_536_000, "y")
-    }
-  let text = "\(Int(amount.rounded(.down))) \(unit)"
-  return seconds >= 0 ? "\(text) left" : "\(text) ago"
 }

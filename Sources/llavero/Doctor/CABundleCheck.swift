@@ -10,15 +10,14 @@ struct CABundleCheck: Check {
     let own = patient.environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
     guard let path = Settings.current.caBundle ?? own else { return [systemStore] }
     let advice = "Name a PEM file with certificates in LLAVERO_CA_BUNDLE, or none to trust the system's."
-    do {
+    do throws(Failure.Message) {
       let text = String(decoding: try InputFile.read(path), as: UTF8.self)
       guard text.contains("-----BEGIN CERTIFICATE-----") else {
         return [.problem("The CA bundle \(path) holds no certificate.", advice: advice)]
       }
       return [.ok("The certificates in \(path) are trusted, and no others.")]
     } catch {
-      let reason = (error as? Failure.Message)?.message ?? "\(path) cannot be read."
-      return [.problem("The CA bundle: \(reason)", advice: advice)]
+      return [.problem("The CA bundle: \(error.message)", advice: advice)]
     }
   }
 

@@ -14,23 +14,16 @@ protocol Check: Sendable {
 
 /// What the checks look at.
 struct Patient: Sendable {
-  let environment: [String: String]
+  let options: StoreOptions
   let store: any CacheStore
-  /// The name of the collection that Llavero uses; `nil` is the default one.
-  let collection: String?
-  /// The end of a command line that is to use the same store.
-  let sameStore: String
-  /// Whether the person allowed the keyring to ask.
-  let prompt: PromptPermission
-  /// Whether the person allowed secrets to go over the bus in clear.
-  let allowsPlainSession: Bool
+  let environment = processEnvironment()
   /// Looks at a service that refuses to encrypt, too; no secret is sent to that one.
   let client = SecretServiceClient(timeout: .seconds(10), allowsPlainSession: true)
   let now = Date()
 
   /// A command of the tool on the same store, as a shell takes it.
   func command(_ words: String...) -> String {
-    "llavero " + words.map(shellQuoted).joined(separator: " ") + sameStore
+    "llavero " + words.map(shellQuoted).joined(separator: " ") + options.repeated
   }
 }
 

@@ -19,14 +19,14 @@ struct CollectionCheck: Check {
 
   private func finding(_ patient: Patient) async throws(SecretServiceError) -> Finding {
     let client = patient.client
-    let collection = try await client.collection(named: patient.collection)
+    let collection = try await client.collection(named: patient.options.chosenCollection)
     let name =
-      patient.collection == nil
+      patient.options.chosenCollection == nil
       ? "The default collection, \(collection.label)," : "The collection \(collection.label)"
     guard collection.isLocked else { return .ok("\(name) is unlocked.") }
     do throws(SecretServiceError) {
       // Also without a permission: an open wallet of KWallet is only called locked.
-      try await client.unlock(collection.path, prompt: patient.prompt)
+      try await client.unlock(collection.path, prompt: patient.options.prompt)
       return .ok("\(name) is unlocked.")
     } catch  where error == .collectionLocked {
       let provider = try await Provider(client)

@@ -42,7 +42,7 @@ struct Doctor: AsyncParsableCommand {
     ]
     let groups: [any Check] = [GroupsCheck(), ClockCheck()]
     let others: [[any Check]] = [
-      [SourcesCheck(collection: self.store.collection)], [CABundleCheck()], [BrowserCheck()], [brokerCheck],
+      [SourcesCheck()], [CABundleCheck()], [BrowserCheck()], [brokerCheck],
     ]
     guard let sealed = store as? any SealedStore else {
       return [keyring + [ProbeCheck()] + groups, [LockDirectoryCheck()]] + others
@@ -89,10 +89,7 @@ struct Doctor: AsyncParsableCommand {
     let chains =
       try lender.map { [[LenderCheck(lender: $0, address: "unix:\(try store.lenderSocket ?? "")")]] }
       ?? chains(place)
-    let patient = Patient(
-      environment: ProcessInfo.processInfo.environment, store: place, collection: store.chosenCollection,
-      sameStore: lender == nil ? store.repeated : "", prompt: store.prompt,
-      allowsPlainSession: store.allowsPlainSession)
+    let patient = Patient(options: store, store: place)
     var lines: [Result.Line] = []
     for chain in chains {
       for check in chain {

@@ -13,7 +13,7 @@ struct EncryptionCheck: Check {
       guard algorithms == "plain" else {
         return [.ok("Secrets are encrypted on the bus (\(algorithms)).")]
       }
-      guard patient.allowsPlainSession else {
+      guard patient.options.allowsPlainSession else {
         return [.problem(.encryptionRefused, advice: Failure.Message.encryptionAdvice)]
       }
       return [

@@ -6,10 +6,10 @@ struct ProbeCheck: Check {
 
   func examine(_ patient: Patient) async -> [Finding] {
     do throws(SecretServiceError) {
-      let collection = try await patient.client.collection(named: patient.collection)
+      let collection = try await patient.client.collection(named: patient.options.chosenCollection)
       // What is locked has been reported.
       if collection.isLocked { return [] }
-      return [try await probe(patient.client, collection.path, prompt: patient.prompt)]
+      return [try await probe(patient.client, collection.path, prompt: patient.options.prompt)]
     } catch {
       let permitting =
         "KeePassXC does so for every write. Permit it, with --unlock for other commands too: "

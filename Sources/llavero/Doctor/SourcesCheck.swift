@@ -7,11 +7,8 @@ import TokenCache
 struct SourcesCheck: Check {
   static let name = "sources"
 
-  /// The collection that other programs use; `nil` is the default one.
-  let collection: String?
-
   func examine(_ patient: Patient) async -> [Finding] {
-    let client = SecretServiceConnection(allowsPlainSession: patient.allowsPlainSession)
+    let client = patient.options.connection
     var findings: [Finding] = []
     // Several caches may share a lock file.
     var known: Set<PeerFinding> = []
@@ -20,7 +17,8 @@ struct SourcesCheck: Check {
       // What hinders one item hinders all.
       if isKeyringOutOfReach && peer.file == nil { continue }
       let store = MSALExtensionsCacheStore(
-        peer, collection: collection, prompt: patient.prompt, timeout: .seconds(10), client: client)
+        peer, collection: patient.options.collection, prompt: patient.options.prompt, timeout: .seconds(10),
+        client: client)
       do throws(CacheError) {
         findings += try await store.inspect().findings.filter { known.insert($0).inserted }
           .map { Self.finding($0, of: peer, patient) }

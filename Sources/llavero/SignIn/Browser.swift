@@ -48,12 +48,11 @@ struct BrowserElsewhere: WebAuthenticator {
   private static func show(_ page: SignInPage, takesAddresses: Bool) {
     var text = "Open this page in a browser where you sit:\n\n  \(page.printableAddress)\n"
     if let port = page.port {
-      let tunnel = SSHTunnel(port: port, environment: ProcessInfo.processInfo.environment)
       text += """
 
         Its answer comes to port \(port) of this machine. Let it through before you sign in, in a terminal where you sit:
 
-          \(printable(tunnel.command))
+          \(printable(sshTunnelCommand(port: port)))
 
         """
     }

@@ -121,8 +121,6 @@ struct Status: AsyncParsableCommand {
         ])
       }
     }
-    table.print { column, cell in
-      column == 5 ? (cell.hasSuffix("left") ? .green : cell.hasSuffix("ago") ? .red : nil) : nil
-    }
+    table.print { column, cell in column == 5 ? timeStyle(cell) : nil }
   }
 }

@@ -4,11 +4,6 @@ struct Table {
     let title: String
     /// How narrow the column becomes before it hurts; `nil` where it gives way only when all others have.
     var minimum: Int?
-
-    init(title: String, minimum: Int? = nil) {
-      self.title = title
-      self.minimum = minimum
-    }
   }
 
   private let columns: [Column]

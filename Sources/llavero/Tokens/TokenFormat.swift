@@ -34,9 +34,17 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     return switch self {
     case .bare: result.accessToken
     case .header: "Authorization: " + result.authorizationHeader
-    case .json: try llavero.json(TokenReport(result))
+    case .json:
+      try llavero.json(
+        TokenReport(
+          accessToken: result.accessToken, tokenType: result.tokenType, expiresOn: result.expiresOn,
+          scopes: result.scopes, homeAccountId: result.account.homeAccountID,
+          username: result.account.username, tenantId: result.tenantID))
     case .az: try llavero.json(AzureCLIToken(result), names: .useDefaultKeys)
-    case .azd: try llavero.json(AzureDeveloperCLIToken(result), names: .useDefaultKeys)
+    case .azd:
+      try llavero.json(
+        AzureDeveloperCLIToken(token: result.accessToken, expiresOn: result.expiresOn),
+        names: .useDefaultKeys)
     case .execCredential:
       try llavero.json(
         ExecCredential(result, request: environment["KUBERNETES_EXEC_INFO"] ?? ""), names: .useDefaultKeys)
@@ -52,16 +60,6 @@ private struct TokenReport: Encodable {
   let homeAccountId: String
   let username: String?
   let tenantId: String?
-
-  init(_ result: AuthenticationResult) {
-    accessToken = result.accessToken
-    tokenType = result.tokenType
-    expiresOn = result.expiresOn
-    scopes = result.scopes
-    homeAccountId = result.account.homeAccountID
-    username = result.account.username
-    tenantId = result.tenantID
-  }
 }
 
 private struct AzureCLIToken: Encodable {
@@ -94,11 +92,6 @@ private struct AzureCLIToken: Encodable {
 private struct AzureDeveloperCLIToken: Encodable {
   let token: String
   let expiresOn: Date?
-
-  init(_ result: AuthenticationResult) {
-    token = result.accessToken
-    expiresOn = result.expiresOn
-  }
 }
 
 /// `client.authentication.k8s.io`: https://kubernetes.io/docs/reference/access-authn-authz/authentication/
