@@ -36,7 +36,7 @@ struct Rekey: AsyncParsableCommand {
         message: "Only the stores in files and in etcd have a key to change.",
         advice: "Add --store file, or --store etcd, and --key.")
     }
-    let summary = try await sealedStore.rekey(to: newKey.map(store.source))
+    let summary = try await sealedStore.rekey(to: newKey.map { $0.source(of: store) })
     if output.json {
       return Terminal.out(try json(Result(resealed: summary.resealed, left: summary.left)))
     }

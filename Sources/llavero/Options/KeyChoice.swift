@@ -56,8 +56,8 @@ enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     }
   }
 
-  /// The source for the store. The parameters are for a key in the keyring.
-  func source(collection: String?, prompt: PromptPermission, allowsPlainSession: Bool) -> KeySource {
+  /// The source for the store.
+  func source(of options: StoreOptions) -> KeySource {
     switch self {
     case .passphrase: .passphrase { (use) throws(CacheError) in try Self.ask(use) }
     case .passphraseDescriptor(let descriptor):
@@ -65,23 +65,18 @@ enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     case .file(let path): .keyFile(path: path)
     case .credential(let name): .credential(name: name)
     case .keyring:
-      .keyring(collection: collection, prompt: prompt, allowsPlainSession: allowsPlainSession)
+      .keyring(
+        collection: options.chosenCollection, prompt: options.prompt,
+        allowsPlainSession: options.allowsPlainSession)
     case .portal: .portal()
     }
   }
 
-  /// The source of a password. The last parameters are for one in the keyring.
-  func passwordSource(
-    of name: String, collection: String?, prompt: PromptPermission, allowsPlainSession: Bool
-  ) -> KeySource {
-    switch self {
-    case .passphrase:
-      .passphrase { _ throws(CacheError) in
-        try Self.ask("Password of \(name): ", for: name, option: "--etcd-password")
-      }
-    case .passphraseDescriptor(let descriptor):
-      .passphrase { _ throws(CacheError) in try Self.read(descriptor) }
-    default: source(collection: collection, prompt: prompt, allowsPlainSession: allowsPlainSession)
+  /// The source of the password of etcd's user.
+  func passwordSource(of name: String, _ options: StoreOptions) -> KeySource {
+    guard self == .passphrase else { return source(of: options) }
+    return .passphrase { _ throws(CacheError) in
+      try Self.ask("Password of \(name): ", for: name, option: "--etcd-password")
     }
   }
 

@@ -84,7 +84,7 @@ struct StoreOptions: ParsableArguments {
 
   private var requiredSource: KeySource {
     get throws(Failure.Message) {
-      if let key = chosenKey { return source(key) }
+      if let key = chosenKey { return key.source(of: self) }
       throw Failure.Message(
         code: .usage, name: "key_required",
         message: "The \(chosenKind == .file ? "file store" : "store in etcd") was chosen, and no key for it.",
@@ -126,17 +126,8 @@ struct StoreOptions: ParsableArguments {
             "Add --etcd-password, or set LLAVERO_ETCD_PASSWORD or \"etcd-password\" in the configuration, to "
             + "where it comes from: \(KeyChoice.forms).")
       }
-      return EtcdUser(
-        name: name,
-        password: password.passwordSource(
-          of: "etcd's user \(name)", collection: chosenCollection, prompt: prompt,
-          allowsPlainSession: allowsPlainSession))
+      return EtcdUser(name: name, password: password.passwordSource(of: "etcd's user \(name)", self))
     }
-  }
-
-  /// Where a key comes from, in the keyring's collection that was chosen.
-  func source(_ key: KeyChoice) -> KeySource {
-    key.source(collection: chosenCollection, prompt: prompt, allowsPlainSession: allowsPlainSession)
   }
 
   /// Whether the store, its key or its password is in the keyring.
