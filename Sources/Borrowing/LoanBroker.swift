@@ -49,6 +49,8 @@ public final class LoanBroker: TokenBroker {
   private let questionTimeout: Duration
   private let tokenTimeout: Duration
   private let now: @Sendable () -> Date
+  /// What is lent, where it is not to be asked again.
+  private let known: Terms?
   /// The hash of the last token for some scopes, for when a resource refuses it: tokens themselves are kept nowhere.
   private let given = Mutex<[Set<String>: String]>([:])
 
@@ -61,12 +63,20 @@ public final class LoanBroker: TokenBroker {
 
   package init(
     transport: any HTTPTransport, questionTimeout: Duration, tokenTimeout: Duration,
-    now: @escaping @Sendable () -> Date
+    now: @escaping @Sendable () -> Date, known: Terms? = nil
   ) {
     self.transport = transport
     self.questionTimeout = questionTimeout
     self.tokenTimeout = tokenTimeout
     self.now = now
+    self.known = known
+  }
+
+  /// The same lender for as long as his terms are sure to hold, such as in one command: he is not asked for them again.
+  package func knowing(_ terms: Terms) -> LoanBroker {
+    LoanBroker(
+      transport: transport, questionTimeout: questionTimeout, tokenTimeout: tokenTimeout, now: now,
+      known: terms)
   }
 
   /// Asks what is lent.
@@ -75,7 +85,8 @@ public final class LoanBroker: TokenBroker {
   ///   whatever is no answer, ``IdentityError/Code/authorizationFailed`` when the lender lends nothing to this user, or
   ///   nothing any more.
   public func terms() async throws(IdentityError) -> Terms {
-    try LoanAnswer.terms(in: await ask(LoanProtocol.loanPath, [:], within: questionTimeout), by: name)
+    if let known { return known }
+    return try LoanAnswer.terms(in: await ask(LoanProtocol.loanPath, [:], within: questionTimeout), by: name)
   }
 
   public func isAvailable() async throws(IdentityError) -> Bool {

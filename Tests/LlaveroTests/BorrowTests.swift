@@ -109,6 +109,8 @@ struct BorrowTests {
         #expect(result.status == 0, "\(result.standardError)")
         #expect(result.standardOutput.contains(LabTool.alice))
       }
+      // Each command asked for the terms once.
+      #expect(borrower.server.requests.map { $0.hasPrefix("GET /loan ") } == [true, false, true, false])
     }
   }
 
@@ -129,6 +131,23 @@ struct BorrowTests {
         #expect(!result.standardError.contains("llavero login"))
       }
     }
+  }
+
+  @Test(arguments: [
+    "status", "status --account alice@contoso.test", "token", "token --account ALICE@contoso.test",
+    "token --tenant contoso.test", "git-credential get",
+  ])
+  func `A command asks for the terms once`(words: String) throws {
+    let terms = LentThings.terms(["authority": "https://login.microsoftonline.com/contoso.test"])
+    let borrower = try Borrower(terms: terms) { query in
+      (200, LentThings.token(["scope": .string(query["scope"] ?? "")]))
+    }
+    let command = words.split(separator: " ").map(String.init)
+    let result = try Child.run(
+      Tool.path, command, environment: ["LLAVERO_FROM": borrower.address],
+      input: "protocol=https\nhost=dev.azure.com\n\n")
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(borrower.server.requests.filter { $0.hasPrefix("GET /loan ") }.count == 1)
   }
 
   @Test func `status and doctor say whose tokens are lent, what for, and until when`() throws {

@@ -114,7 +114,9 @@ struct ClientOptions: ParsableArguments {
     configuration.brokerPolicy = .required
     if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
     let nothing = TokenCacheAccessor(store: InMemoryStore(), group: cache.group)
-    return (PublicClient(configuration: configuration, cache: nothing, broker: lender), terms)
+    let client = PublicClient(
+      configuration: configuration, cache: nothing, broker: lender.knowing(terms))
+    return (client, terms)
   }
 
   private func configuration(

@@ -71,16 +71,6 @@ extension PublicClient {
   }
 }
 
-extension LoanBroker.Terms {
-  /// The account whose tokens are lent.
-  ///
-  /// - Throws: `Failure.Message` of code `usage` when that does not go by the name.
-  func account(named name: String?) throws(Failure.Message) -> Account {
-    if let name, [account].named(name).isEmpty { throw .notLent(name) }
-    return account
-  }
-}
-
 extension CacheSnapshot {
   /// The accounts that are signed in to a client, or those of them that go by a user name or home account id.
   ///

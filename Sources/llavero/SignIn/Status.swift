@@ -90,7 +90,7 @@ struct Status: AsyncParsableCommand {
   /// Shows what is lent.
   private func showLoan(of lender: LoanBroker) async throws {
     let (client, terms) = try await client.borrowingClient(of: lender)
-    let account = try terms.account(named: account.named)
+    let account = try await client.account(named: account.named)
     let summary = Result.Account(
       homeAccountId: account.homeAccountID, username: account.username, environment: account.environment,
       origin: .lender, renews: false,
