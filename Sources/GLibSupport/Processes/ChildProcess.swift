@@ -7,17 +7,19 @@ package struct ChildProcess: Sendable {
 
   /// Starts a program, which is looked up in this process's PATH unless its name has a slash.
   ///
-  /// It gets `output` as its standard output and `/dev/null` as its other standard streams. With `survivesReader` it finds
+  /// It gets the descriptors that are named as its standard streams, and `/dev/null` as the others. With `survivesReader` it finds
   /// SIGPIPE ignored, so that it lives on when nobody reads that output any more. No other descriptor of this process
   /// reaches it, whoever opened that and however: GLib closes them between fork and exec.
   /// - Throws: ``GLibError`` when it cannot be started.
   package init(
-    _ command: [String], environment: [String: String], output: Int32? = nil, survivesReader: Bool = false
+    _ command: [String], environment: [String: String], input: Int32? = nil, output: Int32? = nil,
+    errors: Int32? = nil, survivesReader: Bool = false
   ) throws(GLibError) {
-    let silent = output == nil ? G_SPAWN_STDOUT_TO_DEV_NULL.rawValue : 0
+    let silent =
+      (output == nil ? G_SPAWN_STDOUT_TO_DEV_NULL.rawValue : 0)
+      | (errors == nil ? G_SPAWN_STDERR_TO_DEV_NULL.rawValue : 0)
     let flags = GSpawnFlags(
-      rawValue: G_SPAWN_SEARCH_PATH.rawValue | G_SPAWN_DO_NOT_REAP_CHILD.rawValue
-        | G_SPAWN_STDERR_TO_DEV_NULL.rawValue | silent)
+      rawValue: G_SPAWN_SEARCH_PATH.rawValue | G_SPAWN_DO_NOT_REAP_CHILD.rawValue | silent)
     var arguments = command.map { strdup($0) } + [nil]
     var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { (arguments + variables).forEach { free($0) } }
@@ -25,8 +27,7 @@ package struct ChildProcess: Sendable {
     _ = try withGError {
       g_spawn_async_with_fds(
         nil, &arguments, &variables, flags, survivesReader ? leaveSessionAndReader : leaveSession, nil, &id,
-        -1,
-        output ?? -1, -1, $0)
+        input ?? -1, output ?? -1, errors ?? -1, $0)
     }
     self.id = id
   }

@@ -3,16 +3,19 @@ import Glibc
 /// Runs a program to its end and returns what it wrote to standard output.
 ///
 /// Blocks until then or until the deadline, when the program is killed. A name without a slash is looked up in
-/// PATH; `variables` are added to the environment. The program's standard error is dropped.
+/// PATH; `variables` are added to the environment. `input` is its standard input and `errors` its standard error, which
+/// is dropped unless that is named.
 /// - Throws: ``GLibError`` when the program cannot be started, fails, or is not done in time.
 package func outputOfCommand(
-  _ command: [String], variables: [String: String] = [:], _ cancellable: Cancellable
+  _ command: [String], variables: [String: String] = [:], input: Int32? = nil, errors: Int32? = nil,
+  _ cancellable: Cancellable
 ) throws(GLibError) -> String {
   guard let pipe = openPipe() else { throw .outOfDescriptors }
   defer { close(pipe.reading) }
   let started = Result { () throws(GLibError) in
     try ChildProcess(
-      command, environment: processEnvironment().merging(variables) { $1 }, output: pipe.writing)
+      command, environment: processEnvironment().merging(variables) { $1 }, input: input,
+      output: pipe.writing, errors: errors)
   }
   close(pipe.writing)
   let process = try started.get()

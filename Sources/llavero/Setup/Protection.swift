@@ -28,9 +28,13 @@ struct Protection: Sendable {
     case .credential:
       self.init(
         [
-          "Whoever gets a backup or your home directory sees nothing; for the disk it is as the credential is kept."
+          "Whoever gets a backup without /var/lib/systemd sees nothing, and on a machine with a TPM neither does "
+            + "who gets the disk."
         ],
-        not: ["Every program of the service can ask for every token."])
+        not: [
+          "Without a TPM, whoever gets the whole disk has every token.",
+          "Every program of the service can ask for every token.",
+        ])
     case nil, .keyring:
       self.init(
         [

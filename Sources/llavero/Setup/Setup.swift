@@ -15,13 +15,18 @@ struct Setup: AsyncParsableCommand {
       into the configuration file; all else in that stays as it is, and a setting that changes is named with \
       what it was. It says what the choice protects against, and what not.
 
+      A systemd credential is there for a service alone. Outside of one, --key credential:NAME makes a key, has \
+      systemd-creds encrypt it for this machine, which takes root, and prints the lines for the service's unit, \
+      with the settings. The configuration stays as it is, and the store is not tried.
+
       Examples:
         llavero setup
         llavero setup --client 11111111-2222-4333-8444-555555555555 --tenant contoso.com < /dev/null
         llavero setup --store file --key file:$HOME/.config/llavero/key --dry-run
+        sudo llavero setup --store file --key credential:llavero
 
-      JSON: path, dry_run, settings: [name, value, previous], key_file (that was made), protects, \
-      does_not_protect, warnings.
+      JSON: path (of the configuration), dry_run, settings: [name, value, previous], key_file (that was made), \
+      unit (the lines for it), protects, does_not_protect, warnings.
       """)
 
   struct Result: Encodable {
@@ -30,10 +35,11 @@ struct Setup: AsyncParsableCommand {
       let value: String
       let previous: String?
     }
-    let path: String
+    let path: String?
     let dryRun: Bool
     var settings: [Setting] = []
     var keyFile: String?
+    var unit: [String]?
     var protects: [String] = []
     var doesNotProtect: [String] = []
     var warnings: [String] = []
@@ -45,34 +51,51 @@ struct Setup: AsyncParsableCommand {
   @Flag(help: "Show what would be written, and write nothing. The store is not tried.")
   var dryRun = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Where the encrypted credential is; \(ServiceCredential.directory)/NAME unless told otherwise.",
+      valueName: "path"))
+  var credentialFile: String?
+
   mutating func run() async throws {
     try client.cache.store.requireStore()
     let environment = ProcessInfo.processInfo.environment
     var file = try SettingsFile(environment: environment)
     try await choose(defaultKey: ownKeyPath(beside: file.path))
-    var result = Result(path: file.path, dryRun: dryRun)
-    result.keyFile = try makeKey()
-    do {
-      if !dryRun { try await tryStore() }
-    } catch {
-      // It opens nothing.
-      if let path = result.keyFile { try? FileManager.default.removeItem(atPath: path) }
-      throw error
+    let credential = try newCredential()
+    var result = Result(path: credential == nil ? file.path : nil, dryRun: dryRun)
+    if let credential {
+      if !credential.isMade {
+        result.keyFile = credential.path
+        if !dryRun { result.warnings = try await credential.make() }
+      }
+      result.unit = credential.unit(settings: chosen, hasFiles: store == .file)
+    } else {
+      result.keyFile = try makeKey()
+      do {
+        if !dryRun { try await tryStore() }
+      } catch {
+        // It opens nothing.
+        if let path = result.keyFile { try? FileManager.default.removeItem(atPath: path) }
+        throw error
+      }
     }
 
     for (name, value) in chosen {
-      let previous = file[name]
+      let previous = credential == nil ? file[name] : nil
       if previous != value { file.set(name, to: value) }
       result.settings.append(
         Result.Setting(name: name, value: value, previous: previous == value ? nil : previous))
-      if let overriding = environment[Settings.variable(of: name)], !overriding.isEmpty, overriding != value {
+      if credential == nil, let overriding = environment[Settings.variable(of: name)], !overriding.isEmpty,
+        overriding != value
+      {
         result.warnings.append("\(Settings.variable(of: name)) in the environment goes before this \(name).")
       }
     }
     if client.client == nil {
       result.warnings.append("No client is named. Signing in needs one: llavero setup --client ID")
     }
-    if !dryRun { try file.write() }
+    if !dryRun, credential == nil { try file.write() }
     let protection = Protection(store, key: client.cache.store.key)
     (result.protects, result.doesNotProtect) = (protection.protects, protection.doesNotProtect)
     if output.json { return Terminal.out(try json(result)) }
@@ -166,23 +189,36 @@ struct Setup: AsyncParsableCommand {
   /// - Returns: Its path, if it was made, or would be.
   private func makeKey() throws -> String? {
     guard store.takesKey, case .file(let path)? = client.cache.store.key else { return nil }
+    try checkWhole(path)
+    if FileManager.default.fileExists(atPath: path) { return nil }
+    if dryRun { return path }
+    var key = randomBytes(32)
+    defer { wipe(&key) }
+    try writeKeyFile(key.span, to: path)
+    return path
+  }
+
+  /// The credential for a service; `nil` where the key is another, or this process is the service and has it.
+  private func newCredential() throws(Failure.Message) -> ServiceCredential? {
+    guard case .credential(let name)? = client.cache.store.key, !ServiceCredential.isGiven(name) else {
+      guard credentialFile == nil else {
+        throw Failure.Message(
+          code: .usage, name: "no_credential", message: "No credential is made here.",
+          advice:
+            "Leave out --credential-file, or name one outside of its service with --key credential:NAME.")
+      }
+      return nil
+    }
+    if let credentialFile { try checkWhole(credentialFile) }
+    return try ServiceCredential(name: name, path: credentialFile)
+  }
+
+  private func checkWhole(_ path: String) throws(Failure.Message) {
     guard path.hasPrefix("/") else {
       throw Failure.Message(
         code: .usage, name: "relative_path", message: "\(path) depends on the directory that one is in.",
         advice: "Give a key file's whole path.")
     }
-    if FileManager.default.fileExists(atPath: path) { return nil }
-    if dryRun { return path }
-    let directory = parentDirectory(of: path)
-    try? FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    var key = randomBytes(32)
-    defer { wipe(&key) }
-    guard writeNewFile(key.span, to: path) else {
-      throw Failure.Message(
-        name: "unwritable", message: "The key file \(path) cannot be made: \(systemReason()).")
-    }
-    return path
   }
 
   private func tryStore() async throws {
@@ -196,16 +232,23 @@ struct Setup: AsyncParsableCommand {
   }
 
   private func show(_ result: Result) {
-    Terminal.out((dryRun ? "Would be written to " : "Written to ") + printable(result.path) + ":")
-    for setting in result.settings {
-      let previous = setting.previous.map { " (was \($0))" } ?? ""
-      Terminal.out("  " + printable("\(setting.name) = \(setting.value)\(previous)"))
+    if let path = result.path {
+      Terminal.out((dryRun ? "Would be written to " : "Written to ") + printable(path) + ":")
+      for setting in result.settings {
+        let previous = setting.previous.map { " (was \($0))" } ?? ""
+        Terminal.out("  " + printable("\(setting.name) = \(setting.value)\(previous)"))
+      }
     }
     if let path = result.keyFile {
       Terminal.out(
         printable(dryRun ? "The key file \(path) would be made." : "The key file \(path) was made."))
     }
-    if !dryRun { Terminal.out("The store works: a group was written, read and removed.") }
+    if let unit = result.unit {
+      Terminal.out("Lines for the unit of the service, such as with \"systemctl edit NAME.service\":")
+      for line in unit { Terminal.out("  " + printable(line)) }
+    } else if !dryRun {
+      Terminal.out("The store works: a group was written, read and removed.")
+    }
     Terminal.out("What this protects against:")
     for line in result.protects { Terminal.out("  " + printable(line)) }
     Terminal.out("What it does not:")

@@ -1,0 +1,115 @@
+import FoundationEssentials
+import GLibSupport
+import Glibc
+
+/// A key that systemd decrypts for a service alone (systemd.exec(5), `LoadCredentialEncrypted=`), and the file that holds
+/// it encrypted for this machine.
+struct ServiceCredential {
+  /// Where systemd itself looks for encrypted credentials.
+  static let directory = "/etc/credstore.encrypted"
+
+  let name: String
+  let path: String
+
+  /// - Throws: `Failure.Message` of code `usage` for a name that would be another thing in the unit.
+  init(name: String, path: String?) throws(Failure.Message) {
+    let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+    guard isPlain, !name.hasPrefix(".") else {
+      throw Failure.Message(
+        code: .usage, name: "invalid_name", message: "\"\(name)\" is no name for a new credential.",
+        advice: "Make it of letters, digits, \"-\", \"_\" and \".\".")
+    }
+    self.name = name
+    self.path = path ?? "\(Self.directory)/\(name)"
+  }
+
+  /// Whether systemd has given this process a credential.
+  static func isGiven(_ name: String) -> Bool {
+    guard let directory = processEnvironment()["CREDENTIALS_DIRECTORY"] else { return false }
+    return FileManager.default.fileExists(atPath: "\(directory)/\(name)")
+  }
+
+  var isMade: Bool { FileManager.default.fileExists(atPath: path) }
+
+  /// Makes a key, has it encrypted, and writes that. The key itself is in no file: it goes through a pipe.
+  ///
+  /// - Returns: What systemd-creds said.
+  /// - Throws: `Failure.Message`.
+  func make() async throws(Failure.Message) -> [String] {
+    guard let program = programFile("systemd-creds") else {
+      throw Failure.Message(
+        name: "no_systemd_creds", message: "There is no systemd-creds here, which encrypts credentials.",
+        advice: "It comes with systemd 250 and later. Without it take a key file: --key file:PATH.")
+    }
+    let late = failure("it was not done in time")
+    return try await BlockingQueue(label: "llavero.credential").run(
+      timeout: .seconds(120), onCancel: late, onTimeout: late
+    ) { (cancellable) throws(Failure.Message) in try make(by: program, cancellable) }
+  }
+
+  private func make(by program: String, _ cancellable: Cancellable) throws(Failure.Message) -> [String] {
+    guard let input = openPipe() else { throw failure(systemReason()) }
+    defer { close(input.reading) }
+    var key = randomBytes(32)
+    defer { wipe(&key) }
+    // A pipe holds as much without a reader.
+    let isWritten = writeAll(key.span, to: input.writing)
+    close(input.writing)
+    guard isWritten, let errors = openPipe() else { throw failure(systemReason()) }
+    defer { close(errors.reading) }
+    let encrypted = try? outputOfCommand(
+      [program, "encrypt", "--name=\(name)", "-", "-"], input: input.reading, errors: errors.writing,
+      cancellable)
+    close(errors.writing)
+    // Whoever it may have started could keep the other end.
+    _ = fcntl(errors.reading, F_SETFL, O_NONBLOCK)
+    let said = String(decoding: readAll(errors.reading, limit: 1 << 16) ?? [], as: UTF8.self)
+    let lines = said.split(separator: "\n")
+    guard let encrypted, !encrypted.isEmpty else { throw failure(lines.joined(separator: "; ")) }
+    try writeKeyFile(Array(encrypted.utf8).span, to: path)
+    return lines.map { "systemd-creds: \($0)" }
+  }
+
+  private func failure(_ reason: String) -> Failure.Message {
+    Failure.Message(
+      name: "not_encrypted",
+      message: "systemd-creds did not encrypt the credential \(name): "
+        + (reason.isEmpty ? "it does not say why" : reason),
+      advice: geteuid() == 0
+        ? "It takes a TPM, or /var/lib/systemd on a disk. Without either take a key file: --key file:PATH."
+        : "What it encrypts with is root's: run this command as root, such as with sudo.")
+  }
+
+  /// The lines that a service takes it with, and the settings, which it has no configuration for.
+  ///
+  /// - Parameters:
+  ///   - settings: What the configuration would say.
+  ///   - hasFiles: Whether the store is a directory, for which the service gets a place of its own.
+  /// - Returns: The lines.
+  func unit(settings: [(name: String, value: String)], hasFiles: Bool) -> [String] {
+    var variables = settings.map { (Settings.variable(of: $0.name), $0.value) }
+    if hasFiles { variables.append(("XDG_DATA_HOME", "/var/lib/\(name)")) }
+    return ["[Service]", "LoadCredentialEncrypted=\(name):\(path.replacing("%", with: "%%"))"]
+      + (hasFiles ? ["StateDirectory=\(name)"] : [])
+      + variables.map { "Environment=" + Self.quoted("\($0)=\($1)") }
+  }
+
+  /// A word as a unit takes it (systemd.syntax(7)), with no specifiers in it (systemd.unit(5)).
+  private static func quoted(_ word: String) -> String {
+    let escapes = [("\\", "\\\\"), ("\"", "\\\""), ("\n", "\\n"), ("%", "%%")]
+    return "\"" + escapes.reduce(word) { $0.replacing($1.0, with: $1.1) } + "\""
+  }
+}
+
+/// Makes a new file of a key, which only this user may read, and the directory that it is in.
+///
+/// - Throws: `Failure.Message`, also where there is such a file.
+func writeKeyFile(_ bytes: Span<UInt8>, to path: String) throws(Failure.Message) {
+  try? FileManager.default.createDirectory(
+    atPath: parentDirectory(of: path), withIntermediateDirectories: true,
+    attributes: [.posixPermissions: 0o700])
+  guard writeNewFile(bytes, to: path) else {
+    throw Failure.Message(
+      name: "unwritable", message: "The key file \(path) cannot be made: \(systemReason()).")
+  }
+}

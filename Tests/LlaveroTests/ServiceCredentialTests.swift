@@ -1,0 +1,185 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+/// `llavero setup` outside of the service that a key is for. What encrypts is Debian's systemd-creds, with a secret of the
+/// tests' own in the place of the machine's.
+@Suite(.timeLimit(.minutes(20)))
+struct ServiceCredentialTests {
+  let tool: Tool
+  let home: TemporaryDirectory
+
+  init() throws {
+    tool = try Tool()
+    home = try TemporaryDirectory()
+  }
+
+  private var path: String { home.path + "/store of 100%/llavero" }
+  private var machine: [String: String] { ["SYSTEMD_CREDENTIAL_SECRET": home.path + "/secret"] }
+
+  private func run(_ arguments: [String], with changes: [String: String?] = [:]) throws -> Child.Result {
+    let variables: [String: String?] = [
+      "XDG_CONFIG_HOME": home.path + "/config", "XDG_DATA_HOME": home.path + "/data", "LLAVERO_STORE": nil,
+      "LLAVERO_KEY": nil, "LLAVERO_CLIENT_ID": nil, "LLAVERO_GROUP": nil, "CREDENTIALS_DIRECTORY": nil,
+    ]
+    return try tool.run(
+      arguments, environment: variables.merging(machine) { $1 }.merging(changes) { $1 })
+  }
+
+  private func setup(_ arguments: String..., with changes: [String: String?] = [:]) throws -> Child.Result {
+    try run(
+      ["setup", "--store", "file", "--key", "credential:llavero", "--credential-file", path] + arguments,
+      with: changes)
+  }
+
+  private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+  @Test func `A key for a service is encrypted, and opens a store where systemd has decrypted it`() throws {
+    let result = try setup("--client", #"a"b\c%d"#, "--json")
+    #expect(result.status == 0, "\(result.standardError)")
+    let report = try JSONValue(text: result.standardOutput)
+    #expect(
+      report.keys == [
+        "does_not_protect", "dry_run", "key_file", "protects", "settings", "unit", "warnings",
+      ])
+    #expect(report["key_file"]?.stringValue == path)
+    let unit = report["unit"]?.arrayValue?.compactMap(\.stringValue) ?? []
+    #expect(
+      unit == [
+        "[Service]", "LoadCredentialEncrypted=llavero:\(home.path)/store of 100%%/llavero",
+        "StateDirectory=llavero", #"Environment="LLAVERO_STORE=file""#,
+        #"Environment="LLAVERO_KEY=credential:llavero""#, #"Environment="LLAVERO_CLIENT_ID=a\"b\\c%%d""#,
+        #"Environment="XDG_DATA_HOME=/var/lib/llavero""#,
+      ])
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    // Neither a configuration nor a store: both are the service's.
+    #expect(!isThere(home.path + "/config") && !isThere(home.path + "/data"))
+
+    let service = try home.file("some.service", (unit + ["ExecStart=/bin/true", ""]).joined(separator: "\n"))
+    let verified = try Child.run(
+      "systemd-analyze", ["verify", service], environment: ["PATH": "/usr/bin:/bin"])
+    #expect(verified.status == 0 && verified.standardError.isEmpty, "\(verified.standardError)")
+
+    // What systemd does for the service.
+    let credentials = try home.directory("credentials")
+    let decrypted = try Child.run(
+      "systemd-creds", ["decrypt", "--name=llavero", path, credentials + "/llavero"],
+      environment: machine.merging(["PATH": "/usr/bin:/bin"]) { $1 })
+    #expect(decrypted.status == 0, "\(decrypted.standardError)")
+    #expect(try Data(contentsOf: URL(filePath: credentials + "/llavero")).count == 32)
+    let inService = [
+      "CREDENTIALS_DIRECTORY": credentials, "LLAVERO_STORE": "file", "LLAVERO_KEY": "credential:llavero",
+      "XDG_DATA_HOME": home.path + "/data",
+    ]
+    let cache = try home.file("cache.json", Sample.cache)
+    #expect(try run(["import", cache], with: inService).status == 0)
+    #expect(try run(["accounts"], with: inService).standardOutput.contains("bob@contoso.example"))
+    // Inside of the service the store is tried, and the configuration written.
+    let inside = try run(
+      ["setup", "--client", "c", "--store", "file", "--key", "credential:llavero"], with: inService)
+    #expect(inside.status == 0, "\(inside.standardError)")
+    #expect(
+      try home.contents("config/llavero/config")
+        == "[llavero]\nstore = file\nkey = credential:llavero\nclient = c\n")
+  }
+
+  @Test func `A credential that is there stays as it is, and its lines are said again`() throws {
+    #expect(try setup("--client", "c").status == 0)
+    let before = try Data(contentsOf: URL(filePath: path))
+    let again = try setup("--client", "c")
+    #expect(again.status == 0, "\(again.standardError)")
+    #expect(!again.standardOutput.contains("was made"))
+    #expect(again.standardOutput.contains("  LoadCredentialEncrypted=llavero:"))
+    #expect(again.standardOutput.contains("Without a TPM, whoever gets the whole disk has every token."))
+    #expect(try Data(contentsOf: URL(filePath: path)) == before)
+  }
+
+  @Test func `A dry run makes no credential, and says the lines`() throws {
+    let result = try setup("--client", "c", "--dry-run")
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(result.standardOutput.contains("The key file \(path) would be made."))
+    #expect(result.standardOutput.contains("  LoadCredentialEncrypted=llavero:"))
+    #expect(!isThere(home.path + "/store of 100%") && !isThere(home.path + "/secret"))
+  }
+
+  @Test func `The key goes through a pipe, and stands in no argument and no variable`() throws {
+    _ = try home.program(
+      "systemd-creds",
+      """
+      #!/bin/sh
+      (tr '\\0' '\\n' < /proc/$$/cmdline; tr '\\0' '\\n' < /proc/$$/environ) > "$HOME/public"
+      base64 > "$HOME/key"
+      echo 'A word of caution' >&2
+      echo encrypted
+      """)
+    let programs = ["PATH": home.path + ":/usr/bin:/bin", "HOME": home.path]
+    let result = try setup("--client", "c", with: programs)
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(result.standardError == "warning: systemd-creds: A word of caution\n")
+    let key = try #require(Data(base64Encoded: try home.contents("key").split(separator: "\n").joined()))
+    #expect(key.count == 32)
+    let seen = try Data(contentsOf: URL(filePath: home.path + "/public"))
+    let arguments = String(decoding: seen, as: UTF8.self)
+    #expect(arguments.contains("encrypt\n--name=llavero\n-\n-\n"), "\(arguments)")
+    let forms = [key, Data(key.base64EncodedString().utf8), Data(hex(key).utf8)]
+    for form in forms { #expect(seen.firstRange(of: form) == nil) }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "encrypted\n")
+  }
+
+  private func hex(_ bytes: Data) -> String {
+    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
+  @Test(arguments: [
+    ("echo 'No key.' >&2; echo 'No hope.' >&2; exit 1", "llavero: No key.; No hope.\n"),
+    ("echo half; exit 1", "llavero: it does not say why\n"), ("exit 0", "llavero: it does not say why\n"),
+  ])
+  func `Where systemd-creds cannot encrypt, it is said why, and nothing is made`(
+    _ script: String, _ reason: String
+  ) throws {
+    let program = try home.program("systemd-creds", "#!/bin/sh\n\(script)\n")
+    let programs = ["PATH": home.path + ":/usr/bin:/bin"]
+    let failed = try setup("--client", "c", with: programs)
+    #expect(failed.status == 1)
+    #expect(
+      failed.standardError.contains("did not encrypt the credential " + reason), "\(failed.standardError)")
+    #expect(failed.standardError.contains(geteuid() == 0 ? "--key file:PATH" : "sudo"))
+    unlink(program)
+    let missing = try setup("--client", "c", "--json", with: ["PATH": home.path])
+    #expect(missing.status == 1)
+    #expect(try JSONValue(text: missing.standardError)["error"]?["code"] == "no_systemd_creds")
+    #expect(!isThere(path))
+  }
+
+  @Test(arguments: [
+    ["--key", "credential:a:b"], ["--key", "credential:../x"], ["--key", "credential:a b"],
+    ["--key", "credential:x", "--credential-file", "relative"], ["--key", "file:/tmp/none"],
+  ])
+  func `What makes no sense is wrong usage, and makes nothing`(_ arguments: [String]) throws {
+    // Of two options of one name the later one counts.
+    let result = try run(
+      ["setup", "--store", "file", "--key", "credential:x", "--credential-file", path] + arguments)
+    #expect(result.status == 2, "\(result.standardError)")
+    #expect(!isThere(path) && !isThere(home.path + "/secret") && !isThere(home.path + "/config"))
+  }
+
+  @Test func `On a terminal a credential is one of the answers`() throws {
+    let variables: [String: String?] = [
+      "XDG_CONFIG_HOME": home.path + "/config", "LLAVERO_STORE": nil, "LLAVERO_KEY": nil,
+      "CREDENTIALS_DIRECTORY": nil,
+    ]
+    let screen = try tool.onTerminal(
+      ["setup", "--store", "file", "--credential-file", path],
+      environment: tool.environment(with: variables.merging(machine) { $1 }),
+      answer: { shown, _ in
+        let question = shown.replacing("\r\n", with: "\n").split(separator: "\n").last ?? ""
+        if question.hasPrefix("Key (") { return "credential:llavero\n" }
+        return ["Client", "Tenant"].contains { question.hasPrefix($0) } ? "\n" : nil
+      })
+    #expect(screen.status == 0, "\(screen.text)")
+    #expect(isThere(path) && !isThere(home.path + "/config"))
+  }
+}
