@@ -160,6 +160,69 @@ struct RedirectListenerTests {
     }
   }
 
+  @Test(.enabled(if: OtherUser.command != nil, "nobody else can be had"))
+  func `Another user hands over nothing, even where the files let him in`() async throws {
+    let listener = try listener()
+    async let response = listener.response(timeout: .seconds(200))
+    let name = try #require(try FileManager.default.contentsOfDirectory(atPath: directory).first)
+    let modes: [(String, mode_t, mode_t)] = [
+      (runtime.path, 0o755, 0o700), (runtime.path + "/llavero", 0o755, 0o700), (directory, 0o755, 0o700),
+      (directory + "/" + name, 0o666, 0o600),
+    ]
+    for (path, open, _) in modes { chmod(path, open) }
+    let send = """
+      import socket, sys
+      s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+      s.connect(sys.argv[1])
+      try:
+          s.send(sys.argv[2].encode())
+          print("answer", len(s.recv(1)))
+      except (BrokenPipeError, ConnectionResetError):
+          print("answer 0")
+      """
+    let stranger = try #require(OtherUser.command)
+    let result = try await Child.runApart(
+      stranger[0],
+      stranger.dropFirst()
+        + ["python3", "-c", send, directory + "/" + name, Self.redirectURI + "?code=evil&state=right"],
+      environment: ["PATH": "/usr/bin:/bin"])
+    #expect(result.standardOutput == "answer 0\n", "\(result.standardError)")
+    for (path, _, closed) in modes { chmod(path, closed) }
+    #expect(try await handOver(Self.redirectURI + "?code=1&state=right"))
+    #expect(try await response["code"] == "1")
+  }
+
+  @Test(.enabled(if: OtherUser.command != nil, "nobody else can be had"))
+  func `Nothing is handed over to another user who waits in the right place`() throws {
+    let mailbox = RedirectMailbox(
+      try PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: "right")
+    for path in [runtime.path, runtime.path + "/llavero"] { chmod(path, 0o755) }
+    chmod(directory, 0o777)
+    let listen = """
+      import os, socket, sys
+      s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+      s.bind(sys.argv[1])
+      os.chmod(sys.argv[1], 0o666)
+      s.listen()
+      print(flush=True)
+      sys.stdin.read()
+      """
+    let (input, output) = (try Pipe(), try Pipe())
+    let stranger = try #require(OtherUser.command)
+    let child = try Child(
+      stranger[0], stranger.dropFirst() + ["python3", "-c", listen, directory + "/" + mailbox.name],
+      environment: ["PATH": "/usr/bin:/bin"], streams: (input.reading, output.writing, 2))
+    (input.closeReading(), output.closeWriting())
+    _ = output.readLine()
+    // Anybody else would get a connection, so it is the peer that is looked at.
+    let probe = socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
+    defer { close(probe) }
+    #expect(withSocketAddress(of: directory + "/" + mailbox.name, { connect(probe, $0, $1) }) == 0)
+    #expect(mailbox.connect() == nil)
+    input.closeWriting()
+    child.wait()
+  }
+
   @Test func `Only this user reaches the socket, and what a killed process leaves goes`() throws {
     let listener = try listener()
     let names = try FileManager.default.contentsOfDirectory(atPath: directory)
