@@ -110,7 +110,7 @@ struct NetworkTests {
     let before = try fixture.files()
     let reader = cache(on: machine)
     #expect(try await reader.finds(token))
-    #expect(try await store(on: machine).sharing() == .networkWithoutLocks("fuse.sshfs"))
+    #expect(try store(on: machine).sharing() == .networkWithoutLocks("fuse.sshfs"))
     await #expect(throws: CacheError(.unavailable, "")) {
       try await reader.save(SampleToken("two", account: 0))
     }
