@@ -212,7 +212,8 @@ struct RedirectListenerTests {
     let child = try Child(
       stranger[0], stranger.dropFirst() + ["python3", "-c", listen, directory + "/" + mailbox.name],
       environment: ["PATH": "/usr/bin:/bin"], streams: (input.reading, output.writing, 2))
-    (input.closeReading(), output.closeWriting())
+    input.closeReading()
+    output.closeWriting()
     _ = output.readLine()
     // Anybody else would get a connection, so it is the peer that is looked at.
     let probe = socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
