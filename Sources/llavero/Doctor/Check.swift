@@ -8,8 +8,20 @@ protocol Check: Sendable {
   /// What is looked at, as a stable name for programs.
   static var name: String { get }
 
-  /// What there is to say, best in one finding.
-  func examine(_ patient: Patient) async -> [Finding]
+  /// What there is to say, best in one finding. What it throws is a problem.
+  func examine(_ patient: Patient) async throws -> [Finding]
+}
+
+extension Check {
+  /// What there is to say, also where the check could not be made.
+  func findings(_ patient: Patient) async -> [Finding] {
+    do {
+      return try await examine(patient)
+    } catch {
+      // What is locked has been reported.
+      return (error as? CacheError)?.code == .locked ? [] : [.problem(error)]
+    }
+  }
 }
 
 /// What the checks look at.
@@ -76,11 +88,13 @@ struct Finding: Sendable {
     Finding(state, message, advice: nil, remedy: remedy)
   }
 
-  static func problem(_ error: SecretServiceError, advice: String? = nil) -> Finding {
-    .problem(error.description, advice: advice ?? error.advice)
+  static func problem(_ error: any Error, advice: String? = nil) -> Finding {
+    switch error {
+    case let error as SecretServiceError: .problem(error.description, advice: advice ?? error.advice)
+    case let error as CacheError: .problem(error.message, advice: advice ?? error.toolAdvice)
+    default: .problem("\(error)", advice: advice)
+    }
   }
-
-  static func problem(_ error: CacheError) -> Finding { .problem(error.message, advice: error.toolAdvice) }
 
   /// The finding after its remedy was applied, where it has one.
   func mended() async -> Finding {

@@ -94,7 +94,7 @@ struct Doctor: AsyncParsableCommand {
     for chain in chains {
       for check in chain {
         var worst = Finding.State.ok
-        for var finding in await check.examine(patient) {
+        for var finding in await check.findings(patient) {
           if fix { finding = await finding.mended() }
           let line = Result.Line(
             check: type(of: check).name, state: finding.state, message: finding.message,

@@ -4,23 +4,19 @@ import TokenCache
 struct GroupsCheck: Check {
   static let name = "groups"
 
-  func examine(_ patient: Patient) async -> [Finding] {
-    do throws(CacheError) {
-      var findings: [Finding] = []
-      let groups = try await patient.store.groups()
-      for group in groups {
-        let problems = try await patient.store.read(.all, in: group).problems
-        for kind in StoreProblem.Kind.allCases {
-          let ofKind = problems.filter { $0.kind == kind }
-          if !ofKind.isEmpty { findings.append(Self.finding(kind, ofKind, in: group, patient)) }
-        }
+  func examine(_ patient: Patient) async throws -> [Finding] {
+    var findings: [Finding] = []
+    let groups = try await patient.store.groups()
+    for group in groups {
+      let problems = try await patient.store.read(.all, in: group).problems
+      for kind in StoreProblem.Kind.allCases {
+        let ofKind = problems.filter { $0.kind == kind }
+        if !ofKind.isEmpty { findings.append(Self.finding(kind, ofKind, in: group, patient)) }
       }
-      if !findings.isEmpty { return findings }
-      if groups.isEmpty { return [.ok("There is no group yet.")] }
-      return [.ok("\(counted(groups.count, "group")), whole and readable.")]
-    } catch {
-      return error.code == .locked ? [] : [.problem(error)]
     }
+    if !findings.isEmpty { return findings }
+    if groups.isEmpty { return [.ok("There is no group yet.")] }
+    return [.ok("\(counted(groups.count, "group")), whole and readable.")]
   }
 
   private static func finding(

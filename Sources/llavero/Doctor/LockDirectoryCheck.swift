@@ -19,7 +19,7 @@ struct LockDirectoryCheck: Check {
         ]
       }
     } catch {
-      return [.problem("\(error)", advice: Self.advice)]
+      return [.problem(error, advice: Self.advice)]
     }
     if let name = FileSharing(of: directory.path).fileSystem {
       return [

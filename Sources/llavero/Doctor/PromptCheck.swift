@@ -4,20 +4,16 @@ import SecretService
 struct PromptCheck: Check {
   static let name = "prompt"
 
-  func examine(_ patient: Patient) async -> [Finding] {
-    do throws(SecretServiceError) {
-      let provider = try await Provider(patient.client)
-      guard let obstacle = try await Self.obstacle(patient, provider) else {
-        return [.ok("The keyring can ask for its password.")]
-      }
-      return [
-        .warning(
-          "The keyring cannot ask for its password: \(obstacle).",
-          advice: "It has to be unlocked without a dialog. \(provider.unlocking)")
-      ]
-    } catch {
-      return [.problem(error)]
+  func examine(_ patient: Patient) async throws -> [Finding] {
+    let provider = try await Provider(patient.client)
+    guard let obstacle = try await Self.obstacle(patient, provider) else {
+      return [.ok("The keyring can ask for its password.")]
     }
+    return [
+      .warning(
+        "The keyring cannot ask for its password: \(obstacle).",
+        advice: "It has to be unlocked without a dialog. \(provider.unlocking)")
+    ]
   }
 
   /// Why no prompt could be shown, `nil` where one could.

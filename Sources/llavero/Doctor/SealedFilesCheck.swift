@@ -9,26 +9,23 @@ struct SealedFilesCheck: Check {
 
   let store: EncryptedFileCacheStore
 
-  func examine(_ patient: Patient) async -> [Finding] {
-    do throws(CacheError) {
-      let root = try store.path()
-      guard FileStatus(root) != nil else {
-        let none = Finding.ok("There is no file store in \(root) yet; the first write makes it.")
-        return [sharing(try store.sharing(), root) ?? none]
-      }
-      let groups = try store.path(of: nil)
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: groups)) ?? []
-      let directories = [root, groups] + names.sorted().map { "\(groups)/\($0)" }
-      let findings = (directories + directories.map { "\($0)/lock" }).compactMap {
-        Finding.ofAccess(to: $0, advice: "Find out who did that. The store does not use it.")
-      }
-      let shared = sharing(try store.sharing(), root)
-      if let shared { return findings + [shared] }
-      return findings.isEmpty ? [.ok("The file store in \(root) is closed to others.")] : findings
-    } catch {
-      return [.problem(error)]
+  func examine(_ patient: Patient) async throws -> [Finding] {
+    let root = try store.path()
+    guard FileStatus(root) != nil else {
+      let none = Finding.ok("There is no file store in \(root) yet; the first write makes it.")
+      return [sharing(try store.sharing(), root) ?? none]
     }
+    let groups = try store.path(of: nil)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: groups)) ?? []
+    let directories = [root, groups] + names.sorted().map { "\(groups)/\($0)" }
+    let findings = (directories + directories.map { "\($0)/lock" }).compactMap {
+      Finding.ofAccess(to: $0, advice: "Find out who did that. The store does not use it.")
+    }
+    let shared = sharing(try store.sharing(), root)
+    if let shared { return findings + [shared] }
+    return findings.isEmpty ? [.ok("The file store in \(root) is closed to others.")] : findings
   }
+
   /// What is to be said of a network file system.
   private func sharing(_ sharing: FileSharing, _ root: String) -> Finding? {
     let advice = "Name a directory of this machine: export XDG_DATA_HOME=…"
