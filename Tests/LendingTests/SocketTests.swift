@@ -43,7 +43,9 @@ struct SocketTests {
       // curl's code for a connection that it does not get.
       #expect(result.status == (isLetIn ? 0 : 7))
       let users = lender.events.map(\.borrower.user)
-      #expect(users.count == (isLetIn ? 1 : 0) && !users.contains(geteuid()))
+      #expect(users.count == (isLetIn ? 1 : 0) && !users.contains(geteuid()) && !users.contains(nil))
+      // Whom somebody who is not root becomes, the machine says.
+      if geteuid() == 0 { #expect(users == (isLetIn ? [65534] : [])) }
       _ = try await lender.send().token()
     }
   }
