@@ -1,5 +1,31 @@
+#pragma once
 #include <gio/gio.h>
 #include <glib-unix.h>
 // What Swift's Glibc leaves out.
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+
+// Flags for Swift. From version 2.88 on GLib marks its enums of flags as such, and Swift sees the constants of these enums
+// under other names.
+#define FLAG(type, name) static const type FLAG_##name = name;
+FLAG(GDBusConnectionFlags, G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT)
+FLAG(GDBusConnectionFlags, G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION)
+FLAG(GDBusProxyFlags, G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START)
+FLAG(GDBusProxyFlags, G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS)
+FLAG(GDBusProxyFlags, G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES)
+FLAG(GOutputStreamSpliceFlags, G_OUTPUT_STREAM_SPLICE_CLOSE_TARGET)
+FLAG(GSignalMatchType, G_SIGNAL_MATCH_DATA)
+FLAG(GSpawnFlags, G_SPAWN_DO_NOT_REAP_CHILD)
+FLAG(GSpawnFlags, G_SPAWN_SEARCH_PATH)
+FLAG(GSpawnFlags, G_SPAWN_STDERR_TO_DEV_NULL)
+FLAG(GSpawnFlags, G_SPAWN_STDOUT_TO_DEV_NULL)
+FLAG(GTlsCertificateFlags, G_TLS_CERTIFICATE_BAD_IDENTITY)
+FLAG(GTlsCertificateFlags, G_TLS_CERTIFICATE_EXPIRED)
+FLAG(GTlsCertificateFlags, G_TLS_CERTIFICATE_NOT_ACTIVATED)
+FLAG(GTlsCertificateFlags, G_TLS_CERTIFICATE_REVOKED)
+FLAG(GTlsCertificateFlags, G_TLS_CERTIFICATE_UNKNOWN_CA)
+FLAG(GUriFlags, G_URI_FLAGS_ENCODED_PATH)
+FLAG(GUriFlags, G_URI_FLAGS_ENCODED_QUERY)
+FLAG(GUriFlags, G_URI_FLAGS_HAS_PASSWORD)
+FLAG(GUriFlags, G_URI_FLAGS_SCHEME_NORMALIZE)
+FLAG(GUriHideFlags, G_URI_HIDE_USERINFO)

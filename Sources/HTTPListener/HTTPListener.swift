@@ -91,7 +91,7 @@ package final class HTTPListener: @unchecked Sendable {
     listening = []
     if let server {
       g_signal_handlers_disconnect_matched(
-        UnsafeMutableRawPointer(server), G_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
+        UnsafeMutableRawPointer(server), FLAG_G_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
         Unmanaged.passUnretained(self).toOpaque())
       soup_server_remove_handler(server, nil)
       soup_server_disconnect(server)

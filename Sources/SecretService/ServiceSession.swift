@@ -131,9 +131,9 @@ final class ServiceSession: Sendable {
     _ bus: BusConnection, _ owner: String, _ cancellable: Cancellable
   ) throws(GLibError) -> ConnectedService {
     let flags =
-      G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES.rawValue
-      | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS.rawValue
-      | G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START.rawValue
+      FLAG_G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES.rawValue
+      | FLAG_G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS.rawValue
+      | FLAG_G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START.rawValue
     let object = newObject(
       connectedServiceType,
       [
@@ -142,7 +142,7 @@ final class ServiceSession: Sendable {
         ("g-object-path", .string(ServiceInterface.servicePath)),
         ("g-interface-name", .string(ServiceInterface.service)),
         ("g-flags", .flags(flags, type: g_dbus_proxy_flags_get_type())),
-        ("flags", .flags(SECRET_SERVICE_NONE.rawValue, type: secret_service_flags_get_type())),
+        ("flags", .flags(0, type: secret_service_flags_get_type())),
       ])
     guard let object else { throw .unexplained }
 

@@ -121,7 +121,7 @@ private final class GzipDecoding {
         let result = try withGError {
           g_converter_convert(
             converter, input.baseAddress, gsize(input.count), &buffer, gsize(buffer.count),
-            G_CONVERTER_NO_FLAGS, &read, &written, $0)
+            GConverterFlags(rawValue: 0), &read, &written, $0)
         }
         isComplete = result == G_CONVERTER_FINISHED
       } catch {

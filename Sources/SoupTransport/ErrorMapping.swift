@@ -42,16 +42,16 @@ extension SoupMessageReference {
   private var certificateProblem: String {
     let problems = soup_message_get_tls_peer_certificate_errors(pointer).rawValue
     func has(_ flag: GTlsCertificateFlags) -> Bool { problems & flag.rawValue != 0 }
-    if has(G_TLS_CERTIFICATE_EXPIRED) { return "The certificate of \(host) has expired." }
-    if has(G_TLS_CERTIFICATE_NOT_ACTIVATED) { return "The certificate of \(host) is not valid yet." }
-    if has(G_TLS_CERTIFICATE_REVOKED) { return "The certificate of \(host) was revoked." }
-    if has(G_TLS_CERTIFICATE_UNKNOWN_CA) {
+    if has(FLAG_G_TLS_CERTIFICATE_EXPIRED) { return "The certificate of \(host) has expired." }
+    if has(FLAG_G_TLS_CERTIFICATE_NOT_ACTIVATED) { return "The certificate of \(host) is not valid yet." }
+    if has(FLAG_G_TLS_CERTIFICATE_REVOKED) { return "The certificate of \(host) was revoked." }
+    if has(FLAG_G_TLS_CERTIFICATE_UNKNOWN_CA) {
       return """
         The certificate of \(host) comes from an authority that is not trusted. If it is your own or your \
         network's, name a file with its certificate in LLAVERO_CA_BUNDLE.
         """
     }
-    if has(G_TLS_CERTIFICATE_BAD_IDENTITY) { return "The certificate of \(host) is for another host." }
+    if has(FLAG_G_TLS_CERTIFICATE_BAD_IDENTITY) { return "The certificate of \(host) is for another host." }
     return "The certificate of \(host) is not acceptable."
   }
 

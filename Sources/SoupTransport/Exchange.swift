@@ -66,7 +66,7 @@ final class Exchange: @unchecked Sendable {
     if case .failure = outcome { call.cancellable.cancel() }
     body = nil
     g_signal_handlers_disconnect_matched(
-      UnsafeMutableRawPointer(message.pointer), G_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
+      UnsafeMutableRawPointer(message.pointer), FLAG_G_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
       Unmanaged.passUnretained(self).toOpaque())
   }
 

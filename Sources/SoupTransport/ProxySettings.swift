@@ -20,24 +20,24 @@ struct ProxySettings: Sendable {
       [name, name.uppercased()].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
     }
     guard let text = value("https_proxy") ?? value("all_proxy") else { return nil }
-    let uri = g_uri_parse(text.contains("://") ? text : "http://" + text, G_URI_FLAGS_HAS_PASSWORD, nil)
+    let uri = g_uri_parse(text.contains("://") ? text : "http://" + text, FLAG_G_URI_FLAGS_HAS_PASSWORD, nil)
     guard let uri else { throw invalid }
     defer { g_uri_unref(uri) }
     guard g_uri_get_host(uri).map({ $0.pointee != 0 }) == true else { throw invalid }
 
     switch String(cString: g_uri_get_scheme(uri)) {
     case "http", "https":
-      address = uriText(uri, hiding: G_URI_HIDE_USERINFO)
+      address = uriText(uri, hiding: FLAG_G_URI_HIDE_USERINFO)
       authorization = g_uri_get_user(uri).map { user in
         let password = g_uri_get_password(uri).map { String(cString: $0) } ?? ""
         return "Basic " + Data("\(String(cString: user)):\(password)".utf8).base64EncodedString()
       }
     case "socks", "socks4", "socks4a", "socks5":
-      address = uriText(uri, hiding: G_URI_HIDE_NONE)
+      address = uriText(uri, hiding: GUriHideFlags(rawValue: 0))
       authorization = nil
     case "socks5h":
       // GIO leaves the name to every SOCKS 5 proxy.
-      address = "socks5" + uriText(uri, hiding: G_URI_HIDE_NONE).dropFirst("socks5h".count)
+      address = "socks5" + uriText(uri, hiding: GUriHideFlags(rawValue: 0)).dropFirst("socks5h".count)
       authorization = nil
     default:
       throw invalid

@@ -32,8 +32,8 @@ final class SoupMessageReference: @unchecked Sendable {
       throw .invalidRequest("The header field \(field.name) is the transport's to set.")
     }
     let flags = GUriFlags(
-      rawValue: G_URI_FLAGS_HAS_PASSWORD.rawValue | G_URI_FLAGS_ENCODED_PATH.rawValue
-        | G_URI_FLAGS_ENCODED_QUERY.rawValue | G_URI_FLAGS_SCHEME_NORMALIZE.rawValue)
+      rawValue: FLAG_G_URI_FLAGS_HAS_PASSWORD.rawValue | FLAG_G_URI_FLAGS_ENCODED_PATH.rawValue
+        | FLAG_G_URI_FLAGS_ENCODED_QUERY.rawValue | FLAG_G_URI_FLAGS_SCHEME_NORMALIZE.rawValue)
     guard let uri = g_uri_parse("\(route.scheme)://\(authority)\(path)", flags, nil) else {
       throw .invalidRequest("The host or the path is malformed.")
     }

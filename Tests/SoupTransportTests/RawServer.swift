@@ -155,7 +155,7 @@ final class RawConnection: @unchecked Sendable {
     defer { g_object_unref(connection) }
     let other = UnsafeMutableRawPointer(connection).assumingMemoryBound(to: GIOStream.self)
     write("HTTP/1.1 200 Connected\r\n\r\n")
-    let flags = GOutputStreamSpliceFlags(rawValue: G_OUTPUT_STREAM_SPLICE_CLOSE_TARGET.rawValue)
+    let flags = FLAG_G_OUTPUT_STREAM_SPLICE_CLOSE_TARGET
     let group = DispatchGroup()
     for (from, to) in [(stream.pointer, other), (other, stream.pointer)] {
       nonisolated(unsafe) let (from, to) = (from, to)

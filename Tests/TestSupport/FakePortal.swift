@@ -130,7 +130,7 @@ package final class FakePortal: Sendable {
   }
 
   private func send(_ message: OpaquePointer?) {
-    g_dbus_connection_send_message(bus.pointer, message, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
+    g_dbus_connection_send_message(bus.pointer, message, GDBusSendMessageFlags(rawValue: 0), nil, nil)
     if let message { g_object_unref(UnsafeMutableRawPointer(message)) }
   }
 }

@@ -92,7 +92,7 @@ package final class FakeService: Sendable {
     case .silence, .inTurn:
       return
     }
-    g_dbus_connection_send_message(bus.pointer, reply, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
+    g_dbus_connection_send_message(bus.pointer, reply, GDBusSendMessageFlags(rawValue: 0), nil, nil)
     if let reply { g_object_unref(UnsafeMutableRawPointer(reply)) }
   }
 }

@@ -11,3 +11,7 @@ static const GType GTK_FUNDAMENTAL_UINT = G_TYPE_UINT;
 static const GType GTK_FUNDAMENTAL_STRING = G_TYPE_STRING;
 static const GType GTK_FUNDAMENTAL_OBJECT = G_TYPE_OBJECT;
 static const GType GTK_FUNDAMENTAL_DOUBLE = G_TYPE_DOUBLE;
+
+// Flags, whose names in Swift depend on the version of GLib, as Sources/CGLib/shim.h says.
+static const GApplicationFlags FLAG_G_APPLICATION_NON_UNIQUE = G_APPLICATION_NON_UNIQUE;
+static const GSubprocessFlags FLAG_G_SUBPROCESS_FLAGS_STDOUT_PIPE = G_SUBPROCESS_FLAGS_STDOUT_PIPE;

@@ -37,7 +37,7 @@ public final class Application: GTKObject {
   public init(id: String, isUnique: Bool = false) throws(NoDisplayError) {
     // GTK itself would end the process.
     guard gtk_init_check() != 0 else { throw NoDisplayError() }
-    let flags = isUnique ? GApplicationFlags(0) : G_APPLICATION_NON_UNIQUE
+    let flags = isUnique ? GApplicationFlags(rawValue: 0) : FLAG_G_APPLICATION_NON_UNIQUE
     super.init(taking: adw_application_new(id, flags))
   }
 

@@ -40,7 +40,7 @@ public final class BusSignals {
     g_dbus_connection_set_exit_on_close(bus.opaque, 0)
     subscriptions = interfaces.map { interface in
       g_dbus_connection_signal_subscribe(
-        bus.opaque, nil, interface, nil, nil, nil, G_DBUS_SIGNAL_FLAGS_NONE,
+        bus.opaque, nil, interface, nil, nil, nil, GDBusSignalFlags(rawValue: 0),
         { _, _, _, _, _, _, data in
           guard let data else { return }
           nonisolated(unsafe) let box = data

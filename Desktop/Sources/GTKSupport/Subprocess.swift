@@ -11,7 +11,9 @@ public enum Subprocess {
     let words = command.map { strdup($0) }
     defer { words.forEach { free($0) } }
     var pointers = words.map { UnsafePointer($0) } + [nil]
-    guard let process = g_subprocess_newv(&pointers, G_SUBPROCESS_FLAGS_STDOUT_PIPE, nil) else { return nil }
+    guard let process = g_subprocess_newv(&pointers, FLAG_G_SUBPROCESS_FLAGS_STDOUT_PIPE, nil) else {
+      return nil
+    }
     return await withCheckedContinuation { continuation in
       g_subprocess_communicate_utf8_async(
         process, nil, nil,

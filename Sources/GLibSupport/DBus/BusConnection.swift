@@ -21,8 +21,8 @@ package final class BusConnection: @unchecked Sendable {
       }
     }
     let flags = GDBusConnectionFlags(
-      rawValue: G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
-        | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
+      rawValue: FLAG_G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
+        | FLAG_G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
     context = g_main_context_new()
     do throws(GLibError) {
       let pointer = try Self.with(context) { () throws(GLibError) in
@@ -130,7 +130,7 @@ package final class BusConnection: @unchecked Sendable {
       try withGError { error in
         g_dbus_connection_call_with_unix_fd_list_sync(
           pointer, destination, path, interface, method, tuple.pointer, type,
-          G_DBUS_CALL_FLAGS_NONE, milliseconds, descriptors?.pointer, nil, cancellable.pointer, error)
+          GDBusCallFlags(rawValue: 0), milliseconds, descriptors?.pointer, nil, cancellable.pointer, error)
       }
     }
     guard let answer else { throw .unexplained }

@@ -17,7 +17,7 @@ package final class SignalSubscription {
   ) {
     self.connection = connection
     id = g_dbus_connection_signal_subscribe(
-      connection.pointer, sender, interface, nil, path, first, G_DBUS_SIGNAL_FLAGS_NONE,
+      connection.pointer, sender, interface, nil, path, first, GDBusSignalFlags(rawValue: 0),
       { _, _, _, _, name, arguments, data in
         guard let name, let arguments, let data else { return }
         Unmanaged<Receiver>.fromOpaque(data).takeUnretainedValue()

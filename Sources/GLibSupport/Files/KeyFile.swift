@@ -11,7 +11,8 @@ package struct KeyFile: Sendable {
     _ = try withGError { error in
       contents.withUnsafeBytes { bytes in
         let text = bytes.bindMemory(to: CChar.self)
-        return g_key_file_load_from_data(file, text.baseAddress, gsize(text.count), G_KEY_FILE_NONE, error)
+        return g_key_file_load_from_data(
+          file, text.baseAddress, gsize(text.count), GKeyFileFlags(rawValue: 0), error)
       }
     }
     for group in strings(g_key_file_get_groups(file, nil)) {

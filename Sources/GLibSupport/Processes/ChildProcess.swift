@@ -16,10 +16,10 @@ package struct ChildProcess: Sendable {
     errors: Int32? = nil, survivesReader: Bool = false
   ) throws(GLibError) {
     let silent =
-      (output == nil ? G_SPAWN_STDOUT_TO_DEV_NULL.rawValue : 0)
-      | (errors == nil ? G_SPAWN_STDERR_TO_DEV_NULL.rawValue : 0)
+      (output == nil ? FLAG_G_SPAWN_STDOUT_TO_DEV_NULL.rawValue : 0)
+      | (errors == nil ? FLAG_G_SPAWN_STDERR_TO_DEV_NULL.rawValue : 0)
     let flags = GSpawnFlags(
-      rawValue: G_SPAWN_SEARCH_PATH.rawValue | G_SPAWN_DO_NOT_REAP_CHILD.rawValue | silent)
+      rawValue: FLAG_G_SPAWN_SEARCH_PATH.rawValue | FLAG_G_SPAWN_DO_NOT_REAP_CHILD.rawValue | silent)
     var arguments = command.map { strdup($0) } + [nil]
     var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { (arguments + variables).forEach { free($0) } }
