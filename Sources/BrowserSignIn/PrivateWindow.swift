@@ -35,9 +35,9 @@ enum PrivateWindow {
         continue
       }
       if let address = command.firstIndex(where: { $0.contains("%s") }) {
-        return command[..<address] + [family.option] + command[address...]
+        return Array(command[..<address]) + [family.option] + command[address...]
       }
-      return command[...place] + [family.option, "%s"] + command[(place + 1)...]
+      return Array(command[...place]) + [family.option, "%s"] + command[(place + 1)...]
     }
     return nil
   }

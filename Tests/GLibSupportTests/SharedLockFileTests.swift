@@ -17,7 +17,7 @@ extension TemporaryDirectory {
   }
 
   fileprivate func write(_ text: String) {
-    let file = fopen(lockFile, "w")
+    guard let file = fopen(lockFile, "w") else { fatalError("\(lockFile): \(errno)") }
     fputs(text, file)
     fclose(file)
   }
@@ -68,43 +68,46 @@ struct SharedLockFileTests {
     #expect(file.generation == start + 4)
   }
 
-  @Test func `The counter is shared with other processes`() async throws {
-    let file = try scratch.open()
-    let start = file.generation
-    let directory = scratch.locks
-    await #expect(processExitsWith: .success) { [directory = directory as String] in
-      let file = try SharedLockFile(directory: directory, name: "group")
-      for _ in 0..<100 {
-        try file.locked {
-          file.beginWrite()
-          file.endWrite()
+  // With Swift 6.2 a test's process is told nothing.
+  #if compiler(>=6.3)
+    @Test func `The counter is shared with other processes`() async throws {
+      let file = try scratch.open()
+      let start = file.generation
+      let directory = scratch.locks
+      await #expect(processExitsWith: .success) { [directory = directory as String] in
+        let file = try SharedLockFile(directory: directory, name: "group")
+        for _ in 0..<100 {
+          try file.locked {
+            file.beginWrite()
+            file.endWrite()
+          }
+        }
+      }
+      #expect(file.generation == start + 200)
+    }
+
+    @Test func `Processes that write at once lose no count`() async throws {
+      let file = try scratch.open()
+      let start = file.generation
+      let directory = scratch.locks
+      async let first: Void = Self.count(in: directory)
+      async let second: Void = Self.count(in: directory)
+      _ = await (first, second)
+      #expect(file.generation == start + 2 * 2 * 2000)
+    }
+
+    private static func count(in directory: String) async {
+      await #expect(processExitsWith: .success) { [directory = directory as String] in
+        let file = try SharedLockFile(directory: directory, name: "group")
+        for _ in 0..<2000 {
+          try file.locked {
+            file.beginWrite()
+            file.endWrite()
+          }
         }
       }
     }
-    #expect(file.generation == start + 200)
-  }
-
-  @Test func `Processes that write at once lose no count`() async throws {
-    let file = try scratch.open()
-    let start = file.generation
-    let directory = scratch.locks
-    async let first: Void = Self.count(in: directory)
-    async let second: Void = Self.count(in: directory)
-    _ = await (first, second)
-    #expect(file.generation == start + 2 * 2 * 2000)
-  }
-
-  private static func count(in directory: String) async {
-    await #expect(processExitsWith: .success) { [directory = directory as String] in
-      let file = try SharedLockFile(directory: directory, name: "group")
-      for _ in 0..<2000 {
-        try file.locked {
-          file.beginWrite()
-          file.endWrite()
-        }
-      }
-    }
-  }
+  #endif
 
   @Test func `Threads exclude each other, with one object and with two`() throws {
     let files = [try scratch.open(), try scratch.open()]
@@ -191,14 +194,14 @@ struct SharedLockFileTests {
   }
 
   @Test func `A disk without room is an error, not a crash`() async throws {
-    let directory = scratch.locks
-    await #expect(processExitsWith: .success) { [directory = directory as String] in
+    await #expect(processExitsWith: .success) {
+      let scratch = try TemporaryDirectory()
       signal(SIGXFSZ, SIG_IGN)
       var none = rlimit(rlim_cur: 100, rlim_max: 100)
       setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &none)
       let expected = PrivateFileError.system(
-        call: "posix_fallocate", path: directory + "/group", code: EFBIG)
-      #expect(throws: expected) { try SharedLockFile(directory: directory, name: "group") }
+        call: "posix_fallocate", path: scratch.lockFile, code: EFBIG)
+      #expect(throws: expected) { try scratch.open() }
     }
   }
 

@@ -133,19 +133,9 @@ extension TransportTests {
     }
 
     /// In a process of its own, where GLib finds no schema of settings.
-    @Test(arguments: [true, false])
-    func `Nothing ends the process without the desktop's settings`(_ hasProxy: Bool) async throws {
-      await #expect(processExitsWith: .success) { [hasProxy = hasProxy as Bool] in
-        setenv("XDG_DATA_DIRS", "/nonexistent", 1)
-        setenv("XDG_DATA_HOME", "/nonexistent", 1)
-        for name in ["GSETTINGS_SCHEMA_DIR", "GIO_USE_PROXY_RESOLVER"] { unsetenv(name) }
-        let proxy = TestProxy()
-        let server = TestServer { _ in .init(body: [65]) }
-        defer { proxy.stop(); server.stop() }
-        let transport = try makeTransport(hasProxy ? ["https_proxy": "http://127.0.0.1:\(proxy.port)"] : [:])
-        #expect(try await transport.send(get(server.port)).text == "A")
-        #expect(proxy.requests.count == (hasProxy ? 1 : 0))
-      }
+    @Test func `Nothing ends the process without the desktop's settings`() async {
+      await #expect(processExitsWith: .success) { try await sendWithoutSettings(hasProxy: true) }
+      await #expect(processExitsWith: .success) { try await sendWithoutSettings(hasProxy: false) }
     }
 
     @Test(arguments: ["ftp://user:secret@host:1", "http://", "://x", "http://user:secret@host:port"])
@@ -158,4 +148,16 @@ extension TransportTests {
       #expect(!text.contains("secret"))
     }
   }
+}
+
+private func sendWithoutSettings(hasProxy: Bool) async throws {
+  setenv("XDG_DATA_DIRS", "/nonexistent", 1)
+  setenv("XDG_DATA_HOME", "/nonexistent", 1)
+  for name in ["GSETTINGS_SCHEMA_DIR", "GIO_USE_PROXY_RESOLVER"] { unsetenv(name) }
+  let proxy = TestProxy()
+  let server = TestServer { _ in .init(body: [65]) }
+  defer { proxy.stop(); server.stop() }
+  let transport = try makeTransport(hasProxy ? ["https_proxy": "http://127.0.0.1:\(proxy.port)"] : [:])
+  #expect(try await transport.send(get(server.port)).text == "A")
+  #expect(proxy.requests.count == (hasProxy ? 1 : 0))
 }

@@ -68,15 +68,20 @@ struct Export: AsyncParsableCommand {
     if file == "-" {
       Terminal.out(printableJSON(String(decoding: json, as: UTF8.self)))
     } else {
-      guard writeNewFile(json.span, to: file) else {
-        throw Failure.Message(
-          name: "unwritable", message: "\(file) cannot be written: \(systemReason()).",
-          advice: errno == EEXIST ? "Name a file that does not exist yet." : nil)
-      }
+      try writeToFile(json)
       let count = counted(document.recordCount, "record")
       Terminal.error("\(count) of \(options.group.name) written to \(printable(file)), in clear.")
     }
     try Transfer.check(snapshot, "The export", of: options.group)
+  }
+
+  // Not in run(): a span in an asynchronous function ends the compiler of Swift 6.2 ("inconsistent stack heights").
+  private func writeToFile(_ json: Data) throws(Failure.Message) {
+    guard writeNewFile(json.span, to: file) else {
+      throw Failure.Message(
+        name: "unwritable", message: "\(file) cannot be written: \(systemReason()).",
+        advice: errno == EEXIST ? "Name a file that does not exist yet." : nil)
+    }
   }
 
   private func export(to peer: PeerCache) async throws {

@@ -50,7 +50,7 @@ enum SchemeDefaults {
     let isLeft = isFirst || !others.isEmpty
     switch (place, start) {
     case (let place?, _) where isLeft:
-      lines[place] = line.dropLast(value.count) + (isFirst ? own + ";" : "") + others
+      lines[place] = "\(line.dropLast(value.count))\(isFirst ? own + ";" : "")\(others)"
     case (let place?, let start?):
       lines.remove(at: place)
       if end == start + 2 || lines[(start + 1)..<(end - 1)].allSatisfy(\.isEmpty) { lines.remove(at: start) }
