@@ -55,6 +55,28 @@ struct ClearTests {
     #expect(removed.count == tokens(before).count - choice.stay.count)
   }
 
+  @Test func `clear --expired shows what goes, and takes no token for one that it is not`() throws {
+    func token(_ type: String, _ more: String = "") -> String {
+      #"{"secret": "s", "home_account_id": "\#(Sample.alice)", "client_id": "c"\#(type)\#(more)}"#
+    }
+    let access = #", "credential_type": "AccessToken""#
+    try tool.load(
+      """
+      {"AccessToken": {"over": \(token(access, #", "expires_on": "\#(Sample.past)""#)), "endless": \(token(access)),
+                       "misfiled": \(token(#", "credential_type": "RefreshToken""#)),
+                       "future": \(token(access, #", "cached_at": "\#(Sample.future)", "expires_on": "4102448400""#))},
+       "RefreshToken": {"untyped": \(token("")), "novel": \(token(#", "credential_type": "Novel""#)),
+                        "misfiled": \(token(access))}}
+      """)
+    let dryRun = try tool.json("clear", "--expired", "--dry-run")
+    let result = try tool.json("clear", "--expired", "--yes")
+    #expect(result["removed"]?.arrayValue?.count == 2)
+    #expect(dryRun["removed"] == result["removed"])
+    let left = try tool.exported()
+    #expect(left["AccessToken"]?.keys == ["future", "misfiled"])
+    #expect(left["RefreshToken"]?.keys == ["misfiled", "novel", "untyped"])
+  }
+
   @Test func `clear says in words what went`() throws {
     try tool.load(Sample.cache)
     let plan = try tool("clear", "--account", Sample.bob, "--dry-run").standardOutput

@@ -84,6 +84,46 @@ struct RemovalTests {
     #expect(try await test.cache.removeExpired().count == 2)
   }
 
+  /// Records that are no access tokens by their section or their type, none of which says when it ends.
+  private static let endless = """
+    {"RefreshToken": {"novel": {"credential_type": "Novel", "secret": "1", "home_account_id": "u.t"},
+                      "untyped": {"secret": "2", "home_account_id": "u.t"},
+                      "misfiled": {"credential_type": "AccessToken", "secret": "3", "home_account_id": "u.t"}},
+     "IdToken": {"untyped": {"secret": "4", "home_account_id": "u.t"}},
+     "AccessToken": {"misfiled": {"credential_type": "RefreshToken", "secret": "5", "home_account_id": "u.t"}}}
+    """
+
+  /// R3.13
+  @Test func `Of what is no access token nothing expires`() async throws {
+    let test = TestCache()
+    try await test.load(Self.endless)
+    try await test.load(
+      #"{"AccessToken": {"untyped": {"secret": "6", "home_account_id": "u.t"}}}"#)
+    #expect(try await test.cache.removeExpired().map(\.secret) == ["6"])
+    #expect(try await PlainJSON(test.document.json()) == PlainJSON(Data(Self.endless.utf8)))
+  }
+
+  /// R3.14
+  @Test func `A refused refresh token goes, and nothing that only has the same secret`() async throws {
+    let test = TestCache()
+    func record(_ type: String) -> String {
+      #"{"credential_type": "\#(type)", "secret": "s", "home_account_id": "u.t", "environment": "e", "#
+        + #""client_id": "c"}"#
+    }
+    try await test.load(
+      """
+      {"RefreshToken": {"good": \(record("RefreshToken")), "family": \(record("FamilyRefreshToken")),
+                        "novel": \(record("Novel"))},
+       "AccessToken": {"misfiled": \(record("RefreshToken"))}}
+      """)
+    let lookup = TokenLookup(homeAccountID: "u.t", environment: "e", clientID: "c")
+    let token = try #require(try await test.cache.refreshTokens(for: lookup).first)
+    #expect(try await test.cache.remove(token))
+    #expect(try await test.document.refreshTokens.keys.sorted() == ["novel"])
+    #expect(try await test.document.accessTokens.keys.sorted() == ["misfiled"])
+    #expect(try await !test.cache.remove(token))
+  }
+
   @Test func `Clearing empties the group and no other`() async throws {
     let store = TestStore()
     let test = TestCache(store: store)

@@ -44,7 +44,7 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
     tenantID = section == .refreshToken ? nil : credential.realm
     scopes = (credential.target ?? "").split(separator: " ").map(String.init)
     cachedAt = credential.cachedAt
-    let isAccessToken = section == .accessToken
+    let isAccessToken = section == .accessToken && credential.credentialType.section == .accessToken
     expiresOn = isAccessToken ? credential.expiresOn : nil
     extendedExpiresOn = isAccessToken ? credential.extendedExpiresOn : nil
     self.isRenewable = isRenewable && isAccessToken

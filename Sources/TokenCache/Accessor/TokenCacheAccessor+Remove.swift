@@ -69,22 +69,21 @@ extension TokenCacheAccessor {
   @discardableResult
   public func removeExpired() async throws(CacheError) -> [Credential] {
     let now = now()
-    return try await removeCredentials(in: try await store.read(.all, in: group)) { credential in
-      // Not a token from the future: its time comes when the clock is right again.
-      credential.credentialType.section == .accessToken && !credential.isInExtendedLifetime(at: now)
-        && credential.expiresOn.map { $0 < now } ?? true
+    return try await removeCredentials([.accessToken], in: try await store.read(.all, in: group)) {
+      $0.isOver(at: now)
     }
   }
 
   /// Removes credentials shard by shard, so that other writers need not wait for all of them.
   private func removeCredentials(
-    in contents: GroupContents, where isRemoved: @escaping @Sendable (Credential) -> Bool
+    _ sections: [CredentialSection] = CredentialSection.allCases, in contents: GroupContents,
+    where isRemoved: @escaping @Sendable (Credential) -> Bool
   ) async throws(CacheError) -> [Credential] {
     var removed: [Credential] = []
     for (shard, document) in contents.documents.sorted(by: { $0.key.rawValue < $1.key.rawValue })
-    where document.credentials.contains(where: { isRemoved($0.credential) }) {
+    where sections.contains(where: { document[$0].values.contains(where: isRemoved) }) {
       removed += try await store.update([shard], in: group) { contents in
-        contents[shard].removeCredentials(where: isRemoved)
+        contents[shard].removeCredentials(in: sections, where: isRemoved)
       }
     }
     return removed
@@ -98,8 +97,8 @@ extension TokenCacheAccessor {
   public func remove(_ token: RefreshToken) async throws(CacheError) -> Bool {
     let shard = shard(token.homeAccountID)
     return try await store.update([shard], in: group) { contents in
-      let removed = contents[shard].removeCredentials {
-        $0.credentialType.section == .refreshToken && $0.secret == token.secret
+      let removed = contents[shard].removeCredentials(in: [.refreshToken]) {
+        RefreshToken($0)?.secret == token.secret
       }
       return !removed.isEmpty
     }

@@ -1,11 +1,13 @@
 extension CacheDocument {
-  /// Removes every credential that a condition holds for.
+  /// Removes every credential of these sections that a condition holds for.
   ///
   /// - Returns: What was removed.
   @discardableResult
-  public mutating func removeCredentials(where isRemoved: (Credential) -> Bool) -> [Credential] {
+  public mutating func removeCredentials(
+    in sections: [CredentialSection] = CredentialSection.allCases, where isRemoved: (Credential) -> Bool
+  ) -> [Credential] {
     var removed: [Credential] = []
-    for section in CredentialSection.allCases {
+    for section in sections {
       let matching = self[section].filter { isRemoved($0.value) }
       removed += matching.sorted { $0.key < $1.key }.map(\.value)
       for key in matching.keys { self[section][key] = nil }

@@ -81,8 +81,9 @@ public struct Credential: CacheRecord {
   /// What else the token was asked with: the parameters in MSAL.NET, a hash of them in MSAL for Python and
   /// Go.
   var extraParameters: JSONValue? {
-    let parameters = fields["ext_cache_key"] ?? fields["ext"]
-    return parameters == .null ? nil : parameters
+    ["ext_cache_key", "ext"].lazy.compactMap { fields[$0] }.first {
+      $0 != .null && ($0.stringValue == nil || $0.stringValue.nonBlank != nil)
+    }
   }
   /// The authentication scheme in lower case, empty for bearer tokens.
   var schemeName: String {
@@ -186,6 +187,14 @@ public struct Credential: CacheRecord {
   /// Whether the token may be used while the token service is down.
   public func isInExtendedLifetime(at now: Date) -> Bool {
     lifetime.isInExtendedLifetime(at: now)
+  }
+
+  /// Whether this is an access token whose time is over, extended lifetime included.
+  ///
+  /// When it was cached does not matter: the time of a token from the future comes when the clock is right again.
+  package func isOver(at now: Date) -> Bool {
+    credentialType.section == .accessToken && !isInExtendedLifetime(at: now)
+      && expiresOn.map { $0 < now } ?? true
   }
 
   /// The token's times, read from its fields.

@@ -74,7 +74,7 @@ struct Clear: AsyncParsableCommand {
     let now = Date()
     let records = document.listed(at: now)
     let account = try account.map { try homeAccountID(of: $0, in: records) }
-    let affected = records.filter { isAffected($0, account: account) }.map(\.summary)
+    let affected = records.filter { isAffected($0, account: account, at: now) }.map(\.summary)
     let unreadable = problems.filter { all ? $0.hidesRecords : damaged && $0.remedy != .none }
     if affected.isEmpty, let client { throw nothing(of: client) }
     let isEmpty = affected.isEmpty && unreadable.isEmpty && (!all || snapshot.isEmpty)
@@ -125,11 +125,12 @@ struct Clear: AsyncParsableCommand {
       advice: "\"llavero list\" shows which there are.")
   }
 
-  private func isAffected(_ record: ListedRecord, account: String?) -> Bool {
+  private func isAffected(_ record: ListedRecord, account: String?, at now: Date) -> Bool {
     let summary = record.summary
     if all { return true }
     if damaged { return false }
-    if expired { return summary.state == .expired }
+    // The state is that of an access token alone.
+    if expired { return summary.state != nil && Credential(fields: record.fields).isOver(at: now) }
     if let client {
       guard record.isCredential, summary.clientId?.lowercased() == client.lowercased() else { return false }
     }

@@ -45,7 +45,7 @@ extension RecordSummary {
     _ section: CredentialSection, key: String, _ credential: Credential, usernames: [String: String],
     now: Date
   ) {
-    let isAccessToken = section == .accessToken
+    let isAccessToken = section == .accessToken && credential.credentialType.section == .accessToken
     self.init(
       id: Self.id(section.rawValue, key), type: credential.credentialType.rawValue,
       homeAccountId: credential.homeAccountID,
