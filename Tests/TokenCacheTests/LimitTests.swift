@@ -34,6 +34,40 @@ struct LimitTests {
     #expect(try CacheDocument(json: document.value.json()) == document.value)
   }
 
+  /// A search in all of them for each would take an hour.
+  @Test(.timeLimit(.minutes(5)))
+  func `An account that is known in four thousand tenants is listed`() throws {
+    var document = CacheDocument()
+    for number in 0..<4000 {
+      let account = AccountRecord(homeAccountID: "u.t", environment: "e", realm: "tenant-\(number)")
+      document.accounts[account.serializedKey] = account
+      var token = Credential(
+        type: .idToken, homeAccountID: "u.t", environment: "e", clientID: "c", secret: "e30.e30.")
+      token.realm = account.realm
+      document.idTokens[token.serializedKey] = token
+    }
+    let account = try #require([document].accounts(clientID: "c", in: .known).first)
+    #expect(account.tenantProfiles.count == 4000)
+    #expect(account.tenantProfiles.allSatisfy { $0.claims != nil })
+  }
+
+  /// A search through the map for each account would take an hour.
+  @Test(.timeLimit(.minutes(5)))
+  func `A hundred thousand accounts, half of them in the sign-in map, are listed`() throws {
+    var (metadata, documents) = (JSONObject(), [ShardID: CacheDocument]())
+    for number in 0..<100_000 {
+      let id = "u\(number).t"
+      if number % 2 == 0 { metadata[id] = .object(["sign_in_state": "signed_in"]) }
+      let account = AccountRecord(homeAccountID: id, environment: "e", realm: "t")
+      documents[ShardID(homeAccountID: id, group: .default), default: CacheDocument()].accounts["a"] = account
+    }
+    documents[ShardID(homeAccountID: nil, group: .default), default: CacheDocument()].accountMetadata["m"] =
+      AccountMetadata(fields: ["client_id": "c", "account_metadata_map": .object(metadata)])
+    let snapshot = CacheSnapshot(
+      contents: GroupContents(documents: documents), group: .default, clouds: .known)
+    #expect(try snapshot.accounts(AccountFilter(clientID: "c")).count == 50_000)
+  }
+
   /// A list that was copied for each record would take hours.
   @Test(.timeLimit(.minutes(20)))
   func `Two hundred thousand records are brought together, listed and removed`() {

@@ -21,17 +21,17 @@ extension TokenCacheAccessor {
 /// Which accounts are signed in to a client.
 struct SignedInAccounts {
   private let clientID: String
-  private let metadata: AccountMetadata?
+  private let states: [String: SignInState]
   private let family: String?
 
   init(_ clientID: String, in common: CacheDocument, clouds: CloudInstances) {
     self.clientID = clientID
-    metadata = common.accountMetadata(clientID: clientID)
+    states = common.accountMetadata(clientID: clientID)?.signInStates ?? [:]
     family = common.family(of: clientID, environment: nil, in: clouds)
   }
 
   func contains(_ homeAccountID: String, refreshTokens: some Sequence<Credential>) -> Bool {
-    switch metadata?.signInState(of: homeAccountID) ?? .unknown {
+    switch states[homeAccountID.normalized] ?? .unknown {
     case .signedIn: true
     case .signedOut: false
     case .unknown:
@@ -48,7 +48,7 @@ extension Sequence where Element == CacheDocument {
   /// tenant.
   func accounts(clientID: String?, in clouds: CloudInstances) -> [Account] {
     var records: [String: [AccountRecord]] = [:]
-    var idTokens: [String: [IDToken]] = [:]
+    var idTokens: [String: [Credential]] = [:]
     for document in self {
       for record in document.accounts.values {
         guard let id = record.homeAccountID?.normalized else { continue }
@@ -56,8 +56,7 @@ extension Sequence where Element == CacheDocument {
       }
       guard let clientID else { continue }
       for credential in document.idTokens.values where clientID.matches(credential.clientID) {
-        guard let token = IDToken(credential) else { continue }
-        idTokens[(token.homeAccountID ?? "").normalized, default: []].append(token)
+        idTokens[(credential.homeAccountID ?? "").normalized, default: []].append(credential)
       }
     }
     return records.map { id, records in
@@ -70,32 +69,27 @@ extension Sequence where Element == CacheDocument {
 
 extension Account {
   fileprivate init(
-    homeAccountID: String, records: [AccountRecord], idTokens: [IDToken], clouds: CloudInstances
+    homeAccountID: String, records: [AccountRecord], idTokens: [Credential], clouds: CloudInstances
   ) {
     let home = Tenant.home(of: homeAccountID)
     // The key breaks ties, so that of several records for one tenant always the same one is taken. One that
     // names its tenant knows more than one that says "common".
-    let ordered = records.sorted {
-      ($0.realm?.normalized == $0.tenant ? 0 : 1, $0.serializedKey)
-        < ($1.realm?.normalized == $1.tenant ? 0 : 1, $1.serializedKey)
+    let ordered = records.map { (($0.realm?.normalized == $0.tenant ? 0 : 1, $0.serializedKey), $0) }
+      .sorted { $0.0 < $1.0 }.map(\.1)
+    let tokens = Dictionary(grouping: idTokens) {
+      Tenant.resolve(realm: $0.realm, homeAccountID: homeAccountID)
     }
-    var profiles: [String: TenantProfile] = [:]
-    for record in ordered where profiles[record.tenant] == nil {
-      let tenant = record.tenant
-      let token = idTokens.sorted { $0.credential.serializedKey < $1.credential.serializedKey }.first {
-        Tenant.resolve(realm: $0.realm, homeAccountID: homeAccountID) == tenant
-      }
-      let twins = ordered.filter { $0.tenant == tenant }
-      profiles[tenant] = TenantProfile(
+    let profiles = Dictionary(grouping: ordered, by: \.tenant).map { tenant, twins in
+      TenantProfile(
         tenantID: tenant,
         localAccountID: twins.lazy.compactMap(\.localAccountID).first,
         username: twins.lazy.compactMap(\.username).first,
         name: twins.lazy.compactMap(\.name).first,
-        environment: clouds.canonical(record.environment ?? ""),
+        environment: clouds.canonical(twins.first?.environment ?? ""),
         isHomeTenant: tenant == home,
-        claims: token?.claims)
+        claims: tokens[tenant]?.firstIDToken?.claims)
     }
-    let tenantProfiles = profiles.values.sorted {
+    let tenantProfiles = profiles.sorted {
       ($0.isHomeTenant ? 0 : 1, $0.tenantID) < ($1.isHomeTenant ? 0 : 1, $1.tenantID)
     }
     self.init(
@@ -103,6 +97,13 @@ extension Account {
       username: tenantProfiles.lazy.compactMap(\.username).first,
       environment: tenantProfiles.first?.environment ?? "",
       tenantProfiles: tenantProfiles, source: ordered.lazy.compactMap(\.source).first)
+  }
+}
+
+extension [Credential] {
+  /// The first in the order of the keys that has what an ID token needs. It alone is decoded, in most cases.
+  fileprivate var firstIDToken: IDToken? {
+    map { ($0.serializedKey, $0) }.sorted { $0.0 < $1.0 }.lazy.compactMap { IDToken($0.1) }.first
   }
 }
 

@@ -39,7 +39,15 @@ public struct AccountMetadata: CacheRecord {
 
   /// Whether an account is signed in to this client.
   public func signInState(of homeAccountID: String) -> SignInState {
-    account(homeAccountID)?["sign_in_state"]?.stringValue.flatMap(SignInState.init(rawValue:)) ?? .unknown
+    SignInState(of: account(homeAccountID))
+  }
+
+  /// The states of all accounts that the client has met, by their normalized ids.
+  var signInStates: [String: SignInState] {
+    let accounts = fields[Self.accountMap]?.objectValue ?? [:]
+    return Dictionary(accounts.keys.map { ($0.normalized, [$0]) }, uniquingKeysWith: +).mapValues { names in
+      SignInState(of: accounts[Self.preferred(names) ?? ""]?.objectValue)
+    }
   }
 
   /// Sets an account's state; signing out forgets which authorities answered for it.
@@ -73,9 +81,8 @@ public struct AccountMetadata: CacheRecord {
 
   /// Forgets an account.
   public mutating func removeAccount(_ homeAccountID: String) {
-    guard var accounts = fields[Self.accountMap]?.objectValue else { return }
-    accounts[name(of: homeAccountID, in: accounts)] = nil
-    fields[Self.accountMap] = .object(accounts)
+    guard let accounts = fields[Self.accountMap]?.objectValue else { return }
+    fields[Self.accountMap] = .object(accounts.filter { !homeAccountID.matches($0.key) })
   }
 
   private static let accountMap = "account_metadata_map"
@@ -88,7 +95,7 @@ public struct AccountMetadata: CacheRecord {
 
   private func account(_ homeAccountID: String) -> JSONObject? {
     guard let accounts = fields[Self.accountMap]?.objectValue else { return nil }
-    return (accounts[homeAccountID] ?? accounts[name(of: homeAccountID, in: accounts)])?.objectValue
+    return accounts[name(of: homeAccountID, in: accounts)]?.objectValue
   }
 
   private mutating func update(_ homeAccountID: String, _ change: (inout JSONObject) -> Void) {
@@ -105,11 +112,16 @@ public struct AccountMetadata: CacheRecord {
     fields[Self.accountMap] = .object(accounts)
   }
 
-  /// The spelling under which an account stands in the map.
+  /// The spelling under which an account stands in the map, whatever spelling is asked for.
   private func name(of homeAccountID: String, in accounts: JSONObject) -> String {
-    if accounts[homeAccountID] != nil { return homeAccountID }
     let normalized = homeAccountID.normalized
-    return accounts.keys.sorted().first { $0.normalized == normalized } ?? homeAccountID
+    if accounts[normalized] != nil { return normalized }
+    return Self.preferred(accounts.keys.filter { $0.normalized == normalized }) ?? homeAccountID
+  }
+
+  /// The one of an account's spellings that counts: the normalized one, else the first.
+  private static func preferred(_ names: [String]) -> String? {
+    names.first { $0.normalized == $0 } ?? names.min()
   }
 }
 
@@ -119,4 +131,8 @@ public enum SignInState: String, Sendable, Hashable {
   case unknown
   case signedIn = "signed_in"
   case signedOut = "signed_out"
+
+  fileprivate init(of account: JSONObject?) {
+    self = account?["sign_in_state"]?.stringValue.flatMap(Self.init(rawValue:)) ?? .unknown
+  }
 }

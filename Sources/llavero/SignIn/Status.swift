@@ -58,9 +58,10 @@ struct Status: AsyncParsableCommand {
     }
     if let failure = found.brokerFailure { Terminal.error("warning: " + printable(failure.asBrokerProblem)) }
     let now = Date()
-    let tokens = (snapshot?.document ?? CacheDocument()).listed(at: now).map(\.summary).filter {
-      $0.type == "AccessToken" && $0.clientId?.lowercased() == clientID.lowercased()
-    }
+    let tokens = Dictionary(
+      grouping: (snapshot?.document ?? CacheDocument()).listed(at: now).map(\.summary).filter {
+        $0.type == "AccessToken" && $0.clientId?.lowercased() == clientID.lowercased()
+      }, by: { $0.homeAccountId?.lowercased() ?? "" })
     var summaries: [Result.Account] = []
     for account in found.accounts {
       let request = TokenLookup(
@@ -70,7 +71,7 @@ struct Status: AsyncParsableCommand {
         Result.Account(
           homeAccountId: account.homeAccountID, username: account.username, environment: account.environment,
           origin: AccountOrigin(of: account, renews: renews), renews: renews,
-          tokens: tokens.filter { $0.homeAccountId?.lowercased() == account.homeAccountID.lowercased() }.map {
+          tokens: (tokens[account.homeAccountID.lowercased()] ?? []).map {
             Result.Account.Token(
               tenantId: $0.realm, scopes: ($0.target ?? "").split(separator: " ").map(String.init),
               expiresOn: $0.expiresOn, state: $0.state)
