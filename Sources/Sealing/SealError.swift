@@ -15,7 +15,7 @@ public enum SealError: Error, Equatable, Sendable {
   case forged
   /// It was sealed as the file of another shard or group.
   case misplaced
-  /// It was written by a later version of the format.
+  /// It is of a version of the format that this program does not know.
   case newerVersion(UInt32)
   /// The `keys` file, which is sound, does not hold the key that it was sealed with.
   case unknownKey
@@ -27,6 +27,8 @@ public enum SealError: Error, Equatable, Sendable {
   case missing
   /// It was unsealed, and is no document.
   case unreadable(String)
+  /// Its header, which nothing has to be unsealed for, makes no sense.
+  case malformed(String)
   /// The key that was given does not open the `keys` file, which is sound.
   case wrongKey
   /// The `keys` file wants a key of another kind.
@@ -54,6 +56,7 @@ extension SealError: CustomStringConvertible {
       "is newer than the group's manifest, of which an older version was put back; it opens with the store's key."
     case .missing: "was removed by something other than Llavero."
     case .unreadable(let reason): "opens with the store's key and holds nothing of use: \(reason)"
+    case .malformed(let reason): "has a header that makes no sense: \(reason)"
     case .wrongKey: "cannot be opened: the passphrase or key is not the one it was sealed with."
     case .otherKeySource(.passphrase): "cannot be opened: its key is a passphrase."
     case .otherKeySource(.key): "cannot be opened: its key is in a key file or a systemd credential."
@@ -66,7 +69,7 @@ extension SealError: CustomStringConvertible {
 
   package var code: CacheError.Code {
     switch self {
-    case .notSealed, .wrongLength, .corrupt, .forged, .misplaced, .missing, .unreadable: .damaged
+    case .notSealed, .wrongLength, .corrupt, .forged, .misplaced, .missing, .unreadable, .malformed: .damaged
     case .newerVersion: .newerVersion
     case .unknownKey, .wrongKey, .otherKeySource: .wrongKey
     case .rolledBack, .olderManifest: .rolledBack
@@ -89,7 +92,7 @@ extension SealError: CustomStringConvertible {
     switch self {
     case .misplaced:
       "It was left as it is. Put it back where it was."
-    case .notSealed, .wrongLength, .corrupt, .forged, .unreadable, .missing:
+    case .notSealed, .wrongLength, .corrupt, .forged, .unreadable, .malformed, .missing:
       "It was left as it is. Restore it from a backup of the whole store, or have what cannot be read removed."
     case .newerVersion: "It was left as it is. Update this program."
     case .unknownKey:

@@ -114,7 +114,7 @@ package enum SealedFormat {
       throw .corrupt
     }
     let version: UInt32 = file.bigEndian(at: 8)
-    guard version <= Self.version else { throw .newerVersion(version) }
+    guard version == Self.version else { throw .newerVersion(version) }
   }
 
   /// Against accidents only: anybody can compute it.

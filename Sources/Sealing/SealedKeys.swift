@@ -58,7 +58,7 @@ package enum SealedKeys {
     package init(_ file: [UInt8]) throws(SealError) {
       try SealedFormat.check(file, magic: magic, minimumSize: overhead + DataKeys.Key.size)
       guard let kind = KeySource.Kind(rawValue: file.bigEndian(at: 16)) else {
-        throw .unreadable("it names no kind of key that this program knows.")
+        throw .malformed("it names no kind of key that this program knows.")
       }
       self.kind = kind
       salt = Array(file[20..<36])
@@ -67,13 +67,13 @@ package enum SealedKeys {
         let size = SealedKeys.tokenSize(file)
         guard size <= maximumTokenSize, file.count >= overhead + size + DataKeys.Key.size,
           let token = String(validating: file[headerSize..<headerSize + size], as: UTF8.self)
-        else { throw .unreadable("its token for the portal is none.") }
+        else { throw .malformed("its token for the portal is none.") }
         self.token = token.isEmpty ? nil : token
         return
       }
       scrypt = Scrypt(logN: file.bigEndian(at: 36), r: file.bigEndian(at: 40), p: file.bigEndian(at: 44))
       guard kind != .passphrase || scrypt.isBearable else {
-        throw .unreadable("it asks for more memory than any passphrase is worth.")
+        throw .malformed("it asks for more memory than any passphrase is worth.")
       }
     }
 

@@ -85,6 +85,9 @@ struct DamageTests {
     fault("a later version's", .newerVersion(2), code: .newerVersion, kind: .newerVersion) {
       fixture, path, _ in try fixture.forge(path) { $0[11] = 2 }
     },
+    fault("version 0's", .newerVersion(0), code: .newerVersion, kind: .newerVersion) {
+      fixture, path, _ in try fixture.forge(path) { $0[11] = 0 }
+    },
     fault("an older version of itself", .rolledBack, code: .rolledBack, kind: .rolledBack) {
       fixture, path, older in try fixture.write(older, to: path)
     },

@@ -92,6 +92,22 @@ struct ManifestTests {
     #expect(try fixture.files() == files)
   }
 
+  /// R12.17
+  @Test(arguments: [(11, CacheError.Code.newerVersion), (20, .wrongKey)])
+  func `A manifest of another version or key is nobody's to replace, but to remove with everything`(
+    _ offset: Int, _ code: CacheError.Code
+  ) async throws {
+    let (fixture, _) = try await fixture()
+    try fixture.forge(fixture.manifest) { $0[offset] ^= 2 }
+    let files = try fixture.files()
+    await #expect(throws: CacheError(code, "")) {
+      try await fixture.store.remove(.damaged, in: fixture.group)
+    }
+    #expect(try fixture.files() == files)
+    _ = try await fixture.store.remove(.everything, in: fixture.group)
+    try await fixture.otherCache().save(new)
+  }
+
   @Test func `A name that cannot be removed keeps nothing else`() async throws {
     let (fixture, _) = try await fixture()
     try FileManager.default.createDirectory(

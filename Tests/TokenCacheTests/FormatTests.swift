@@ -20,6 +20,98 @@ struct FormatTests {
   }
 
   @Test(arguments: [
+    ("\u{E9}.t", "e\u{301}.t"), ("E\u{301}\u{327}.t", "\u{229}\u{301}.t"), ("\u{212B}.t", "\u{E5}.t"),
+    ("\u{1100}\u{1161}\0e\u{301}", "\u{AC00}\0\u{E9}"),
+  ])
+  func `Ids that are equal have one shard, however they are composed`(_ one: String, _ other: String) {
+    #expect(
+      ShardID(homeAccountID: one, group: .default) == ShardID(homeAccountID: other, group: .default))
+  }
+
+  @Test(arguments: [
+    ["login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"],
+    ["login.partner.microsoftonline.cn", "login.chinacloudapi.cn"],
+    ["login.microsoftonline.us", "login.usgovcloudapi.net"],
+    ["login.windows-ppe.net", "sts.windows-ppe.net", "login.microsoft-ppe.com"],
+  ])
+  func `Hosts of one cloud are equal, and the document names them`(_ hosts: [String]) throws {
+    #expect(Set(hosts.map(CloudInstances.known.canonical)).count == 1)
+    #expect(Set(CloudInstances.known.aliases(of: hosts[0])) == Set(hosts))
+    let text = try Self.text
+    for host in hosts { #expect(text.contains("`\(host)`")) }
+  }
+
+  /// R3.18
+  @Test func `The document names all fields that go with a token`() throws {
+    let text = try Self.text
+    for field in Credential.replacedFields { #expect(text.contains("`\(field)`")) }
+  }
+
+  private static var text: String {
+    get throws {
+      try String(
+        contentsOf: SharedFiles.repository.appendingPathComponent("CacheFormat.md"), encoding: .utf8)
+    }
+  }
+
+  /// R3.10
+  @Test(arguments: ["", " \t"])
+  func `A blank ext_cache_key is none`(_ blank: String) async throws {
+    let test = TestCache()
+    try await test.save()
+    var document = try await test.document
+    let key = try #require(document.accessTokens.keys.first)
+    let plain = try #require(document.accessTokens[key])
+    document.accessTokens[key]?.fields["ext_cache_key"] = .string(blank)
+    _ = try await test.cache.import(document)
+    #expect(try await test.document.accessTokens.count == 1)
+    #expect(try await test.token() != nil)
+    var other = plain
+    (other.fields["ext_cache_key"], other.fields["ext"]) = (.string(blank), "x")
+    #expect(other.extraParameters == "x")
+    #expect(other.identity(in: .known) != plain.identity(in: .known))
+  }
+
+  /// R4.4
+  @Test func `Several metadata records of a client are read as one, and signing out leaves one`() async throws
+  {
+    let test = TestCache()
+    func record(_ client: String, _ accounts: String) -> String {
+      #"{"client_id": "\#(client)", "account_metadata_map": {\#(accounts)}}"#
+    }
+    let signedIn = #"{"sign_in_state": "signed_in"}"#
+    try await test.load(
+      """
+      {"AccountMetadataMap": {
+        "a": \(record("C", #""u.t": \#(signedIn), "v.t": \#(signedIn)"#)),
+        "authority_map-c": \(record("c", #""v.t": {"sign_in_state": "signed_out"}"#))}}
+      """)
+    var metadata = try #require(try await test.cache.accountMetadata(clientID: "c"))
+    #expect(metadata.signInState(of: "u.t") == .signedIn)
+    #expect(metadata.signInState(of: "v.t") == .signedOut)
+    try await test.cache.removeAccount("u.t", clientID: "C")
+    #expect(try await test.document.accountMetadata.count == 1)
+    metadata = try #require(try await test.cache.accountMetadata(clientID: "c"))
+    #expect(metadata.signInState(of: "u.t") == .signedOut)
+  }
+
+  /// R4.14
+  @Test func `Of an account's spellings in the map the normalized one counts, and all go with it`() throws {
+    let (out, signedIn): (JSONValue, JSONValue) = (
+      .object(["sign_in_state": "signed_out"]), .object(["sign_in_state": "signed_in"])
+    )
+    var metadata = AccountMetadata(fields: [
+      "client_id": "c",
+      "account_metadata_map": .object(["U.T": signedIn, "u.t": out, "V.t": signedIn, "v.T": out]),
+    ])
+    for id in ["U.T", "u.t", "u.T"] { #expect(metadata.signInState(of: id) == .signedOut) }
+    for id in ["V.t", "v.T"] { #expect(metadata.signInState(of: id) == .signedIn) }
+    #expect(metadata.signInStates == ["u.t": .signedOut, "v.t": .signedIn])
+    metadata.removeAccount("u.T")
+    #expect(metadata.homeAccountIDs == ["V.t", "v.T"])
+  }
+
+  @Test(arguments: [
     #"{"a":1e999}"#, #"{"a":-1e999}"#, #"{"a":"\ud800"}"#, #"{"a":"\udc00\ud800"}"#,
   ])
   func `Some JSON is refused that the grammar allows`(_ json: String) {

@@ -270,6 +270,40 @@ struct ImportTests {
     }
   }
 
+  @Test func `Tokens that share only scopes of OpenID Connect stay, in whichever order they come`()
+    async throws
+  {
+    let resource = Self.accessTokens(Self.accessToken("one", scopes: "openid profile A", cachedAt: 1))
+    let openID = Self.accessTokens(Self.accessToken("two", scopes: "openid profile", cachedAt: 2))
+    for caches in [[resource, openID], [openID, resource]] {
+      #expect(try await group(importing: caches[0], caches[1]).accessTokens.count == 2)
+    }
+  }
+
+  /// R4.8
+  @Test func `One that comes in under the key that is there takes that place, and others come beside it`()
+    async throws
+  {
+    func token(_ key: String, _ time: Int) -> String {
+      #""\#(key)": {"credential_type": "RefreshToken", "secret": "\#(key)\#(time)", "home_account_id": "u.t", "#
+        + #""environment": "e", "client_id": "c", "last_modification_time": "\#(time)"}"#
+    }
+    for time in [1, 3] {
+      let document = try await group(
+        importing: #"{"RefreshToken": {\#(token("k", 2))}}"#,
+        #"{"RefreshToken": {\#(token("k", time)), \#(token("l", 4))}}"#)
+      #expect(document.refreshTokens.mapValues(\.secret) == ["k": "k\(max(time, 2))", "l": "l4"])
+    }
+  }
+
+  @Test func `Two records of an unknown type are one only if they are of one family`() async throws {
+    func token(_ family: Int) -> String {
+      #"{"RefreshToken": {"k\#(family)": {"secret": "\#(family)", "home_account_id": "u.t", "environment": "e", "#
+        + #""client_id": "c", "family_id": "\#(family)"}}}"#
+    }
+    #expect(try await group(importing: token(1), token(2)).refreshTokens.count == 2)
+  }
+
   @Test func `Records that had to take other keys are known again`() async throws {
     func account(_ id: String, _ key: String, _ time: Int) -> String {
       #""\#(key)": {"home_account_id": "\#(id)", "environment": "e", "realm": "r", "#

@@ -118,6 +118,20 @@ struct SaveTests {
     #expect(try await test.document.accessTokens.values.map(\.secret) == ["new"])
   }
 
+  /// R4.6
+  @Test(arguments: [
+    ("openid profile User.Read", "openid profile"), ("openid", "openid User.Read"),
+    ("openid", "openid email"),
+  ])
+  func `A token that shares only scopes of OpenID Connect stays`(_ first: String, _ second: String)
+    async throws
+  {
+    let test = TestCache()
+    try await test.save(TestAnswer(scope: first, accessToken: "one"))
+    try await test.save(TestAnswer(scope: second, accessToken: "two"))
+    #expect(Set(try await test.document.accessTokens.values.map(\.secret)) == ["one", "two"])
+  }
+
   @Test func `A token that shares no scope stays`() async throws {
     let test = TestCache()
     try await test.save(TestAnswer(scope: "User.Read", accessToken: "one"))

@@ -139,23 +139,28 @@ extension CacheDocument {
     if let record = records.account { saveAccount(record, in: clouds) }
   }
 
-  /// What a client knows of its accounts, compared without regard to case.
+  /// What a client knows of its accounts, compared without regard to case. Several records are read as one.
   func accountMetadata(clientID: String) -> AccountMetadata? {
-    accountMetadataKey(clientID).flatMap { accountMetadata[$0] }
-  }
-
-  mutating func updateAccountMetadata(clientID: String, _ change: (inout AccountMetadata) -> Void) {
-    if let key = accountMetadataKey(clientID), var metadata = accountMetadata[key] {
-      change(&metadata)
-      accountMetadata[key] = metadata
-    } else {
-      var metadata = AccountMetadata(clientID: clientID)
-      change(&metadata)
-      accountMetadata.put(metadata, at: metadata.serializedKey)
+    let records = accountMetadataKeys(clientID).compactMap { accountMetadata[$0] }
+    return records.first.map { first in
+      records.dropFirst().reduce(first) { AccountMetadata(fields: $0.fields.union(with: $1.fields)) }
     }
   }
 
-  private func accountMetadataKey(_ clientID: String) -> String? {
-    accountMetadata.lazy.filter { clientID.matches($0.value.clientID) }.map(\.key).min()
+  /// Changes what a client knows of its accounts, and leaves one record of it.
+  mutating func updateAccountMetadata(clientID: String, _ change: (inout AccountMetadata) -> Void) {
+    var metadata = accountMetadata(clientID: clientID) ?? AccountMetadata(clientID: clientID)
+    change(&metadata)
+    let keys = accountMetadataKeys(clientID)
+    guard let first = keys.first else { return accountMetadata.put(metadata, at: metadata.serializedKey) }
+    accountMetadata[first] = metadata
+    for key in keys.dropFirst() { accountMetadata[key] = nil }
+  }
+
+  /// The keys of a client's records: the one that its id makes first, the others in order.
+  private func accountMetadataKeys(_ clientID: String) -> [String] {
+    let own = AccountMetadata(clientID: clientID).serializedKey
+    return accountMetadata.filter { clientID.matches($0.value.clientID) }.keys
+      .sorted { ($0 == own ? 0 : 1, $0) < ($1 == own ? 0 : 1, $1) }
   }
 }

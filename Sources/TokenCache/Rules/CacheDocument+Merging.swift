@@ -105,25 +105,24 @@ extension CacheDocument {
   {
     let mine = plainAccessTokens(besides: other, in: clouds)
     let theirs = other.plainAccessTokens(besides: self, in: clouds)
-    // The newest first: what goes takes nothing with it. By marks, since comparing each with each takes hours.
+    // The newest first: what goes takes nothing with it. By scope, since comparing each with each takes hours.
     let tokens = (theirs.map { ($0, isMine: false) } + mine.map { ($0, isMine: true) }).sorted {
       ($1.0.value.age, $0.isMine ? 1 : 0, $0.0.key) < ($0.0.value.age, $1.isMine ? 1 : 0, $1.0.key)
     }
-    var (myMarks, theirMarks, count) = (Set<SiblingMark>(), Set<SiblingMark>(), 0)
+    var (myScopes, theirScopes, count) = (Set<SiblingScope>(), Set<SiblingScope>(), 0)
     for (entry, isMine) in tokens {
       let siblings = RecordIdentity(siblingsOf: entry.value, in: clouds)
-      let scopes = ScopeSet(entry.value.target ?? "")
-      let isCovered = scopes.counterparts.contains {
-        (isMine ? theirMarks : myMarks).contains(SiblingMark(siblings: siblings, mark: $0))
+      let scopes = ScopeSet(entry.value.target ?? "").significant.map {
+        SiblingScope(siblings: siblings, scope: $0)
       }
+      let isCovered = !(isMine ? theirScopes : myScopes).isDisjoint(with: scopes)
       switch (isCovered, isMine) {
       case (true, true): accessTokens[entry.key] = nil
       case (true, false):
         other.accessTokens[entry.key] = nil
         count += 1
-      case (false, true): myMarks.formUnion(scopes.marks.map { SiblingMark(siblings: siblings, mark: $0) })
-      case (false, false):
-        theirMarks.formUnion(scopes.marks.map { SiblingMark(siblings: siblings, mark: $0) })
+      case (false, true): myScopes.formUnion(scopes)
+      case (false, false): theirScopes.formUnion(scopes)
       }
     }
     return count
@@ -141,10 +140,10 @@ extension CacheDocument {
   }
 }
 
-/// One of the marks of an access token's scopes.
-private struct SiblingMark: Hashable {
+/// One of an access token's scopes.
+private struct SiblingScope: Hashable {
   let siblings: RecordIdentity
-  let mark: ScopeSet.Mark
+  let scope: String
 }
 
 extension Dictionary where Key == String, Value: CacheRecord {
@@ -215,6 +214,11 @@ extension JSONValue {
   /// The union of two objects; of anything else the first.
   func union(with other: JSONValue) -> JSONValue {
     guard case .object(let mine) = self, case .object(let theirs) = other else { return self }
-    return .object(mine.merging(theirs) { $0.union(with: $1) })
+    return .object(mine.union(with: theirs))
   }
+}
+
+extension JSONObject {
+  /// The union of two objects; where both have a member that is no object, the first's.
+  func union(with other: JSONObject) -> JSONObject { merging(other) { $0.union(with: $1) } }
 }

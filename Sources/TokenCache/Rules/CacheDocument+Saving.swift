@@ -1,7 +1,8 @@
 /// Saving what a token response became, each record as the only one for what it stands for.
 extension CacheDocument {
   /// Stores an access token and removes those that its scopes make needless: the ones with a scope in common
-  /// and everything else but the scopes alike. Tokens that were asked with claims stay.
+  /// and everything else but the scopes alike. Scopes of OpenID Connect do not count. Tokens that were asked with
+  /// claims stay.
   mutating func saveAccessToken(_ token: Credential, in clouds: CloudInstances) {
     let identity = RecordIdentity(siblingsOf: token, in: clouds)
     let scopes = ScopeSet(token.target ?? "")
@@ -9,7 +10,8 @@ extension CacheDocument {
     for (key, sibling) in siblings where sibling.requestedClaims == nil {
       let theirs = ScopeSet(sibling.target ?? "")
       let isReplacedInPlace = theirs == scopes && token.requestedClaims == nil
-      if theirs.overlaps(scopes) && !isReplacedInPlace { accessTokens[key] = nil }
+      let isShared = !theirs.significant.isDisjoint(with: scopes.significant)
+      if isShared && !isReplacedInPlace { accessTokens[key] = nil }
     }
     accessTokens.saveAsOne(token, in: clouds)
   }

@@ -26,6 +26,8 @@ package struct RecordIdentity: Hashable, Sendable {
         (credential.clientID ?? "").normalized, Self.tenant(credential),
         (credential.applicationIdentifier ?? "").normalized, credential.schemeName,
       ]
+      // What it is nobody knows: it may be a family's refresh token.
+      if credential.credentialType == .other { parts.append((credential.familyID ?? "").normalized) }
     case .idToken: parts += [(credential.clientID ?? "").normalized, Self.tenant(credential)]
     // MSAL for Python keeps one token of a family for each client.
     case .refreshToken:
@@ -95,7 +97,6 @@ extension AccountMetadata {
 
   /// The union of both, account by account; where both say something, what comes in counts.
   package func merged(with incoming: AccountMetadata) -> AccountMetadata {
-    let union = JSONValue.object(incoming.fields).union(with: .object(fields)).objectValue ?? incoming.fields
-    return AccountMetadata(fields: union).replacing(self)
+    AccountMetadata(fields: incoming.fields.union(with: fields)).replacing(self)
   }
 }
