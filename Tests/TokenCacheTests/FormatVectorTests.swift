@@ -1,0 +1,75 @@
+import Foundation
+import GLibSupport
+import TestSupport
+import Testing
+
+@testable import TokenCache
+
+/// The test vectors of `CacheFormat.md`, for other implementations: what this one makes of each row is what stands
+/// there. With `WRITE_CACHE_FORMAT_VECTORS` set it is written there.
+struct FormatVectorTests {
+  /// Fills in what comes of a row.
+  typealias Rule = @Sendable (_ row: inout JSONObject) async throws -> Void
+
+  private static func section(_ row: JSONObject) throws -> any CacheSection {
+    let name = try row.string("section")
+    return try #require(CacheDocument.sections.first { $0.name == name })
+  }
+
+  private static func key(_ section: some CacheSection, _ fields: JSONObject) -> String {
+    record(section, fields).serializedKey
+  }
+
+  private static func identity(_ section: some CacheSection, _ fields: JSONValue) throws -> RecordIdentity {
+    record(section, try fields.asObject("record")).identity(in: .known)
+  }
+
+  private static func record<Record>(_: some CacheSection<Record>, _ fields: JSONObject) -> Record {
+    Record(fields: fields)
+  }
+
+  private static func document(_ row: JSONObject, _ name: String) throws -> CacheDocument {
+    try CacheDocument(sections: row.object(name))
+  }
+
+  static let files: [Named<Rule>] = [
+    Named("names") { row in
+      let group = try KeychainGroup(row.string("group"))
+      let id = ShardID(homeAccountID: try row.optionalString("home_account_id"), group: group)
+      row["shard"] = .string(id.rawValue)
+      row["lock_file"] = .string("\(sha256Hex(group.name).prefix(32)).lock")
+    },
+    Named("keys") { row in
+      row["key"] = .string(key(try section(row), try row.object("record")))
+    },
+    Named("identity") { row in
+      let section = try section(row)
+      let records = try row.array("records").map { try identity(section, $0) }
+      row["same"] = .bool(records[0] == records[1])
+    },
+    Named("import") { row in
+      let test = TestCache()
+      for name in ["before", "import"] { _ = try await test.cache.import(document(row, name)) }
+      let after = try await test.document
+      #expect(try await test.cache.import(document(row, "import")).saved == 0)
+      #expect(try await test.document == after)
+      row["after"] = .object(after.sections)
+    },
+  ]
+
+  @Test(arguments: files)
+  func `The code gives what the test vectors of the format say`(_ file: Named<Rule>) async throws {
+    let url = SharedFiles.repository.appendingPathComponent("Tests/Data/cache-format/\(file.name).json")
+    let rows = try JSONDecoder().decode([JSONObject].self, from: Data(contentsOf: url))
+    var made = rows
+    for index in made.indices { try await file.value(&made[index]) }
+    if ProcessInfo.processInfo.environment["WRITE_CACHE_FORMAT_VECTORS"] != nil {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      try (encoder.encode(made) + Data("\n".utf8)).write(to: url)
+    } else {
+      for (row, made) in zip(rows, made) { #expect(row == made) }
+    }
+    #expect(rows.count >= 20)
+  }
+}
