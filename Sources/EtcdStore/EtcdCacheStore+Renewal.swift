@@ -5,65 +5,85 @@ public import TokenCache
 extension EtcdCacheStore {
   /// For how long a machine that dies keeps the others from renewing, in seconds.
   private static let turnSeconds: Int64 = 30
+  /// How long a call waits for etcd to take note that its turn is over.
+  private static let endTimeout = Duration.seconds(5)
 
-  public func renewalTurn(
-    of account: ShardID, in group: KeychainGroup, within timeout: Duration
-  ) async -> (any RenewalTurn)? {
-    let deadline = ContinuousClock.now + timeout
-    do {
-      return try await turn(of: account, in: group, until: deadline)
+  public func withRenewalTurn<Result: Sendable, Failure: Error>(
+    of account: ShardID, in group: KeychainGroup, within timeout: Duration,
+    _ renew: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    let turn = try? await turn(of: account, in: group, until: ContinuousClock.now + timeout)
+    do throws(Failure) {
+      let result = try await renew()
+      if let turn { await end(turn) }
+      return result
     } catch {
-      return nil
+      if let turn { await end(turn) }
+      throw error
     }
   }
 
+  /// Waits for the turn.
+  ///
+  /// - Returns: Its lease; `nil` where another machine has changed the account meanwhile, and at the deadline.
   private func turn(
     of account: ShardID, in group: KeychainGroup, until deadline: ContinuousClock.Instant
-  ) async throws -> EtcdTurn? {
+  ) async throws -> Int64? {
+    var known: Int64?
+    while ContinuousClock.now < deadline {
+      let lease = try await client.lease(seconds: Self.turnSeconds, until: deadline)
+      let isTaken: Bool?
+      do {
+        isTaken = try await take(
+          lease, of: account, in: group,
+          until: min(deadline, ContinuousClock.now + .seconds(Self.turnSeconds / 2)), &known)
+      } catch {
+        await end(lease)
+        throw error
+      }
+      if isTaken == true { return lease }
+      await end(lease)
+      if isTaken == false { return nil }
+    }
+    return nil
+  }
+
+  /// Tries to take the turn with a lease.
+  ///
+  /// - Returns: Whether it did; false where another machine has changed the account since `known`, `nil` at the deadline.
+  private func take(
+    _ lease: Int64, of account: ShardID, in group: KeychainGroup, until deadline: ContinuousClock.Instant,
+    _ known: inout Int64?
+  ) async throws -> Bool? {
     let (name, shard, stamp) = (
       names.renewal(account), names.shard(account, of: group), names.stamp(of: group)
     )
     let id = randomBytes(16)
     var pause = Duration.milliseconds(50)
-    var known: Int64?
     while ContinuousClock.now < deadline {
-      let lease = try await client.lease(seconds: Self.turnSeconds, until: deadline)
-      let turn = EtcdTurn(client: client, lease: lease)
-      let leaseEnd = ContinuousClock.now + .seconds(Self.turnSeconds / 2)
-      while ContinuousClock.now < min(deadline, leaseEnd) {
-        let outcome = try await client.transaction(
-          if: [EtcdCondition(key: name, modRevision: 0)], [.put(name, id, lease: lease), .look(stamp)],
-          otherwise: [.get(name), .look(stamp), .look(shard)], until: deadline)
-        // What others did before this turn began has to be seen now.
-        if let change = try outcome.value(1, of: stamp) {
-          self.known(group).watch?.changed(at: change.modRevision)
-        }
-        if outcome.succeeded { return turn }
-        if try outcome.value(0, of: name)?.value == id { return turn }
-        let version = try outcome.value(2, of: shard)?.modRevision ?? 0
-        if let known, known != version {
-          turn.end()
-          return nil
-        }
-        known = version
-        try await Task.sleep(for: pause * Double.random(in: 0.5...1))
-        pause = min(pause * 2, .milliseconds(500))
+      let outcome = try await client.transaction(
+        if: [EtcdCondition(key: name, modRevision: 0)], [.put(name, id, lease: lease), .look(stamp)],
+        otherwise: [.get(name), .look(stamp), .look(shard)], until: deadline)
+      // What others did before this turn began has to be seen now.
+      if let change = try outcome.value(1, of: stamp) {
+        self.known(group).watch?.changed(at: change.modRevision)
       }
-      turn.end()
+      if outcome.succeeded { return true }
+      if try outcome.value(0, of: name)?.value == id { return true }
+      let version = try outcome.value(2, of: shard)?.modRevision ?? 0
+      if let known, known != version { return false }
+      known = version
+      try await Task.sleep(for: pause * Double.random(in: 0.5...1))
+      pause = min(pause * 2, .milliseconds(500))
     }
     return nil
   }
-}
 
-/// A turn that ends with a lease.
-private struct EtcdTurn: RenewalTurn {
-  let client: EtcdClient
-  let lease: Int64
-
-  func end() {
-    Task { [client, lease] in
+  /// Lets the next machine go on, also when this call was cancelled. Where etcd does not answer, the lease runs out.
+  private func end(_ lease: Int64) async {
+    await Task { [client] in
       _ = try? await client.call(
-        "lease/revoke", ["ID": .number(lease)], until: ContinuousClock.now + .seconds(10))
-    }
+        "lease/revoke", ["ID": .number(lease)], until: ContinuousClock.now + Self.endTimeout)
+    }.value
   }
 }

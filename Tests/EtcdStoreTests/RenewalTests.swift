@@ -1,4 +1,7 @@
 import EtcdStore
+import HTTPSupport
+import HTTPTypes
+import Synchronization
 import TestSupport
 import Testing
 import TokenCache
@@ -12,17 +15,53 @@ struct RenewalTests {
 
   init() throws { fixture = try Fixture() }
 
+  /// A transport that counts the leases that etcd gave, and those that it has taken back.
+  private final class Leases: Sendable {
+    let granted = Atomic(0)
+    let revoked = Atomic(0)
+    let tries = Atomic(0)
+    let firstDone = Atomic(false)
+
+    var isFirstDone: Bool { firstDone.load(ordering: .relaxed) }
+
+    var transport: MeddlingTransport {
+      MeddlingTransport { (request, send) throws(HTTPTransportError) in
+        let response = try await send(request)
+        switch request.head.path {
+        case "/v3/lease/grant": self.granted.add(1, ordering: .relaxed)
+        case "/v3/lease/revoke": self.revoked.add(1, ordering: .relaxed)
+        default: self.tries.add(1, ordering: .relaxed)
+        }
+        return response
+      }
+    }
+
+    var open: Int { granted.load(ordering: .relaxed) - revoked.load(ordering: .relaxed) }
+  }
+
+  private func turn(_ shard: ShardID) async throws -> [UInt8]? {
+    try await fixture.value("\(fixture.prefix)/renewals/\(shard)")
+  }
+
   @Test func `One renews, and another waits until that is done`() async throws {
-    let (one, other) = (try fixture.store(), try fixture.store())
+    let leases = Leases()
+    let (one, other) = (try fixture.store(), try fixture.store(through: leases.transport))
     let (shard, group) = (fixture.shard(token), fixture.group)
-    let turn = try #require(await one.renewalTurn(of: shard, in: group, within: .seconds(60)))
-    #expect(await other.renewalTurn(of: shard, in: group, within: .milliseconds(300)) == nil)
-    // Another account's renewal has nothing to do with it.
-    let free = await other.renewalTurn(of: fixture.shard(2), in: group, within: .seconds(60))
-    #expect(free != nil)
-    async let next = other.renewalTurn(of: shard, in: group, within: .seconds(120))
-    turn.end()
-    #expect(await next != nil)
+    let next = try await one.withRenewalTurn(of: shard, in: group, within: .seconds(60)) { () async throws in
+      #expect(try await turn(shard) != nil)
+      // Another account's renewal has nothing to do with it.
+      try await other.withRenewalTurn(of: fixture.shard(2), in: group, within: .seconds(60)) {
+        () async throws in #expect(try await turn(fixture.shard(2)) != nil)
+      }
+      let tries = leases.tries.load(ordering: .relaxed)
+      let next = Task {
+        await other.withRenewalTurn(of: shard, in: group, within: .seconds(120)) { leases.isFirstDone }
+      }
+      while leases.tries.load(ordering: .relaxed) < tries + 2 { try await Task.sleep(for: .milliseconds(5)) }
+      leases.firstDone.store(true, ordering: .relaxed)
+      return next
+    }
+    #expect(await next.value)
   }
 
   @Test func `Who waits goes on when the account has changed, and finds what the other has written`()
@@ -32,16 +71,66 @@ struct RenewalTests {
     let (shard, group) = (fixture.shard(token), fixture.group)
     let cache = TokenCacheAccessor(store: other, group: group)
     #expect(try await !cache.finds(token))
-    _ = try #require(await one.renewalTurn(of: shard, in: group, within: .seconds(60)))
-    let saves = Task {
-      for number in 0... {
-        if Task.isCancelled { return }
-        let saved = number == 0 ? token : SampleToken("t\(number)", account: 1)
-        try await TokenCacheAccessor(store: one, group: group).save(saved)
+    try await one.withRenewalTurn(of: shard, in: group, within: .seconds(60)) { () async throws in
+      let holder = try await turn(shard)
+      let saves = Task {
+        for number in 0... {
+          if Task.isCancelled { return }
+          let saved = number == 0 ? token : SampleToken("t\(number)", account: 1)
+          try await TokenCacheAccessor(store: one, group: group).save(saved)
+        }
+      }
+      try await other.withRenewalTurn(of: shard, in: group, within: .seconds(120)) { () async throws in
+        #expect(try await turn(shard) == holder)
+        #expect(try await cache.finds(token))
+      }
+      saves.cancel()
+    }
+  }
+
+  @Test func `When the call is over so is its turn, also after an error and when it was cancelled`()
+    async throws
+  {
+    let leases = Leases()
+    let store = try fixture.store(through: leases.transport)
+    let (shard, group) = (fixture.shard(token), fixture.group)
+    await store.withRenewalTurn(of: shard, in: group, within: .seconds(60)) { #expect(leases.open == 1) }
+    #expect(leases.open == 0)
+    await #expect(throws: CacheError(.refused, "")) {
+      try await store.withRenewalTurn(of: shard, in: group, within: .seconds(60)) {
+        () async throws(CacheError) in
+        #expect(leases.open == 1)
+        throw CacheError(.refused, "")
       }
     }
-    #expect(await other.renewalTurn(of: shard, in: group, within: .seconds(120)) == nil)
-    saves.cancel()
-    #expect(try await cache.finds(token))
+    #expect(leases.open == 0)
+    let task = Task {
+      await store.withRenewalTurn(of: shard, in: group, within: .seconds(60)) {
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
+      }
+    }
+    while try await turn(shard) == nil {}
+    task.cancel()
+    await task.value
+    #expect(leases.open == 0)
+    #expect(try await turn(shard) == nil)
+  }
+
+  @Test func `Who gives up waiting renews without a turn, and leaves no lease`() async throws {
+    let leases = Leases()
+    let (one, other) = (try fixture.store(), try fixture.store(through: leases.transport))
+    let (shard, group) = (fixture.shard(token), fixture.group)
+    await one.withRenewalTurn(of: shard, in: group, within: .seconds(60)) {
+      await other.withRenewalTurn(of: shard, in: group, within: .milliseconds(300)) {}
+      #expect(leases.open == 0)
+      let tries = leases.tries.load(ordering: .relaxed)
+      let task = Task {
+        await other.withRenewalTurn(of: shard, in: group, within: .seconds(120)) { Task.isCancelled }
+      }
+      while leases.tries.load(ordering: .relaxed) == tries { await Task.yield() }
+      task.cancel()
+      #expect(await task.value)
+      #expect(leases.open == 0)
+    }
   }
 }

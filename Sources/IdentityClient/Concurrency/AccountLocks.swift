@@ -4,17 +4,6 @@ import Logging
 import Synchronization
 import TokenCache
 
-/// The right to renew the tokens of an account.
-struct AccountLock: Sendable {
-  fileprivate let file: HeldLockFile?
-  fileprivate let turn: (any RenewalTurn)?
-
-  func release() {
-    turn?.end()
-    file?.release()
-  }
-}
-
 /// Lets one renewal at a time go on for an account, in all processes of the user, and on all machines that share its
 /// store: two that send the same refresh token at once lose the account at servers that take each token once.
 final class AccountLocks: Sendable {
@@ -29,18 +18,22 @@ final class AccountLocks: Sendable {
     self.log = log
   }
 
-  /// Waits until nobody else renews tokens of the account.
+  /// Runs work while nobody else renews tokens of the account.
   ///
-  /// - Returns: The lock, to be released. When it cannot be had in time, or not at all, the renewal goes on without it,
-  ///   since most servers take a refresh token twice and a sign-in is the worst that can come of it.
-  /// - Throws: ``IdentityError/Code/cancelled``.
-  func lock(_ account: ShardID, within timeout: Duration) async throws(IdentityError) -> AccountLock {
+  /// When the lock cannot be had in time, or not at all, the work goes on without it, since most servers take a refresh
+  /// token twice and a sign-in is the worst that can come of it.
+  ///
+  /// - Returns: What the work returned.
+  /// - Throws: What the work throws; ``IdentityError/Code/cancelled``.
+  func withLock<T: Sendable>(
+    of account: ShardID, within timeout: Duration, _ work: () async throws(IdentityError) -> T
+  ) async throws(IdentityError) -> T {
     let deadline = ContinuousClock.now + timeout
     let file = try await lockFile(account, within: timeout)
+    defer { file?.release() }
     // The processes of one machine send one of them.
-    let turn = await cache.store.renewalTurn(
-      of: account, in: cache.group, within: max(deadline - ContinuousClock.now, .zero))
-    return AccountLock(file: file, turn: turn)
+    return try await cache.store.withRenewalTurn(
+      of: account, in: cache.group, within: max(deadline - ContinuousClock.now, .zero), work)
   }
 
   private func lockFile(

@@ -15,9 +15,7 @@ struct SignOut: Sendable {
 
   func run() async throws(IdentityError) {
     let shard = ShardID(homeAccountID: account.homeAccountID, group: client.cache.group)
-    do {
-      let lock = try await client.locks.lock(shard, within: Self.lockTimeout)
-      defer { lock.release() }
+    try await client.locks.withLock(of: shard, within: Self.lockTimeout) { () async throws(IdentityError) in
       try await clear()
     }
     client.log.info("The account is signed out.", ["account": client.log.personal(account.homeAccountID)])

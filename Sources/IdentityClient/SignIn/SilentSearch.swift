@@ -112,8 +112,14 @@ extension SilentSearch {
   /// Gets a new token, unless somebody else has done so since `seen` was read. When that cannot be, a token
   /// that is still good serves.
   func renew(unless seen: CachedToken?) async throws(IdentityError) -> AuthenticationResult {
-    let lock = sharesNothing ? nil : try await accountLock()
-    defer { lock?.release() }
+    if sharesNothing { return try await renewInTurn(unless: seen) }
+    let shard = ShardID(homeAccountID: home, group: client.cache.group)
+    return try await client.locks.withLock(of: shard, within: SilentSignIn.lockTimeout) {
+      () async throws(IdentityError) in try await renewInTurn(unless: seen)
+    }
+  }
+
+  private func renewInTurn(unless seen: CachedToken?) async throws(IdentityError) -> AuthenticationResult {
     let cached = try await cachedToken()
     if let cached, cached.isFresh, !isForced || request.claims == nil && cached.isNewer(than: seen) {
       return result(cached)
@@ -133,11 +139,6 @@ extension SilentSearch {
   /// Whether no other process would see what is got, and no refresh token is sent.
   private var sharesNothing: Bool {
     client.configuration.brokerPolicy == .required && client.cache.store is InMemoryStore
-  }
-
-  private func accountLock() async throws(IdentityError) -> AccountLock {
-    let shard = ShardID(homeAccountID: home, group: client.cache.group)
-    return try await client.locks.lock(shard, within: SilentSignIn.lockTimeout)
   }
 
   /// Asks the broker, then the server.

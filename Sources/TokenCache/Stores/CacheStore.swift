@@ -123,27 +123,28 @@ public protocol CacheStore: Sendable {
   /// while nobody can tell.
   func generation(of group: KeychainGroup) -> UInt64?
 
-  /// Waits until no other machine renews the tokens of an account, where the store is one that several machines share.
+  /// Renews the tokens of an account while no other machine does, where the store is one that several machines share.
+  ///
+  /// `renew` always runs, once. It runs without a turn where there is nothing to wait for, where another machine has
+  /// changed the account meanwhile, and where the turn cannot be had: that costs a request and loses nothing. When the
+  /// call returns or throws, the turn has ended.
   ///
   /// - Parameters:
   ///   - account: The account's shard.
   ///   - group: The group.
-  ///   - timeout: How long to wait.
-  /// - Returns: The turn, to be ended. `nil` where there is nothing to wait for, where somebody has changed the account
-  ///   meanwhile, and where the turn cannot be had: a renewal without it costs a request and loses nothing.
-  func renewalTurn(
-    of account: ShardID, in group: KeychainGroup, within timeout: Duration
-  ) async -> (any RenewalTurn)?
+  ///   - timeout: How long to wait for the turn.
+  ///   - renew: The renewal.
+  /// - Returns: What `renew` returned.
+  /// - Throws: What `renew` throws, and nothing else.
+  func withRenewalTurn<Result: Sendable, Failure: Error>(
+    of account: ShardID, in group: KeychainGroup, within timeout: Duration,
+    _ renew: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result
 }
 
 extension CacheStore {
-  public func renewalTurn(
-    of account: ShardID, in group: KeychainGroup, within timeout: Duration
-  ) async -> (any RenewalTurn)? { nil }
-}
-
-/// Being the one that renews the tokens of an account.
-public protocol RenewalTurn: Sendable {
-  /// Lets the next one go on.
-  func end()
+  public func withRenewalTurn<Result: Sendable, Failure: Error>(
+    of account: ShardID, in group: KeychainGroup, within timeout: Duration,
+    _ renew: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result { try await renew() }
 }
