@@ -146,6 +146,35 @@ struct SetupTests {
     #expect(!FileManager.default.fileExists(atPath: other))
   }
 
+  @Test func `The key of a store that was made stays when a later step fails, and setup can be run again`()
+    throws
+  {
+    // No file may be larger than 4 KiB: the keys are smaller, a shard is larger.
+    let script = #"trap "" XFSZ; ulimit -f 4; exec "$0" setup --store file --client c"#
+    let failed = try Child.run(
+      "bash", ["-c", script, Tool.path], environment: tool.environment(with: variables))
+    #expect(failed.status == 1)
+    let key = home.path + "/config/llavero/key"
+    #expect(FileManager.default.fileExists(atPath: home.path + "/data/llavero/sealed/keys"))
+    #expect(FileManager.default.fileExists(atPath: key))
+    #expect(failed.standardError.contains("The key file \(key) was made, and stays"))
+    #expect(configuration == nil)
+    let result = try setup("--store", "file", "--client", "c")
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(configuration?.contains("key = file:\(key)\n") == true)
+    // Neither has left the group that it tried.
+    let groups = try FileManager.default.contentsOfDirectory(
+      atPath: home.path + "/data/llavero/sealed/groups")
+    #expect(groups == [])
+  }
+
+  @Test func `The key of a store that could not be made is removed`() throws {
+    let result = try setup("--store", "file", "--client", "c", with: ["XDG_DATA_HOME": "/proc/nowhere"])
+    #expect(result.status == 1)
+    #expect(!result.standardError.contains("stays"))
+    #expect(!FileManager.default.fileExists(atPath: home.path + "/config/llavero/key"))
+  }
+
   @Test(arguments: [
     ["--store", "file", "--key", "file:relative"], ["--store", "keyring", "--key", "keyring"],
     ["--store", "papyrus"], ["--authority", "http://login.example.com/common"],

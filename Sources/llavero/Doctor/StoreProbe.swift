@@ -1,10 +1,11 @@
+import EncryptedFileStore
 import EtcdStore
 import FoundationEssentials
 import TokenCache
 
 /// Whether a store keeps what it is given: writes, reads and removes a group of its own.
 struct StoreProbe {
-  let group: KeychainGroup
+  private let group: KeychainGroup
   private let store: any CacheStore
 
   init(_ store: any CacheStore) throws(CacheError) {
@@ -14,6 +15,19 @@ struct StoreProbe {
 
   /// - Returns: What the store does wrong, `nil` when all is well.
   func run() async throws(CacheError) -> String? {
+    // A directory stays when its files are gone.
+    let directory = try (store as? EncryptedFileCacheStore)?.path(of: group)
+    defer { if let directory { try? FileManager.default.removeItem(atPath: directory) } }
+    do throws(CacheError) {
+      return try await fault()
+    } catch {
+      _ = try? await store.remove(.everything, in: group)
+      try? await (store as? EtcdCacheStore)?.forget(group)
+      throw error
+    }
+  }
+
+  private func fault() async throws(CacheError) -> String? {
     let document = try CacheDocument(
       json: Data(#"{"AppMetadata": {"probe": {"client_id": "probe", "environment": "probe"}}}"#.utf8))
     let shards = document.split(in: group).map(\.shard)

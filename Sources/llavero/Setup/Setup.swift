@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import GLibSupport
 import Glibc
+import Sealing
 import TokenCache
 
 struct Setup: AsyncParsableCommand {
@@ -75,8 +76,7 @@ struct Setup: AsyncParsableCommand {
       do {
         if !dryRun { try await tryStore() }
       } catch {
-        // It opens nothing.
-        if let path = result.keyFile { try? FileManager.default.removeItem(atPath: path) }
+        if let path = result.keyFile { await removeKey(path) }
         throw error
       }
     }
@@ -218,6 +218,25 @@ struct Setup: AsyncParsableCommand {
       throw Failure.Message(
         code: .usage, name: "relative_path", message: "\(path) depends on the directory that one is in.",
         advice: "Give a key file's whole path.")
+    }
+  }
+
+  /// Removes a key file that was just made, unless the store may be sealed with it.
+  private func removeKey(_ path: String) async {
+    let opensNothing: Bool
+    do {
+      let isThere = try await (client.cache.store.store as? any SealedStore)?.open(makingStore: false)
+      // What etcd was asked to do may yet be done.
+      opensNothing = isThere == false && store == .file
+    } catch {
+      // The store has another key.
+      opensNothing = (error as? CacheError)?.code == .wrongKey
+    }
+    if opensNothing {
+      try? FileManager.default.removeItem(atPath: path)
+    } else if !output.json {
+      Terminal.error(
+        printable("warning: The key file \(path) was made, and stays: the store may be sealed with it."))
     }
   }
 
