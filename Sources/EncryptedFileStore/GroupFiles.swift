@@ -186,7 +186,7 @@ struct GroupFiles {
         guard let resealed = try SealedFormat.resealed(file, as: identity, with: keys) else { continue }
         bytes = resealed
       } catch {
-        summary.left += 1
+        summary.leave(error)
         continue
       }
       try directory.write(bytes, to: name + Self.newSuffix)

@@ -17,16 +17,22 @@ extension EtcdCacheStore {
           value.value, called: "etcd's value \(names.keys)", advice: Self.withoutKeys, cancellable)
       }
       guard isWriting else { return }
-      guard try waiting({ [self] () async throws(CacheError) in try await groups() }).isEmpty else {
-        // Another machine may have made the store meanwhile; its keys were there before its shards.
-        if try waiting({ [self] () async throws(CacheError) in try await keysValue() }) != nil { return }
-        throw EtcdFindings.keysAreGone(names)
-      }
+      guard try waiting({ [self] () async throws(CacheError) in try await isEmpty() }) else { return }
       try keys.make(cancellable) { (sealed) throws(CacheError) in
         // Where another machine was faster, its keys are there, and are unsealed next.
         _ = try waiting { [self] () async throws(CacheError) in try await put(sealed, inPlaceOf: nil) }
       }
     }
+  }
+
+  /// Whether a store without keys is none. Another machine may have made it meanwhile; its keys were there before its
+  /// shards.
+  ///
+  /// - Throws: ``CacheError/Code/damaged`` where there are shards that keys which are gone would open.
+  func isEmpty() async throws(CacheError) -> Bool {
+    if try await groups().isEmpty { return true }
+    guard try await keysValue() != nil else { throw EtcdFindings.keysAreGone(names) }
+    return false
   }
 
   static let withoutKeys =
@@ -106,7 +112,7 @@ extension EtcdCacheStore {
         guard let sealed = try SealedFormat.resealed(value.value, as: identity, with: keys) else { return }
         resealed = sealed
       } catch {
-        summary.left += 1
+        summary.leave(error)
         return
       }
       let outcome = try await client.transaction(

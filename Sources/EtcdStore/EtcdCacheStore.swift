@@ -167,7 +167,10 @@ extension EtcdCacheStore {
   /// - Throws: ``CacheError`` when the store cannot be opened or written, and when somebody else changes the keys.
   public func rekey(to source: KeySource? = nil) async throws(CacheError) -> RekeySummary {
     try await withKeys { () async throws(CacheError) in
-      guard let value = try await keysValue() else { return RekeySummary() }
+      guard let value = try await keysValue() else {
+        _ = try await isEmpty()
+        return RekeySummary()
+      }
       _ = try keys.keys(in: value.value)
       return try await keys.changing(to: source) { [self] (cancellable) throws(CacheError) in
         var present = value

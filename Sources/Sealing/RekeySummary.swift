@@ -1,17 +1,29 @@
+import TokenCache
+
 /// What came of a change of keys.
 public struct RekeySummary: Sendable, Hashable {
   /// How many sealed parts of the store were sealed with the new key.
   public package(set) var resealed = 0
   /// How many could not be opened. While there are such, their old keys are kept.
   public package(set) var left = 0
+  /// How many of those may open with other keys, or with a later version: a removal of what is damaged leaves them.
+  public package(set) var kept = 0
 
-  package init(resealed: Int = 0, left: Int = 0) {
+  package init(resealed: Int = 0, left: Int = 0, kept: Int = 0) {
     self.resealed = resealed
     self.left = left
+    self.kept = kept
+  }
+
+  /// Counts a part that could not be opened.
+  package mutating func leave(_ error: SealError) {
+    left += 1
+    if error.problem(isManifest: false).1 == .none { kept += 1 }
   }
 
   package static func += (sum: inout RekeySummary, part: RekeySummary) {
     sum.resealed += part.resealed
     sum.left += part.left
+    sum.kept += part.kept
   }
 }

@@ -99,7 +99,7 @@ extension SealError: CustomStringConvertible {
       "Restore the files of the store from one backup; no key that is known opens this one any more."
     case .rolledBack, .olderManifest:
       "Find out who did that: tokens that were replaced or signed out may be in it."
-    case .wrongKey: "Give the passphrase or key that was used before."
+    case .wrongKey: "Give the one that it was last sealed with: after a change of keys, the new one."
     case .otherKeySource: nil
     case .outOfMemory:
       "Nothing was changed. Close other programs or raise the limit (\"ulimit -v\"), then try again."

@@ -135,6 +135,18 @@ struct RekeyTests {
     #expect(try fixture.bytes(fixture.keys).count == 140)
   }
 
+  @Test func `Where another store's keys are, what they do not open is counted, and stays`() async throws {
+    let fixture = try await filled()
+    let sound = try fixture.bytes(fixture.keys)
+    let other = try await filled()
+    try fixture.write(try other.bytes(other.keys), to: fixture.keys)
+    let files = try fixture.files()
+    #expect(try await fixture.otherStore().rekey() == RekeySummary(resealed: 0, left: 7, kept: 7))
+    #expect(try fixture.files() == files)
+    try fixture.write(sound, to: fixture.keys)
+    #expect(try await fixture.otherCache().finds(one))
+  }
+
   @Test func `A key in the keyring is replaced by a new item`() async throws {
     let fixture = try Fixture()
     let keyring = try PrivateKeyring()

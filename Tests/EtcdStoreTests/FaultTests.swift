@@ -103,6 +103,7 @@ struct FaultTests {
     for call in [
       { _ = try await fixture.store().read(.all, in: fixture.group) },
       { try await cache(fixture.store()).save(two) },
+      { _ = try await fixture.store().rekey() },
     ] as [@Sendable () async throws -> Void] {
       let error = await #expect(throws: CacheError.self) { try await call() }
       #expect(error?.code == .damaged && error?.message.contains(fixture.keys) == true)
@@ -110,6 +111,18 @@ struct FaultTests {
     try await fixture.put([1, 2, 3], to: fixture.keys)
     await #expect(throws: CacheError(.damaged, "")) { try await cache(fixture.store()).save(two) }
     try await fixture.put(keys, to: fixture.keys)
+    #expect(try await cache(fixture.store()).finds(one))
+  }
+
+  @Test func `Where another store's keys are, a change of keys counts what they do not open`() async throws {
+    try await fixture.cache.save(one)
+    let elsewhere = try Fixture()
+    try await elsewhere.cache.save(one)
+    let sound = try #require(try await fixture.value(fixture.keys))
+    try await fixture.put(try #require(try await fixture.value(elsewhere.keys)), to: fixture.keys)
+    #expect(try await fixture.store().rekey() == RekeySummary(resealed: 0, left: 2, kept: 2))
+    #expect(try await fixture.store().remove(.damaged, in: fixture.group) == 0)
+    try await fixture.put(sound, to: fixture.keys)
     #expect(try await cache(fixture.store()).finds(one))
   }
 

@@ -190,6 +190,48 @@ struct FileStoreTests {
     #expect(try run("accounts", "--key", "passphrase-fd:9").status == 1)
   }
 
+  @Test func `A configuration that names the old key names the new one after rekey`() throws {
+    _ = try files.directory("config/llavero")
+    let text = "[llavero]\nstore = file\nkey = \(key)\nscope = Mail.Read\n"
+    let configuration = try files.file("config/llavero/config", text)
+    let configured: [String: String?] = [
+      "XDG_CONFIG_HOME": files.path + "/config", "LLAVERO_STORE": nil, "LLAVERO_KEY": nil,
+    ]
+    #expect(try run("import", "-", input: Sample.cache, environment: configured).status == 0)
+    chmod(try files.file("new", String(repeating: "n", count: 32)), 0o600)
+    let new = "file:\(files.path)/new"
+    let rekeyed = try tool.run(["rekey", "--new-key", new], environment: environment(configured))
+    #expect(rekeyed.status == 0, "\(rekeyed.standardError)")
+    #expect(rekeyed.standardOutput.contains("\(configuration) names the new key now."))
+    #expect(try files.contents("config/llavero/config") == text.replacing(key, with: new))
+    #expect(try run("list", environment: configured).status == 0)
+
+    // What names the key in another way is told of, and an old key is not asked for again.
+    let named = try tool.run(["rekey", "--key", new, "--new-key", key], environment: environment())
+    #expect(named.standardOutput.contains("--key \(key)"))
+    #expect(try files.contents("config/llavero/config").contains(new))
+    let old = try run("list", environment: configured)
+    #expect(old.status == 1)
+    #expect(old.standardError.contains("after a change of keys, the new one"))
+  }
+
+  @Test func `Where another store's keys are, rekey advises what helps`() throws {
+    try load()
+    let keys = files.path + "/llavero/sealed/keys"
+    let elsewhere = try TemporaryDirectory()
+    let place: [String: String?] = ["XDG_DATA_HOME": elsewhere.path]
+    #expect(try run("import", "-", input: Sample.cache, environment: place).status == 0)
+    try FileManager.default.removeItem(atPath: keys)
+    try FileManager.default.copyItem(atPath: elsewhere.path + "/llavero/sealed/keys", toPath: keys)
+    let rekeyed = try tool.run(["rekey"], environment: environment())
+    #expect(rekeyed.status == 0)
+    #expect(!rekeyed.standardError.contains("clear --damaged"), "\(rekeyed.standardError)")
+    #expect(rekeyed.standardError.contains("clear --all"))
+    #expect(try run("clear", "--all", "--yes").status == 0)
+    let again = try tool.run(["rekey"], environment: environment())
+    #expect(again.status == 0 && again.standardError.isEmpty, "\(again.standardError)")
+  }
+
   @Test(arguments: [true, false])
   func `Without the manifest no command takes what is there for present or for nothing`(
     isEmptied: Bool

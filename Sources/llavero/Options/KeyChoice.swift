@@ -56,6 +56,16 @@ enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
     }
   }
 
+  /// How the configuration says it: for every directory, and not by a descriptor, which is open for one command alone.
+  var setting: String {
+    switch self {
+    case .passphraseDescriptor: Self.passphrase.argument
+    case .file(let path) where !path.hasPrefix("/"):
+      Self.file(FileManager.default.currentDirectoryPath + "/" + path).argument
+    default: argument
+    }
+  }
+
   /// The source for the store.
   func source(of options: StoreOptions) -> KeySource {
     switch self {

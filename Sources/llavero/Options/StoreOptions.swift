@@ -151,6 +151,12 @@ struct StoreOptions: ParsableArguments {
     }
   }
 
+  /// Whether a configuration is about the same store in etcd.
+  func isConfigured(_ file: SettingsFile) -> Bool {
+    file["endpoints"] == (endpoints ?? Settings.current.endpoints)
+      && file["prefix"] ?? Self.defaultPrefix == chosenPrefix
+  }
+
   /// Where the password of etcd's user comes from, if that was said.
   private var chosenPassword: KeyChoice? { etcdPassword ?? Settings.current.etcdPassword }
 
