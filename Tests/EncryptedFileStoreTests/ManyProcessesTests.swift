@@ -1,6 +1,8 @@
+import Dispatch
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 import TokenCache
@@ -47,6 +49,30 @@ struct ManyProcessesTests {
     try await saved
     #expect(await worker.finish().status == 128 + SIGKILL)
     #expect(try await fixture.otherCache().finds(token))
+  }
+
+  @Test func `Readers wait for nobody who holds the lock of a lock file that is not whole`() async throws {
+    let fixture = try Fixture()
+    let token = SampleToken("one", account: 1)
+    try await fixture.cache.save(token)
+    let lock = fixture.groupPath + "/lock"
+    try fixture.write([], to: lock)
+    let holder = open(lock, O_RDWR | O_CLOEXEC)
+    defer { close(holder) }
+    try #require(flock(holder, LOCK_EX) == 0)
+    // So that a reader that waits fails the test, and does not hang it.
+    let isFree = Atomic(false)
+    let end = DispatchWorkItem {
+      isFree.store(true, ordering: .sequentiallyConsistent)
+      flock(holder, LOCK_UN)
+    }
+    DispatchQueue(label: "end").asyncAfter(deadline: .now() + .seconds(60), execute: end)
+    let store = fixture.otherStore()
+    #expect(store.generation(of: fixture.group) == nil)
+    #expect(try await TokenCacheAccessor(store: store, group: fixture.group).finds(token))
+    let waited = isFree.load(ordering: .sequentiallyConsistent)
+    #expect(!waited)
+    end.cancel()
   }
 
   @Test func `A thousand tasks save and read through one store`() async throws {

@@ -8,7 +8,8 @@ struct OpenedLockFile {
 
   let descriptor: Int32
   let sharing: FileSharing
-  /// `nil` where other machines may write: they would not see it, and it would not see them.
+  /// `nil` where other machines may write, which would not see it, nor it them; and where the file is not whole while
+  /// another process holds its lock.
   let mapping: UnsafeMutableRawPointer?
 
   init(directory: String, name: String) throws(PrivateFileError) {
@@ -22,13 +23,7 @@ struct OpenedLockFile {
     let descriptor = try folder.open(name)
     sharing = FileSharing(of: descriptor)
     do {
-      if sharing != .machine {
-        mapping = nil
-      } else if let whole = try Self.mapWhole(descriptor, path: path) {
-        mapping = whole
-      } else {
-        mapping = try Self.repairAndMap(descriptor, path: path)
-      }
+      mapping = sharing == .machine ? try Self.mapping(of: descriptor, path: path) : nil
       self.descriptor = descriptor
     } catch {
       close(descriptor)
@@ -48,6 +43,27 @@ struct OpenedLockFile {
     }
   }
 
+  /// Maps the file's page, after writing it anew where it is not whole. Waits for nobody.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The open file.
+  ///   - path: Its path, for errors.
+  ///   - isLocked: Whether the caller holds the lock.
+  /// - Returns: `nil` where the file is not whole while another process holds the lock.
+  /// - Throws: ``PrivateFileError``
+  static func mapping(
+    of descriptor: Int32, path: String, isLocked: Bool = false
+  ) throws(PrivateFileError) -> UnsafeMutableRawPointer? {
+    if let whole = try mapWhole(descriptor, path: path) { return whole }
+    if isLocked { return try repairAndMap(descriptor, path: path) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      if errno == EWOULDBLOCK { return nil }
+      throw .system(call: "flock", path: path, code: errno)
+    }
+    defer { flock(descriptor, LOCK_UN) }
+    return try repairAndMap(descriptor, path: path)
+  }
+
   /// Maps the page of a file that is whole, `nil` for another. Takes no lock: whoever only reads the counter
   /// must not wait for a writer.
   private static func mapWhole(
@@ -62,12 +78,10 @@ struct OpenedLockFile {
     return nil
   }
 
-  /// Maps the file's page, and writes it anew where it is not whole, while nobody else does.
+  /// Maps the file's page, and writes it anew where it is not whole. To be called by the lock's holder.
   private static func repairAndMap(
     _ descriptor: Int32, path: String
   ) throws(PrivateFileError) -> UnsafeMutableRawPointer {
-    try lock(descriptor, path: path)
-    defer { flock(descriptor, LOCK_UN) }
     var status = stat()
     if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
     // Storing into a page that the disk has no room for would be a fatal SIGBUS.

@@ -44,10 +44,11 @@ package final class SharedLockFile: @unchecked Sendable {
 
   /// The counter: even when the last write was completed, odd while one is under way or after a writer died.
   ///
-  /// Costs nanoseconds. A second at most after somebody deleted the file, this is an odd number
-  /// until the lock is taken again, which makes a new file. On a network file system it always is.
+  /// Costs nanoseconds, and waits for nobody. A second at most after somebody deleted the file, this is an odd number
+  /// until the lock is taken again, which makes a new file; so it is while another process holds the lock of a file that
+  /// is not whole. On a network file system it always is.
   package var generation: UInt64 {
-    guard let counter, isStillThere() else { return .max }
+    guard isStillThere(), let counter else { return .max }
     return counter.pointee.load(ordering: .sequentiallyConsistent)
   }
 
@@ -95,9 +96,9 @@ package final class SharedLockFile: @unchecked Sendable {
   private func lock() throws(PrivateFileError) {
     while true {
       try OpenedLockFile.lock(descriptor, path: path)
-      if isFile(path, openAs: descriptor) { return }
       let opened: OpenedLockFile
       do {
+        if isFile(path, openAs: descriptor) { return try map(isLocked: true) }
         opened = try OpenedLockFile(directory: directory, name: name)
       } catch {
         // The file that nothing names is another writer's, perhaps, who opened it before.
@@ -115,12 +116,26 @@ package final class SharedLockFile: @unchecked Sendable {
     }
   }
 
-  /// Looks, at most once in a second, whether the path still names the mapped file.
+  /// Maps a page that could not be mapped when the file was opened. To be called between `threads.wait()` and
+  /// `threads.signal()`.
+  private func map(isLocked: Bool) throws(PrivateFileError) {
+    guard sharing == .machine, counter == nil,
+      let mapping = try OpenedLockFile.mapping(of: descriptor, path: path, isLocked: isLocked)
+    else { return }
+    mappings.append(mapping)
+    currentMapping.store(mapping, ordering: .releasing)
+  }
+
+  /// Looks, at most once in a second, whether the path still names the mapped file, and maps one that was not yet.
   private func isStillThere() -> Bool {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now)
     guard lastCheck.load(ordering: .relaxed) != now.tv_sec else { return true }
     guard isFile(path, openAs: currentDescriptor.load(ordering: .acquiring)) else { return false }
+    if counter == nil, threads.wait(timeout: .now()) == .success {
+      defer { threads.signal() }
+      try? map(isLocked: false)
+    }
     lastCheck.store(now.tv_sec, ordering: .relaxed)
     return true
   }
