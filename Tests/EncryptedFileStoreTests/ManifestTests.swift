@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Sealing
 import TestSupport
 import Testing
@@ -108,11 +109,38 @@ struct ManifestTests {
     try await fixture.otherCache().save(new)
   }
 
-  @Test func `A name that cannot be removed keeps nothing else`() async throws {
+  @Test(arguments: [Removal.damaged, .everything], [true, false])
+  func `A directory in a file's place is removed, or moved aside with what is in it`(
+    _ removal: Removal, isEmpty: Bool
+  ) async throws {
+    for isManifest in [false, true] {
+      let (fixture, _) = try await fixture()
+      let path = isManifest ? fixture.manifest : fixture.path(one)
+      try fixture.remove(path)
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      if !isEmpty { try fixture.write([1], to: path + "/theirs") }
+      let store = fixture.otherStore()
+      let removed = try await store.remove(removal, in: fixture.group)
+      #expect(removed == (removal == .everything ? 3 : 1))
+      let names = try FileManager.default.contentsOfDirectory(atPath: fixture.groupPath)
+      let aside = names.filter { $0.contains(".sealed.aside-") }
+      #expect(aside.count == (isEmpty ? 0 : 1), "\(names)")
+      for name in aside { #expect(try fixture.bytes("\(fixture.groupPath)/\(name)/theirs") == [1]) }
+      #expect(
+        try await store.read(.all, in: fixture.group).problems.map(\.kind) == aside.map { _ in .foreign })
+      try await fixture.otherCache().save(new)
+      #expect(try await fixture.otherCache().finds(new))
+      #expect(try await fixture.otherCache().finds(two) == (removal == .damaged))
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can mount something"))
+  func `A name that cannot be removed keeps nothing else`() async throws {
     let (fixture, _) = try await fixture()
-    try FileManager.default.createDirectory(
-      atPath: fixture.path(ShardID(rawValue: String(repeating: "0", count: 32))),
-      withIntermediateDirectories: false)
+    let path = fixture.path(ShardID(rawValue: String(repeating: "0", count: 32)))
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    try #require(mount("tmpfs", path, "tmpfs", 0, nil) == 0)
+    defer { umount2(path, Int32(MNT_DETACH)) }
     await #expect(throws: CacheError(.unavailable, "")) {
       try await fixture.store.remove(.everything, in: fixture.group)
     }

@@ -127,4 +127,23 @@ struct StoreTests {
     #expect(symlink(fixture.directory + "/moved", fixture.groupPath) == 0)
     await #expect(throws: CacheError(.unavailable, "")) { try await fixture.otherCache().save(two) }
   }
+
+  @Test func `A group that others may enter hides no other`() async throws {
+    let fixture = try Fixture()
+    let other = try KeychainGroup("org.example.other")
+    for group in [fixture.group, other] {
+      try await TokenCacheAccessor(store: fixture.store, group: group).save(one)
+    }
+    chmod(fixture.groupPath, 0o755)
+    let store = fixture.otherStore()
+    #expect(try await store.groups() == [other, fixture.group])
+    #expect(try await TokenCacheAccessor(store: store, group: other).finds(one))
+    await #expect(throws: CacheError(.unavailable, "")) { try await store.read(.all, in: fixture.group) }
+    // No key is made anew for what nobody has looked into.
+    try fixture.remove(fixture.keys)
+    await #expect(throws: CacheError.self) {
+      try await TokenCacheAccessor(store: fixture.otherStore(), group: other).save(two)
+    }
+    #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+  }
 }

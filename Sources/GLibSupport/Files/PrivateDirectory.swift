@@ -49,7 +49,11 @@ package final class PrivateDirectory: Sendable {
 
   /// The names in the directory, in no order.
   package func names() throws(PrivateFileError) -> [String] {
-    let list = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    try Self.names(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), path)
+  }
+
+  /// The names in a directory, whose descriptor this takes over.
+  static func names(_ list: Int32, _ path: String) throws(PrivateFileError) -> [String] {
     guard list >= 0 else { throw .system(call: "opendir", path: path, code: errno) }
     guard let stream = fdopendir(list) else {
       let code = errno
@@ -123,12 +127,24 @@ package final class PrivateDirectory: Sendable {
 
   /// Gives a file another name, in place of the file that has it, in one step.
   package func rename(_ name: String, to newName: String) throws(PrivateFileError) {
+    if renameat(descriptor, name, descriptor, newName) == 0 { return }
+    guard errno == EISDIR else { throw failure("rename", name) }
+    try remove(newName)
     if renameat(descriptor, name, descriptor, newName) != 0 { throw failure("rename", name) }
   }
 
-  /// Removes a file; does nothing where there is none.
+  /// Removes a file; does nothing where there is none. A directory in its place is removed if it is empty, and gets
+  /// another name otherwise.
   package func remove(_ name: String) throws(PrivateFileError) {
-    if unlinkat(descriptor, name, 0) != 0, errno != ENOENT { throw failure("unlink", name) }
+    if unlinkat(descriptor, name, 0) == 0 || errno == ENOENT { return }
+    if errno == EISDIR {
+      if unlinkat(descriptor, name, AT_REMOVEDIR) == 0 { return }
+      if errno == ENOTEMPTY || errno == EEXIST {
+        let suffix = String(UInt32.random(in: 0...UInt32.max), radix: 16)
+        return try rename(name, to: "\(name).aside-\(suffix)")
+      }
+    }
+    throw failure("unlink", name)
   }
 
   /// Waits until all names given and taken are on the disk.
