@@ -22,6 +22,13 @@ struct FileSharingTests {
     #expect(FileSharing(of: "/nowhere/at/all") == .machine)
   }
 
+  @Test func `A file system that does not say its type counts as one whose locks reach nobody`() {
+    guard case .networkWithoutLocks = FileSharing(of: Int32(-1)) else {
+      Issue.record("\(FileSharing(of: Int32(-1)))")
+      return
+    }
+  }
+
   @Test
   func `Those of a network are told by their numbers, and whether locks reach by how they were mounted`() {
     #expect(sharing(0x6969, "nfs4", ["vers=4.2", "local_lock=none"]) == .network("NFS"))

@@ -11,6 +11,9 @@ package enum FileSharing: Equatable, Sendable {
   /// Some may run on others, and no lock is sure to reach them.
   case networkWithoutLocks(String)
 
+  /// What a file system that does not say its type counts as.
+  private static let unknown = networkWithoutLocks("a file system that cannot be asked for its type")
+
   /// The name of the file system, if it is one of a network.
   package var fileSystem: String? {
     switch self {
@@ -23,7 +26,14 @@ package enum FileSharing: Equatable, Sendable {
   package init(of path: String) {
     var path = path
     var status = statfs()
-    while statfs(path, &status) != 0, !["/", "."].contains(path) { path = parentDirectory(of: path) }
+    while statfs(path, &status) != 0 {
+      let code = errno
+      guard [ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG].contains(code), !["/", "."].contains(path) else {
+        self = .unknown
+        return
+      }
+      path = parentDirectory(of: path)
+    }
     var file = stat()
     let device = stat(path, &file) == 0 ? file.st_dev : 0
     self.init(type: UInt32(truncatingIfNeeded: status.f_type)) { MountEntry(of: device) }
@@ -32,7 +42,10 @@ package enum FileSharing: Equatable, Sendable {
   /// An open file.
   init(of descriptor: Int32) {
     var (status, file) = (statfs(), stat())
-    fstatfs(descriptor, &status)
+    guard fstatfs(descriptor, &status) == 0 else {
+      self = .unknown
+      return
+    }
     let device = fstat(descriptor, &file) == 0 ? file.st_dev : 0
     self.init(type: UInt32(truncatingIfNeeded: status.f_type)) { MountEntry(of: device) }
   }
