@@ -71,7 +71,7 @@ package final class PeerLock: Sendable {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
-    guard !holder.isHolding(since: status.st_mtim.tv_sec, FileSharing(of: path)) else { return nil }
+    guard !holder.isHolding(since: status.st_mtim.tv_sec, path) else { return nil }
     // A live holder of a lock whose file says nothing yet; shared, so that two who look find the same.
     guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return nil }
     return holder
@@ -140,21 +140,31 @@ package struct LockHolder: Sendable, Equatable {
   /// How many seconds a file may say nothing of its holder before it counts as left behind.
   private static let silence = 2
 
-  /// How many seconds a file on a network file system counts as held: its holder's number says nothing here, and the other
-  /// libraries hold their locks for moments.
+  /// How many seconds a file counts as held that another machine, or a container out of sight, may hold: its holder's number
+  /// says nothing here, and the other libraries hold their locks for moments.
   private static let remoteSilence = 120
 
   /// Whether a file of this age, on which nobody has `flock`, may be held by its existence.
-  func isHolding(since moment: Int, _ sharing: FileSharing) -> Bool {
-    if sharing != .machine, time(nil) < moment + Self.remoteSilence { return true }
+  func isHolding(since moment: Int, _ path: String) -> Bool {
+    if time(nil) < moment + Self.remoteSilence,
+      FileSharing(of: path) != .machine || ProcessStatus.mayBeHidden(usersOf: path)
+    {
+      return true
+    }
     return pid == nil ? time(nil) < moment + Self.silence : isAlive(writtenAt: moment)
   }
 
-  /// Whether the process lives. One that started after the file was written only has the number of the one
-  /// that wrote it.
-  func isAlive(writtenAt moment: Int) -> Bool {
-    guard let pid, kill(pid, 0) == 0 || errno == EPERM else { return false }
-    guard let status = ProcessStatus(pid), let boot = Self.bootTime else { return true }
+  /// Whether the process lives, here or in a container. One that started after the file was written only has the number
+  /// of the one that wrote it.
+  private func isAlive(writtenAt moment: Int) -> Bool {
+    guard let pid else { return false }
+    return Self.isAlive(pid, writtenAt: moment)
+      || ProcessStatus.nested(numbered: pid).contains { Self.isAlive($0, writtenAt: moment) }
+  }
+
+  private static func isAlive(_ pid: Int32, writtenAt moment: Int) -> Bool {
+    guard kill(pid, 0) == 0 || errno == EPERM else { return false }
+    guard let status = ProcessStatus(pid), let boot = bootTime else { return true }
     let seconds = Int(clamping: status.start) / max(sysconf(Int32(_SC_CLK_TCK)), 1)
     return !status.isZombie && boot + seconds <= moment + 2
   }
@@ -212,7 +222,7 @@ private struct HeldFile: Sendable {
       let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
       unsafe fstat(descriptor, &status)
       let written = status.st_mtim.tv_sec
-      if holder.isHolding(since: written, FileSharing(of: path)) && holder.pid != getpid() {
+      if holder.isHolding(since: written, path) && holder.pid != getpid() {
         close(descriptor)
         return .held(holder)
       }

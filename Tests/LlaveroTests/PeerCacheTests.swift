@@ -64,6 +64,26 @@ struct PeerCacheTests {
     #expect(access(azure + ".lockfile", F_OK) != 0)
   }
 
+  @Test(.enabled(if: geteuid() == 0 && access("/dev/shm", W_OK) == 0, "only root can make a PID namespace"))
+  func `In a container a lock of a process that is not there is left alone for two minutes`() throws {
+    // On another file system than the container's own, as a home directory from outside is.
+    let home = try TemporaryDirectory(in: "/dev/shm")
+    _ = try home.directory(".azure")
+    _ = try home.file(".azure/msal_token_cache.json", Sample.cache)
+    let lock = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
+    func kinds() throws -> [String] {
+      let result = try Child.run(
+        "unshare", ["--pid", "--fork", Tool.path, "sources", "--json"],
+        environment: tool.environment(with: ["HOME": home.path, "XDG_DATA_HOME": home.path]))
+      return try JSONValue(text: result.standardOutput)["sources"]?.arrayValue?
+        .flatMap { $0["findings"]?.strings("kind") ?? [] } ?? []
+    }
+    #expect(try !kinds().contains("stale_lock"))
+    let old = [timeval(tv_sec: time(nil) - 600, tv_usec: 0), timeval(tv_sec: time(nil) - 600, tv_usec: 0)]
+    #expect(utimes(lock, old) == 0)
+    #expect(try kinds().contains("stale_lock"))
+  }
+
   @Test func `What cannot be mended is said, and hides nothing else`() throws {
     try writeAzureCLI(mode: 0o644)
     let lock = home.path + "/.azure/msal_token_cache.bin.lockfile"

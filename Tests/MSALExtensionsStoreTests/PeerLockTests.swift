@@ -126,6 +126,41 @@ struct PeerLockTests {
     other.wait()
   }
 
+  /// What starts a program as the first of a PID namespace; `nil` where none can be made.
+  private static let container: [String]? = {
+    let command =
+      (geteuid() == 0 ? [] : ["--user", "--map-root-user"]) + ["--pid", "--fork", "--kill-child"]
+    let trial = try? Child.run("unshare", command + ["true"], environment: ["PATH": "/usr/bin:/bin"])
+    return trial?.status == 0 ? command : nil
+  }()
+
+  @Test(.enabled(if: container != nil, "No PID namespace can be made here."))
+  func `A process in a container keeps its lock, and not longer than it lives`() throws {
+    let output = try Pipe()
+    // It sees the /proc of all processes, and so which number nobody else has.
+    let script = """
+      while :; do
+        (exec sleep 600) & number=$!
+        if [ ! -d /proc/$number ]; then printf '%s node' $number > "$1"; echo $number; wait; fi
+        kill $number
+      done
+      """
+    let holder = try Child(
+      "unshare", (Self.container ?? []) + ["sh", "-c", script, "sh", path],
+      environment: ["PATH": "/usr/bin:/bin"], streams: (nil, output.writing, nil))
+    output.closeWriting()
+    let number = output.readLine()
+    try #require(!number.isEmpty)
+    #expect(isLocked(by: "process \(number)"))
+    #expect(PeerLock.deadHolder(of: path) == nil)
+    holder.signal(SIGKILL)
+    holder.wait()
+    let end = ContinuousClock.now + .seconds(60)
+    while PeerLock.deadHolder(of: path) == nil, .now < end {}
+    #expect(PeerLock.deadHolder(of: path)?.pid == Int32(number))
+    try take().release()
+  }
+
   @Test func `A lock that somebody removed is known to be lost, and the next one's file stays`() throws {
     let lock = try take()
     // As msal-node-extensions does when it reads.

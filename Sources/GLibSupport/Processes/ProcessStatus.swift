@@ -1,3 +1,5 @@
+import Glibc
+
 /// What `/proc` says of a process (proc(5)).
 package struct ProcessStatus {
   /// The name of its command, which every process can choose for itself.
@@ -20,5 +22,26 @@ package struct ProcessStatus {
     command = String(text[text.index(after: opening)..<closing])
     isZombie = fields[0] == "Z" || fields[0] == "X"
     self.start = start
+  }
+
+  /// The processes in PID namespaces below this one's, such as those of containers, that have a number there.
+  package static func nested(numbered number: Int32) -> [Int32] {
+    let list = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard let all = try? PrivateDirectory.names(list, "/proc") else { return [] }
+    return all.compactMap(Int32.init).filter { process in
+      let text = (try? readFile("/proc/\(process)/status", limit: 1 << 16)) ?? []
+      let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("NSpid:") }
+      let numbers = line?.split(whereSeparator: \.isWhitespace).dropFirst(2) ?? []
+      return numbers.contains("\(number)")
+    }
+  }
+
+  /// Whether processes out of sight may use a file: this one is in a PID namespace of its own, such as a container's, and
+  /// the file is on another file system than that has.
+  package static func mayBeHidden(usersOf path: String) -> Bool {
+    var (namespace, file, root) = (stat(), stat(), stat())
+    // The number of the first one (PROC_PID_INIT_INO of Linux).
+    guard stat("/proc/self/ns/pid", &namespace) == 0, namespace.st_ino != 0xefff_fffc else { return false }
+    return stat(path, &file) == 0 && stat("/", &root) == 0 && file.st_dev != root.st_dev
   }
 }
