@@ -7,6 +7,7 @@ extension EtcdCacheStore {
 
   /// Removes all shards, readable or not, in steps.
   func removeEverything(in group: KeychainGroup) async throws(CacheError) -> Int {
+    try await client.askForPassword()
     var count = 0
     var rest: EtcdRange? = names.group(group)
     while let range = rest {

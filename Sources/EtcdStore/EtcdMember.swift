@@ -33,7 +33,12 @@ extension EtcdCacheStore {
   /// - Parameter timeout: How long one has to answer.
   /// - Returns: What each says, or why it says nothing.
   public func members(timeout: Duration = .seconds(10)) async -> [Result<EtcdMember, CacheError>] {
-    await withTaskGroup(of: (Int, Result<EtcdMember, CacheError>).self) { group in
+    do throws(CacheError) {
+      try await client.askForPassword()
+    } catch {
+      return client.endpoints.map { _ in .failure(error) }
+    }
+    return await withTaskGroup(of: (Int, Result<EtcdMember, CacheError>).self) { group in
       for (index, endpoint) in client.endpoints.enumerated() {
         group.addTask { [client = client.only(endpoint), names] in
           do throws(EtcdFailure) {

@@ -19,6 +19,8 @@ final class EtcdSession: Sendable {
     var isKnown = false
     /// A password that a person gave.
     var password: SecretBytes?
+    /// Whether a person was asked for it, or for that of the keyring.
+    var wasAsked = false
   }
 
   init(_ user: EtcdUser, environment: [String: String], busAddress: String?) {
@@ -39,6 +41,7 @@ final class EtcdSession: Sendable {
   ) async throws(EndpointProblem) -> String? {
     let known = state.withLock { ($0.token, $0.isKnown) }
     if known.1 { return known.0 }
+    let deadline = ContinuousClock.now + timeout
     return try await turns.run(timeout: timeout) { error in
       EndpointProblem(
         .password(error.code, error.message, advice: error.advice), at: endpoint, isUnanswered: false)
@@ -47,7 +50,7 @@ final class EtcdSession: Sendable {
       if known.1 { return known.0 }
       let password: SecretBytes
       do throws(CacheError) {
-        password = try await self.password()
+        password = try await self.password(within: deadline - .now)
       } catch {
         throw EndpointProblem(
           .password(error.code, error.message, advice: error.advice), at: endpoint, isUnanswered: false)
@@ -59,22 +62,28 @@ final class EtcdSession: Sendable {
     }
   }
 
-  /// Asks a person for the password, where one has to give it and has not yet.
+  /// Asks a person for the password, or for the keyring's, where one has to give it and has not yet: a request has less
+  /// time than that takes.
   func askForPassword() async throws(CacheError) {
-    guard case .passphrase = user.password, state.withLock({ $0.password == nil }) else { return }
-    try await turns.run(timeout: .seconds(600)) {
+    let patience: Duration
+    switch user.password {
+    case .passphrase: patience = .seconds(600)
+    case .keyring(_, .allowed(let time), _): patience = time
+    default: return
+    }
+    guard state.withLock({ !$0.wasAsked }) else { return }
+    try await turns.run(timeout: patience) {
       $0
     } work: { () async throws(CacheError) in
-      _ = try await password()
+      _ = try await password(within: patience)
+      state.withLock { $0.wasAsked = true }
     }
   }
 
-  private func password() async throws(CacheError) -> SecretBytes {
+  private func password(within timeout: Duration) async throws(CacheError) -> SecretBytes {
     if let password = state.withLock(\.password) { return password }
-    // A person may take minutes.
-    let patience: Duration = if case .passphrase = user.password { .seconds(600) } else { .seconds(120) }
     let password = try await queue.run(
-      timeout: patience, onCancel: CacheError(.cancelled, "Waiting for etcd's password was cancelled."),
+      timeout: timeout, onCancel: CacheError(.cancelled, "Waiting for etcd's password was cancelled."),
       onTimeout: CacheError(.timedOut, "etcd's password did not come in time.", advice: "Try again.")
     ) { [user, environment, busAddress] (cancellable) throws(CacheError) in
       try user.password.password(

@@ -150,7 +150,7 @@ package final class GroupWatch: Sendable {
       "create_request": .object(["key": .base64(key), "start_revision": .number(revision)])
     ]
     let canStream = try? await client.stream("watch", message) { [self] part in
-      lines.withLock { $0.append(part) }.allSatisfy { take($0, from: revision) }
+      lines.withLock { $0.append(part) }?.allSatisfy { take($0, from: revision) } ?? false
     }
     if canStream == false { end() }
   }
@@ -186,9 +186,17 @@ package final class GroupWatch: Sendable {
 struct AnswerLines {
   /// The longest line that is taken, in bytes.
   private static let maximumSize = 1 << 20
+  /// How much is taken in a second, in bytes; a line counts as a thousand at least. To read every change costs more than
+  /// to look for them now and then.
+  private static let maximumRate = 1 << 20
   private var rest = Data()
+  private var second = (end: ContinuousClock.now, size: 0)
 
-  mutating func append(_ part: Data) -> [JSONObject] {
+  /// - Returns: The lines that are complete now; `nil` where too much comes at once.
+  mutating func append(_ part: Data) -> [JSONObject]? {
+    if ContinuousClock.now >= second.end { second = (.now + .seconds(1), 0) }
+    second.size += part.count + 1000 * part.count { $0 == UInt8(ascii: "\n") }
+    guard second.size <= Self.maximumRate else { return nil }
     var objects: [JSONObject] = []
     var pieces = part.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     let last = pieces.popLast() ?? Data()

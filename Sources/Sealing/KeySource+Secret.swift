@@ -78,7 +78,8 @@ extension KeySource {
   ) throws(CacheError) -> SecretBytes {
     var secret: [UInt8]
     switch self {
-    case .passphrase(let ask): return try ask(.open)
+    case .passphrase(let ask):
+      secret = unsafe try ask(.open).withUnsafeBytes { unsafe Array($0) }
     case .portal:
       throw CacheError(
         .refused, "The Secret portal gives keys, and not the password of \(name).",
@@ -105,6 +106,7 @@ extension KeySource {
     }
     defer { wipe(&secret) }
     if secret.last == UInt8(ascii: "\n") { secret.removeLast() }
+    if secret.last == UInt8(ascii: "\r") { secret.removeLast() }
     return unsafe secret.withUnsafeBytes { unsafe SecretBytes(copying: $0) }
   }
 

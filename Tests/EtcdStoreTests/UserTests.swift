@@ -1,4 +1,5 @@
-import EtcdStore
+import Dispatch
+import Glibc
 import HTTPSupport
 import HTTPTypes
 import Sealing
@@ -8,6 +9,8 @@ import TestSupport
 import Testing
 import TokenCache
 import WorkerSupport
+
+@testable import EtcdStore
 
 /// An etcd that asks for a user.
 @Suite(.serialized, .timeLimit(.minutes(20)))
@@ -59,6 +62,49 @@ struct UserTests {
     try forgetTokens()
     #expect(try await cache(store).finds(token))
     #expect(calls.withLock { $0 } == 1)
+  }
+
+  @Test(arguments: ["cache password", "cache password\r\n"])
+  func `A password may end with a line end of any kind, or none`(_ password: String) async throws {
+    try await cache(fixture.store(user: user(password))).save(token)
+    let words = EtcdUser(
+      name: "cache", password: .passphrase { _ in SecretBytes(copying: Array(password.utf8)) })
+    #expect(try await cache(fixture.store(user: words)).finds(token))
+  }
+
+  @Test func `A request does not wait for a password for longer than it may take itself`() async throws {
+    let end = DispatchSemaphore(value: 0)
+    let user = EtcdUser(
+      name: "cache",
+      password: .passphrase { _ in
+        _ = end.wait(timeout: .now() + .seconds(60))
+        return SecretBytes(copying: [1])
+      })
+    let session = EtcdSession(user, environment: [:], busAddress: nil)
+    let endpoint = try EtcdEndpoint("https://localhost:1")
+    let problem = await #expect(throws: EndpointProblem.self) {
+      _ = try await session.token(at: endpoint, within: .milliseconds(100)) { _, _ in "token" }
+    }
+    end.signal()
+    guard case .password(.timedOut, _, _)? = problem?.cause else {
+      Issue.record("\(String(describing: problem))")
+      return
+    }
+  }
+
+  @Test func `A person has minutes for the password also where members have seconds to answer`() async throws
+  {
+    let user = EtcdUser(
+      name: "cache",
+      password: .passphrase { _ in
+        // Longer than the whole question may take.
+        usleep(1_200_000)
+        return SecretBytes(copying: Array("cache password".utf8))
+      })
+    let store = try fixture.store(user: user)
+    let members = await store.members(timeout: .seconds(1))
+    guard case .failure(let error)? = members.first else { return }
+    #expect(error.message.contains("password") == false)
   }
 
   @Test func `A token that etcd takes no longer is renewed, in the middle of a change too`() async throws {

@@ -210,6 +210,25 @@ struct WatchTests {
     #expect(try await cache(store).finds(token))
   }
 
+  @Test func `A watch that talks without end is left, and begun again after a pause`() async throws {
+    let event = Data((#"{"result":{"events":[{"kv":{"mod_revision":"1"}}]}}"# + "\n").utf8)
+    let counts = Mutex<[Int]>([])
+    let transport = StreamTransport { _, _, receive in
+      var count = 0
+      while count < 100_000, receive(event) { count += 1 }
+      counts.withLock { $0.append(count) }
+      return .init(status: .ok)
+    }
+    let store = try fixture.store(watching: quick, through: transport)
+    while counts.withLock({ $0.count }) < 3 {
+      _ = store.generation(of: fixture.group)
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(counts.withLock { $0.allSatisfy { 100 < $0 && $0 < 50_000 } }, "\(counts.withLock { $0 })")
+    try await cache(store).save(token)
+    #expect(try await cache(store).finds(token))
+  }
+
   @Test func `A revision after which there is none is nonsense`() async throws {
     let transport = MeddlingTransport { (request, send) throws(HTTPTransportError) in
       var answer = try await send(request)
