@@ -1,6 +1,7 @@
 import EntraLab
 import FoundationEssentials
 import GLibSupport
+import Glibc
 import TestSupport
 import Testing
 import TokenCache
@@ -73,6 +74,17 @@ struct ProcessTests {
           #expect(result.standardError.contains("ulimit -n 1024"), "\(command) with \(limit): \(result)")
         }
       }
+    }
+  }
+
+  // A sanitizer takes terabytes of address space for itself.
+  @Test(.enabled(if: getenv("ASAN_OPTIONS") == nil && getenv("TSAN_OPTIONS") == nil))
+  func `With too little address space there is a sentence, neither a crash nor a wait without end`() throws {
+    for kibibytes in [62_000, 75_000, 120_000, 160_000] {
+      let result = try shell(
+        #"ulimit -v "$1"; exec timeout -s KILL 60 "$0" groups"#, "\(kibibytes)", tool: Tool())
+      #expect(result.status == 1, "\(kibibytes): \(result.standardError)")
+      #expect(result.standardError.contains("MiB of address space"), "\(result.standardError)")
     }
   }
 

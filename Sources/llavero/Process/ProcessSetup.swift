@@ -5,6 +5,9 @@ import Glibc
 enum ProcessSetup {
   /// So many descriptors are enough for any command, with those of GLib and of Swift's runtime.
   private static let descriptors = 52
+  /// So much address space, in MiB, is enough for the threads and libraries of any command. GLib ends a process that gets
+  /// too little, and libdispatch waits without end for a thread that cannot be had.
+  private static let addressSpace = 128
 
   /// - Throws: `Failure.Message` when no command could work.
   static func run() throws(Failure.Message) {
@@ -16,6 +19,19 @@ enum ProcessSetup {
         message: "This process may open too few files: \(descriptors) more are needed.",
         advice: "Allow more, for example with: ulimit -n 1024")
     }
+    guard canMap(addressSpace << 20) else {
+      throw Failure.Message(
+        name: "too_little_memory",
+        message:
+          "This process may use too little memory: \(addressSpace) MiB of address space more are needed.",
+        advice: "Allow more, for example with: ulimit -v unlimited")
+    }
+  }
+
+  private static func canMap(_ size: Int) -> Bool {
+    let space = unsafe mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    guard unsafe space != MAP_FAILED else { return false }
+    return unsafe munmap(space, size) == 0
   }
 
   private static func leaveNothingOfACrash() {
