@@ -1,24 +1,21 @@
 import CGLib
-import LibsoupOnDemand
 import SwiftASN1
 
-extension SoupMessageReference {
-  /// Whether the server's certificate says nothing of what it is for, or that it is for servers (RFC 5280 section
-  /// 4.2.1.12). GnuTLS leaves that to its callers, and GIO does not look.
-  var certificateIsForServers: Bool {
-    guard let certificate = soup_message_get_tls_peer_certificate(pointer) else { return false }
-    var value = GValue()
-    g_value_init(&value, g_byte_array_get_type())
-    defer { g_value_unset(&value) }
-    let object = UnsafeMutableRawPointer(certificate).assumingMemoryBound(to: GObject.self)
-    g_object_get_property(object, "certificate", &value)
-    guard let bytes = g_value_get_boxed(&value)?.assumingMemoryBound(to: GByteArray.self).pointee else {
-      return false
-    }
-    let der = Array(UnsafeBufferPointer(start: bytes.data, count: Int(bytes.len)))
-    guard let purposes = try? purposes(ofCertificate: der) else { return false }
-    return purposes.isEmpty || purposes.contains(.serverAuthentication) || purposes.contains(.anyPurpose)
+/// Whether a server's certificate says nothing of what it is for, or that it is for servers (RFC 5280 section 4.2.1.12).
+/// GnuTLS leaves that to its callers, and GIO does not look.
+func isForServers(_ certificate: UnsafeMutablePointer<GTlsCertificate>?) -> Bool {
+  guard let certificate else { return false }
+  var value = GValue()
+  g_value_init(&value, g_byte_array_get_type())
+  defer { g_value_unset(&value) }
+  let object = UnsafeMutableRawPointer(certificate).assumingMemoryBound(to: GObject.self)
+  g_object_get_property(object, "certificate", &value)
+  guard let bytes = g_value_get_boxed(&value)?.assumingMemoryBound(to: GByteArray.self).pointee else {
+    return false
   }
+  let der = Array(UnsafeBufferPointer(start: bytes.data, count: Int(bytes.len)))
+  guard let purposes = try? purposes(ofCertificate: der) else { return false }
+  return purposes.isEmpty || purposes.contains(.serverAuthentication) || purposes.contains(.anyPurpose)
 }
 
 extension ASN1ObjectIdentifier {

@@ -46,7 +46,6 @@ final class Exchange: @unchecked Sendable {
     if call.cancellable.isPastDeadline { return call.finish(.failure(.timedOut)) }
     connect("restarted", unsafeBitCast(restartedHandler, to: GCallback.self))
     connect("network-event", unsafeBitCast(networkEventHandler, to: GCallback.self))
-    connect("starting", unsafeBitCast(startingHandler, to: GCallback.self))
     connect("got-informational", unsafeBitCast(informationalHandler, to: GCallback.self))
     connect("notify::status-code", unsafeBitCast(statusHandler, to: GCallback.self))
     soup_session_send_async(
@@ -154,9 +153,16 @@ final class Exchange: @unchecked Sendable {
     message.setBody(request.body)
   }
 
-  /// GnuTLS does not look at what a certificate is for.
-  fileprivate func requestStarts() {
-    guard message.isPlain || message.certificateIsForServers else {
+  /// Makes an end of the connection without TLS's own farewell an error; libsoup lets anybody on the way cut off an
+  /// answer that carries no length (RFC 8446 section 6.1).
+  fileprivate func handshakeBegins(_ connection: UnsafeMutablePointer<GTlsConnection>) {
+    g_tls_connection_set_require_close_notify(connection, 1)
+  }
+
+  /// GnuTLS does not look at what a certificate is for. Nothing was sent yet, and libsoup drops the connection of a
+  /// request that is cancelled here: over HTTP/2 the header leaves before the message's own signals come.
+  fileprivate func handshakeEnded(_ connection: UnsafeMutablePointer<GTlsConnection>) {
+    guard isForServers(g_tls_connection_get_peer_certificate(connection)) else {
       return finish(.failure(.untrustedServer("The certificate of \(message.host) is not for a server.")))
     }
   }
@@ -179,10 +185,6 @@ private let restartedHandler: MessageHandler = { _, data in
   if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().messageRestarts() }
 }
 
-private let startingHandler: MessageHandler = { _, data in
-  if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().requestStarts() }
-}
-
 private let informationalHandler: MessageHandler = { _, data in
   if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().informationalAnswerArrived() }
 }
@@ -198,10 +200,11 @@ private typealias NetworkEventHandler =
     OpaquePointer?, GSocketClientEvent, UnsafeMutablePointer<GIOStream>?, gpointer?
   ) -> Void
 
-/// Makes an end of the connection without TLS's own farewell an error; libsoup lets anybody on the way cut off an
-/// answer that carries no length (RFC 8446 section 6.1).
-private let networkEventHandler: NetworkEventHandler = { _, event, stream, _ in
-  guard event == G_SOCKET_CLIENT_TLS_HANDSHAKING, let stream else { return }
+private let networkEventHandler: NetworkEventHandler = { _, event, stream, data in
+  guard let stream, let data else { return }
+  let exchange = Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue()
+  // The stream of these two events is the one of TLS.
   let connection = UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GTlsConnection.self)
-  g_tls_connection_set_require_close_notify(connection, 1)
+  if event == G_SOCKET_CLIENT_TLS_HANDSHAKING { exchange.handshakeBegins(connection) }
+  if event == G_SOCKET_CLIENT_TLS_HANDSHAKED { exchange.handshakeEnded(connection) }
 }

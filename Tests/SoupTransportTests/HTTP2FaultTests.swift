@@ -1,6 +1,9 @@
+import Dispatch
 import Glibc
 import HTTPSupport
+import HTTPTypes
 import SoupTransport
+import Synchronization
 import TestSupport
 import Testing
 import WorkerSupport
@@ -64,6 +67,48 @@ extension TransportTests {
       }
       defer { server.stop() }
       #expect(try await makeTransport().send(get(server.port)).text == "hello")
+    }
+
+    @Test(.conformance(61), arguments: [false, true])
+    func `A server whose certificate is not for servers gets no request`(_ isTunnelled: Bool) async throws {
+      let seen = Mutex<[UInt8]>([])
+      let ended = DispatchGroup()
+      let server = RawServer(TestCertificates.shared.forClients, http2: true) { connection in
+        ended.enter()
+        defer { ended.leave() }
+        connection.write(Frame.bytes(Frame.settings, stream: 0))
+        var received: [UInt8] = []
+        while let part = connection.read() { received += part }
+        // The preface, then frames.
+        var position = 24
+        while received.count >= position + 9 {
+          let head = received[position...].prefix(4).map(Int.init)
+          seen.withLock { $0.append(UInt8(head[3])) }
+          position += 9 + head[0] << 16 + head[1] << 8 + head[2]
+        }
+      }
+      let proxy = TestProxy()
+      defer { server.stop(); proxy.stop() }
+      for _ in 0..<10 {
+        let transport = try makeTransport(isTunnelled ? ["https_proxy": "127.0.0.1:\(proxy.port)"] : [:])
+        await withTaskGroup(of: HTTPTransportError?.self) { group in
+          for _ in 0..<4 {
+            group.addTask {
+              await failure(transport, get(server.port, fields: [.authorization: "Bearer secret"]))
+            }
+          }
+          for await error in group {
+            guard case .untrustedServer(let text) = error, text.contains("not for a server") else {
+              Issue.record("\(String(describing: error))")
+              continue
+            }
+          }
+        }
+      }
+      await withCheckedContinuation { continuation in
+        ended.notify(queue: DispatchQueue(label: "test.ended")) { continuation.resume() }
+      }
+      #expect(!seen.withLock { $0 }.contains(Frame.headers))
     }
 
     struct Fault: Sendable, CustomTestStringConvertible {

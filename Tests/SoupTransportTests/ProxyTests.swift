@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A proxy that makes tunnels, and remembers what it was asked.
-private final class TestProxy: Sendable {
+final class TestProxy: Sendable {
   private let seen = Mutex<[String]>([])
   nonisolated(unsafe) private(set) var port: UInt16 = 0
   nonisolated(unsafe) private var server: RawServer?
