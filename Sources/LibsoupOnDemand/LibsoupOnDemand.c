@@ -10,7 +10,17 @@ static struct {
   result name parameters { return libsoup.name arguments; }
 LIBSOUP_FUNCTIONS(CALL)
 
+/* libsoup 3 ends the process where it finds this symbol of libsoup 2, as it is loaded. */
+static gboolean has_libsoup_2(void) {
+  void *program = dlopen(NULL, RTLD_LAZY);
+  gboolean result = program && dlsym(program, "soup_uri_new");
+  if (program) dlclose(program);
+  return result;
+}
+
 static const char *load(void) {
+  if (has_libsoup_2())
+    return "This process has libsoup 2 loaded, beside which libsoup 3 cannot be used.";
   void *library = dlopen("libsoup-3.0.so.0", RTLD_NOW | RTLD_LOCAL);
 #define FIND(result, name, parameters, arguments) \
   if (library) *(void **)&libsoup.name = dlsym(library, #name); \

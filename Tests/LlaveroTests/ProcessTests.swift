@@ -53,6 +53,25 @@ struct ProcessTests {
     }
   }
 
+  @Test func `Beside libsoup 2 there is a sentence, not a crash`() throws {
+    // What libsoup 3 looks for.
+    let source = try files.file("soup2.c", "void soup_uri_new(void) {}\n")
+    let library = files.path + "/libsoup2.so"
+    let compiler = try Child.run(
+      "cc", ["-shared", "-o", library, source], environment: ["PATH": "/usr/bin:/bin"])
+    #expect(compiler.status == 0, "\(compiler)")
+    let tool = try Tool()
+    let result = try shell(
+      #"exec "$0" login --device-code"#, tool: tool,
+      environment: [
+        "LLAVERO_CLIENT_ID": LabTool.client, "LLAVERO_AUTHORITY": "https://localhost:1/common",
+        "HOME": files.path,
+        "LD_PRELOAD": library,
+      ])
+    #expect((1..<6).contains(result.status), "\(result)")
+    #expect(result.standardError.contains("libsoup 2"), "\(result)")
+  }
+
   @Test func `With few descriptors there is a sentence, not a crash`() throws {
     let tool = try Tool()
     let environment: [String: String?] = [
