@@ -38,9 +38,19 @@ public final class Lender: Sendable {
     case endpoint(URL, secret: String)
   }
 
-  /// Gets a token for these scopes, of the loan's account; a new one if it must be.
+  /// Whether a server is asked for a token.
+  public enum Renewal: Sendable, Hashable {
+    /// Not at all: there is none where the cache has none.
+    case never
+    /// Where the cache has none.
+    case ifNeeded
+    /// Whatever the cache has.
+    case always
+  }
+
+  /// Gets a token for these scopes, of the loan's account; `nil` where a server would have to be asked and may not.
   public typealias TokenSource =
-    @Sendable (_ scopes: [String], _ forceRefresh: Bool) async throws(IdentityError) -> AuthenticationResult
+    @Sendable (_ scopes: [String], _ renewal: Renewal) async throws(IdentityError) -> AuthenticationResult?
 
   /// Asks the person whether somebody may borrow. `nil` is for nobody who answered, and counts as no.
   public typealias Question = @Sendable (Borrower, _ scopes: [String]) async -> Bool?
@@ -94,9 +104,10 @@ public final class Lender: Sendable {
     let account = loan.account
     try self.init(
       loan, at: place, isOpenToAnyUser: isOpenToAnyUser,
-      token: { scopes, forceRefresh throws(IdentityError) in
-        try await client.acquireTokenSilent(
-          SilentRequest(scopes: scopes, account: account, forceRefresh: forceRefresh))
+      token: { scopes, renewal throws(IdentityError) in
+        let request = SilentRequest(scopes: scopes, account: account, forceRefresh: renewal == .always)
+        guard renewal == .never else { return try await client.acquireTokenSilent(request) }
+        return try await client.acquireTokenFromCache(request)
       }, asking: question, log: log)
   }
 

@@ -4,25 +4,29 @@ import LoanProtocol
 import Synchronization
 import TokenCache
 
-/// Gets the tokens of a loan: what the cache has, unless that is more than the loan, and no more often a new one than one
-/// borrower could have reason to ask for.
+/// Gets the tokens of a loan: what the cache has, unless that is more than the loan. A server is asked for each of them no
+/// more than once a minute, whatever borrowers say and whatever it answers.
 final class LoanTokens: Sendable {
-  /// A borrower makes the lender renew no more often than this, whatever it says of its token.
+  /// How long the outcome of a renewal stands.
   private static let pause = Duration.seconds(60)
   /// Of the token that is kept beside the cache's, in seconds.
   private static let validity = 300.0
 
+  private typealias Outcome = Result<AuthenticationResult, IdentityError>
+
   private struct State {
-    var renewal: Task<Result<AuthenticationResult, IdentityError>, Never>?
-    var lastForced: Duration?
-    /// The last token that the server gave for these scopes alone.
+    /// The renewal that goes on. Those who want one meanwhile join.
+    var renewal: Task<Outcome, Never>?
+    /// When the last one began, and why it brought nothing.
+    var lastRenewal: Duration?
+    var failure: IdentityError?
+    /// The last token that was got for these scopes.
     var own: AuthenticationResult?
     /// What the server grants to who asks for these scopes alone, beyond them.
     var excess: Set<String> = []
 
-    mutating func note(_ result: AuthenticationResult, _ scopes: [String]) {
-      own = result
-      excess = RequestedScopes.excess(result.scopes, over: scopes)
+    func allows(_ result: AuthenticationResult, _ scopes: [String]) -> Bool {
+      RequestedScopes.excess(result.scopes, over: scopes).isSubset(of: excess)
     }
   }
 
@@ -49,74 +53,78 @@ final class LoanTokens: Sendable {
     return result
   }
 
+  /// A token of no more than what the server gives to who asks for these scopes alone. The cache may have one that was
+  /// asked for with others.
   private func freshToken(for question: TokenQuestion) async throws(IdentityError) -> AuthenticationResult {
-    let result = try await narrowToken(question.scopes)
-    let isRefused = LoanProtocol.hash(of: result.accessToken) == question.refusedHash
-    guard isRefused || !isGood(result, for: question.minimumValidity), mayRenew(question.scopes) else {
-      return result
+    let scopes = question.scopes
+    let cached = try await source(scopes, .never)
+    let state = states.withLock { $0[scopes] ?? State() }
+    let fitting = cached.flatMap { state.allows($0, scopes) ? $0 : nil }
+    // Where the cache has nothing any more the own one is no longer anybody's.
+    if let token = fitting ?? (cached == nil ? nil : state.own),
+      LoanProtocol.hash(of: token.accessToken) != question.refusedHash,
+      isGood(token, for: max(question.minimumValidity, fitting == nil ? Self.validity : 0))
+    {
+      return token
     }
-    return try await renewed(question.scopes)
+    guard let renewal = renewal(scopes, cached == nil ? .ifNeeded : .always) else {
+      // What there is does as far as it goes.
+      if let token = fitting ?? (state.failure == nil ? state.own : nil), isGood(token, for: 0) {
+        return token
+      }
+      throw state.failure ?? .nothingToLend
+    }
+    return try await renewal.value.get()
   }
 
   private func isGood(_ result: AuthenticationResult, for seconds: Double) -> Bool {
     result.expiresOn.map { $0 >= clock.date + seconds } ?? false
   }
 
-  /// A token of no more than what the server gives to who asks for these scopes alone. The cache may have one that was
-  /// asked for with others.
-  private func narrowToken(_ scopes: [String]) async throws(IdentityError) -> AuthenticationResult {
-    let result = try await source(scopes, false)
-    let (isOfLoan, own) = states.withLock { states in
-      if result.source != .cache { states[scopes, default: State()].note(result, scopes) }
-      let state = states[scopes] ?? State()
-      return (
-        RequestedScopes.excess(result.scopes, over: scopes).isSubset(of: state.excess), state.own
-      )
-    }
-    if isOfLoan { return result }
-    if let own, isGood(own, for: Self.validity) { return own }
-    let new = try await renewed(scopes)
-    guard new.source == .cache else { return new }
-    // Somebody else was faster, and may have asked for more.
-    return try await renewed(scopes)
-  }
-
-  /// Whether a borrower may have the token renewed. Those who ask while that goes on join.
-  private func mayRenew(_ scopes: [String]) -> Bool {
+  /// A new token, by one request for all who want it at the same time; `nil` where the last one is too recent.
+  private func renewal(_ scopes: [String], _ renewal: Lender.Renewal) -> Task<Outcome, Never>? {
     states.withLock { states in
       var state = states[scopes] ?? State()
-      if state.renewal != nil { return true }
-      if let last = state.lastForced, clock.age - last < Self.pause { return false }
-      state.lastForced = clock.age
+      if let renewal = state.renewal { return renewal }
+      if let last = state.lastRenewal, clock.age - last < Self.pause { return nil }
+      let task = Task { await self.renew(scopes, renewal) }
+      (state.lastRenewal, state.renewal) = (clock.age, task)
       states[scopes] = state
-      return true
+      return task
     }
   }
 
-  /// A new token; one request for all who want it at the same time.
-  private func renewed(_ scopes: [String]) async throws(IdentityError) -> AuthenticationResult {
-    let task = states.withLock { states in
-      if let task = states[scopes]?.renewal { return task }
-      let task = Task { [source] in
-        let result: Result<AuthenticationResult, IdentityError>
-        do throws(IdentityError) {
-          result = .success(try await source(scopes, true))
-        } catch {
-          result = .failure(error)
-        }
-        self.states.withLock { states in
-          states[scopes]?.renewal = nil
-          if case .success(let new) = result, new.source != .cache {
-            states[scopes, default: State()].note(new, scopes)
-          }
-        }
-        return result
-      }
-      states[scopes, default: State()].renewal = task
-      return task
+  private func renew(_ scopes: [String], _ renewal: Lender.Renewal) async -> Outcome {
+    var outcome: Outcome
+    do throws(IdentityError) {
+      let new = try await source(scopes, renewal)
+      outcome = new.map(Outcome.success) ?? .failure(.nothingToLend)
+    } catch {
+      outcome = .failure(error)
     }
-    return try await task.value.get()
+    return states.withLock { states in
+      var state = states[scopes] ?? State()
+      if case .success(let new) = outcome {
+        if new.source != .cache { state.excess = RequestedScopes.excess(new.scopes, over: scopes) }
+        if !state.allows(new, scopes) {
+          // The cache's own, where no server could be asked.
+          outcome = .failure(.nothingToLend)
+        }
+      }
+      (state.renewal, state.failure) = (nil, nil)
+      switch outcome {
+      case .success(let new): state.own = new
+      case .failure(let error): state.failure = error
+      }
+      states[scopes] = state
+      return outcome
+    }
   }
+}
+
+extension IdentityError {
+  fileprivate static let nothingToLend = IdentityError(
+    .serverError, "The server gave no token that can be lent.")
 }
 
 extension LoanRefusal {
@@ -129,7 +137,7 @@ extension LoanRefusal {
       self.init(.interactionRequired, 400, "Somebody has to sign in again where the token is lent.")
     case .cache where [.locked, .signedOut].contains(error.cacheError?.code):
       self.init(.interactionRequired, 400, "Somebody has to unlock the keyring where the token is lent.")
-    case .network, .serverError, .unhandledResponse, .cancelled:
+    case .network, .serverError, .unhandledResponse, .unexpectedHTTPResponse, .invalidResponse, .cancelled:
       self.init(.temporarilyUnavailable, 503, "The token cannot be renewed at present.")
     default:
       self.init(.serverError, 500, "The lender failed: \(error.code.rawValue).")

@@ -200,6 +200,56 @@ struct LenderTests {
     #expect(lender.calls.filter(\.isForced).count == 2)
   }
 
+  static let outcomes: [Named<Result<AuthenticationResult, IdentityError>>] = [
+    Named("no network", .failure(IdentityError(.network, ""))),
+    Named("503", .failure(IdentityError(.serverError, ""))),
+    Named("nonsense", .failure(IdentityError(.invalidResponse, ""))),
+    Named("a person", .failure(IdentityError(.interactionRequired, ""))),
+    Named("scopes declined", .failure(IdentityError(.serverDeclinedScopes, ""))),
+    Named("no such scope", .failure(IdentityError(.invalidScope, ""))),
+    Named(
+      "a short token", .success(result(["User.Read", "Mail.Read"], "short", lasting: 200, source: .network))),
+    Named(
+      "the cache's, while the server is down",
+      .success(result(["User.Read", "Mail.Read"], "alive", lasting: 200, source: .cache))),
+    Named("the cache's for more", .success(result(["User.Read", "Mail.ReadWrite"], "wide", source: .cache))),
+  ]
+
+  @Test(arguments: outcomes)
+  func `Whatever the server answers, it is asked once a minute`(
+    _ outcome: Named<Result<AuthenticationResult, IdentityError>>
+  ) async throws {
+    let lender = try TestLender(
+      token: { (_, _) throws(IdentityError) in try outcome.value.get() }, cached: { _ in nil })
+    let statuses = Mutex<Set<Int>>([])
+    for minute in 1...2 {
+      for query in ["", "&min_validity=900", "&token_sha256_to_refresh=" + LoanProtocol.hash(of: "short")] {
+        for _ in 0..<3 {
+          let status = await lender.send(prefix + "scope=User.Read" + query).status ?? 0
+          if query.isEmpty { statuses.withLock { _ = $0.insert(status) } }
+        }
+      }
+      #expect(lender.calls.count == minute)
+      lender.pass(.seconds(61))
+    }
+    // The answer is the same within the minute.
+    #expect(statuses.withLock { $0.count } == 1)
+    // What is lent besides has its own minute.
+    _ = await lender.send(prefix + "resource=https%3A%2F%2Fmanagement.azure.com")
+    #expect(lender.calls.count == 3)
+  }
+
+  @Test func `A token that somebody else stored serves at once`() async throws {
+    let stored = Mutex<AuthenticationResult?>(nil)
+    let lender = try TestLender(
+      token: { (_, _) throws(IdentityError) in throw IdentityError(.interactionRequired, "") },
+      cached: { _ in stored.withLock { $0 } })
+    #expect(try await lender.send().refusal() == .interactionRequired)
+    stored.withLock { $0 = result(["User.Read", "Mail.Read"], "after the sign-in") }
+    #expect(try await lender.send().token().accessToken == "after the sign-in")
+    #expect(lender.calls.count == 1)
+  }
+
   @Test func `A token that is not good for long enough is renewed, or said not to be had`() async throws {
     let lender = try TestLender { (call, _) throws(IdentityError) in
       result(call.scopes, call.isForced ? "long" : "short", lasting: call.isForced ? 3600 : 400)

@@ -46,15 +46,17 @@ final class TestLender: Sendable {
     at place: Lender.Place? = nil, duration: Duration = .seconds(3600), isOpenToAnyUser: Bool = false,
     token: @escaping @Sendable (Call, _ number: Int) async throws(IdentityError) -> AuthenticationResult = {
       (call, number) throws(IdentityError) in result(call.scopes, "token-\(number)")
-    }, asking question: Lender.Question? = nil
+    }, cached: (@Sendable (_ scopes: [String]) -> AuthenticationResult?)? = nil,
+    asking question: Lender.Question? = nil
   ) throws {
     let (directory, log, time) = (try TemporaryDirectory(), Log(), Time())
     let loan = try Loan(
       scopes: scopes, account: Self.alice, clientID: Self.client, authority: .default, duration: duration)
     lender = try Lender(
       loan, at: place ?? .socket(path: directory.path + "/loan.sock"), isOpenToAnyUser: isOpenToAnyUser,
-      token: { scopes, isForced throws(IdentityError) in
-        let call = Call(scopes: scopes, isForced: isForced)
+      token: { scopes, renewal throws(IdentityError) in
+        if renewal == .never, let cached { return cached(scopes) }
+        let call = Call(scopes: scopes, isForced: renewal == .always)
         let number = log.calls.withLock { calls in
           calls.append(call)
           return calls.count
