@@ -30,7 +30,7 @@ public struct BrowserAuthenticator: WebAuthenticator {
   /// - Parameter browser: Opens the pages.
   public init(browser: SystemBrowser = SystemBrowser()) {
     self.browser = browser
-    present = { page throws(IdentityError) in try await browser.open(page.address) }
+    present = { page throws(IdentityError) in try await browser.open(page.launchAddress) }
     pasted = nil
   }
 
@@ -69,6 +69,7 @@ public struct BrowserAuthenticator: WebAuthenticator {
   ///
   /// - Throws: `IdentityError`: `IdentityError.Code.browserUnavailable`,
   ///   `IdentityError.Code.listenerFailed`, `IdentityError.Code.redirectSchemeNotRegistered`,
+  ///   `IdentityError.Code.invalidState` where the page was opened twice,
   ///   `IdentityError.Code.timedOut` or `IdentityError.Code.cancelled`.
   public func authorize(
     startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
@@ -85,10 +86,8 @@ public struct BrowserAuthenticator: WebAuthenticator {
     let listener = try listen(redirectURI, responseMode, isExpected)
     defer { listener.close() }
     let answered = try Self.redirectURI(redirectURI, port: listener.port)
-    let page = SignInPage(address: try startURL(answered), redirectURI: answered)
-    return try await answer(to: page, isExpected) { () async throws(LoopbackError) in
-      try await listener.response(timeout: timeout)
-    }
+    let page = try SignInPage(address: try startURL(answered), redirectURI: answered, on: listener)
+    return try await answer(to: page, isExpected, timeout, [listener.response])
   }
 
   /// Opens a page whose answer comes to a scheme of the application's own.
@@ -110,11 +109,12 @@ public struct BrowserAuthenticator: WebAuthenticator {
         advice: "XDG_RUNTIME_DIR names the directory that is used.")
     }
     defer { listener.close() }
+    // No answer comes here, but the browser begins here.
+    let launcher = try listen(nil, .query) { _ in false }
+    defer { launcher.close() }
     do throws(IdentityError) {
-      let shown = SignInPage(address: page, redirectURI: redirectURI)
-      return try await answer(to: shown, isExpected) { () async throws(LoopbackError) in
-        try await listener.response(timeout: timeout)
-      }
+      let shown = try SignInPage(address: page, redirectURI: redirectURI, on: launcher)
+      return try await answer(to: shown, isExpected, timeout, [listener.response, launcher.response])
     } catch {
       var error = error
       if error.code == .timedOut {
@@ -129,12 +129,12 @@ public struct BrowserAuthenticator: WebAuthenticator {
   /// Shows a page and waits meanwhile: the answer may come before the browser's command ends, and a browser that cannot
   /// be started ends the wait.
   private func answer(
-    to page: SignInPage, _ isExpected: @escaping @Sendable ([String: String]) -> Bool,
-    _ response: @escaping @Sendable () async throws(LoopbackError) -> [String: String]
+    to page: SignInPage, _ isExpected: @escaping @Sendable ([String: String]) -> Bool, _ timeout: Duration,
+    _ responses: [@Sendable (Duration) async throws(LoopbackError) -> [String: String]]
   ) async throws(IdentityError) -> [String: String] {
     let (present, pasted) = (present, pasted)
     return try await withTaskGroup(of: Outcome?.self) { group in
-      group.addTask { await Outcome.catching(response) }
+      for response in responses { group.addTask { await Outcome.catching(timeout, response) } }
       group.addTask {
         do throws(IdentityError) {
           try await present(page)
@@ -158,7 +158,8 @@ public struct BrowserAuthenticator: WebAuthenticator {
     _ redirectURI: URL?, _ mode: ResponseMode, _ isExpected: @escaping @Sendable ([String: String]) -> Bool
   ) throws(IdentityError) -> LoopbackListener {
     let port = port ?? UInt16(clamping: redirectURI?.port ?? 0)
-    let path = redirectURI.map(\.path) ?? ""
+    // Not `path`, which leaves a final slash out.
+    let path = redirectURI?.path(percentEncoded: false) ?? ""
     do throws(ListeningError) {
       return try LoopbackListener(
         port: port, path: path.isEmpty ? "/" : path,
@@ -183,12 +184,23 @@ public struct BrowserAuthenticator: WebAuthenticator {
   }
 }
 
+extension SignInPage {
+  fileprivate init(
+    address: URL, redirectURI: URL, on listener: LoopbackListener
+  ) throws(IdentityError) {
+    guard let launchAddress = URL(string: listener.launchAddress(of: address.absoluteString)) else {
+      throw IdentityError(.listenerFailed, "There is no address for the port \(listener.port).")
+    }
+    self.init(address: address, launchAddress: launchAddress, redirectURI: redirectURI)
+  }
+}
+
 extension Result where Success == [String: String], Failure == IdentityError {
   fileprivate static func catching(
-    _ work: @Sendable () async throws(LoopbackError) -> [String: String]
+    _ timeout: Duration, _ response: @Sendable (Duration) async throws(LoopbackError) -> [String: String]
   ) async -> Self {
     do throws(LoopbackError) {
-      return .success(try await work())
+      return .success(try await response(timeout))
     } catch {
       return .failure(IdentityError(loopback: error))
     }
@@ -209,6 +221,10 @@ extension IdentityError {
   fileprivate init(loopback error: LoopbackError) {
     switch error {
     case .cancelled: self.init(.cancelled, "The sign-in was cancelled.")
+    case .openedTwice:
+      self.init(
+        .invalidState, error.description,
+        advice: "Sign in again. If it happens again, see which programs of other users run here.")
     case .timedOut:
       self.init(
         .timedOut, error.description,

@@ -37,7 +37,8 @@ public struct SystemBrowser: Sendable {
       || ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
   }
 
-  /// Opens a page. The browser becomes a process of its own session, so that it outlives the program.
+  /// Opens a page. The browser becomes a process of its own session, so that it outlives the program. All users of the
+  /// machine can read the address among its arguments.
   ///
   /// - Throws: `IdentityError.Code.browserUnavailable`.
   public func open(_ url: URL) async throws(IdentityError) {

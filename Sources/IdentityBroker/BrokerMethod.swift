@@ -115,7 +115,9 @@ struct BrokerMethod {
 
   /// The native client's URI of the cloud, which has to be registered for the client. No other is of use to a broker.
   static func redirectURI(of request: BrokerRequest) -> String {
-    if let own = request.redirectURI, own.path == nativeClientPath { return own.absoluteString }
+    if let own = request.redirectURI, own.path(percentEncoded: true) == nativeClientPath {
+      return own.absoluteString
+    }
     guard CloudInstances.known.contains(request.authority.host) else { return publicRedirectURI }
     return "https://" + CloudInstances.known.preferredNetwork(of: request.authority.host) + nativeClientPath
   }

@@ -88,6 +88,55 @@ struct LoopbackListenerTests {
     #expect(try await listener.response(timeout: .seconds(200))["error"] == "access_denied")
   }
 
+  private static func launch(_ listener: LoopbackListener) -> String {
+    String(
+      listener.launchAddress(of: "https://login.test/page?state=right").dropFirst(
+        "http://localhost:\(listener.port)".count))
+  }
+
+  private static func get(
+    _ path: String, method: String = "GET", host: String = "localhost:{port}", fields: String = ""
+  )
+    -> String
+  { "\(method) \(path) HTTP/1.1\nHost: \(host)\n\(fields)\n" }
+
+  @Test(.conformance(72), arguments: [LoopbackListener.Mode.formPost, .query])
+  func `The browser is led to the page once`(_ mode: LoopbackListener.Mode) async throws {
+    let listener = try makeListener(mode)
+    let path = Self.launch(listener)
+    // What cannot be the browser gets nothing, and spends nothing.
+    for request in [
+      Self.get(path, method: "HEAD"), Self.get(path, method: "POST"), Self.get(path, host: "evil.test"),
+      Self.get(path, fields: "Sec-Fetch-Mode: cors\n"), Self.get(path + "x"), Self.get("/"),
+    ] {
+      #expect(!(await send(request, to: listener.port)).contains("login.test"))
+    }
+    let answer = await send(Self.get(path), to: listener.port)
+    #expect(status(answer) == 303)
+    #expect(answer.contains("\r\nLocation: https://login.test/page?state=right\r\n"))
+    #expect(answer.contains("\r\nCache-Control: no-store\r\n"))
+    #expect(answer.contains("\r\nReferrer-Policy: no-referrer\r\n"))
+    let form = mode == .formPost ? answerForm : Self.get("/?code=abc%2B1&state=right")
+    _ = await send(form, to: listener.port)
+    #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
+  }
+
+  @Test(.conformance(72), arguments: [false, true])
+  func `Who opens the page a second time ends the sign-in`(_ isLate: Bool) async throws {
+    let listener = try makeListener()
+    let path = Self.launch(listener)
+    let response = Task { try await listener.response(timeout: .seconds(200)) }
+    _ = await send(Self.get(path), to: listener.port)
+    let second = await send(Self.get(path), to: listener.port)
+    #expect(status(second) == 410)
+    #expect(!second.contains("login.test"))
+    #expect(status(await send(answerForm, to: listener.port)) == 410)
+    if isLate {
+      await #expect(throws: LoopbackError.openedTwice) { try await listener.response(timeout: .seconds(200)) }
+    }
+    await #expect(throws: LoopbackError.openedTwice) { try await response.value }
+  }
+
   struct Refusal: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let status: Int

@@ -68,6 +68,40 @@ struct PastedAddressTests {
     }
   }
 
+  @Test(.conformance(1), arguments: ["", "/", "/signed-in", "/signed-in/", "/a%20b/c/"])
+  func `The answer comes to the redirect URI as it is registered`(_ path: String) async throws {
+    let story = Story()
+    let browser = BrowserAuthenticator(show: { page in
+      story.show(page)
+      let address = page.redirectURI.absoluteString + "?code=1&state=right"
+      let form = ["--data", "code=1&state=right", page.redirectURI.absoluteString]
+      for arguments in [[address], form] {
+        _ = try? Child.run("curl", ["-q", "-s", "--output", "/dev/null"] + arguments, environment: [:])
+      }
+    })
+    #expect(try await authorize(browser, redirectURI: "http://localhost" + path)["code"] == "1")
+    let page = try #require(story.shown.first)
+    #expect(page.redirectURI.absoluteString == "http://localhost:\(try #require(page.port))" + path)
+  }
+
+  @Test(.conformance(72)) func `The browser is started without the page's address`() async throws {
+    let files = try TemporaryDirectory()
+    let program = try files.program(
+      "browser",
+      """
+      #!/bin/sh
+      printf %s "$1" > '\(files.path)/arguments'
+      /usr/bin/curl -q -s -o /dev/null -w '%{redirect_url}' "$1" > '\(files.path)/page'
+      /usr/bin/curl -q -s "$1"
+      """)
+    let browser = BrowserAuthenticator(browser: SystemBrowser(environment: ["BROWSER": program]))
+    await #expect(throws: IdentityError(.invalidState, "")) { try await authorize(browser) }
+    #expect(try files.contents("page").hasPrefix(Self.page + "&redirect_uri="))
+    let arguments = try files.contents("arguments")
+    #expect(arguments.hasPrefix("http://localhost:"))
+    for word in ["state", "right", "login"] { #expect(!arguments.contains(word)) }
+  }
+
   @Test(.conformance(1, 2)) func `A pasted address is the answer`() async throws {
     let story = Story()
     let browser = pasting(story, [{ " \($0.redirectURI.absoluteString)/?code=a%2Bb+c&state=right#\t" }])

@@ -262,7 +262,7 @@ struct BrowserElsewhereTests {
       let tool = try LabTool(lab)
       lab.configure { $0.authorize = .user(name: "alice") }
       let end = try background(
-        ["login", "--json"], tool, ["BROWSER": "echo Open"], until: "Open https://"
+        ["login", "--json"], tool, ["BROWSER": "echo Open"], until: "Open http://localhost:"
       ) { shown in
         _ = try Child.run(
           "python3", [LabTool.browser, page(in: shown)],

@@ -86,11 +86,39 @@ struct OwnSchemeTests {
     }
   }
 
+  @Test func `A page that is opened twice ends the sign-in`() async {
+    await #expect(processExitsWith: .success) {
+      let home = try Self.useOwnDirectories()
+      let (browser, arguments) = (home.path + "/browser", home.path + "/arguments")
+      let script =
+        "#!/bin/sh\nprintf %s \"$1\" > '\(arguments)'\n"
+        + "for i in 1 2; do /usr/bin/curl -q -s -o /dev/null \"$1\"; done\n"
+      try script.write(toFile: browser, atomically: true, encoding: .utf8)
+      guard chmod(browser, 0o700) == 0 else { exit(1) }
+      setenv("BROWSER", browser, 1)
+      do {
+        _ = try await Self.application(FakeEntra(), bypasses: true).signIn()
+        exit(2)
+      } catch let error as NSError {
+        guard error.domain == MSALErrorDomain, error.localizedDescription.contains("opened twice") else {
+          print(error)
+          exit(3)
+        }
+      }
+      guard try String(contentsOfFile: arguments, encoding: .utf8).hasPrefix("http://localhost:") else {
+        exit(4)
+      }
+      withExtendedLifetime(home) {}
+    }
+  }
+
   @Test func `Who bypasses the check waits, and takes the answer in the same process`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
       let (browser, pipe) = (home.path + "/browser", home.path + "/page")
-      let script = "#!/bin/sh\nprintf %s \"$1\" > '\(pipe)'\n"
+      // An address of this machine leads to the page.
+      let script =
+        "#!/bin/sh\n/usr/bin/curl -q -s -o /dev/null -w '%{redirect_url}' \"$1\" > '\(pipe)'\n"
       try script.write(toFile: browser, atomically: true, encoding: .utf8)
       guard chmod(browser, 0o700) == 0, mkfifo(pipe, 0o600) == 0 else { exit(1) }
       setenv("BROWSER", browser, 1)

@@ -68,7 +68,7 @@ struct LabClient: Sendable {
     let browser = SystemBrowser(environment: environment)
     return BrowserAuthenticator { page throws(IdentityError) in
       pages.add(page.address)
-      try await browser.open(page.address)
+      try await browser.open(page.launchAddress)
     }
   }
 

@@ -1,4 +1,5 @@
-"""A browser without eyes: opens a page of the lab, and posts or follows the answer to the loopback listener.
+"""A browser without eyes: opens a page of the lab, by way of the address of this machine that leads there once, and
+posts or follows the answer to the loopback listener.
 
 What LAB_BROWSER_ACTION names it does besides, and tells the lab of it: "noise" sends the listener everything that
 is no answer first, "watch" notes how a query is answered, "linger" stays until it is ended.
@@ -27,7 +28,7 @@ def fetch(request):
 
 def report(**facts):
     # The lab has no such page, but remembers that it was asked for.
-    fetch(urllib.parse.urljoin(sys.argv[1], "/report?" + urllib.parse.urlencode(facts)))
+    fetch(urllib.parse.urljoin(page, "/report?" + urllib.parse.urlencode(facts)))
 
 
 def make_noise(target, fields):
@@ -61,7 +62,10 @@ def make_noise(target, fields):
     return silent
 
 
-answer = fetch(sys.argv[1])
+page = sys.argv[1]
+if page.startswith("http://"):
+    page = fetch(page).headers["Location"]
+answer = fetch(page)
 if action == "linger":
     report(process=os.getpid())
     signal.pause()
@@ -74,9 +78,9 @@ if location:
         location = urllib.parse.urljoin(location, moved.headers["Location"])
     urllib.request.urlopen(location)
     sys.exit(0)
-page = answer.read().decode()
-form = re.search(r'<form[^>]*action="([^"]*)"', page)
-fields = re.findall(r'<input[^>]*type="hidden"[^>]*name="([^"]*)"[^>]*value="([^"]*)"', page)
+text = answer.read().decode()
+form = re.search(r'<form[^>]*action="([^"]*)"', text)
+fields = re.findall(r'<input[^>]*type="hidden"[^>]*name="([^"]*)"[^>]*value="([^"]*)"', text)
 if not form or not html.unescape(form.group(1)).startswith("http://"):
     sys.exit(0)
 target = html.unescape(form.group(1))

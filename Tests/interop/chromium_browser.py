@@ -2,7 +2,7 @@
 
 Usage: chromium_browser.py <URL>. It clicks on the button of BROWSER_USER, or that to cancel, waits for the page of the loopback
 listener and writes what it saw to the file that BROWSER_REPORT names. With BROWSER_SCHEME it has a window, may open
-addresses of that scheme without asking, as a person can allow it, and stays until that file is removed.
+addresses of that scheme from pages of BROWSER_ORIGIN without asking, as a person can allow it, and stays until that file is removed.
 """
 import json
 import os
@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import time
-import urllib.parse
 
 import requests
 
@@ -33,8 +32,7 @@ class Browser:
             arguments.append("--no-sandbox")
         options = {"args": arguments}
         if scheme:
-            page = urllib.parse.urlsplit(sys.argv[1])
-            allowed = {f"{page.scheme}://{page.netloc}": {scheme: True}}
+            allowed = {os.environ["BROWSER_ORIGIN"]: {scheme: True}}
             options["prefs"] = {"protocol_handler": {"allowed_origin_protocol_pairs": allowed}}
         capabilities = {"goog:chromeOptions": options, "pageLoadStrategy": "normal"}
         session = self.call("post", "", {"capabilities": {"alwaysMatch": capabilities}})

@@ -2,10 +2,13 @@
 import sys
 import urllib.parse
 
+import requests
+
 from glewlwyd_server import signed_in
 from scripted_browser import form
 
-url = sys.argv[1]
+# An address of this machine leads there, once.
+url = requests.get(sys.argv[1], allow_redirects=False).headers["Location"]
 session = signed_in("https://" + urllib.parse.urlsplit(url).netloc)
 # Glewlwyd first leads to its page for signing in, whose script comes back with this parameter.
 page = session.get(url + "&g_continue")

@@ -26,6 +26,7 @@ def start(lab, user):
     return Worker(
         "interactive", lab.authority, "--redirect-uri", REDIRECT, "--verbose", stderr=subprocess.PIPE,
         BROWSER=f"{sys.executable} {DIRECTORY}/chromium_browser.py", BROWSER_USER=user, BROWSER_SCHEME=SCHEME,
+        BROWSER_ORIGIN=lab.base,
         BROWSER_REPORT=report_path(user))
 
 

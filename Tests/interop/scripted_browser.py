@@ -20,7 +20,7 @@ def browse(url, user):
     if 'name="choose"' in answer.text:
         action, fields = form(answer.text)
         fields.update({"cancel": "1"} if user == "cancel" else {"user": user})
-        answer = session.post(urllib.parse.urljoin(url, action), data=fields)
+        answer = session.post(urllib.parse.urljoin(answer.url, action), data=fields)
     if 'name="hiddenform"' in answer.text:
         action, fields = form(answer.text)
         answer = session.post(action, data=fields, headers={"Origin": "null", "Sec-Fetch-Mode": "navigate"})

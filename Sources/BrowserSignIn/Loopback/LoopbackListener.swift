@@ -51,10 +51,19 @@ package final class LoopbackListener: Sendable {
 
   deinit { close() }
 
+  /// Sends a browser to a page by way of an address of this machine, once, whatever mode the answer has. Other users can
+  /// read what a browser is started with; a second request of the address ends the wait.
+  ///
+  /// - Returns: The address, which goes on when the call has returned.
+  package func launchAddress(of page: String) -> String {
+    thread.invoke { [server] in server.launch(page) }
+    return "http://localhost:\(port)\(server.launchPath)"
+  }
+
   /// Waits for the expected answer, and until the browser has got its page.
   ///
   /// - Returns: The parameters, also those of an error answer.
-  /// - Throws: ``LoopbackError/timedOut(refusedAnswers:)``, ``LoopbackError/cancelled``.
+  /// - Throws: ``LoopbackError``.
   package func response(timeout: Duration) async throws(LoopbackError) -> [String: String] {
     let call = LoopbackCall(
       timeout: timeout, onCancel: .cancelled, onTimeout: .timedOut(refusedAnswers: 0))

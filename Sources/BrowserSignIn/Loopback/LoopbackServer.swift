@@ -20,6 +20,10 @@ final class LoopbackServer: @unchecked Sendable {
   private var answer: [String: String]?
   /// The same, once the browser has got the page about it. Set on the thread, read anywhere.
   let delivered = Mutex<[String: String]?>(nil)
+  /// Where the browser is sent from the address that it is started with, unless it was already.
+  private var page: String?
+  /// Why no answer counts any more.
+  private var failure: LoopbackError?
   private var isClosed = false
   private var landingTimer: ContextTimer?
   private var calls: [LoopbackCall] = []
@@ -53,8 +57,8 @@ final class LoopbackServer: @unchecked Sendable {
   func add(_ call: LoopbackCall) {
     if let delivered = delivered.withLock(\.self) {
       call.finish(.success(delivered))
-    } else if isClosed {
-      call.finish(.failure(.cancelled))
+    } else if failure != nil || isClosed {
+      call.finish(.failure(failure ?? .cancelled))
     } else {
       calls.append(call)
     }
@@ -63,6 +67,7 @@ final class LoopbackServer: @unchecked Sendable {
   private func handle(_ exchange: ListenerExchange) {
     switch rules.verdict(exchange.request) {
     case .refused(let refusal): exchange.reply(refusal)
+    case .launch: launch(exchange)
     case .landing:
       guard let answer else { return exchange.reply(.nothingHere) }
       exchange.reply(.end(answer)) { [weak self] in self?.deliver() }
@@ -71,7 +76,7 @@ final class LoopbackServer: @unchecked Sendable {
       exchange.reply(
         .refusal(400, "This answer belongs to another sign-in. Start again from the application."))
     case .answer(let parameters):
-      guard answer == nil else {
+      guard answer == nil, failure == nil else {
         return exchange.reply(.refusal(410, "This sign-in is over. You can close this window."))
       }
       answer = parameters
@@ -88,8 +93,30 @@ final class LoopbackServer: @unchecked Sendable {
     }
   }
 
+  /// Sets where the browser is sent from the launch path, once.
+  func launch(_ page: String) { self.page = page }
+
+  /// Where the browser begins.
+  var launchPath: String { rules.launchPath }
+
+  /// Redirects the one request that the browser makes. Who makes another may have read the address where the browser was
+  /// started with it, and it is not known which of them is the browser.
+  private func launch(_ exchange: ListenerExchange) {
+    guard let page else {
+      exchange.reply(
+        .refusal(410, "This sign-in was opened twice, and is over. Start again from the application."))
+      failure = .openedTwice
+      for call in calls { call.finish(.failure(.openedTwice)) }
+      return
+    }
+    self.page = nil
+    exchange.reply(
+      ListenerAnswer(
+        status: 303, fields: [("Location", page)], contentType: "text/html; charset=utf-8", body: []))
+  }
+
   private func deliver() {
-    guard let answer, !isClosed, delivered.withLock({ $0 == nil }) else { return }
+    guard let answer, failure == nil, !isClosed, delivered.withLock({ $0 == nil }) else { return }
     delivered.withLock { $0 = answer }
     landingTimer = nil
     for call in calls { call.finish(.success(answer)) }

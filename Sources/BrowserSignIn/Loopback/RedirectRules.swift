@@ -1,5 +1,6 @@
 import HTTPListener
 import HTTPSupport
+import IdentityClient
 
 /// Decides what a request to the listener is. Knows no sockets and keeps no state.
 struct RedirectRules: Sendable {
@@ -11,6 +12,8 @@ struct RedirectRules: Sendable {
     case answer([String: String])
     /// An answer, but not to this sign-in.
     case unexpected
+    /// The address that leads the browser to the page.
+    case launch
     /// The page after the query mode's redirect.
     case landing
     case refused(ListenerAnswer)
@@ -19,6 +22,8 @@ struct RedirectRules: Sendable {
   let port: UInt16
   let path: String
   let mode: LoopbackListener.Mode
+  /// Where the browser begins. Nobody guesses it.
+  let launchPath = "/" + randomToken()
   let isExpected: @Sendable ([String: String]) -> Bool
 
   /// Where the query mode sends the browser, so that the code leaves its address bar and history.
@@ -27,6 +32,7 @@ struct RedirectRules: Sendable {
   func verdict(_ request: ListenerRequest) -> Verdict {
     if let refusal = checkSender(request) { return .refused(refusal) }
     if mode == .query, request.path == landingPath, request.method == "GET" { return .landing }
+    if request.path == launchPath, request.method == "GET" { return .launch }
     guard request.path == path else { return .refused(.nothingHere) }
     if let refusal = checkMethod(request) { return .refused(refusal) }
     let text = mode == .formPost ? request.body : Array((request.query ?? "").utf8)

@@ -25,6 +25,8 @@ extension URL {
 
   /// What of an address is neither query nor fragment.
   private var place: [String] {
-    [scheme?.lowercased() ?? "", authorityHost?.lowercased() ?? "", path.isEmpty ? "/" : path]
+    // Not `path`, which leaves a final slash out.
+    let path = path(percentEncoded: true)
+    return [scheme?.lowercased() ?? "", authorityHost?.lowercased() ?? "", path.isEmpty ? "/" : path]
   }
 }

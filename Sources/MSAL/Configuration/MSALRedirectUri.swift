@@ -16,7 +16,7 @@ public final class MSALRedirectUri: NSObject, NSCopying, Sendable {
 
   /// No browser can come back to it.
   var isNativeClient: Bool {
-    url.scheme?.lowercased() == "https" && url.path == "/common/oauth2/nativeclient"
+    url.scheme?.lowercased() == "https" && url.path(percentEncoded: true) == "/common/oauth2/nativeclient"
   }
 
   private var isForBroker: Bool {

@@ -9,7 +9,7 @@ extension BrowserAuthenticator {
     return BrowserAuthenticator(port: port) { page throws(IdentityError) in
       // The browser may be on another desktop.
       Terminal.error("If no browser opens, open this page yourself: " + page.printableAddress)
-      try await browser.open(page.address)
+      try await browser.open(page.launchAddress)
     }
   }
 }
