@@ -137,6 +137,9 @@ public final class PublicClient: Sendable {
   /// refresh token in the place of the one it took. For programs that end.
   public func finishRenewals() async { await renewals.finish() }
 
+  /// Whether ``finishRenewals()`` would wait.
+  package var isRenewing: Bool { renewals.isBusy }
+
   /// Gets a token of an account that is signed in, without asking a server.
   ///
   /// - Returns: What ``acquireTokenSilent(_:)`` would return; `nil` where that would ask the server.
@@ -210,7 +213,7 @@ public final class PublicClient: Sendable {
       log.info(
         "The call failed.",
         [
-          "code": "\(error.code.rawValue)", "error": "\(error.oauthError ?? "none")",
+          "code": "\(error.code.rawValue)", "error": log.word(error.oauthError),
           "correlation": "\(correlationID)",
         ])
       throw error

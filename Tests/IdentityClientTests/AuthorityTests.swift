@@ -208,6 +208,49 @@ struct AuthorityTests {
     _ = try await test.client.resolve()
   }
 
+  @Test(
+    .conformance(49),
+    arguments: [
+      ScriptedAnswer.text("<html>Sign in to this network</html>", status: 200), .text("", status: 200),
+      .text("<html>Forbidden</html>", status: 403), .json(["message": "blocked"], status: 403, headers: [:]),
+      .json(["message": "blocked"], status: 200, headers: [:]), .text("busy", status: 503),
+    ])
+  func `Nor is a page of a proxy`(_ answer: ScriptedAnswer) async throws {
+    for authority in [nil, "https://login.contoso.test/common"] {
+      let test = try TestClient(authority)
+      test.transport.script { _ in answer }
+      await #expect(throws: IdentityError.self) { try await test.client.resolve() }
+      test.transport.script { seen in
+        guard seen.url.path.hasSuffix("/discovery/instance") else { return nil }
+        return .json(["tenant_discovery_endpoint": "https://login.contoso.test"])
+      }
+      _ = try await test.client.resolve()
+    }
+  }
+
+  @Test(.conformance(49))
+  func `What a server refuses stays refused`() async throws {
+    let test = try TestClient()
+    test.transport.script { _ in .refusal("invalid_tenant", code: 90002) }
+    for _ in 0..<3 {
+      let error = await #expect(throws: IdentityError.self) { try await test.client.resolve() }
+      #expect(error?.code == .authorityValidationFailed)
+    }
+    #expect(test.transport.discoveryRequests.count == 1)
+  }
+
+  @Test func `A token endpoint with another end has no device endpoint beside it`() async throws {
+    for (end, expected) in [("token", "devicecode"), ("token/", nil), ("token?p=x", nil)] {
+      let test = try TestClient()
+      let base = "https://login.microsoftonline.com/common/oauth2/v2.0/"
+      test.transport.setMetadata([
+        "token_endpoint": .string(base + end), "device_authorization_endpoint": .null,
+      ])
+      let endpoint = try await test.client.resolve().deviceAuthorizationEndpoint
+      #expect(endpoint?.absoluteString == expected.map { base + $0 })
+    }
+  }
+
   @Test(.conformance(50), arguments: [301, 302, 307, 308])
   func `A redirection is not followed`(_ status: Int) async throws {
     let test = try TestClient()

@@ -399,6 +399,42 @@ struct BrokerTests {
     #expect(try await test.recordCount() == count)
   }
 
+  @Test func `A token with another client's ID token is kept for nobody`() async throws {
+    let (test, account) = try await signedIn(.required)
+    test.clock.advance(3600)
+    let count = try await test.recordCount()
+    for claims in [["aud": "another"], ["aud": .null], ["azp": "another"]] as [JSONObject] {
+      broker.answer { _ in
+        var token = TestPerson.alice.brokerToken(at: test.clock.now)
+        token.idToken = TestPerson.alice.idToken(at: test.clock.now, changing: claims)
+        return token
+      }
+      #expect(
+        await code { () async throws(IdentityError) in try await test.silent(account) } == .brokerFailed)
+    }
+    #expect(try await test.recordCount() == count)
+  }
+
+  @Test func `Who may refresh without the broker does not share the refusal of who may not`() async throws {
+    let (test, account) = try await signedIn()
+    test.clock.advance(3600)
+    let gate = Gate()
+    broker.answer { _ throws(IdentityError) in
+      await gate.wait()
+      throw IdentityError(.brokerFailed, "The broker.")
+    }
+    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "own-2")))
+    async let strict = code { () async throws(IdentityError) in
+      try await test.silent(account) { $0.refreshesWithoutBroker = false }
+    }
+    try await eventually { broker.requests.count == 1 }
+    async let lenient = test.silent(account)
+    try await eventually { test.log.count(of: "Waiting for the account's turn.") >= 1 }
+    gate.open()
+    #expect(await strict == .brokerFailed)
+    #expect(try await lenient.accessToken == "own-2")
+  }
+
   @Test func `An account that the server deleted goes from the cache`() async throws {
     let (test, account) = try await signedIn(.required)
     test.clock.advance(3600)
@@ -458,6 +494,20 @@ struct BrokerTests {
     }
     test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "own-2")))
     _ = try await test.silent(account) { $0.forceRefresh = true }
+    test.clock.advance(3400)
+    let required = try TestClient(store: test.store, clock: test.clock, broker: broker) {
+      $0.brokerPolicy = .required
+    }
+    #expect(try await required.silent(account).accessToken == "own-2")
+    broker.answer { _ throws(IdentityError) in
+      var error = IdentityError(.interactionRequired, "User interaction is required")
+      error.oauthError = "alice@contoso.test"
+      throw error
+    }
+    #expect(
+      await code { () async throws(IdentityError) in try await required.silent(account) }
+        == .interactionRequired)
+    #expect(!required.log.text.isEmpty && !required.log.text.contains("alice@contoso.test"))
     #expect(!test.log.text.isEmpty)
     for secret in ["brokered-1", "own-2", "alice@contoso.test"] { #expect(!test.log.text.contains(secret)) }
   }

@@ -150,6 +150,14 @@ struct DeviceCodeTests {
   }
 
   @Test(.conformance(59))
+  func `A proxy's page is no answer to a poll`() async throws {
+    test.transport.answerDevices(.json(Self.codes()))
+    test.transport.answerTokens(
+      .text("<html>portal</html>", status: 200), .json(TestPerson.alice.tokens(at: test.clock.now)))
+    #expect(try await acquire().accessToken == "access-1")
+  }
+
+  @Test(.conformance(59))
   func `A server that fails once is asked again`() async throws {
     test.transport.answerDevices(.json(Self.codes()))
     test.transport.answerTokens(

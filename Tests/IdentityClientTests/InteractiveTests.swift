@@ -331,6 +331,28 @@ struct InteractiveTests {
   }
 
   @Test(
+    .conformance(11),
+    arguments: [
+      ("https://login.microsoftonline.com/\(TestPerson.alice.home)/v2.0", true),
+      // The ID token is another tenant's.
+      ("https://login.microsoftonline.com/\(TestPerson.clientID)/v2.0", false),
+      ("https://login.microsoftonline.com//v2.0", false),
+      ("https://login.microsoftonline.com/v2.0", false),
+      ("https://login.microsoftonline.com/a/b/v2.0", false),
+      ("https://evil.test/\(TestPerson.alice.home)/v2.0", false),
+    ])
+  func `An issuer of many tenants is named by one of them`(_ issuer: String, _ isGood: Bool) async throws {
+    test.transport.setMetadata(["authorization_response_iss_parameter_supported": .bool(true)])
+    test.browser.person { query in ["code": "code-1", "state": query["state"] ?? "", "iss": issuer] }
+    if isGood {
+      try await test.signIn()
+    } else {
+      await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn() }
+      #expect(try await test.recordCount() == 0)
+    }
+  }
+
+  @Test(
     .conformance(12),
     arguments: [
       (["error": "access_denied"], IdentityError.Code.userCanceled),

@@ -40,6 +40,18 @@ struct AuthorityMetadata: Sendable {
     redirectsNameIssuer = fields["authorization_response_iss_parameter_supported"] == .bool(true)
   }
 
+  /// Whether a redirect names this issuer (RFC 9207). `{tenantid}` in it stands for one of its tenants.
+  func isIssuer(_ text: String) -> Bool {
+    guard let place = issuer.firstRange(of: "{tenantid}") else { return text == issuer }
+    let (start, end) = (issuer[..<place.lowerBound], issuer[place.upperBound...])
+    guard text.hasPrefix(start), text.hasSuffix(end), text.utf8.count > start.utf8.count + end.utf8.count
+    else { return false }
+    return !text.dropFirst(start.count).dropLast(end.count).contains("/")
+  }
+
+  /// Who must have issued the ID token: whom the redirect named, where it did.
+  func issuer(named name: String?) -> String { name.flatMap { isIssuer($0) ? $0 : nil } ?? issuer }
+
   private static func endpoint(
     _ text: String, _ name: String, of authority: Authority, in clouds: CloudInstances
   ) throws(IdentityError) -> URL {
@@ -72,7 +84,7 @@ struct AuthorityMetadata: Sendable {
 
   /// Microsoft's documents do not always name the endpoint, but it stands beside that for tokens.
   private static func deviceEndpoint(beside token: URL, _ authority: Authority) -> URL? {
-    guard authority.kind == .aad || authority.kind == .adfs, token.path.hasSuffix("/token") else {
+    guard authority.kind == .aad || authority.kind == .adfs, token.absoluteString.hasSuffix("/token") else {
       return nil
     }
     return URL(string: String(token.absoluteString.dropLast("token".count)) + "devicecode")

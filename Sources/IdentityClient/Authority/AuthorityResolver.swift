@@ -31,8 +31,8 @@ final class AuthorityResolver: Sendable {
         self.found.withLock { $0[authority] = .success(metadata) }
         return metadata
       } catch {
-        // What is wrong with an authority stays wrong; a network that is down does not.
-        if error.code == .authorityValidationFailed {
+        // A server's own refusal stands. Whatever else came may be a proxy's, and is gone with the next request.
+        if error.isOAuthRefusal {
           self.found.withLock { $0[authority] = .failure(error) }
         }
         throw error
@@ -49,7 +49,7 @@ final class AuthorityResolver: Sendable {
     do {
       fields = try TokenEndpoint.fields(of: response)
     } catch {
-      throw error.isOutage ? error : error.asValidationFailure
+      throw error.isOAuthRefusal ? error.asValidationFailure : error
     }
     return try AuthorityMetadata(fields, of: authority, in: cache.clouds)
   }
@@ -85,7 +85,7 @@ final class AuthorityResolver: Sendable {
         log.debug("The authority does not say which other hosts it has.", ["reason": log.reason(error)])
         return
       }
-      throw error.isOutage || error.code == .cancelled ? error : error.asValidationFailure
+      throw error.isOAuthRefusal ? error.asValidationFailure : error
     }
   }
 

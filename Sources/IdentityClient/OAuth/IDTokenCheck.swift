@@ -23,7 +23,7 @@ struct IDTokenCheck: Sendable {
     }
     guard algorithm.lowercased() != "none" else { throw .badIDToken("It is not signed.") }
     guard isIssuer(claims) else { throw .badIDToken("It was issued by somebody else.") }
-    guard isAudience(claims) else { throw .badIDToken("It is for another application.") }
+    guard claims.isFor(clientID: clientID) else { throw .badIDToken("It is for another application.") }
     if let nonce {
       guard let theirs = claims.string("nonce"), isEqualInConstantTime(theirs, nonce) else {
         throw .badIDToken("It answers another request.")
@@ -53,15 +53,18 @@ struct IDTokenCheck: Sendable {
     let expected = issuer.replacing("{tenantid}", with: claims.tenantID ?? "")
     return claims.string("iss").map { $0.withoutFinalSlash == expected.withoutFinalSlash } ?? false
   }
+}
 
-  private func isAudience(_ claims: IDTokenClaims) -> Bool {
+extension IDTokenClaims {
+  /// Whether the token was issued to a client.
+  func isFor(clientID: String) -> Bool {
     let audiences: [String] =
-      switch claims.claims["aud"] {
+      switch claims["aud"] {
       case .string(let audience): [audience]
       case .array(let audiences): audiences.compactMap(\.stringValue)
       default: []
       }
-    let party = claims.string("azp")
+    let party = string("azp")
     return audiences.contains { $0.lowercased() == clientID.lowercased() }
       && (party == nil ? audiences.count == 1 : party?.lowercased() == clientID.lowercased())
   }

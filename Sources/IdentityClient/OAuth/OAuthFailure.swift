@@ -88,6 +88,19 @@ extension IdentityError {
     oauthError?.lowercased() == error && (subError == nil || self.subError?.lowercased() == subError)
   }
 
+  /// Whether a server has said no in the words of OAuth. All else, such as a proxy's page, says nothing of the request.
+  var isOAuthRefusal: Bool { oauthError != nil && !isOutage }
+
+  /// Whether an access token from the cache that is still good may serve in spite of the error.
+  var leavesCachedToken: Bool {
+    guard !isOAuthRefusal, result == nil else { return false }
+    switch code {
+    // Signed out, or the caller has gone.
+    case .interactionRequired, .cancelled: return false
+    default: return true
+    }
+  }
+
   /// Whether nobody could say yes or no: the network, the server or the broker is down.
   var isOutage: Bool {
     switch code {

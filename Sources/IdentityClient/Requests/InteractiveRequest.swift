@@ -23,7 +23,7 @@ public struct InteractiveRequest: Sendable {
   public var extraScopesToConsent: [String] = []
   /// The account that must be signed in, where it is known.
   public var account: Account?
-  /// The user name to propose.
+  /// The user name to propose. Not sent with ``Prompt/selectAccount``: Entra ID refuses the two together (AADSTS90023).
   public var loginHint: String?
   /// `organizations`, `consumers` or the domain that the person belongs to.
   public var domainHint: String?

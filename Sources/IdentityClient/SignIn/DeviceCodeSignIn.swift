@@ -63,7 +63,10 @@ struct DeviceCodeSignIn: Sendable {
         return try await client.tokenEndpoint.send(ask)
       } catch {
         if error.isRefusal("authorization_pending") { continue }
-        guard error.isRefusal("slow_down") || error.isOutage else { throw error }
+        // An answer that cannot be read is a proxy's.
+        guard error.isRefusal("slow_down") || error.isOutage || error.code == .invalidResponse else {
+          throw error
+        }
         // A server that fails or cannot be reached is asked less often too.
         interval += Self.slowDown
       }

@@ -37,8 +37,8 @@ struct InteractiveSignIn: Sendable {
       parameters["response_mode"] = (isOwnScheme ? .query : mode).rawValue
       return metadata.authorizationEndpoint.appending(query: parameters)
     }
-    let code = try self.code(in: answer.parameters, metadata)
     let issuer = try await cloud(named: answer.parameters, metadata)
+    let code = try self.code(in: answer.parameters, metadata, issuer)
 
     let form = configuration.tokenForm(
       [
@@ -51,7 +51,8 @@ struct InteractiveSignIn: Sendable {
         call: .interactive, effect: .once, isMicrosofts: authority.isMicrosofts,
         anchorMailbox: anchorMailbox))
     let grant = TokenGrant(
-      client: client, authority: issuer.authority, issuer: issuer.issuer, requestedAuthority: authority,
+      client: client, authority: issuer.authority, issuer: issuer.issuer(named: answer.parameters["iss"]),
+      requestedAuthority: authority,
       scopes: scopes,
       correlationID: request.correlationID, account: request.account, requestedClaims: request.claims,
       proof: proof, nonce: nonce)
@@ -111,12 +112,13 @@ struct InteractiveSignIn: Sendable {
     return parameters
   }
 
-  /// Reads the answer. What names another issuer is an attempt to mix two up (RFC 9207).
+  /// Reads the answer. What names another issuer than the one that was asked, or the cloud it led to, is an attempt to
+  /// mix two up (RFC 9207).
   private func code(
-    in parameters: [String: String], _ metadata: AuthorityMetadata
+    in parameters: [String: String], _ asked: AuthorityMetadata, _ cloud: AuthorityMetadata
   ) throws(IdentityError) -> String {
-    let issuer = parameters["iss"]
-    guard issuer == nil ? !metadata.redirectsNameIssuer : issuer == metadata.issuer else {
+    let isKnown = parameters["iss"].map { asked.isIssuer($0) || cloud.isIssuer($0) }
+    guard isKnown ?? !asked.redirectsNameIssuer else {
       throw IdentityError(.invalidResponse, "The browser's answer is from another issuer.")
     }
     if let failure = OAuthFailure(parameters: parameters) {

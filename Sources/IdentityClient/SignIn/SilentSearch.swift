@@ -42,8 +42,9 @@ struct SilentSearch: Sendable {
 
   var key: SilentSignIn.Key {
     SilentSignIn.Key(
-      account: home.normalized, authority: authority, realm: realm.normalized,
-      scopes: ScopeSet(scopes.scopes), claims: claims, extra: extra, forceRefresh: request.forceRefresh,
+      account: home.normalized, requestedAuthority: requestedAuthority, authority: authority,
+      realm: realm.normalized, scopes: ScopeSet(scopes.scopes), claims: claims, extra: extra,
+      forceRefresh: request.forceRefresh, refreshesWithoutBroker: request.refreshesWithoutBroker,
       keyID: proof?.key.id)
   }
 }
@@ -109,28 +110,28 @@ extension SilentSearch {
 }
 
 extension SilentSearch {
-  /// Gets a new token, unless somebody else has done so since `seen` was read. When that cannot be, a token
-  /// that is still good serves.
-  func renew(unless seen: CachedToken?) async throws(IdentityError) -> AuthenticationResult {
-    if sharesNothing { return try await renewInTurn(unless: seen) }
+  /// Gets a new token, unless somebody else has done so meanwhile. When that cannot be, a token that is still good
+  /// serves. Who forces a renewal gets one.
+  func renew() async throws(IdentityError) -> AuthenticationResult {
+    if sharesNothing { return try await renewInTurn() }
     let shard = ShardID(homeAccountID: home, group: client.cache.group)
     return try await client.locks.withLock(of: shard, within: SilentSignIn.lockTimeout) {
-      () async throws(IdentityError) in try await renewInTurn(unless: seen)
+      () async throws(IdentityError) in try await renewInTurn()
     }
   }
 
-  private func renewInTurn(unless seen: CachedToken?) async throws(IdentityError) -> AuthenticationResult {
+  private func renewInTurn() async throws(IdentityError) -> AuthenticationResult {
     let cached = try await cachedToken()
-    if let cached, cached.isFresh, !isForced || request.claims == nil && cached.isNewer(than: seen) {
-      return result(cached)
-    }
+    if let result = result(ifFresh: cached) { return result }
     do {
       return try await newToken(
         replacing: cached, reason: isForced ? .forced : cached?.reason ?? .noAccessToken)
     } catch {
-      guard error.isOutage, !isForced, let cached, cached.isAlive || cached.isExtended else { throw error }
+      guard !isForced, let cached,
+        cached.isAlive ? error.leavesCachedToken : cached.isExtended && error.isOutage
+      else { throw error }
       client.log.warning(
-        "The server cannot be asked; the token from the cache serves.",
+        "The token could not be renewed; the one from the cache serves.",
         ["correlation": "\(request.correlationID)", "reason": client.log.reason(error)])
       return result(cached, isExtendedLifetime: !cached.isAlive)
     }
@@ -321,12 +322,6 @@ extension SilentSearch {
     } catch {
       client.log.warning("A useless token could not be removed.", ["reason": "\(error.code.rawValue)"])
     }
-  }
-}
-
-extension CachedToken {
-  fileprivate func isNewer(than seen: CachedToken?) -> Bool {
-    seen.map { $0.found.token.secret != found.token.secret } ?? true
   }
 }
 

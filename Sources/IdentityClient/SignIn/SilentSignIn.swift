@@ -12,12 +12,15 @@ struct SilentSignIn: Sendable {
   /// What makes two calls one: they are answered by one request to the server.
   struct Key: Hashable, Sendable {
     let account: String
+    /// What the application named: the cache remembers which tenant answered for it.
+    let requestedAuthority: Authority
     let authority: Authority
     let realm: String
     let scopes: ScopeSet
     let claims: String?
     let extra: [String: String]
     let forceRefresh: Bool
+    let refreshesWithoutBroker: Bool
     /// Of the key that the token is bound to.
     let keyID: String?
   }
@@ -29,10 +32,9 @@ struct SilentSignIn: Sendable {
 
   func run() async throws(IdentityError) -> AuthenticationResult {
     let search = try await search()
-    let cached = try await search.cachedToken()
-    if let result = search.result(ifFresh: cached) { return result }
+    if let result = search.result(ifFresh: try await search.cachedToken()) { return result }
     return try await client.renewals.run(search.key) { () async throws(IdentityError) in
-      try await search.renew(unless: cached)
+      try await search.renew()
     }
   }
 

@@ -44,6 +44,10 @@ struct TokenGrant: Sendable {
     of token: BrokerToken, by broker: any TokenBroker
   ) async throws(IdentityError) -> AuthenticationResult {
     let claims = token.idToken.flatMap(IDTokenClaims.init(token:))
+    guard claims?.isFor(clientID: client.configuration.clientID) ?? true else {
+      throw IdentityError(
+        .brokerFailed, "The identity broker failed: its ID token is for another application.")
+    }
     let home = try homeAccountID(of: token, claims)
     var fields: JSONObject = [
       "token_type": "Bearer", "access_token": .string(token.accessToken),

@@ -27,10 +27,21 @@ struct ClientLog: Sendable {
 }
 
 extension ClientLog {
-  /// Why something failed. A server's own words may name a person, and those of a transport the server.
+  /// Why something failed. The words of a server or a broker may name a person, and those of a transport the server.
   func reason(_ error: IdentityError) -> Logger.MetadataValue {
-    let isOwn = error.oauthErrorDescription == nil && error.transportError == nil
+    let isOwn =
+      error.oauthErrorDescription == nil && error.transportError == nil && error.brokerStatus == nil
+      && error.code != .brokerFailed
     return isOwn ? "\(error.message)" : personal(error.message)
+  }
+
+  /// The `error` of a server or a broker, which can write what it likes there, unless it is a word as OAuth has them.
+  func word(_ error: String?) -> Logger.MetadataValue {
+    guard let error else { return "none" }
+    let isWord =
+      error.utf8.count <= 64
+      && error.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isASCIILetter }
+    return isWord ? "\(error)" : personal(error)
   }
 }
 
@@ -40,5 +51,11 @@ package struct PersonalText: CustomStringConvertible, Sendable {
 
   init(_ text: String) {
     description = text
+  }
+}
+
+extension UInt8 {
+  fileprivate var isASCIILetter: Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
   }
 }
