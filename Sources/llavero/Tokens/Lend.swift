@@ -102,7 +102,7 @@ struct Lend: AsyncParsableCommand {
     }
     try show(lender)
     await lender.run()
-    await client.finishRenewals()
+    await client.awaitRenewals()
   }
 
   /// Each is the scopes of one token.

@@ -115,8 +115,17 @@ extension PublicClient {
     do throws(IdentityError) {
       return try await acquireTokenSilent(request)
     } catch {
-      await finishRenewals()
+      await awaitRenewals()
       throw error
     }
+  }
+
+  /// Waits for the renewals that go on, and says so to a person: a server that is slow may take half a minute.
+  func awaitRenewals() async {
+    if isRenewing, Terminal.errors.isTerminal {
+      Terminal.error(
+        "Waiting for the token server, which may have replaced the refresh token. Ctrl-C ends this at once.")
+    }
+    await finishRenewals()
   }
 }
