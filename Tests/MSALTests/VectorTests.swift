@@ -70,6 +70,13 @@ struct VectorTests {
     }
   }
 
+  @Test func `An error's domain is the row's`() throws {
+    let error = #"{"domain": "NSCocoaErrorDomain", "code": 3840}"#
+    let row = #"{"op": "init(jsonString:)", "json": "{", "expected": {"error": \#(error)}}"#
+    let fields = try JSONSerialization.jsonObject(with: Data(row.utf8)) as? [String: Any]
+    try `Claims requests`(Vectors.Row(fields: #require(fields), testDescription: "no JSON"))
+  }
+
   private func expect<T>(
     _ make: @autoclosure () throws -> T, failsAs expected: [String: Any], description: String?
   ) {
@@ -77,7 +84,8 @@ struct VectorTests {
       _ = try make()
       Issue.record("It should have failed.")
     } catch let error as NSError {
-      #expect(error.domain == MSALErrorDomain)
+      // What is no JSON has the error of the JSON reader, in a domain of its own.
+      #expect(error.domain == expected["domain"] as? String ?? MSALErrorDomain)
       #expect(error.code == expected["code"] as? Int)
       #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == expected["internalCode"] as? Int)
       #expect(error.userInfo[MSALErrorDescriptionKey] as? String == description)

@@ -95,6 +95,12 @@ enum VectorProperties {
     "username": .text(\.username),
   ]
 
+  static let appMetadata: [String: VectorProperty<AppMetadata>] = [
+    "clientId": .kind(get: \.clientID, set: { _, _ in false }),
+    "environment": .kind(get: \.environment, set: { _, _ in false }),
+    "familyId": .text(\.familyID),
+  ]
+
   private static let accountType = VectorProperty<AccountRecord>.kind(
     get: { $0.accountType?.rawValue },
     set: { record, name in
@@ -113,15 +119,36 @@ enum VectorProperties {
     }
   }
 
-  /// Compares the properties that a row names.
+  /// Compares the properties that a row names; where it says `notNil` of one, any value does.
   static func compare<Record>(
     _ record: Record, with properties: JSONObject, by table: [String: VectorProperty<Record>]
   ) throws {
     for (name, value) in properties {
       guard let property = table[name] else { throw VectorFailure.notUnderstood([name]) }
+      if let isThere = value.objectValue?["notNil"] {
+        try expectEqual("whether there is \(name)", .bool(property.get(record) != nil), isThere)
+        continue
+      }
       try expectEqual(name, property.get(record), value.resolved().asOptionalString(name))
     }
   }
+}
+
+/// A record with the table of its properties.
+protocol VectorRecord: CacheRecord {
+  static var vectorProperties: [String: VectorProperty<Self>] { get }
+}
+
+extension Credential: VectorRecord {
+  static var vectorProperties: [String: VectorProperty<Credential>] { VectorProperties.credential }
+}
+
+extension AccountRecord: VectorRecord {
+  static var vectorProperties: [String: VectorProperty<AccountRecord>] { VectorProperties.account }
+}
+
+extension AppMetadata: VectorRecord {
+  static var vectorProperties: [String: VectorProperty<AppMetadata>] { VectorProperties.appMetadata }
 }
 
 extension Credential {

@@ -114,24 +114,32 @@ struct VectorScenario {
     if let name = step["name"]?.stringValue { saved[name] = record.fields }
   }
 
-  /// An item is given as such, or by its properties.
+  /// An item is given as such, by its properties, or as one with some properties of its own.
   private func item(_ step: JSONObject) throws -> JSONObject {
-    try step.object(step["item"] == nil ? "properties" : "item")
+    guard step["item"] != nil else { return try step.object("properties") }
+    let properties = try step["properties"] == nil ? [:] : step.object("properties")
+    return try Self.properties(try step.object("item")).merging(properties) { $1 }
+  }
+
+  /// The properties of an item, which may have them as a member, beside its class.
+  private static func properties(_ item: JSONObject) throws -> JSONObject {
+    guard item["properties"] != nil else { return item }
+    return try item.understood(["class", "kind", "properties"]).object("properties")
   }
 
   /// The items that a step is about; none is a list of its own.
   private func items(_ step: JSONObject) throws -> [JSONObject] {
     if step["items"] == nil { return [try item(step)] }
-    return try step.array("items").map { try $0.asObject("an item") }
+    return try step.array("items").map { try Self.properties($0.asObject("an item")) }
   }
 
   private func key(_ step: JSONObject) throws -> JSONObject {
     try step["key"] == nil ? item(step) : step.object("key")
   }
 
-  private func expect(_ step: JSONObject, found: [some CacheRecord]) throws {
+  private func expect<Record: VectorRecord>(_ step: JSONObject, found: [Record]) throws {
     let expected = try step.object("expect").understood([
-      "contains", "count", "item", "items", "nil", "notContains", "notNil",
+      "contains", "count", "item", "items", "nil", "notContains", "notNil", "properties",
     ])
     let fields = found.map(\.fields)
     if let count = expected["count"] { try expectEqual("count", .integer(Int64(found.count)), count) }
@@ -142,6 +150,10 @@ struct VectorScenario {
       try expectEqual("item \(index)", fields[index], try record(name))
     }
     if let name = expected["item"] { try expectEqual("the item", fields.first, try record(name)) }
+    for (index, properties) in try Self.expectedProperties(expected["properties"]) {
+      guard found.indices.contains(index) else { throw VectorFailure("no item \(index)") }
+      try VectorProperties.compare(found[index], with: properties, by: Record.vectorProperties)
+    }
     for name in try expected["contains"] == nil ? [] : expected.array("contains") {
       let record = try record(name)
       guard fields.contains(record) else { throw VectorFailure("\(name) is missing") }
@@ -152,6 +164,17 @@ struct VectorScenario {
     }
     if expected["nil"] != nil { try expectEqual("nil", found.isEmpty, expected.flag("nil")) }
     if expected["notNil"] != nil { try expectEqual("notNil", !found.isEmpty, expected.flag("notNil")) }
+  }
+
+  /// The properties of what should be found: of the first item, of items by their numbers, or of each.
+  private static func expectedProperties(_ value: JSONValue?) throws -> [(Int, JSONObject)] {
+    switch value {
+    case nil: []
+    case .array(let items): try items.enumerated().map { ($0, try $1.asObject("properties")) }
+    case .object(let members) where members.keys.allSatisfy { Int($0) != nil }:
+      try members.map { (Int($0) ?? 0, try $1.asObject("properties")) }
+    case .some(let value): [(0, try value.asObject("properties"))]
+    }
   }
 
   private func record(_ name: JSONValue) throws -> JSONObject {

@@ -77,6 +77,40 @@ struct VectorTests {
     try await VectorScenario().run(row)
   }
 
+  @Test func `An expectation may name properties of what is found`() async throws {
+    let item =
+      #"{"credentialType": "AccessToken", "homeAccountId": "u.t", "environment": "e", "clientId": "c", "realm": "r", "target": "s"}"#
+    func steps(_ expected: String) throws -> VectorRow {
+      let steps = """
+        {"steps": [{"op": "saveCredential", "item": \(item), "properties": {"secret": "one"}},
+          {"op": "getAllCredentials", "expect": {"count": 1, "properties": \(expected)}}]}
+        """
+      return VectorRow(
+        section: "cache_scenarios", index: 0,
+        fields: .object(try JSONObject(foreign: Data(steps.utf8), within: .cache)))
+    }
+    let one = #"{"secret": "one", "realm": {"notNil": true}, "familyId": null}"#
+    for expected in [one, "[\(one)]", #"{"0": \#(one)}"#] { try await VectorScenario().run(steps(expected)) }
+    for expected in [#"{"secret": "two"}"#, #"{"1": \#(one)}"#, #"{"realm": null}"#, #"{"other": "x"}"#] {
+      await #expect(throws: VectorFailure.self) { try await VectorScenario().run(steps(expected)) }
+    }
+  }
+
+  @Test(arguments: [("ssh-cert", String?.none), ("Pop", "another")])
+  func `A row may set the type and the key of its token`(_ type: String, _ kid: String?) async throws {
+    let row = try #require(
+      VectorFile.rows("schema_compliance").first { $0.fields["configuration"] == "aadTestConfigurationATPop" }
+    )
+    var (fields, json) = (row.fields, try row.fields.object("expectedJSON"))
+    json["token_type"] = .string(type)
+    fields["tokenTypeOverride"] = .string(type)
+    if let kid { (fields["kid"], json["kid"]) = (.string(kid), .string(kid)) }
+    let unexpected = VectorRow(section: row.section, index: 0, fields: .object(fields))
+    await #expect(throws: VectorFailure.self) { try await check(unexpected) }
+    fields["expectedJSON"] = .object(json)
+    try await check(VectorRow(section: row.section, index: 0, fields: .object(fields)))
+  }
+
   /// Runs every row once more and prints how many passed, so that the number can be read off.
   @Test func `Every section is known and every row passes`() async throws {
     let sections = try #require(VectorFile.shared).sections
