@@ -284,8 +284,8 @@ let package = Package(
     .testTarget(
       name: "MSALTests",
       dependencies: [
-        "Borrowing", "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityBroker", "IdentityClient", "MSAL",
-        "MSALExtensionsStore",
+        "Borrowing", "BrowserSignIn", "EntraLab", "GLibSupport", "HTTPSupport", "IdentityBroker",
+        "IdentityClient", "MSAL", "MSALExtensionsStore",
         "ProofOfPossession", "SecretService", "SoupTransport", "TestSupport", "TokenCache", httpTypes,
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),

@@ -65,7 +65,13 @@ public final class LinuxBroker: TokenBroker {
   ///
   /// - Throws: `IdentityError.Code.brokerFailed` when the bus does not say.
   public func presence() async throws(IdentityError) -> Presence {
-    try await run(on: queue) { (connection, cancellable) throws(IdentityError) in
+    try await presence(within: Self.patience)
+  }
+
+  /// Finds out as ``presence()`` does, within a time, also while other calls take theirs.
+  package func presence(within limit: Duration) async throws(IdentityError) -> Presence {
+    try await run(on: BlockingQueue(label: "llavero.broker.presence"), within: limit) {
+      (connection, cancellable) throws(IdentityError) in
       try connection.presence(cancellable)
     }
   }
@@ -258,12 +264,12 @@ extension LinuxBroker {
   private static let patience = Duration.seconds(24 * 86_400)
 
   private func run<T: Sendable>(
-    on queue: BlockingQueue,
+    on queue: BlockingQueue, within limit: Duration = LinuxBroker.patience,
     _ body: @escaping @Sendable (BrokerConnection, Cancellable) throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
     let connection = connection
     return try await queue.run(
-      timeout: Self.patience, onCancel: .cancelled, onTimeout: IdentityError.brokerFailed("nobody signed in")
+      timeout: limit, onCancel: .cancelled, onTimeout: IdentityError.brokerFailed("nobody signed in")
     ) { (cancellable) throws(IdentityError) in try body(connection, cancellable) }
   }
 }

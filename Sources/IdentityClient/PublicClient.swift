@@ -21,6 +21,7 @@ public final class PublicClient: Sendable {
   let authenticator: (any WebAuthenticator)?
   let popKeys: (any PopKeyProvider)?
   package let broker: (any TokenBroker)?
+  let isBrokerAllowed: @Sendable () -> Bool
   let resolver: AuthorityResolver
   let tokenEndpoint: TokenEndpoint
   let telemetry = ServerTelemetry()
@@ -74,13 +75,14 @@ public final class PublicClient: Sendable {
   }
 
   /// Makes a client with what the facade and the tests set besides: `httpSettings` are read when a request is made, in
-  /// place of the configuration's, and `lockDirectory` stands for the runtime directory.
+  /// place of the configuration's, `mayAskBroker` is asked then, too, and `lockDirectory` stands for the runtime directory.
   package init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, transport: any HTTPTransport,
     authenticator: (any WebAuthenticator)?, popKeys: (any PopKeyProvider)? = nil,
     broker: (any TokenBroker)? = nil, logger: Logger,
     now: @escaping @Sendable () -> Date = { Date() }, timing: Timing, lockDirectory: String? = nil,
     httpSettings: (@Sendable () -> HTTPSettings)? = nil,
+    mayAskBroker: @escaping @Sendable () -> Bool = { true },
     onBrowserEvent: @escaping @Sendable (BrowserEvent) -> Void = { _ in }
   ) {
     let log = ClientLog(logger: logger, showsPersonalData: configuration.logsPersonalData)
@@ -94,6 +96,7 @@ public final class PublicClient: Sendable {
     self.authenticator = authenticator
     self.popKeys = popKeys
     self.broker = broker
+    isBrokerAllowed = mayAskBroker
     self.timing = timing
     self.log = log
     self.now = now

@@ -138,7 +138,7 @@ struct SchemeTests {
   @Test(arguments: [
     "http", "HTTPS", "mailto:", "file:///", "javascript", "tel", "ssh", "x-y z", "1abc", "-a", "", "a/b",
     "ä.b",
-    "ms-settings", "chrome-extension", String(repeating: "a", count: 201),
+    "ms-settings", "chrome-extension", "msauth.", "msauth.://auth", String(repeating: "a", count: 201),
   ])
   func `A scheme that is no app's to take is wrong usage, and nothing is written`(_ scheme: String) throws {
     let result = try run("install", "--", scheme, program)

@@ -1,5 +1,7 @@
 import Foundation
+import GLibSupport
 import IdentityBroker
+import Synchronization
 import TestSupport
 import Testing
 import TokenCache
@@ -32,7 +34,7 @@ extension ApplicationTests {
         ("msauth.org.example.app://auth", true), ("MSAUTH.org.example.app://auth", true),
         ("http://localhost", false), ("https://example.com/common/oauth2/other", false),
         ("urn:ietf:wg:oauth:2.0:oob", false), ("org.example.app://auth", false),
-        ("msauth.org.example.app://other", false),
+        ("msauth.org.example.app://other", false), ("msauth.://auth", false),
       ])
     func `Which redirect URIs are for a broker`(address: String, isCapable: Bool) throws {
       let url = try #require(URL(string: address))
@@ -88,6 +90,43 @@ extension ApplicationTests {
       #expect(try await application.accountsFromDevice(for: MSALAccountEnumerationParameters()).isEmpty)
       #expect(try await application.deviceInformation(with: nil).extraDeviceInformation.isEmpty)
       withExtendedLifetime(broker) {}
+    }
+
+    @Test func `Whether the broker may be asked is read at each request`() async {
+      // It counts for the whole process.
+      await #expect(processExitsWith: .success) {
+        let broker = try StandInBroker()
+        defer { broker.kill() }
+        MSALGlobalConfig.brokerAvailability = .none
+        let application = try BrokerTests().application(broker)
+        let query = MSALAccountEnumerationParameters()
+        let before = Mutex(false)
+        application.accountsFromDevice(for: query) { accounts, _ in
+          before.withLock { $0 = accounts?.isEmpty ?? false }
+        }
+        guard before.withLock({ $0 }), try broker.calls().isEmpty else { exit(1) }
+        MSALGlobalConfig.brokerAvailability = .auto
+        guard try await application.accountsFromDevice(for: query).count == 1 else { exit(2) }
+        MSALGlobalConfig.brokerAvailability = .none
+        guard try await application.accountsFromDevice(for: query).isEmpty else { exit(3) }
+      }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `A bus that says nothing has no broker, and is not waited for long`() throws {
+      let directory = try TemporaryDirectory()
+      let path = directory.path + "/bus"
+      let socket = listeningUnixSocket(SOCK_STREAM, at: path, mode: 0o600, backlog: 8)
+      defer { close(socket) }
+      let config = MSALPublicClientApplicationConfig(clientId: FakeEntra.clientID)
+      config.cacheConfig.store = InMemoryStore()
+      config.broker = LinuxBroker(
+        busAddress: "unix:path=\(path)", limit: .seconds(86_400), directory: directory.path)
+      let entra = FakeEntra()
+      let application = try MSALPublicClientApplication(
+        configuration: config, transport: entra, authenticator: entra)
+      // A call on the bus has a minute.
+      for _ in 0..<4 { #expect(!application.isCompatibleAADBrokerAvailable) }
     }
 
     @Test func `Without a redirect URI for a broker nobody asks it`() async throws {

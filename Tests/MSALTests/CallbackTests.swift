@@ -57,6 +57,50 @@ extension ApplicationTests {
       }
     }
 
+    @Test func `Without a queue, what needs no broker calls back before it returns`() async throws {
+      let application = try MSALPublicClientApplication.test(entra)
+      _ = try await application.signIn()
+      let called = Mutex<[String]>([])
+      let note = { @Sendable (text: String?, error: (any Error)?) in
+        called.withLock { $0.append(text ?? "\((error as NSError?)?.code ?? 0)") }
+      }
+      application.getCurrentAccount(with: nil) { account, _, error in note(account?.username, error) }
+      #expect(called.withLock { $0 } == ["alice@contoso.example"])
+      application.accountsFromDevice(for: MSALAccountEnumerationParameters()) { accounts, error in
+        note(accounts?.first?.username, error)
+      }
+      #expect(called.withLock { $0.count } == 2)
+      application.getDeviceInformation(with: MSALParameters()) { information, error in
+        note(information.map { "\($0.deviceMode.rawValue)" }, error)
+      }
+      #expect(called.withLock { $0 }.dropFirst() == ["alice@contoso.example", "0"])
+      application.getWPJMetaDataDevice(with: nil, forTenantId: nil) { _, error in note(nil, error) }
+      application.getDeviceTokenForSharedDevice(withResource: "r", scopes: nil) { _, error in note(nil, error)
+      }
+      #expect(called.withLock { $0 }.dropFirst(3) == ["-50000", "-50000"])
+      // With a queue it is called there, and only then.
+      await withCheckedContinuation { continuation in
+        queue.async {
+          let parameters = MSALParameters()
+          parameters.completionBlockQueue = queue
+          application.getCurrentAccount(with: parameters) { _, _, _ in
+            note("later", nil)
+            continuation.resume()
+          }
+          #expect(called.withLock { $0.count } == 5)
+        }
+      }
+    }
+
+    @Test func `A cache that fails is told of before the call returns`() throws {
+      let application = try MSALPublicClientApplication.test(entra, store: LockedStore())
+      let called = Mutex<[String]>([])
+      application.getCurrentAccount(with: nil) { account, _, error in
+        called.withLock { $0.append((error as NSError?)?.domain ?? "none") }
+      }
+      #expect(called.withLock { $0 } == [NSOSStatusErrorDomain])
+    }
+
     @Test func `A refused request answers by the block`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let parameters = MSALDeviceCodeTokenParameters(scopes: []) { _ in }

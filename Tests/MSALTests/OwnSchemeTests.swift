@@ -31,6 +31,16 @@ struct OwnSchemeTests {
       configuration: config, transport: entra, authenticator: defaultAuthenticator(config))
   }
 
+  @Test(arguments: ["msauth.://auth", "MSAUTH.://auth", "msauth.com.example.://auth"])
+  func `A scheme that lacks the application's name is refused`(_ redirectURI: String) {
+    let config = MSALPublicClientApplicationConfig(
+      clientId: FakeEntra.clientID, redirectUri: redirectURI, authority: nil)
+    let error = #expect(throws: NSError.self) { try MSALPublicClientApplication(configuration: config) }
+    #expect(
+      error?.userInfo[MSALInternalErrorCodeKey] as? Int
+        == MSALInternalError.internalErrorInvalidRedirectURI.rawValue)
+  }
+
   @Test func `A scheme that does not lead here is the error of MSAL, at once`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()

@@ -3,11 +3,14 @@ import Logging
 public import TokenCache
 
 extension PublicClient {
+  /// Whether this client asks its broker, if it has one.
+  package var mayAskBroker: Bool { configuration.brokerPolicy != .off && isBrokerAllowed() }
+
   /// Whether a broker is there that this client may ask.
   ///
   /// - Throws: ``IdentityError/Code/brokerFailed`` when that cannot be found out.
   public func isBrokerAvailable() async throws(IdentityError) -> Bool {
-    guard configuration.brokerPolicy != .off, let broker else { return false }
+    guard mayAskBroker, let broker else { return false }
     return try await broker.isAvailable()
   }
 
@@ -73,7 +76,7 @@ extension PublicClient {
   func broker(
     for authority: Authority, binding isBound: Bool = false
   ) throws(IdentityError) -> (any TokenBroker)? {
-    guard configuration.brokerPolicy != .off else { return nil }
+    guard mayAskBroker else { return nil }
     if let broker, broker.serves(authority), !isBound { return broker }
     guard configuration.brokerPolicy == .required else { return nil }
     throw IdentityError(

@@ -17,6 +17,9 @@ public final class MSALAccountId: NSObject, NSCopying, Sendable {
     self.init(identifier)
   }
 
+  /// An empty id, for tests.
+  public override convenience init() { self.init("") }
+
   init(_ homeAccountID: String) {
     identifier = homeAccountID
     tenantId = Tenant.home(of: homeAccountID)

@@ -24,6 +24,9 @@ public final class MSALTenantProfile: NSObject, NSCopying, Sendable {
         environment: environment, isHomeTenant: isHomeTenantProfile, claims: claims))
   }
 
+  /// A profile of no tenant, for tests.
+  public override convenience init() { self.init(identifier: nil, tenantId: "") }
+
   init(_ profile: TenantProfile) {
     self.profile = profile
   }

@@ -5,10 +5,24 @@ import TokenCache
 
 extension MSALPublicClientApplication {
   /// Does work and calls the block with its outcome: on a queue, for the block may take its time.
+  ///
+  /// - Parameters:
+  ///   - block: Takes the outcome.
+  ///   - queue: Where to call it; one of the library's unless it is named.
+  ///   - waits: Whether it is called before this returns where no queue is named, as MSAL for iOS and macOS does where
+  ///     nothing but the cache is asked. Programs rely on it.
+  ///   - work: What to do.
   func complete<T: Sendable>(
-    _ block: @escaping @Sendable (T?, (any Error)?) -> Void, on queue: DispatchQueue?,
+    _ block: @escaping @Sendable (T?, (any Error)?) -> Void, on queue: DispatchQueue?, waits: Bool = false,
     _ work: @escaping @Sendable () async throws -> T
   ) {
+    let call = { @Sendable (outcome: Result<T, any Error>) in
+      switch outcome {
+      case .success(let value): block(value, nil)
+      case .failure(let error): block(nil, error)
+      }
+    }
+    if waits, queue == nil { return call(Result { try blocking(work) }) }
     Task {
       let outcome: Result<T, any Error>
       do {
@@ -16,13 +30,7 @@ extension MSALPublicClientApplication {
       } catch {
         outcome = .failure(error)
       }
-      let call = { @Sendable in
-        switch outcome {
-        case .success(let value): block(value, nil)
-        case .failure(let error): block(nil, error)
-        }
-      }
-      (queue ?? .global()).async(execute: call)
+      (queue ?? .global()).async { call(outcome) }
     }
   }
 

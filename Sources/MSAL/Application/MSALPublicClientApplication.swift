@@ -6,8 +6,8 @@ import TokenCache
 
 /// Signs people in to an application without a secret of its own, and keeps their tokens fresh.
 ///
-/// Methods with a completion block return at once and call it later, on the queue that the parameters name, or
-/// as ``MSALParameters/completionBlockQueue`` says. The blocks are `@Sendable`; code in the Swift 5 language mode is not
+/// Methods with a completion block call it on the queue that the parameters name, or as
+/// ``MSALParameters/completionBlockQueue`` says. The blocks are `@Sendable`; code in the Swift 5 language mode is not
 /// held to that, and in Swift 6 what it may not do there is a warning. Async methods do the same for code that can wait; cancelling
 /// their task ends the work with ``MSALError/userCanceled``. Errors are `NSError` objects, most of them in
 /// ``MSALErrorDomain``; a network that is down shows in `NSURLErrorDomain`, and a keyring that is locked or away
@@ -74,16 +74,29 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
       authenticator: authenticator ?? defaultAuthenticator(self.config),
       popKeys: self.config.popKeys, broker: self.config.tokenBroker ?? self.config.broker,
       logger: MSALGlobalConfig.loggerConfig.logger(), timing: .system, httpSettings: { .current },
-      onBrowserEvent: postNotifications)
+      mayAskBroker: { [hasTokenBroker = self.config.tokenBroker != nil] in
+        hasTokenBroker || MSALGlobalConfig.brokerAvailability == .auto
+      }, onBrowserEvent: postNotifications)
+    super.init()
+  }
+
+  /// An application without a client id, which can do nothing: for a subclass that stands in for one in tests.
+  public override init() {
+    config = MSALPublicClientApplicationConfig(clientId: "")
+    client = PublicClient(
+      configuration: ClientConfiguration(clientID: ""), cache: TokenCacheAccessor(store: InMemoryStore()))
     super.init()
   }
 
   /// The version of this library.
   open class var sdkVersion: String? { Library.version }
 
-  /// Whether the machine has an identity broker that runs or can be started. macOS always says no, whatever it has.
+  /// Whether the machine has an identity broker that runs or can be started. A session bus that does not say so within
+  /// three seconds has none. macOS always says no, whatever it has.
   open var isCompatibleAADBrokerAvailable: Bool {
-    (try? blocking { [broker = config.broker] in try await broker.isAvailable() }) ?? false
+    (try? blocking { [broker = config.broker] in
+      try await broker.presence(within: .seconds(3)) != .absent
+    }) ?? false
   }
 
   /// Completes a sign-in whose redirect URI has a scheme of the application's own.
@@ -231,14 +244,16 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
 
   /// The accounts that fit: those of the cache, then those that the machine's identity broker alone knows.
   ///
-  /// The block is called on a queue of the library's unless the parameters name one.
+  /// Unless the parameters name a queue, the block is called before this returns where no broker is asked, and else on a
+  /// queue of the library's.
   @preconcurrency
   open func accountsFromDevice(
     for parameters: MSALAccountEnumerationParameters,
     completionBlock: @escaping @Sendable ([MSALAccount]?, (any Error)?) -> Void
   ) {
     let query = AccountsQuery(parameters)
-    complete(completionBlock, on: parameters.completionBlockQueue) { [self] in
+    let waits = !client.mayAskBroker
+    complete(completionBlock, on: parameters.completionBlockQueue, waits: waits) { [self] in
       try await accounts(query, fromDevice: true)
     }
   }
@@ -256,7 +271,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// The account that is signed in to an application for one person, and the one that was before, if that was
   /// another.
   ///
-  /// The block is called on a queue of the library's unless the parameters name one.
+  /// The block is called before this returns unless the parameters name a queue.
   @preconcurrency
   open func getCurrentAccount(
     with parameters: MSALParameters?,
@@ -264,7 +279,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   ) {
     complete(
       { current, error in completionBlock(current?.current, current?.previous, error) },
-      on: parameters?.completionBlockQueue
+      on: parameters?.completionBlockQueue, waits: true
     ) { [self] in try await currentAccount() }
   }
 
@@ -318,14 +333,15 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
 
   /// What is known of the device: that it is an ordinary one, and what the identity broker's tokens say of it.
   ///
-  /// The block is called on a queue of the library's unless the parameters name one. It gets
+  /// The block is called before this returns unless the parameters name a queue. It gets
   /// ``MSALInternalError/internalBrokerNotAvailable`` where the broker may not be used, and no error where there is none.
   @preconcurrency
   open func getDeviceInformation(
     with parameters: MSALParameters?,
     completionBlock: @escaping @Sendable (MSALDeviceInformation?, (any Error)?) -> Void
   ) {
-    complete(completionBlock, on: parameters?.completionBlockQueue) { [self] in try await deviceInformation()
+    complete(completionBlock, on: parameters?.completionBlockQueue, waits: true) { [self] in
+      try await deviceInformation()
     }
   }
 
@@ -345,7 +361,9 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     with parameters: MSALParameters?, forTenantId tenantId: String?,
     completionBlock: @escaping @Sendable (MSALWPJMetaData?, (any Error)?) -> Void
   ) {
-    complete(completionBlock, on: parameters?.completionBlockQueue) { throw unregisteredDevice() }
+    complete(completionBlock, on: parameters?.completionBlockQueue, waits: true) {
+      throw unregisteredDevice()
+    }
   }
 
   /// What is known of the device's registration with an organization.
@@ -364,7 +382,9 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     with parameters: MSALDeviceTokenParameters,
     completionBlock: @escaping @Sendable (MSALDeviceTokenResult?, (any Error)?) -> Void
   ) {
-    complete(completionBlock, on: parameters.completionBlockQueue) { throw unregisteredDevice() }
+    complete(completionBlock, on: parameters.completionBlockQueue, waits: true) {
+      throw unregisteredDevice()
+    }
   }
 
   /// A token of the device itself.
@@ -383,7 +403,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     withResource resource: String, scopes: [String]?,
     completionBlock: @escaping @Sendable (MSALDeviceTokenResult?, (any Error)?) -> Void
   ) {
-    complete(completionBlock, on: nil) { throw unregisteredDevice() }
+    complete(completionBlock, on: nil, waits: true) { throw unregisteredDevice() }
   }
 
   /// A token of a device that several people share.

@@ -38,6 +38,13 @@ public final class MSALResult: NSObject, Sendable {
         isExtendedLifetime: extendedLifeTimeToken, source: .network))
   }
 
+  /// A result without a token, for tests.
+  public override convenience init() {
+    self.init(
+      accessToken: "",
+      account: MSALAccount(Account(homeAccountID: "", username: nil, environment: "", tenantProfiles: [])))
+  }
+
   init(_ result: AuthenticationResult) {
     self.result = result
     account = MSALAccount(result.account)

@@ -34,6 +34,7 @@ public final class MSALLoggerConfig: NSObject, Sendable {
   /// Sets what is told of everything from now on, in place of an earlier callback. It is called on a queue of
   /// the library's, one call after the other, and never on the main thread: a callback that touches the window has to get
   /// there by itself.
+  @preconcurrency
   public func setLogCallback(_ callback: @escaping MSALLogCallback) {
     values.withLock { $0.callback = callback }
   }

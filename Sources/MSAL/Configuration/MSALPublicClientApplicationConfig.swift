@@ -148,15 +148,16 @@ extension MSALPublicClientApplicationConfig {
   private func brokerPolicy(_ redirectURI: MSALRedirectUri?) -> BrokerPolicy {
     if tokenBroker != nil { return .required }
     let isForBroker = redirectURI?.brokerCapable == true && !bypassRedirectURIValidation
-    return isForBroker && MSALGlobalConfig.brokerAvailability == .auto ? .automatic : .off
+    return isForBroker ? .automatic : .off
   }
 
   private func parsedRedirectURI() throws -> URL? {
     guard let redirectUri else { return nil }
-    guard let url = URL(string: redirectUri), url.scheme != nil else {
+    // "msauth." lacks the application's name.
+    guard let url = URL(string: redirectUri), let scheme = url.scheme, !scheme.hasSuffix(".") else {
       throw NSError(
-        .internalErrorInvalidRedirectURI, "\"\(redirectUri)\" is no redirect URI.",
-        advice: "Leave it out for http://localhost, or name a scheme of the application's own.")
+        .internalErrorInvalidRedirectURI, "\"\(redirectUri)\" is not a redirect URI.",
+        advice: "Leave it out for http://localhost, or name a scheme such as msauth.com.example.mail.")
     }
     return url
   }

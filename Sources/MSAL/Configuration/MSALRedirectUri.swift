@@ -10,6 +10,11 @@ public final class MSALRedirectUri: NSObject, NSCopying, Sendable {
   /// The native client's has to be registered for the application in any case; it is what a broker on Linux goes by.
   public var brokerCapable: Bool { isNativeClient || isForBroker }
 
+  /// The redirect URI of an application that names none, `http://localhost`.
+  public override convenience init() {
+    self.init(url: URL(string: "http://localhost") ?? URL(filePath: "/"))
+  }
+
   init(url: URL) {
     self.url = url
   }
@@ -20,7 +25,8 @@ public final class MSALRedirectUri: NSObject, NSCopying, Sendable {
   }
 
   private var isForBroker: Bool {
-    (url.scheme ?? "").lowercased().hasPrefix("msauth.") && url.host == "auth"
+    let scheme = (url.scheme ?? "").lowercased()
+    return scheme.hasPrefix("msauth.") && !scheme.hasSuffix(".") && url.host == "auth"
   }
 
   /// The object itself: it never changes.

@@ -16,5 +16,6 @@ public final class MSALWipeCacheForAllAccountsConfig: NSObject, Sendable {
     return locations
   }
 
-  override private init() {}
+  /// An object without use: all there is belongs to the class.
+  public override init() {}
 }

@@ -23,6 +23,7 @@ public final class MSALLogger: NSObject, Sendable {
   }
 
   /// Sets what is told of everything from now on, as ``MSALLoggerConfig/setLogCallback(_:)`` does.
+  @preconcurrency
   public func setCallback(_ callback: @escaping MSALLogCallback) {
     MSALGlobalConfig.loggerConfig.setLogCallback(callback)
   }

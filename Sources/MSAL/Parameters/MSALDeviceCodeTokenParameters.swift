@@ -15,6 +15,7 @@ open class MSALDeviceCodeTokenParameters: MSALTokenParameters {
   /// - Parameters:
   ///   - scopes: What the token is for.
   ///   - show: Shows the code to the person. It is called on a thread of the library's.
+  @preconcurrency
   public init(scopes: [String], show: @escaping @Sendable (MSALDeviceCode) -> Void) {
     self.show = show
     super.init(scopes: scopes)

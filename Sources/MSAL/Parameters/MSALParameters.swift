@@ -2,8 +2,8 @@ public import Foundation
 
 /// What every call can be told.
 open class MSALParameters: NSObject {
-  /// Where the completion block is called. Unless it is set, sign-in and sign-out call it on the main queue,
-  /// everything else on a queue of the library's.
+  /// Where the completion block is called. Unless it is set, sign-in and sign-out call it on the main queue, silent
+  /// requests on a queue of the library's, and what asks the cache alone before it returns.
   ///
   /// A program whose main thread runs GLib's main loop (GTK, for instance) serves no main queue: it sets this
   /// or uses the async methods.

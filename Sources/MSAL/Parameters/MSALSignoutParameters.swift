@@ -18,6 +18,9 @@ open class MSALSignoutParameters: MSALParameters {
   /// Parameters to add to the address of the sign-out page, by name.
   open var extraQueryParameters: [String: String]?
 
+  /// Nothing but defaults.
+  public override convenience init() { self.init(webviewParameters: MSALWebviewParameters()) }
+
   /// - Parameter webviewParameters: How the sign-out page is shown; they are copied.
   public init(webviewParameters: MSALWebviewParameters) {
     self.webviewParameters = MSALWebviewParameters(copying: webviewParameters)

@@ -10,7 +10,8 @@ struct OwnScheme: ExpressibleByArgument, Equatable, Sendable {
   init?(argument: String) {
     let name = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)[0].lowercased()
     guard name.utf8.first.map({ Self.letters.contains($0) }) ?? false, name.utf8.count <= Self.maximumLength,
-      name.utf8.allSatisfy({ Self.letters.contains($0) || Self.others.contains($0) })
+      // What ends in a dot, such as "msauth.", lacks the app's name.
+      !name.hasSuffix("."), name.utf8.allSatisfy({ Self.letters.contains($0) || Self.others.contains($0) })
     else { return nil }
     self.name = name
   }
