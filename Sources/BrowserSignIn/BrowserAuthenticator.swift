@@ -101,7 +101,7 @@ public struct BrowserAuthenticator: WebAuthenticator {
     let listener: RedirectListener
     do throws(PrivateFileError) {
       listener = try RedirectListener(
-        directory: RedirectMailbox.ownDirectory, redirectURI: redirectURI, state: page.state ?? "",
+        directory: RedirectMailbox.makeOwnDirectory().path, redirectURI: redirectURI, state: page.state ?? "",
         isExpected: isExpected)
     } catch {
       throw IdentityError(

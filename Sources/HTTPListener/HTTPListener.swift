@@ -1,5 +1,6 @@
 package import CGLib
 package import GLibSupport
+import Glibc
 import LibsoupOnDemand
 
 /// An HTTP server for whoever reaches a socket of this machine: it accepts connections, reads one request on each, and
@@ -9,7 +10,7 @@ import LibsoupOnDemand
 package final class HTTPListener: @unchecked Sendable {
   package struct Limits: Sendable {
     /// The most connections at once. The others wait in the kernel's queue; where too many have said nothing for a
-    /// while, those who have the most of them lose one.
+    /// while, those who have the most of them lose one. Other users have half of the places at most.
     package var connections: Int
     /// How long a request may take to come.
     package var requestTime: Duration
@@ -131,6 +132,13 @@ package final class HTTPListener: @unchecked Sendable {
     }
     guard let server, let socket = g_socket_accept(listener, nil, nil) else { return }
     defer { g_object_unref(socket) }
+    let user = peerUser(g_socket_get_fd(socket))
+    let isOthers = user.map { $0 != geteuid() } ?? false
+    // What is too much for other users ends at once: it must not keep this one's waiting.
+    guard !isOthers || connections.values.count(where: \.isOthers) < limits.connections / 2 else {
+      g_socket_close(socket, nil)
+      return
+    }
     guard let stream = g_socket_connection_factory_create_connection(socket),
       // libsoup asks a connection for addresses of the Internet, which one on a Unix socket has not.
       let address = g_inet_socket_address_new_from_string("127.0.0.1", 0)
@@ -140,7 +148,8 @@ package final class HTTPListener: @unchecked Sendable {
       g_object_unref(key)
       g_object_unref(addressKey)
     }
-    let connection = ListenerConnection(key, peer: SocketPeer(g_socket_get_fd(socket)))
+    let connection = ListenerConnection(
+      key, peer: SocketPeer(g_socket_get_fd(socket)), isOthers: isOthers)
     // Says when libsoup is done with the connection.
     g_object_weak_ref(
       key.assumingMemoryBound(to: GObject.self),
@@ -182,14 +191,17 @@ package final class HTTPListener: @unchecked Sendable {
 private final class ListenerConnection {
   let start = ContinuousClock.now
   let peer: SocketPeer?
+  /// Whether it is another user's.
+  let isOthers: Bool
   /// libsoup keeps it; whoever uses it after its end would meet another.
   private let stream: UnsafeMutableRawPointer
   private var timer: ContextTimer?
   private var exchange: ListenerExchange?
 
-  init(_ stream: UnsafeMutableRawPointer, peer: SocketPeer?) {
+  init(_ stream: UnsafeMutableRawPointer, peer: SocketPeer?, isOthers: Bool) {
     self.stream = stream
     self.peer = peer
+    self.isOthers = isOthers
   }
 
   func limit(to time: Duration) {

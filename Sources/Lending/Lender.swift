@@ -119,7 +119,7 @@ public final class Lender: Sendable {
   ///   - isOpenToAnyUser: Whether other users of the machine may borrow, too, who reach the socket.
   ///   - token: Gets the tokens.
   ///   - question: Asks the person before the first token for each borrower.
-  ///   - log: Told of each request, on any thread.
+  ///   - log: Told of each request, on any thread. The lender waits for it, and should not have to.
   /// - Throws: ``LendingError``
   public convenience init(
     _ loan: Loan, at place: Place, isOpenToAnyUser: Bool = false, token: @escaping TokenSource,
@@ -315,7 +315,7 @@ public final class Lender: Sendable {
     log(
       LendingEvent(
         date: clock.date, path: known, scopes: scopes, status: status, error: refusal?.error,
-        borrower: borrower))
+        reason: refusal?.description, borrower: borrower))
   }
 }
 
@@ -330,6 +330,8 @@ public struct LendingEvent: Sendable {
   public let status: Int
   /// Why there was none, in one word; `nil` for success.
   public let error: String?
+  /// Why there was none, in the sentence that the borrower gets, too; `nil` for success. Nothing of the request is in it.
+  public let reason: String?
   public let borrower: Borrower
 }
 

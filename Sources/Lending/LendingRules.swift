@@ -96,7 +96,7 @@ struct LendingRules: Sendable {
   private func question(_ asked: [String]) throws(LoanRefusal) -> TokenQuestion {
     guard let scopes = loan.scopes(for: asked) else {
       let lent = loan.scopes.map { $0.joined(separator: " ") }.joined(separator: "; ")
-      throw LoanRefusal(.invalidScope, 403, "That is not lent in these words. Lent is: \(lent).")
+      throw LoanRefusal(.invalidScope, 403, "Scope not offered by the lender. Offered: \(lent).")
     }
     return TokenQuestion(scopes: scopes)
   }

@@ -52,31 +52,33 @@ final class LoanSocket: Sendable {
   /// - Returns: The socket, which is listened on.
   /// - Throws: ``LendingError``
   static func made(at path: String?, isOpen: Bool) throws(LendingError) -> LoanSocket {
-    let runtime = RuntimeDirectory(environment: processEnvironment()).path
+    let runtime = RuntimeDirectory(environment: processEnvironment())
     var ownDirectory: String?
     var isMade = false
     defer { if !isMade, let ownDirectory { rmdir(ownDirectory) } }
     if path == nil {
-      let directory = "\(runtime)/loan-\(String(UInt32.random(in: .min ... .max), radix: 16))"
-      do throws(PrivateFileError) { _ = try PrivateDirectory.made(at: directory) } catch {
+      do throws(PrivateFileError) {
+        let name = "loan-\(String(UInt32.random(in: .min ... .max), radix: 16))"
+        ownDirectory = try runtime.directory(name).path
+        if let all = try PrivateDirectory.existing(at: runtime.path) { removeAbandonedDirectories(in: all) }
+      } catch {
         throw .init(error)
       }
       // What is above it still keeps others out, but not those into whose container it is mounted.
-      if isOpen { chmod(directory, 0o711) }
-      ownDirectory = directory
+      if isOpen, let ownDirectory { chmod(ownDirectory, 0o711) }
     }
-    let path = absolute(path ?? "\(ownDirectory ?? runtime)/loan.sock")
+    let path = absolute(path ?? "\(ownDirectory ?? runtime.path)/loan.sock")
     guard path.utf8.count <= longestSocketPath else { throw .pathTooLong(path: path) }
     // Nobody else looks for a name in a directory that has just been made.
     let lock: HeldLockFile?
     do throws(PrivateFileError) {
       lock =
         try ownDirectory == nil
-        ? HeldLockFile(directory: runtime, name: "loan-\(sha256Hex(path).prefix(16)).lock") : nil
+        ? HeldLockFile(directory: runtime.path, name: "loan-\(sha256Hex(path).prefix(16)).lock") : nil
     } catch {
       throw .init(error)
     }
-    defer { lock?.release() }
+    defer { lock?.remove() }
     let parent = parentDirectory(of: path)
     let name = String(path.dropFirst(parent.count).drop { $0 == "/" })
     guard !name.isEmpty else { throw .notASocket(path: path) }
@@ -108,6 +110,20 @@ final class LoanSocket: Sendable {
       unlinkat(place.directory, place.name, 0)
     }
     if let directory = place.ownDirectory { rmdir(directory) }
+  }
+
+  /// Removes the directories of lenders that were killed. One that has no socket may belong to a lender that is about to
+  /// make it.
+  private static func removeAbandonedDirectories(in runtime: PrivateDirectory) {
+    for name in (try? runtime.names()) ?? [] where name.hasPrefix("loan-") {
+      let path = "\(runtime.path)/\(name)"
+      let directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      guard directory >= 0 else { continue }
+      defer { close(directory) }
+      let hasSocket = faccessat(directory, "loan.sock", F_OK, 0) == 0
+      guard hasSocket, (try? removeAbandoned("loan.sock", in: directory, path)) != nil else { continue }
+      rmdir(path)
+    }
   }
 
   private static func removeAbandoned(

@@ -5,14 +5,14 @@ final class Permissions: Sendable {
   /// So many borrowers wait for the person at most.
   private static let longestQueue = 16
 
-  private struct State {
+  struct State {
     var answers: [Borrower: Task<Bool?, Never>] = [:]
     var last: Task<Bool?, Never>?
     var waiting = 0
   }
 
   private let ask: Lender.Question
-  private let state = Mutex(State())
+  let state = Mutex(State())
 
   init(ask: @escaping Lender.Question) {
     self.ask = ask
@@ -32,7 +32,8 @@ final class Permissions: Sendable {
         let answer = borrower.isThere ? await ask(borrower, scopes) : nil
         self.state.withLock { state in
           state.waiting -= 1
-          if answer == nil { state.answers[borrower] = nil }
+          // One at a port is another borrower with each connection.
+          if answer == nil || borrower.process == nil { state.answers[borrower] = nil }
           // What is known of processes that have ended is of no use, and would become much.
           if state.answers.count > 64 { state.answers = state.answers.filter { $0.key.isThere } }
         }

@@ -142,19 +142,21 @@ package struct LoanRefusal: Codable, Sendable, Equatable, Error {
   /// One of ``Code``, unless the lender is of another version.
   package var error: String
   package var description: String
+  /// The same for the clients of managed identities, which show this member alone.
+  package private(set) var message: String?
   package var statusCode: Int
 
   package var code: Code? { Code(rawValue: error) }
 
   package enum CodingKeys: String, CodingKey {
-    case error
+    case error, message, statusCode
     case description = "error_description"
-    case statusCode
   }
 
   package init(_ code: Code, _ statusCode: Int, _ description: String) {
     error = code.rawValue
     self.description = description
+    message = description
     self.statusCode = statusCode
   }
 }

@@ -1,5 +1,6 @@
 import GLibSupport
 import Glibc
+import TestSupport
 import Testing
 
 struct RuntimeDirectoryTests {
@@ -19,5 +20,14 @@ struct RuntimeDirectoryTests {
   @Test func `In a snap the directory is not shared`() {
     #expect(RuntimeDirectory(environment: [:]).isShared)
     #expect(!RuntimeDirectory(environment: ["SNAP": "/snap/app/1"]).isShared)
+  }
+
+  @Test func `A directory in one that others may use is refused, and not made`() throws {
+    let home = try TemporaryDirectory()
+    let runtime = RuntimeDirectory(environment: ["XDG_RUNTIME_DIR": home.path])
+    #expect(try runtime.directory("loan").path == runtime.path + "/loan")
+    chmod(runtime.path, 0o777)
+    #expect(throws: PrivateFileError.notPrivate(path: runtime.path)) { try runtime.directory("other") }
+    #expect(access(runtime.path + "/other", F_OK) != 0)
   }
 }

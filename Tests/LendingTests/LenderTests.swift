@@ -1,12 +1,13 @@
 import FoundationEssentials
 import Glibc
 import IdentityClient
-import Lending
 import LoanProtocol
 import Synchronization
 import TestSupport
 import Testing
 import TokenCache
+
+@testable import Lending
 
 private let prefix = "/token?api-version=2019-08-01&"
 
@@ -375,11 +376,30 @@ struct LenderTests {
     let events = lender.events
     #expect(events.map(\.status) == [200, 403])
     #expect(events.map(\.error) == [nil, "invalid_scope"])
+    let offered =
+      "Scope not offered by the lender. Offered: User.Read Mail.Read; https://management.azure.com/.default."
+    #expect(events.map(\.reason) == [nil, offered])
     #expect(events.map(\.scopes) == [["User.Read", "Mail.Read"], []])
     #expect(events[0].borrower.process == getpid())
     #expect(events[0].borrower.user == geteuid())
     #expect(events[0].borrower.command?.isEmpty == false)
     #expect(!"\(events)".contains("mistake"))
+  }
+
+  @Test func `A refusal says why in the member that clients of managed identities show`() async throws {
+    let answer = await (try TestLender()).send("/token?api-version=2019-08-01&scope=Mail.Send")
+    let members = try JSONDecoder().decode([String: JSONValue].self, from: answer.body)
+    #expect(members["message"]?.stringValue?.contains("Offered: User.Read Mail.Read;") == true)
+    #expect(members["message"] == members["error_description"])
+    #expect(members.keys.sorted() == ["error", "error_description", "message", "statusCode"])
+  }
+
+  @Test func `What was said of one connection at a port is not kept`() async {
+    let permissions = Permissions { _, _ in true }
+    for connection in 1...100 as ClosedRange<UInt64> {
+      #expect(await permissions.allows(Borrower(nil, connection: connection), ["User.Read"]) == true)
+    }
+    #expect(permissions.state.withLock { $0.answers.count } == 0)
   }
 
   @Test func `The person is asked once for each program`() async throws {

@@ -62,21 +62,46 @@ struct SocketTests {
     _ = try await lender.send().token()
   }
 
-  @Test func `A socket in a directory of its own leaves nothing behind, and needs no lock`() throws {
+  @Test(arguments: [true, false])
+  func `A lender leaves neither a directory nor a lock behind`(_ isNamed: Bool) throws {
     let runtime = RuntimeDirectory(environment: ProcessInfo.processInfo.environment).path
-    for (isNamed, hasLock) in [(true, true), (false, false)] {
-      let lender = try TestLender(at: isNamed ? nil : .socket(path: nil))
-      guard case .socket(let path) = lender.lender.address else {
-        Issue.record("It has no socket.")
-        return
-      }
-      lender.lender.close()
-      #expect(access(path, F_OK) != 0)
-      #expect(isNamed || access(String(path.dropLast("/loan.sock".count)), F_OK) != 0)
-      let lock = "\(runtime)/loan-\(sha256Hex(path).prefix(16)).lock"
-      #expect((access(lock, F_OK) == 0) == hasLock)
-      unlink(lock)
+    let lender = try TestLender(at: isNamed ? nil : .socket(path: nil))
+    guard case .socket(let path) = lender.lender.address else {
+      Issue.record("It has no socket.")
+      return
     }
+    lender.lender.close()
+    #expect(access(path, F_OK) != 0)
+    #expect(isNamed || access(String(path.dropLast("/loan.sock".count)), F_OK) != 0)
+    #expect(access("\(runtime)/loan-\(sha256Hex(path).prefix(16)).lock", F_OK) != 0)
+  }
+
+  @Test func `The directory of a lender that was killed is removed, and no other`() async throws {
+    let runtime = RuntimeDirectory(environment: ProcessInfo.processInfo.environment)
+    let names = ["loan-test-dead", "loan-test-empty", "loan-test-other"]
+    let paths = try names.map { try runtime.directory($0).path }
+    defer {
+      for path in paths {
+        for name in ["loan.sock", "file"] { unlink("\(path)/\(name)") }
+        rmdir(path)
+      }
+    }
+    let end = try Child.run(
+      "python3",
+      [
+        "-c", "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen()",
+        paths[0] + "/loan.sock",
+      ], environment: ["PATH": "/usr/bin:/bin"])
+    #expect(end.status == 0)
+    let isWritten = writeNewFile(Array("precious".utf8).span, to: paths[2] + "/loan.sock")
+    #expect(isWritten)
+    let other = try TestLender(at: .socket(path: nil))
+    let lender = try TestLender(at: .socket(path: nil))
+    #expect(access(paths[0], F_OK) != 0)
+    // One that is empty may be about to get its socket.
+    #expect(access(paths[1], F_OK) == 0)
+    #expect(access(paths[2] + "/loan.sock", F_OK) == 0)
+    for lender in [other, lender] { _ = try await lender.send().token() }
   }
 
   @Test func `A socket that is in use stays, and so does its lender`() async throws {
@@ -185,6 +210,47 @@ struct SocketTests {
         connections.append(s)
         if number == 300:
             print(number, flush=True)
+    time.sleep(1000)
+    """
+
+  @Test(.enabled(if: OtherUser.command != nil, "nobody else can be had"))
+  func `Another user's half requests leave half of a port's places free`() async throws {
+    let lender = try TestLender(at: .port(0))
+    guard case .endpoint(let url, _) = lender.lender.address else {
+      Issue.record("It has no port.")
+      return
+    }
+    let stranger = try #require(OtherUser.command)
+    let output = try Pipe()
+    let flood = try Child(
+      stranger[0], stranger.dropFirst() + ["python3", "-c", Self.halfRequests, "\(url.port ?? 0)"],
+      environment: ["PATH": "/usr/bin:/bin"], streams: (nil, output.writing, 2))
+    output.closeWriting()
+    #expect(output.readLine() == "128 are open")
+    _ = try await lender.send().token()
+    flood.signal(SIGKILL)
+    flood.wait()
+  }
+
+  /// Begins 300 requests, waits until the lender has ended the 172 that are too many, and says how many of the first it
+  /// has not.
+  private static let halfRequests = """
+    import select, socket, sys, time
+    connections = []
+    for number in range(300):
+        s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+        try:
+            s.send(b"GET /token HTTP/1.1\\r\\n")
+        except OSError:
+            pass
+        connections.append(s)
+    poll = select.poll()
+    for s in connections:
+        poll.register(s, select.POLLIN)
+    ended = set()
+    while len(ended) < 172:
+        ended |= {descriptor for descriptor, _ in poll.poll()}
+    print(sum(s.fileno() not in ended for s in connections[:128]), "are open", flush=True)
     time.sleep(1000)
     """
 

@@ -14,9 +14,19 @@ private final class LendingTool: Sendable {
   let printed: [String: String]
   private let errors: Pipe
 
-  init(_ tool: LabTool, _ arguments: [String], lines: Int = 1, through program: [String] = []) throws {
+  init(
+    _ tool: LabTool, _ arguments: [String], lines: Int = 1, through program: [String] = [],
+    errorsAreFull isFull: Bool = false
+  ) throws {
     let output = try Pipe()
     errors = try Pipe()
+    if isFull {
+      _ = fcntl(errors.writing, F_SETFL, O_NONBLOCK)
+      for size in [4096, 1] {
+        while write(errors.writing, [UInt8](repeating: 10, count: size), size) > 0 {}
+      }
+      _ = fcntl(errors.writing, F_SETFL, 0)
+    }
     let command = program + [Tool.path, "lend"] + arguments
     // What is freed is written over, so that its use shows.
     let environment = tool.environment.merging(["G_SLICE": "always-malloc", "MALLOC_PERTURB_": "165"]) { $1 }
@@ -88,6 +98,43 @@ struct LendTests {
         #expect(access(lending.socket, F_OK) != 0)
         #expect(access(String(lending.socket.dropLast("/loan.sock".count)), F_OK) != 0)
       }
+    }
+  }
+
+  @Test func `Standard error that nobody reads holds up neither borrowers nor the end`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let lending = try LendingTool(tool, ["--scope", "User.Read"], errorsAreFull: true)
+      for _ in 0..<3 { #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer") }
+      lending.child.signal(SIGTERM)
+      #expect(lending.child.wait() == 0)
+      #expect(access(lending.socket, F_OK) != 0)
+    }
+  }
+
+  @Test func `Refusals without end are counted, and hide no other line`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let lending = try LendingTool(tool, ["--scope", "User.Read"])
+      let flood = try Child.run(
+        "curl", ["-sS", "--unix-socket", lending.socket, "http://localhost/other?[1-300]"],
+        environment: ["PATH": "/usr/bin:/bin"])
+      #expect(flood.status == 0)
+      #expect(try await lending.curl("scope=Mail.Read")["error"] == "invalid_scope")
+      _ = try await lending.curl("scope=User.Read")
+      lending.child.signal(SIGTERM)
+      #expect(lending.child.wait() == 0)
+      var lines: [String] = []
+      while case let line = lending.errorLine(), !line.isEmpty { lines.append(line) }
+      let refusals = lines.filter { $0.contains("another path: 404 invalid_request") }
+      // They may begin at the end of a minute.
+      #expect([20, 40].contains(refusals.count))
+      let count = lines.compactMap { $0.wholeMatch(of: #/(\d+) more requests, which are not listed\./#)?.1 }
+      #expect(count.compactMap { Int($0) }.reduce(0, +) == 300 - refusals.count)
+      #expect(lines.contains { $0.hasSuffix(": Scope not offered by the lender. Offered: User.Read.") })
+      #expect(lines.contains { $0.contains("/token User.Read: 200") })
     }
   }
 
@@ -186,8 +233,24 @@ struct LendTests {
     }
   }
 
+  @Test func `A runtime directory that others may use is refused`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let directory = try TemporaryDirectory()
+      let shared = try directory.directory("llavero")
+      chmod(shared, 0o777)
+      let result = try tool("lend", "--scope", "User.Read", with: ["XDG_RUNTIME_DIR": directory.path])
+      #expect(result.status == 1 && result.standardOutput.isEmpty, "\(result)")
+      #expect(result.standardError.contains("\(shared) must belong to this user"))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: shared) == [])
+    }
+  }
+
   @Test(arguments: [
-    [], ["--scope", " "], ["--scope", "User.Read", "--socket", "/tmp/x", "--port", "0"],
+    [], ["--scope", " "],
+    ["--scope", "User.Read", "--socket", "/tmp/x\nIDENTITY_HEADER=y"],
+    ["--scope", "User.Read", "--socket", "/tmp/x", "--port", "0"],
     ["--scope", "User.Read", "--for", "0s"], ["--scope", "User.Read", "--for", "169h"],
     ["--scope", "User.Read", "--for", "soon"], ["--scope", "User.Read", "--any-user", "--port", "0"],
     ["--scope", "offline_access"],

@@ -20,6 +20,13 @@ struct RedirectMailbox: Sendable {
     RuntimeDirectory(environment: processEnvironment()).path + "/redirects"
   }
 
+  /// Makes the directory of this login session.
+  ///
+  /// - Throws: ``PrivateFileError``
+  static func makeOwnDirectory() throws(PrivateFileError) -> PrivateDirectory {
+    try RuntimeDirectory(environment: processEnvironment()).directory("redirects")
+  }
+
   init(_ directory: PrivateDirectory, scheme: String, state: String) {
     self.directory = directory
     name = String(sha256Hex("\(scheme.lowercased())\n\(state)").prefix(32))

@@ -11,6 +11,9 @@ package final class BlockingQueue: Sendable {
     queue = DispatchQueue(label: label)
   }
 
+  /// Has `work` run on the queue's thread, for a caller that does not wait for it.
+  package func add(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+
   /// Runs `work` on the queue's thread and returns its result.
   ///
   /// When the task is cancelled or `timeout` passes, the caller goes on at once, the `Cancellable` given to

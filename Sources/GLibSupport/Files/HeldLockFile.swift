@@ -6,11 +6,12 @@ import Synchronization
 /// The lock is `flock(2)`: the kernel drops it when its holder dies. Unlike ``SharedLockFile`` it excludes
 /// other threads too, and may be released on another thread than it was taken on.
 package final class HeldLockFile: Sendable {
+  private let path: String
   private let descriptor: Mutex<Int32?>
 
   /// Waits for the lock, and makes the file and its directory where they do not exist.
   package init(directory: String, name: String) throws(PrivateFileError) {
-    let path = directory + "/" + name
+    path = directory + "/" + name
     while true {
       let opened = try OpenedLockFile(directory: directory, name: name)
       if let mapping = opened.mapping { munmap(mapping, OpenedLockFile.size) }
@@ -30,6 +31,12 @@ package final class HeldLockFile: Sendable {
   }
 
   deinit { release() }
+
+  /// Removes the file, for a lock that is not needed again, and lets go of it. Whoever waits for it makes a new file.
+  package func remove() {
+    if descriptor.withLock({ $0 != nil }) { unlink(path) }
+    release()
+  }
 
   /// Lets go of the lock; does nothing the second time.
   package func release() {

@@ -19,6 +19,15 @@ package struct RuntimeDirectory: Equatable, Sendable {
     }
     isShared = environment["SNAP"] == nil && access("/.flatpak-info", F_OK) != 0
   }
+
+  /// Opens a directory in this one, after making both where they do not exist. Who owned this one could put another in the
+  /// place of what is in it.
+  ///
+  /// - Throws: ``PrivateFileError``, `notPrivate` when others may use either.
+  package func directory(_ name: String) throws(PrivateFileError) -> PrivateDirectory {
+    _ = try PrivateDirectory.made(at: path)
+    return try PrivateDirectory.made(at: path + "/" + name)
+  }
 }
 
 private func isOwnDirectory(_ path: String, user: uid_t) -> Bool {

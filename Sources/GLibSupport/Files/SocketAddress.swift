@@ -46,8 +46,9 @@ package func listeningUnixSocket(
 ) -> Int32 {
   let socket = unixSocket(type)
   guard socket >= 0 else { return -1 }
-  if withSocketAddress(of: path, { bind(socket, $0, $1) }) == 0, chmod(path, mode) == 0,
-    listen(socket, backlog) == 0
+  // A link that another has put there since is not followed.
+  if withSocketAddress(of: path, { bind(socket, $0, $1) }) == 0,
+    fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW) == 0, listen(socket, backlog) == 0
   {
     return socket
   }

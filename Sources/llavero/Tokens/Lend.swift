@@ -90,19 +90,21 @@ struct Lend: AsyncParsableCommand {
       clientID: client.configuration.clientID, authority: client.configuration.authority,
       duration: .seconds(duration?.seconds ?? 8 * 3600))
     let question = ask ? try await LendQuestion(account: loan.account) : nil
+    let log = LendLog()
     let lender: Lender
     do throws(LendingError) {
       lender = try Lender(
         loan, at: place, client: client, isOpenToAnyUser: isOpenToAnyUser, asking: question?.ask,
-        log: Self.report)
+        log: log.report)
     } catch {
       throw Failure.Message(
         name: "cannot_listen", message: error.description,
         advice: "Choose another place with --socket or --port, or end the other program.")
     }
-    try show(lender)
+    try show(lender, log)
     await lender.run()
     await client.awaitRenewals()
+    await log.finish()
   }
 
   /// Each is the scopes of one token.
@@ -123,7 +125,7 @@ struct Lend: AsyncParsableCommand {
   }
 
   /// Prints what a borrower has to set.
-  private func show(_ lender: Lender) throws {
+  private func show(_ lender: Lender, _ log: LendLog) throws {
     let loan = lender.loan
     var result = Result(
       scopes: loan.scopes.map { $0.joined(separator: " ") }, homeAccountId: loan.account.homeAccountID,
@@ -131,6 +133,13 @@ struct Lend: AsyncParsableCommand {
     var lines: [String]
     switch lender.address {
     case .socket(let path):
+      // It would be another line of what a shell reads.
+      guard printable(path) == path else {
+        throw Failure.Message(
+          code: .usage, name: "cannot_listen",
+          message: "The socket's path has a character that cannot be printed.",
+          advice: "Choose another place with --socket.")
+      }
       result.from = "unix:" + path
       lines = ["LLAVERO_FROM=unix:" + path]
     case .endpoint(let url, let secret):
@@ -138,21 +147,12 @@ struct Lend: AsyncParsableCommand {
       lines = ["IDENTITY_ENDPOINT=" + url.absoluteString, "IDENTITY_HEADER=" + secret]
     }
     let name = loan.account.username ?? loan.account.homeAccountID
-    Terminal.error(
+    log.add(
       printable(
         "Lending \(result.scopes.joined(separator: "; ")) of \(name) until \(lender.end.formatted(.iso8601))."
       ))
     if output.json { lines = [try json(result)] }
     Terminal.out(lines.joined(separator: "\n"))
-  }
-
-  private static func report(_ event: LendingEvent) {
-    let request = [event.path ?? "another path", event.scopes.joined(separator: " ")].filter { !$0.isEmpty }
-    let outcome = ["\(event.status)", event.error].compactMap(\.self).joined(separator: " ")
-    Terminal.error(
-      printable(
-        "\(event.date.formatted(.iso8601)) \(request.joined(separator: " ")): \(outcome), \(event.borrower.name)"
-      ))
   }
 }
 

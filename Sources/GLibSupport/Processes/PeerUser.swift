@@ -1,0 +1,58 @@
+import Glibc
+
+/// The user at the other end of a connection, as far as the kernel tells: over a Unix socket, or over TCP on this machine
+/// (sock_diag(7)).
+package func peerUser(_ socket: Int32) -> UInt32? {
+  if let peer = SocketPeer(socket) { return peer.user }
+  // The other end's own addresses are ours the other way round.
+  guard let source = InternetEnd(socket, getpeername), let target = InternetEnd(socket, getsockname) else {
+    return nil
+  }
+  // `struct inet_diag_req_v2` behind a `struct nlmsghdr`, neither of which Glibc's module has.
+  let wildcard = [UInt8](repeating: 0xff, count: 4)
+  let body =
+    [UInt8(truncatingIfNeeded: source.family), UInt8(IPPROTO_TCP), 0, 0] + wildcard + source.port
+    + target.port
+    + source.address + target.address + [0, 0, 0, 0] + wildcard + wildcard
+  let (byFamily, isRequest) = (UInt16(20), UInt16(1))
+  let request =
+    bytes(UInt32(16 + body.count)) + bytes(byFamily) + bytes(isRequest) + [UInt8](repeating: 0, count: 8)
+    + body
+  let diagnosis = Glibc.socket(16, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), 4)
+  guard diagnosis >= 0 else { return nil }
+  defer { close(diagnosis) }
+  guard send(diagnosis, request, request.count, 0) == request.count else { return nil }
+  var answer = [UInt8](repeating: 0, count: 512)
+  // A `struct inet_diag_msg`, whose user stands behind 64 bytes.
+  let count = recv(diagnosis, &answer, answer.count, Int32(MSG_DONTWAIT))
+  guard count >= 84, Array(answer[4..<6]) == bytes(byFamily) else { return nil }
+  return answer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 80, as: UInt32.self) }
+}
+
+private func bytes(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
+
+/// One end of a connection over TCP, in the order of bytes that the network has.
+private struct InternetEnd {
+  let family: Int32
+  let port: [UInt8]
+  /// 16 bytes.
+  let address: [UInt8]
+
+  init?(
+    _ socket: Int32, _ get: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+  ) {
+    var storage = sockaddr_storage()
+    var size = socklen_t(MemoryLayout.size(ofValue: storage))
+    let isKnown = withUnsafeMutablePointer(to: &storage) { storage in
+      storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { get(socket, $0, &size) == 0 }
+    }
+    let bytes = withUnsafeBytes(of: storage) { Array($0) }
+    family = Int32(storage.ss_family)
+    port = Array(bytes[2..<4])
+    switch (isKnown, family) {
+    case (true, AF_INET): address = Array(bytes[4..<8]) + [UInt8](repeating: 0, count: 12)
+    case (true, AF_INET6): address = Array(bytes[8..<24])
+    default: return nil
+    }
+  }
+}

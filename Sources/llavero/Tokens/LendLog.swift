@@ -1,0 +1,79 @@
+import FoundationEssentials
+import GLibSupport
+import Lending
+import Synchronization
+
+/// The lines of a lender on standard error. Where nobody reads that, such as on a terminal that Ctrl-S has stopped, the
+/// lender goes on and lines are missing; and so they are where somebody has it refuse requests without end.
+final class LendLog: Sendable {
+  /// The most lines that wait to be written.
+  private static let longestQueue = 256
+  /// The most lines for refusals of one kind within a minute.
+  private static let maximumRefusals = 20
+
+  private struct State {
+    var waiting = 0
+    var missing = 0
+    var minute = 0.0
+    var refusals: [String: Int] = [:]
+  }
+
+  private let queue = BlockingQueue(label: "llavero.log")
+  private let state = Mutex(State())
+
+  func report(_ event: LendingEvent) {
+    let minute = (event.date.timeIntervalSinceReferenceDate / 60).rounded(.down)
+    let isLogged = state.withLock { state in
+      if state.minute != minute { (state.minute, state.refusals) = (minute, [:]) }
+      let count = (state.refusals[event.error ?? ""] ?? 0) + 1
+      state.refusals[event.error ?? ""] = count
+      guard event.error == nil || count <= Self.maximumRefusals, state.waiting < Self.longestQueue else {
+        state.missing += 1
+        return false
+      }
+      state.waiting += 1
+      return true
+    }
+    guard isLogged else { return }
+    add(Self.line(event)) { [self] in state.withLock { $0.waiting -= 1 } }
+  }
+
+  /// Writes a line in its turn.
+  func add(_ line: String, then: @escaping @Sendable () -> Void = {}) {
+    queue.add { [self] in
+      writeMissing()
+      Terminal.error(line)
+      then()
+    }
+  }
+
+  /// Waits until all lines are written, for a second at most.
+  func finish() async {
+    struct Unread: Error {}
+    // Of a task of its own: the loan may end because this one was cancelled.
+    await Task { [self] in
+      do throws(Unread) {
+        try await queue.run(timeout: .seconds(1), onCancel: Unread(), onTimeout: Unread()) {
+          [self] (_) throws(Unread) in writeMissing()
+        }
+      } catch {}
+    }.value
+  }
+
+  private func writeMissing() {
+    let missing = state.withLock { state in
+      defer { state.missing = 0 }
+      return state.missing
+    }
+    if missing > 0 { Terminal.error("\(missing) more requests, which are not listed.") }
+  }
+
+  private static func line(_ event: LendingEvent) -> String {
+    let request = [event.path ?? "another path", event.scopes.joined(separator: " ")].filter { !$0.isEmpty }
+    let outcome = ["\(event.status)", event.error].compactMap(\.self).joined(separator: " ")
+    let reason = event.reason.map { ": \($0)" } ?? ""
+    return printable(
+      "\(event.date.formatted(.iso8601)) \(request.joined(separator: " ")): \(outcome), "
+        + "\(event.borrower.name)\(reason)")
+  }
+}
