@@ -21,10 +21,10 @@ final class Keyring {
     self.cancellable = cancellable
   }
 
-  /// Where the collection is, asked for when it is needed.
+  /// Where the collection is, which is unlocked; asked for when it is needed.
   private func collection() throws(SecretServiceError) -> ObjectPath {
     if let path { return path }
-    let found = try client.path(ofCollection: name, cancellable)
+    let found = try client.path(ofUnlockedCollection: name, cancellable)
     path = found
     return found
   }
@@ -184,7 +184,8 @@ final class Keyring {
     if removal == .damaged {
       let secrets = try secrets(candidates)
       candidates.removeAll { path in
-        secrets[path].map { ShardCopy(path: path, secret: $0).damage == nil } ?? true
+        // An empty one is what KWallet leaves when it ends before it has written the secret.
+        secrets[path].map { $0.count > 0 && ShardCopy(path: path, secret: $0).damage == nil } ?? true
       }
     }
     var paths: [ObjectPath] = []
@@ -249,7 +250,13 @@ final class Keyring {
   private func search(_ attributes: [String: String]) throws(CacheError) -> [ObjectPath] {
     try calling(collection: name) { () throws(SecretServiceError) in
       let found = try client.search(attributes, in: collection(), cancellable)
-      guard found.locked.isEmpty else { throw .collectionLocked }
+      guard found.locked.isEmpty else {
+        // All that may be wanted next, so that one prompt does.
+        let wider = attributes.filter {
+          [KeyringItem.Attribute.schema, KeyringItem.Attribute.group].contains($0.key)
+        }
+        throw .itemsLocked(try client.search(wider, in: collection(), cancellable).locked)
+      }
       return found.unlocked
     }
   }

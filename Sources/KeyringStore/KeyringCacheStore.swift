@@ -24,8 +24,8 @@ public final class KeyringCacheStore: CacheStore {
 
   /// - Parameters:
   ///   - collection: The label or name of the collection; the default one unless another is named.
-  ///   - prompt: Whether the keyring may ask the person to unlock it. KeePassXC needs the permission for every
-  ///     write, though it asks nobody unless it is told to.
+  ///   - prompt: Whether the keyring may ask the person to unlock it. KeePassXC needs the permission to
+  ///     make and to delete items, also where it asks nobody.
   ///   - timeout: How long a call may take, prompts aside.
   ///   - allowsPlainSession: Whether tokens may go over the bus in clear where the keyring refuses to encrypt them.
   public convenience init(

@@ -22,7 +22,7 @@ struct PeerItem {
     self.attributes = attributes
     self.cancellable = cancellable
     client = access.connection
-    collection = try client.collection(named: access.collection, cancellable).path
+    collection = try client.path(ofUnlockedCollection: access.collection, cancellable)
   }
 
   /// The items, the newest first: two programs that made one at the same time leave two.
@@ -30,7 +30,7 @@ struct PeerItem {
     // Without the schema where that is possible: a keyring that was never unlocked finds nothing by it.
     let others = attributes.filter { $0.key != PeerCache.schema }
     let search = try client.search(others.isEmpty ? attributes : others, in: collection, cancellable)
-    guard search.locked.isEmpty else { throw .collectionLocked }
+    guard search.locked.isEmpty else { throw .itemsLocked(search.locked) }
     var items: [ItemProperties] = []
     for path in search.unlocked {
       do throws(SecretServiceError) {

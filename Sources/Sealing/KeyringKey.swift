@@ -37,7 +37,7 @@ struct KeyringKey {
 
   func remove() throws(CacheError) {
     try calling(collection: collection) { () throws(SecretServiceError) in
-      for item in try connection.search(["key": hex(salt)], in: try item.unlocked(), cancellable).unlocked {
+      for item in try item.found() {
         try connection.delete(item, prompt: mayPrompt, cancellable)
       }
     }
@@ -60,11 +60,17 @@ struct KeyringSecret {
 
   func find(orThrow absent: CacheError) throws(CacheError) -> [UInt8] {
     let secret = try calling(collection: collection) { () throws(SecretServiceError) in
-      let found = try connection.search([attribute.name: attribute.value], in: try unlocked(), cancellable)
-      return try connection.secrets(of: found.unlocked, cancellable).values.first { $0.count > 0 }
+      try connection.secrets(of: found(), cancellable).values.first { $0.count > 0 }
     }
     guard let secret else { throw absent }
     return unsafe secret.withUnsafeBytes { unsafe Array($0) }
+  }
+
+  /// The items, unlocked.
+  func found() throws(SecretServiceError) -> [ObjectPath] {
+    let found = try connection.search([attribute.name: attribute.value], in: try unlocked(), cancellable)
+    try connection.unlock(items: found.locked, prompt: mayPrompt, cancellable)
+    return found.unlocked + found.locked
   }
 
   func unlocked() throws(SecretServiceError) -> ObjectPath {

@@ -15,7 +15,7 @@ extension ObjectPath: CustomStringConvertible {
 }
 
 extension ObjectPath {
-  var lastElement: String { path.split(separator: "/").last.map(String.init) ?? path }
+  package var lastElement: String { path.split(separator: "/").last.map(String.init) ?? path }
 
   /// Where the collection is whose item is here.
   var collection: ObjectPath {

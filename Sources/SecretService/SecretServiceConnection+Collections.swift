@@ -1,3 +1,4 @@
+import CGLib
 package import GLibSupport
 
 extension SecretServiceConnection {
@@ -11,7 +12,11 @@ extension SecretServiceConnection {
         try session.collection(path.path, name: "default", cancellable)
       }
     }
-    let all = try collections(cancellable)
+    let all = try onceThere(cancellable) { () throws(SecretServiceError) in
+      let all = try collections(cancellable)
+      return all.isEmpty ? nil : all
+    }
+    guard let all else { throw .noSuchCollection(name) }
     if let found = all.first(where: { $0.path.lastElement == name }) { return found }
     if let found = all.first(where: { $0.label == name }) { return found }
     throw .noSuchCollection(name)
@@ -23,6 +28,15 @@ extension SecretServiceConnection {
   ) throws(SecretServiceError) -> ObjectPath {
     guard name != nil else { return try defaultCollection(cancellable) }
     return try collection(named: name, cancellable).path
+  }
+
+  /// Where the collection is, unless it is locked. KeePassXC answers no search before a locked database was opened.
+  package func path(
+    ofUnlockedCollection name: String?, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> ObjectPath {
+    let path = try path(ofCollection: name, cancellable)
+    if try isLocked(path, cancellable) { throw .collectionLocked }
+    return path
   }
 
   package func collections(_ cancellable: Cancellable) throws(SecretServiceError) -> [CollectionProperties] {
@@ -65,7 +79,11 @@ extension SecretServiceConnection {
       for isLastAttempt in [false, false, false, false, true] {
         let isOpenWallet = try session.isOpenWallet(collection, cancellable)
         do throws(SecretServiceError) {
-          return try session.unlock(collection, prompt: prompt || isOpenWallet, cancellable)
+          let isUnlocked = try session.unlock(
+            [collection], on: .collection(name: collection.lastElement), prompt: prompt,
+            asksNobody: isOpenWallet, cancellable)
+          guard isUnlocked else { throw .collectionLocked }
+          return
         } catch .promptDismissed {
           guard isOpenWallet, !isLastAttempt else { throw .promptDismissed }
         }
@@ -73,34 +91,64 @@ extension SecretServiceConnection {
     }
   }
 
-  private func defaultCollection(_ cancellable: Cancellable) throws(SecretServiceError) -> ObjectPath {
-    try withSession(cancellable) { (session) throws(SecretServiceError) in
-      let answer = try session.call(
-        ServiceInterface.service, "ReadAlias", at: ServiceInterface.servicePath, on: .service,
-        [.string("default")], reply: "(o)", cancellable)
-      guard let path = answer[0].string else { throw .malformedAnswer("ReadAlias") }
-      if path == ServiceInterface.noPath { throw .noSuchCollection("default") }
-      return ObjectPath(path: path, owner: session.owner)
+  /// Unlocks items of an unlocked collection, which a search found locked; see ``unlock(_:prompt:_:)``.
+  package func unlock(
+    items: [ObjectPath], prompt: Bool, _ cancellable: Cancellable
+  ) throws(SecretServiceError) {
+    guard let first = items.first else { return }
+    try withSession(of: first, cancellable) { (session) throws(SecretServiceError) in
+      guard try session.unlock(items, on: .item, prompt: prompt, asksNobody: false, cancellable) else {
+        throw .itemsLocked(items)
+      }
     }
+  }
+
+  private func defaultCollection(_ cancellable: Cancellable) throws(SecretServiceError) -> ObjectPath {
+    let path = try onceThere(cancellable) { () throws(SecretServiceError) in
+      try withSession(cancellable) { (session) throws(SecretServiceError) -> ObjectPath? in
+        let answer = try session.call(
+          ServiceInterface.service, "ReadAlias", at: ServiceInterface.servicePath, on: .service,
+          [.string("default")], reply: "(o)", cancellable)
+        guard let path = answer[0].string else { throw .malformedAnswer("ReadAlias") }
+        return path == ServiceInterface.noPath ? nil : ObjectPath(path: path, owner: session.owner)
+      }
+    }
+    guard let path else { throw .noSuchCollection("default") }
+    return path
+  }
+
+  /// What `find` finds, which may take a second: oo7 has the service's name before it has collections.
+  private func onceThere<T>(
+    _ cancellable: Cancellable, _ find: () throws(SecretServiceError) -> T?
+  ) throws(SecretServiceError) -> T? {
+    for _ in 0..<20 {
+      if let found = try find() { return found }
+      g_usleep(50_000)
+    }
+    return try find()
   }
 }
 
 extension ServiceSession {
+  /// Unlocks collections or items. Where `asksNobody`, the service's prompt shows nothing and needs no permission.
+  ///
+  /// - Returns: Whether all of them are unlocked now.
   fileprivate func unlock(
-    _ collection: ObjectPath, prompt: Bool, _ cancellable: Cancellable
-  ) throws(SecretServiceError) {
+    _ objects: [ObjectPath], on target: CallTarget, prompt: Bool, asksNobody: Bool, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> Bool {
+    let paths = Set(objects.map(\.path))
     let answer = try call(
-      ServiceInterface.service, "Unlock", at: ServiceInterface.servicePath,
-      on: .collection(name: collection.lastElement), [.objectPaths([collection.path])], reply: "(aoo)",
-      cancellable)
+      ServiceInterface.service, "Unlock", at: ServiceInterface.servicePath, on: target,
+      [.objectPaths(objects.map(\.path))], reply: "(aoo)", cancellable)
     guard let unlocked = answer[0].strings, let promptPath = answer[1].string else {
       throw .malformedAnswer("Unlock")
     }
-    if unlocked.contains(collection.path) { return }
-    guard promptPath != ServiceInterface.noPath, prompt else { throw .collectionLocked }
+    if paths.isSubset(of: unlocked) { return true }
+    guard promptPath != ServiceInterface.noPath, prompt || asksNobody else { return false }
+    if !asksNobody, try lacksDisplay(cancellable) { throw .noDisplay }
     let result = try self.prompt(promptPath, cancellable)
-    guard let unlocked = result.strings else { throw .malformedAnswer("Unlock") }
-    if !unlocked.contains(collection.path) { throw .collectionLocked }
+    guard let later = result.strings else { throw .malformedAnswer("Unlock") }
+    return paths.isSubset(of: unlocked + later)
   }
 
   /// Whether the service is KWallet and the collection a wallet that is open.

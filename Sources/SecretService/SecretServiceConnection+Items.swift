@@ -102,6 +102,7 @@ extension SecretServiceConnection {
             in: path.collection, prompt: false, cancellable)
         }
       }
+      session.awaitTurnToChange()
       _ = try session.call(
         ServiceInterface.item, "SetSecret", at: path.path, on: .item, [session.encode(secret)], reply: "()",
         cancellable)
@@ -116,10 +117,12 @@ extension SecretServiceConnection {
     _ path: ObjectPath, prompt: Bool, _ cancellable: Cancellable
   ) throws(SecretServiceError) {
     try withSession(of: path, cancellable) { (session) throws(SecretServiceError) in
+      session.awaitTurnToChange()
       let answer = try session.call(
         ServiceInterface.item, "Delete", at: path.path, on: .item, [], reply: "(o)", cancellable)
       guard let promptPath = answer[0].string, promptPath != ServiceInterface.noPath else { return }
       guard prompt else { throw .promptRequired }
+      session.isKeePassXC.store(true, ordering: .relaxed)
       _ = try session.prompt(promptPath, cancellable)
     }
   }
@@ -158,6 +161,7 @@ extension ServiceSession {
       throw isLocked ? .collectionLocked : .malformedAnswer("GetAll")
     }
     if attributes[ServiceInterface.contentType] == nil { keepsChanges.store(true, ordering: .relaxed) }
+    if attributes[ServiceInterface.entry] != nil { isKeePassXC.store(true, ordering: .relaxed) }
     return ItemProperties(
       path: path, attributes: attributes, label: label,
       created: properties["Created"]?.uint64 ?? 0, modified: properties["Modified"]?.uint64 ?? 0,
@@ -173,6 +177,7 @@ extension ServiceSession {
       "\(ServiceInterface.item).Label": .string(label),
       "\(ServiceInterface.item).Attributes": .dictionary(attributes),
     ])
+    awaitTurnToChange()
     let answer = try call(
       ServiceInterface.collection, "CreateItem", at: collection.path,
       on: .collection(name: collection.lastElement),
@@ -180,6 +185,7 @@ extension ServiceSession {
     var path = answer[0].string
     if let promptPath = answer[1].string, promptPath != ServiceInterface.noPath {
       guard prompt else { throw .promptRequired }
+      isKeePassXC.store(true, ordering: .relaxed)
       path = try self.prompt(promptPath, cancellable).string
     }
     guard let path, path != ServiceInterface.noPath else { throw .malformedAnswer("CreateItem") }

@@ -13,10 +13,15 @@ public enum SecretServiceError: Error, Equatable, Sendable {
   case noSuchCollection(String)
   /// The collection or item is locked, and no prompt was allowed.
   case collectionLocked
+  /// The collection is open, but not these items of it, and no prompt was allowed. KeePassXC asks before a program gets
+  /// an item, unless it is told not to.
+  case itemsLocked([ObjectPath])
   /// The service wants to ask the user before it does this, and no prompt was allowed.
   case promptRequired
   /// The user turned the service's prompt down, or the service could not show one.
   case promptDismissed
+  /// The service would have to ask the user, and neither it nor this program has a display.
+  case noDisplay
   case timedOut
   /// The task was cancelled.
   case cancelled
@@ -39,8 +44,10 @@ extension SecretServiceError: CustomStringConvertible {
     case .encryptionRefused: "The keyring refuses to encrypt secrets on their way over the bus."
     case .noSuchCollection(let name): "The keyring has no collection named \(name)."
     case .collectionLocked: "The keyring is locked."
+    case .itemsLocked: "The keyring is unlocked, but asks before a program may read these items."
     case .promptRequired: "The keyring wants to ask the user first."
     case .promptDismissed: "The keyring's prompt was dismissed or could not be shown."
+    case .noDisplay: "The keyring cannot ask for its password: there is no display."
     case .timedOut: "The keyring did not answer in time."
     case .cancelled: "The call to the keyring was cancelled."
     case .serviceGone: "The keyring service ended while it was in use."
@@ -66,8 +73,13 @@ extension SecretServiceError: CustomStringConvertible {
       "Use the default collection, or create this one with the keyring's own program."
     case .collectionLocked, .promptRequired:
       "Unlock the keyring, or allow the prompt."
+    case .itemsLocked:
+      "Allow the prompt, or turn off ConfirmAccessItem in KeePassXC: Settings, Secret Service Integration, Confirm "
+        + "when passwords are retrieved by clients."
     case .promptDismissed:
       "Try again and answer the prompt. Without a display, unlock the keyring before the program starts."
+    case .noDisplay:
+      "Unlock the keyring before the program starts: with the keyring's own program, or at login by PAM."
     case .timedOut:
       "See whether the keyring is waiting for an answer or hangs, then try again."
     case .serviceGone:

@@ -10,4 +10,6 @@ enum ServiceInterface {
   static let noPath = "/"
   /// An attribute of each item in oo7.
   static let contentType = "xdg:content-type"
+  /// An attribute of each item in KeePassXC.
+  static let entry = "Uuid"
 }

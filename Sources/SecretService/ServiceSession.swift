@@ -14,6 +14,9 @@ final class ServiceSession: Sendable {
   private let service: ConnectedService
   /// Whether the service has shown an item without ``ServiceInterface/contentType``, as oo7 has none.
   let keepsChanges = Atomic(false)
+  /// Whether the service is KeePassXC, by a prompt for a change or the attributes of an item.
+  let isKeePassXC = Atomic(false)
+  private let changes = Mutex<(burst: ContinuousClock.Instant, last: ContinuousClock.Instant)?>(nil)
 
   /// Connects to the bus and opens the session, a plain one only where that is allowed.
   init(
@@ -66,6 +69,23 @@ final class ServiceSession: Sendable {
       default: break
       }
       throw failure
+    }
+  }
+
+  /// Waits until an item may be changed.
+  ///
+  /// KeePassXC saves its file 150 ms after a change, and crashes when another comes while it writes. So changes come in
+  /// bursts that end before that, with time to save in between; a database takes a second to open by default, and as long
+  /// to be saved.
+  func awaitTurnToChange() {
+    guard isKeePassXC.load(ordering: .relaxed) else { return }
+    let (burst, pause) = (Duration.milliseconds(100), Duration.milliseconds(1500))
+    changes.withLock { changes in
+      let now = ContinuousClock.now
+      guard let (began, last) = changes, now - last < pause else { return changes = (now, now) }
+      guard now - began > burst else { return changes = (began, now) }
+      g_usleep(UInt((last + pause - now) / .microseconds(1)))
+      changes = (.now, .now)
     }
   }
 

@@ -7,8 +7,8 @@ extension CacheError {
     let code: Code =
       switch error {
       case .noSessionBus, .noSecretService, .noSuchCollection, .serviceGone: .unavailable
-      case .collectionLocked, .promptRequired: .locked
-      case .promptDismissed: .promptDismissed
+      case .collectionLocked, .itemsLocked, .promptRequired: .locked
+      case .promptDismissed, .noDisplay: .promptDismissed
       case .timedOut: .timedOut
       case .cancelled: .cancelled
       case .itemTooLarge: .tooLarge

@@ -62,18 +62,28 @@ package struct KeyringAccess: Sendable {
   /// needs no prompt unlocks.
   private func unlocking<T: Sendable>(_ body: () async throws(CacheError) -> T) async throws(CacheError) -> T
   {
-    do {
-      return try await body()
-    } catch  where error.code == .locked {
-      let patience: Duration = if case .allowed(let patience) = prompt { patience } else { timeout }
-      try await prompts.run(timeout: patience, onCancel: Self.cancelled, onTimeout: Self.timedOut) {
-        (cancellable) throws(CacheError) in
-        try calling(collection: collection) { () throws(SecretServiceError) in
-          let path = try connection.path(ofCollection: collection, cancellable)
-          try connection.unlock(path, prompt: mayPrompt, cancellable)
-        }
+    // The collection, and after it perhaps items in it.
+    for _ in 0..<2 {
+      do {
+        return try await body()
+      } catch  where error.code == .locked {
+        try await unlock(what: error)
       }
-      return try await body()
+    }
+    return try await body()
+  }
+
+  private func unlock(what error: CacheError) async throws(CacheError) {
+    let patience: Duration = if case .allowed(let patience) = prompt { patience } else { timeout }
+    try await prompts.run(timeout: patience, onCancel: Self.cancelled, onTimeout: Self.timedOut) {
+      (cancellable) throws(CacheError) in
+      try calling(collection: collection) { () throws(SecretServiceError) in
+        if case .itemsLocked(let items) = error.underlyingError as? SecretServiceError {
+          return try connection.unlock(items: items, prompt: mayPrompt, cancellable)
+        }
+        let path = try connection.path(ofCollection: collection, cancellable)
+        try connection.unlock(path, prompt: mayPrompt, cancellable)
+      }
     }
   }
 }

@@ -26,18 +26,20 @@ struct CallCountTests {
     }
   }
 
-  @Test func `A read asks for the default collection's path and nothing else of it`() async throws {
+  @Test func `A read asks where the default collection is and whether it is locked, and nothing else of it`()
+    async throws
+  {
     let fixture = try Fixture()
     try await fixture.cache.save(first)
     let shard = fixture.shard(first)
     let one = try await fixture.logOfCalls { () async throws in
       _ = try await fixture.store.read(.some([shard]), in: fixture.group)
     }
-    #expect(one == ["ReadAlias", "SearchItems", "GetAll", "GetSecrets"])
+    #expect(one == ["ReadAlias", "Get", "SearchItems", "GetAll", "GetSecrets"])
     let all = try await fixture.logOfCalls { () async throws in
       _ = try await fixture.store.read(.all, in: fixture.group)
     }
-    #expect(all == ["ReadAlias", "SearchItems", "SearchItems", "GetSecrets"])
+    #expect(all == ["ReadAlias", "Get", "SearchItems", "SearchItems", "GetSecrets"])
   }
 
   @Test func `A save after another program's searches again`() async throws {

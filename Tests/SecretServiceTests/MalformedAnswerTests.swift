@@ -116,6 +116,18 @@ struct MalformedAnswerTests {
     }
   }
 
+  @Test func `A service that has no collection yet is asked again`() async throws {
+    let there = FakeService.Answer.reply([.objectPath(FakeService.collection)])
+    let service = try FakeService(["ReadAlias": .inTurn(.reply([.objectPath("/")]), then: there)])
+    #expect(try await service.client().collection().label == "Fake")
+    service.setAnswer(
+      "Collections",
+      .inTurn(
+        .reply([.variant(.objectPaths([]))]), then: .reply([.variant(.objectPaths([FakeService.collection]))])
+      ))
+    #expect(try await service.client().collection(named: "Fake").label == "Fake")
+  }
+
   @Test(arguments: [
     "org.freedesktop.Secret.Error.NoSession", "org.qtproject.QtDBus.Error.InvalidObjectPath",
   ])

@@ -125,4 +125,48 @@ struct PromptTests {
     service.completePrompt(dismissed: false, .objectPath(item))
     #expect(try await created.description == item)
   }
+
+  @Test func `Items that are locked in an unlocked collection are unlocked by a prompt of their own`()
+    async throws
+  {
+    let service = try FakeService([
+      "SearchItems": .reply([.objectPaths([]), .objectPaths([item])]), "Unlock": unlockWithPrompt,
+      "Prompt": .completion(.objectPaths([item])),
+    ])
+    let locked = try await service.client().search([:]).locked
+    func unlock(prompt: Bool) async throws {
+      try await service.client().perform { (connection, cancellable) throws(SecretServiceError) in
+        let items = try connection.search([:], in: nil, cancellable).locked
+        try connection.unlock(items: items, prompt: prompt, cancellable)
+      }
+    }
+    let error = await #expect(throws: SecretServiceError.self) { try await unlock(prompt: false) }
+    #expect(error == .itemsLocked(locked) && error?.advice?.contains("ConfirmAccessItem") == true)
+    #expect(!service.calls.contains("Prompt"))
+    try await unlock(prompt: true)
+    // An answer about the collection is none about the items.
+    service.setAnswer("Prompt", .completion(.objectPaths([FakeService.collection])))
+    await #expect(throws: SecretServiceError.itemsLocked(locked)) { try await unlock(prompt: true) }
+  }
+
+  @Test func `Changes that a service answers by prompts come in bursts, with time to save in between`()
+    async throws
+  {
+    let service = try FakeService([
+      "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)]),
+      "Prompt": .completion(.objectPath(item)),
+    ])
+    let client = service.client()
+    let collection = try await client.collection().path
+    let start = ContinuousClock.now
+    // Without a pause they take milliseconds; where they take longer than a burst may, there is one pause at least.
+    var count = 0
+    while count < 20 || ContinuousClock.now - start < .milliseconds(200) {
+      count += 1
+      _ = try await client.create(
+        label: "", attributes: [:], secret: SecretBytes(copying: [1]), in: collection,
+        prompt: .allowed(waitingUpTo: .seconds(300)))
+    }
+    #expect(ContinuousClock.now - start >= .milliseconds(1500))
+  }
 }

@@ -11,6 +11,8 @@ package final class FakeService: Sendable {
     case reply([Variant])
     case error(String)
     case silence
+    /// A call of Prompt is answered, and the prompt is over with this result, which a person allowed.
+    case completion(Variant)
     /// One after the other; the last for ever.
     indirect case inTurn(Answer, then: Answer)
   }
@@ -83,6 +85,7 @@ package final class FakeService: Sendable {
     }
     let reply: OpaquePointer?
     switch answer {
+    case .completion: reply = g_dbus_message_new_method_reply(message)
     case .reply(let values):
       reply = g_dbus_message_new_method_reply(message)
       let body = Variant.tuple(values)
@@ -94,6 +97,7 @@ package final class FakeService: Sendable {
     }
     g_dbus_connection_send_message(bus.pointer, reply, GDBusSendMessageFlags(rawValue: 0), nil, nil)
     if let reply { g_object_unref(UnsafeMutableRawPointer(reply)) }
+    if case .completion(let result) = answer { completePrompt(dismissed: false, result) }
   }
 }
 

@@ -18,8 +18,10 @@ extension Check {
     do {
       return try await examine(patient)
     } catch {
-      // What is locked has been reported.
-      return (error as? CacheError)?.code == .locked ? [] : [.problem(error)]
+      guard let error = error as? CacheError, error.code == .locked else { return [.problem(error)] }
+      // A locked collection has been reported.
+      guard case .itemsLocked = error.underlyingError as? SecretServiceError else { return [] }
+      return [.warning(error.message, advice: error.toolAdvice)]
     }
   }
 }

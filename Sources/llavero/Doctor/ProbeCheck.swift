@@ -55,7 +55,21 @@ struct ProbeCheck: Check {
     else {
       return .problem("The keyring gives back other data than it was given.", advice: Self.advice)
     }
-    return nil
+    return try await access(to: path, attributes, collection)
+  }
+
+  /// What hinders another program, as this one will be the next time, to read an item in an unlocked collection.
+  private func access(
+    to path: ObjectPath, _ attributes: [String: String], _ collection: ObjectPath
+  ) async throws(SecretServiceError) -> Finding? {
+    let other = SecretServiceClient(timeout: .seconds(10), allowsPlainSession: true)
+    // KWallet calls a collection locked until a program has asked for it.
+    guard try await !other.collection(named: collection.lastElement).isLocked,
+      try await other.search(attributes).locked.contains(path)
+    else { return nil }
+    return .warning(
+      "The keyring asks each time a program wants to read an item.",
+      advice: "In KeePassXC " + Failure.Message.accessSetting)
   }
 
   private static let advice = "Restart the keyring, or use another one, such as gnome-keyring."

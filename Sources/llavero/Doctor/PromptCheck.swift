@@ -20,8 +20,7 @@ struct PromptCheck: Check {
   static func obstacle(
     _ patient: Patient, _ provider: Provider
   ) async throws(SecretServiceError) -> String? {
-    let hasDisplay = ["WAYLAND_DISPLAY", "DISPLAY"].contains { patient.environment[$0]?.isEmpty == false }
-    guard hasDisplay else { return "there is no display" }
+    guard provider.hasDisplay else { return "there is no display" }
     guard provider.isGnomeKeyring else { return nil }
     let prompter = "org.gnome.keyring.SystemPrompter"
     let hasPrompter = try await patient.client.perform {

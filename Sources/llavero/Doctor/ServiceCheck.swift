@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GLibSupport
 import SecretService
 
@@ -11,7 +10,7 @@ struct ServiceCheck: Check {
       let provider = try await Provider(patient.client)
       let version = await provider.version()
       let name = [provider.name, version].compactMap { $0 }.joined(separator: " ")
-      return [.ok("\(name) offers the Secret Service (process \(provider.process)).")]
+      return [.ok("\(name) offers the Secret Service (process \(provider.process)).")] + provider.cautions
     } catch {
       return [.problem(error, advice: Self.advice(error))]
     }
@@ -24,32 +23,38 @@ struct ServiceCheck: Check {
         + Failure.Message.setupAdvice
     // KWallet encrypts by a plugin that Debian does not install with it.
     case .refused(_, let message) where message.contains("libqca-ossl"):
-      "sudo apt-get install libqca-qt5-2-plugins, and log in again"
+      "sudo apt-get install \(programFile("kwalletd6") == nil ? "libqca-qt5-2-plugins" : "libqca-qt6-plugins"), and "
+        + "log in again"
     default: nil
     }
   }
 }
 
-/// The program that offers the Secret Service.
-struct Provider: Sendable {
-  let process: UInt32
-  /// What it was started as: a path where the system tells.
-  private let program: String?
-
+extension Provider {
   init(_ client: SecretServiceClient) async throws(SecretServiceError) {
-    process = try await client.perform { (connection, cancellable) throws(SecretServiceError) in
-      try connection.retryingOnce { () throws(SecretServiceError) in
-        try connection.providerProcess(cancellable)
-      }
+    self = try await client.perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.retryingOnce { () throws(SecretServiceError) in try connection.provider(cancellable) }
     }
-    program = Self.program(of: process)
   }
 
-  /// The program's name without its directory.
-  var name: String { program?.split(separator: "/").last.map(String.init) ?? "An unknown program" }
-
-  /// Whether it is GNOME's, which asks for passwords through a prompter of its own.
-  var isGnomeKeyring: Bool { name == "gnome-keyring-daemon" }
+  /// What it does otherwise than one expects of a keyring.
+  fileprivate var cautions: [Finding] {
+    switch name {
+    case "kwalletd5", "kwalletd6", "ksecretd":
+      [
+        .warning(
+          "KWallet writes to its file after five seconds without a change: what is saved is lost when it is killed before.",
+          advice: "Log out, or close the wallet, before the machine is switched off: both make it write.")
+      ]
+    case "keepassxc":
+      [
+        .warning(
+          "KeePassXC can crash when programs write at once while it saves after each change.",
+          advice: "Where several do, turn off AutoSaveAfterEveryChange (Settings, General, File Management).")
+      ]
+    default: []
+    }
+  }
 
   /// How to unlock it, or to make its first collection, where it cannot ask.
   var unlocking: String {
@@ -73,15 +78,5 @@ struct Provider: Sendable {
     }
     let words = answer?.split(whereSeparator: \.isWhitespace) ?? []
     return words.first { $0.first?.isNumber == true }.map(String.init)
-  }
-
-  private static func program(of process: UInt32) -> String? {
-    let directory = "/proc/\(process)/"
-    // The link cannot be read where the program has capabilities of its own.
-    if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: directory + "exe") {
-      return path
-    }
-    let arguments = try? Data(contentsOf: URL(filePath: directory + "cmdline"))
-    return arguments?.split(separator: 0).first.map { String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -83,6 +83,9 @@ extension Failure.Message {
   static let setupAdvice =
     "On a machine without a keyring \"llavero setup\" makes a store of encrypted files."
 
+  static let accessSetting =
+    "turn off ConfirmAccessItem (Settings, Secret Service Integration, Confirm when passwords are retrieved by clients)."
+
   static let encryptionAdvice =
     "Use another keyring, such as gnome-keyring. Where nobody can watch the bus, --allow-plain-session sends secrets "
     + "in clear."
@@ -106,6 +109,9 @@ extension CacheError: ToolError {
   var toolAdvice: String? {
     let command: String?
     switch (code, underlyingError) {
+    case (.locked, SecretServiceError.itemsLocked as SecretServiceError):
+      return "Run the command again with --unlock to be asked, or let KeePassXC ask no more: "
+        + Failure.Message.accessSetting
     case (.locked, is SecretServiceError):
       return "Unlock it, or run the command again with --unlock to be asked."
     case (_, SecretServiceError.encryptionRefused as SecretServiceError):
