@@ -78,6 +78,10 @@ struct Clear: AsyncParsableCommand {
     let unreadable = problems.filter { all ? $0.hidesRecords : damaged && $0.remedy != .none }
     if affected.isEmpty, let client { throw nothing(of: client) }
     let isEmpty = affected.isEmpty && unreadable.isEmpty && (!all || snapshot.isEmpty)
+    if isEmpty, all || damaged, !isDryRun, try await cache.store.groups().contains(options.group) {
+      // What is left of a group that holds nothing, such as items without a secret.
+      _ = try await cache.store.remove(all ? .everything : .damaged, in: options.group)
+    }
     if isEmpty || isDryRun { return try report(affected, unreadable, now: now) }
 
     try confirm(affected, unreadable, now: now)

@@ -8,7 +8,14 @@ struct GroupsCheck: Check {
     var findings: [Finding] = []
     let groups = try await patient.store.groups()
     for group in groups {
-      let problems = try await patient.store.read(.all, in: group).problems
+      let contents = try await patient.store.read(.all, in: group)
+      let problems = contents.problems
+      if contents.documents.isEmpty, problems.isEmpty {
+        findings.append(
+          .mendable(.warning, "\(group.name) has only empty items, as KWallet leaves when it is killed.") {
+            [store = patient.store] in _ = try await store.remove(.damaged, in: group)
+          })
+      }
       for kind in StoreProblem.Kind.allCases {
         let ofKind = problems.filter { $0.kind == kind }
         if !ofKind.isEmpty { findings.append(Self.finding(kind, ofKind, in: group, patient)) }

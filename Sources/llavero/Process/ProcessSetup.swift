@@ -12,6 +12,7 @@ enum ProcessSetup {
   /// - Throws: `Failure.Message` when no command could work.
   static func run() throws(Failure.Message) {
     leaveNothingOfACrash()
+    dropLibsecretWarning()
     openStandardStreams()
     guard canOpen(descriptors) else {
       throw Failure.Message(

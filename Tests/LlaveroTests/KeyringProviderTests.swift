@@ -1,0 +1,91 @@
+import GLibSupport
+import Glibc
+import SecretService
+import TestSupport
+import Testing
+
+/// What the tool says where a keyring does otherwise than gnome-keyring.
+@Suite(.timeLimit(.minutes(20)))
+struct KeyringProviderTests {
+  private static let item = FakeService.collection + "/1"
+  private let none = FakeService.Answer.reply([.objectPaths([]), .objectPaths([])])
+  private let unlocked = FakeService.Answer.reply([.objectPaths([item]), .objectPaths([])])
+  private let locked = FakeService.Answer.reply([.objectPaths([]), .objectPaths([item])])
+
+  @Test func `Items that the keyring asks for each time end the tool with 3 and the setting's name`() throws {
+    let prompt = FakeService.Answer.reply([.objectPaths([]), .objectPath(FakeService.prompt)])
+    let service = try FakeService(["SearchItems": locked, "Unlock": prompt])
+    let result = try Tool(on: service.keyring).run(["groups", "--allow-plain-session"])
+    #expect(result.status == 3)
+    for words in ["ConfirmAccessItem", "--unlock"] { #expect(result.standardError.contains(words)) }
+  }
+
+  @Test func `The doctor tells of a keyring that asks for each item`() throws {
+    let service = try FakeService([
+      "Collections": .reply([.variant(.objectPaths([FakeService.collection]))]),
+      "CreateItem": .reply([.objectPath(Self.item), .objectPath("/")]),
+      "GetAll": .reply([
+        .properties([
+          "Attributes": .dictionary(["Uuid": "1"]), "Label": .string(""), "Locked": .boolean(false),
+        ])
+      ]),
+      "SetSecret": .reply([]), "Delete": .reply([.objectPath("/")]),
+      "GetSecrets": .reply([
+        .array(
+          of: "{o(oayays)}",
+          [
+            .entry(
+              .objectPath(Self.item),
+              .tuple([
+                .objectPath(FakeService.session), .bytes([]), .bytes(Array("second".utf8)),
+                .string("text/plain"),
+              ]))
+          ])
+      ]),
+      // The probe's, another program's, twice that of what is gone, and those of the groups.
+      "SearchItems": .inTurn(
+        unlocked, then: .inTurn(locked, then: .inTurn(none, then: .inTurn(none, then: locked)))),
+      "Unlock": .reply([.objectPaths([]), .objectPath(FakeService.prompt)]),
+    ])
+    let result = try Tool(on: service.keyring).run(["doctor", "--allow-plain-session"])
+    let lines = result.standardOutput.split(separator: "\n")
+    let probe = try #require(lines.firstIndex { $0.contains("asks each time") }, "\(result.standardOutput)")
+    #expect(lines[probe + 1].contains("ConfirmAccessItem"))
+    #expect(lines.contains { $0.hasPrefix("warning") && $0.contains("before a program may read") })
+  }
+
+  @Test(.enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
+  func `Where KWallet has no display --unlock ends with 5 and says why`() throws {
+    let keyring = try PrivateKeyring(provider: .kwallet)
+    keyring.killDaemon()
+    try keyring.startDaemon(unlocked: false)
+    let result = try Tool(on: keyring).run(["groups", "--unlock"])
+    #expect(result.status == 5)
+    #expect(result.standardError.contains("cannot ask for its password: there is no display"))
+    #expect(try Tool(on: keyring).run(["groups"]).status == 3)
+  }
+
+  @Test(.enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
+  func `The doctor says when KWallet writes`() throws {
+    let report = try Tool(on: PrivateKeyring(provider: .kwallet)).run(["doctor"])
+    #expect(report.standardOutput.contains("after five seconds without a change"))
+  }
+
+  @Test func `A keyring that ends while a session is opened leaves nothing but the tool's words`() throws {
+    let service = try FakeService(["OpenSession": .error("org.freedesktop.DBus.Error.NoReply")])
+    let result = try Tool(on: service.keyring).run(["groups"])
+    #expect(result.status == 1)
+    #expect(result.standardError.hasPrefix("llavero: ") && !result.standardError.contains("CRITICAL"))
+  }
+
+  @Test(arguments: [["clear", "--all", "--yes"], ["clear", "--damaged"], ["doctor", "--fix"]])
+  func `A group of which only an empty item is left can be removed`(command: [String]) async throws {
+    let tool = try Tool(on: PrivateKeyring())
+    try await tool.create(shard: "0123456789abcdef", secret: "")
+    #expect(try tool("groups").standardOutput.contains(tool.group))
+    let result = try tool.run(command[0] == "doctor" ? command : tool.inGroup(command))
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(try await tool.items().isEmpty)
+    #expect(try !tool("groups").standardOutput.contains(tool.group))
+  }
+}
