@@ -11,6 +11,7 @@ struct Fixture: SharedStoreFixture {
   static let abilities: StoreAbilities = [.groups, .shards, .damage, .counter, .limit, .waiting]
 
   let keyring: PrivateKeyring
+  private let provider: KeyringProvider
   let group: KeychainGroup
   let store: KeyringCacheStore
   let cache: TokenCacheAccessor
@@ -21,9 +22,10 @@ struct Fixture: SharedStoreFixture {
     timeout: Duration = .seconds(120), startingDaemon: Bool = true,
     provider: KeyringProvider = .gnomeKeyring
   ) throws {
+    self.provider = provider
     keyring = try PrivateKeyring(startingDaemon: startingDaemon, provider: provider)
     group = try KeychainGroup("org.example.shared")
-    store = Self.store(keyring, timeout: timeout)
+    store = Self.store(keyring, provider, timeout: timeout)
     cache = TokenCacheAccessor(store: store, group: group)
     client = SecretServiceClient(busAddress: keyring.busAddress)
   }
@@ -32,14 +34,26 @@ struct Fixture: SharedStoreFixture {
   func otherStore(
     timeout: Duration = .seconds(120), environment: [String: String] = [:]
   ) -> KeyringCacheStore {
-    Self.store(keyring, timeout: timeout, environment: environment)
+    Self.store(keyring, provider, timeout: timeout, environment: environment)
   }
 
   func newStore(timeout: Duration) -> any CacheStore { otherStore(timeout: timeout) }
 
   func damage(_ shard: ShardID) async throws {
+    try await unlock(attributes(shard))
     let item = try #require(try await items(shard).first)
     try await client.setSecret(SecretBytes(copying: Array("damaged".utf8)), of: item.properties.path)
+  }
+
+  /// Lets the fixture's own client see items: KWallet has each client ask for the collection, and KeePassXC for the items.
+  func unlock(_ attributes: [String: String] = [:]) async throws {
+    let collection = try await client.collection().path
+    try await client.unlock(collection)
+    try await client.perform(timeout: .seconds(600), prompting: true) {
+      (connection, cancellable) throws(SecretServiceError) in
+      let items = try connection.search(attributes, in: collection, cancellable).locked
+      try connection.unlock(items: items, prompt: true, cancellable)
+    }
   }
 
   /// Another accessor on another store.
@@ -48,10 +62,12 @@ struct Fixture: SharedStoreFixture {
   }
 
   private static func store(
-    _ keyring: PrivateKeyring, timeout: Duration, environment: [String: String] = [:]
+    _ keyring: PrivateKeyring, _ provider: KeyringProvider, timeout: Duration,
+    environment: [String: String] = [:]
   ) -> KeyringCacheStore {
     KeyringCacheStore(
-      timeout: timeout, busAddress: keyring.busAddress,
+      prompt: provider.promptsForWrites ? .allowed(waitingUpTo: .seconds(600)) : .denied, timeout: timeout,
+      busAddress: keyring.busAddress,
       environment: keyring.environment.merging(environment) { $1 })
   }
 

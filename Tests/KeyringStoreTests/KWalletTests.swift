@@ -173,11 +173,6 @@ struct KWalletTests {
 }
 
 extension Fixture {
-  /// Lets the fixture's own client see items: KWallet has each client ask once.
-  fileprivate func unlock() async throws {
-    try await client.unlock(client.collection().path)
-  }
-
   /// Has KWallet write and close the wallet, as it does at logout, and then ends it.
   fileprivate func logOut() throws {
     let cancellable = Cancellable(timeout: .seconds(120))

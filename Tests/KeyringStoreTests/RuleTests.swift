@@ -5,6 +5,6 @@ import Testing
 struct RuleTests {
   @Test(arguments: StoreRule.all(for: Fixture.self))
   func `The store keeps to what every store keeps to`(_ rule: StoreRule) async throws {
-    try await rule.check(Fixture())
+    try await rule.check(Fixture(provider: .chosen))
   }
 }

@@ -3,20 +3,32 @@ import GLibSupport
 import Glibc
 
 /// A program that offers the Secret Service.
-public enum KeyringProvider: Sendable {
-  case gnomeKeyring
+public enum KeyringProvider: String, Sendable {
+  case gnomeKeyring = "gnome-keyring"
   case kwallet
+  /// With all settings off that make it ask, so that it needs no display.
   case keepassxc
+  /// As it comes. Somebody has to answer its dialogs on `DISPLAY`, as `Tests/providers` does.
+  case keepassxcAsInstalled = "keepassxc-as-installed"
   /// Not the program, which Debian does not have: `Tests/interop/stand_in_oo7.py`, which does what its sources say.
   case oo7
 
-  public var isInstalled: Bool { access("/usr/bin/\(program)", X_OK) == 0 }
+  /// The one that `TEST_KEYRING` names, gnome-keyring unless it does: for what holds on each.
+  public static let chosen = processEnvironment()["TEST_KEYRING"].flatMap(Self.init) ?? .gnomeKeyring
+
+  public var isInstalled: Bool { Self.isProgram(program) }
+
+  /// Whether it answers new and deleted items by prompts, so that a store needs the permission for them.
+  public var promptsForWrites: Bool { self == .keepassxc || self == .keepassxcAsInstalled }
+
+  private static func isProgram(_ name: String) -> Bool { access("/usr/bin/\(name)", X_OK) == 0 }
 
   private var program: String {
     switch self {
     case .gnomeKeyring: "gnome-keyring-daemon"
-    case .kwallet: "kwalletd5"
-    case .keepassxc: "keepassxc"
+    // Since KDE Frameworks 6.14 the keyring is ksecretd.
+    case .kwallet: ["ksecretd", "kwalletd6"].first(where: Self.isProgram) ?? "kwalletd5"
+    case .keepassxc, .keepassxcAsInstalled: "keepassxc"
     case .oo7: "python3"
     }
   }
@@ -26,7 +38,7 @@ public enum KeyringProvider: Sendable {
     switch self {
     case .gnomeKeyring, .oo7: "/org/freedesktop/secrets/collection/login"
     case .kwallet: "/org/freedesktop/secrets/collection/kdewallet"
-    case .keepassxc: "/org/freedesktop/secrets/collection/llavero"
+    case .keepassxc, .keepassxcAsInstalled: "/org/freedesktop/secrets/collection/llavero"
     }
   }
 
@@ -56,7 +68,8 @@ public enum KeyringProvider: Sendable {
         first.wait()
       }
       return try startKWallet(in: directory, environment: environment, group: group, unlocked: unlocked)
-    case .keepassxc: return try startKeePassXC(in: directory, environment: environment, group: group)
+    case .keepassxc, .keepassxcAsInstalled:
+      return try startKeePassXC(in: directory, environment: environment, group: group)
     case .oo7:
       let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "interop/stand_in_oo7.py").path
@@ -74,21 +87,26 @@ public enum KeyringProvider: Sendable {
 
   /// Whether the program that has the name has also opened its collection.
   func isReady(on bus: BusConnection, unlocked: Bool, _ cancellable: Cancellable) -> Bool {
-    func ask(_ path: String, _ interface: String, _ method: String, _ name: String, _ reply: String)
+    func ask(_ path: String, _ interface: String, _ method: String, _ names: [String], _ reply: String)
       -> Variant?
     {
       let service = "org.freedesktop.secrets"
-      let answer = try? bus.call(service, path, interface, method, [.string(name)], reply: reply, cancellable)
-      return answer?.first
+      let arguments = names.map(Variant.string)
+      return try? bus.call(service, path, interface, method, arguments, reply: reply, cancellable).first
     }
     switch self {
     case .gnomeKeyring, .oo7: return true
+    case .kwallet where program == "ksecretd":
+      let properties = "org.freedesktop.DBus.Properties"
+      let names = ["org.freedesktop.Secret.Collection", "Locked"]
+      let isLocked = ask(collection, properties, "Get", names, "(v)")?.unwrapped?.boolean
+      return !unlocked || isLocked == false
     case .kwallet:
-      let isOpen = ask("/modules/kwalletd5", "org.kde.KWallet", "isOpen", "kdewallet", "(b)")
+      let isOpen = ask("/modules/\(program)", "org.kde.KWallet", "isOpen", ["kdewallet"], "(b)")
       return !unlocked || isOpen?.boolean == true
-    case .keepassxc:
+    case .keepassxc, .keepassxcAsInstalled:
       let service = "org.freedesktop.Secret.Service"
-      return ask("/org/freedesktop/secrets", service, "ReadAlias", "default", "(o)")?.string == collection
+      return ask("/org/freedesktop/secrets", service, "ReadAlias", ["default"], "(o)")?.string == collection
     }
   }
 
@@ -128,7 +146,8 @@ public enum KeyringProvider: Sendable {
     in directory: String, environment: [String: String], group: pid_t
   ) throws -> Child {
     var environment = environment
-    environment["QT_QPA_PLATFORM"] = "offscreen"
+    if self == .keepassxc { environment["QT_QPA_PLATFORM"] = "offscreen" }
+    environment["DISPLAY"] = processEnvironment()["DISPLAY"]
     let database = directory + "/llavero.kdbx"
     let configuration = directory + "/keepassxc.ini"
     let password = PrivateKeyring.password + "\n"
@@ -142,9 +161,7 @@ public enum KeyringProvider: Sendable {
         CheckForUpdates=false
         [FdoSecrets]
         Enabled=true
-        ShowNotification=false
-        ConfirmAccessItem=false
-        ConfirmDeleteItem=false
+        \(self == .keepassxc ? "ShowNotification=false\nConfirmAccessItem=false\nConfirmDeleteItem=false" : "")
         """, to: configuration)
       // The group that is exposed is named by its number, once as text and once in Base64.
       try PrivateKeyring.write(
@@ -156,15 +173,20 @@ public enum KeyringProvider: Sendable {
         <Root><Group><UUID>AAAAAAAAAAAAAAAAAAAAAQ==</UUID><Name>Root</Name></Group></Root></KeePassFile>
         """, to: directory + "/llavero.xml")
       let made = try Child.run(
-        "keepassxc-cli", ["import", "-p", directory + "/llavero.xml", database], environment: environment,
-        input: password + password)
+        "keepassxc-cli", ["import", "-p", directory + "/llavero.xml", database],
+        environment: environment.merging(["QT_QPA_PLATFORM": "offscreen"]) { $1 }, input: password + password)
       if made.status != 0 { throw Child.Failure(description: "keepassxc-cli: \(made.standardError)") }
     }
-    let input = try Pipe()
-    _ = write(input.writing, password, password.utf8.count)
+    // 2.7.10 crashes at its start when it is to read the password from standard input.
+    let open = """
+      name=org.keepassxc.KeePassXC.MainWindow
+      { gdbus wait --session $name && until gdbus call --session --dest $name --object-path /keepassxc \
+        --method $name.openDatabase "$1" "$2" >/dev/null; do sleep 0.1; done; } &
+      exec keepassxc --config "$3" --localconfig "$4" "$1"
+      """
     return try Child(
-      program,
-      ["--config", configuration, "--localconfig", directory + "/local.ini", "--pw-stdin", database],
-      environment: environment, group: group, streams: (input.reading, nil, nil))
+      "sh",
+      ["-c", open, "sh", database, PrivateKeyring.password, configuration, directory + "/local.ini"],
+      environment: environment, group: group)
   }
 }
