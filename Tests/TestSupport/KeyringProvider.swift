@@ -96,17 +96,14 @@ public enum KeyringProvider: String, Sendable {
     }
     switch self {
     case .gnomeKeyring, .oo7: return true
-    case .kwallet where program == "ksecretd":
+    case .kwallet where program != "ksecretd":
+      let isOpen = ask("/modules/\(program)", "org.kde.KWallet", "isOpen", ["kdewallet"], "(b)")
+      return !unlocked || isOpen?.boolean == true
+    case .kwallet, .keepassxc, .keepassxcAsInstalled:
       let properties = "org.freedesktop.DBus.Properties"
       let names = ["org.freedesktop.Secret.Collection", "Locked"]
       let isLocked = ask(collection, properties, "Get", names, "(v)")?.unwrapped?.boolean
       return !unlocked || isLocked == false
-    case .kwallet:
-      let isOpen = ask("/modules/\(program)", "org.kde.KWallet", "isOpen", ["kdewallet"], "(b)")
-      return !unlocked || isOpen?.boolean == true
-    case .keepassxc, .keepassxcAsInstalled:
-      let service = "org.freedesktop.Secret.Service"
-      return ask("/org/freedesktop/secrets", service, "ReadAlias", ["default"], "(o)")?.string == collection
     }
   }
 
@@ -146,8 +143,8 @@ public enum KeyringProvider: String, Sendable {
     in directory: String, environment: [String: String], group: pid_t
   ) throws -> Child {
     var environment = environment
-    if self == .keepassxc { environment["QT_QPA_PLATFORM"] = "offscreen" }
     environment["DISPLAY"] = processEnvironment()["DISPLAY"]
+    if environment["DISPLAY"] == nil { environment["QT_QPA_PLATFORM"] = "offscreen" }
     let database = directory + "/llavero.kdbx"
     let configuration = directory + "/keepassxc.ini"
     let password = PrivateKeyring.password + "\n"
