@@ -42,15 +42,19 @@ public struct Loan: Sendable {
 
   /// The scopes of the token that serves a request, the fewest where several do.
   ///
-  /// Scopes are compared as in MSAL's caches, without regard to case, order and repetition, and in no other way: what a
-  /// server takes for the same under another name is another scope here. What a client adds to every request counts for
-  /// nothing.
+  /// Scopes are compared without regard to case, order and repetition; a scope of Microsoft Graph is the same with Graph's
+  /// address and without. Whatever else a server takes for the same is another scope here. What a client adds to every
+  /// request counts for nothing.
   ///
   /// - Returns: The loan's own words, which alone ever reach a server; `nil` for more than what is lent, and for nothing.
   func scopes(for asked: [String]) -> [String]? {
-    let asked = ScopeSet(asked).scopes.subtracting(RequestedScopes.reserved)
+    let asked = Self.names(asked).subtracting(RequestedScopes.reserved)
     guard !asked.isEmpty else { return nil }
-    return scopes.filter { asked.isSubset(of: ScopeSet($0).scopes) }.min { $0.count < $1.count }
+    return scopes.filter { asked.isSubset(of: Self.names($0)) }.min { $0.count < $1.count }
+  }
+
+  private static func names(_ scopes: [String]) -> Set<String> {
+    Set(ScopeSet(scopes).scopes.map(RequestedScopes.shortName))
   }
 
   /// Whether an identity that a request names is the loan's.

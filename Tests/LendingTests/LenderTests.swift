@@ -60,9 +60,10 @@ struct LenderTests {
     "scope=User.Read", "scope=user.READ", "scope=Mail.Read+User.Read", "scope=Mail.Read%20User.Read",
     "scope=User.Read&scope=Mail.Read&scope=user.read", "scope=User.Read+openid+profile+offline_access",
     "scope=User.Read&client_id=\(TestLender.client)", "scope=User.Read&client_id=ALICE%40contoso.test",
-    "scope=User.Read&xms_cc=cp1",
+    "scope=User.Read&xms_cc=cp1", "scope=https://graph.microsoft.com/User.Read",
+    "scope=https://GRAPH.microsoft.com/mail.read+User.Read",
   ])
-  func `Case, order and repetition are no matter, and the loan's own words are asked for`(
+  func `Case, order, repetition and Graph's address are no matter, and the loan's own words are asked for`(
     _ query: String
   ) async throws {
     let lender = try TestLender()
@@ -72,7 +73,9 @@ struct LenderTests {
 
   @Test(arguments: [
     "scope=Files.Read", "scope=User.Read+Files.Read", "scope=User.Read+https://management.azure.com/.default",
-    "scope=https://graph.microsoft.com/User.Read", "scope=https://graph.microsoft.com/.default",
+    "scope=https://graph.microsoft.com/.default", "scope=https://graph.microsoft.com/Files.Read",
+    "scope=https://graph.microsoft.com.evil.example/User.Read", "scope=http://graph.microsoft.com/User.Read",
+    "scope=https://graph.microsoft.com//User.Read", "scope=https://graph.microsoft.com/openid",
     "scope=User.Read.All", "scope=User.Rea", "scope=User%2ERead%00", "scope=User.Read/", "scope=%2BUser.Read",
     "scope=openid", "scope=offline_access+openid+profile", "scope=+",
     "resource=https://management.azure.com/", "resource=https://management.azure.com:443",

@@ -138,6 +138,21 @@ struct LendTests {
     }
   }
 
+  @Test func `A scope of Graph is lent by its short name and by its long one`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let lending = try LendingTool(tool, ["--scope", "https://graph.microsoft.com/User.Read"])
+      let from = ["--from", "unix:" + lending.socket]
+      for command in [
+        ["token"], ["me"], ["get", "/me"], ["token", "--scope", "https://graph.microsoft.com/User.Read"],
+      ] {
+        let result = try tool.run(command + from)
+        #expect(result.status == 0, "\(command): \(result.standardError)")
+      }
+    }
+  }
+
   @Test func `A port serves who sends the secret`() async throws {
     try await withLab { lab in
       let tool = try LabTool(lab)

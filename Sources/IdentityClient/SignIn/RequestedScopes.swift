@@ -70,8 +70,9 @@ package struct RequestedScopes: Sendable {
 
   private static func isDefault(_ scope: String) -> Bool { scope.normalized.hasSuffix("/.default") }
 
-  /// Entra ID answers with the short names of Microsoft Graph's scopes.
-  private static func shortName(_ scope: String) -> String {
+  /// The one name of a scope in lower case: for Entra ID a scope of Microsoft Graph is the same with the resource and without,
+  /// and it answers with the short names.
+  package static func shortName(_ scope: String) -> String {
     for host in ["graph.microsoft.com", "graph.microsoft.us", "microsoftgraph.chinacloudapi.cn"] {
       let prefix = "https://\(host)/"
       if scope.hasPrefix(prefix) { return String(scope.dropFirst(prefix.count)) }
