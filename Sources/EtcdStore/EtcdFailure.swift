@@ -2,7 +2,7 @@ import HTTPSupport
 import TokenCache
 
 /// Why etcd did not do what was asked.
-struct EtcdFailure: Error {
+package struct EtcdFailure: Error {
   enum Cause: Equatable {
     /// etcd's own answer, with the code that gRPC gives it.
     case refused(code: Int64, message: String)
@@ -34,6 +34,17 @@ struct EtcdFailure: Error {
   init(cause: Cause, mayHaveHappened: Bool = false) {
     self.cause = cause
     self.mayHaveHappened = mayHaveHappened
+  }
+
+  /// Whether the network or the cluster is down.
+  package var isOutage: Bool { outageReason != nil }
+
+  /// Why those that were asked did not answer, without the conclusion that none can be reached.
+  package var outageReason: String? {
+    switch cause {
+    case .unreachable(let reasons), .timedOut(let reasons): Self.list(reasons)
+    default: nil
+    }
   }
 
   /// Whether a smaller page may be taken.

@@ -29,7 +29,7 @@ public struct PeerRegistry: Sendable {
   private static let developerID = "Microsoft.Developer.IdentityService"
 
   /// Azure CLI 2.x: a plaintext file; with `core.encrypt_token_cache` the item of the sample of msal-extensions, in which
-  /// service principals are kept too; and in versions that encrypt by default, an item of its own for the tokens
+  /// service principals are kept too; and in a later version, which is not released, an item of its own for the tokens
   /// (https://github.com/Azure/azure-cli/pull/33849). Without a keyring these write the file.
   private static func azureCLI(in directory: String) -> [PeerCache] {
     let cache = directory + "/msal_token_cache"
@@ -38,17 +38,15 @@ public struct PeerRegistry: Sendable {
         name: "azure-cli", users: "Azure CLI", place: .file(cache + ".json"), encoding: .json,
         lockFiles: [cache + ".json.lockfile"],
         afterRemoval:
-          "Azure CLI asks for a new \"az login\". Where it has no keyring it writes the file again, and "
-          + "so does one that does not encrypt by default, unless you set "
-          + "\"az config set core.encrypt_token_cache=true\" first."),
+          "Azure CLI asks for a new \"az login\", and then writes the file again."),
       PeerCache(
-        name: "azure-cli-keyring", users: "Azure CLI that encrypts by default",
+        name: "azure-cli-keyring", users: "a later Azure CLI, which is not released",
         place: .item(
           label: "", attributes: [PeerCache.schema: "Microsoft Azure CLI", "type": "Token cache"]),
         encoding: .json, signals: [.init(cache + ".sig")]),
       PeerCache(
         name: "azure-cli-encrypted",
-        users: "Azure CLI before that, programs after the sample of msal-extensions",
+        users: "Azure CLI with core.encrypt_token_cache, programs after the sample of msal-extensions",
         place: .item(
           label: "",
           attributes: [PeerCache.schema: "my_schema_name", "my_attr1": "foo", "my_attr2": "bar"]),

@@ -27,7 +27,8 @@ struct Llavero: AsyncParsableCommand {
 
       With --json, commands print one JSON object; the help of each names its members. Times are ISO 8601, \
       what is not known is left out, and new members may come. Problems are [kind, shard, detail]. An error \
-      is {"error": {"code", "message", "advice"}} on standard error.
+      is {"error": {"code", "message", "advice"}} on standard error, where nothing else stands but what a person \
+      has to see to sign in or out or to answer, and the requests of "llavero lend".
 
       ENVIRONMENT
         LLAVERO_AUTHORITY, LLAVERO_CLIENT_ID, LLAVERO_TENANT, LLAVERO_SCOPE, LLAVERO_ACCOUNT, LLAVERO_GROUP,

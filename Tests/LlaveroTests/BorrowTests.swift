@@ -280,7 +280,7 @@ struct BorrowTests {
     for name in ["left", "file", "none"] {
       let result = try borrower("token", "--json", "--from", "unix:\(borrower.directory.path)/\(name)")
       #expect(
-        try result.status == 1 && borrower.error(result)?["code"] == "no_broker", "\(result.standardError)")
+        try result.status == 4 && borrower.error(result)?["code"] == "no_broker", "\(result.standardError)")
       #expect(try borrower.error(result)?["advice"]?.stringValue?.contains("llavero lend") == true)
     }
     let long = try borrower("token", "--from", "unix:/" + String(repeating: "x", count: 107))

@@ -132,6 +132,30 @@ struct DoctorTests {
     #expect(report.text("session_bus").contains(address ?? "is not set"))
   }
 
+  @Test func `Without a bus the broker is not said to be well`() throws {
+    let directory = try TemporaryDirectory()
+    let report = try examine(
+      Tool(),
+      environment: [
+        "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(directory.path)/none", "XDG_RUNTIME_DIR": directory.path,
+      ])
+    #expect(report.states("identity_broker") == ["warning"])
+    #expect(report.text("identity_broker").contains("no session bus"))
+  }
+
+  @Test func `A setting that is not known is a problem, and all else is looked at`() throws {
+    let tool = try Tool()
+    let directory = try TemporaryDirectory()
+    try tool.configure("[llavero]\ngruop = com.example.mail\ncolour = red\n", in: directory)
+    let report = try examine(tool, environment: ["XDG_CONFIG_HOME": directory.path])
+    #expect(report.status == 1)
+    #expect(report.states("configuration") == ["problem"])
+    let text = report.text("configuration")
+    #expect(
+      text.contains(directory.path + "/llavero/config") && text.contains("gruop") && text.contains("colour"))
+    #expect(report.states("session_bus") == ["ok"])
+  }
+
   @Test func `Without a keyring it says how to get one`() throws {
     let report = try examine(Tool(on: PrivateKeyring(startingDaemon: false)))
     #expect(report.status == 1)
@@ -327,7 +351,7 @@ struct DoctorTests {
     chmod(key, 0o600)
     return [
       "HOME": home.path, "XDG_DATA_HOME": home.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": "file:\(key)",
-      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "LLAVERO_BROKER": "off",
     ]
   }
 

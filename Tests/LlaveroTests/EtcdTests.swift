@@ -154,11 +154,19 @@ struct EtcdTests {
     #expect(before.contains(tool.group))
   }
 
+  @Test func `A cluster that cannot be reached is exit code 4`() throws {
+    let dead = "https://\(LoopbackAddress.newNetwork()).9:2379"
+    let result = try run("list", "--json", environment: ["LLAVERO_ENDPOINTS": dead])
+    #expect(result.status == 4, "\(result.standardError)")
+    #expect(try JSONValue(text: result.standardError)["error"]?["code"] == "unavailable")
+  }
+
   @Test func `The doctor names an endpoint that does not answer, and rights that are missing`() throws {
     let dead = "https://\(LoopbackAddress.newNetwork()).9:2379"
     let one = try examine(["LLAVERO_ENDPOINTS": cluster.endpoints[0] + "," + dead])
     #expect(one.status == 0)
     #expect(text("etcd", in: one.findings).contains("warning\n\(dead): "))
+    #expect(!text("etcd", in: one.findings).contains("No endpoint"))
     let all = try examine(["LLAVERO_ENDPOINTS": dead])
     #expect(all.status == 1)
     #expect(text("etcd", in: all.findings).hasPrefix("problem\nNo endpoint of etcd can be reached."))

@@ -95,6 +95,37 @@ struct FailureTests {
     #expect(try JSONValue(text: json.standardError)["error"]?["code"] == "usage")
   }
 
+  @Test(arguments: [
+    ["list", "--key", "hunter2"], ["list", "--key=hunter2"], ["list", "--etcd-password", "hunter2"],
+    ["copy", "--to-store", "file", "--to-key", "hunter2"],
+    ["rekey", "--new-key", "hun'is invalid for '--x ter2"],
+  ])
+  func `A secret in a key's place is not shown`(_ arguments: [String]) throws {
+    for more in [[], ["--json"]] {
+      let result = try Tool().run(arguments + more)
+      #expect(result.status == 2)
+      #expect(!(result.standardOutput + result.standardError).contains("ter2"), "\(result.standardError)")
+      #expect(result.standardError.contains("passphrase-fd:N"), "\(result.standardError)")
+    }
+  }
+
+  @Test func `Of many accounts a few are named`() throws {
+    let tool = try Tool()
+    let accounts = (0..<40).flatMap { number in
+      let id = "0a0a0a0a-1111-4111-8111-\(100_000_000_000 + number).aaaaaaaa-0000-4000-8000-00000000000a"
+      return [
+        Sample.account(id, "user\(number)@contoso.example"),
+        Sample.refreshToken("r\(number)", id, Sample.mail),
+      ]
+    }
+    try tool.load(Sample.cache(accounts))
+    let result = try tool("token", "--client", Sample.mail)
+    #expect(result.status == 2)
+    #expect(result.standardError.contains("40 accounts are signed in."))
+    #expect(result.standardError.contains("and 35 more"))
+    #expect(result.standardError.utf8.count < 1200)
+  }
+
   @Test(arguments: [["--help"], ["help", "clear"], ["show", "-h"], ["--version"], []])
   func `Help is no error`(_ arguments: [String]) throws {
     let result = try Tool().run(arguments)

@@ -50,6 +50,19 @@ struct GraphTests {
     }
   }
 
+  @Test func `What Graph calls a property drives no terminal either`() async throws {
+    try await signedIn { tool in
+      tool.lab.inject(
+        LabFault(
+          .graph, headers: ["Content-Type": "application/json"],
+          body: #"{"id": "1", "a\u001b[31m\u202eb": "value", "c": ["\u001b[2J"]}"#))
+      let result = try tool("me")
+      #expect(result.status == 0, "\(result.standardError)")
+      #expect(result.standardOutput.contains("value"))
+      #expect(!result.standardOutput.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
+    }
+  }
+
   @Test func `What Graph refuses has an exit code and the request's id`() async throws {
     try await signedIn { tool in
       let missing = try tool("get", "/me/nothing")

@@ -1,5 +1,6 @@
 import EntraLab
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 import TokenCache
@@ -74,11 +75,34 @@ struct OtherToolsTests {
     #expect(result.standardOutput.isEmpty && result.standardError.isEmpty)
   }
 
-  @Test(arguments: ["store", "erase"])
-  func `Nothing is stored or erased for git`(_ operation: String) throws {
+  @Test(arguments: ["store", "erase", "capability", "whatever-comes"])
+  func `Nothing is stored for git, and what is not known is ignored`(_ operation: String) throws {
     let result = try Tool().run(["git-credential", operation], input: Self.question)
     #expect(result.status == 0)
     #expect(result.standardOutput.isEmpty && result.standardError.isEmpty)
+  }
+
+  @Test(arguments: ["password", "credential"])
+  func `A token that the server refused does not come again`(member: String) async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let first = try tool("git-credential", "get", input: Self.question)
+      let token = try #require(values(first.standardOutput, "password").first)
+      // Of another host, and of another token: nothing is forgotten.
+      for input in [
+        "protocol=https\nhost=example.com\n\(member)=\(token)\n", Self.question + "\(member)=other\n",
+      ] {
+        #expect(try tool("git-credential", "erase", input: input).status == 0)
+      }
+      #expect(try tool("git-credential", "get", input: Self.question).standardOutput == first.standardOutput)
+      let erased = try tool("git-credential", "erase", input: Self.question + "\(member)=\(token)\n")
+      #expect(
+        erased.status == 0 && erased.standardOutput.isEmpty && erased.standardError.isEmpty, "\(erased)")
+      let second = try tool("git-credential", "get", input: Self.question)
+      #expect(values(second.standardOutput, "password").first != token)
+      #expect(second.status == 0, "\(second.standardError)")
+    }
   }
 
   @Test func `The stand-in for az answers the Azure SDKs`() async throws {
@@ -102,12 +126,15 @@ struct OtherToolsTests {
       let form = lab.requests(to: .token).last?.form
       #expect(form?["scope"]?.hasPrefix("https://management.azure.com/.default ") == true)
       for arguments in [
-        ["login"], [], ["account", "list"], ["account", "get-access-token", "--query", "accessToken"],
-        ["account", "get-access-token", "-o", "tsv"], call + ["--scope"],
-        call + ["--subscription", "x"], call + ["--tenant", "a b; echo $(touch \(directory.path)/x)"],
+        ["login"], [], ["account", "list"], ["account", "get-access-token", "--query", "tenant"],
+        ["account", "get-access-token", "-o", "table"], call + ["--scope"],
+        call + ["--tenant", "a b; echo $(touch \(directory.path)/x)"],
       ] {
-        let refused = try Child.run(directory.path + "/az", arguments, environment: environment)
-        #expect(refused.status == 2, "\(arguments)")
+        // No other az stands behind it.
+        let refused = try Child.run(
+          directory.path + "/az", arguments, environment: environment.merging(["PATH": directory.path]) { $1 }
+        )
+        #expect(refused.status == 2, "\(arguments) \(refused)")
         #expect(refused.standardOutput.isEmpty)
       }
       #expect(!FileManager.default.fileExists(atPath: directory.path + "/x"))
@@ -129,6 +156,114 @@ struct OtherToolsTests {
     }
   }
 
+  private static let manager = "https://management.core.windows.net//.default"
+
+  /// Runs a stand-in that was made anew.
+  private func standIn(
+    _ program: String, _ arguments: [String], of tool: LabTool, with changes: [String: String?] = [:]
+  ) throws -> Child.Result {
+    let directory = try TemporaryDirectory()
+    let installed = try tool("shim", "install", program, "--directory", directory.path)
+    try #require(installed.status == 0, "\(installed.standardError)")
+    return try Child.run(
+      directory.path + "/" + program, arguments,
+      environment: tool.tool.environment(with: tool.environment.merging(changes) { $1 }))
+  }
+
+  @Test
+  func `The stand-ins take the options that scripts give, and Azure Resource Manager without a resource`()
+    async throws
+  {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      let az = ["account", "get-access-token"]
+      for (program, arguments, scope): (String, [String], String) in [
+        ("az", az, Self.manager), ("azd", ["auth", "token"], Self.manager),
+        ("az", az + ["--query", "accessToken", "-o", "tsv"], Self.manager),
+        ("az", az + ["--query=accessToken", "--output=tsv", "--resource-type", "arm"], Self.manager),
+        ("az", az + ["--only-show-errors", "--output=json", "--subscription", "x"], Self.manager),
+        ("az", az + ["--resource-type", "ms-graph"], "https://graph.microsoft.com/.default"),
+        ("az", az + ["--resource=https://storage.azure.com"], "https://storage.azure.com/.default"),
+        ("az", az + ["--scope", "User.Read", "Mail.Read", "-o", "json"], "Mail.Read"),
+        ("azd", ["auth", "token", "--output=json", "--scope=User.Read"], "User.Read"),
+      ] {
+        lab.clearLog()
+        let result = try standIn(program, arguments, of: tool)
+        #expect(result.status == 0, "\(arguments): \(result.standardError)")
+        let asked = lab.requests(to: .token).last?.form["scope"]?.split(separator: " ").map(String.init)
+        // One that was asked for before is in the cache.
+        #expect(asked == nil || asked?.contains(scope) == true, "\(arguments): \(asked ?? [])")
+        let token = try tool("token", "--scope", scope).standardOutput
+        if arguments.contains(where: { $0.hasSuffix("tsv") }) {
+          #expect(result.standardOutput == token)
+        } else {
+          #expect(result.standardOutput.contains("\"\(token.split(separator: "\n").joined())\""))
+        }
+      }
+    }
+  }
+
+  @Test func `Who is not signed in is told in the words that the SDKs look for`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      let az = try standIn("az", ["account", "get-access-token"], of: tool)
+      #expect(az.status != 0 && az.standardOutput.isEmpty)
+      #expect(az.standardError.contains("Please run 'az login'"), "\(az.standardError)")
+      #expect(az.standardError.contains("llavero login"))
+      let azd = try standIn("azd", ["auth", "token"], of: tool)
+      #expect(
+        azd.standardError.contains("not logged in, run `azd auth login` to login"), "\(azd.standardError)")
+      // Whoever is signed in and has no network is not sent there.
+      try tool.logIn()
+      lab.inject(LabFault(.token, count: 8, status: 503))
+      let outage = try standIn("az", ["account", "get-access-token"], of: tool)
+      #expect(outage.status == 4 && !outage.standardError.contains("az login"), "\(outage)")
+    }
+  }
+
+  @Test func `All else goes to the az that stands behind it on PATH, word for word`() async throws {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      let files = try TemporaryDirectory()
+      let other = try files.directory("a b")
+      let real = try files.file("a b/az", "#!/bin/sh\nprintf '<%s>' \"$@\"\n")
+      chmod(real, 0o755)
+      let first = try files.directory("first")
+      #expect(try tool("shim", "install", "az", "--directory", first).status == 0)
+      let path = "\(first):\(other):/usr/bin:/bin"
+      for arguments in [
+        ["login", "--use-device-code"],
+        ["account", "get-access-token", "--query", "[a, 'b c']", "-o", "tsv"],
+        ["account", "get-access-token", "--resource", "x", "--sdk-auth"], ["group", "list", ""],
+      ] {
+        let result = try Child.run(
+          first + "/az", arguments, environment: tool.tool.environment(with: ["PATH": path]))
+        #expect(result.standardOutput == arguments.map { "<\($0)>" }.joined(), "\(result)")
+      }
+    }
+  }
+
+  @Test func `The directory is made, and it is said where PATH leads past it`() throws {
+    let home = try TemporaryDirectory()
+    let tool = try Tool()
+    let own = home.path + "/.local/bin"
+    func install(_ path: String, _ more: String...) throws -> Child.Result {
+      try tool.run(["shim", "install", "az"] + more, environment: ["HOME": home.path, "PATH": path])
+    }
+    let missing = try install("/usr/bin:/bin")
+    #expect(missing.status == 0, "\(missing.standardError)")
+    #expect(FileManager.default.isExecutableFile(atPath: own + "/az"))
+    #expect(missing.standardError.contains("not in PATH"), "\(missing.standardError)")
+    let good = try install("\(own):/usr/bin:/bin")
+    #expect(good.status == 0 && good.standardError.isEmpty, "\(good)")
+    let first = try home.directory("first")
+    chmod(try home.file("first/az", "#!/bin/sh\n"), 0o755)
+    let shadowed = try install("\(first):\(own):/usr/bin:/bin", "--json")
+    #expect(shadowed.standardError.isEmpty)
+    #expect(try JSONValue(text: shadowed.standardOutput)["found"]?.stringValue == first + "/az")
+  }
+
   @Test func `A file of somebody else's is left alone`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.file("az", "#!/bin/sh\n")
@@ -137,7 +272,10 @@ struct OtherToolsTests {
     #expect(result.standardError.contains("--directory"))
     #expect(try directory.contents("az") == "#!/bin/sh\n")
     try FileManager.default.removeItem(atPath: path)
-    #expect(try Tool().run(["shim", "install", "az", "--directory", directory.path + "/none"]).status == 1)
+    // Not a directory, and none can be made there.
+    _ = try directory.file("file", "")
+    #expect(
+      try Tool().run(["shim", "install", "az", "--directory", directory.path + "/file/none"]).status == 1)
   }
 
   @Test func `A stand-in that could not be written leaves nothing, and is written the next time`() throws {

@@ -94,8 +94,10 @@ struct PeerCacheTests {
     try #require(flock(descriptor, LOCK_SH) == 0)
     let result = try run("sources", "--fix", "--json")
     #expect(result.status == 0)
-    #expect(result.standardError.contains("warning: The cache of another program is in use"))
-    let sources = try JSONValue(text: result.standardOutput)["sources"]?.arrayValue ?? []
+    #expect(result.standardError.isEmpty)
+    let report = try JSONValue(text: result.standardOutput)
+    #expect(report["warnings"]?[0]?.stringValue?.hasPrefix("The cache of another program is in use") == true)
+    let sources = report["sources"]?.arrayValue ?? []
     let fixed = sources.map { source in
       [source["name"]] + (source["findings"]?.arrayValue ?? []).map { $0["fixed"] }
     }
@@ -256,8 +258,8 @@ struct PeerCacheTests {
     let environment = ["HOME": home.path]
     let question = "Write over \(azure) and remove it? [y/N] "
     let no = try tool.onTerminal("adopt", "azure-cli", columns: 200, typing: "n\n", environment: environment)
-    #expect(no.status == 0)
-    #expect(no.text.contains(question + "\(azure) is as it was."))
+    #expect(no.status == 5)
+    #expect(no.text.contains("\(azure) is as it was."))
     #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
     let yes = try tool.onTerminal("adopt", "azure-cli", columns: 200, typing: "y\n", environment: environment)
     #expect(yes.status == 0)
@@ -316,6 +318,34 @@ struct PeerCacheTests {
     #expect(access(file, F_OK) != 0)
     #expect(try home.contents(".azure/msal_token_cache.json") == "secret-html")
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
+  }
+
+  @Test func `Where no cache can be taken each failure is told in JSON`() throws {
+    try writeAzureCLI("secret-html")
+    mkdir(home.path + "/.azureauth", 0o700)
+    _ = try home.file(".azureauth/msal_tenant_cache.json", "secret-html")
+    let result = try run("adopt", "--all", "--yes", "--json")
+    #expect(result.status == 1)
+    #expect(try code(of: result) == "damaged")
+    let report = try JSONValue(text: result.standardOutput)
+    #expect(report["failed"]?.strings("name") == ["azure-cli", "azureauth-file:tenant"])
+    #expect(report["adopted"] == .array([]))
+  }
+
+  @Test func `Who adopts from Azure CLI is told how to keep its sign-in`() throws {
+    try writeAzureCLI()
+    let result = try run("adopt", "azure-cli", "--yes")
+    #expect(result.standardError.contains("llavero export --to azure-cli-encrypted"))
+    #expect(result.standardError.contains("az logout"))
+  }
+
+  @Test func `What sources cannot look at is a part of its JSON, and not beside it`() throws {
+    #expect(mkfifo(azure, 0o600) == 0)
+    let result = try run("sources", "--json")
+    #expect(result.standardError.isEmpty, "\(result)")
+    let warnings = try JSONValue(text: result.standardOutput)["warnings"]?.arrayValue ?? []
+    #expect(warnings.contains { $0.stringValue?.contains(azure) == true })
+    #expect(try run("sources").standardError.contains("warning: "))
   }
 
   typealias Obstacle = @Sendable (_ path: String) throws -> Void

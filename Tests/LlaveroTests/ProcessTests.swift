@@ -21,6 +21,44 @@ struct ProcessTests {
       "/bin/sh", ["-c", script, Tool.path] + arguments, environment: tool.environment(with: environment))
   }
 
+  @Test(
+    .enabled(if: mayMount, "No mount namespace can be made."),
+    arguments: [nil, "/proc", "environment"])
+  func `The arguments are found without proc, and with an environment that has moved`(lacking: String?) throws
+  {
+    let tool = try Tool()
+    let library = try files.directory("lib") + "/mover.so"
+    let source = try files.file(
+      "mover.c",
+      """
+      #include <stdlib.h>
+      __attribute__((constructor)) static void move(void) { setenv("LLAVERO_TEST_MOVED", "1", 1); }
+      """)
+    let compiled = try Child.run(
+      "clang", ["-shared", "-fPIC", "-o", library, source],
+      environment: ["PATH": "/usr/bin:/bin:/opt/swift/usr/bin"])
+    try #require(compiled.status == 0, "\(compiled.standardError)")
+    let mount = lacking == nil ? "" : "mount -t tmpfs none /proc && "
+    let preload = lacking == "environment" ? "LD_PRELOAD=\(library) " : ""
+    for (arguments, status): (String, Int32) in [("token --nonsense", 2), ("--version", 0)] {
+      let result = try Child.run(
+        "unshare",
+        [
+          "--user", "--map-root-user", "--mount", "sh", "-c",
+          "\(mount)\(preload)exec \(Tool.path) \(arguments)",
+        ],
+        environment: tool.environment(with: [:]))
+      #expect(result.status == status, "\(result)")
+      #expect(!result.standardOutput.contains("SUBCOMMANDS"), "\(result)")
+    }
+  }
+
+  private static let mayMount =
+    (try? Child.run(
+      "unshare", ["--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/proc"],
+      environment: ["PATH": "/usr/bin:/bin"]
+    ).status) == 0
+
   @Test func `The browser gets no descriptor but the standard streams`() async throws {
     try await withLab { lab in
       lab.configure { $0.authorize = .user(name: "alice") }

@@ -127,6 +127,14 @@ struct SchemeTests {
     #expect(again.status == 1 && again.standardError.contains("not installed"))
   }
 
+  @Test func `A warning is a part of the JSON, and not beside it`() throws {
+    let result = try run("install", "msauth.org.example.mail2", program, "--json")
+    #expect(result.status == 0 && result.standardError.isEmpty, "\(result)")
+    #expect(try JSONValue(text: result.standardOutput)["warnings"]?.arrayValue?.count == 1)
+    #expect(
+      try run("install", "msauth.org.example.mail2", program).standardError.hasPrefix("warning: xdg-open"))
+  }
+
   @Test func `Where nothing was before nothing stays`() throws {
     #expect(try run("install", Self.scheme, program).status == 0)
     #expect(try run("remove", Self.scheme).status == 0)
@@ -191,6 +199,28 @@ struct SchemeTests {
     #expect(try run("install", Self.scheme, program).status == 1)
     #expect(try home.contents("config/mimeapps.list") == "no list\n")
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/data/applications").isEmpty)
+  }
+
+  @Test(arguments: ["config/mimeapps.list", "data/applications/mimeapps.list", "config/gnome-mimeapps.list"])
+  func `A list that is a pipe holds nothing up`(list: String) throws {
+    #expect(mkfifo(home.path + "/" + list, 0o600) == 0)
+    for arguments in [["install", Self.scheme, program], ["list"]] {
+      let result = try Child.run(
+        "timeout", ["60", Tool.path, "scheme"] + arguments,
+        environment: environment.merging(["XDG_CURRENT_DESKTOP": "GNOME"]) { $1 })
+      #expect(result.status == 1, "\(result)")
+      #expect(result.standardError.contains(home.path + "/" + list), "\(result)")
+    }
+  }
+
+  @Test func `A list that is a link stays one, also where its file is missing`() throws {
+    _ = try home.directory("dotfiles")
+    #expect(symlink("../dotfiles/mimeapps.list", home.path + "/config/mimeapps.list") == 0)
+    #expect(try run("install", Self.scheme, program).status == 0)
+    #expect(
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: home.path + "/config/mimeapps.list"))
+        == "../dotfiles/mimeapps.list")
+    #expect(try home.contents("dotfiles/mimeapps.list").contains(Self.scheme))
   }
 
   @Test func `A choice that the person made since is left alone unless told otherwise`() throws {

@@ -44,7 +44,8 @@ struct SettingsTests {
 
   @Test(arguments: [
     "group = com.example.file", "[llavero]\ngruop = com.example.file", "[llavero]\ngroup = no group",
-    "[llavero]\nstore = papyrus", "[llavero]\ngroup", "[llavero",
+    "[llavero]\nstore = papyrus", "[llavero]\ngroup", "[llavero", "[llavero]\nclient = x # mine",
+    "[llavero]\nscope = Mail.Read #ours", "[llavero]\ntenant = contoso.com\t# theirs",
   ])
   func `A file that makes no sense is wrong usage, and the message says where it is`(text: String) throws {
     let result = try accounts(text)
@@ -80,7 +81,7 @@ struct SettingsTests {
         command,
         environment: ["HOME": home, "XDG_CONFIG_HOME": nil, "XDG_DATA_HOME": nil, "LLAVERO_KEY": "keyring"])
     }
-    for home in ["/dev/null", "/nonexistent", ""] {
+    for home in ["/dev/null", directory.path + "/none", ""] {
       #expect(try run(home, "list").status == 0)
       #expect(try run(home, "sources").status == 0)
     }

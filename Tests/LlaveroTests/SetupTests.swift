@@ -66,6 +66,42 @@ struct SetupTests {
     #expect(configuration == before)
   }
 
+  @Test func `Without a terminal setup takes etcd's settings and the group from the environment`() throws {
+    let key = home.path + "/key"
+    let result = try setup(
+      "--dry-run", "--json",
+      with: [
+        "LLAVERO_STORE": "etcd", "LLAVERO_KEY": "file:\(key)", "LLAVERO_PREFIX": "/ours",
+        "LLAVERO_ENDPOINTS": "https://etcd.example.com:2379", "LLAVERO_GROUP": "com.example.mail",
+        "LLAVERO_ETCD_USER": "cache", "LLAVERO_ETCD_PASSWORD": "file:/etc/password",
+      ])
+    #expect(result.status == 0, "\(result.standardError)")
+    let settings = try JSONValue(text: result.standardOutput)["settings"]
+    #expect(
+      zip(settings?.strings("name") ?? [], settings?.strings("value") ?? []).map { "\($0)=\($1)" } == [
+        "store=etcd", "key=file:\(key)", "endpoints=https://etcd.example.com:2379", "prefix=/ours",
+        "etcd-user=cache", "etcd-password=file:/etc/password", "group=com.example.mail",
+      ])
+  }
+
+  @Test func `A setting that is not known stays in the file, and setup says which it is`() throws {
+    try write("[llavero]\ngruop = com.example.mail\n")
+    let result = try setup("--store", "keyring", "--client", "c")
+    #expect(result.status == 0, "\(result.standardError)")
+    #expect(result.standardError.contains("gruop"))
+    #expect(configuration == "[llavero]\ngruop = com.example.mail\nstore = keyring\nclient = c\n")
+  }
+
+  @Test func `A link whose file is missing stays one, and the file is made`() throws {
+    _ = try home.directory("config/llavero")
+    _ = try home.directory("dotfiles")
+    #expect(symlink("../../dotfiles/config", path) == 0)
+    #expect(try setup("--client", "c", "--store", "keyring").status == 0)
+    #expect(configuration == "[llavero]\nstore = keyring\nclient = c\n")
+    #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == "../../dotfiles/config")
+    #expect(try home.contents("dotfiles/config") == configuration)
+  }
+
   @Test func `Where a keyring answers it is taken, and what it protects is said`() throws {
     let result = try setup("--client", "some-client")
     #expect(result.status == 0, "\(result.standardError)")

@@ -115,6 +115,27 @@ struct SignInTests {
     }
   }
 
+  @Test(arguments: [[], ["--json"]])
+  func `Where no browser starts every account is signed out all the same, and that is said`(json: [String])
+    async throws
+  {
+    try await withLab { lab in
+      let tool = try LabTool(lab)
+      try tool.logIn()
+      try tool.logIn("bob")
+      let result = try tool.run(
+        ["logout", "--all", "--browser"] + json,
+        with: ["BROWSER": "/bin/false", "DISPLAY": nil, "WAYLAND_DISPLAY": nil])
+      #expect(result.status == 1, "\(result)")
+      for name in [LabTool.alice, "bob@contoso.test"] {
+        #expect(result.standardOutput.contains(name), "\(result)")
+      }
+      #expect(result.standardError.contains("browser"))
+      #expect(try tool("status").status == 3)
+      #expect(result.standardError.contains(#""error""#) != json.isEmpty, "\(result)")
+    }
+  }
+
   @Test func `A locked keyring is told of before anybody signs in`() async throws {
     try await withLab { lab in
       let keyring = try PrivateKeyring()

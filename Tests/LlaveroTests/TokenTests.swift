@@ -213,6 +213,75 @@ struct TokenTests {
     }
   }
 
+  @Test func `The command that is advised carries scope, account, client and tenant`() async throws {
+    try await signedIn { tool in
+      try tool.lab.setCondition(.basicAction, of: "alice")
+      let tenant = LabDirectory.contoso
+      let result = try tool.run([
+        "token", "--scope", "Files.Read Mail.Read", "--account", LabTool.alice, "--client", LabTool.client,
+        "--tenant", tenant, "--force-refresh", "--group", tool.tool.group,
+      ])
+      #expect(result.status == 3)
+      let command =
+        "llavero login --client \(LabTool.client) --tenant \(tenant) --group \(tool.tool.group) "
+        + "--scope Files.Read --scope Mail.Read --account \(LabTool.alice)"
+      #expect(result.standardError.contains("\"\(command)\""), "\(result.standardError)")
+      let git = try tool("git-credential", "get", input: "protocol=https\nhost=dev.azure.com\n\n")
+      #expect(
+        git.standardError.contains("llavero login --scope 499b84ac-1321-427f-aa17-267ca6975798/.default"),
+        "\(git.standardError)")
+      try tool.lab.setCondition(nil, of: "alice")
+      tool.lab.inject(LabFault(.graph, status: 401, body: "{}"))
+      let graph = try tool("get", "/me", "--scope", "Mail.Read")
+      #expect(graph.standardError.contains("llavero login --scope Mail.Read"), "\(graph.standardError)")
+    }
+  }
+
+  @Test func `Two resources in one request are no case for a sign-in`() async throws {
+    try await signedIn { tool in
+      let result = try tool(
+        "token", "--scope", "User.Read", "--scope", "https://management.azure.com/.default")
+      #expect(result.status == 2, "\(result.standardError)")
+      #expect(result.standardError.contains("one resource"))
+      #expect(!result.standardError.contains("llavero login"))
+    }
+  }
+
+  @Test func `Who is signed in for another client of the group is told so`() async throws {
+    try await signedIn { tool in
+      for command in ["token", "status", "me"] {
+        let result = try tool(command, "--client", Sample.calendar)
+        #expect(result.status == 3)
+        #expect(
+          result.standardError.contains("signed in for other apps of this group, not for this client"),
+          "\(result.standardError)")
+        #expect(result.standardError.contains("llavero login --client \(Sample.calendar)"))
+      }
+    }
+  }
+
+  @Test func `Scopes in one option are as good as in several`() async throws {
+    try await signedIn { tool in
+      let one = try tool("token", "--scope", "Files.Read Mail.Read")
+      #expect(one.status == 0, "\(one.standardError)")
+      #expect(
+        try tool("token", "--scope", "Mail.Read", "--scope", "Files.Read").standardOutput
+          == one.standardOutput)
+      #expect(try tool("login", "--scope", "Mail.Read Files.Read").status == 0)
+    }
+  }
+
+  @Test func `With JSON nothing but the error is on standard error`() async throws {
+    try await signedIn { tool in
+      let lender = ["token", "--force-refresh", "--json"]
+      let cache = try tool.tool.exported()
+      #expect(cache["RefreshToken"]?.objectValue?.count == 1)
+      tool.lab.inject(LabFault(.token, count: 8, status: 503))
+      let failed = try tool.run(lender + ["--scope", "Files.Read"])
+      #expect(try JSONValue(text: failed.standardError).keys == ["error"])
+    }
+  }
+
   @Test func `The configuration file says what the environment does`() async throws {
     try await signedIn { tool in
       let directory = try TemporaryDirectory()

@@ -72,7 +72,7 @@ extension IdentityError {
   /// What the refusal means to a request that nobody watches: somebody has to sign in, unless the application itself is
   /// what the server refuses.
   var forSilentRequest: IdentityError {
-    guard oauthError != nil else { return self }
+    guard oauthError != nil, !asksForSeveralResources else { return self }
     switch code {
     case .invalidScope, .invalidClient, .serverProtectionPoliciesRequired, .serverError: return self
     default:
@@ -82,6 +82,9 @@ extension IdentityError {
       return error
     }
   }
+
+  /// Whether the server refused scopes of more than one resource, which no sign-in changes.
+  package var asksForSeveralResources: Bool { stsErrorCodes.contains(28000) }
 
   /// Whether a server refused with these words.
   package func isRefusal(_ error: String, _ subError: String? = nil) -> Bool {

@@ -74,6 +74,13 @@ extension TokenCacheAccessor {
     }
   }
 
+  /// Removes an access token that a resource refused.
+  package func removeAccessToken(_ secret: String) async throws(CacheError) {
+    _ = try await removeCredentials(in: try await store.read(.all, in: group)) {
+      $0.credentialType.section == .accessToken && $0.secret == secret
+    }
+  }
+
   /// Removes credentials shard by shard, so that other writers need not wait for all of them.
   private func removeCredentials(
     _ sections: [CredentialSection] = CredentialSection.allCases, in contents: GroupContents,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import MSALExtensionsStore
+import Synchronization
 import TokenCache
 
 struct Adopt: AsyncParsableCommand {
@@ -10,7 +11,8 @@ struct Adopt: AsyncParsableCommand {
       Imports each plaintext cache, reads it back, and then, when you have agreed, writes over the file and \
       removes it. Until then the file is as it was, and so it is after any failure. With --keep it stays for \
       good. The programs that wrote the files will not find them any more; what they do then is said before \
-      the question. One that cannot be taken hinders none of the others; all such are told at the end.
+      the question; a no is exit code 5. One that cannot be taken hinders none of the others; all such are told \
+      at the end.
 
       What was written over may live on: in snapshots and backups, and on solid-state disks and file systems \
       that copy on write in blocks that nothing reaches but a look at the bare disk. Sign out where that \
@@ -91,7 +93,8 @@ struct Adopt: AsyncParsableCommand {
         failures.append((peer, error.toolMessage))
       }
     }
-    if output.json, failures.isEmpty || !adopted.isEmpty {
+    // The error alone is said of one failure alone.
+    if output.json, failures.count != 1 || !adopted.isEmpty {
       let failed = failures.map { peer, failure in
         Result.Failed(
           name: peer.name, path: peer.file ?? "", code: failure.name, message: failure.message,
@@ -106,7 +109,17 @@ struct Adopt: AsyncParsableCommand {
       Terminal.error("warning: " + printable(failure.message))
     }
     if let failure = failures.first { throw failure.message }
+    let declined = Self.declined.withLock { $0 }
+    guard declined.isEmpty else {
+      throw Failure.Message(
+        code: .cancelled, name: "cancelled",
+        message:
+          "\(declined.joined(separator: ", ")) \(declined.count == 1 ? "is as it was" : "are as they were").")
+    }
   }
+
+  /// The files that the person wants to keep.
+  private static let declined = Mutex<[String]>([])
 
   private func named() throws -> [PeerCache] {
     let registry = PeerRegistry()
@@ -168,12 +181,16 @@ struct Adopt: AsyncParsableCommand {
   private func agreed(_ peer: PeerCache, _ path: String) -> Bool {
     // With --json, standard error is for an error alone.
     if let consequence = peer.afterRemoval, !output.json { Terminal.error(consequence) }
-    if yes { return true }
-    let name = printable(path)
-    if Terminal.confirm("Write over \(name) and \(peer.isSignalOfAnItem ? "empty" : "remove") it?") {
-      return true
+    if peer.name == "azure-cli", !output.json {
+      Terminal.error(
+        "With \"az config set core.encrypt_token_cache=true\" it uses the keyring, where \"llavero export --to "
+          + "azure-cli-encrypted\" puts the tokens, which saves that sign-in. But in Azure CLI 2.91 \"az logout\" "
+          + "and saving a service principal then fail.")
     }
-    Terminal.error("\(name) is as it was.")
+    if yes { return true }
+    let fate = peer.isSignalOfAnItem ? "empty" : "remove"
+    if Terminal.confirm("Write over \(printable(path)) and \(fate) it?") { return true }
+    Self.declined.withLock { $0.append(path) }
     return false
   }
 }

@@ -88,7 +88,7 @@ struct Export: AsyncParsableCommand {
     let (group, cache) = (options.group, try options.cache)
     let snapshot = try await cache.snapshot()
     let document = snapshot.document.shared
-    ProblemSummary.report(snapshot.problems)
+    if !output.json { ProblemSummary.report(snapshot.problems) }
     let store = options.store.store(of: peer, group: group)
     let target = "the cache of \(peer.users)"
     if isDryRun {
@@ -101,7 +101,7 @@ struct Export: AsyncParsableCommand {
         theirs.merge(document, in: clouds)
       }
       try Transfer(summary, group: group, peer: peer.name).print(output, verb: "exported", target: target)
-      if let file = peer.file, summary.saved > 0 {
+      if let file = peer.file, summary.saved > 0, !output.json {
         Terminal.error("warning: The tokens stand in clear in \(printable(file)).")
       }
     }

@@ -16,7 +16,8 @@ struct Sources: AsyncParsableCommand {
         llavero sources
 
       JSON: sources: [name, users, place (keyring or file), path, schema, is_encrypted, accounts and records \
-      (how many; left out for what cannot be read), findings: [kind, path, detail, fixed]].
+      (how many; left out for what cannot be read), findings: [kind, path, detail, fixed]], warnings \
+      (what could not be looked at or fixed).
       """)
 
   private struct Result: Encodable {
@@ -38,6 +39,7 @@ struct Sources: AsyncParsableCommand {
       let fixed: Bool
     }
     let sources: [Source]
+    let warnings: [String]
   }
 
   @OptionGroup var store: StoreOptions
@@ -50,6 +52,7 @@ struct Sources: AsyncParsableCommand {
     try store.requireStore()
     let client = store.connection
     var (sources, failure): ([Result.Source], CacheError?) = ([], nil)
+    var warnings: [String] = []
     // Several caches may share a lock file.
     var known: Set<PeerFinding> = []
     for peer in PeerRegistry().caches {
@@ -60,7 +63,7 @@ struct Sources: AsyncParsableCommand {
         guard report.isPresent else { continue }
         var findings: [Result.Finding] = []
         for finding in report.findings where known.insert(finding).inserted {
-          findings.append(await self.finding(finding))
+          findings.append(await self.finding(finding, &warnings))
         }
         if report.contents?.copies == 0 && findings.isEmpty { continue }
         sources.append(Self.source(report, findings))
@@ -69,20 +72,20 @@ struct Sources: AsyncParsableCommand {
           failure = error
           continue
         }
-        Terminal.error("warning: " + printable(error.message))
+        warnings.append(error.message)
       }
     }
-    try print(sources)
+    try print(sources, warnings)
     if let failure { throw failure }
   }
 
-  private func finding(_ finding: PeerFinding) async -> Result.Finding {
+  private func finding(_ finding: PeerFinding, _ warnings: inout [String]) async -> Result.Finding {
     var isFixed = fix && finding.isMendable
     do throws(CacheError) {
       if isFixed { try await finding.mend() }
     } catch {
       isFixed = false
-      Terminal.error("warning: " + printable(error.message))
+      warnings.append(error.message)
     }
     return Result.Finding(
       kind: finding.kind.rawValue, path: finding.path, detail: finding.detail, fixed: isFixed)
@@ -97,8 +100,9 @@ struct Sources: AsyncParsableCommand {
       records: document?.recordCount, findings: findings)
   }
 
-  private func print(_ sources: [Result.Source]) throws {
-    if output.json { return Terminal.out(try json(Result(sources: sources))) }
+  private func print(_ sources: [Result.Source], _ warnings: [String]) throws {
+    if output.json { return Terminal.out(try json(Result(sources: sources, warnings: warnings))) }
+    for warning in warnings { Terminal.error("warning: " + printable(warning)) }
     guard !sources.isEmpty else { return Terminal.error("No token cache of another program was found.") }
     var table = Table([
       .init(title: "NAME", minimum: 12), .init(title: "KEPT", minimum: 9), .init(title: "ACCOUNTS"),

@@ -13,6 +13,13 @@ struct BrokerCheck: Check {
 
   func examine(_ patient: Patient) async -> [Finding] {
     guard policy != .off else { return [.ok("The identity broker is not asked.")] }
+    guard await SessionBusCheck().examine(patient).first?.state == .ok else {
+      return [
+        finding(
+          "There is no session bus, on which an identity broker could be.",
+          "Set LLAVERO_BROKER=off where none is wanted.")
+      ]
+    }
     let broker = LinuxBroker.ofSession(isInsistent: true)
     var findings: [Finding] = []
     do throws(IdentityError) {

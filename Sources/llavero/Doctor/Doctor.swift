@@ -84,14 +84,16 @@ struct Doctor: AsyncParsableCommand {
   var fix = false
 
   func run() async throws {
+    Settings.passOverUnknown()
     let lender = try store.lender
     let place: any CacheStore = lender == nil ? try store.store : InMemoryStore()
     let chains =
       try lender.map { [[LenderCheck(lender: $0, address: "unix:\(try store.lenderSocket ?? "")")]] }
       ?? chains(place)
+    let configuration: [any Check] = [ConfigurationCheck()]
     let patient = Patient(options: store, store: place)
     var lines: [Result.Line] = []
-    for chain in chains {
+    for chain in [configuration] + chains {
       for check in chain {
         var worst = Finding.State.ok
         for var finding in await check.findings(patient) {

@@ -22,7 +22,10 @@ struct EtcdCheck: Check {
       case .success(let member): Self.finding(member, at: endpoint)
       case .failure(let error):
         members.isEmpty
-          ? Finding.problem(error) : .warning("\(endpoint): \(error.message)", advice: error.toolAdvice)
+          ? Finding.problem(error)
+          : .warning(
+            "\(endpoint): \((error.underlyingError as? EtcdFailure)?.outageReason ?? error.message)",
+            advice: error.toolAdvice)
       }
     }
     guard !members.isEmpty else { return findings }

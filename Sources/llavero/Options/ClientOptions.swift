@@ -2,6 +2,7 @@ import ArgumentParser
 import Borrowing
 import BrowserSignIn
 import FoundationEssentials
+import GLibSupport
 import IdentityClient
 import TokenCache
 
@@ -148,11 +149,45 @@ struct AccountOptions: ParsableArguments {
 struct ScopeOptions: ParsableArguments {
   @Option(
     name: .customLong("scope"),
-    help: "What the token is for, such as Mail.Read; can be repeated. User.Read unless told otherwise.")
+    help: "What the token is for, such as Mail.Read; several by spaces or repetition; User.Read by default.")
   var named: [String] = []
 
+  /// What the command line says.
+  var namedScopes: [String] { named.flatMap(scopeList) }
+
   var scopes: [String] {
-    let scopes = named.isEmpty ? Settings.current.scopes : named
+    let scopes = named.isEmpty ? Settings.current.scopes : namedScopes
     return scopes.isEmpty ? ["User.Read"] : scopes
+  }
+}
+
+/// The scopes in one option. White space alone is one, which no request takes.
+func scopeList(_ text: String) -> [String] {
+  let scopes = text.split(separator: " ").map(String.init)
+  return scopes.isEmpty ? [text] : scopes
+}
+
+/// A command for which a person may have to sign in before.
+protocol SignsIn {
+  var client: ClientOptions { get }
+  var account: AccountOptions { get }
+  /// What the sign-in has to be for; empty where what the settings say will do.
+  var signInScopes: [String] { get }
+}
+
+extension SignsIn {
+  var signInScopes: [String] { [] }
+
+  /// The sign-in that helps, as a shell takes it. What the environment and the configuration say holds for that one, too.
+  var signInCommand: String {
+    let options = [
+      ("client", client.client), ("authority", client.authority), ("tenant", client.tenant),
+      ("group", client.cache.named?.name),
+    ].compactMap { name, value in value.map { ["--" + name, $0] } }
+    let scopes = signInScopes.map { ["--scope", $0] }
+    // Only a user name can be proposed to the browser.
+    let name = account.named.flatMap { $0.contains("@") ? ["--account", $0] : nil } ?? []
+    let words = ["llavero", "login"] + (options + scopes).flatMap(\.self) + name
+    return words.map(shellQuoted).joined(separator: " ") + client.cache.store.repeated
   }
 }

@@ -1,6 +1,7 @@
 import GLibSupport
 import Glibc
 import IdentityClient
+import Synchronization
 import TokenCache
 
 /// What the environment and the configuration file say; the command line goes before both.
@@ -33,10 +34,22 @@ struct Settings: Sendable {
   /// Whether the identity broker is asked.
   var broker: BrokerPolicy?
 
+  /// The settings of the file that are not known, in words.
+  let unknown: Failure.Message?
+
+  private static let passesOverUnknown = Atomic(false)
+
+  /// Keeps ``current`` from ending the process over settings that are not known: for the commands that mend a configuration.
+  static func passOverUnknown() { passesOverUnknown.store(true, ordering: .sequentiallyConsistent) }
+
   /// The settings of this process, which a configuration that makes no sense ends.
   static let current: Settings = {
     do throws(Failure.Message) {
-      return try Settings(environment: processEnvironment())
+      let settings = try Settings(environment: processEnvironment())
+      if let unknown = settings.unknown, !passesOverUnknown.load(ordering: .sequentiallyConsistent) {
+        throw unknown
+      }
+      return settings
     } catch {
       Failure.exit(with: error)
     }
@@ -45,11 +58,12 @@ struct Settings: Sendable {
   /// - Throws: `Failure.Message` of code `usage` that names what makes no sense, and where it stands.
   init(environment: [String: String]) throws(Failure.Message) {
     let source = try SettingSource(environment: environment)
-    authority = source["authority"]?.text
-    clientID = source["client"]?.text
-    tenant = source["tenant"]?.text
-    scopes = (source["scope"]?.text ?? "").split(separator: " ").map(String.init)
-    account = source["account"]?.text
+    unknown = source.unknown
+    authority = try source.text("authority")
+    clientID = try source.text("client")
+    tenant = try source.text("tenant")
+    scopes = (try source.text("scope") ?? "").split(separator: " ").map(String.init)
+    account = try source.text("account")
     group = try source["group"].map { (setting) throws(Failure.Message) in
       do throws(CacheError) {
         return try KeychainGroup(setting.text)
@@ -64,14 +78,14 @@ struct Settings: Sendable {
     // Not quoted: somebody may have taken it for the place of the key itself.
     let keyRefusal = { (_: String) in "It should be \(KeyChoice.forms)." }
     key = try source.value("key", KeyChoice.init(argument:), keyRefusal)
-    endpoints = source["endpoints"]?.text
-    prefix = source["prefix"]?.text
-    etcdUser = source["etcd-user"]?.text
+    endpoints = try source.text("endpoints")
+    prefix = try source.text("prefix")
+    etcdUser = try source.text("etcd-user")
     etcdPassword = try source.value("etcd-password", KeyChoice.init(argument:), keyRefusal)
     collection = source["collection"]?.text
     caBundle = source["ca-bundle"]?.text
     broker = try source.value("broker", BrokerPolicy.init(rawValue:)) { _ in BrokerOptions.refusal }
-    graphURL = source["graph-url"]?.text
+    graphURL = try source.text("graph-url")
   }
 }
 
@@ -118,11 +132,14 @@ private struct SettingSource {
     self.environment = environment
     path = Settings.path(environment: environment) ?? ""
     values = try path.isEmpty ? [:] : Self.settings(in: path)
-    if let unknown = values.keys.sorted().first(where: { !Self.names.contains($0) }) {
-      throw Self.invalid(
-        "\(path) has a setting that nobody knows: \"\(unknown)\".",
-        advice: "The settings are \(Self.names.sorted().joined(separator: ", ")).")
-    }
+  }
+
+  var unknown: Failure.Message? {
+    let names = Set(values.keys).subtracting(Self.names).sorted()
+    guard !names.isEmpty else { return nil }
+    return Self.invalid(
+      "\(path): unknown \(names.count == 1 ? "setting" : "settings") \(names.joined(separator: ", ")).",
+      advice: "The settings are \(Self.names.sorted().joined(separator: ", ")).")
   }
 
   private static func settings(in path: String) throws(Failure.Message) -> [String: String] {
@@ -149,6 +166,16 @@ private struct SettingSource {
       return Setting(text: text, place: "\"\(name)\" in \(path)")
     }
     return nil
+  }
+
+  /// A setting that is taken as it stands. What looks like a comment behind it would go to a server.
+  func text(_ name: String) throws(Failure.Message) -> String? {
+    guard let setting = self[name] else { return nil }
+    let words = setting.text.split(whereSeparator: \.isWhitespace)
+    guard !words.dropFirst().contains(where: { $0.hasPrefix("#") }) else {
+      throw setting.refused("A comment needs a line of its own.")
+    }
+    return setting.text
   }
 
   /// A setting of a kind; `refusal` says what is wrong with a text that is none.

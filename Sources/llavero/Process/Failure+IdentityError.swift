@@ -1,3 +1,4 @@
+import HTTPSupport
 import IdentityClient
 
 extension IdentityError: ToolError {
@@ -11,10 +12,15 @@ extension IdentityError: ToolError {
         .interactionRequired
       case .userCanceled, .cancelled: .cancelled
       case .network, .serverError, .unhandledResponse: .network
+      // Of a lender.
+      case _ where transportError.map { $0 != .cancelled } ?? false: .network
       case .invalidParameter, .invalidRedirectURI: .usage
+      case .invalidRequest where asksForSeveralResources: .usage
       default: .error
       }
-    return Failure.Message(code: exitCode, name: code.rawValue, message: fullMessage, advice: toolAdvice)
+    return Failure.Message(
+      code: exitCode, name: code.rawValue, message: fullMessage, advice: toolAdvice,
+      needsSignIn: code == .interactionRequired && !isElsewhere)
   }
 
   /// The error of a renewal that was refused says no more than MSAL does, so that the server's reason is added.
@@ -29,7 +35,7 @@ extension IdentityError: ToolError {
 
   private var toolAdvice: String? {
     switch code {
-    case .interactionRequired where !isElsewhere: sentences(advice, "Sign in with \"llavero login\".")
+    case .invalidRequest where asksForSeveralResources: "Ask for the scopes of each resource by themselves."
     case .browserUnavailable: sentences(advice, "\"llavero login --no-browser\" shows its address.")
     case .serverDeclinedScopes:
       "Granted: \(grantedScopes.joined(separator: " ")). Declined: \(declinedScopes.joined(separator: " "))."

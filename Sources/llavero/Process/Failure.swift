@@ -1,4 +1,5 @@
 import ArgumentParser
+import EtcdStore
 import FoundationEssentials
 import Glibc
 import Sealing
@@ -28,6 +29,8 @@ enum Failure {
     let name: String
     let message: String
     var advice: String?
+    /// Whether a person has to sign in. The advice then ends with the command for that.
+    var needsSignIn = false
 
     var toolMessage: Message { self }
   }
@@ -41,13 +44,25 @@ enum Failure {
     let error: Body
   }
 
-  /// Prints what went wrong to standard error and ends the process.
-  static func exit(with error: any Error) -> Never {
-    if let error = error as? any ToolError { exit(with: error.toolMessage) }
-    exit(withParserError: error)
+  /// Prints what went wrong to standard error and ends the process. `command` is the one that failed, once it is known.
+  static func exit(with error: any Error, of command: (any ParsableCommand)? = nil) -> Never {
+    guard var message = (error as? any ToolError)?.toolMessage else { exit(withParserError: error) }
+    if message.needsSignIn {
+      let signIn = (command as? any SignsIn)?.signInCommand ?? "llavero login"
+      message.advice = sentences(message.advice, "Sign in with \"\(signIn)\".")
+    }
+    exit(with: message)
   }
 
-  private static let wantsJSON = CommandLine.arguments.contains("--json")
+  /// Whether standard error is for an error in JSON alone.
+  static let wantsJSON = processArguments.contains("--json")
+
+  /// A parser's message without the value that it quotes where that should say where a key or password comes from: it may
+  /// be the secret itself.
+  private static func withoutSecret(_ text: String) -> String {
+    let quotation = /The value '.*' is invalid for ('--[a-z-]*(?:key|password)[^'\n]*')/.dotMatchesNewlines()
+    return text.replacing(quotation) { "Invalid value for \($0.output.1): expected \(KeyChoice.forms)" }
+  }
 
   /// Ends the process as the argument parser says: help and completion scripts come as errors, too.
   private static func exit(withParserError error: any Error) -> Never {
@@ -55,10 +70,10 @@ enum Failure {
     if code == .validationFailure && wantsJSON {
       exit(
         with: Message(
-          code: .usage, name: "usage", message: Llavero.message(for: error),
+          code: .usage, name: "usage", message: withoutSecret(Llavero.message(for: error)),
           advice: "Add --help to see how the command is used."))
     }
-    let text = Llavero.fullMessage(for: error)
+    let text = withoutSecret(Llavero.fullMessage(for: error))
     if code.isSuccess {
       Terminal.out(text)
     } else {
@@ -98,6 +113,7 @@ extension CacheError: ToolError {
       case .locked, .signedOut: .interactionRequired
       case .promptDismissed, .cancelled: .cancelled
       case .invalidGroup: .usage
+      case _ where (underlyingError as? EtcdFailure)?.isOutage == true: .network
       case .invalidResponse, .damaged, .newerVersion, .wrongKey, .rolledBack, .tooLarge, .unavailable,
         .timedOut, .refused:
         .error

@@ -31,11 +31,14 @@ enum Network {
 
 extension HTTPTransportError: ToolError {
   var toolMessage: Failure.Message {
-    guard case .invalidConfiguration(let reason) = self else {
-      return Failure.Message(name: "network", message: "The network cannot be used: \(self).")
+    switch self {
+    case .invalidConfiguration(let reason):
+      Failure.Message(
+        code: .usage, name: "invalid_configuration", message: reason,
+        advice: "LLAVERO_CA_BUNDLE, SSL_CERT_FILE and https_proxy set up the connection.")
+    case .cancelled:
+      Failure.Message(code: .cancelled, name: "cancelled", message: "The request was cancelled.")
+    default: Failure.Message(code: .network, name: "network", message: "The network cannot be used: \(self).")
     }
-    return Failure.Message(
-      code: .usage, name: "invalid_configuration", message: reason,
-      advice: "LLAVERO_CA_BUNDLE, SSL_CERT_FILE and https_proxy set up the connection.")
   }
 }

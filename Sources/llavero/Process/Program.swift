@@ -18,15 +18,17 @@ enum Program {
   }
 
   private static func run() async -> Never {
+    var parsed: (any ParsableCommand)?
     do {
       var command = try parsedCommand()
+      parsed = command
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
         try command.run()
       }
     } catch {
-      Failure.exit(with: error)
+      Failure.exit(with: error, of: parsed)
     }
     exit(EXIT_SUCCESS)
   }
@@ -36,7 +38,13 @@ enum Program {
   /// The parser takes milliseconds to set up a tree of commands, so the command is parsed alone. Whatever is not
   /// simply its arguments, such as a mistake or a call for help, is left to the whole tree.
   private static func parsedCommand() throws -> any ParsableCommand {
-    let arguments = Array(CommandLine.arguments.dropFirst())
+    guard !processArguments.isEmpty else {
+      // Without arguments the tool prints its help, which a script would take for what it asked for.
+      throw Failure.Message(
+        name: "no_arguments", message: "The command line cannot be read.",
+        advice: "Mount /proc, and start llavero without preloaded libraries.")
+    }
+    let arguments = Array(processArguments.dropFirst())
     let named = Llavero.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
     if let named, let command = try? named.parseAsRoot(Array(arguments.dropFirst())),
       type(of: command) == named

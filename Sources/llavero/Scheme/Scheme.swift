@@ -27,7 +27,7 @@ struct Scheme: ParsableCommand {
           llavero scheme install msauth.com.example.mail /opt/example/mail
           llavero scheme install msauth.com.example.mail /opt/example/mail --name Mail -- --profile work
 
-        JSON: scheme, program, arguments, path.
+        JSON: scheme, program, arguments, path, warnings.
         """)
 
     private struct Result: Encodable {
@@ -35,6 +35,7 @@ struct Scheme: ParsableCommand {
       let program: String
       let arguments: [String]
       let path: String
+      let warnings: [String]?
     }
 
     @Argument(help: "The scheme, or a redirect URI that begins with it.")
@@ -76,6 +77,7 @@ struct Scheme: ParsableCommand {
       let lock = try Self.lock()
       defer { lock.release() }
       let existing = try SchemeEntry(existing: scheme.name)
+      try SchemeDefaults.checkLists()
       // Where the installed program has moved, the desktop falls back to another.
       let hasMoved = existing.map { programFile($0.program) == nil } ?? false
       if !replace, !hasMoved, let handler = SchemeHandler(of: scheme.name),
@@ -93,15 +95,18 @@ struct Scheme: ParsableCommand {
         if existing == nil { try? removeFile(path) }
         throw error
       }
-      if scheme.name.contains(where: \.isNumber) {
-        Terminal.error(
-          "warning: xdg-open 1.1 takes a scheme with digits for a file. Desktops of their own, such as GNOME, do not use it."
-        )
-      }
+      let warning =
+        scheme.name.contains(where: \.isNumber)
+        ? "xdg-open 1.1 takes a scheme with digits for a file. Desktops of their own, such as GNOME, do not use it."
+        : nil
       if output.json {
         return Terminal.out(
-          try json(Result(scheme: scheme.name, program: file, arguments: arguments, path: path)))
+          try json(
+            Result(
+              scheme: scheme.name, program: file, arguments: arguments, path: path,
+              warnings: warning.map { [$0] })))
       }
+      if let warning { Terminal.error("warning: \(warning)") }
       Terminal.out(printable("\(scheme.name) leads to \(file), by \(path)."))
     }
 
@@ -190,6 +195,7 @@ struct Scheme: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+      try SchemeDefaults.checkLists()
       let lines = SchemeEntry.installed.compactMap { scheme -> Result.Line? in
         // A file of somebody else's is none of the tool's business.
         guard let entry = try? SchemeEntry(existing: scheme) else { return nil }

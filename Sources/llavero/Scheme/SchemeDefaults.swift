@@ -12,7 +12,7 @@ enum SchemeDefaults {
   ///
   /// - Throws: `Failure.Message`; then nothing is changed.
   static func change(_ scheme: String, leadsToOwn: Bool) throws(Failure.Message) {
-    let path = resolved("\(DesktopDirectories.configuration)/mimeapps.list")
+    let path = linkTarget("\(DesktopDirectories.configuration)/mimeapps.list")
     let old: String
     do {
       let contents = try readFile(path, limit: limit) ?? []
@@ -65,10 +65,25 @@ enum SchemeDefaults {
     return lines.joined(separator: "\n")
   }
 
-  /// The file itself where the path is a link, such as into a repository of settings.
-  private static func resolved(_ path: String) -> String {
-    guard FileStatus(path) != nil else { return path }
-    return URL(filePath: path).resolvingSymlinksInPath().path
+  /// Passes only where the person's lists are files: GLib would wait for a writer of a pipe.
+  ///
+  /// - Throws: `Failure.Message`
+  static func checkLists() throws(Failure.Message) {
+    let desktops = (processEnvironment()["XDG_CURRENT_DESKTOP"] ?? "").split(separator: ":")
+    let names =
+      ["mimeapps.list", "defaults.list", "mimeinfo.cache"]
+      + desktops.map { $0.lowercased() + "-mimeapps.list" }
+    for directory in [DesktopDirectories.configuration, DesktopDirectories.applications] {
+      for path in names.map({ "\(directory)/\($0)" }) {
+        do throws(PrivateFileError) {
+          _ = try readFile(path, limit: limit)
+        } catch {
+          guard case .notRegular = error else { continue }
+          throw Failure.Message(
+            name: "unreadable", message: "\(error)", advice: "Remove it, and run the command again.")
+        }
+      }
+    }
   }
 }
 

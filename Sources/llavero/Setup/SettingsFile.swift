@@ -17,9 +17,7 @@ struct SettingsFile {
         code: .usage, name: "no_configuration", message: "The configuration has no place: HOME is not set.",
         advice: "XDG_CONFIG_HOME names one as well.")
     }
-    let real = unsafe realpath(path, nil)
-    defer { unsafe free(real) }
-    self.path = unsafe real.map { unsafe String(cString: $0) } ?? path
+    self.path = linkTarget(path)
     do throws(PrivateFileError) {
       let text = String(decoding: try readFile(path, limit: 1 << 20) ?? [], as: UTF8.self)
       lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
@@ -75,6 +73,17 @@ struct SettingsFile {
     }
   }
 
+}
+
+/// The file that a path leads to, which need not exist: what replaces it leaves a link in place.
+func linkTarget(_ path: String) -> String {
+  var path = path
+  // As many links as the kernel follows.
+  for _ in 0..<40 {
+    guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { break }
+    path = target.hasPrefix("/") ? target : "\(parentDirectory(of: path))/\(target)"
+  }
+  return path
 }
 
 extension String {

@@ -59,6 +59,7 @@ struct Setup: AsyncParsableCommand {
   var credentialFile: String?
 
   mutating func run() async throws {
+    Settings.passOverUnknown()
     try client.cache.store.requireStore()
     let environment = ProcessInfo.processInfo.environment
     var file = try SettingsFile(environment: environment)
@@ -97,6 +98,7 @@ struct Setup: AsyncParsableCommand {
     }
     if !dryRun, credential == nil { try file.write() }
     let protection = Protection(store, key: client.cache.store.key)
+    if let unknown = Settings.current.unknown { result.warnings.append(unknown.message) }
     (result.protects, result.doesNotProtect) = (protection.protects, protection.doesNotProtect)
     if output.json { return Terminal.out(try json(result)) }
     show(result)
@@ -108,8 +110,7 @@ struct Setup: AsyncParsableCommand {
   private var chosen: [(name: String, value: String)] {
     let store = client.cache.store.named.map { setting in
       // A descriptor is open for this command alone.
-      setting.name == "key" && setting.value.hasPrefix("passphrase-fd:")
-        ? (name: "key", value: "passphrase") : setting
+      setting.value.hasPrefix("passphrase-fd:") ? (name: setting.name, value: "passphrase") : setting
     }
     let rest = [
       ("client", client.client), ("authority", client.authority), ("tenant", client.tenant),
@@ -151,6 +152,14 @@ struct Setup: AsyncParsableCommand {
         advice: "Leave out --key, or choose another --store.")
     }
     client.cache.store.collection = client.cache.store.chosenCollection
+    client.cache.named = client.cache.named ?? current.group
+    if store == .etcd {
+      let options = client.cache.store
+      client.cache.store.endpoints = options.endpoints ?? current.endpoints
+      client.cache.store.prefix = options.prefix ?? current.prefix
+      client.cache.store.etcdUser = options.etcdUser ?? current.etcdUser
+      client.cache.store.etcdPassword = options.etcdPassword ?? current.etcdPassword
+    }
     client.authority = client.authority ?? current.authority
     if client.client == nil {
       client.client =

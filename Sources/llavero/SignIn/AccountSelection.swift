@@ -46,7 +46,8 @@ extension PublicClient {
 
   /// The account that a command is about, out of those of the broker.
   private func brokersAccount(named name: String?) async throws -> Account {
-    let found = try await accountsEverywhere(named: name, in: snapshotIfNeeded())
+    let snapshot = try await snapshotIfNeeded()
+    let found = try await accountsEverywhere(named: name, in: snapshot)
     var accounts = found.accounts.filter { $0.source == broker?.name }
     // One name may stand for an account here and for a guest elsewhere.
     if name != nil, accounts.count > 1 {
@@ -56,7 +57,7 @@ extension PublicClient {
       accounts = [named, atHome].first { $0.count == 1 } ?? accounts
     }
     if let name, accounts.isEmpty, broker is LoanBroker { throw Failure.Message.notLent(name) }
-    return try accounts.only(named: name, because: found.brokerFailure)
+    return try accounts.only(named: name, in: snapshot, because: found.brokerFailure)
   }
 
   /// The account that a command is about, out of those of the cache.
@@ -91,7 +92,7 @@ extension CacheSnapshot {
   ///   several are and none is named. `CacheError` also when none is named and something cannot be read, which may be
   ///   another.
   fileprivate func account(named name: String?, of clientID: String) throws -> Account {
-    let account = try accounts(named: name, of: clientID).only(named: name)
+    let account = try accounts(named: name, of: clientID).only(named: name, in: self)
     if name == nil { try checkComplete() }
     return account
   }
@@ -108,18 +109,21 @@ extension [Account] {
   ///
   /// - Parameters:
   ///   - name: The name that they go by, if one was given.
+  ///   - snapshot: What the group holds, where it is known.
   ///   - failure: Why there may be others.
   /// - Returns: The account.
   /// - Throws: `Failure.Message` where there is none, or are several.
   func only(
-    named name: String?, because failure: IdentityError? = nil
+    named name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil
   ) throws(Failure.Message) -> Account {
-    guard let account = first else { throw .notSignedIn(name, because: failure) }
+    guard let account = first else { throw .notSignedIn(name, in: snapshot, because: failure) }
     guard count == 1 else {
-      let names = map { ($0.username.map { "\($0), " } ?? "") + $0.homeAccountID }
+      let shown = 5
+      let names = prefix(shown).map { ($0.username.map { "\($0), " } ?? "") + $0.homeAccountID }
+      let rest = count > shown ? " and \(count - shown) more, which \"llavero status\" lists" : ""
       throw Failure.Message(
         code: .usage, name: "ambiguous", message: "\(count) accounts are signed in.",
-        advice: "Choose one with --account: " + names.joined(separator: "; ") + ".")
+        advice: "Choose one with --account: " + names.joined(separator: "; ") + rest + ".")
     }
     return account
   }
@@ -151,14 +155,26 @@ extension Failure.Message {
       advice: "\"llavero status\" says whose are.")
   }
 
-  /// Nobody, or not the one who is named.
-  /// `failure` is why the broker, which may know them, could not be asked.
-  static func notSignedIn(_ name: String?, because failure: IdentityError? = nil) -> Failure.Message {
-    let message = name.map { "\($0) is not signed in." } ?? "Nobody is signed in."
+  /// No account is signed in to the client, or not the one that is named.
+  ///
+  /// - Parameters:
+  ///   - name: The name, if one was given.
+  ///   - snapshot: What the group holds, where it is known: accounts of other clients, perhaps.
+  ///   - failure: Why the broker, which may know them, could not be asked.
+  /// - Returns: The message.
+  static func notSignedIn(
+    _ name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil
+  ) -> Failure.Message {
+    let isInGroup = AccountFilter.filters(named: name).contains { filter in
+      (try? snapshot?.accounts(filter))?.isEmpty == false
+    }
+    let message =
+      isInGroup
+      ? "\(name.map { "\($0) is" } ?? "Accounts are") signed in for other apps of this group, not for this client."
+      : name.map { "\($0) is not signed in." } ?? "Nobody is signed in."
     return Failure.Message(
       code: .interactionRequired, name: "not_signed_in",
-      message: sentences(message, failure?.asBrokerProblem),
-      advice: sentences(failure?.advice, "Sign in with \"llavero login\"."))
+      message: sentences(message, failure?.asBrokerProblem), advice: failure?.advice, needsSignIn: true)
   }
 }
 

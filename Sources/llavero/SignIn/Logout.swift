@@ -2,7 +2,7 @@ import ArgumentParser
 import IdentityClient
 import TokenCache
 
-struct Logout: AsyncParsableCommand {
+struct Logout: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "logout",
     abstract: "Sign an account out of the client: forget its tokens.",
@@ -50,26 +50,38 @@ struct Logout: AsyncParsableCommand {
       ? client.networkClient(broker: broker.policy) : client.publicClient(broker: broker.policy)
     let snapshot = try await client.cache.snapshot()
     let found = try await accounts(in: snapshot, of: client)
-    for account in found.accounts {
-      try await client.signOut(account, SignOutOptions(fromBrowser: browser))
-    }
-    if output.json {
-      let result = Result(
-        group: client.cache.group.name, clientId: client.configuration.clientID,
-        signedOut: found.accounts.map {
-          Result.Account(homeAccountId: $0.homeAccountID, username: $0.username)
-        })
-      Terminal.out(try json(result))
-    } else if found.accounts.isEmpty {
-      Terminal.error("Nobody is signed in.")
-    } else {
+    var signedOut: [Account] = []
+    var failure: IdentityError?
+    do throws(IdentityError) {
       for account in found.accounts {
-        Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).")
+        try await client.signOut(account, SignOutOptions())
+        signedOut.append(account)
       }
+    } catch {
+      failure = error
+    }
+    try report(signedOut, of: client)
+    if let failure { throw failure }
+    // Where no browser starts the tokens are gone all the same.
+    if browser {
+      for account in signedOut { try await client.signOut(account, SignOutOptions(fromBrowser: true)) }
     }
     // There may be more of them than were found.
     if all { try snapshot.checkComplete() }
     if let failure = found.brokerFailure { throw failure }
+  }
+
+  private func report(_ accounts: [Account], of client: PublicClient) throws {
+    if output.json {
+      let result = Result(
+        group: client.cache.group.name, clientId: client.configuration.clientID,
+        signedOut: accounts.map { Result.Account(homeAccountId: $0.homeAccountID, username: $0.username) })
+      return Terminal.out(try json(result))
+    }
+    if accounts.isEmpty { Terminal.error("Nobody is signed in.") }
+    for account in accounts {
+      Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).")
+    }
   }
 
   private func accounts(
@@ -82,7 +94,7 @@ struct Logout: AsyncParsableCommand {
     // What the cache lacks the broker may have.
     if found.accounts.isEmpty { found = try await client.accountsEverywhere(named: named, in: snapshot) }
     if named == nil, found.accounts.isEmpty { return found }
-    found.accounts = [try found.accounts.only(named: named, because: found.brokerFailure)]
+    found.accounts = [try found.accounts.only(named: named, in: snapshot, because: found.brokerFailure)]
     // What cannot be read may be another.
     if named == nil { try snapshot.checkComplete() }
     return found

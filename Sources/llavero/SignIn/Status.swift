@@ -4,7 +4,7 @@ import FoundationEssentials
 import IdentityClient
 import TokenCache
 
-struct Status: AsyncParsableCommand {
+struct Status: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "Say who is signed in to the client, and for how long.",
@@ -16,7 +16,7 @@ struct Status: AsyncParsableCommand {
       Example:
         llavero status || llavero login
 
-      JSON: group, client_id, problems, accounts: [home_account_id, username, environment, origin \
+      JSON: group, client_id, problems, warnings, accounts: [home_account_id, username, environment, origin \
       (own, broker, both or lender), renews, tokens: [tenant_id, \
       scopes, expires_on, state (valid, expired or extended, as in "llavero list", or lent)]].
       """)
@@ -40,6 +40,7 @@ struct Status: AsyncParsableCommand {
     let clientId: String
     let accounts: [Account]
     let problems: [ProblemSummary]
+    var warnings: [String]?
   }
 
   @OptionGroup var client: ClientOptions
@@ -54,9 +55,8 @@ struct Status: AsyncParsableCommand {
     let found = try await client.accountsEverywhere(named: account.named, in: snapshot)
     let clientID = client.configuration.clientID
     guard !found.accounts.isEmpty else {
-      throw Failure.Message.notSignedIn(account.named, because: found.brokerFailure)
+      throw Failure.Message.notSignedIn(account.named, in: snapshot, because: found.brokerFailure)
     }
-    if let failure = found.brokerFailure { Terminal.error("warning: " + printable(failure.asBrokerProblem)) }
     let now = Date()
     let tokens = Dictionary(
       grouping: (snapshot?.document ?? CacheDocument()).listed(at: now).map(\.summary).filter {
@@ -81,9 +81,11 @@ struct Status: AsyncParsableCommand {
     if output.json {
       let result = Result(
         group: client.cache.group.name, clientId: clientID, accounts: summaries,
-        problems: problems.map(ProblemSummary.init))
+        problems: problems.map(ProblemSummary.init),
+        warnings: found.brokerFailure.map { [$0.asBrokerProblem] })
       return Terminal.out(try json(result))
     }
+    if let failure = found.brokerFailure { Terminal.error("warning: " + printable(failure.asBrokerProblem)) }
     ProblemSummary.report(problems)
     printTable(of: summaries, now: now)
   }

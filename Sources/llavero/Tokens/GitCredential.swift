@@ -3,37 +3,40 @@ import FoundationEssentials
 import IdentityClient
 import TokenCache
 
-struct GitCredential: AsyncParsableCommand {
+struct GitCredential: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "git-credential",
     abstract: "Give git a token for Azure DevOps.",
     discussion: """
       A credential helper as gitcredentials(7) describes it. It answers for dev.azure.com and \
-      *.visualstudio.com, and is silent for any other host. Nothing is stored or erased for git: sign in with \
-      "llavero login --scope \(scope)".
+      *.visualstudio.com, and is silent for any other host. Nothing is stored for git: sign in with \
+      "llavero login --scope \(scope)". A token that git says was refused is removed, so that the next one is new.
 
       Example:
         git config --global credential.https://dev.azure.com.helper '!llavero git-credential'
       """)
 
-  enum Operation: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case get, store, erase
-  }
-
   /// Everything of Azure DevOps.
   private static let scope = "499b84ac-1321-427f-aa17-267ca6975798/.default"
 
-  @Argument(help: "What git wants; only get does something.")
-  var operation: Operation
+  @Argument(help: "What git wants: get or erase. Anything else is ignored.")
+  var operation: String
 
   @OptionGroup var client: ClientOptions
   @OptionGroup var account: AccountOptions
   @OptionGroup var broker: BrokerOptions
 
+  var signInScopes: [String] { [Self.scope] }
+
   func run() async throws {
-    guard operation == .get, let question = GitCredentialQuestion(try Terminal.readInput()) else { return }
-    question.answer(
-      try await client.token(broker: broker.policy, account: account, scopes: [Self.scope]))
+    guard ["get", "erase"].contains(operation), let question = GitCredentialQuestion(try Terminal.readInput())
+    else { return }
+    if operation == "get" {
+      question.answer(
+        try await client.token(broker: broker.policy, account: account, scopes: [Self.scope]))
+    } else if let token = question.token, StoreOptions.namedSocket == nil {
+      try await client.cache.cache.removeAccessToken(token)
+    }
   }
 }
 
@@ -41,14 +44,19 @@ struct GitCredential: AsyncParsableCommand {
 private struct GitCredentialQuestion {
   /// Whether git takes a token as such (git 2.46), and not only in a password's place.
   private let takesTokens: Bool
+  /// The token that git was given, where it says so.
+  let token: String?
 
   /// - Returns: `nil` for a question about anything else.
   init?(_ input: [UInt8]) {
     let lines = String(decoding: input, as: UTF8.self).split(separator: "\n")
-    func value(_ name: String) -> String {
-      lines.last { $0.hasPrefix(name + "=") }.map { $0.dropFirst(name.count + 1).lowercased() } ?? ""
+    func value(_ name: String) -> String? {
+      lines.last { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
     }
-    guard value("protocol") == "https", Self.isAzureDevOps(value("host")) else { return nil }
+    guard value("protocol")?.lowercased() == "https", let host = value("host")?.lowercased(),
+      Self.isAzureDevOps(host)
+    else { return nil }
+    token = value("credential") ?? value("password")
     takesTokens = lines.contains("capability[]=authtype")
   }
 

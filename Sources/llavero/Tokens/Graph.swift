@@ -6,7 +6,7 @@ import IdentityClient
 import MicrosoftGraph
 import TokenCache
 
-struct Me: AsyncParsableCommand {
+struct Me: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "me",
     abstract: "Ask Microsoft Graph who is signed in.",
@@ -23,19 +23,21 @@ struct Me: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup var selection: SelectOptions
 
+  var signInScopes: [String] { ["User.Read"] }
+
   func run() async throws {
-    let graph = try await client.graph(account: account, scopes: ["User.Read"], broker: broker.policy)
+    let graph = try await client.graph(account: account, scopes: signInScopes, broker: broker.policy)
     let user = try await graph.me(select: selection.names)
     if output.json { return Terminal.out(try json(user)) }
     for (name, value) in user.properties.sorted(by: { $0.key < $1.key }) {
       let texts = value.stringValue.map { [$0] } ?? value.arrayValue?.compactMap(\.stringValue) ?? []
       guard !texts.isEmpty else { continue }
-      Terminal.out(name.padded(to: 18) + "  " + printable(texts.joined(separator: ", ")))
+      Terminal.out(printable(name).padded(to: 18) + "  " + printable(texts.joined(separator: ", ")))
     }
   }
 }
 
-struct Get: AsyncParsableCommand {
+struct Get: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Get anything from Microsoft Graph, and print it as it comes.",
@@ -59,6 +61,8 @@ struct Get: AsyncParsableCommand {
   @OptionGroup var broker: BrokerOptions
   @OptionGroup var scope: ScopeOptions
   @OptionGroup var selection: SelectOptions
+
+  var signInScopes: [String] { scope.namedScopes }
 
   func run() async throws {
     let graph = try await client.graph(account: account, scopes: scope.scopes, broker: broker.policy)
@@ -128,12 +132,13 @@ extension GraphError: ToolError {
       }
     let details = [graphCode, requestID.map { "request \($0)" }].compactMap(\.self)
     let suffix = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
+    guard exitCode == .interactionRequired else {
+      return Failure.Message(code: exitCode, name: code.rawValue, message: message + suffix, advice: advice)
+    }
     // Who borrows cannot sign in here.
-    let signIn =
-      StoreOptions.namedSocket == nil
-      ? "Sign in again with \"llavero login\"." : LoanBroker.signInAdvice
+    let isBorrowed = StoreOptions.namedSocket != nil
     return Failure.Message(
       code: exitCode, name: code.rawValue, message: message + suffix,
-      advice: exitCode == .interactionRequired ? signIn : advice)
+      advice: isBorrowed ? LoanBroker.signInAdvice : nil, needsSignIn: !isBorrowed)
   }
 }

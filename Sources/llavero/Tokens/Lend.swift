@@ -6,7 +6,7 @@ import IdentityClient
 import Lending
 import TokenCache
 
-struct Lend: AsyncParsableCommand {
+struct Lend: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "lend",
     abstract: "Lend access tokens to programs without a cache: in containers, over SSH, of the Azure SDKs.",
@@ -107,6 +107,9 @@ struct Lend: AsyncParsableCommand {
     await log.finish()
   }
 
+  /// One sign-in is for one resource.
+  var signInScopes: [String] { scopes.first ?? [] }
+
   /// Each is the scopes of one token.
   private var scopes: [[String]] { named.map { $0.split(separator: " ").map(String.init) } }
 
@@ -147,11 +150,11 @@ struct Lend: AsyncParsableCommand {
       lines = ["IDENTITY_ENDPOINT=" + url.absoluteString, "IDENTITY_HEADER=" + secret]
     }
     let name = loan.account.username ?? loan.account.homeAccountID
+    if output.json { return Terminal.out(try json(result)) }
     log.add(
       printable(
         "Lending \(result.scopes.joined(separator: "; ")) of \(name) until \(lender.end.formatted(.iso8601))."
       ))
-    if output.json { lines = [try json(result)] }
     Terminal.out(lines.joined(separator: "\n"))
   }
 }

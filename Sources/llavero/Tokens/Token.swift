@@ -4,7 +4,7 @@ import GLibSupport
 import IdentityClient
 import TokenCache
 
-struct Token: AsyncParsableCommand {
+struct Token: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "token",
     abstract: "Print an access token, and nothing else.",
@@ -20,7 +20,7 @@ struct Token: AsyncParsableCommand {
         curl --header @<(llavero token --output header) https://graph.microsoft.com/v1.0/me
         llavero token --scope https://management.azure.com/.default --tenant contoso.com --min-validity 10m
 
-      JSON: access_token, token_type, expires_on, scopes, home_account_id, username, tenant_id.
+      JSON: access_token, token_type, expires_on, scopes, home_account_id, username, tenant_id, warnings.
       """)
 
   @OptionGroup var client: ClientOptions
@@ -41,6 +41,8 @@ struct Token: AsyncParsableCommand {
 
   @Flag(name: .customLong("json"), help: "The same as --output json; errors are JSON too.")
   var json = false
+
+  var signInScopes: [String] { scope.namedScopes }
 
   func validate() throws {
     guard !json || format == nil || format == .json else {
@@ -102,7 +104,7 @@ extension ClientOptions {
     }
     let client = try await tokenClient(minimumValidity: minimumValidity, broker: policy, cache: cache)
     let result = try await client.token(request(to: client))
-    if let error = result.cacheError {
+    if let error = result.cacheError, !Failure.wantsJSON {
       Terminal.error("warning: The new token could not be stored: " + printable(error.description))
     }
     return result

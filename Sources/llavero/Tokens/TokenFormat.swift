@@ -39,7 +39,8 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
         TokenReport(
           accessToken: result.accessToken, tokenType: result.tokenType, expiresOn: result.expiresOn,
           scopes: result.scopes, homeAccountId: result.account.homeAccountID,
-          username: result.account.username, tenantId: result.tenantID))
+          username: result.account.username, tenantId: result.tenantID,
+          warnings: result.cacheError.map { ["The new token could not be stored: \($0)"] }))
     case .az: try llavero.json(AzureCLIToken(result), names: .useDefaultKeys)
     case .azd:
       try llavero.json(
@@ -60,6 +61,7 @@ private struct TokenReport: Encodable {
   let homeAccountId: String
   let username: String?
   let tenantId: String?
+  let warnings: [String]?
 }
 
 private struct AzureCLIToken: Encodable {
