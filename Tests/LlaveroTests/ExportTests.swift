@@ -71,11 +71,12 @@ struct ExportTests {
   }
 
   @Test func `A directory that does not exist is named`() throws {
-    let result = try tool("export", "/nonexistent/cache.json")
+    let path = try TemporaryDirectory().path + "/cache.json"
+    let result = try tool("export", path)
     #expect(result.status == 1)
     #expect(
       result.standardError
-        == "llavero: /nonexistent/cache.json cannot be written: No such file or directory.\n")
+        == "llavero: \(path) cannot be written: No such file or directory.\n")
   }
 
   @Test func `To a terminal the export goes only with --reveal`() throws {

@@ -12,6 +12,8 @@ package final class EtcdNode: Sendable {
   private let files: TemporaryDirectory
   private let watchdog: Watchdog
   private let child: Child
+  /// How many tokens of users have ended.
+  private let endedTokens = Watched(0)
 
   /// - Parameter arguments: More of etcd's options, such as `--quota-backend-bytes`.
   /// - Throws: `Child.Failure` when it does not start.
@@ -19,11 +21,12 @@ package final class EtcdNode: Sendable {
     files = try TemporaryDirectory(in: access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp")
     let environment = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": files.path, "GOMAXPROCS": "2"]
     watchdog = try Watchdog(over: files.path, environment: environment)
-    (endpoint, child) = try Self.start(arguments, in: files.path, watchdog.group, environment)
+    (endpoint, child) = try Self.start(arguments, in: files.path, watchdog.group, environment, endedTokens)
   }
 
   private static func start(
-    _ arguments: [String], in directory: String, _ group: Int32, _ environment: [String: String]
+    _ arguments: [String], in directory: String, _ group: Int32, _ environment: [String: String],
+    _ endedTokens: Watched<Int>
   ) throws -> (String, Child) {
     // A port that is free now may be taken a moment later.
     for _ in 0..<20 {
@@ -40,7 +43,7 @@ package final class EtcdNode: Sendable {
           "--initial-cluster=node=http://127.0.0.1:\(peer)",
         ] + arguments, environment: environment, group: group, streams: (nil, nil, log.writing))
       log.closeWriting()
-      if waitUntilReady(log) { return (endpoint, child) }
+      if waitUntilReady(log, endedTokens) { return (endpoint, child) }
       child.signal(SIGKILL)
       child.wait()
     }
@@ -52,6 +55,16 @@ package final class EtcdNode: Sendable {
     child.signal(SIGKILL)
     child.wait()
     watchdog.end()
+  }
+
+  /// Waits until a user's token has ended, as etcd's log says.
+  package func waitForEndOfToken() async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: "etcd.token").async { [endedTokens] in
+        endedTokens.wait { $0 > 0 }
+        continuation.resume()
+      }
+    }
   }
 
   /// Halts the process, or lets it go on.
@@ -74,14 +87,20 @@ package final class EtcdNode: Sendable {
   }
 
   /// Reads etcd's log up to where it serves clients, and the rest on a thread of its own.
-  private static func waitUntilReady(_ log: Pipe) -> Bool {
+  private static func waitUntilReady(_ log: Pipe, _ endedTokens: Watched<Int>) -> Bool {
     while true {
       let line = log.readLine()
       if line.isEmpty { return false }
       guard line.contains("ready to serve client requests") || line.contains("serving client traffic") else {
         continue
       }
-      DispatchQueue(label: "etcd.log").async { while !log.readLine().isEmpty {} }
+      DispatchQueue(label: "etcd.log").async {
+        while true {
+          let line = log.readLine()
+          if line.isEmpty { return }
+          if line.contains("deleted a simple token") { endedTokens.change { $0 += 1 } }
+        }
+      }
       return true
     }
   }
