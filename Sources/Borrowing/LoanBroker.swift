@@ -250,13 +250,13 @@ extension IdentityError {
       self.init(
         .noBroker, "Nobody lends tokens here: \(reason)",
         advice: "Run \"llavero lend\" where you are signed in, and see that its socket is reached from here.")
-      transportError = error
+      isLenderGone = true
     case .timedOut:
       self = .lenderFailed("it did not answer in time")
-      transportError = error
+      isLenderGone = true
     case .connectionLost:
       self = .lenderFailed("it hung up before the end of its answer")
-      transportError = error
+      isLenderGone = true
     case .responseTooLarge(let limit): self = .lenderFailed("its answer is larger than \(limit) bytes")
     case .invalidRequest(let reason), .malformedResponse(let reason), .untrustedServer(let reason):
       self = .lenderFailed("its answer cannot be read (\(reason))")

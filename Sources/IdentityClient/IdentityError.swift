@@ -112,6 +112,8 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   public var brokerVersion: String?
   /// Whether it is of no use to sign in here: the tokens are somebody else's, who has to.
   package var isElsewhere = false
+  /// Whether a lender could not be reached, or went away before the end of its answer.
+  package var isLenderGone = false
   /// The status by which a broker refused, 0 where it gave none; `nil` when no broker answered in so many words.
   package var brokerStatus: Int?
 

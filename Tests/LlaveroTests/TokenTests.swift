@@ -271,17 +271,6 @@ struct TokenTests {
     }
   }
 
-  @Test func `With JSON nothing but the error is on standard error`() async throws {
-    try await signedIn { tool in
-      let lender = ["token", "--force-refresh", "--json"]
-      let cache = try tool.tool.exported()
-      #expect(cache["RefreshToken"]?.objectValue?.count == 1)
-      tool.lab.inject(LabFault(.token, count: 8, status: 503))
-      let failed = try tool.run(lender + ["--scope", "Files.Read"])
-      #expect(try JSONValue(text: failed.standardError).keys == ["error"])
-    }
-  }
-
   @Test func `The configuration file says what the environment does`() async throws {
     try await signedIn { tool in
       let directory = try TemporaryDirectory()

@@ -1,4 +1,3 @@
-import HTTPSupport
 import IdentityClient
 
 extension IdentityError: ToolError {
@@ -12,8 +11,7 @@ extension IdentityError: ToolError {
         .interactionRequired
       case .userCanceled, .cancelled: .cancelled
       case .network, .serverError, .unhandledResponse: .network
-      // Of a lender.
-      case _ where transportError.map { $0 != .cancelled } ?? false: .network
+      case _ where isLenderGone: .network
       case .invalidParameter, .invalidRedirectURI: .usage
       case .invalidRequest where asksForSeveralResources: .usage
       default: .error
