@@ -105,6 +105,7 @@ extension TransportTests {
           }
         }
       }
+      server.stop()
       await withCheckedContinuation { continuation in
         ended.notify(queue: DispatchQueue(label: "test.ended")) { continuation.resume() }
       }
