@@ -257,6 +257,9 @@ struct TokenTests {
           "\(result.standardError)")
         #expect(result.standardError.contains("llavero login --client \(Sample.calendar)"))
       }
+      #expect(try tool("logout").status == 0)
+      let after = try tool("token", "--client", Sample.calendar)
+      #expect(after.standardError.hasPrefix("llavero: Nobody is signed in."), "\(after.standardError)")
     }
   }
 

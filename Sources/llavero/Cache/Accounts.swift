@@ -46,7 +46,7 @@ struct Accounts: AsyncParsableCommand {
     let snapshot = try await options.cache.snapshot()
     let accounts = try snapshot.accounts(AccountFilter(clientID: client))
     let problems = snapshot.problems
-    let renewing = Set(snapshot.document.refreshTokens.values.compactMap { $0.homeAccountID?.lowercased() })
+    let renewing = snapshot.renewableAccounts
     let origin = { (account: Account) in
       AccountOrigin(of: account, renews: renewing.contains(account.homeAccountID.lowercased()))
     }

@@ -86,6 +86,11 @@ extension CacheSnapshot {
     return []
   }
 
+  /// The home account ids with a refresh token, of whatever client.
+  var renewableAccounts: Set<String> {
+    Set(document.refreshTokens.values.compactMap { $0.homeAccountID?.lowercased() })
+  }
+
   /// The one account that goes by a name or, without one, is signed in to a client.
   ///
   /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when
@@ -165,8 +170,11 @@ extension Failure.Message {
   static func notSignedIn(
     _ name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil
   ) -> Failure.Message {
+    // An account without a refresh token was signed out.
+    let renewable = snapshot?.renewableAccounts ?? []
     let isInGroup = AccountFilter.filters(named: name).contains { filter in
-      (try? snapshot?.accounts(filter))?.isEmpty == false
+      let accounts = (try? snapshot?.accounts(filter)) ?? []
+      return accounts.contains { renewable.contains($0.homeAccountID.lowercased()) }
     }
     let message =
       isInGroup
