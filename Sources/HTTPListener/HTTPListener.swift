@@ -133,9 +133,11 @@ package final class HTTPListener: @unchecked Sendable {
     guard let server, let socket = g_socket_accept(listener, nil, nil) else { return }
     defer { g_object_unref(socket) }
     let user = peerUser(g_socket_get_fd(socket))
-    let isOthers = user.map { $0 != geteuid() } ?? false
-    // What is too much for other users ends at once: it must not keep this one's waiting.
-    guard !isOthers || connections.values.count(where: \.isOthers) < limits.connections / 2 else {
+    // What is too much for other users ends at once: it must not keep this one's waiting. So does what nobody waits for: a
+    // user who is gone could not be told from this one.
+    let isTooMuch =
+      user.isOthers && connections.values.count(where: \.user.isOthers) >= limits.connections / 2
+    guard !isTooMuch, user != .gone else {
       g_socket_close(socket, nil)
       return
     }
@@ -148,8 +150,7 @@ package final class HTTPListener: @unchecked Sendable {
       g_object_unref(key)
       g_object_unref(addressKey)
     }
-    let connection = ListenerConnection(
-      key, peer: SocketPeer(g_socket_get_fd(socket)), isOthers: isOthers)
+    let connection = ListenerConnection(key, peer: SocketPeer(g_socket_get_fd(socket)), user: user)
     // Says when libsoup is done with the connection.
     g_object_weak_ref(
       key.assumingMemoryBound(to: GObject.self),
@@ -180,7 +181,7 @@ package final class HTTPListener: @unchecked Sendable {
   fileprivate func handle(_ message: OpaquePointer, _ request: ListenerRequest) {
     let address = soup_server_message_get_remote_address(message).map { UnsafeMutableRawPointer($0) }
     guard let connection = address.flatMap({ connections[$0] }) else { return }
-    let exchange = ListenerExchange(message, request, peer: connection.peer)
+    let exchange = ListenerExchange(message, request, peer: connection.peer, user: connection.user)
     connection.begin(exchange, limit: limits.answerTime)
     handle(exchange)
     exchange.awaitAnswer()
@@ -191,17 +192,16 @@ package final class HTTPListener: @unchecked Sendable {
 private final class ListenerConnection {
   let start = ContinuousClock.now
   let peer: SocketPeer?
-  /// Whether it is another user's.
-  let isOthers: Bool
+  let user: PeerUser
   /// libsoup keeps it; whoever uses it after its end would meet another.
   private let stream: UnsafeMutableRawPointer
   private var timer: ContextTimer?
   private var exchange: ListenerExchange?
 
-  init(_ stream: UnsafeMutableRawPointer, peer: SocketPeer?, isOthers: Bool) {
+  init(_ stream: UnsafeMutableRawPointer, peer: SocketPeer?, user: PeerUser) {
     self.stream = stream
     self.peer = peer
-    self.isOthers = isOthers
+    self.user = user
   }
 
   func limit(to time: Duration) {
@@ -229,6 +229,10 @@ private final class ListenerConnection {
     // libsoup does not look at a connection whose answer is waited for.
     exchange?.abandon()
   }
+}
+
+extension PeerUser {
+  fileprivate var isOthers: Bool { if case .user(let user) = self { user != geteuid() } else { false } }
 }
 
 private final class ConnectionEnd {

@@ -9,16 +9,18 @@ package final class ListenerExchange: @unchecked Sendable {
   package let request: ListenerRequest
   /// Who asks, where the kernel tells.
   package let peer: SocketPeer?
+  /// Whose process asks.
+  package let user: PeerUser
   /// `nil` when libsoup is done with it.
   private var message: OpaquePointer?
   private var isAnswered = false
   private var isPaused = false
   private var sent: (() -> Void)?
 
-  init(_ message: OpaquePointer, _ request: ListenerRequest, peer: SocketPeer?) {
+  init(_ message: OpaquePointer, _ request: ListenerRequest, peer: SocketPeer?, user: PeerUser) {
     self.message = message
     self.request = request
-    self.peer = peer
+    (self.peer, self.user) = (peer, user)
     g_signal_connect_data(
       UnsafeMutableRawPointer(message), "finished", unsafeBitCast(messageFinished, to: GCallback.self),
       Unmanaged.passRetained(self).toOpaque(),

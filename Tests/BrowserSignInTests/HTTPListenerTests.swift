@@ -1,5 +1,6 @@
 import GLibSupport
 import HTTPListener
+import Synchronization
 import TestSupport
 import Testing
 
@@ -36,5 +37,29 @@ struct HTTPListenerTests {
     }
     #expect(isOver)
     withExtendedLifetime((thread, client)) {}
+  }
+
+  /// Whose a connection was cannot be found out when he has closed his end, so that he could be anybody.
+  @Test func `Who is gone before the connection is taken is not heard`() async throws {
+    try HTTPListener.loadLibrary()
+    let sockets = try LoopbackSockets(port: 0)
+    let limits = HTTPListener.Limits(
+      connections: 16, requestTime: .seconds(600), answerTime: .seconds(600), maximumBodySize: 1000)
+    for name in ["127.0.0.1", "::1"] {
+      try #require(RawClient(sockets.port, host: name)).write("GET /gone HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    }
+    let clients = try ["127.0.0.1", "::1"].map { try #require(RawClient(sockets.port, host: $0)) }
+    for client in clients { client.write("GET /here HTTP/1.1\r\nHost: localhost\r\n\r\n") }
+    let paths = Mutex<[String]>([])
+    let thread = MainLoopThread(name: "test")
+    let listener = HTTPListener(sockets.sockets, limits: limits, fields: []) { exchange in
+      paths.withLock { $0.append(exchange.request.path) }
+      exchange.reply(ListenerAnswer(status: 200, contentType: "text/plain", body: []))
+    }
+    thread.invoke { listener.start() }
+    for client in clients { #expect(status(await client.readToEnd()) == 200) }
+    #expect(paths.withLock(\.self) == ["/here", "/here"])
+    thread.invoke { listener.close() }
+    withExtendedLifetime(thread) {}
   }
 }

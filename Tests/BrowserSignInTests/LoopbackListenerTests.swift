@@ -137,6 +137,33 @@ struct LoopbackListenerTests {
     await #expect(throws: LoopbackError.openedTwice) { try await response.value }
   }
 
+  @Test(
+    .conformance(72), .enabled(if: OtherUser.command != nil, "nobody else can be had"),
+    arguments: [LoopbackListener.Mode.formPost, .query], ["127.0.0.1", "[::1]"])
+  func `Another user gets nothing, spends nothing and ends nothing`(
+    _ mode: LoopbackListener.Mode, _ host: String
+  ) async throws {
+    let listener = try makeListener(mode)
+    let (path, address) = (Self.launch(listener), "http://\(host):\(listener.port)")
+    let stranger = try #require(OtherUser.command)
+    let evil = (mode == .query ? ["-G"] : []) + ["--data", "code=evil&state=right", address]
+    func tryEverything() async throws {
+      for request in [[address + path], [address + path], evil] {
+        let result = try await Child.runApart(
+          stranger[0],
+          stranger.dropFirst() + ["curl", "-q", "-sS", "--noproxy", "*", "-w", "\n%{http_code}"] + request,
+          environment: ["PATH": "/usr/bin:/bin"])
+        #expect(result.standardOutput.hasSuffix("\n403"), "\(result)")
+      }
+    }
+    try await tryEverything()
+    #expect(status(await send(Self.get(path), to: listener.port)) == 303)
+    try await tryEverything()
+    _ = await send(
+      mode == .formPost ? answerForm : Self.get("/?code=abc%2B1&state=right"), to: listener.port)
+    #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
+  }
+
   struct Refusal: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let status: Int

@@ -1,4 +1,5 @@
 import GLibSupport
+import Glibc
 import HTTPListener
 import Synchronization
 
@@ -65,6 +66,10 @@ final class LoopbackServer: @unchecked Sendable {
   }
 
   private func handle(_ exchange: ListenerExchange) {
+    if case .user(let user) = exchange.user, user != geteuid(), user != 0 {
+      // It spends nothing and ends nothing, or any user could end the sign-in.
+      return exchange.reply(.refusal(403, "Another user of this machine started this sign-in."))
+    }
     switch rules.verdict(exchange.request) {
     case .refused(let refusal): exchange.reply(refusal)
     case .launch: launch(exchange)

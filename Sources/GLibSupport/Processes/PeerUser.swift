@@ -1,12 +1,33 @@
 import Glibc
 
-/// The user at the other end of a connection, as far as the kernel tells: over a Unix socket, or over TCP on this machine
-/// (sock_diag(7)).
-package func peerUser(_ socket: Int32) -> UInt32? {
-  if let peer = SocketPeer(socket) { return peer.user }
+/// Whose the other end of a connection is.
+package enum PeerUser: Sendable, Hashable {
+  case user(UInt32)
+  /// No process has it any more, and the kernel does not know whose it was.
+  case gone
+  /// The kernel does not tell, such as of another network namespace's.
+  case unknown
+}
+
+/// Whose the other end of a connection is: over a Unix socket, or over TCP on this machine (sock_diag(7)).
+package func peerUser(_ socket: Int32) -> PeerUser {
+  if let peer = SocketPeer(socket) { return .user(peer.user) }
+  let user = internetUser(socket)
+  // Who hides behind an end that he closed has said that he sends no more.
+  return user == .unknown && !isEstablished(socket) ? .gone : user
+}
+
+private func isEstablished(_ socket: Int32) -> Bool {
+  // The first byte of `struct tcp_info` is the state; 1 is TCP_ESTABLISHED, which Glibc's module does not have.
+  var state: UInt8 = 0
+  var size = socklen_t(1)
+  return getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &state, &size) == 0 && state == 1
+}
+
+private func internetUser(_ socket: Int32) -> PeerUser {
   // The other end's own addresses are ours the other way round.
   guard let source = InternetEnd(socket, getpeername), let target = InternetEnd(socket, getsockname) else {
-    return nil
+    return .unknown
   }
   // `struct inet_diag_req_v2` behind a `struct nlmsghdr`, neither of which Glibc's module has.
   let wildcard = [UInt8](repeating: 0xff, count: 4)
@@ -19,14 +40,21 @@ package func peerUser(_ socket: Int32) -> UInt32? {
     bytes(UInt32(16 + body.count)) + bytes(byFamily) + bytes(isRequest) + [UInt8](repeating: 0, count: 8)
     + body
   let diagnosis = Glibc.socket(16, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), 4)
-  guard diagnosis >= 0 else { return nil }
+  guard diagnosis >= 0 else { return .unknown }
   defer { close(diagnosis) }
-  guard send(diagnosis, request, request.count, 0) == request.count else { return nil }
+  guard send(diagnosis, request, request.count, 0) == request.count else { return .unknown }
   var answer = [UInt8](repeating: 0, count: 512)
-  // A `struct inet_diag_msg`, whose user stands behind 64 bytes.
+  // A `struct inet_diag_msg`, whose user and inode stand behind 64 bytes.
   let count = recv(diagnosis, &answer, answer.count, Int32(MSG_DONTWAIT))
-  guard count >= 84, Array(answer[4..<6]) == bytes(byFamily) else { return nil }
-  return answer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 80, as: UInt32.self) }
+  guard count >= 88, Array(answer[4..<6]) == bytes(byFamily) else { return .unknown }
+  let (user, inode) = answer.withUnsafeBytes {
+    (
+      $0.loadUnaligned(fromByteOffset: 80, as: UInt32.self),
+      $0.loadUnaligned(fromByteOffset: 84, as: UInt32.self)
+    )
+  }
+  // Without an inode it is nobody's, and the user 0 says nothing.
+  return inode == 0 ? .gone : .user(user)
 }
 
 private func bytes(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
