@@ -312,9 +312,11 @@ struct LoanBrokerTests {
       let loan = try Loan(serve)
       let error = await #expect(throws: IdentityError.self) { try await loan.lender.terms() }
       #expect(error?.code == .brokerFailed, "\(name): \(String(describing: error))")
+      #expect(error?.isLenderGone == name.hasPrefix("closes"), "\(name): \(String(describing: error))")
     }
     let silent = try Loan(timeout: .milliseconds(300)) { connection in while connection.read() != nil {} }
-    await #expect(throws: IdentityError(.brokerFailed, "")) { try await silent.lender.terms() }
+    let error = await #expect(throws: IdentityError.self) { try await silent.lender.terms() }
+    #expect(error?.code == .brokerFailed && error?.isLenderGone == true)
   }
 
   @Test func `Who is cancelled does not wait for the lender`() async throws {

@@ -86,6 +86,11 @@ struct CodecTests {
         "https://login.microsoftonline.com/common",
         "https://login.microsoftonline.us/common/oauth2/nativeclient"
       ),
+      // Another URI, with a slash at its end.
+      (
+        "https://login.microsoftonline.com/common",
+        "https://login.microsoftonline.us/common/oauth2/nativeclient/"
+      ),
     ] as [(String, String?)])
   func `The redirect URI is the native client's of the cloud, or the client's own where that is one`(
     authority: String, own: String?
@@ -95,9 +100,11 @@ struct CodecTests {
       $0.redirectURI = own.flatMap(URL.init(string:))
     }
     let expected =
-      authority.contains(".cn")
-      ? "https://login.partner.microsoftonline.cn/common/oauth2/nativeclient"
-      : "https://login.microsoftonline.us/common/oauth2/nativeclient"
+      own?.hasSuffix("/") == true
+      ? "https://login.microsoftonline.com/common/oauth2/nativeclient"
+      : authority.contains(".cn")
+        ? "https://login.partner.microsoftonline.cn/common/oauth2/nativeclient"
+        : "https://login.microsoftonline.us/common/oauth2/nativeclient"
     #expect(BrokerMethod.redirectURI(of: request) == expected)
   }
 

@@ -227,6 +227,30 @@ struct RenewalTests {
   }
 
   @Test(.conformance(31))
+  func `Callers by another authority do not share a request`() async throws {
+    let account = try await test.signIn().account
+    let gate = Gate()
+    let (answer, transport, test) = (tokens(), test.transport, test)
+    transport.script { seen in
+      guard seen.form["grant_type"] == "refresh_token" else { return nil }
+      await gate.wait()
+      return answer
+    }
+    let before = transport.tokenRequests.count
+    // It leads to the account's own tenant, as `common` does.
+    let organizations = try Authority(
+      url: #require(URL(string: "https://login.microsoftonline.com/organizations")))
+    async let first = test.silent(account) { $0.forceRefresh = true }
+    try await eventually { transport.tokenRequests.count > before }
+    async let second = test.silent(account) { ($0.forceRefresh, $0.authority) = (true, organizations) }
+    try await eventually { test.log.count(of: "Waiting for the account's turn.") >= 1 }
+    gate.open()
+    _ = try await (first, second)
+    #expect(transport.tokenRequests.count == before + 2)
+    #expect(Set(transport.tokenRequests.dropFirst(before).map(\.url)).count == 1)
+  }
+
+  @Test(.conformance(31))
   func `Callers with other scopes wait, and send the token that the first one got`() async throws {
     let account = try await test.signIn(scopes: ["A"]).account
     let used = Mutex<[String]>([])

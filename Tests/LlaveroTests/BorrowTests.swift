@@ -287,6 +287,21 @@ struct BorrowTests {
     #expect(long.status == 2 && long.standardError.contains("107"), "\(long.standardError)")
   }
 
+  @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"])
+  func `A lender that hangs up has the exit code of what may be over soon`(answer: String) throws {
+    let directory = try TemporaryDirectory()
+    let server = try UnixServer(at: directory.path + "/loan.sock") { connection in
+      _ = connection.readRequest()
+      connection.write(answer)
+    }
+    for command in ["token", "status"] {
+      let result = try Child.run(
+        Tool.path, [command, "--json"], environment: ["LLAVERO_FROM": "unix:" + server.path])
+      #expect(result.status == 4, "\(result.standardError)")
+      #expect(try JSONValue(text: result.standardError)["error"]?["code"] == "broker_failed")
+    }
+  }
+
   @Test func `Who or what is not lent is a mistake in the command`() throws {
     let borrower = try Borrower()
     for option in [

@@ -33,6 +33,7 @@ extension ApplicationTests {
         (nativeClient, true), ("https://login.microsoftonline.us/common/oauth2/nativeclient", true),
         ("msauth.org.example.app://auth", true), ("MSAUTH.org.example.app://auth", true),
         ("http://localhost", false), ("https://example.com/common/oauth2/other", false),
+        (nativeClient + "/", false),
         ("urn:ietf:wg:oauth:2.0:oob", false), ("org.example.app://auth", false),
         ("msauth.org.example.app://other", false), ("msauth.://auth", false),
       ])
