@@ -84,6 +84,14 @@ struct PastedAddressTests {
     #expect(page.redirectURI.absoluteString == "http://localhost:\(try #require(page.port))" + path)
   }
 
+  @Test(.conformance(1)) func `A slash at the end makes it another redirect URI`() throws {
+    let registered = try #require(URL(string: "http://localhost:1/signed-in/"))
+    for (address, isAnswer) in [(registered.absoluteString, true), ("http://localhost:1/signed-in", false)] {
+      let answer = try #require(URL(string: address + "?code=1&state=right"))
+      #expect((answer.answer(to: registered) != nil) == isAnswer)
+    }
+  }
+
   @Test(.conformance(72)) func `The browser is started without the page's address`() async throws {
     let files = try TemporaryDirectory()
     let program = try files.program(
