@@ -102,11 +102,12 @@ extension SecretServiceConnection {
             in: path.collection, prompt: false, cancellable)
         }
       }
-      session.awaitTurnToChange()
-      _ = try session.call(
-        ServiceInterface.item, "SetSecret", at: path.path, on: .item, [session.encode(secret)], reply: "()",
-        cancellable)
-      return path
+      return try session.change { () throws(SecretServiceError) in
+        _ = try session.call(
+          ServiceInterface.item, "SetSecret", at: path.path, on: .item, [session.encode(secret)], reply: "()",
+          cancellable)
+        return path
+      }
     }
   }
 
@@ -117,13 +118,14 @@ extension SecretServiceConnection {
     _ path: ObjectPath, prompt: Bool, _ cancellable: Cancellable
   ) throws(SecretServiceError) {
     try withSession(of: path, cancellable) { (session) throws(SecretServiceError) in
-      session.awaitTurnToChange()
-      let answer = try session.call(
-        ServiceInterface.item, "Delete", at: path.path, on: .item, [], reply: "(o)", cancellable)
-      guard let promptPath = answer[0].string, promptPath != ServiceInterface.noPath else { return }
-      guard prompt else { throw .promptRequired }
-      session.isKeePassXC.store(true, ordering: .relaxed)
-      _ = try session.prompt(promptPath, cancellable)
+      try session.change { () throws(SecretServiceError) in
+        let answer = try session.call(
+          ServiceInterface.item, "Delete", at: path.path, on: .item, [], reply: "(o)", cancellable)
+        guard let promptPath = answer[0].string, promptPath != ServiceInterface.noPath else { return }
+        guard prompt else { throw .promptRequired }
+        session.isKeePassXC.store(true, ordering: .relaxed)
+        _ = try session.prompt(promptPath, cancellable)
+      }
     }
   }
 }
@@ -177,19 +179,20 @@ extension ServiceSession {
       "\(ServiceInterface.item).Label": .string(label),
       "\(ServiceInterface.item).Attributes": .dictionary(attributes),
     ])
-    awaitTurnToChange()
-    let answer = try call(
-      ServiceInterface.collection, "CreateItem", at: collection.path,
-      on: .collection(name: collection.lastElement),
-      [properties, encode(secret), .boolean(replacing)], reply: "(oo)", cancellable)
-    var path = answer[0].string
-    if let promptPath = answer[1].string, promptPath != ServiceInterface.noPath {
-      guard prompt else { throw .promptRequired }
-      isKeePassXC.store(true, ordering: .relaxed)
-      path = try self.prompt(promptPath, cancellable).string
+    return try change { () throws(SecretServiceError) in
+      let answer = try call(
+        ServiceInterface.collection, "CreateItem", at: collection.path,
+        on: .collection(name: collection.lastElement),
+        [properties, encode(secret), .boolean(replacing)], reply: "(oo)", cancellable)
+      var path = answer[0].string
+      if let promptPath = answer[1].string, promptPath != ServiceInterface.noPath {
+        guard prompt else { throw .promptRequired }
+        isKeePassXC.store(true, ordering: .relaxed)
+        path = try self.prompt(promptPath, cancellable).string
+      }
+      guard let path, path != ServiceInterface.noPath else { throw .malformedAnswer("CreateItem") }
+      return ObjectPath(path: path, owner: owner)
     }
-    guard let path, path != ServiceInterface.noPath else { throw .malformedAnswer("CreateItem") }
-    return ObjectPath(path: path, owner: owner)
   }
 
   fileprivate func search(

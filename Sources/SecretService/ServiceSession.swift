@@ -72,20 +72,34 @@ final class ServiceSession: Sendable {
     }
   }
 
-  /// Waits until an item may be changed.
+  /// Changes an item, when its turn has come.
   ///
   /// KeePassXC saves its file 150 ms after a change, and crashes when another comes while it writes. So changes come in
   /// bursts that end before that, with time to save in between; a database takes a second to open by default, and as long
-  /// to be saved.
-  func awaitTurnToChange() {
-    guard isKeePassXC.load(ordering: .relaxed) else { return }
+  /// to be saved. That time begins with the end of a change, for which a person may have been asked.
+  func change<T>(_ body: () throws(SecretServiceError) -> T) throws(SecretServiceError) -> T {
+    let start = awaitTurnToChange()
+    defer {
+      if isKeePassXC.load(ordering: .relaxed) {
+        changes.withLock { $0 = (burst: $0?.burst ?? start, last: .now) }
+      }
+    }
+    return try body()
+  }
+
+  /// - Returns: When the change may begin: now.
+  private func awaitTurnToChange() -> ContinuousClock.Instant {
     let (burst, pause) = (Duration.milliseconds(100), Duration.milliseconds(1500))
-    changes.withLock { changes in
+    return changes.withLock { changes in
       let now = ContinuousClock.now
-      guard let (began, last) = changes, now - last < pause else { return changes = (now, now) }
-      guard now - began > burst else { return changes = (began, now) }
-      g_usleep(UInt((last + pause - now) / .microseconds(1)))
-      changes = (.now, .now)
+      guard let (began, last) = changes else { return now }
+      if now - last < pause {
+        guard now - began > burst else { return now }
+        g_usleep(UInt((last + pause - now) / .microseconds(1)) + 1)
+      }
+      let start = ContinuousClock.now
+      changes = (burst: start, last: start)
+      return start
     }
   }
 

@@ -1,6 +1,7 @@
 import GLibSupport
 import KeyringStore
 import SecretService
+import Synchronization
 import TestSupport
 import Testing
 import TokenCache
@@ -42,14 +43,34 @@ struct ConfirmedAccessTests {
     #expect(!service.calls.contains("Prompt"))
   }
 
-  @Test func `With permission the person is asked for the items`() async throws {
-    // Two searches before the prompt: what is wanted, and all that may be wanted next.
+  @Test func `With permission the person is asked for the items, once for all of the group`() async throws {
+    let shards = try ["1.t", "2.t"].map { ShardID(homeAccountID: $0, group: try KeychainGroup(group)) }
+    let items = [Self.item, FakeService.collection + "/2"]
+    let (asked, allowed) = (Strings(), Strings())
+    // The first has the shard that is wanted.
+    let search = FakeService.Answer.computed { arguments in
+      let found = arguments[0].dictionary?["shard"] != nil ? [items[0]] : items
+      return .reply([
+        .objectPaths(found.filter(allowed.value.contains)),
+        .objectPaths(found.filter { !allowed.value.contains($0) }),
+      ])
+    }
     let service = try service([
-      "SearchItems": .inTurn(locked, then: .inTurn(locked, then: unlocked)),
-      "Prompt": .completion(.objectPaths([Self.item])),
+      "SearchItems": search,
+      "Unlock": .computed { arguments in
+        asked.value = arguments[0].strings ?? []
+        return .reply([.objectPaths([]), .objectPath(FakeService.prompt)])
+      },
+      "Prompt": .computed { _ in
+        allowed.value += asked.value
+        return .completion(.objectPaths(asked.value))
+      },
     ])
-    let groups = try await store(service, prompt: .allowed(waitingUpTo: .seconds(600))).groups()
-    #expect(groups == [try KeychainGroup(group)])
+    let store = store(service, prompt: .allowed(waitingUpTo: .seconds(600)))
+    _ = try await store.read(.some([shards[0]]), in: KeychainGroup(group))
+    #expect(allowed.value.sorted() == items)
+    #expect(try await store.groups() == [try KeychainGroup(group)])
+    #expect(service.calls.count { $0 == "Prompt" } == 1)
   }
 
   @Test func `A locked collection is not searched, and is opened first where that is permitted`() async throws
@@ -68,5 +89,14 @@ struct ConfirmedAccessTests {
     let calls = service.calls
     let (prompt, search) = (calls.firstIndex(of: "Prompt"), calls.firstIndex(of: "SearchItems"))
     #expect(try #require(prompt) < #require(search))
+  }
+}
+
+/// Strings that a service's answers share.
+private final class Strings: Sendable {
+  private let strings = Mutex<[String]>([])
+  var value: [String] {
+    get { strings.withLock { $0 } }
+    set { strings.withLock { $0 = newValue } }
   }
 }

@@ -15,6 +15,8 @@ package final class FakeService: Sendable {
     case completion(Variant)
     /// One after the other; the last for ever.
     indirect case inTurn(Answer, then: Answer)
+    /// What comes of the arguments.
+    case computed(@Sendable ([Variant]) -> Answer)
   }
 
   package static let collection = "/org/freedesktop/secrets/collection/fake"
@@ -22,12 +24,14 @@ package final class FakeService: Sendable {
   package static let session = "/org/freedesktop/secrets/session/1"
 
   /// The names of the methods that were called, in order.
-  package var calls: [String] { log.withLock { $0 } }
+  package var calls: [String] { log.withLock { $0.map(\.method) } }
+  /// The same with the moments at which they came.
+  package var timedCalls: [(method: String, time: ContinuousClock.Instant)] { log.withLock { $0 } }
 
   package let keyring: PrivateKeyring
   private let bus: BusConnection
   private let answers: Mutex<[String: Answer]>
-  private let log = Mutex<[String]>([])
+  private let log = Mutex<[(method: String, time: ContinuousClock.Instant)]>([])
   private let ownsKeyring: Bool
 
   package init(
@@ -69,7 +73,7 @@ package final class FakeService: Sendable {
     let arguments = g_dbus_message_get_body(message).map { Variant(taking: g_variant_ref($0)).children } ?? []
     // A property goes by its own name.
     if method == "Get" { method = arguments[1].string ?? "" }
-    log.withLock { $0.append(method) }
+    log.withLock { $0.append((method, .now)) }
 
     var answer =
       answers.withLock { answers in
@@ -83,6 +87,7 @@ package final class FakeService: Sendable {
         ? .reply([.variant(.string("")), .objectPath(Self.session)])
         : .error("org.freedesktop.DBus.Error.NotSupported")
     }
+    if case .computed(let compute) = answer { answer = compute(arguments) }
     let reply: OpaquePointer?
     switch answer {
     case .completion: reply = g_dbus_message_new_method_reply(message)
@@ -92,7 +97,7 @@ package final class FakeService: Sendable {
       withExtendedLifetime(body) { g_dbus_message_set_body(reply, body.pointer) }
     case .error(let name):
       reply = g_dbus_message_new_method_error_literal(message, name, "fake")
-    case .silence, .inTurn:
+    case .silence, .inTurn, .computed:
       return
     }
     g_dbus_connection_send_message(bus.pointer, reply, GDBusSendMessageFlags(rawValue: 0), nil, nil)

@@ -46,7 +46,7 @@ extension StoreFixture {
     await generation(of: store, after: nil)
   }
 
-  func newStore() throws -> any CacheStore { try newStore(timeout: .seconds(120)) }
+  func newStore() throws -> any CacheStore { try newStore(timeout: .seconds(600)) }
 }
 
 /// A group in a store that several processes can use.
