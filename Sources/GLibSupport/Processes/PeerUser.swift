@@ -31,14 +31,14 @@ private func internetUser(_ socket: Int32) -> PeerUser {
   }
   // `struct inet_diag_req_v2` behind a `struct nlmsghdr`, neither of which Glibc's module has.
   let wildcard = [UInt8](repeating: 0xff, count: 4)
-  let body =
-    [UInt8(truncatingIfNeeded: source.family), UInt8(IPPROTO_TCP), 0, 0] + wildcard + source.port
-    + target.port
-    + source.address + target.address + [0, 0, 0, 0] + wildcard + wildcard
+  let ends: [[UInt8]] = [source.port, target.port, source.address, target.address]
+  let head: [UInt8] = [UInt8(truncatingIfNeeded: source.family), UInt8(IPPROTO_TCP), 0, 0]
+  let body: [UInt8] = ([head, wildcard] + ends + [[0, 0, 0, 0], wildcard, wildcard]).flatMap { $0 }
   let (byFamily, isRequest) = (UInt16(20), UInt16(1))
-  let request =
-    bytes(UInt32(16 + body.count)) + bytes(byFamily) + bytes(isRequest) + [UInt8](repeating: 0, count: 8)
-    + body
+  let header: [[UInt8]] = [
+    bytes(UInt32(16 + body.count)), bytes(byFamily), bytes(isRequest), [UInt8](repeating: 0, count: 8),
+  ]
+  let request = header.flatMap { $0 } + body
   let diagnosis = Glibc.socket(16, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), 4)
   guard diagnosis >= 0 else { return .unknown }
   defer { close(diagnosis) }
