@@ -209,10 +209,14 @@ struct FileStoreTests {
     // What names the key in another way is told of, and an old key is not asked for again.
     let named = try tool.run(["rekey", "--key", new, "--new-key", key], environment: environment())
     #expect(named.standardOutput.contains("--key \(key)"))
+    #expect(!named.standardError.contains("LLAVERO_KEY"))
     #expect(try files.contents("config/llavero/config").contains(new))
     let old = try run("list", environment: configured)
     #expect(old.status == 1)
     #expect(old.standardError.contains("after a change of keys, the new one"))
+    let overridden = try tool.run(
+      ["rekey", "--new-key", new], environment: environment(["LLAVERO_KEY": key]))
+    #expect(overridden.standardError.contains("warning: LLAVERO_KEY in the environment names another key"))
   }
 
   @Test func `Where another store's keys are, rekey advises what helps`() throws {

@@ -53,6 +53,11 @@ struct Rekey: AsyncParsableCommand {
         printable(
           configuration.map { "The configuration \($0) names the new key now." }
             ?? "Name the new key from now on: --key \(key), LLAVERO_KEY or \"key\" in the configuration."))
+      let variable = Settings.variable(of: "key")
+      if let present = processEnvironment()[variable], !present.isEmpty, present != newKey.setting {
+        Terminal.error(
+          "warning: \(variable) in the environment names another key, and goes before the configuration.")
+      }
     }
     let damaged = summary.left - summary.kept
     if damaged > 0 {
