@@ -3,7 +3,7 @@ import IdentityClient
 
 /// The page that a person signs in at, in whatever browser.
 public struct SignInPage: Sendable, Hashable {
-  /// The page's address. Whoever sees it can finish the sign-in, as another account.
+  /// The page's address. A user who sees it can finish the sign-in as another account.
   public let address: URL
   /// An address of this machine that leads a browser to the page, once; a second request of it ends the sign-in. For what a
   /// browser is started with, which other users of the machine can read.

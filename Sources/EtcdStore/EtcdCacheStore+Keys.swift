@@ -25,8 +25,8 @@ extension EtcdCacheStore {
     }
   }
 
-  /// Whether a store without keys is none. Another machine may have made it meanwhile; its keys were there before its
-  /// shards.
+  /// Whether a store without keys does not exist yet. Another machine may have made it meanwhile; its keys were there
+  /// before its shards.
   ///
   /// - Throws: ``CacheError/Code/damaged`` where there are shards that keys which are gone would open.
   func isEmpty() async throws(CacheError) -> Bool {

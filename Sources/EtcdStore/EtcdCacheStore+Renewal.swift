@@ -5,7 +5,7 @@ public import TokenCache
 extension EtcdCacheStore {
   /// For how long a machine that dies keeps the others from renewing, in seconds.
   private static let turnSeconds: Int64 = 30
-  /// How long a call waits for etcd to take note that its turn is over.
+  /// How long a call waits for etcd to revoke the lease of its turn.
   private static let endTimeout = Duration.seconds(5)
 
   public func withRenewalTurn<Result: Sendable, Failure: Error>(

@@ -133,8 +133,8 @@ package final class HTTPListener: @unchecked Sendable {
     guard let server, let socket = g_socket_accept(listener, nil, nil) else { return }
     defer { g_object_unref(socket) }
     let user = peerUser(g_socket_get_fd(socket))
-    // What is too much for other users ends at once: it must not keep this one's waiting. So does what nobody waits for: a
-    // user who is gone could not be told from this one.
+    // Connections of other users beyond their share are closed at once: they must not keep this user's waiting. So is one
+    // whose peer has closed it: its user is not known any more.
     let isTooMuch =
       user.isOthers && connections.values.count(where: \.user.isOthers) >= limits.connections / 2
     guard !isTooMuch, user != .gone else {

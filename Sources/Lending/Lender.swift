@@ -40,7 +40,7 @@ public final class Lender: Sendable {
 
   /// Whether a server is asked for a token.
   public enum Renewal: Sendable, Hashable {
-    /// Not at all: there is none where the cache has none.
+    /// Never: no token where the cache has no valid one.
     case never
     /// Where the cache has none.
     case ifNeeded

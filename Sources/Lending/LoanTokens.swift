@@ -53,7 +53,7 @@ final class LoanTokens: Sendable {
     return result
   }
 
-  /// A token of no more than what the server gives to who asks for these scopes alone. The cache may have one that was
+  /// A token of no more than the server grants for these scopes alone. The cache may have one that was
   /// asked for with others.
   private func freshToken(for question: TokenQuestion) async throws(IdentityError) -> AuthenticationResult {
     let scopes = question.scopes
@@ -68,7 +68,7 @@ final class LoanTokens: Sendable {
       return token
     }
     guard let renewal = renewal(scopes, cached == nil ? .ifNeeded : .always) else {
-      // What there is does as far as it goes.
+      // A token that is still valid serves, even if it is shorter than asked for.
       if let token = fitting ?? (state.failure == nil ? state.own : nil), isGood(token, for: 0) {
         return token
       }

@@ -27,7 +27,7 @@ public enum SealError: Error, Equatable, Sendable {
   case missing
   /// It was unsealed, and is no document.
   case unreadable(String)
-  /// Its header, which nothing has to be unsealed for, makes no sense.
+  /// Its header, which is not sealed, is invalid.
   case malformed(String)
   /// The key that was given does not open the `keys` file, which is sound.
   case wrongKey

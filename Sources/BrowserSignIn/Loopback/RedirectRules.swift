@@ -22,7 +22,7 @@ struct RedirectRules: Sendable {
   let port: UInt16
   let path: String
   let mode: LoopbackListener.Mode
-  /// Where the browser begins. Nobody guesses it.
+  /// Where the browser begins. It cannot be guessed.
   let launchPath = "/" + randomToken()
   let isExpected: @Sendable ([String: String]) -> Bool
 

@@ -32,7 +32,7 @@ package final class HeldLockFile: Sendable {
 
   deinit { release() }
 
-  /// Removes the file, for a lock that is not needed again, and lets go of it. Whoever waits for it makes a new file.
+  /// Removes the file of a lock that is not needed again, and releases the lock. A process that waits for it makes a new file.
   package func remove() {
     if descriptor.withLock({ $0 != nil }) { unlink(path) }
     release()

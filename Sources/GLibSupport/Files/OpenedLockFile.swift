@@ -44,7 +44,7 @@ struct OpenedLockFile {
     }
   }
 
-  /// Maps the file's page, after writing it anew where it is not whole. Waits for nobody.
+  /// Maps the file's page, after writing it anew where it is not whole. Never waits for the lock.
   ///
   /// - Parameters:
   ///   - descriptor: The open file.

@@ -53,7 +53,7 @@ private func internetUser(_ socket: Int32) -> PeerUser {
       $0.loadUnaligned(fromByteOffset: 84, as: UInt32.self)
     )
   }
-  // Without an inode it is nobody's, and the user 0 says nothing.
+  // Without an inode it has no owner, and the user 0 means nothing.
   return inode == 0 ? .gone : .user(user)
 }
 

@@ -110,8 +110,8 @@ extension SilentSearch {
 }
 
 extension SilentSearch {
-  /// Gets a new token, unless somebody else has done so meanwhile. When that cannot be, a token that is still good
-  /// serves. Who forces a renewal gets one.
+  /// Gets a new token, unless another process has stored one meanwhile. When that fails, a token that is still valid
+  /// serves. A forced renewal always asks.
   func renew() async throws(IdentityError) -> AuthenticationResult {
     if sharesNothing { return try await renewInTurn() }
     let shard = ShardID(homeAccountID: home, group: client.cache.group)

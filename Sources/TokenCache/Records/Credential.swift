@@ -189,7 +189,7 @@ public struct Credential: CacheRecord {
     lifetime.isInExtendedLifetime(at: now)
   }
 
-  /// Whether this is an access token whose time is over, extended lifetime included.
+  /// Whether this is an access token that has expired, extended lifetime included.
   ///
   /// When it was cached does not matter: the time of a token from the future comes when the clock is right again.
   package func isOver(at now: Date) -> Bool {

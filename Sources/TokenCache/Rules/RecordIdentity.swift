@@ -26,7 +26,7 @@ package struct RecordIdentity: Hashable, Sendable {
         (credential.clientID ?? "").normalized, Self.tenant(credential),
         (credential.applicationIdentifier ?? "").normalized, credential.schemeName,
       ]
-      // What it is nobody knows: it may be a family's refresh token.
+      // Its type is unknown: it may be a family's refresh token.
       if credential.credentialType == .other { parts.append((credential.familyID ?? "").normalized) }
     case .idToken: parts += [(credential.clientID ?? "").normalized, Self.tenant(credential)]
     // MSAL for Python keeps one token of a family for each client.

@@ -93,7 +93,7 @@ struct Adopt: AsyncParsableCommand {
         failures.append((peer, error.toolMessage))
       }
     }
-    // The error alone is said of one failure alone.
+    // A single failure is reported by its error alone.
     if output.json, failures.count != 1 || !adopted.isEmpty {
       let failed = failures.map { peer, failure in
         Result.Failed(

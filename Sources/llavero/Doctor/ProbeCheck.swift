@@ -58,7 +58,7 @@ struct ProbeCheck: Check {
     return try await access(to: path, attributes, collection)
   }
 
-  /// What hinders another program, as this one will be the next time, to read an item in an unlocked collection.
+  /// Why another program, as this one will be the next time, cannot read an item in an unlocked collection.
   private func access(
     to path: ObjectPath, _ attributes: [String: String], _ collection: ObjectPath
   ) async throws(SecretServiceError) -> Finding? {

@@ -75,7 +75,7 @@ struct SettingsFile {
 
 }
 
-/// The file that a path leads to, which need not exist: what replaces it leaves a link in place.
+/// The target of a path's symbolic links, which need not exist: replacing it keeps the link.
 func linkTarget(_ path: String) -> String {
   var path = path
   // As many links as the kernel follows.

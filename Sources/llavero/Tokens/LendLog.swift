@@ -3,8 +3,8 @@ import GLibSupport
 import Lending
 import Synchronization
 
-/// The lines of a lender on standard error. Where nobody reads that, such as on a terminal that Ctrl-S has stopped, the
-/// lender goes on and lines are missing; and so they are where somebody has it refuse requests without end.
+/// The lines of a lender on standard error. Where they are not read, such as on a terminal that Ctrl-S has stopped, the
+/// lender goes on and drops lines. It also drops lines of requests that are refused again and again.
 final class LendLog: Sendable {
   /// The most lines that wait to be written.
   private static let longestQueue = 256
