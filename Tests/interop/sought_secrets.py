@@ -28,7 +28,7 @@ class Watch(threading.Thread):
                     with open(directory + "/cmdline", "rb") as file:
                         arguments = file.read().decode(errors="replace")
                     if "scripted_browser.py" in arguments:
-                        # $BROWSER is told the address, and with it the state, as RFC 8252 has it.
+                        # All users can read what the browser is started with.
                         self.browsers.add(arguments)
                         continue
                     if os.readlink(directory + "/exe") not in PROGRAMS:
@@ -142,12 +142,12 @@ with Lab() as lab:
           f"{sum(map(len, secrets.values()))} secrets")
     check("the log says much", len(text) > 3000 and "correlation" in text)
     check("the watch sees arguments", any(PLAIN in seen for seen in watch.seen))
-    check("and would see a secret in them", any(state in seen for state in secrets["state"] for seen in watch.browsers))
+    check("and those of the browser", any("http://localhost:" in seen for seen in watch.browsers))
     for name, values in sorted(secrets.items()):
         check(f"no {name} in output, log or error texts", not any(value in text for value in values),
               [text[max(0, text.find(value) - 80):text.find(value)] for value in values if value in text][:3])
         check(f"no {name} in arguments or environments",
-              not any(value in seen for value in values for seen in watch.seen))
+              not any(value in seen for value in values for seen in watch.seen | watch.browsers))
     check("no private key anywhere", "PRIVATE KEY" not in text)
     check("no token in the shape of a JWT", not re.search(r"eyJ[\w-]{10,}\.[\w-]+\.", text))
 finish()
