@@ -136,7 +136,7 @@ def over_ssh(directory, loan, token):
         check("ssh -R: no token for what is not lent", result.returncode == 1 and not result.stdout, result.stderr)
         result = run(LLAVERO, "token", "--json", "--scope", ARM, LLAVERO_FROM=f"unix:{there}")
         check("a socket whose connection has ended lends nothing",
-              result.returncode == 1 and "no_broker" in result.stderr, result.stderr)
+              result.returncode == 4 and "no_broker" in result.stderr, result.stderr)
         # The other way: the command there ends with its input.
         with subprocess.Popen(
                 server.command("-L", f"{here}:{own}", host, "echo ready; cat"), stdin=subprocess.PIPE,
@@ -290,7 +290,7 @@ with Lab() as lab, tempfile.TemporaryDirectory(dir="/tmp", prefix="llavero-borro
         check("what the lender wrote has no token", token not in loan.said())
         loan.end()
         result = run(LLAVERO, "token", "--json", "--scope", ARM, **loan.settings)
-        check("after the loan there is nobody", result.returncode == 1 and "no_broker" in result.stderr, result.stderr)
+        check("after the loan there is nobody", result.returncode == 4 and "no_broker" in result.stderr, result.stderr)
     by_the_azure_sdk(directory, token)
     with Loan(directory, "--scope", VAULT, "--socket", path) as loan:
         by_many_at_once(directory, loan, lab)
