@@ -38,6 +38,7 @@ import FoundationEssentials
       "A strange host.")
     require(fields["sec-fetch-mode"] ?? "navigate" == "navigate", "A script's request.")
     require(method == (mode == .query ? "GET" : "POST"), "A strange method.")
+  case .launch: require(method == "GET" && request.path == rules.launchPath, "A launch of another address.")
   case .unexpected, .landing: break
   case .refused(let answer): require((400..<500).contains(answer.status), "A refusal with \(answer.status).")
   }
