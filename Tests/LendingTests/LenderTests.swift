@@ -204,27 +204,31 @@ struct LenderTests {
     #expect(lender.calls.filter(\.isForced).count == 2)
   }
 
-  static let outcomes: [Named<Result<AuthenticationResult, IdentityError>>] = [
-    Named("no network", .failure(IdentityError(.network, ""))),
-    Named("503", .failure(IdentityError(.serverError, ""))),
-    Named("nonsense", .failure(IdentityError(.invalidResponse, ""))),
-    Named("a person", .failure(IdentityError(.interactionRequired, ""))),
-    Named("scopes declined", .failure(IdentityError(.serverDeclinedScopes, ""))),
-    Named("no such scope", .failure(IdentityError(.invalidScope, ""))),
+  /// Tokens are made by the test itself: their lifetime must not pass while the test waits for its turn.
+  typealias Outcome = @Sendable () -> Result<AuthenticationResult, IdentityError>
+
+  static let outcomes: [Named<Outcome>] = [
+    Named("no network", { .failure(IdentityError(.network, "")) }),
+    Named("503", { .failure(IdentityError(.serverError, "")) }),
+    Named("nonsense", { .failure(IdentityError(.invalidResponse, "")) }),
+    Named("a person", { .failure(IdentityError(.interactionRequired, "")) }),
+    Named("scopes declined", { .failure(IdentityError(.serverDeclinedScopes, "")) }),
+    Named("no such scope", { .failure(IdentityError(.invalidScope, "")) }),
     Named(
-      "a short token", .success(result(["User.Read", "Mail.Read"], "short", lasting: 200, source: .network))),
+      "a short token",
+      { .success(result(["User.Read", "Mail.Read"], "short", lasting: 200, source: .network)) }),
     Named(
       "the cache's, while the server is down",
-      .success(result(["User.Read", "Mail.Read"], "alive", lasting: 200, source: .cache))),
-    Named("the cache's for more", .success(result(["User.Read", "Mail.ReadWrite"], "wide", source: .cache))),
+      { .success(result(["User.Read", "Mail.Read"], "alive", lasting: 200, source: .cache)) }),
+    Named(
+      "the cache's for more", { .success(result(["User.Read", "Mail.ReadWrite"], "wide", source: .cache)) }),
   ]
 
   @Test(arguments: outcomes)
-  func `Whatever the server answers, it is asked once a minute`(
-    _ outcome: Named<Result<AuthenticationResult, IdentityError>>
-  ) async throws {
+  func `Whatever the server answers, it is asked once a minute`(_ outcome: Named<Outcome>) async throws {
+    let value = outcome.value()
     let lender = try TestLender(
-      token: { (_, _) throws(IdentityError) in try outcome.value.get() }, cached: { _ in nil })
+      token: { (_, _) throws(IdentityError) in try value.get() }, cached: { _ in nil })
     let statuses = Mutex<Set<Int>>([])
     for minute in 1...2 {
       for query in ["", "&min_validity=900", "&token_sha256_to_refresh=" + LoanProtocol.hash(of: "short")] {
