@@ -1,0 +1,215 @@
+public import Foundation
+import IdentityBroker
+import TokenCache
+
+/// What can be said of an account, whoever keeps it.
+///
+/// Objective-C has a class and a protocol of one name, `MSALAccount`; Swift calls the protocol this.
+public protocol MSALAccountProtocol: NSObjectProtocol {
+  /// The name with which the person signs in, mostly like a mail address. It is shown, and may change.
+  var username: String? { get }
+  /// The home account id, `uid.utid`: what to remember an account by.
+  var identifier: String? { get }
+  /// The host of the cloud that the account belongs to.
+  var environment: String { get }
+  /// What the ID token of the account's home tenant says.
+  var accountClaims: [String: Any]? { get }
+  /// The account in each tenant that it is known in, the home tenant first.
+  var tenantProfiles: [MSALTenantProfile]? { get }
+  /// The home account id in its parts.
+  var homeAccountId: MSALAccountId? { get }
+  /// Whether the account comes from the system's single sign-on.
+  var isSSOAccount: Bool { get }
+}
+
+/// An account in the cache.
+public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendable {
+  let account: Account
+  private let profiles: [MSALTenantProfile]
+  private let accountId: MSALAccountId
+
+  /// Makes an account that is in no cache, for a program's own tests. MSAL for iOS and macOS has nothing like it.
+  ///
+  /// - Parameters:
+  ///   - username: The name with which the person signs in.
+  ///   - homeAccountId: What the account is remembered by.
+  ///   - environment: The host of the cloud that the account belongs to.
+  ///   - tenantProfiles: The account in each tenant that it is known in.
+  public convenience init(
+    username: String?, homeAccountId: MSALAccountId, environment: String = "login.microsoftonline.com",
+    tenantProfiles: [MSALTenantProfile] = []
+  ) {
+    self.init(
+      Account(
+        homeAccountID: homeAccountId.identifier, username: username, environment: environment,
+        tenantProfiles: tenantProfiles.map(\.profile)))
+  }
+
+  init(_ account: Account) {
+    self.account = account
+    profiles = account.tenantProfiles.map(MSALTenantProfile.init)
+    accountId = MSALAccountId(account.homeAccountID)
+  }
+
+  /// The name with which the person signs in, mostly like a mail address. It is shown, and may change.
+  public var username: String? { account.username }
+  /// The home account id, `uid.utid`: what to remember an account by.
+  public var identifier: String? { account.homeAccountID }
+  /// The host of the cloud that the account belongs to.
+  public var environment: String { account.environment }
+  /// What the ID token of the account's home tenant says. Numbers and booleans are `NSNumber`.
+  public var accountClaims: [String: Any]? { profiles.first(where: \.isHomeTenantProfile)?.claims }
+  /// The account in each tenant that it is known in, the home tenant first; in results, too.
+  public var tenantProfiles: [MSALTenantProfile]? { profiles }
+  /// The home account id in its parts.
+  public var homeAccountId: MSALAccountId? { accountId }
+  /// Whether the machine's identity broker signs the account in.
+  public var isSSOAccount: Bool { account.source == LinuxBroker.source }
+
+  /// The object itself: it never changes.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// Whether the object is an account with the same home account id.
+  public override func isEqual(_ object: Any?) -> Bool {
+    (object as? MSALAccount)?.accountId == accountId
+  }
+
+  /// The hash of the home account id.
+  public override var hash: Int { accountId.hash }
+}
+
+/// A home account id and its parts.
+public final class MSALAccountId: NSObject, NSCopying, Sendable {
+  /// The whole id, `uid.utid`.
+  public let identifier: String
+  /// The object id of the account in its home tenant.
+  public let objectId: String?
+  /// The home tenant.
+  public let tenantId: String?
+
+  /// Makes an id from its text.
+  ///
+  /// - Parameter identifier: The whole id. One that is not of the form `uid.utid` has no parts.
+  public convenience init(identifier: String) {
+    self.init(identifier)
+  }
+
+  /// An empty id, for tests.
+  public override convenience init() { self.init("") }
+
+  init(_ homeAccountID: String) {
+    identifier = homeAccountID
+    tenantId = Tenant.home(of: homeAccountID)
+    objectId = tenantId.flatMap { _ in
+      homeAccountID.lastIndex(of: ".").map { String(homeAccountID[..<$0]) }
+    }
+  }
+
+  /// The object itself: it never changes.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// Whether the object is the same id; letters may be upper or lower case.
+  public override func isEqual(_ object: Any?) -> Bool {
+    (object as? MSALAccountId)?.identifier.lowercased() == identifier.lowercased()
+  }
+
+  /// The hash of the id in lower case.
+  public override var hash: Int { identifier.lowercased().hashValue }
+}
+
+/// An account as one tenant knows it.
+public final class MSALTenantProfile: NSObject, NSCopying, Sendable {
+  let profile: TenantProfile
+
+  /// Makes a profile that is in no cache, for a program's own tests. MSAL for iOS and macOS has nothing like it.
+  ///
+  /// - Parameters:
+  ///   - identifier: The object id of the account in this tenant.
+  ///   - tenantId: The tenant.
+  ///   - environment: The host of the tenant's cloud.
+  ///   - isHomeTenantProfile: Whether the account belongs to this tenant.
+  ///   - claims: What an ID token for this tenant would say. What JSON cannot express is left out.
+  public convenience init(
+    identifier: String?, tenantId: String, environment: String = "login.microsoftonline.com",
+    isHomeTenantProfile: Bool = true, claims: [String: Any]? = nil
+  ) {
+    let claims = claims.map { IDTokenClaims(claims: $0.compactMapValues(JSONValue.init)) }
+    self.init(
+      TenantProfile(
+        tenantID: tenantId, localAccountID: identifier, username: claims?.username, name: claims?.name,
+        environment: environment, isHomeTenant: isHomeTenantProfile, claims: claims))
+  }
+
+  /// A profile of no tenant, for tests.
+  public override convenience init() { self.init(identifier: nil, tenantId: "") }
+
+  init(_ profile: TenantProfile) {
+    self.profile = profile
+  }
+
+  /// The object id of the account in this tenant.
+  public var identifier: String? { profile.localAccountID }
+  /// The host of the tenant's cloud.
+  public var environment: String? { profile.environment }
+  /// The tenant's id.
+  public var tenantId: String? { profile.tenantID }
+  /// Whether the account belongs to this tenant, and is not a guest there.
+  public var isHomeTenantProfile: Bool { profile.isHomeTenant }
+  /// What the ID token for this tenant says, if this program has one. Numbers and booleans are `NSNumber`.
+  public var claims: [String: Any]? { profile.claims?.claims.mapValues(\.object) }
+
+  /// The object itself: it never changes.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// Whether the object is a profile with the same values.
+  public override func isEqual(_ object: Any?) -> Bool {
+    (object as? MSALTenantProfile)?.profile == profile
+  }
+
+  /// The hash of all values.
+  public override var hash: Int { profile.hashValue }
+}
+
+/// Which accounts to list. Letters may be upper or lower case.
+open class MSALAccountEnumerationParameters: MSALParameters {
+  /// The home account id.
+  public let identifier: String?
+  /// The object id in any tenant.
+  public let tenantProfileIdentifier: String?
+  /// The name with which the person signs in.
+  public let username: String?
+  /// Leaves out accounts that are not signed in to this program; true unless set.
+  open var returnOnlySignedInAccounts = true
+
+  /// Lists all accounts.
+  public override init() {
+    identifier = nil
+    tenantProfileIdentifier = nil
+    username = nil
+    super.init()
+  }
+
+  /// Lists the account with a home account id.
+  public init(identifier accountIdentifier: String) {
+    identifier = accountIdentifier
+    tenantProfileIdentifier = nil
+    username = nil
+    super.init()
+  }
+
+  /// Lists accounts with a user name and, if one is given, a home account id.
+  public init(identifier accountIdentifier: String?, username: String) {
+    identifier = accountIdentifier
+    tenantProfileIdentifier = nil
+    self.username = username
+    super.init()
+  }
+
+  /// Lists accounts that have an object id in one of their tenants.
+  public init(tenantProfileIdentifier: String) {
+    identifier = nil
+    self.tenantProfileIdentifier = tenantProfileIdentifier
+    username = nil
+    super.init()
+  }
+}

@@ -1,0 +1,88 @@
+public import Foundation
+import IdentityClient
+
+/// A way in which a token is used.
+public protocol MSALAuthenticationSchemeProtocol: NSObjectProtocol {
+  /// Which of the ways it is.
+  var scheme: MSALAuthScheme { get }
+  /// The scheme's name in an `Authorization` header.
+  var authenticationScheme: String { get }
+}
+
+/// How a token is used.
+public enum MSALAuthScheme: UInt, Sendable {
+  /// Whoever has the token may use it (RFC 6750).
+  case bearer = 0
+  /// Only who can sign with its key may use the token.
+  case pop = 1
+}
+
+/// The default: whoever has the token may use it.
+public final class MSALAuthenticationSchemeBearer: NSObject, MSALAuthenticationSchemeProtocol, Sendable {
+  /// `.bearer`.
+  public var scheme: MSALAuthScheme { .bearer }
+  /// `Bearer`.
+  public var authenticationScheme: String { "Bearer" }
+
+  /// Says what holds for requests without a scheme, too.
+  public override init() {}
+}
+
+/// Proof of possession: the token is bound to a key of the keychain group, and each result has it inside of a request
+/// that was signed with that key, good for one request to an API and for some minutes.
+///
+/// The keys come from ``MSALPublicClientApplicationConfig/popKeys``, which has to be set: cryptography that most programs
+/// do without is in a product of its own. For example:
+///
+/// ```swift
+/// import MSAL
+/// import ProofOfPossession
+///
+/// config.popKeys = GroupKeys()
+/// let application = try MSALPublicClientApplication(configuration: config)
+/// parameters.authenticationScheme = MSALAuthenticationSchemePop(
+///   httpMethod: .GET, request: url, nonce: nil, additionalParameters: nil)
+/// let result = try await application.acquireTokenSilent(with: parameters)
+/// request.setValue(result.authorizationHeader, forHTTPHeaderField: "Authorization")
+/// ```
+open class MSALAuthenticationSchemePop: NSObject, MSALAuthenticationSchemeProtocol {
+  /// `.pop`.
+  open var scheme: MSALAuthScheme { .pop }
+  /// `Pop`.
+  open var authenticationScheme: String { PopScheme.tokenType }
+
+  let popScheme: PopScheme
+
+  /// - Parameters:
+  ///   - httpMethod: The method of the request that the token is for.
+  ///   - requestUrl: The address of that request. Its host and path are signed, neither the port nor the query.
+  ///   - nonce: The nonce that the API asks for; a fresh one if it is `nil`.
+  ///   - additionalParameters: Without effect.
+  public init(
+    httpMethod: MSALHttpMethod, request requestUrl: URL, nonce: String?,
+    additionalParameters: [AnyHashable: Any]?
+  ) {
+    popScheme = PopScheme(
+      httpMethod: MSALParameterStringForHttpMethod(httpMethod), url: requestUrl, nonce: nonce)
+  }
+}
+
+/// A method of HTTP.
+public enum MSALHttpMethod: UInt, Sendable {
+  case GET = 0
+  case HEAD = 1
+  case POST = 2
+  case PUT = 3
+  case DELETE = 4
+  case CONNECT = 5
+  case OPTIONS = 6
+  case TRACE = 7
+  case PATCH = 8
+}
+
+// Implicitly unwrapped as in Swift on Apple's systems; see MSALErrorKeys.swift.
+/// The name of a method of HTTP, such as `GET`.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+public func MSALParameterStringForHttpMethod(_ httpMethod: MSALHttpMethod) -> String! {
+  "\(httpMethod)"
+}

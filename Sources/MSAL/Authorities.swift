@@ -1,0 +1,218 @@
+public import Foundation
+import IdentityClient
+
+/// Who signs people in.
+///
+/// Programs mostly make one of its subclasses. An authority never changes.
+public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
+  // `@unchecked Sendable` because the class has subclasses. They are all in this module, the initializers that they must
+  // call are not public, and none has more than this constant.
+  let authority: Authority
+
+  /// The address in its normal form, without what does not name the authority.
+  public var url: URL { authority.url }
+
+  /// Takes an address whose form says of which kind the authority is.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` for an address that is none of an authority.
+  public convenience init(url: URL) throws {
+    self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url) })
+  }
+
+  init(_ authority: Authority) {
+    self.authority = authority
+  }
+
+  /// The object of the right class for an authority.
+  static func make(_ authority: Authority) -> MSALAuthority {
+    switch authority.kind {
+    case .aad: MSALAADAuthority(authority)
+    case .b2c: MSALB2CAuthority(authority)
+    case .adfs: MSALADFSAuthority(authority)
+    case .ciam: MSALCIAMAuthority(authority)
+    case .oidc: MSALAuthority(authority)
+    }
+  }
+
+  static func authority(_ make: () throws(IdentityError) -> Authority) throws -> Authority {
+    do {
+      return try make()
+    } catch {
+      throw NSError(error)
+    }
+  }
+
+  /// The object itself: it never changes.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// Whether the object is the same authority.
+  public override func isEqual(_ object: Any?) -> Bool {
+    (object as? MSALAuthority)?.authority == authority
+  }
+
+  /// The hash of the address.
+  public override var hash: Int { authority.hashValue }
+}
+
+/// Microsoft Entra ID, and Microsoft's service for personal accounts.
+public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
+  // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
+
+  /// Takes an address such as `https://login.microsoftonline.com/common`.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` for an address without https, host or tenant.
+  public convenience init(url: URL) throws {
+    try self.init(url: url, rawTenant: nil)
+  }
+
+  /// Takes an address, and a tenant in place of the one that it names.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` for an address without https, host or tenant, and for a tenant
+  ///   that cannot stand in an address.
+  public convenience init(url: URL, rawTenant: String?) throws {
+    self.init(
+      try Self.authority { () throws(IdentityError) in
+        let authority = try Authority(url: url, kind: .aad)
+        guard let rawTenant, !rawTenant.isBlank else { return authority }
+        return try authority.replacingTenant(with: rawTenant)
+      })
+  }
+
+  /// Names a cloud and whose accounts may sign in.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` when a tenant is given for another audience than one
+  ///   organization, or missing for that.
+  public convenience init(
+    cloudInstance: MSALAzureCloudInstance, audienceType: MSALAudienceType, rawTenant: String?
+  ) throws {
+    try self.init(environment: cloudInstance.environment, audienceType: audienceType, rawTenant: rawTenant)
+  }
+
+  /// Names the host of a cloud and whose accounts may sign in.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` when there is no host of that name, and when a tenant is given
+  ///   for another audience than one organization, or missing for that.
+  public convenience init(
+    environment: String, audienceType: MSALAudienceType, rawTenant: String?
+  ) throws {
+    let tenant = try Self.tenant(of: audienceType, rawTenant: rawTenant)
+    guard !environment.isBlank, let url = URL(string: "https://\(environment)/\(tenant)") else {
+      throw NSError(.internalErrorInvalidParameter, "Invalid environment provided")
+    }
+    try self.init(url: url, rawTenant: nil)
+  }
+
+  /// The tenant segment of the address. The words of the errors are those that programs know.
+  private static func tenant(of audience: MSALAudienceType, rawTenant: String?) throws -> String {
+    let tenant = rawTenant.flatMap { $0.isBlank ? nil : $0 }
+    if let tenant, audience != .azureADMyOrgOnlyAudience {
+      throw NSError(
+        .internalErrorInvalidParameter,
+        "Invalid MSALAudienceType provided. "
+          + "You can only provide rawTenant when using MSALAzureADMyOrgOnlyAudience.",
+        advice: "Leave the tenant \(tenant) out or choose that audience.")
+    }
+    switch audience {
+    case .azureADAndPersonalMicrosoftAccountAudience: return "common"
+    case .azureADMultipleOrgsAudience: return "organizations"
+    case .personalMicrosoftAccountAudience: return "consumers"
+    case .azureADMyOrgOnlyAudience:
+      guard let tenant else {
+        throw NSError(
+          .internalErrorInvalidParameter,
+          "Invalid MSALAudienceType provided. "
+            + "You must provide rawTenant when using MSALAzureADMyOrgOnlyAudience.")
+      }
+      return tenant
+    }
+  }
+}
+
+extension String {
+  var isBlank: Bool { allSatisfy(\.isWhitespace) }
+}
+
+/// Whose accounts may sign in.
+public enum MSALAudienceType: Int, Sendable {
+  /// Work and school accounts of every organization, and personal ones: `common`.
+  case azureADAndPersonalMicrosoftAccountAudience = 0
+  /// Work and school accounts of every organization: `organizations`.
+  case azureADMultipleOrgsAudience = 1
+  /// Accounts of one organization, which has to be named.
+  case azureADMyOrgOnlyAudience = 2
+  /// Personal accounts: `consumers`.
+  case personalMicrosoftAccountAudience = 3
+}
+
+/// Microsoft's clouds.
+public enum MSALAzureCloudInstance: Int, Sendable {
+  case publicCloudInstance = 0
+  case chinaCloudInstance = 1
+  case germanyCloudInstance = 2
+  case usGovernmentCloudInstance = 3
+  case franceCloudInstance = 4
+  case delosCloudInstance = 5
+  case govSGCloudInstance = 6
+
+  /// The host at which people of this cloud sign in.
+  var environment: String {
+    switch self {
+    case .publicCloudInstance: "login.microsoftonline.com"
+    case .chinaCloudInstance: "login.chinacloudapi.cn"
+    case .germanyCloudInstance: "login.microsoftonline.de"
+    case .usGovernmentCloudInstance: "login.microsoftonline.us"
+    case .franceCloudInstance: "login.sovcloud-identity.fr"
+    case .delosCloudInstance: "login.sovcloud-identity.de"
+    case .govSGCloudInstance: "login.sovcloud-identity.sg"
+    }
+  }
+}
+
+/// Active Directory Federation Services.
+public final class MSALADFSAuthority: MSALAuthority, @unchecked Sendable {
+  // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
+
+  /// Takes an address such as `https://fs.contoso.com/adfs`.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` for an address without https, host or the path `adfs`.
+  public convenience init(url: URL) throws {
+    self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url, kind: .adfs) })
+  }
+}
+
+/// Azure AD B2C.
+public final class MSALB2CAuthority: MSALAuthority, @unchecked Sendable {
+  // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
+
+  /// Takes an address such as `https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn`.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` for an address without https, host or the name of a policy.
+  public convenience init(url: URL) throws {
+    self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url, kind: .b2c) })
+  }
+}
+
+/// Microsoft Entra External ID.
+public final class MSALCIAMAuthority: MSALAuthority, @unchecked Sendable {
+  // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
+
+  /// Takes an address such as `https://contoso.ciamlogin.com`.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` for an address without https or host, and for one of another
+  ///   domain than `ciamlogin.com`.
+  public convenience init(url: URL) throws {
+    try self.init(url: url, validateFormat: true)
+  }
+
+  /// Takes an address, of a domain of one's own if `validateFormat` is false. Then it names the tenant.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` for an address without https or host, or in another form.
+  public convenience init(url: URL, validateFormat: Bool) throws {
+    if validateFormat, url.host?.lowercased().hasSuffix(".ciamlogin.com") != true {
+      throw NSError(
+        .internalErrorInvalidParameter, "\(url.host ?? "The address") is no host of ciamlogin.com.",
+        advice: "For a domain of one's own, switch the check of the format off.")
+    }
+    self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url, kind: .ciam) })
+  }
+}

@@ -1,0 +1,284 @@
+public import Foundation
+import IdentityClient
+import TokenCache
+
+extension MSALPublicClientApplication {
+  /// As MSAL 0.1 had it.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` for what is no address of an authority.
+  @available(*, deprecated, renamed: "init(configuration:)")
+  public convenience init(clientId: String, authority: String, redirectUri: String? = nil) throws {
+    try self.init(clientId: clientId, keychainGroup: nil, authority: authority, redirectUri: redirectUri)
+  }
+
+  /// As MSAL 0.1 had it.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` for what is no address of an authority.
+  @available(*, deprecated, renamed: "init(configuration:)")
+  public convenience init(
+    clientId: String, keychainGroup: String?, authority: String, redirectUri: String? = nil
+  ) throws {
+    try self.init(
+      clientId: clientId, keychainGroup: keychainGroup, authority: try legacyAuthority(authority),
+      redirectUri: redirectUri)
+  }
+
+  /// As MSAL 0.2 to 1 had it.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` for a configuration that cannot work.
+  @available(*, deprecated, renamed: "init(configuration:)")
+  public convenience init(clientId: String, authority: MSALAuthority?, redirectUri: String? = nil) throws {
+    try self.init(clientId: clientId, keychainGroup: nil, authority: authority, redirectUri: redirectUri)
+  }
+
+  /// As MSAL 0.2 to 1 had it.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` for a configuration that cannot work.
+  @available(*, deprecated, renamed: "init(configuration:)")
+  public convenience init(
+    clientId: String, keychainGroup: String?, authority: MSALAuthority? = nil, redirectUri: String? = nil
+  ) throws {
+    let config = MSALPublicClientApplicationConfig(
+      clientId: clientId, redirectUri: redirectUri, authority: authority)
+    if let keychainGroup { config.cacheConfig.keychainSharingGroup = keychainGroup }
+    try self.init(configuration: config)
+  }
+}
+
+extension MSALPublicClientApplication {
+  /// ``allAccounts()``, as MSAL 0.1 called it.
+  @available(*, deprecated, renamed: "allAccounts()")
+  public func users() throws -> [MSALAccount] { try allAccounts() }
+
+  /// ``account(forIdentifier:)``, as MSAL 0.1 called it.
+  @available(*, deprecated, renamed: "account(forIdentifier:)")
+  public func user(forIdentifier identifier: String) throws -> MSALAccount {
+    try account(forIdentifier: identifier)
+  }
+
+  /// ``allAccounts()``, as MSAL 0.1.4 called it.
+  @available(*, deprecated, renamed: "allAccounts()")
+  public func accounts() throws -> [MSALAccount] { try allAccounts() }
+
+  /// ``account(forIdentifier:)``, as MSAL 0.1.4 called it.
+  @available(*, deprecated, renamed: "account(forIdentifier:)")
+  public func account(forHomeAccountId homeAccountId: String) throws -> MSALAccount {
+    try account(forIdentifier: homeAccountId)
+  }
+
+  /// The accounts in the cloud of the application's authority.
+  @available(*, deprecated, message: "Use accountsFromDevice(for:completionBlock:).")
+  @preconcurrency
+  public func allAccountsFilteredByAuthority(
+    _ completionBlock: @escaping @Sendable ([MSALAccount]?, (any Error)?) -> Void
+  ) {
+    let clouds = CloudInstances.known
+    let cloud = clouds.canonical(client.configuration.authority.environment)
+    complete(completionBlock, on: nil) { [self] in
+      try await accounts(AccountsQuery()).filter { clouds.canonical($0.environment) == cloud }
+    }
+  }
+}
+
+// Default values stand for the shorter spellings of each family of methods.
+
+extension MSALPublicClientApplication {
+  /// As MSAL 0.2 and 0.3 had it.
+  @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
+  @preconcurrency
+  public func acquireToken(
+    forScopes scopes: [String], extraScopesToConsent: [String]? = nil, loginHint: String?,
+    uiBehavior: MSALUIBehavior, extraQueryParameters: [String: String]?, claims: String? = nil,
+    authority: MSALAuthority? = nil, correlationId: UUID? = nil,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    interactive(
+      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: nil, loginHint: loginHint,
+      promptType: uiBehavior.promptType, extraQueryParameters: extraQueryParameters,
+      claims: { try claims.map { try MSALClaimsRequest(jsonString: $0) } },
+      authority: { authority }, correlationId: correlationId,
+      completionBlock: completionBlock)
+  }
+
+  /// As MSAL 0.2 and 0.3 had it.
+  @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
+  @preconcurrency
+  public func acquireToken(
+    forScopes scopes: [String], extraScopesToConsent: [String]? = nil, account: MSALAccount?,
+    uiBehavior: MSALUIBehavior, extraQueryParameters: [String: String]?, claims: String? = nil,
+    authority: MSALAuthority? = nil, correlationId: UUID? = nil,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    interactive(
+      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: account, loginHint: nil,
+      promptType: uiBehavior.promptType, extraQueryParameters: extraQueryParameters,
+      claims: { try claims.map { try MSALClaimsRequest(jsonString: $0) } },
+      authority: { authority }, correlationId: correlationId,
+      completionBlock: completionBlock)
+  }
+
+  /// As MSAL 0.1 had it.
+  @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
+  @preconcurrency
+  public func acquireToken(
+    forScopes scopes: [String], extraScopesToConsent: [String]? = nil, user: MSALAccount?,
+    uiBehavior: MSALUIBehavior = .default, extraQueryParameters: [String: String]? = nil,
+    authority: String? = nil, correlationId: UUID? = nil,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    interactive(
+      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: user, loginHint: nil,
+      promptType: uiBehavior.promptType, extraQueryParameters: extraQueryParameters,
+      claims: { nil },
+      authority: { try authority.map(legacyAuthority) }, correlationId: correlationId,
+      completionBlock: completionBlock)
+  }
+
+  /// As MSAL 1 had it.
+  @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
+  @preconcurrency
+  public func acquireToken(
+    forScopes scopes: [String], extraScopesToConsent: [String]? = nil, loginHint: String? = nil,
+    promptType: MSALPromptType = .default, extraQueryParameters: [String: String]? = nil,
+    claimsRequest: MSALClaimsRequest? = nil, authority: MSALAuthority? = nil, correlationId: UUID? = nil,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    interactive(
+      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: nil, loginHint: loginHint,
+      promptType: promptType, extraQueryParameters: extraQueryParameters,
+      claims: { claimsRequest },
+      authority: { authority }, correlationId: correlationId,
+      completionBlock: completionBlock)
+  }
+
+  /// As MSAL 1 had it.
+  @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
+  @preconcurrency
+  public func acquireToken(
+    forScopes scopes: [String], extraScopesToConsent: [String]? = nil, account: MSALAccount?,
+    promptType: MSALPromptType = .default, extraQueryParameters: [String: String]? = nil,
+    claimsRequest: MSALClaimsRequest? = nil, authority: MSALAuthority? = nil, correlationId: UUID? = nil,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    interactive(
+      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: account, loginHint: nil,
+      promptType: promptType, extraQueryParameters: extraQueryParameters,
+      claims: { claimsRequest },
+      authority: { authority }, correlationId: correlationId,
+      completionBlock: completionBlock)
+  }
+
+  /// What all of these mean. What cannot be read ends up in the completion block, as in those days.
+  private func interactive(
+    scopes: [String], extraScopesToConsent: [String]?, account: MSALAccount?, loginHint: String?,
+    promptType: MSALPromptType, extraQueryParameters: [String: String]?,
+    claims: () throws -> MSALClaimsRequest?, authority: () throws -> MSALAuthority?, correlationId: UUID?,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    let parameters = MSALInteractiveTokenParameters(
+      scopes: scopes, webviewParameters: MSALWebviewParameters())
+    do {
+      parameters.claimsRequest = try claims()
+      parameters.authority = try authority()
+    } catch {
+      complete(completionBlock, on: .main) { throw error }
+      return
+    }
+    parameters.account = account
+    parameters.loginHint = loginHint
+    parameters.extraScopesToConsent = extraScopesToConsent
+    parameters.promptType = promptType
+    parameters.extraQueryParameters = extraQueryParameters
+    parameters.correlationId = correlationId
+    acquireToken(with: parameters, completionBlock: completionBlock)
+  }
+}
+
+/// - Throws: An error in ``MSALErrorDomain`` for what is no address of an authority.
+func legacyAuthority(_ address: String) throws -> MSALAuthority {
+  guard let url = URL(string: address) else {
+    throw NSError(.internalErrorInvalidParameter, "\"\(address)\" is no address of an authority.")
+  }
+  return try MSALAuthority(url: url)
+}
+
+// Default values stand for the shorter spellings of each family of methods. Without an account the block gets
+// MSALError.interactionRequired: the tutorials pass what they have, and sign in interactively then.
+
+extension MSALPublicClientApplication {
+  /// As MSAL 0.2 and 0.3 had it. Without an account the block gets ``MSALError/interactionRequired``.
+  @available(*, deprecated, renamed: "acquireTokenSilent(with:completionBlock:)")
+  @preconcurrency
+  public func acquireTokenSilent(
+    forScopes scopes: [String], account: MSALAccount?, authority: MSALAuthority?, claims: String?,
+    forceRefresh: Bool, correlationId: UUID?,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    silent(
+      scopes: scopes, account: account, authority: { authority },
+      claims: { try claims.map { try MSALClaimsRequest(jsonString: $0) } },
+      forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
+  }
+
+  /// As MSAL 0.1 had it. Without an account the block gets ``MSALError/interactionRequired``.
+  @available(*, deprecated, renamed: "acquireTokenSilent(with:completionBlock:)")
+  @preconcurrency
+  public func acquireTokenSilent(
+    forScopes scopes: [String], user: MSALAccount?, authority: String? = nil, forceRefresh: Bool = false,
+    correlationId: UUID? = nil,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    silent(
+      scopes: scopes, account: user, authority: { try authority.map(legacyAuthority) }, claims: { nil },
+      forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
+  }
+
+  /// As MSAL 0.2 to 1 had it. Without an account the block gets ``MSALError/interactionRequired``.
+  @available(*, deprecated, renamed: "acquireTokenSilent(with:completionBlock:)")
+  @preconcurrency
+  public func acquireTokenSilent(
+    forScopes scopes: [String], account: MSALAccount?, authority: MSALAuthority? = nil,
+    claimsRequest: MSALClaimsRequest? = nil, forceRefresh: Bool = false, correlationId: UUID? = nil,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    silent(
+      scopes: scopes, account: account, authority: { authority }, claims: { claimsRequest },
+      forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
+  }
+
+  /// What all of these mean. What cannot be read ends up in the completion block, as in those days.
+  private func silent(
+    scopes: [String], account: MSALAccount?, authority: () throws -> MSALAuthority?,
+    claims: () throws -> MSALClaimsRequest?, forceRefresh: Bool, correlationId: UUID?,
+    completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+  ) {
+    guard let account else {
+      complete(completionBlock, on: nil) {
+        throw NSError(
+          specific: MSALError.interactionRequired.rawValue, "Nobody is signed in.",
+          advice: "Sign in interactively.")
+      }
+      return
+    }
+    let parameters = MSALSilentTokenParameters(scopes: scopes, account: account)
+    do {
+      parameters.claimsRequest = try claims()
+      parameters.authority = try authority()
+    } catch {
+      complete(completionBlock, on: nil) { throw error }
+      return
+    }
+    parameters.forceRefresh = forceRefresh
+    parameters.correlationId = correlationId
+    acquireTokenSilent(with: parameters, completionBlock: completionBlock)
+  }
+}
+
+extension MSALPublicClientApplication {
+  /// As MSAL 0.1 to 0.3 had it.
+  @available(*, deprecated, renamed: "handleMSALResponse(_:sourceApplication:)")
+  @discardableResult
+  public class func handleMSALResponse(_ response: URL) -> Bool {
+    handleMSALResponse(response, sourceApplication: nil)
+  }
+}

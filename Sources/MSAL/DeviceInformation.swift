@@ -1,0 +1,112 @@
+public import Foundation
+
+/// What is known of the device: on Linux, that it is an ordinary one, and what the identity broker's tokens say of it.
+public final class MSALDeviceInformation: NSObject, Sendable {
+  /// Always `.default`: no device is shared.
+  public var deviceMode: MSALDeviceMode { .default }
+  /// Always `.none`.
+  public var configuredPreferredAuthMethod: MSALPreferredAuthMethod { .none }
+  /// Always false.
+  public var hasAADSSOExtension: Bool { false }
+  /// Always `.notEnabled`.
+  public var platformSSOStatus: MSALPlatformSSOStatus { .notEnabled }
+  /// The device's id and tenant, where a token of the identity broker says them, under
+  /// ``MSAL_PRIMARY_REGISTRATION_DEVICE_ID`` and ``MSAL_PRIMARY_REGISTRATION_TENANT_ID``. Nobody on Linux tells the rest.
+  public var extraDeviceInformation: [AnyHashable: Any] { information }
+
+  private let information: [String: String]
+
+  /// Makes what the library hands out, for a program's own tests.
+  public override init() { information = [:] }
+
+  init(deviceID: String?, tenantID: String?) {
+    var information: [String: String] = [:]
+    if let deviceID {
+      information[MSAL_PRIMARY_REGISTRATION_DEVICE_ID] = deviceID
+      information[MSAL_PRIMARY_REGISTRATION_TENANT_ID] = tenantID
+    }
+    self.information = information
+  }
+}
+
+/// Whether a device is shared by several people.
+public enum MSALDeviceMode: UInt, Sendable {
+  case `default` = 0
+  /// One person after the other works with it. Never reported on Linux.
+  case shared = 1
+}
+
+/// Whether the single sign-on of macOS is set up.
+public enum MSALPlatformSSOStatus: UInt, Sendable {
+  case notEnabled = 0
+  case enabledNotRegistered = 1
+  case enabledAndRegistered = 2
+  case registrationNeedsRepair = 3
+}
+
+/// What is known of the device's registration with an organization. Never handed out on Linux.
+public final class MSALWPJMetaData: NSObject, Sendable {
+  /// The registration, by the keys that begin with `MSAL_PRIMARY_REGISTRATION`.
+  public var extraDeviceInformation: [AnyHashable: Any] { [:] }
+
+  /// Makes one without a registration, for a program's own tests.
+  public override init() {}
+}
+
+/// The user name with which the device was registered.
+public let MSAL_PRIMARY_REGISTRATION_UPN = "primary_registration_metadata_upn"
+/// The device's id.
+public let MSAL_PRIMARY_REGISTRATION_DEVICE_ID = "primary_registration_metadata_device_id"
+/// The organization's tenant.
+public let MSAL_PRIMARY_REGISTRATION_TENANT_ID = "primary_registration_metadata_tenant_id"
+/// The host of the organization's cloud.
+public let MSAL_PRIMARY_REGISTRATION_CLOUD = "primary_registration_metadata_cloud_host"
+/// The thumbprint of the device's certificate.
+public let MSAL_PRIMARY_REGISTRATION_CERTIFICATE_THUMBPRINT =
+  "primary_registration_metadata_certificate_thumbprint"
+
+/// A request for a token of the device itself.
+open class MSALDeviceTokenParameters: MSALTokenParameters {
+  /// The tenant with which the device is registered.
+  public let tenantId: String?
+  /// What the token is for.
+  public let resource: String
+
+  /// Asks for a token of the device, which on Linux nobody gives.
+  ///
+  /// - Parameters:
+  ///   - resource: What the token is for.
+  ///   - scopes: The scopes of the resource.
+  ///   - tenantId: The tenant with which the device is registered.
+  public init(resource: String, scopes: [String]?, forTenantId tenantId: String) {
+    self.resource = resource
+    self.tenantId = tenantId
+    super.init(scopes: scopes ?? [])
+  }
+}
+
+/// A token of the device itself.
+public final class MSALDeviceTokenResult: NSObject, Sendable {
+  /// The access token.
+  public let accessToken: String
+  /// What the server says of the device.
+  public let deviceInformation: String?
+  /// When the access token ends.
+  public let expiresOn: Date?
+  /// What the token is for.
+  public let scopes: [String]
+  /// Who issued the token.
+  public let authority: MSALAuthority?
+
+  /// Makes a result that no server gave, for a program's own tests.
+  public init(
+    accessToken: String, deviceInformation: String?, expiresOn: Date?, scopes: [String],
+    authority: MSALAuthority?
+  ) {
+    self.accessToken = accessToken
+    self.deviceInformation = deviceInformation
+    self.expiresOn = expiresOn
+    self.scopes = scopes
+    self.authority = authority
+  }
+}

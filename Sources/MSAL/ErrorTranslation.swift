@@ -1,0 +1,184 @@
+import Foundation
+import HTTPSupport
+import IdentityClient
+import TokenCache
+
+extension NSError {
+  /// The error as programs know it from iOS and macOS: in `NSURLErrorDomain` where the network failed, in
+  /// `NSOSStatusErrorDomain` where the keyring did, and otherwise in ``MSALErrorDomain``.
+  convenience init(_ error: IdentityError) {
+    let userInfo = error.userInfo
+    if let transportError = error.transportError, transportError != .cancelled {
+      self.init(transportError, message: error.message, advice: error.advice, userInfo: userInfo)
+    } else if let cacheError = error.cacheError {
+      self.init(cacheError, userInfo: userInfo)
+    } else {
+      let specific =
+        error.transportError == .cancelled ? MSALError.userCanceled.rawValue : error.code.specific
+      self.init(specific: specific, error.message, advice: error.advice, userInfo: userInfo)
+    }
+  }
+}
+
+extension IdentityError.Code {
+  /// The raw value of an ``MSALError`` or ``MSALInternalError`` with the same meaning.
+  var specific: Int {
+    switch self {
+    case .interactionRequired: MSALError.interactionRequired.rawValue
+    case .serverDeclinedScopes: MSALError.serverDeclinedScopes.rawValue
+    case .serverProtectionPoliciesRequired: MSALError.serverProtectionPoliciesRequired.rawValue
+    case .userCanceled, .cancelled: MSALError.userCanceled.rawValue
+    case .serverError: MSALError.serverError.rawValue
+    case .workplaceJoinRequired: MSALError.workplaceJoinRequired.rawValue
+    case .insufficientDeviceStrength: MSALError.insufficientDeviceStrength.rawValue
+    case .resetPasswordRequired: MSALError.serverInvalidRequestResetPasswordRequired.rawValue
+    default: internalError.rawValue
+    }
+  }
+
+  private var internalError: MSALInternalError {
+    switch self {
+    case .invalidParameter: .internalErrorInvalidParameter
+    case .redirectSchemeNotRegistered: .internalErrorRedirectSchemeNotRegistered
+    case .invalidRedirectURI: .internalErrorInvalidRedirectURI
+    case .invalidRequest: .internalErrorInvalidRequest
+    case .invalidClient: .internalErrorInvalidClient
+    case .invalidGrant: .internalErrorInvalidGrant
+    case .invalidScope: .internalErrorInvalidScope
+    case .unauthorizedClient: .internalErrorUnauthorizedClient
+    case .unhandledResponse: .internalErrorUnhandledResponse
+    case .unexpectedHTTPResponse: .internalErrorUnexpectedHttpResponse
+    case .authorityValidationFailed: .internalErrorFailedAuthorityValidation
+    case .mismatchedUser: .internalErrorMismatchedUser
+    case .ambiguousAccount: .internalErrorAmbiguousAccount
+    case .authorizationFailed: .internalErrorAuthorizationFailed
+    case .accountRequired, .accountNotFound: .internalErrorAccountRequired
+    case .interactiveSessionAlreadyRunning: .internalErrorInteractiveSessionAlreadyRunning
+    case .noAuthenticator, .browserUnavailable: .internalErrorNoViewController
+    case .invalidState: .internalErrorInvalidState
+    case .invalidResponse: .internalErrorInvalidResponse
+    case .nonHttpsRedirect: .internalErrorNonHttpsRedirect
+    case .timedOut, .deviceCodeExpired: .internalErrorSessionCanceled
+    case .noBroker: .internalBrokerNotAvailable
+    case .brokerFailed: .internalErrorBrokerUnknown
+    default: .internalErrorUnexpected
+    }
+  }
+}
+
+extension IdentityError {
+  fileprivate var userInfo: [String: Any] {
+    var userInfo: [String: Any] = [:]
+    userInfo[MSALErrorDescriptionKey] = oauthErrorDescription
+    userInfo[MSALOAuthErrorKey] = oauthError
+    userInfo[MSALOAuthSubErrorKey] = subError
+    if !stsErrorCodes.isEmpty {
+      userInfo[MSALSTSErrorCodesKey] = stsErrorCodes.map { NSNumber(value: $0) }
+    }
+    userInfo[MSALHTTPResponseCodeKey] = httpStatus.map(String.init)
+    if !httpHeaders.isEmpty { userInfo[MSALHTTPHeadersKey] = httpHeaders }
+    userInfo[MSALCorrelationIDKey] = correlationID?.uuidString
+    userInfo[MSALClaimsKey] = claims
+    if code == .serverDeclinedScopes {
+      userInfo[MSALGrantedScopesKey] = grantedScopes
+      userInfo[MSALDeclinedScopesKey] = declinedScopes
+    }
+    userInfo[MSALInvalidResultKey] = result.map(MSALResult.init)
+    userInfo[MSALHomeAccountIdKey] = homeAccountID
+    userInfo[MSALDisplayableUserIdKey] = displayableID
+    userInfo[MSALBrokerVersionKey] = brokerVersion
+    if isThrottled { userInfo[MSALThrottlingCacheHitKey] = NSNumber(value: 1) }
+    return userInfo
+  }
+}
+
+extension NSError {
+  /// An error in `NSOSStatusErrorDomain` with the code that Apple's keychain has for such a case; in
+  /// ``MSALErrorDomain`` what is no failure of the keyring.
+  convenience init(_ error: CacheError, userInfo: [String: Any] = [:]) {
+    var userInfo = userInfo
+    userInfo[NSUnderlyingErrorKey] = error as NSError
+    switch error.code {
+    case .cancelled:
+      self.init(
+        specific: MSALError.userCanceled.rawValue, error.message, advice: error.advice, userInfo: userInfo)
+    case .signedOut:
+      self.init(
+        specific: MSALError.interactionRequired.rawValue, error.message, advice: error.advice,
+        userInfo: userInfo)
+    case .invalidGroup:
+      self.init(
+        specific: MSALInternalError.internalErrorInvalidParameter.rawValue, error.message,
+        advice: error.advice, userInfo: userInfo)
+    case .invalidResponse:
+      self.init(
+        specific: MSALInternalError.internalErrorInvalidResponse.rawValue, error.message,
+        advice: error.advice, userInfo: userInfo)
+    default:
+      userInfo[NSLocalizedDescriptionKey] = error.description
+      userInfo[NSLocalizedRecoverySuggestionErrorKey] = error.advice
+      self.init(domain: NSOSStatusErrorDomain, code: error.code.status.rawValue, userInfo: userInfo)
+    }
+  }
+}
+
+/// The codes of Apple's Security framework (`SecBase.h`) that have a meaning here.
+private enum KeychainStatus: Int {
+  /// `errSecUserCanceled`
+  case userCanceled = -128
+  /// `errSecNotAvailable`
+  case notAvailable = -25291
+  /// `errSecAuthFailed`
+  case authFailed = -25293
+  /// `errSecDataTooLarge`
+  case dataTooLarge = -25302
+  /// `errSecInteractionNotAllowed`
+  case interactionNotAllowed = -25308
+  /// `errSecDecode`
+  case decode = -26275
+  /// `errSecInternalError`
+  case internalError = -26276
+}
+
+extension CacheError.Code {
+  fileprivate var status: KeychainStatus {
+    switch self {
+    case .locked: .interactionNotAllowed
+    case .promptDismissed: .userCanceled
+    case .unavailable, .timedOut: .notAvailable
+    case .damaged, .newerVersion, .rolledBack: .decode
+    case .wrongKey: .authFailed
+    case .tooLarge: .dataTooLarge
+    case .refused, .cancelled, .signedOut, .invalidGroup, .invalidResponse: .internalError
+    }
+  }
+}
+
+extension NSError {
+  /// An error in `NSURLErrorDomain`, which is what programs look for to tell that the network is down.
+  convenience init(
+    _ error: HTTPTransportError, message: String, advice: String?, userInfo: [String: Any]
+  ) {
+    var userInfo = userInfo
+    userInfo[NSLocalizedDescriptionKey] = advice.map { "\(message) \($0)" } ?? message
+    userInfo[NSLocalizedRecoverySuggestionErrorKey] = advice
+    userInfo[NSUnderlyingErrorKey] = error as NSError
+    self.init(domain: NSURLErrorDomain, code: error.code, userInfo: userInfo)
+  }
+}
+
+extension HTTPTransportError {
+  fileprivate var code: Int {
+    switch self {
+    case .invalidRequest, .invalidConfiguration: NSURLErrorBadURL
+    case .cannotFindHost: NSURLErrorCannotFindHost
+    case .cannotConnect: NSURLErrorCannotConnectToHost
+    case .connectionLost: NSURLErrorNetworkConnectionLost
+    case .untrustedServer: NSURLErrorServerCertificateUntrusted
+    case .timedOut: NSURLErrorTimedOut
+    case .responseTooLarge: NSURLErrorDataLengthExceedsMaximum
+    case .malformedResponse: NSURLErrorBadServerResponse
+    case .cancelled: NSURLErrorCancelled
+    }
+  }
+}

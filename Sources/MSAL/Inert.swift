@@ -1,0 +1,279 @@
+public import Foundation
+import Synchronization
+
+extension MSALCacheConfig {
+  /// What the properties below keep.
+  struct Inert {
+    var serializedADALCache: MSALSerializedADALCacheProvider?
+    var trustedApplications: [Any] = []
+  }
+
+  /// Has no effect: no cache of ADAL is read. It keeps what it is set to.
+  public var serializedADALCache: MSALSerializedADALCacheProvider? {
+    get { inert.serializedADALCache }
+    set { inert.serializedADALCache = newValue }
+  }
+
+  /// Has no effect: a keyring of Linux has no list of programs for each item. It keeps what it is set to.
+  public var trustedApplications: [Any] {
+    get { inert.trustedApplications }
+    set { inert.trustedApplications = newValue }
+  }
+
+  /// Has no effect: returns the paths as they are.
+  public func createTrustedApplicationList(fromPaths paths: [String]) throws -> [Any] { paths }
+}
+
+extension MSALGlobalConfig {
+  private static let requestsBoundRefreshTokens = Mutex(false)
+
+  /// Has no effect: refresh tokens are bound to no device. It keeps what it is set to.
+  public static var shouldRequestBoundAppRefreshTokens: Bool {
+    get { requestsBoundRefreshTokens.withLock { $0 } }
+    set { requestsBoundRefreshTokens.withLock { $0 = newValue } }
+  }
+
+  /// Has no effect and is always `.default`: the sign-in is shown in the system's browser.
+  @available(*, deprecated, message: "Use MSALWebviewParameters.webviewType.")
+  public static var defaultWebviewType: MSALWebviewType {
+    get { .default }
+    set {}
+  }
+}
+
+extension MSALPublicClientApplication {
+  /// Has no effect and is always true. A host that only the program vouches for belongs into
+  /// ``MSALPublicClientApplicationConfig/knownAuthorities``.
+  @available(*, deprecated, message: "Use MSALPublicClientApplicationConfig.knownAuthorities.")
+  public var validateAuthority: Bool {
+    get { true }
+    set {}
+  }
+
+  /// Has no effect and is always `.default`: the sign-in is shown in the system's browser.
+  @available(*, deprecated, message: "Use MSALWebviewParameters.webviewType.")
+  public var webviewType: MSALWebviewType {
+    get { .default }
+    set {}
+  }
+
+  /// Has no effect and is always `nil`: the sign-in is shown in the system's browser.
+  @available(*, deprecated, message: "Use MSALWebviewParameters.customWebview.")
+  public var customWebview: Any? {
+    get { nil }
+    set {}
+  }
+}
+
+/// Has no effect: stands for a view controller of iOS or macOS, and is any object.
+public typealias MSALViewController = AnyObject
+
+extension MSALWebviewParameters {
+  /// Has no effect: no view is presented.
+  public enum PresentationStyle: Int, Sendable {
+    case automatic = -2
+    case none = -1
+    case fullScreen = 0
+    case pageSheet = 1
+    case formSheet = 2
+    case currentContext = 3
+    case custom = 4
+    case overFullScreen = 5
+    case overCurrentContext = 6
+    case popover = 7
+  }
+
+  /// What the properties below keep.
+  struct Inert {
+    weak var parentViewController: AnyObject?
+    var presentationStyle = PresentationStyle.fullScreen
+    var webviewType = MSALWebviewType.default
+    var customWebview: Any?
+  }
+
+  /// Has no effect. What was given to the initializer, as long as it lives.
+  ///
+  /// Weak, since programs keep these parameters in the very view controller that they give.
+  public var parentViewController: AnyObject? {
+    get { inert.parentViewController }
+    set { inert.parentViewController = newValue }
+  }
+
+  /// Has no effect. It keeps what it is set to.
+  public var presentationStyle: PresentationStyle {
+    get { inert.presentationStyle }
+    set { inert.presentationStyle = newValue }
+  }
+
+  /// Has no effect: the sign-in is always shown in the system's browser. It keeps what it is set to.
+  public var webviewType: MSALWebviewType {
+    get { inert.webviewType }
+    set { inert.webviewType = newValue }
+  }
+
+  /// Has no effect: the sign-in is always shown in the system's browser. It keeps what it is set to.
+  public var customWebview: Any? {
+    get { inert.customWebview }
+    set { inert.customWebview = newValue }
+  }
+}
+
+/// Has no effect: the sign-in is always shown in the system's browser.
+public enum MSALWebviewType: Int, Sendable {
+  case `default` = 0
+  case authenticationSession = 1
+  case safariViewController = 2
+  case wkWebView = 3
+}
+
+/// Has no effect: ``MSALTelemetryConfig/telemetryCallback`` is never called.
+public typealias MSALTelemetryCallback = @Sendable ([String: String]) -> Void
+
+/// Has no effect: nothing is reported of requests. The properties keep what they are set to.
+public final class MSALTelemetryConfig: NSObject, Sendable {
+  private struct Values {
+    var piiEnabled = false
+    var notifyOnFailureOnly = false
+  }
+
+  private let values = Mutex(Values())
+
+  override init() {}
+
+  /// Has no effect. It keeps what it is set to.
+  public var piiEnabled: Bool {
+    get { values.withLock { $0.piiEnabled } }
+    set { values.withLock { $0.piiEnabled = newValue } }
+  }
+
+  /// Has no effect. It keeps what it is set to.
+  public var notifyOnFailureOnly: Bool {
+    get { values.withLock { $0.notifyOnFailureOnly } }
+    set { values.withLock { $0.notifyOnFailureOnly = newValue } }
+  }
+
+  /// Has no effect and is always `nil`: what is set is not kept, since it would never be called.
+  public var telemetryCallback: MSALTelemetryCallback? {
+    get { nil }
+    set {}
+  }
+}
+
+/// Has no effect: requests go through no broker for macOS.
+public enum MSALXpcMode: UInt, Sendable {
+  case disabled = 0
+  case ssoExtCompanion = 1
+  case ssoExtBackup = 2
+  case primary = 3
+}
+
+extension MSALTokenParameters {
+  /// Has no effect. It keeps what it is set to.
+  public var msalXpcMode: MSALXpcMode {
+    get { inertXpcMode }
+    set { inertXpcMode = newValue }
+  }
+}
+
+/// A place where another library keeps accounts. Its methods are called on threads of the library's.
+public protocol MSALExternalAccountProviding: NSObjectProtocol, Sendable {
+  /// Tokens of an account were obtained.
+  func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws
+  /// An account is removed, altogether if `wipeAccount` is true.
+  func remove(
+    _ account: any MSALAccountProtocol, wipeAccount: Bool, tenantProfiles: [MSALTenantProfile]?) throws
+  /// The accounts that fit.
+  func accounts(with parameters: MSALAccountEnumerationParameters) throws -> [any MSALAccountProtocol]
+}
+
+/// Has no effect: ``MSALLegacySharedAccountsProvider`` lists and changes nothing.
+public enum MSALLegacySharedAccountMode: Int, Sendable {
+  case readOnly = 0
+  case readWrite = 1
+}
+
+/// Has no effect: Linux has none of the accounts that Microsoft's applications for iOS share with each other. The provider
+/// lists nothing and changes nothing.
+///
+/// `@unchecked Sendable`: it is open, as on Apple's systems; what it keeps is in a mutex.
+open class MSALLegacySharedAccountsProvider: NSObject, MSALExternalAccountProviding, @unchecked Sendable {
+  private let mode = Mutex(MSALLegacySharedAccountMode.readOnly)
+
+  /// Has no effect. It keeps what it is set to.
+  open var sharedAccountMode: MSALLegacySharedAccountMode {
+    get { mode.withLock { $0 } }
+    set { mode.withLock { $0 = newValue } }
+  }
+
+  /// Has no effect: the values are not used.
+  public init(
+    sharedKeychainAccessGroup sharedGroup: String, serviceIdentifier: String, applicationIdentifier: String
+  ) {}
+
+  /// Has no effect.
+  open func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws {}
+
+  /// Has no effect.
+  open func remove(
+    _ account: any MSALAccountProtocol, wipeAccount: Bool, tenantProfiles: [MSALTenantProfile]?
+  ) throws {}
+
+  /// Has no effect: no accounts.
+  open func accounts(
+    with parameters: MSALAccountEnumerationParameters
+  ) throws -> [any MSALAccountProtocol] { [] }
+}
+
+/// Has no effect: the cache of ADAL, the library before MSAL, has a format that only Apple's systems can read. There is no
+/// way to make one.
+open class MSALSerializedADALCacheProvider: NSObject, NSCopying {
+  /// Has no effect.
+  public let delegate: any MSALSerializedADALCacheProviderDelegate
+
+  /// Has no effect.
+  ///
+  /// - Throws: Always an error in ``MSALErrorDomain``.
+  public init(delegate: any MSALSerializedADALCacheProviderDelegate) throws {
+    self.delegate = delegate
+    super.init()
+    throw Self.unsupported
+  }
+
+  /// Has no effect, as the other initializer.
+  ///
+  /// - Throws: Always an error in ``MSALErrorDomain``.
+  public init(
+    keychainAttributes: [AnyHashable: Any], trustedApplications: [Any], accessLabel: String
+  ) throws {
+    throw Self.unsupported
+  }
+
+  /// Has no effect.
+  ///
+  /// - Throws: Always an error in ``MSALErrorDomain``.
+  open func serializeData() throws -> Data { throw Self.unsupported }
+
+  /// Has no effect.
+  ///
+  /// - Throws: Always an error in ``MSALErrorDomain``.
+  open func deserialize(_ serializedData: Data) throws { throw Self.unsupported }
+
+  /// Has no effect: the object itself.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+
+  private static var unsupported: NSError {
+    NSError(.internalErrorUnexpected, "The cache of ADAL cannot be read on Linux.")
+  }
+}
+
+/// Has no effect: a ``MSALSerializedADALCacheProvider`` is never used, and nobody is told.
+public protocol MSALSerializedADALCacheProviderDelegate: NSObjectProtocol {
+  /// Never called.
+  func willAccessCache(_ cache: MSALSerializedADALCacheProvider)
+  /// Never called.
+  func didAccessCache(_ cache: MSALSerializedADALCacheProvider)
+  /// Never called.
+  func willWriteCache(_ cache: MSALSerializedADALCacheProvider)
+  /// Never called.
+  func didWriteCache(_ cache: MSALSerializedADALCacheProvider)
+}

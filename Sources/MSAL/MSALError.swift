@@ -1,0 +1,81 @@
+import Foundation
+import IdentityClient
+import TokenCache
+
+/// The codes of errors in ``MSALErrorDomain``: what a program may want to act on.
+///
+/// For example:
+///
+/// ```swift
+/// let nsError = error as NSError
+/// if nsError.domain == MSALErrorDomain, nsError.code == MSALError.interactionRequired.rawValue {
+///   // Ask the person to sign in.
+/// }
+/// ```
+public enum MSALError: Int, Sendable {
+  /// Everything that no program can mend by itself. ``MSALInternalErrorCodeKey`` says what it was.
+  case `internal` = -50000
+  /// The server wants a device that is registered with the organization (AADSTS50129), and said so while somebody was
+  /// signing in. A silent request that is refused for that reason ends with ``interactionRequired``, as on Apple's systems.
+  case workplaceJoinRequired = -50001
+  /// There is no token, or the server wants to see the person: sign in interactively.
+  case interactionRequired = -50002
+  /// The server granted only some of the scopes. ``MSALGrantedScopesKey``, ``MSALDeclinedScopesKey`` and
+  /// ``MSALInvalidResultKey`` say which, and what can be had all the same.
+  case serverDeclinedScopes = -50003
+  /// The resource is under a protection policy that this program does not fulfil.
+  case serverProtectionPoliciesRequired = -50004
+  /// The person broke the sign-in off or said no, or the program cancelled it.
+  case userCanceled = -50005
+  /// The server failed. It arrives as ``internal`` with this value under ``MSALInternalErrorCodeKey``.
+  case serverError = -50006
+  /// The device is not protected well enough. It arrives as ``internal`` with this value under
+  /// ``MSALInternalErrorCodeKey``.
+  case insufficientDeviceStrength = -50007
+  /// The device was enrolled in the meantime. Never reported on Linux.
+  case mdmEnrollmentCompletedNeedsRetry = -50008
+  /// The person has to set a new password.
+  case serverInvalidRequestResetPasswordRequired = -50142
+}
+
+extension NSError {
+  /// Which code an error gets whose cause has the number `specific`, and what stands under
+  /// ``MSALInternalErrorCodeKey``. Only what a program may act on has a code of its own.
+  static func codes(for specific: Int) -> (code: MSALError, internalCode: Int?) {
+    switch MSALError(rawValue: specific) {
+    case .workplaceJoinRequired?, .interactionRequired?, .serverDeclinedScopes?,
+      .serverProtectionPoliciesRequired?, .userCanceled?, .serverInvalidRequestResetPasswordRequired?:
+      (MSALError(rawValue: specific) ?? .internal, nil)
+    case .internal?: (.internal, MSALInternalError.internalErrorUnexpected.rawValue)
+    default: (.internal, specific)
+    }
+  }
+
+  /// An error in ``MSALErrorDomain``.
+  ///
+  /// - Parameters:
+  ///   - specific: The raw value of an ``MSALError`` or ``MSALInternalError``.
+  ///   - message: What happened, in a sentence.
+  ///   - advice: What to do about it, in a sentence.
+  ///   - userInfo: What is known besides.
+  convenience init(
+    specific: Int, _ message: String, advice: String? = nil, userInfo: [String: Any] = [:]
+  ) {
+    let (code, internalCode) = Self.codes(for: specific)
+    var userInfo = userInfo
+    userInfo[NSLocalizedDescriptionKey] = advice.map { "\(message) \($0)" } ?? message
+    userInfo[NSLocalizedRecoverySuggestionErrorKey] = advice
+    if userInfo[MSALErrorDescriptionKey] == nil { userInfo[MSALErrorDescriptionKey] = message }
+    userInfo[MSALInternalErrorCodeKey] = internalCode.map { NSNumber(value: $0) }
+    self.init(domain: MSALErrorDomain, code: code.rawValue, userInfo: userInfo)
+  }
+
+  /// An error in ``MSALErrorDomain`` that a program cannot mend by itself.
+  convenience init(_ code: MSALInternalError, _ message: String, advice: String? = nil) {
+    self.init(specific: code.rawValue, message, advice: advice)
+  }
+
+  convenience init(_ error: ClaimsRequestError) {
+    self.init(.internalErrorInvalidParameter, error.description)
+  }
+}
