@@ -5,7 +5,7 @@ import HTTPTypesFoundation
 import MSAL
 import SoupTransport
 
-/// Calls Microsoft Graph for whoever is signed in, and shows what the library logs.
+/// Calls Microsoft Graph for the signed-in account, and shows what the library logs.
 @main
 @MainActor
 struct GraphApp {
@@ -111,7 +111,7 @@ struct GraphApp {
   }
 
   func callGraph(with result: MSALResult) async throws {
-    screen.show("Token for \(result.account.username ?? "somebody").")
+    screen.show("Token for \(result.account.username ?? "an account").")
     if let error = result.cacheError { screen.show(error.localizedDescription) }
     var request = HTTPRequest(method: .get, url: me)
     request.headerFields[.authorization] = result.authorizationHeader
@@ -128,7 +128,7 @@ struct GraphApp {
     if accounts.isEmpty { screen.show("Nobody is signed in.") }
     for account in accounts {
       try application.remove(account)
-      screen.show("Signed out \(account.username ?? "somebody").")
+      screen.show("Signed out \(account.username ?? "the account").")
     }
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import MSAL
 
-/// Signs in on any device with a browser, or silently when somebody is signed in already.
+/// Signs in on any device with a browser, or silently when an account is signed in already.
 @main
 struct SignInApp {
   static func main() async {
@@ -28,7 +28,7 @@ struct SignInApp {
         result = try await application.acquireToken(with: parameters)
       }
       let granted = result.scopes.joined(separator: " ")
-      print(printable("Signed in as \(result.account.username ?? "somebody"), for \(granted)."))
+      print(printable("Signed in as \(result.account.username ?? "an account"), for \(granted)."))
     } catch let error as NSError {
       print(printable(error.localizedDescription))
       exit(1)
