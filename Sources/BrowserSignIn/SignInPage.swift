@@ -37,7 +37,7 @@ public struct SignInPage: Sendable, Hashable {
 
   /// The parameters of the answer that a pasted address is.
   ///
-  /// - Throws: ``IdentityError`` that says why it is none, without its text.
+  /// - Throws: ``IdentityError`` that says why it is invalid, without its text.
   func answer(
     in text: String, _ isExpected: @Sendable ([String: String]) -> Bool
   ) throws(IdentityError) -> [String: String] {

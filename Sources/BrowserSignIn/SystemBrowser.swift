@@ -97,7 +97,7 @@ public struct SystemBrowser: Sendable {
     }
   }
 
-  /// Starts a command without a shell, with its streams at /dev/null but for the output that somebody wants.
+  /// Starts a command without a shell, with its streams at /dev/null except an output that is read.
   ///
   /// - Returns: Whether it runs, or ended well.
   private func run(_ command: [String], output: Output?) async -> Bool {
@@ -112,7 +112,7 @@ public struct SystemBrowser: Sendable {
     // Windows' own file manager says 1 when all is well.
     let goodStatus: Int32 = command[0] == "explorer.exe" ? 1 : 0
     let watch = BoundedCall<Bool, Watch>(timeout: Self.patience, onCancel: .over, onTimeout: .over)
-    // This waits to the end, whoever still wants to know it: a child that nobody waits for stays a zombie.
+    // This waits to the end even if the result is not needed any more: a child that is not waited for stays a zombie.
     DispatchQueue(label: "llavero.browser").async {
       watch.finish(.success([0, goodStatus].contains(process.wait())))
     }

@@ -3,7 +3,7 @@ package import GLibSupport
 import Glibc
 import LibsoupOnDemand
 
-/// An HTTP server for whoever reaches a socket of this machine: it accepts connections, reads one request on each, and
+/// An HTTP server for the processes that reach a socket of this machine: it accepts connections, reads one request on each, and
 /// closes it after the answer. None of them can hold it up, or make it keep much.
 ///
 /// `@unchecked Sendable`: after `init`, touched on the main context's thread only.
@@ -124,7 +124,7 @@ package final class HTTPListener: @unchecked Sendable {
 
   fileprivate func accept(from listener: UnsafeMutablePointer<GSocket>) {
     guard connections.count < limits.connections, canOpen(Self.sparedDescriptors) else {
-      // Where nobody gives way, somebody may in a while; the source would call again at once.
+      // If no connection can be closed now, one may be in a while; the source would call again at once.
       mostIdle?.shutDown()
       stopAccepting()
       retry = ContextTimer(after: Self.pause) { [weak self] in self?.acceptConnections() }
@@ -168,7 +168,7 @@ package final class HTTPListener: @unchecked Sendable {
     soup_server_accept_iostream(server, key.assumingMemoryBound(to: GIOStream.self), address, address, nil)
   }
 
-  /// The connection that has said nothing for the longest time, among those of who has the most of them.
+  /// The connection that has been silent for the longest time, among those of the user with the most of them.
   private var mostIdle: ListenerConnection? {
     let idle = connections.values.filter { $0.isIdle(for: Self.patience) }
     let counts = Dictionary(grouping: idle, by: \.peer?.process).mapValues(\.count)
@@ -193,7 +193,7 @@ private final class ListenerConnection {
   let start = ContinuousClock.now
   let peer: SocketPeer?
   let user: PeerUser
-  /// libsoup keeps it; whoever uses it after its end would meet another.
+  /// libsoup keeps it; a use after its end would reach another one.
   private let stream: UnsafeMutableRawPointer
   private var timer: ContextTimer?
   private var exchange: ListenerExchange?

@@ -11,12 +11,12 @@ public protocol HTTPTransport: Sendable {
   /// - Throws: ``HTTPTransportError``, also when the task is cancelled: then within milliseconds.
   func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse
 
-  /// Sends a request, and hands out each part of the answer's body as it comes, whatever the status.
+  /// Sends a request, and passes on each part of the response's body when it arrives, whatever the status.
   ///
   /// - Parameters:
   ///   - request: The request, whose timeout bounds everything up to the answer's end, and whose size bounds each part.
   ///   - receive: Takes a part, and says whether it wants more. It must not block.
-  /// - Returns: The answer's head, once the body has come to its end or nobody wants more of it.
+  /// - Returns: The answer's head, when the body has ended or the receiver wants no more of it.
   /// - Throws: ``HTTPTransportError``, as ``send(_:)`` does; ``HTTPTransportError/invalidRequest(_:)`` from a transport
   ///   that can only collect answers.
   func stream(

@@ -6,7 +6,7 @@ public enum HTTPTransportError: Error, Sendable, Equatable {
   case invalidRequest(String)
   /// The host's name could not be resolved.
   case cannotFindHost(String)
-  /// Nobody answers there, or the network is down.
+  /// The connection was refused, or the network is down.
   case cannotConnect(String)
   /// The connection broke before the answer was complete.
   case connectionLost(String)

@@ -7,7 +7,7 @@ public struct AuthenticationResult: Sendable {
   public enum Source: Sendable, Hashable {
     case cache
     case network
-    /// Somebody else, such as the identity broker.
+    /// A broker, such as the identity broker.
     case broker
   }
 
@@ -61,7 +61,7 @@ public struct AuthenticationResult: Sendable {
     return result
   }
 
-  /// The value of an `Authorization` header field; empty where there is no access token.
+  /// The value of an `Authorization` header field; empty without an access token.
   public var authorizationHeader: String { accessToken.isEmpty ? "" : "\(tokenType) \(accessToken)" }
 }
 

@@ -19,7 +19,7 @@ public struct ClientConfiguration: Sendable {
   public var clientID: String
   /// Where the browser hands over its answer. `nil` is `http://localhost` with any free port.
   public var redirectURI: URL?
-  /// Who signs people in, unless a request names another authority.
+  /// The authority that signs people in, unless a request names another one.
   public var authority: Authority
   /// Authorities of the application's own that need no word of Microsoft's.
   public var knownAuthorities: [Authority]
@@ -43,7 +43,7 @@ public struct ClientConfiguration: Sendable {
   public var httpRetryInterval: Duration = .milliseconds(500)
   /// How long one request may take.
   public var httpTimeout: Duration = .seconds(300)
-  /// Whether Microsoft is asked about authorities that nobody knows.
+  /// Whether Microsoft is asked about unknown authorities.
   public var validateAuthority = true
   /// Whether user names, account ids and tenants may stand in the log. Tokens never do.
   public var logsPersonalData = false

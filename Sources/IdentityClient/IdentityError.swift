@@ -4,7 +4,7 @@ public import TokenCache
 
 /// Why no token could be had, or an account not be signed out.
 public struct IdentityError: Error, Sendable, CustomStringConvertible {
-  /// The kinds of failure, told apart so that a program can act on them.
+  /// The kinds of failure that a program can act on.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The person has to sign in, to consent or to prove who they are.
     case interactionRequired = "interaction_required"
@@ -23,7 +23,7 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
     case insufficientDeviceStrength = "insufficient_device_strength"
     /// The server wants the password to be reset (AADSTS50142).
     case resetPasswordRequired = "reset_password_required"
-    /// A parameter makes no sense.
+    /// A parameter is invalid.
     case invalidParameter = "invalid_parameter"
     /// No program is registered for the scheme of the redirect URI.
     case redirectSchemeNotRegistered = "redirect_scheme_not_registered"
@@ -41,7 +41,7 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
     case unexpectedHTTPResponse = "unexpected_http_response"
     /// The authority is unknown, or its metadata contradicts it.
     case authorityValidationFailed = "authority_validation_failed"
-    /// Somebody else signed in than was asked for. Nothing was stored.
+    /// Another account signed in than the requested one. Nothing was stored.
     case mismatchedUser = "mismatched_user"
     case ambiguousAccount = "ambiguous_account"
     /// The server refused for another reason; see ``IdentityError/oauthError``.
@@ -61,15 +61,15 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
     /// The answer lacks what it must have, or says what cannot be.
     case invalidResponse = "invalid_response"
     case nonHttpsRedirect = "non_https_redirect"
-    /// Nobody finished the sign-in in time.
+    /// The sign-in was not finished in time.
     case timedOut = "timed_out"
     /// The task was cancelled.
     case cancelled
-    /// Nobody entered the device code in time.
+    /// The device code was not entered in time.
     case deviceCodeExpired = "device_code_expired"
     /// No answer came; see ``IdentityError/transportError``.
     case network
-    /// Nobody is there of whom the client wanted tokens, as ``BrokerPolicy/required`` says.
+    /// The broker that ``BrokerPolicy/required`` demands is not available.
     case noBroker = "no_broker"
     /// The broker failed: it gave no answer, or none that makes sense.
     case brokerFailed = "broker_failed"
@@ -110,7 +110,7 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   public var displayableID: String?
   /// The version of the broker that refused, where it is known.
   public var brokerVersion: String?
-  /// Whether it is of no use to sign in here: the tokens are somebody else's, who has to.
+  /// Whether a sign-in here does not help: the tokens are a lender's, and the sign-in has to happen there.
   package var isElsewhere = false
   /// Whether a lender could not be reached, or went away before the end of its answer.
   package var isLenderGone = false

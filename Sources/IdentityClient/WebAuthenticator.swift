@@ -34,7 +34,7 @@ public protocol WebAuthenticator: Sendable {
   ) async throws(IdentityError) -> [String: String]
 
   /// Returns what signs people in in a private window, which has none of the browser's sessions and is forgotten
-  /// afterwards; `nil` where nobody knows how to ask the browser for one, which is the default.
+  /// afterwards; `nil` if the browser cannot be asked for one, which is the default.
   func ephemeral() async -> (any WebAuthenticator)?
 }
 

@@ -2,7 +2,7 @@ public import Foundation
 import IdentityBroker
 import TokenCache
 
-/// What can be said of an account, whoever keeps it.
+/// The properties of an account, in whichever cache it is kept.
 ///
 /// Objective-C has a class and a protocol of one name, `MSALAccount`; Swift calls the protocol this.
 public protocol MSALAccountProtocol: NSObjectProtocol {

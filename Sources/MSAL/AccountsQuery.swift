@@ -8,7 +8,7 @@ struct AccountsQuery: Sendable {
   private var username: String?
   private var signedInOnly = true
 
-  /// Everybody who is signed in.
+  /// All signed-in accounts.
   init() {}
 
   init(_ parameters: MSALAccountEnumerationParameters) {

@@ -11,13 +11,13 @@ public protocol MSALAuthenticationSchemeProtocol: NSObjectProtocol {
 
 /// How a token is used.
 public enum MSALAuthScheme: UInt, Sendable {
-  /// Whoever has the token may use it (RFC 6750).
+  /// A bearer token (RFC 6750).
   case bearer = 0
   /// Only who can sign with its key may use the token.
   case pop = 1
 }
 
-/// The default: whoever has the token may use it.
+/// The default: a bearer token.
 public final class MSALAuthenticationSchemeBearer: NSObject, MSALAuthenticationSchemeProtocol, Sendable {
   /// `.bearer`.
   public var scheme: MSALAuthScheme { .bearer }

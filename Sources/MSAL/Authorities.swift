@@ -1,7 +1,7 @@
 public import Foundation
 import IdentityClient
 
-/// Who signs people in.
+/// An authority, which signs people in.
 ///
 /// Programs mostly make one of its subclasses. An authority never changes.
 public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
@@ -14,7 +14,7 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
 
   /// Takes an address whose form says of which kind the authority is.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for an address that is none of an authority.
+  /// - Throws: An error in ``MSALErrorDomain`` for an address that is not an authority's.
   public convenience init(url: URL) throws {
     self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url) })
   }

@@ -176,13 +176,13 @@ public final class MSALLogger: NSObject, Sendable {
     set { MSALGlobalConfig.loggerConfig.logLevel = newValue }
   }
 
-  /// Whether what could lead to a person stands in the log.
+  /// Whether the log contains personal data.
   public var piiLoggingEnabled: Bool {
     get { MSALGlobalConfig.loggerConfig.piiEnabled }
     set { MSALGlobalConfig.loggerConfig.piiEnabled = newValue }
   }
 
-  /// Sets what is told of everything from now on, as ``MSALLoggerConfig/setLogCallback(_:)`` does.
+  /// Sets the callback for all log messages from now on, as ``MSALLoggerConfig/setLogCallback(_:)`` does.
   @preconcurrency
   public func setCallback(_ callback: @escaping MSALLogCallback) {
     MSALGlobalConfig.loggerConfig.setLogCallback(callback)
@@ -190,7 +190,7 @@ public final class MSALLogger: NSObject, Sendable {
 }
 
 extension MSALLoggerConfig {
-  /// Whether what could lead to a person stands in the log.
+  /// Whether the log contains personal data.
   @available(*, deprecated, message: "Use logMaskingLevel.")
   public var piiEnabled: Bool {
     get { logMaskingLevel != .settingsMaskAllPII }
@@ -210,7 +210,7 @@ extension MSALResult {
   public var tenantId: String? { tenantProfile.tenantId }
 }
 
-/// What the server asks the person who signs in, as MSAL before 1.0 called it.
+/// What the server asks the person during the sign-in, as MSAL before 1.0 called it.
 @available(*, deprecated, message: "Use MSALPromptType.")
 public enum MSALUIBehavior: UInt, Sendable {
   case selectAccount = 0

@@ -5,7 +5,7 @@ import TokenCache
 extension MSALPublicClientApplication {
   /// As MSAL 0.1 had it.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for what is no address of an authority.
+  /// - Throws: An error in ``MSALErrorDomain`` for an address that is not an authority's.
   @available(*, deprecated, renamed: "init(configuration:)")
   public convenience init(clientId: String, authority: String, redirectUri: String? = nil) throws {
     try self.init(clientId: clientId, keychainGroup: nil, authority: authority, redirectUri: redirectUri)
@@ -13,7 +13,7 @@ extension MSALPublicClientApplication {
 
   /// As MSAL 0.1 had it.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for what is no address of an authority.
+  /// - Throws: An error in ``MSALErrorDomain`` for an address that is not an authority's.
   @available(*, deprecated, renamed: "init(configuration:)")
   public convenience init(
     clientId: String, keychainGroup: String?, authority: String, redirectUri: String? = nil
@@ -194,7 +194,7 @@ extension MSALPublicClientApplication {
   }
 }
 
-/// - Throws: An error in ``MSALErrorDomain`` for what is no address of an authority.
+/// - Throws: An error in ``MSALErrorDomain`` for an address that is not an authority's.
 func legacyAuthority(_ address: String) throws -> MSALAuthority {
   guard let url = URL(string: address) else {
     throw NSError(.internalErrorInvalidParameter, "\"\(address)\" is no address of an authority.")

@@ -11,7 +11,7 @@ public final class MSALDeviceInformation: NSObject, Sendable {
   /// Always `.notEnabled`.
   public var platformSSOStatus: MSALPlatformSSOStatus { .notEnabled }
   /// The device's id and tenant, where a token of the identity broker says them, under
-  /// ``MSAL_PRIMARY_REGISTRATION_DEVICE_ID`` and ``MSAL_PRIMARY_REGISTRATION_TENANT_ID``. Nobody on Linux tells the rest.
+  /// ``MSAL_PRIMARY_REGISTRATION_DEVICE_ID`` and ``MSAL_PRIMARY_REGISTRATION_TENANT_ID``. The rest is not available on Linux.
   public var extraDeviceInformation: [AnyHashable: Any] { information }
 
   private let information: [String: String]
@@ -72,7 +72,7 @@ open class MSALDeviceTokenParameters: MSALTokenParameters {
   /// What the token is for.
   public let resource: String
 
-  /// Asks for a token of the device, which on Linux nobody gives.
+  /// Asks for a token of the device, which is not available on Linux.
   ///
   /// - Parameters:
   ///   - resource: What the token is for.

@@ -266,7 +266,7 @@ open class MSALSerializedADALCacheProvider: NSObject, NSCopying {
   }
 }
 
-/// Has no effect: a ``MSALSerializedADALCacheProvider`` is never used, and nobody is told.
+/// Has no effect: a ``MSALSerializedADALCacheProvider`` is never called.
 public protocol MSALSerializedADALCacheProviderDelegate: NSObjectProtocol {
   /// Never called.
   func willAccessCache(_ cache: MSALSerializedADALCacheProvider)

@@ -15,13 +15,13 @@ import TokenCache
 public enum MSALError: Int, Sendable {
   /// Everything that no program can mend by itself. ``MSALInternalErrorCodeKey`` says what it was.
   case `internal` = -50000
-  /// The server wants a device that is registered with the organization (AADSTS50129), and said so while somebody was
+  /// The server wants a device that is registered with the organization (AADSTS50129), and reported it while a person was
   /// signing in. A silent request that is refused for that reason ends with ``interactionRequired``, as on Apple's systems.
   case workplaceJoinRequired = -50001
   /// There is no token, or the server wants to see the person: sign in interactively.
   case interactionRequired = -50002
   /// The server granted only some of the scopes. ``MSALGrantedScopesKey``, ``MSALDeclinedScopesKey`` and
-  /// ``MSALInvalidResultKey`` say which, and what can be had all the same.
+  /// ``MSALInvalidResultKey`` say which, and what was granted.
   case serverDeclinedScopes = -50003
   /// The resource is under a protection policy that this program does not fulfil.
   case serverProtectionPoliciesRequired = -50004

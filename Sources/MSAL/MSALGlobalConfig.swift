@@ -69,7 +69,7 @@ public final class MSALHTTPConfig: NSObject, Sendable {
   }
 
   /// A file with certificates (PEM) of the authorities to trust instead of the system's, for a network with
-  /// an authority of its own. A program that gives its application a transport of its own has to see to them there.
+  /// an authority of its own. A program that gives its application a transport of its own has to set them there.
   /// MSAL for iOS and macOS has nothing like it.
   public var certificateAuthorities: URL? {
     get { values.withLock { $0.certificateAuthorities } }
@@ -99,13 +99,13 @@ public final class MSALLoggerConfig: NSObject, Sendable {
     set { values.withLock { $0.level = newValue } }
   }
 
-  /// What is masked; everything that could lead to a person unless set. It is read for every message.
+  /// What is masked; all personal data unless set. It is read for every message.
   public var logMaskingLevel: MSALLogMaskingLevel {
     get { values.withLock { $0.masking } }
     set { values.withLock { $0.masking = newValue } }
   }
 
-  /// Sets what is told of everything from now on, in place of an earlier callback. It is called on a queue of
+  /// Sets the callback for all log messages from now on, in place of an earlier one. It is called on a queue of
   /// the library's, one call after the other, and never on the main thread: a callback that touches the window has to get
   /// there by itself.
   @preconcurrency
@@ -183,9 +183,9 @@ public enum MSALLogLevel: Int, Sendable {
 
 /// What is masked in the log. Tokens and other secrets never stand in it.
 public enum MSALLogMaskingLevel: Int, Sendable {
-  /// Everything that could lead to a person.
+  /// All personal data.
   case settingsMaskAllPII = 0
-  /// On Linux the same as ``settingsMaskAllPII``: names of people are not told from what else could lead to them, such as
+  /// On Linux the same as ``settingsMaskAllPII``: names of people are not distinguished from other personal data, such as
   /// account ids and what servers say.
   case settingsMaskEUIIOnly = 1
   /// Nothing but secrets: account ids, and what servers say, stand in the log.

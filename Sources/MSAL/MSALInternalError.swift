@@ -2,7 +2,7 @@
 ///
 /// The numbers may change their meaning; programs branch on ``MSALError``.
 public enum MSALInternalError: Int, Sendable {
-  /// The program passed something that makes no sense.
+  /// The program passed an invalid parameter.
   case internalErrorInvalidParameter = -42000
   /// Nothing on this machine opens links of the redirect URI's scheme.
   case internalErrorRedirectSchemeNotRegistered = -42001
@@ -18,13 +18,13 @@ public enum MSALInternalError: Int, Sendable {
   case internalErrorInvalidScope = -42005
   /// The server: the client may not do this.
   case internalErrorUnauthorizedClient = -42006
-  /// The server answered with a status that nobody expects.
+  /// The server responded with an unexpected status.
   case internalErrorUnhandledResponse = -42007
   /// Anything that has no code of its own.
   case internalErrorUnexpected = -42008
   /// The server refused with a status that is no answer of OAuth.
   case internalErrorUnexpectedHttpResponse = -42009
-  /// The authority is none that Microsoft or the program vouches for.
+  /// The authority is trusted neither by Microsoft nor by the program.
   case internalErrorFailedAuthorityValidation = -42010
   /// Another person signed in than the one that was asked for.
   case internalErrorMismatchedUser = -42101
@@ -34,7 +34,7 @@ public enum MSALInternalError: Int, Sendable {
   case internalErrorAuthorizationFailed = -42104
   /// An account is needed and was not given, or is not in the cache.
   case internalErrorAccountRequired = -42106
-  /// The sign-in came to an end without an answer: nobody finished it in time.
+  /// The sign-in ended without a response: it was not finished in time.
   case internalErrorSessionCanceled = -42401
   /// A sign-in is under way already.
   case internalErrorInteractiveSessionAlreadyRunning = -42402
@@ -46,7 +46,7 @@ public enum MSALInternalError: Int, Sendable {
   case internalErrorUINotSupportedInExtension = -42405
   /// The answer that arrived at the redirect URI is not the answer to this request.
   case internalErrorInvalidState = -42501
-  /// The server's answer makes no sense.
+  /// The server's response is invalid.
   case internalErrorInvalidResponse = -42600
   /// The sign-in was led to a page without https.
   case internalErrorNonHttpsRedirect = -42602

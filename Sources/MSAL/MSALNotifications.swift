@@ -9,12 +9,12 @@ extension NSNotification.Name {
   /// The page of a sign-in is about to be opened in the browser. `userInfo["url"]` is its address.
   public static let MSALWebAuthDidStartLoad = NSNotification.Name("MSALWebAuthDidStartLoadNotification")
   /// The browser has loaded the last page of the sign-in: it came back with an answer. `userInfo["url"]` is the redirect
-  /// URI. What the browser loads in between nobody tells the program.
+  /// URI. The program does not learn what the browser loads in between.
   public static let MSALWebAuthDidFinishLoad = NSNotification.Name("MSALWebAuthDidFinishLoadNotification")
-  /// No answer will come from the browser: it could not be opened, the sign-in was cancelled, or nobody finished it in
+  /// No response will come from the browser: it could not be opened, the sign-in was cancelled, or it was not finished in
   /// time. `userInfo["error"]` is the `NSError` with which the request ends.
   public static let MSALWebAuthDidFail = NSNotification.Name("MSALWebAuthDidFailNotification")
-  /// The sign-in in the browser is over, after ``MSALWebAuthDidFinishLoad``; the request for the token follows.
+  /// The sign-in in the browser has ended, after ``MSALWebAuthDidFinishLoad``; the request for the token follows.
   /// `userInfo["url"]` is the redirect URI. An answer that is an error of the server's counts, too.
   public static let MSALWebAuthDidComplete = NSNotification.Name("MSALWebAuthDidCompleteNotification")
 }

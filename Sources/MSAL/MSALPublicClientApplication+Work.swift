@@ -150,7 +150,7 @@ extension MSALPublicClientApplication {
   func signOut(
     _ account: MSALAccount, _ options: SignOutOptions?, wiping peers: PeerCaches? = nil
   ) async throws {
-    // What fails is told of, and keeps the others from nothing.
+    // A failure is reported, and the others go on.
     var failure: (any Error)?
     do {
       try await peers?.wipe()

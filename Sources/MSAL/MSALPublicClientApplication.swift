@@ -217,7 +217,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
 
   /// The account with a home account id.
   ///
-  /// - Throws: `NSError` when there is none, too; then with ``MSALError/internal`` and, under
+  /// - Throws: `NSError` also when no such account exists; then with ``MSALError/internal`` and, under
   ///   ``MSALInternalErrorCodeKey``, ``MSALInternalError/internalErrorAccountRequired``.
   open func account(forIdentifier identifier: String) throws -> MSALAccount {
     try account(
@@ -227,7 +227,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
 
   /// The account with a user name; the first if there are several.
   ///
-  /// - Throws: `NSError` when there is none, too, as ``account(forIdentifier:)`` does.
+  /// - Throws: `NSError` also when no such account exists, as ``account(forIdentifier:)`` does.
   open func account(forUsername username: String) throws -> MSALAccount {
     try account(
       for: MSALAccountEnumerationParameters(identifier: nil, username: username), named: "that user name",
@@ -334,7 +334,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// What is known of the device: that it is an ordinary one, and what the identity broker's tokens say of it.
   ///
   /// The block is called before this returns unless the parameters name a queue. It gets
-  /// ``MSALInternalError/internalBrokerNotAvailable`` where the broker may not be used, and no error where there is none.
+  /// ``MSALInternalError/internalBrokerNotAvailable`` where the broker may not be used, and no error without a broker.
   @preconcurrency
   open func getDeviceInformation(
     with parameters: MSALParameters?,

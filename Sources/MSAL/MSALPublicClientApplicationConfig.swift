@@ -24,11 +24,11 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// With some the machine's identity broker gives the tokens; see ``MSALRedirectUri/brokerCapable``.
   open var redirectUri: String?
   /// The client id of the application in which this one runs and which signs people in for it (nested app
-  /// authentication); empty where there is none. Microsoft's services get it with every request as `brk_client_id`.
+  /// authentication); empty without one. Microsoft's services get it with every request as `brk_client_id`.
   open var nestedAuthBrokerClientId: String
   /// The redirect URI of that application, `brk_redirect_uri`. Sent only together with ``nestedAuthBrokerClientId``.
   open var nestedAuthBrokerRedirectUri: String?
-  /// Who signs people in, unless a request names another authority.
+  /// The authority that signs people in, unless a request names another one.
   open var authority: MSALAuthority
   /// Authorities of the application's own, which need no word of Microsoft's.
   open var knownAuthorities: [MSALAuthority] = []
@@ -47,8 +47,8 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// Has the keys that tokens of ``MSALAuthenticationSchemePop`` are bound to, such as `GroupKeys()` of the product
   /// `ProofOfPossession`. Without it requests with that scheme fail. MSAL for iOS and macOS has its own at hand.
   open var popKeys: (any PopKeyProvider)?
-  /// Gives all tokens, and nobody else does, such as a `LoanBroker` of the product `Borrowing` where somebody lends them.
-  /// Requests then go neither to a server nor to the machine's identity broker, and nobody signs in here. The cache may
+  /// The only source of tokens if set, such as a `LoanBroker` of the product `Borrowing` for borrowed tokens.
+  /// Requests then go neither to a server nor to the machine's identity broker, and no sign-in happens here. The cache may
   /// be out of reach. MSAL for iOS and macOS has nothing like it.
   open var tokenBroker: (any TokenBroker)?
   /// The machine's identity broker; tests have another one.
@@ -66,7 +66,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// - Parameters:
   ///   - clientId: The application's id.
   ///   - redirectUri: Where the browser hands over its answer; see ``redirectUri``.
-  ///   - authority: Who signs people in; `nil` is `https://login.microsoftonline.com/common`.
+  ///   - authority: The authority that signs people in; `nil` is `https://login.microsoftonline.com/common`.
   public convenience init(clientId: String, redirectUri: String?, authority: MSALAuthority?) {
     self.init(
       clientId: clientId, redirectUri: redirectUri, authority: authority, nestedAuthBrokerClientId: nil,
@@ -76,7 +76,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// - Parameters:
   ///   - clientId: The application's id.
   ///   - redirectUri: Where the browser hands over its answer; see ``redirectUri``.
-  ///   - authority: Who signs people in; `nil` is `https://login.microsoftonline.com/common`.
+  ///   - authority: The authority that signs people in; `nil` is `https://login.microsoftonline.com/common`.
   ///   - nestedAuthBrokerClientId: The client id of the application in which this one runs, if it does.
   ///   - nestedAuthBrokerRedirectUri: The redirect URI of that application.
   public init(
@@ -117,7 +117,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
 extension MSALPublicClientApplicationConfig {
   /// The configuration for the client.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` when there is no client id, or the redirect URI is none.
+  /// - Throws: An error in ``MSALErrorDomain`` when there is no client id, or the redirect URI is invalid.
   func clientConfiguration() throws -> ClientConfiguration {
     guard !clientId.isBlank else {
       throw NSError(

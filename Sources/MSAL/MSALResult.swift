@@ -65,7 +65,7 @@ public final class MSALResult: NSObject, Sendable {
   public var scopes: [String] { result.scopes }
   /// The id under which the server's logs know the request.
   public var correlationId: UUID { result.correlationID }
-  /// The value of an `Authorization` header field; empty where there is no access token.
+  /// The value of an `Authorization` header field; empty without an access token.
   public var authorizationHeader: String {
     accessToken.isEmpty ? "" : "\(authenticationScheme) \(accessToken)"
   }
@@ -94,11 +94,11 @@ extension TenantProfile {
   }
 }
 
-/// Takes a token, or why there is none.
+/// Takes a token, or the error.
 public typealias MSALCompletionBlock = @Sendable (MSALResult?, (any Error)?) -> Void
 /// Takes accounts, or why they cannot be listed.
 public typealias MSALAccountsCompletionBlock = @Sendable ([MSALAccount]?, (any Error)?) -> Void
-/// Takes the account that is signed in, the one that was signed in before, or why nobody can tell.
+/// Takes the account that is signed in, the one that was signed in before, or the error.
 public typealias MSALCurrentAccountCompletionBlock =
   @Sendable (MSALAccount?, MSALAccount?, (any Error)?) -> Void
 /// Takes whether an account was signed out, and why it was not.
@@ -108,6 +108,6 @@ public typealias MSALDeviceInformationCompletionBlock =
   @Sendable (MSALDeviceInformation?, (any Error)?) -> Void
 /// Takes what is known of the device's registration, or why nothing is.
 public typealias MSALWPJMetaDataCompletionBlock = @Sendable (MSALWPJMetaData?, (any Error)?) -> Void
-/// Takes a token of the device, or why there is none.
+/// Takes a token of the device, or the error.
 public typealias MSALDeviceTokenResultCompletionBlock =
   @Sendable (MSALDeviceTokenResult?, (any Error)?) -> Void

@@ -71,7 +71,7 @@ open class MSALInteractiveTokenParameters: MSALTokenParameters {
   }
 }
 
-/// What the server asks the person who signs in.
+/// What the server asks the person during the sign-in.
 public enum MSALPromptType: UInt, Sendable {
   /// Which account to use: `select_account`.
   case selectAccount = 0
@@ -138,7 +138,7 @@ open class MSALDeviceCodeTokenParameters: MSALTokenParameters {
   }
 }
 
-/// What a person who signs in on another device has to know.
+/// What the person needs for the sign-in on another device.
 public final class MSALDeviceCode: NSObject, Sendable {
   /// The code to type in.
   public let userCode: String

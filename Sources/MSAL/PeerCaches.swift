@@ -7,7 +7,7 @@ struct PeerCaches: Sendable {
   var registry = PeerRegistry()
   var service = SecretServiceConnection()
 
-  /// Removes all of them, whoever uses them. One that cannot be removed keeps no other from it.
+  /// Removes all of them, whichever programs use them. One that cannot be removed does not stop the others.
   ///
   /// - Throws: Why the first that was left could not be removed.
   func wipe() async throws(CacheError) {
@@ -36,7 +36,7 @@ extension PeerCaches {
 }
 
 extension MSALExtensionsCacheStore {
-  /// Whether there is a cache, of use or not.
+  /// Whether the cache exists, readable or not.
   fileprivate func isThere() async throws(CacheError) -> Bool {
     do {
       return try await !groups().isEmpty

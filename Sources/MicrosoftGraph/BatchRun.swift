@@ -87,7 +87,7 @@ struct BatchRun {
     return String(path.dropFirst(client.cloud.baseURL.path(percentEncoded: true).count))
   }
 
-  /// As many requests as go together. Whoever depends on one that failed is answered here.
+  /// As many requests as go together. Requests that depend on a failed one get their response here.
   private mutating func nextPart() -> [GraphBatchRequest] {
     var part: [GraphBatchRequest] = []
     for var item in requests where answers[item.id] == nil && part.count < Self.maximumCount {
@@ -122,7 +122,7 @@ struct BatchRun {
 
   /// Keeps the answers that are final.
   ///
-  /// - Returns: How long to wait before the others are sent again; `nil` if there are none.
+  /// - Returns: How long to wait before the others are sent again; `nil` if no others are left.
   private mutating func take(
     _ response: GraphResponse, to part: [GraphBatchRequest]
   ) throws(GraphError) -> Duration? {

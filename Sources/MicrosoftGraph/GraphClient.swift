@@ -4,7 +4,7 @@ import HTTPTypes
 public import IdentityClient
 import TokenCache
 
-/// Calls Microsoft Graph for somebody who is signed in.
+/// Calls Microsoft Graph for a signed-in account.
 ///
 /// For example:
 ///
@@ -57,7 +57,7 @@ public final class GraphClient: Sendable {
     self.tokens = tokens
   }
 
-  /// Asks who is signed in.
+  /// Gets the signed-in user.
   ///
   /// - Parameter select: The names of the properties to ask for; Graph's choice without any.
   /// - Returns: The user, with these properties.
@@ -67,7 +67,7 @@ public final class GraphClient: Sendable {
     return try await get("/me", query: query).decode(GraphUser.self)
   }
 
-  /// The photo of who is signed in, mostly a JPEG; `nil` if there is none.
+  /// The photo of the signed-in user, mostly a JPEG; `nil` without one.
   ///
   /// - Throws: ``GraphError``.
   public func photo() async throws(GraphError) -> Data? {

@@ -44,7 +44,7 @@ public struct GraphCloud: Sendable, Hashable {
     return isPersonal && !cloud.servesPersonalAccounts ? nil : cloud
   }
 
-  /// A Graph at an address that somebody who may decide that has named, such as in `LLAVERO_GRAPH_URL`.
+  /// A Graph at an address that the user configured, such as in `LLAVERO_GRAPH_URL`.
   ///
   /// - Parameter baseURL: An https address with the version; without a path, `v1.0` is asked.
   /// - Throws: ``GraphError/Code/invalidRequest`` for an address that cannot be one.

@@ -3,7 +3,7 @@ public import IdentityClient
 
 /// Why Microsoft Graph did not do what it was asked for.
 public struct GraphError: Error, Sendable, CustomStringConvertible {
-  /// The kinds of failure, told apart so that a program can act on them.
+  /// The kinds of failure that a program can act on.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The request cannot be sent as it is. Nothing was sent.
     case invalidRequest = "invalid_request"

@@ -14,7 +14,7 @@ struct GraphFailure {
   init(_ body: JSONValue?) {
     var level = body?.objectValue?["error"]?.objectValue
     message = level?["message"]?.stringValue?.printable()
-    // Nobody nests deeper than a few levels.
+    // Real errors are nested only a few levels deep.
     for _ in 0..<10 {
       guard let members = level else { return }
       if let code = members["code"]?.stringValue { codes.append(code.printable(limit: 200)) }

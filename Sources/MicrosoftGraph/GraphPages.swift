@@ -27,7 +27,7 @@ public struct GraphPages: AsyncSequence, Sendable {
     public typealias Failure = GraphError
 
     private let client: GraphClient
-    /// The request for the next page, or why there is none; `nil` after the end.
+    /// The request for the next page, or the error; `nil` after the end.
     private var state: Result<GraphRequest, GraphError>?
     private var visited: Set<URL> = []
 

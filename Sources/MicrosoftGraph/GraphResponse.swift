@@ -17,7 +17,7 @@ public struct GraphResponse: Sendable {
 
   /// The body's JSON.
   ///
-  /// - Throws: ``GraphError/Code/invalidResponse`` if it is none, or is nested deeper than 64 levels.
+  /// - Throws: ``GraphError/Code/invalidResponse`` if it is invalid, or is nested deeper than 64 levels.
   public func json() throws(GraphError) -> JSONValue { try decode(JSONValue.self) }
 
   /// Reads a value from the body's JSON.

@@ -4,7 +4,7 @@
 public struct GraphRetryPolicy: Sendable, Hashable {
   /// How often a request is sent; 1 for no repetition.
   public var maximumTries: Int
-  /// How long the waiting between the tries of one request may take together. Whoever is asked to wait longer
+  /// How long the waiting between the tries of one request may take together. A request that is told to wait longer
   /// gets the error at once.
   public var maximumWait: Duration
 

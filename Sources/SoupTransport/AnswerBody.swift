@@ -2,7 +2,7 @@ import CGLib
 import FoundationEssentials
 import GLibSupport
 
-/// The body of an answer as it comes in: undoes its chunks and its compression, and counts what came as well as what
+/// The body of a response while it arrives: undoes its chunks and its compression, and counts what came as well as what
 /// that gives.
 ///
 /// libsoup's own decoder reads on until there is something to hand out, which may be never.

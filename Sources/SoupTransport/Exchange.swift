@@ -69,7 +69,7 @@ final class Exchange: @unchecked Sendable {
       Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Ends the exchange while nobody reads from the stream.
+  /// Ends the exchange while the stream is not being read.
   private func end(_ outcome: Result<HTTPTransportResponse, HTTPTransportError>) {
     finish(outcome)
     closeStream()
@@ -167,7 +167,7 @@ final class Exchange: @unchecked Sendable {
     }
   }
 
-  /// Nobody needs more than a few; libsoup would read on as long as they come.
+  /// A few are enough; libsoup would read on as long as they arrive.
   fileprivate func informationalAnswerArrived() {
     informationalAnswers += 1
     guard informationalAnswers > 100 else { return }

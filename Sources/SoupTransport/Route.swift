@@ -41,7 +41,7 @@ struct UnixSocket: Sendable {
 
   var address: UnsafeMutablePointer<GSocketAddress>? { g_unix_socket_address_new(path) }
 
-  /// Why nobody could be reached there, in a clause; `nil` where the file does not show it.
+  /// Why the connection failed, in a clause; `nil` where the file does not show it.
   var problem: String? {
     var status = stat()
     guard stat(path, &status) == 0 else {

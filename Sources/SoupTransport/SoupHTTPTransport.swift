@@ -14,7 +14,7 @@ public final class SoupHTTPTransport: HTTPTransport {
   private let route: Route
   private let allowsLoopbackHTTP: Bool
   /// Begun by the first request. It loads GIO's modules, and a program that ends meanwhile would crash: the libraries
-  /// that `exit` has taken down are set up once more by `dlopen`. Who asks for nothing has no such thread.
+  /// that `exit` has taken down are set up once more by `dlopen`. A program that sends nothing has no such thread.
   private let thread = Mutex<SoupSessionThread?>(nil)
   /// The same for what goes to loopback without TLS.
   private let loopbackThread = Mutex<SoupSessionThread?>(nil)
@@ -26,7 +26,7 @@ public final class SoupHTTPTransport: HTTPTransport {
   ///     case, have the meaning they have for curl; without them the desktop's settings count.
   ///   - allowsLoopbackHTTP: Whether plain http is spoken to this machine's own loopback addresses, past every proxy.
   /// - Throws: `HTTPTransportError.invalidConfiguration(_:)` if the CA bundle cannot be read or holds no
-  ///   certificate, or if the proxy's address is none.
+  ///   certificate, or if the proxy's address is invalid.
   public init(
     caBundle: String? = nil, environment: [String: String], allowsLoopbackHTTP: Bool = false
   ) throws(HTTPTransportError) {

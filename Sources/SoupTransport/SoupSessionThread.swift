@@ -4,7 +4,7 @@ import LibsoupOnDemand
 
 /// A thread that owns a `SoupSession`.
 ///
-/// `@unchecked Sendable`: `session` is made, used and let go of on the thread alone.
+/// `@unchecked Sendable`: `session` is made, used and released on the thread alone.
 final class SoupSessionThread: @unchecked Sendable {
   private let thread = MainLoopThread(name: "llavero-http")
   private var session: OpaquePointer?

@@ -8,7 +8,7 @@ struct RedirectRules: Sendable {
   static let maximumBodySize = 64 << 10
 
   enum Verdict {
-    /// The answer that is waited for, if nobody else has given it.
+    /// The awaited response, if no other one was accepted before.
     case answer([String: String])
     /// An answer, but not to this sign-in.
     case unexpected

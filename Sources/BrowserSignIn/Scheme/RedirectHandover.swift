@@ -36,7 +36,7 @@ public enum RedirectHandover {
   }
 
   /// Hands an address over to the process of this user whose sign-in it answers. Blocks until that has taken it, one
-  /// second at most; where there is none it returns at once. A process that is slower finds the address later.
+  /// second at most; without one it returns at once. A process that is slower finds the address later.
   ///
   /// - Returns: Whether a sign-in waited for it; that of a process which has not answered after the second counts.
   public static func handOver(_ address: URL) -> Bool {

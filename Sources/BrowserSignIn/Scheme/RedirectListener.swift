@@ -13,7 +13,7 @@ final class RedirectListener: Sendable {
   private static let maximumConnections = 16
 
   private let mailbox: RedirectMailbox
-  /// Listens until whoever waits has closed it, so that nobody stays in its queue.
+  /// Listens until the waiting sign-in has closed it, so that no connection stays in its queue.
   private let socket: Mutex<Int32?>
   private let end: (reading: Int32, writing: Int32)
   private let answer: @Sendable (URL) -> [String: String]?
@@ -101,7 +101,7 @@ final class RedirectListener: Sendable {
       }
       _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
       connections.append(connection)
-      // One that says nothing keeps nobody out.
+      // A silent connection does not block the others.
       if connections.count > Self.maximumConnections { Glibc.close(connections.removeFirst()) }
     }
   }

@@ -7,7 +7,7 @@ import IdentityClient
 /// runtime directory.
 ///
 /// Its name comes from the scheme and the sign-in's `state`, so that an address finds the one process that it is for, and
-/// no other gets to see it. A name on the session bus would need a bus, and show every address to whoever watches that.
+/// no other gets to see it. A name on the session bus would need a bus, and show every address to a monitor of that bus.
 struct RedirectMailbox: Sendable {
   /// The longest address that is taken, in bytes.
   static let limit = 1 << 16
@@ -38,7 +38,7 @@ struct RedirectMailbox: Sendable {
   /// - Throws: ``PrivateFileError``
   func open() throws(PrivateFileError) -> Int32 {
     try removeAbandoned()
-    // A socket has its name only once somebody listens, so that one which refuses has been left behind.
+    // A socket gets its name when it listens, so one that refuses connections was left behind.
     let new = name + ".new"
     try directory.remove(new)
     let socket = listeningUnixSocket(

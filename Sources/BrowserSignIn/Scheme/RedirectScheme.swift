@@ -8,7 +8,7 @@ enum RedirectScheme {
   private static let timeout = Duration.seconds(30)
   private static let queue = BlockingQueue(label: "llavero.scheme")
 
-  /// Sees to it that the desktop leads the addresses of a redirect URI to this program.
+  /// Makes this program the desktop's handler for the scheme of a redirect URI.
   ///
   /// - Throws: ``IdentityError/Code/redirectSchemeNotRegistered`` with the command that helps;
   ///   ``IdentityError/Code/cancelled``.
@@ -19,7 +19,7 @@ enum RedirectScheme {
     if let error = refusal(of: handler, scheme: scheme, program: program) { throw error }
   }
 
-  /// The program that the desktop leads the addresses of a scheme to.
+  /// The program that the desktop starts for addresses of a scheme.
   ///
   /// - Throws: ``IdentityError/Code/cancelled``, ``IdentityError/Code/timedOut``.
   static func handler(of scheme: String) async throws(IdentityError) -> SchemeHandler? {

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 import TokenCache
 
-/// Who signs people in: the address of an authorization server, reduced to the part that names it.
+/// An authority: the address of an authorization server that signs people in, reduced to the part that names it.
 public struct Authority: Sendable, Hashable {
   /// The kinds of authorization server, as far as they are asked in different ways.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -40,7 +40,7 @@ public struct Authority: Sendable, Hashable {
   /// Takes an address whose form says of which kind the authority is. An OpenID Connect provider has to be
   /// named as such; see ``init(url:kind:)``.
   ///
-  /// - Throws: ``IdentityError/Code/invalidParameter`` for an address that is none of an authority.
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for an address that is not an authority's.
   public init(url: URL) throws(IdentityError) {
     let address = try Address(url)
     let first = address.path.first?.lowercased()

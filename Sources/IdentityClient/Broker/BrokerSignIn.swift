@@ -7,7 +7,7 @@ struct BrokerSignIn: Sendable {
   let client: PublicClient
   let request: InteractiveRequest
 
-  /// Signs somebody in.
+  /// Signs a person in.
   ///
   /// - Returns: `nil` where the browser is to be asked: when there is no broker that asks people, and when it failed.
   /// - Throws: ``IdentityError``, when the person gave up above all.

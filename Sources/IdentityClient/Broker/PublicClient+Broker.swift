@@ -18,7 +18,7 @@ extension PublicClient {
   /// `Account.source` says which are the broker's.
   ///
   /// An account that was signed out of this client is not listed because the broker has it, unless the filter asks for
-  /// such. Where the broker is not required, one that fails is none.
+  /// such. Unless the broker is required, a failing one counts as absent.
   ///
   /// - Throws: ``IdentityError/Code/cache``, and what the broker throws.
   public func accountsFromDevice(
@@ -107,7 +107,7 @@ extension PublicClient {
     }
   }
 
-  /// Tokens of one cloud are of no use in another. Of a host that nobody knows the cloud is not known either.
+  /// Tokens of one cloud are useless in another. The cloud of an unknown host is unknown as well.
   private func isOfSameCloud(_ account: Account) -> Bool {
     let (clouds, host) = (cache.clouds, configuration.authority.host)
     return !clouds.contains(account.environment) || !clouds.contains(host)

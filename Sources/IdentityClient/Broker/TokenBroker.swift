@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import TokenCache
 
-/// Somebody else who can give tokens, such as the identity broker of a managed machine.
+/// Another source of tokens, such as the identity broker of a managed machine.
 ///
 /// A client asks its broker after its cache and before its own refresh token; see ``BrokerPolicy``.
 public protocol TokenBroker: Sendable {
@@ -11,25 +11,25 @@ public protocol TokenBroker: Sendable {
   /// Whether it may have tokens of an authority. Unless it says otherwise these are the ones of Entra ID alone.
   func serves(_ authority: Authority) -> Bool
 
-  /// Whether somebody is there to be asked.
+  /// Whether the broker can be asked.
   ///
   /// - Throws: ``IdentityError/Code/brokerFailed`` when that cannot be found out.
   func isAvailable() async throws(IdentityError) -> Bool
 
-  /// The accounts for which tokens can be had without a person.
+  /// The accounts whose tokens are available silently.
   ///
   /// - Parameters:
   ///   - clientID: The client that asks.
   ///   - correlationID: The caller's id for the call.
   /// - Returns: The accounts, each once.
-  /// - Throws: ``IdentityError/Code/noBroker`` when nobody is there, ``IdentityError/Code/brokerFailed`` for whatever
+  /// - Throws: ``IdentityError/Code/noBroker`` without a broker, ``IdentityError/Code/brokerFailed`` for whatever
   ///   is no answer.
   func accounts(clientID: String, correlationID: UUID) async throws(IdentityError) -> [Account]
 
   /// Gets a token of the request's account without a person.
   ///
   /// - Throws: ``IdentityError/Code/interactionRequired`` when a person has to sign in, ``IdentityError/Code/network``
-  ///   when the servers cannot be asked, ``IdentityError/Code/noBroker`` when nobody is there, and
+  ///   when the servers cannot be asked, ``IdentityError/Code/noBroker`` without a broker, and
   ///   ``IdentityError/Code/brokerFailed`` for whatever is no answer.
   func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken
 
@@ -54,7 +54,7 @@ public enum BrokerPolicy: String, Sendable, Hashable, CaseIterable {
   case off
   /// Before its own refresh token, which serves when the broker does not.
   case automatic = "auto"
-  /// Always, and nobody else: the client sends nothing itself. A cache that is out of reach is no obstacle.
+  /// Always, and nothing else: the client sends nothing itself. An unavailable cache is not an error.
   case required = "only"
 }
 

@@ -18,7 +18,7 @@ final class AccountLocks: Sendable {
     self.log = log
   }
 
-  /// Runs work while nobody else renews tokens of the account.
+  /// Runs work while no other process renews tokens of the account.
   ///
   /// When the lock cannot be had in time, or not at all, the work goes on without it, since most servers take a refresh
   /// token twice and a sign-in is the worst that can come of it.

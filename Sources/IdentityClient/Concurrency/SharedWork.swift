@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Work that several callers want at the same time and that is done once for all of them.
+/// Work that several callers want at the same time and that runs one time for all of them.
 ///
-/// A caller that is cancelled goes on at once. Work that nobody waits for any more is cancelled; what must not end then,
+/// A caller that is cancelled goes on at once. Work without waiting callers is cancelled; what must not end then,
 /// because a server may have acted on it already, has a task of its own in it.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   typealias Outcome = Result<Value, IdentityError>
@@ -18,7 +18,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   private struct State {
-    /// What has not ended; others may join it, also when nobody waits for it.
+    /// Work that has not ended; callers may join it, also when it has no waiting caller.
     var works: [Key: Work] = [:]
     /// Callers that were cancelled before they began to wait.
     var abandoned: Set<Int> = []

@@ -51,7 +51,7 @@ struct HTTPSender: Sendable {
   ) async throws(IdentityError) -> HTTPTransportResponse {
     let settings = settings()
     let host = head.authority ?? ""
-    // Any other host may be an organization's own, and what is said of it may name it.
+    // Any other host may be an organization's own, and a log line about it may name it.
     let isShared = CloudInstances.known.contains(host)
     let request = HTTPTransportRequest(head, body: body, timeout: settings.timeout)
     var retriesLeft = max(0, settings.retryCount)

@@ -45,7 +45,7 @@ private struct AuthenticationChallenge {
       rest = rest.drop { $0 == "," || $0.isWhitespace }
       let name = rest.prefix { !",=\"".contains($0) && !$0.isWhitespace }
       guard !name.isEmpty else {
-        // Nothing that could begin a challenge or a parameter: what follows cannot be told apart.
+        // Nothing that could begin a challenge or a parameter: what follows is ambiguous.
         return challenges
       }
       rest = rest.dropFirst(name.count)

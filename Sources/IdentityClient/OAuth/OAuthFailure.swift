@@ -55,7 +55,7 @@ package struct OAuthFailure: Sendable {
 }
 
 extension IdentityError {
-  /// What a refusal means to a person who is signing in.
+  /// What a refusal means in an interactive sign-in.
   package init(_ failure: OAuthFailure) {
     let code = failure.code
     self.init(
@@ -69,7 +69,7 @@ extension IdentityError {
     displayableID = failure.displayableID
   }
 
-  /// What the refusal means to a request that nobody watches: somebody has to sign in, unless the application itself is
+  /// What the refusal means to a silent request: a sign-in is required, unless the application itself is
   /// what the server refuses.
   var forSilentRequest: IdentityError {
     guard oauthError != nil, !asksForSeveralResources else { return self }
@@ -104,7 +104,7 @@ extension IdentityError {
     }
   }
 
-  /// Whether nobody could say yes or no: the network, the server or the broker is down.
+  /// Whether no decision was reached: the network, the server or the broker is down.
   var isOutage: Bool {
     switch code {
     case .network, .serverError, .unhandledResponse, .unexpectedHTTPResponse, .noBroker, .brokerFailed: true

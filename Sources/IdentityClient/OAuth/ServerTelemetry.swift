@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Synchronization
 
-/// What the token endpoint is told of this request and of those before it that failed: header fields
+/// What the token endpoint learns about this request and the failed ones before it: header fields
 /// `x-client-current-telemetry` and `x-client-last-telemetry`, version 4.
 final class ServerTelemetry: Sendable {
   /// The calls that ask for tokens, by the numbers that Microsoft's services know them by.

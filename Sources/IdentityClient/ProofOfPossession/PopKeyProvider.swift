@@ -4,7 +4,7 @@ public import TokenCache
 /// Where the keys are that tokens with a ``PopScheme`` are bound to. `GroupKeys` of the product `ProofOfPossession`
 /// keeps one in each keychain group; an application may have them elsewhere, such as in a security chip.
 public protocol PopKeyProvider: Sendable {
-  /// The key for the tokens of a cache, made where there is none.
+  /// The key for the tokens of a cache, generated if the cache has none yet.
   ///
   /// - Throws: `CacheError` when the key can neither be had nor made.
   func key(for cache: TokenCacheAccessor) async throws(CacheError) -> any PopKey

@@ -5,7 +5,7 @@ public struct DeviceCodeRequest: Sendable {
   /// What the token is for.
   public var scopes: [String]
   public var claims: ClaimsRequest?
-  /// For a token that is bound to a key; `nil` for one that whoever has it may use.
+  /// For a token that is bound to a key; `nil` for a bearer token.
   public var authenticationScheme: PopScheme?
   public var extraQueryParameters: [String: String] = [:]
   /// The authority to ask in place of the configured one.

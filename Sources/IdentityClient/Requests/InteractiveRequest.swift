@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import TokenCache
 
-/// What the server shall ask of the person who signs in.
+/// What the server asks the person during the sign-in.
 public enum Prompt: String, Sendable, Hashable, CaseIterable {
   /// The person chooses an account, even if there is only one.
   case selectAccount = "select_account"
@@ -34,7 +34,7 @@ public struct InteractiveRequest: Sendable {
   /// that cannot be asked for one opens it in the person's own session, which the log says.
   public var prefersEphemeralSession = false
   public var claims: ClaimsRequest?
-  /// For a token that is bound to a key; `nil` for one that whoever has it may use.
+  /// For a token that is bound to a key; `nil` for a bearer token.
   public var authenticationScheme: PopScheme?
   public var extraQueryParameters: [String: String] = [:]
   /// The authority to ask in place of the configured one.

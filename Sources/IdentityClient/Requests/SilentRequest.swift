@@ -10,7 +10,7 @@ public struct SilentRequest: Sendable {
   public var forceRefresh: Bool
   /// The claims that a challenge asked for; with them no access token is taken from the cache.
   public var claims: ClaimsRequest?
-  /// For a token that is bound to a key; `nil` for one that whoever has it may use.
+  /// For a token that is bound to a key; `nil` for a bearer token.
   public var authenticationScheme: PopScheme?
   /// Whether the client's own refresh token serves when there is a broker and it gives no token.
   public var refreshesWithoutBroker = true

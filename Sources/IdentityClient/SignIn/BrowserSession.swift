@@ -152,7 +152,7 @@ final class BrowserSession: Sendable {
     }
   }
 
-  /// Whether a redirect URI is none that a listener on this machine can take.
+  /// Whether a redirect URI has a scheme of the app's own, for which no listener on this machine can be opened.
   private static func isOwnScheme(_ uri: URL) throws(IdentityError) -> Bool {
     switch uri.scheme?.lowercased() {
     case nil: throw IdentityError(.invalidRedirectURI, "The redirect URI has no scheme.")

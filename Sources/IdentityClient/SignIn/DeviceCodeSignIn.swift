@@ -47,7 +47,7 @@ struct DeviceCodeSignIn: Sendable {
     return result
   }
 
-  /// Asks until the person is done, the code has expired, or the server refuses for good.
+  /// Polls until the person is done, the code has expired, or the server refuses finally.
   private func poll(
     _ ask: TokenEndpoint.Request, _ answer: DeviceAuthorization, until end: Duration
   ) async throws(IdentityError) -> JSONObject {
@@ -94,7 +94,7 @@ struct DeviceAuthorization: Sendable {
         .invalidResponse, "The server sends people to a page without TLS, which is not shown.")
     }
     self.deviceCode = deviceCode
-    // Entra ID's codes last for 15 minutes. Nobody waits for hours, or asks without a pause.
+    // Entra ID's codes last for 15 minutes. A server can demand neither hours of waiting nor polling without a pause.
     let seconds = Self.number(fields["expires_in"]).map { min($0, 3600) } ?? 900
     lifetime = .seconds(seconds)
     let message =

@@ -71,7 +71,7 @@ struct InteractiveSignIn: Sendable {
     return authenticator
   }
 
-  /// A form keeps the code out of addresses; who does not say that they post one is asked for a query.
+  /// A form keeps the code out of addresses; a server without support for it is asked for a query.
   private func responseMode(_ metadata: AuthorityMetadata) -> ResponseMode {
     let knows = metadata.responseModes.map { $0.contains(ResponseMode.formPost.rawValue) }
     return knows ?? metadata.authority.isMicrosofts ? .formPost : .query

@@ -2,7 +2,7 @@ package import FoundationEssentials
 import HTTPSupport
 
 extension URL {
-  /// The parameters of the answer that an address is; `nil` when it is none to this redirect URI, or cannot be read.
+  /// The parameters of a response address; `nil` when it is not for this redirect URI, or cannot be read.
   package func answer(to redirectURI: URL) -> [String: String]? {
     guard isSamePlace(as: redirectURI),
       let query = URLComponents(url: self, resolvingAgainstBaseURL: true)?.percentEncodedQuery
@@ -10,7 +10,7 @@ extension URL {
     return FormEncoding.decode(query.utf8)
   }
 
-  /// The `state` in the query: of a page that somebody signs in at, and of the answer (RFC 6749 sections 4.1.1 and 4.1.2).
+  /// The `state` in the query: of a sign-in page, and of the response (RFC 6749 sections 4.1.1 and 4.1.2).
   package var state: String? {
     URLComponents(url: self, resolvingAgainstBaseURL: true)?.percentEncodedQuery?.utf8
       .split(separator: UInt8(ascii: "&")).first { $0.starts(with: "state=".utf8) }

@@ -8,7 +8,7 @@ package struct RequestedScopes: Sendable {
   /// What the library asks for in any case.
   package static let reserved = ["openid", "profile", "offline_access"]
 
-  /// - Throws: ``IdentityError/Code/invalidParameter`` for a scope that is none, and for those that the
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for an invalid scope, and for those that the
   ///   library adds by itself.
   init(_ scopes: [String], client: ClientConfiguration, authority: Authority) throws(IdentityError) {
     try self.init(scopes, clientID: client.clientID, authority: authority)
@@ -61,7 +61,7 @@ package struct RequestedScopes: Sendable {
     }
   }
 
-  /// What was granted beyond what was asked for. Of `/.default` nobody knows but the server.
+  /// What was granted beyond what was asked for. Only the server knows what `/.default` stands for.
   package static func excess(_ granted: [String], over asked: [String]) -> Set<String> {
     guard !asked.contains(where: isDefault) else { return [] }
     let usual = reserved + ["email", "address", "phone"] + asked

@@ -24,7 +24,7 @@ struct SilentSearch: Sendable {
 
   private var home: String { request.account.homeAccountID }
 
-  /// The tenant of the tokens; the empty string where there are none.
+  /// The tenant of the tokens; the empty string for authorities without tenants.
   private var realm: String {
     switch authority.kind {
     case .aad: authority.tenant ?? ""
@@ -75,7 +75,7 @@ extension SilentSearch {
     guard let found, let account = found.account, let end = found.lifetime.expiresOn else { return nil }
     let now = client.now()
     let lifetime = found.lifetime
-    // The clock was moved, or somebody's was wrong, when the token was stored.
+    // The clock was moved, or a clock was wrong, when the token was stored.
     let isSane =
       end.timeIntervalSince(now) <= SilentSignIn.longestLifetime
       && !lifetime.isFromTheFuture(at: now)
@@ -220,7 +220,7 @@ extension SilentSearch {
     }
   }
 
-  /// Tries the refresh tokens, also when nobody waits for it any more once it has begun: the server may have put another
+  /// Tries the refresh tokens, also when no caller waits for it any more once it has begun: the server may have put another
   /// token in the place of the one that it took, and what it answered must be kept.
   private func refreshToTheEnd(
     _ reason: ServerTelemetry.RefreshReason

@@ -35,7 +35,7 @@ struct TokenGrant: Sendable {
     return try await result(of: response, claims, granted: Self.scope(in: fields))
   }
 
-  /// What a broker gave, stored as the broker's, and made a result of. Its word is taken: whoever can answer in its place
+  /// What a broker gave, stored as the broker's, and made a result of. Its statements are trusted: a program that can answer in its place
   /// on the person's own bus has the person's files, too.
   ///
   /// - Throws: ``IdentityError``, as ``result(of:)``; ``IdentityError/Code/mismatchedUser`` for another account than
@@ -141,7 +141,7 @@ struct TokenGrant: Sendable {
         advice: "Ask for a scope of the API that is to be called.")
     }
     let expected = proof == nil ? "Bearer" : PopScheme.tokenType
-    // Who does not know the scheme may have ignored it, and leave the type out.
+    // A server that does not know the scheme may have ignored it, and leave the type out.
     guard (response.tokenType ?? "Bearer").lowercased() == expected.lowercased() else {
       throw IdentityError(
         .invalidResponse, "The server's answer has a token of another type than \(expected).")
@@ -164,7 +164,7 @@ struct TokenGrant: Sendable {
     return claims
   }
 
-  /// Nobody else's tokens are stored for an account (OpenID Connect Core 12.2).
+  /// Tokens of another account are never stored for this one (OpenID Connect Core 12.2).
   private func checkAccount(_ response: TokenResponse, _ claims: IDTokenClaims?) throws(IdentityError) {
     guard let account else { return }
     let isSubject = authority.cacheKind == .adfs

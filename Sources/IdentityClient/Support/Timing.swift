@@ -1,4 +1,4 @@
-/// How the client waits, and how it measures that: by a clock that nobody can set.
+/// How the client waits, and how it measures that: by a clock that cannot be set.
 package struct Timing: Sendable {
   /// Waits; throws when the task is cancelled.
   package var sleep: @Sendable (Duration) async throws -> Void
