@@ -6,7 +6,7 @@ import LoanProtocol
 import Synchronization
 public import TokenCache
 
-/// Who lends access tokens: `llavero lend`, here or on another machine, as a ``TokenBroker`` for a place that has
+/// A lender of access tokens, `llavero lend` here or on another machine, as a ``TokenBroker`` for a place that has
 /// neither a sign-in of its own, nor a keyring, nor a network.
 ///
 /// Nothing is stored, for there is no ID token: a client asks the lender each time, who keeps what he has.
@@ -81,7 +81,7 @@ public final class LoanBroker: TokenBroker {
 
   /// Asks what is lent.
   ///
-  /// - Throws: ``IdentityError/Code/noBroker`` when nobody listens there, ``IdentityError/Code/brokerFailed`` for
+  /// - Throws: ``IdentityError/Code/noBroker`` without a listener there, ``IdentityError/Code/brokerFailed`` for
   ///   whatever is no answer, ``IdentityError/Code/authorizationFailed`` when the lender lends nothing to this user, or
   ///   nothing any more.
   public func terms() async throws(IdentityError) -> Terms {
@@ -145,12 +145,12 @@ public final class LoanBroker: TokenBroker {
     return token
   }
 
-  /// Nobody signs in where tokens are borrowed.
+  /// No sign-in is possible where tokens are borrowed.
   public func canAskPerson(clientID: String, correlationID: UUID) async throws(IdentityError) -> Bool {
     false
   }
 
-  /// Nobody signs in where tokens are borrowed.
+  /// No sign-in is possible where tokens are borrowed.
   ///
   /// - Throws: ``IdentityError/Code/interactionRequired``, always.
   public func tokenInteractively(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
@@ -235,7 +235,7 @@ extension BrokerRequest {
 }
 
 extension IdentityError {
-  /// Somebody has to sign in, but not here.
+  /// A sign-in is required, but at the lender.
   static func elsewhere(_ message: String, advice: String = LoanBroker.signInAdvice) -> IdentityError {
     var error = IdentityError(.interactionRequired, message, advice: advice)
     error.isElsewhere = true

@@ -127,7 +127,7 @@ extension DER.Serializer {
     }
   }
 
-  /// A critical extension only where basic constraints are; all else may be ignored by who does not know it.
+  /// A critical extension only where basic constraints are; a client may ignore all others that it does not know.
   fileprivate mutating func serialize(
     extension identifier: ASN1ObjectIdentifier, _ value: (inout DER.Serializer) throws -> Void
   ) throws {

@@ -125,7 +125,7 @@ extension Lab {
 
   package func clearFaults() { state.value.withLock { $0.faults = [] } }
 
-  /// The user codes nobody has approved or declined.
+  /// The pending user codes, neither approved nor declined.
   package var pendingUserCodes: [String] { state.value.withLock { $0.pendingUserCodes } }
 
   /// Approves the device code with this user code, or the newest pending one.

@@ -202,7 +202,7 @@ private func breakConnection(of message: OpaquePointer, _ reply: LabReply) {
     bytes = Array(head.utf8) + reply.body.prefix(reply.body.count / 2)
   }
   if !bytes.isEmpty {
-    // Who does not read holds up the whole lab no longer than this.
+    // A client that does not read blocks the whole lab no longer than this.
     g_socket_set_timeout(socket, 5)
     g_output_stream_write_all(g_io_stream_get_output_stream(stream), bytes, gsize(bytes.count), nil, nil, nil)
   }

@@ -16,7 +16,7 @@ package struct LabSettings: Codable, Sendable, Equatable {
   /// Answer `slow_down` to who polls faster than the interval. Entra rarely does.
   package var enforceDeviceInterval = false
   package var authorize = AuthorizeAnswer.loginHint
-  /// Scopes that nobody has consented to yet.
+  /// Scopes without consent so far.
   package var consentScopes = ["Files.ReadWrite.All"]
   /// Scopes that are left out of every grant.
   package var declinedScopes: [String] = []

@@ -26,7 +26,7 @@ struct LabState: Sendable {
 
   var now: Date { Date() + Double(settings.clockSkew) }
 
-  /// Forgets everything but the key, and who is waiting.
+  /// Forgets everything but the key and the waiting requests.
   mutating func reset() {
     let (waiters, isStopped) = (waiters, isStopped)
     self = LabState(key: key)

@@ -1,4 +1,4 @@
-/// Somebody who waits for requests to arrive.
+/// A caller that waits for requests to arrive.
 struct Waiter: Sendable {
   let endpoint: LabEndpoint
   let count: Int

@@ -54,7 +54,7 @@ enum BrokerAnswer {
     case .some(let type) where type.numberValue == 0: break
     default: throw .brokerRefused("it gave a token of another type than Bearer")
     }
-    // Older versions of Himmelblau wrote an ID token that is none.
+    // Older versions of Himmelblau wrote an invalid ID token.
     let idToken = response["idToken"]?.stringValue.nonBlank.flatMap { text in
       IDTokenClaims(token: text).map { _ in text }
     }

@@ -7,14 +7,14 @@ import Synchronization
 /// one.
 ///
 /// Safe to use from any thread, but not from Swift's cooperative pool, where blocking is forbidden. Methods are called
-/// blindly: brokers after version 2.0.1 describe themselves to nobody.
+/// blindly: brokers after version 2.0.1 do not answer introspection.
 final class BrokerConnection: Sendable {
   static let name = "com.microsoft.identity.broker1"
   private static let path = "/com/microsoft/identity/broker1"
   private static let interface = "com.microsoft.identity.Broker1"
 
   private let busAddress: String?
-  /// How long to wait for the answer of a broker that asks nobody.
+  /// How long to wait for the response of a broker that shows no question.
   private let limit: Duration
   /// How long to wait for the bus itself, on which everything else waits, too.
   private static let busLimit = Duration.seconds(60)
@@ -114,7 +114,7 @@ final class BrokerConnection: Sendable {
   }
 }
 
-/// What the bus answers for somebody who left it without an answer.
+/// The bus's error for a service that left it before it replied.
 private let noReply = "org.freedesktop.DBus.Error.NoReply"
 
 extension IdentityError {
@@ -124,7 +124,7 @@ extension IdentityError {
       advice: "Have the machine joined to the organisation, with its broker installed, or do without one.")
   }
 
-  /// The names of errors that somebody answers with who works.
+  /// The names of errors with which a working service replies.
   private static let refusals: Set = [
     "org.freedesktop.DBus.Error.Failed", "org.freedesktop.DBus.Error.NotSupported",
     "org.freedesktop.DBus.Error.UnknownMethod",

@@ -113,7 +113,7 @@ struct BrokerMethod {
   private static let nativeClientPath = "/common/oauth2/nativeclient"
   private static let publicRedirectURI = "https://login.microsoftonline.com" + nativeClientPath
 
-  /// The native client's URI of the cloud, which has to be registered for the client. No other is of use to a broker.
+  /// The native client's URI of the cloud, which has to be registered for the client. A broker accepts no other.
   static func redirectURI(of request: BrokerRequest) -> String {
     if let own = request.redirectURI, own.path(percentEncoded: true) == nativeClientPath {
       return own.absoluteString

@@ -13,7 +13,7 @@ struct BrokerRefusal {
   private let subError: String?
   private let version: String?
 
-  /// Reads an answer; `nil` where it is none of an error. A token of another account than was meant is one that the
+  /// Reads a response; `nil` where it is not an error. A token of another account than was meant is one that the
   /// reader has to compare.
   init?(in fields: JSONObject) {
     let response = fields["brokerTokenResponse"]?.objectValue

@@ -7,7 +7,7 @@ import TokenCache
 /// hangs.
 ///
 /// It stands in a file of the runtime directory, whose time of modification is that of the failure. Where there can be
-/// no such file nothing is remembered, and one that makes no sense says nothing.
+/// no such file nothing is remembered, and an invalid file counts as missing.
 struct FailureMemory: Sendable {
   /// For how long a broker that failed is not asked again, in seconds.
   static let pause = 180.0
@@ -21,7 +21,7 @@ struct FailureMemory: Sendable {
   struct Instance: Equatable, Sendable {
     /// The bus's identifier, which no other bus has.
     let bus: String
-    /// The bus's own name for it; `nil` when nobody has the broker's name.
+    /// The bus's own name for it; `nil` when the broker's name has no owner.
     var owner: String?
 
     fileprivate var text: String { bus + " " + (owner ?? "-") }

@@ -106,7 +106,7 @@ public final class LinuxBroker: TokenBroker {
     do {
       return try await ask(correlationID) { (call) throws(IdentityError) in
         let text = try call(.accounts(clientID: clientID))
-        // Where Microsoft's broker lists nobody, Himmelblau answers with an error.
+        // Where Microsoft's broker lists no account, Himmelblau responds with an error.
         if BrokerAnswer.isRefusal(text) { return false }
         let accounts = try BrokerAnswer.accounts(in: text)
         // Himmelblau lists the login's user alone.

@@ -1,6 +1,6 @@
 import GLibSupport
 
-/// Who asks for a token, as far as the kernel tells.
+/// A process that borrows, as far as the kernel identifies it.
 public struct Borrower: Sendable, Hashable {
   /// The process that connected; `nil` for one that this process cannot see, such as behind a port.
   public let process: Int32?

@@ -52,7 +52,7 @@ public final class Lender: Sendable {
   public typealias TokenSource =
     @Sendable (_ scopes: [String], _ renewal: Renewal) async throws(IdentityError) -> AuthenticationResult?
 
-  /// Asks the person whether somebody may borrow. `nil` is for nobody who answered, and counts as no.
+  /// Asks the person whether a borrower is allowed. `nil` means no response, and counts as no.
   public typealias Question = @Sendable (Borrower, _ scopes: [String]) async -> Bool?
 
   /// The most connections at once; the others wait.
@@ -61,12 +61,12 @@ public final class Lender: Sendable {
   private static let maximumRequests = 64
   private static let limits = HTTPListener.Limits(
     connections: maximumConnections, requestTime: .seconds(10), answerTime: .seconds(180), maximumBodySize: 0)
-  /// After so long it looks again whether the loan is over: a timer does not count while the machine is suspended.
+  /// After so long it checks again whether the loan has ended: a timer does not count while the machine is suspended.
   private static let interval = Duration.seconds(30)
 
   public let loan: Loan
   public let address: Address
-  /// When the loan is over, at the latest.
+  /// When the loan ends, at the latest.
   public var end: Date { clock.end }
 
   private let rules: LendingRules
@@ -176,7 +176,7 @@ public final class Lender: Sendable {
 
   deinit { close() }
 
-  /// Waits until the loan is over, or the task is cancelled, and then ends it.
+  /// Waits until the loan has ended, or the task is cancelled, and then ends it.
   public func run() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -9,7 +9,7 @@ import TokenCache
 /// Decides what a request to a lender is. Knows no sockets and keeps no state.
 struct LendingRules: Sendable {
   let loan: Loan
-  /// What whoever asks must send; `nil` for nothing.
+  /// The secret that a request must have; `nil` for none.
   let secret: String?
   /// The port that is listened on; `nil` for a socket.
   let port: UInt16?
@@ -101,7 +101,7 @@ struct LendingRules: Sendable {
     return TokenQuestion(scopes: scopes)
   }
 
-  /// A parameter that is not known is refused: whoever sent it might believe that it was obeyed.
+  /// An unknown parameter is refused: the borrower might assume that it had an effect.
   private func parameters(_ query: String) throws(LoanRefusal) -> [LoanProtocol.Parameter: [String]] {
     var values: [LoanProtocol.Parameter: [String]] = [:]
     for pair in query.utf8.split(separator: UInt8(ascii: "&")) {

@@ -5,7 +5,7 @@ public import TokenCache
 
 /// What is lent: access tokens of one account, for just these scopes, for some time.
 public struct Loan: Sendable {
-  /// The longest loan. Entra ID asks whoever did not sign in for as long to do so again, where it is told to ask at all;
+  /// The longest loan. After that time Entra ID asks for a new sign-in, where a policy demands one at all;
   /// a loan that lasts longer than a week is one that was forgotten.
   public static let longestDuration = Duration.seconds(7 * 86400)
 
@@ -17,11 +17,11 @@ public struct Loan: Sendable {
   public let clientID: String
   /// Who issues them.
   public let authority: Authority
-  /// How long it lasts: on the clock, and since the machine was started, whichever is over first.
+  /// How long it lasts: on the clock, and since the machine was started, whichever ends first.
   public let duration: Duration
 
-  /// - Throws: ``IdentityError/Code/invalidParameter``: for scopes that are none or are never lent (`openid`, `profile`,
-  ///   `offline_access`), and for a duration that is none or longer than ``longestDuration``.
+  /// - Throws: ``IdentityError/Code/invalidParameter``: for scopes that are invalid or never lent (`openid`, `profile`,
+  ///   `offline_access`), and for a duration that is not positive or is longer than ``longestDuration``.
   public init(
     scopes: [[String]], account: Account, clientID: String, authority: Authority, duration: Duration
   ) throws(IdentityError) {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Says when a loan is over: when its end has come on the clock, or when it has lasted long enough, a suspended machine's
+/// Decides when a loan has ended: when its end has come on the clock, or its duration has passed, a suspended machine's
 /// time included. A clock that is put back does not make it longer.
 struct LoanClock: Sendable {
   let end: Date

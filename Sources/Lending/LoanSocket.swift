@@ -44,7 +44,7 @@ final class LoanSocket: Sendable {
     return LoanSocket(path: socketPath(of: descriptor), socket: try socket(descriptor), place: nil)
   }
 
-  /// Makes a socket, in place of one that nobody listens on any more.
+  /// Makes a socket, in place of one without a listener.
   ///
   /// - Parameters:
   ///   - path: Its name; one in a directory of its own unless there is one.
@@ -69,7 +69,7 @@ final class LoanSocket: Sendable {
     }
     let path = absolute(path ?? "\(ownDirectory ?? runtime.path)/loan.sock")
     guard path.utf8.count <= longestSocketPath else { throw .pathTooLong(path: path) }
-    // Nobody else looks for a name in a directory that has just been made.
+    // No other process uses a name in a directory that has just been made.
     let lock: HeldLockFile?
     do throws(PrivateFileError) {
       lock =
@@ -137,7 +137,7 @@ final class LoanSocket: Sendable {
     guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
     let probe = unixSocket(SOCK_STREAM)
     defer { close(probe) }
-    // One that somebody listens on takes connections, or has too many.
+    // A socket with a listener accepts connections, or has too many.
     guard withSocketAddress(of: address(name, in: directory), { connect(probe, $0, $1) }) != 0,
       errno == ECONNREFUSED
     else {
@@ -146,7 +146,7 @@ final class LoanSocket: Sendable {
     guard unlinkat(directory, name, 0) == 0 else { throw failure("unlink", path) }
   }
 
-  /// Makes a socket that has its name only once somebody listens, so that one which refuses has been left behind.
+  /// Makes a socket that gets its name when it listens, so one that refuses connections was left behind.
   private static func listening(
     _ name: String, in directory: Int32, mode: mode_t, _ path: String
   ) throws(LendingError) -> (Int32, stat) {

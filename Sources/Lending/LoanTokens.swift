@@ -22,7 +22,7 @@ final class LoanTokens: Sendable {
     var failure: IdentityError?
     /// The last token that was got for these scopes.
     var own: AuthenticationResult?
-    /// What the server grants to who asks for these scopes alone, beyond them.
+    /// What the server grants for these scopes alone, beyond them.
     var excess: Set<String> = []
 
     func allows(_ result: AuthenticationResult, _ scopes: [String]) -> Bool {
@@ -128,7 +128,7 @@ extension IdentityError {
 }
 
 extension LoanRefusal {
-  /// What a failure of the sign-in layer means for a borrower, without words that may name somebody.
+  /// What a failure of the sign-in layer means for a borrower, without words that may contain personal data.
   init(_ error: IdentityError) {
     switch error.code {
     case .interactionRequired, .serverDeclinedScopes, .serverProtectionPoliciesRequired,

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Who may borrow, by the word of the person, who is asked once for each borrower and about one borrower at a time.
+/// Which borrowers the person allowed. The person is asked one time for each borrower, about one borrower at a time.
 final class Permissions: Sendable {
   /// So many borrowers wait for the person at most.
   private static let longestQueue = 16

@@ -119,17 +119,17 @@ package struct LoanDescription: Codable, Sendable, Equatable {
 package struct LoanRefusal: Codable, Sendable, Equatable, Error {
   /// Why, in the words of OAuth where it has one.
   package enum Code: String, Codable, Sendable, CaseIterable {
-    /// The request makes no sense: 400; 404 for another path, 405 for another method.
+    /// The request is invalid: 400; 404 for another path, 405 for another method.
     case invalidRequest = "invalid_request"
     /// The secret is missing or wrong: 401.
     case invalidClient = "invalid_client"
-    /// Somebody else's `client_id`: 403.
+    /// The `client_id` of another client: 403.
     case unauthorizedClient = "unauthorized_client"
     /// Not lent: 403.
     case invalidScope = "invalid_scope"
-    /// Another user, a web page, somebody who was declined, or the loan is over: 403.
+    /// Another user, a web page, a declined borrower, or the loan has ended: 403.
     case accessDenied = "access_denied"
-    /// The lender's person has to sign in, or to unlock something: 400, so that nobody repeats the request.
+    /// The lender's person has to sign in, or to unlock something: 400, so that clients do not repeat the request.
     case interactionRequired = "interaction_required"
     /// No token could be had that is good for as long as `min_validity` says: 400.
     case shortLived = "short_lived"

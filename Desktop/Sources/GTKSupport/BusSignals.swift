@@ -1,6 +1,6 @@
 import CGTK
 
-/// Calls a closure for signals on the session bus. Without a bus there are none.
+/// Calls a closure for signals on the session bus. Without a bus no signals arrive.
 @MainActor
 public final class BusSignals {
   private let cancellable = GTKObject(taking: UnsafeMutableRawPointer(g_cancellable_new()))
@@ -10,7 +10,7 @@ public final class BusSignals {
   private var subscriptions: [UInt32] = []
 
   /// - Parameters:
-  ///   - interfaces: The interfaces whose signals count, whoever sends them.
+  ///   - interfaces: The interfaces whose signals count, from any sender.
   ///   - handler: Told of each signal.
   public init(of interfaces: [String], _ handler: @escaping @MainActor () -> Void) {
     self.handler = handler

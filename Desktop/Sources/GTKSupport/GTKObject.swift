@@ -17,7 +17,7 @@ open class GTKObject {
     self.raw = g_object_is_floating(raw) != 0 ? g_object_ref_sink(raw) : raw
   }
 
-  /// Adds a reference of its own to an object that somebody else owns.
+  /// Adds a reference of its own to an object with another owner.
   public init(retaining raw: UnsafeMutableRawPointer) {
     self.raw = g_object_ref(raw)
   }

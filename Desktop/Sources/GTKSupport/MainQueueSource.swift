@@ -4,7 +4,7 @@ import Glibc
 
 /// Runs libdispatch's main queue, and with it Swift's `MainActor`, on GLib's loop of the first thread.
 ///
-/// libdispatch tells of work by a descriptor, as it does to Core Foundation's loop. The source stays as long as this
+/// libdispatch announces work by a descriptor, as it does to Core Foundation's loop. The source stays as long as this
 /// object.
 @MainActor
 final class MainQueueSource {

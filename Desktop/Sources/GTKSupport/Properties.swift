@@ -22,7 +22,7 @@ extension GTKObject {
     set(property, GTK_FUNDAMENTAL_OBJECT) { g_value_set_object($0, object.raw) }
   }
 
-  /// A property that is a text; empty where there is none.
+  /// A property that is a text; empty if it is unset.
   public func text(of property: String) -> String {
     var value = GValue()
     g_value_init(&value, GTK_FUNDAMENTAL_STRING)

@@ -9,7 +9,7 @@ public struct SignalHandler: Sendable {
 public struct SignalArguments {
   let values: UnsafeBufferPointer<GValue>
 
-  /// The text at a position; `nil` where there is none.
+  /// The text at a position; `nil` if the argument has none.
   public func string(_ index: Int) -> String? {
     value(index, type: GTK_FUNDAMENTAL_STRING).flatMap { g_value_get_string($0) }.map { String(cString: $0) }
   }

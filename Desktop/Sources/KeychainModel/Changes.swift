@@ -3,14 +3,14 @@ public import TokenCache
 extension Keychain {
   /// Tells when a group may have changed.
   ///
-  /// The counter that all programs share is compared once a second. What somebody changes without raising it, such as
+  /// The counter that all programs share is compared once a second. A change that does not raise it, such as
   /// by deleting an item with another tool, is seen by reading again from time to time.
   ///
   /// - Parameters:
   ///   - group: The group.
   ///   - interval: How often to compare the counter.
   ///   - patience: After how many comparisons without a difference to read again all the same.
-  /// - Returns: One element for each time to read; it ends when nobody waits for it any more.
+  /// - Returns: One element for each time to read; it ends when its consumer is gone.
   public func changes(
     of group: KeychainGroup, every interval: Duration = .seconds(1), patience: Int = 60
   ) -> AsyncStream<Void> {

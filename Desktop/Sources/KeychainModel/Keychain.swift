@@ -41,7 +41,7 @@ public final class Keychain: Sendable {
     GroupListing(of: group, try await snapshot(of: group))
   }
 
-  /// A number that is another one after every change to the group; `nil` while nobody can tell.
+  /// A number that differs after every change to the group; `nil` while it is unknown.
   @concurrent public func generation(of group: KeychainGroup) async -> UInt64? { store.generation(of: group) }
 
   /// Lets the keyring ask for its password.
@@ -120,7 +120,7 @@ public final class Keychain: Sendable {
 
   /// What sends requests. Made once, when it is first needed.
   ///
-  /// - Throws: ``Trouble`` when the settings of the network make no sense.
+  /// - Throws: ``Trouble`` when the settings of the network are invalid.
   func network() throws(Trouble) -> SoupHTTPTransport {
     do throws(HTTPTransportError) {
       return try transport.withLock { (transport) throws(HTTPTransportError) in

@@ -20,7 +20,7 @@ public struct KeychainSettings: Sendable {
   /// Where the files of other programs are, and which proxy to use.
   public let environment: [String: String]
 
-  /// What makes no sense in them. Nothing is done then but to say so.
+  /// The error in an invalid setting. The window then only reports it.
   public private(set) var trouble: Trouble?
 
   private var key: KeySource?
@@ -72,7 +72,7 @@ public struct KeychainSettings: Sendable {
     case ("file", 2): return .keyFile(path: parts[1])
     case ("credential", 2): return .credential(name: parts[1])
     default:
-      // Not quoted: somebody may have taken it for the place of the key itself.
+      // Not quoted: the value may be the key itself, put there by mistake.
       throw .setting(
         "LLAVERO_KEY", "For this window it should be file:PATH, credential:NAME, keyring or portal.")
     }

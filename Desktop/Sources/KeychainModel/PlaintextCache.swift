@@ -1,7 +1,7 @@
 import MSALExtensionsStore
 public import TokenCache
 
-/// A cache that another program keeps in clear.
+/// A plaintext cache of another program.
 public struct PlaintextCache: Sendable, Hashable, Identifiable {
   let peer: PeerCache
   public let path: String
@@ -20,7 +20,7 @@ public struct PlaintextCache: Sendable, Hashable, Identifiable {
 }
 
 extension Keychain {
-  /// The caches that other programs keep in clear.
+  /// The plaintext caches of other programs.
   @concurrent public func plaintextCaches() async -> [PlaintextCache] {
     var caches: [PlaintextCache] = []
     for peer in PeerRegistry(environment: settings.environment).caches {

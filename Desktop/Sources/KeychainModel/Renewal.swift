@@ -35,7 +35,7 @@ extension Keychain {
     }
   }
 
-  /// Who is to renew a token: the person's authority where the token is of its host, else its tenant in its cloud.
+  /// The authority that renews a token: the person's authority where the token is of its host, else its tenant in its cloud.
   private func authority(of token: TokenEntry, in snapshot: CacheSnapshot) throws(Trouble) -> Authority {
     let host = token.environment ?? ""
     let tenant = token.tenantID ?? "common"

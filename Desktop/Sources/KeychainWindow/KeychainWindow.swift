@@ -207,7 +207,7 @@ extension KeychainWindow {
     showHelp(help, on: builder.widget("status-button"))
   }
 
-  /// What the bar over the content tells of; what hinders everything has a page of its own.
+  /// The problem that the bar over the content shows; a problem that stops everything has a page of its own.
   private var barTrouble: Trouble? {
     mishap ?? (obstacle == nil ? listing?.troubles.first : isPlaintextShown ? obstacle : nil)
   }

@@ -2,7 +2,7 @@ import GTKSupport
 import KeychainModel
 import TokenCache
 
-/// The caches that other programs keep in clear.
+/// The plaintext caches of other programs.
 @MainActor
 final class PlaintextPage {
   private let list: ListBox

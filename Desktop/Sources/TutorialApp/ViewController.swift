@@ -5,7 +5,7 @@ import HTTPTypesFoundation
 import MSAL
 import SoupTransport
 
-/// The app of Microsoft's tutorials for iOS and macOS: signs somebody in, calls Microsoft Graph, and signs them out.
+/// The app of Microsoft's tutorials for iOS and macOS: signs a person in, calls Microsoft Graph, and signs them out.
 ///
 /// It is what that code becomes on Linux. Only the views are others, and Graph is asked by the library's transport,
 /// which unlike URLSession sends no token on to where Graph redirects.
@@ -63,7 +63,7 @@ final class ViewController {
   private func callGraphAPI() {
     loadCurrentAccount { account in
       guard let currentAccount = account else {
-        // Nobody is signed in: the person has to.
+        // No account is signed in: an interactive sign-in is needed.
         self.acquireTokenInteractively()
         return
       }
@@ -189,7 +189,7 @@ final class ViewController {
     }
   }
 
-  /// Shows what is waited for, and lets nobody ask for a second thing meanwhile.
+  /// Shows the running operation, and disables the other ones meanwhile.
   private func begin(_ status: String, canBeCancelled: Bool = false) {
     views.statusLabel.text = status
     views.spinner.isSpinning = true

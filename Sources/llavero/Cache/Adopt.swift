@@ -47,7 +47,7 @@ struct Adopt: AsyncParsableCommand {
     let failed: [Failed]
   }
 
-  /// What hinders one cache hinders all: the group cannot be written.
+  /// A problem of all caches: the group cannot be written.
   private struct GroupFailure: Error {
     let error: CacheError
   }

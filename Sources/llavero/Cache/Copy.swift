@@ -74,7 +74,7 @@ protocol CopySide: Sendable {
 enum SourceSide: CopySide { static let name = "from" }
 enum TargetSide: CopySide { static let name = "to" }
 
-/// What is said of one of two stores.
+/// The options of one of two stores.
 struct SideOptions<Side: CopySide>: ParsableArguments {
   @Option(name: .customLong(Side.name + "-store"), help: "The kind of the store that is copied \(Side.name).")
   var kind: StoreKind?
@@ -97,7 +97,7 @@ struct SideOptions<Side: CopySide>: ParsableArguments {
   @Option(name: .customLong(Side.name + "-etcd-password"), help: "Its password, as --etcd-password.")
   var etcdPassword: KeyChoice?
 
-  /// What is said of both, changed by what is said of this one.
+  /// The options of both, changed by those of this one.
   func store(_ both: StoreOptions) -> StoreOptions {
     var options = both
     options.kind = kind ?? both.kind

@@ -5,7 +5,7 @@ import Glibc
 struct FileStatus {
   private let attributes: [FileAttributeKey: Any]
 
-  /// The status of the file itself, where it is a link; `nil` where there is none.
+  /// The status of the file itself, where it is a link; `nil` if it does not exist.
   init?(_ path: String) {
     guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
     self.attributes = attributes

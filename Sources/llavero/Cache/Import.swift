@@ -88,7 +88,7 @@ struct Import: AsyncParsableCommand {
       throw Failure.Message(
         name: error.code.rawValue, message: "\(name): \(error.message)", advice: advice)
     }
-    // Any JSON object would do for the format, and be kept for good.
+    // The format accepts any JSON object, and would keep it forever.
     guard document.recordCount > 0 || document.isEmpty else {
       throw Failure.Message(
         name: "not_a_cache", message: "\(name): There is no record of a token cache in it.", advice: advice)

@@ -9,7 +9,7 @@ struct RecordSummary: Encodable {
     case valid, expired
     /// Good only while the token service is down.
     case extended
-    /// Not here, but to be had of who lends it.
+    /// Not here, but available from the lender.
     case lent
   }
 

@@ -56,7 +56,7 @@ struct Sources: AsyncParsableCommand {
     // Several caches may share a lock file.
     var known: Set<PeerFinding> = []
     for peer in PeerRegistry().caches {
-      // What hinders one item hinders all.
+      // A problem with one item is a problem with all.
       if failure != nil && peer.file == nil { continue }
       do throws(CacheError) {
         let report = try await store.store(of: peer, group: .default, client: client).inspect()

@@ -71,7 +71,7 @@ struct BrokerCheck: Check {
       : .ok(message)
   }
 
-  /// Where the broker is not required it is missed by nobody but those whom it alone lets in.
+  /// Unless the broker is required, it is missed only by users that cannot sign in without it.
   private func finding(_ message: String, _ advice: String?) -> Finding {
     policy == .required ? .problem(message, advice: advice) : .warning(message, advice: advice)
   }

@@ -8,12 +8,12 @@ protocol Check: Sendable {
   /// What is looked at, as a stable name for programs.
   static var name: String { get }
 
-  /// What there is to say, best in one finding. What it throws is a problem.
+  /// The findings, preferably one. An error that it throws is a problem.
   func examine(_ patient: Patient) async throws -> [Finding]
 }
 
 extension Check {
-  /// What there is to say, also where the check could not be made.
+  /// The findings, also where the check could not be made.
   func findings(_ patient: Patient) async -> [Finding] {
     do {
       return try await examine(patient)

@@ -7,7 +7,7 @@ struct EtcdCheck: Check {
 
   /// Clocks may differ by so much, in seconds.
   private static let clockTolerance = 5.0
-  /// How much of the quota may be in use before somebody should look.
+  /// How much of the quota may be in use before a warning.
   private static let fullness = 0.8
 
   let store: EtcdCacheStore
@@ -107,7 +107,7 @@ struct EtcdRightsCheck: Check {
   }
 }
 
-/// Whether etcd tells of changes as they happen.
+/// Whether etcd reports changes when they happen.
 struct EtcdWatchCheck: Check {
   static let name = "etcd_watch"
 

@@ -1,6 +1,6 @@
 extension Finding {
-  /// What is wrong with the owner or the mode of a file or directory; `nil` where nothing is, or where there is none.
-  /// `advice` is for what is a link or belongs to somebody else.
+  /// What is wrong with the owner or the mode of a file or directory; `nil` where nothing is wrong, or where it does not exist.
+  /// `advice` is for a link or a file of another user.
   static func ofAccess(to path: String, advice: String) -> Finding? {
     guard let status = FileStatus(path) else { return nil }
     guard status.isOwn, status.isDirectory || status.isRegular else {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import IdentityClient
 import TokenCache
 
-/// Whether who lends tokens answers, and what is lent. No token is asked for: the lender may have to ask a person.
+/// Whether the lender responds, and what is lent. No token is asked for: the lender may have to ask a person.
 struct LenderCheck: Check {
   static let name = "lender"
 

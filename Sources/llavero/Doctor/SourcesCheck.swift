@@ -14,7 +14,7 @@ struct SourcesCheck: Check {
     var known: Set<PeerFinding> = []
     var isKeyringOutOfReach = false
     for peer in PeerRegistry(environment: patient.environment).caches {
-      // What hinders one item hinders all.
+      // A problem with one item is a problem with all.
       if isKeyringOutOfReach && peer.file == nil { continue }
       let store = MSALExtensionsCacheStore(
         peer, collection: patient.options.collection, prompt: patient.options.prompt, timeout: .seconds(10),

@@ -6,7 +6,7 @@ import Synchronization
 enum TokenOrigin: Sendable, Hashable {
   /// The store of this machine, which keeps them.
   case store
-  /// Somebody who lends them at a Unix socket.
+  /// A lender at a Unix socket.
   case lender(socket: String)
 
   static let forms = "unix:PATH, the socket of \"llavero lend\", or off"

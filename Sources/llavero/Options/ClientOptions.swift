@@ -37,7 +37,7 @@ struct ClientOptions: ParsableArguments {
 
   /// The authority to ask.
   ///
-  /// - Throws: `Failure.Message` of code `usage` for an address that is none of an authority.
+  /// - Throws: `Failure.Message` of code `usage` for an address that is not an authority's.
   var namedAuthority: Authority {
     get throws(Failure.Message) {
       var authority = Authority.default
@@ -61,7 +61,7 @@ struct ClientOptions: ParsableArguments {
     }
   }
 
-  /// The client that these options describe, which asks the cache, and the broker, and nobody else. Its tokens are good for
+  /// The client that these options describe, which asks only the cache and the broker. Its tokens are good for
   /// `minimumValidity` seconds at least.
   func publicClient(minimumValidity: Double? = nil, broker: BrokerPolicy) throws -> PublicClient {
     try PublicClient(
@@ -70,7 +70,7 @@ struct ClientOptions: ParsableArguments {
   }
 
   /// The client that these options describe, with the network and a browser. `opened` is the cache, where it is open
-  /// already: nobody is asked for its passphrase twice.
+  /// already: its passphrase is not asked for twice.
   func networkClient(
     minimumValidity: Double? = nil, broker: BrokerPolicy, cache opened: TokenCacheAccessor? = nil,
     browser: any WebAuthenticator = BrowserAuthenticator.here()
@@ -91,7 +91,7 @@ struct ClientOptions: ParsableArguments {
     return try networkClient(minimumValidity: minimumValidity, broker: broker, cache: opened)
   }
 
-  /// The client for tokens that somebody lends, who says which client and authority they are of. What the environment
+  /// The client for borrowed tokens. The lender says which client and authority they are of. What the environment
   /// and the configuration say of these is about a sign-in of this machine's own; what the command line says has to be
   /// so.
   func borrowingClient(

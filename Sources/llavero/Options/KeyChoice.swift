@@ -131,7 +131,7 @@ enum KeyChoice: ExpressibleByArgument, Sendable, Hashable {
         advice: "Open it for the command, for example with \(descriptor)< FILE.")
     }
     defer { wipe(&bytes) }
-    // Whoever comes next in this process finds a file at its beginning again.
+    // The next reader in this process finds a file at its beginning again.
     lseek(descriptor, 0, SEEK_SET)
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     return unsafe bytes.withUnsafeBytes { unsafe SecretBytes(copying: $0) }

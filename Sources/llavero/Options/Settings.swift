@@ -42,7 +42,7 @@ struct Settings: Sendable {
   /// Keeps ``current`` from ending the process over settings that are not known: for the commands that mend a configuration.
   static func passOverUnknown() { passesOverUnknown.store(true, ordering: .sequentiallyConsistent) }
 
-  /// The settings of this process, which a configuration that makes no sense ends.
+  /// The settings of this process. An invalid configuration ends it.
   static let current: Settings = {
     do throws(Failure.Message) {
       let settings = try Settings(environment: processEnvironment())
@@ -55,7 +55,7 @@ struct Settings: Sendable {
     }
   }()
 
-  /// - Throws: `Failure.Message` of code `usage` that names what makes no sense, and where it stands.
+  /// - Throws: `Failure.Message` of code `usage` that names the invalid setting and its origin.
   init(environment: [String: String]) throws(Failure.Message) {
     let source = try SettingSource(environment: environment)
     unknown = source.unknown
@@ -75,7 +75,7 @@ struct Settings: Sendable {
       "It should be \(StoreKind.allCases.map(\.rawValue).joined(separator: " or "))."
     }
     origin = try source.value("from", TokenOrigin.init, TokenOrigin.refusal)
-    // Not quoted: somebody may have taken it for the place of the key itself.
+    // Not quoted: the value may be the key itself, put there by mistake.
     let keyRefusal = { (_: String) in "It should be \(KeyChoice.forms)." }
     key = try source.value("key", KeyChoice.init(argument:), keyRefusal)
     endpoints = try source.text("endpoints")
@@ -143,7 +143,7 @@ private struct SettingSource {
   }
 
   private static func settings(in path: String) throws(Failure.Message) -> [String: String] {
-    // Whoever has no home, or one that is out of reach, has no configuration either.
+    // Without a home directory, or with an unreadable one, there is no configuration either.
     if unsafe access(path, F_OK) != 0, [ENOENT, ENOTDIR, EACCES].contains(errno) { return [:] }
     let contents: [UInt8]?
     do throws(PrivateFileError) {
@@ -178,7 +178,7 @@ private struct SettingSource {
     return setting.text
   }
 
-  /// A setting of a kind; `refusal` says what is wrong with a text that is none.
+  /// A setting of a kind; `refusal` says what is wrong with an invalid text.
   func value<Value>(
     _ name: String, _ parse: (String) -> Value?, _ refusal: (String) -> String
   ) throws(Failure.Message) -> Value? {

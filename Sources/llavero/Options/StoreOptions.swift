@@ -65,7 +65,7 @@ struct StoreOptions: ParsableArguments {
   /// The store that was chosen.
   ///
   /// - Throws: `Failure.Message` of code `usage` where it lacks something, such as a key, and where tokens are borrowed;
-  ///   `CacheError` for endpoints and prefixes that are none.
+  ///   `CacheError` for invalid endpoints and prefixes.
   var store: any CacheStore {
     get throws {
       try requireStore()
@@ -207,7 +207,7 @@ struct GroupOptions: ParsableArguments {
 }
 
 extension TokenCacheAccessor {
-  /// Throws now what would hinder a write: that a store's key is out of reach, or the store cannot be made.
+  /// Throws now what would make a write fail: that a store's key is out of reach, or the store cannot be made.
   func prepareStore() async throws(CacheError) {
     try await (store as? any SealedStore)?.open(makingStore: true)
   }

@@ -47,7 +47,7 @@ enum ProcessSetup {
   }
 
   /// Gives a stream that was closed something that fails as it did; the next file to be opened would take its place, and
-  /// get what is said on it. What is said on standard error goes nowhere.
+  /// get what is said on it. Standard error is discarded.
   private static func openStandardStreams() {
     for (stream, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
     where fcntl(stream, F_GETFD) < 0 {

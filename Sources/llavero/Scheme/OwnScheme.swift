@@ -6,7 +6,7 @@ struct OwnScheme: ExpressibleByArgument, Equatable, Sendable {
 
   /// Takes a scheme, also as the redirect URI that begins with it.
   ///
-  /// - Returns: `nil` for what is none.
+  /// - Returns: `nil` for an invalid one.
   init?(argument: String) {
     let name = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)[0].lowercased()
     guard name.utf8.first.map({ Self.letters.contains($0) }) ?? false, name.utf8.count <= Self.maximumLength,

@@ -148,7 +148,7 @@ struct Scheme: ParsableCommand {
       let lock = try Install.lock()
       defer { lock.release() }
       let isInstalled = try SchemeEntry(existing: scheme.name) != nil
-      // What may be left of a file that somebody removed goes as well.
+      // Entries of a file that was removed by hand are removed as well.
       try SchemeDefaults.change(scheme.name, leadsToOwn: false)
       guard isInstalled else {
         throw Failure.Message(
@@ -197,7 +197,7 @@ struct Scheme: ParsableCommand {
     func run() throws {
       try SchemeDefaults.checkLists()
       let lines = SchemeEntry.installed.compactMap { scheme -> Result.Line? in
-        // A file of somebody else's is none of the tool's business.
+        // A file of another user is not changed.
         guard let entry = try? SchemeEntry(existing: scheme) else { return nil }
         let handler = SchemeHandler(of: scheme)
         let state: State =

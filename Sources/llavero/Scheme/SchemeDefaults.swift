@@ -2,7 +2,7 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 
-/// The person's list of the programs that kinds of content and schemes lead to (Association between MIME types and
+/// The person's list of the handlers of content types and schemes (Association between MIME types and
 /// applications).
 enum SchemeDefaults {
   private static let limit = 16 << 20

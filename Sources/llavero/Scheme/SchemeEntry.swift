@@ -2,7 +2,7 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 
-/// The desktop file that leads the addresses of a scheme to a program (Desktop Entry Specification).
+/// The desktop file that makes a program the handler of a scheme (Desktop Entry Specification).
 struct SchemeEntry {
   let scheme: String
   let program: String
@@ -15,10 +15,10 @@ struct SchemeEntry {
   private static let group = "Desktop Entry"
   private static let limit = 1 << 20
 
-  /// What there is for a scheme.
+  /// The entry of a scheme.
   ///
-  /// - Returns: `nil` where there is none.
-  /// - Throws: `Failure.Message` for a file of somebody else's.
+  /// - Returns: `nil` without an entry.
+  /// - Throws: `Failure.Message` for a file of another user.
   init?(existing scheme: String) throws(Failure.Message) {
     let path = Self.path(of: scheme)
     guard FileStatus(path) != nil else { return nil }

@@ -61,7 +61,7 @@ struct ServiceCredential {
       [program, "encrypt", "--name=\(name)", "-", "-"], input: input.reading, errors: errors.writing,
       cancellable)
     close(errors.writing)
-    // Whoever it may have started could keep the other end.
+    // A process that it started could keep the other end.
     _ = fcntl(errors.reading, F_SETFL, O_NONBLOCK)
     let said = String(decoding: readAll(errors.reading, limit: 1 << 16) ?? [], as: UTF8.self)
     let lines = said.split(separator: "\n")

@@ -123,7 +123,7 @@ struct Setup: AsyncParsableCommand {
     parentDirectory(of: configuration) + "/key"
   }
 
-  /// Settles what no option names: by questions where there is somebody to ask.
+  /// Settles what no option names: by questions on a terminal.
   private mutating func choose(defaultKey: String) async throws {
     let current = Settings.current
     let asks = Terminal.isInput && !output.json

@@ -7,7 +7,7 @@ enum AccountOrigin: String, Encodable {
   /// The identity broker, which signs it in.
   case broker
   case both
-  /// Who lends its tokens.
+  /// The lender of its tokens.
   case lender
 
   /// - Parameters:

@@ -6,7 +6,7 @@ import TokenCache
 extension PublicClient {
   /// The account that a command is about.
   ///
-  /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when
+  /// - Throws: `Failure.Message`: of code `interactionRequired` when no account is signed in, and `usage` when
   ///   several are and none is named.
   func account(named name: String?) async throws -> Account {
     let isRequired = configuration.brokerPolicy == .required
@@ -26,7 +26,7 @@ extension PublicClient {
   ///   - name: A user name or home account id.
   ///   - snapshot: What the group holds; `nil` where that is out of reach, and the broker does without.
   /// - Returns: The accounts.
-  /// - Throws: Also where there is none and something cannot be read.
+  /// - Throws: Also when no account was found and something cannot be read.
   func accountsEverywhere(named name: String?, in snapshot: CacheSnapshot?) async throws -> DeviceAccounts {
     var found = try await deviceAccounts(in: snapshot)
     found.accounts = found.accounts.named(name)
@@ -75,7 +75,7 @@ extension PublicClient {
 extension CacheSnapshot {
   /// The accounts that are signed in to a client, or those of them that go by a user name or home account id.
   ///
-  /// - Throws: `CacheError` where there is none and something cannot be read.
+  /// - Throws: `CacheError` when no account was found and something cannot be read.
   func accounts(named name: String?, of clientID: String) throws(CacheError) -> [Account] {
     guard let name else { return try accounts(AccountFilter(clientID: clientID)) }
     for var filter in AccountFilter.filters(named: name) {
@@ -93,7 +93,7 @@ extension CacheSnapshot {
 
   /// The one account that goes by a name or, without one, is signed in to a client.
   ///
-  /// - Throws: `Failure.Message`: of code `interactionRequired` when nobody is signed in, and `usage` when
+  /// - Throws: `Failure.Message`: of code `interactionRequired` when no account is signed in, and `usage` when
   ///   several are and none is named. `CacheError` also when none is named and something cannot be read, which may be
   ///   another.
   fileprivate func account(named name: String?, of clientID: String) throws -> Account {
@@ -117,7 +117,7 @@ extension [Account] {
   ///   - snapshot: What the group holds, where it is known.
   ///   - failure: Why there may be others.
   /// - Returns: The account.
-  /// - Throws: `Failure.Message` where there is none, or are several.
+  /// - Throws: `Failure.Message` for no account, or several.
   func only(
     named name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil
   ) throws(Failure.Message) -> Account {

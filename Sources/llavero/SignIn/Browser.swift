@@ -21,7 +21,7 @@ struct BrowserElsewhere: WebAuthenticator {
 
   let port: UInt16?
 
-  // Where nobody can paste, the code stands in no address.
+  // Without a way to paste, the code is in no address.
   var requiredResponseMode: ResponseMode? { PastedLines.arePossible ? .query : nil }
 
   func authorize(

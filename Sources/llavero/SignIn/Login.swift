@@ -93,7 +93,7 @@ struct Login: AsyncParsableCommand {
     Terminal.out(printable("Signed in as \(name), for \(result.scopes.joined(separator: " "))."))
   }
 
-  /// A store that is locked, or of which a part cannot be read, is told of before the person signs in, not after.
+  /// A store that is locked, or of which a part cannot be read, is reported before the person signs in, not after.
   private func checkStore(of client: PublicClient) async throws {
     let snapshot = try await client.cache.snapshot()
     let known = try snapshot.accounts(named: account, of: client.configuration.clientID)

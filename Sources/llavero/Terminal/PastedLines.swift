@@ -17,7 +17,7 @@ final class PastedLines: Sendable {
   private let silence: TypingSilence
   private let queue = DispatchQueue(label: "llavero.paste")
 
-  /// Whether standard input is a terminal, and this process in its foreground: whoever changes it from the background is
+  /// Whether standard input is a terminal, and this process in its foreground: a process that changes it from the background is
   /// stopped.
   static var arePossible: Bool { Terminal.isInput && tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
@@ -41,7 +41,7 @@ final class PastedLines: Sendable {
     }
   }
 
-  /// Makes the terminal as it was before. To be called once, when nobody waits for a line.
+  /// Makes the terminal as it was before. To be called one time, when no read is waiting for a line.
   func end() { queue.sync { silence.end() } }
 
   private func read() -> String? {

@@ -17,7 +17,7 @@ struct Table {
     rows.append(cells.map(printable))
   }
 
-  /// Prints the table, cut to the terminal's width; in full where the stream is none. `style` says how a cell
+  /// Prints the table, cut to the terminal's width; in full where the stream is not a terminal. `style` says how a cell
   /// looks.
   func print(to stream: Stream = Terminal.output, style: (_ column: Int, _ cell: String) -> Style?) {
     let widths = fitted(to: stream.width)

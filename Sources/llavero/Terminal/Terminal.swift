@@ -106,7 +106,7 @@ struct Stream: Sendable {
   func write(_ text: String) { write(Array(text.utf8)) }
 
   /// Writes bytes. When that fails on standard output the process ends, since the rest has no use; a message on standard
-  /// error that nobody can read changes nothing.
+  /// error that cannot be written changes nothing.
   func write(_ bytes: [UInt8]) {
     if writeAll(bytes.span, to: descriptor) || descriptor == STDERR_FILENO { return }
     // A reader that has seen enough, such as head, is no reason to complain.

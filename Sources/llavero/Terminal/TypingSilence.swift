@@ -10,7 +10,7 @@ struct TypingSilence: Sendable {
   enum Event {
     case typing
     case signal(Int32)
-    /// Somebody called ``wake()``.
+    /// ``wake()`` was called.
     case wake
   }
 
@@ -37,7 +37,7 @@ struct TypingSilence: Sendable {
     var silent = unsafe settings.pointee
     silent.c_lflag &= ~tcflag_t(inLines ? ECHO : ECHO | ICANON)
     unsafe withUnsafeMutableBytes(of: &silent.c_cc) {
-      // Whoever stopped the process here would be left with a terminal that shows nothing.
+      // If the process is stopped here, its terminal would stay silent.
       unsafe $0[Int(VSUSP)] = 0
       guard !inLines else { return }
       unsafe $0[Int(VMIN)] = 1
@@ -80,7 +80,7 @@ struct TypingSilence: Sendable {
 }
 
 extension Terminal {
-  /// Lets the terminal show again what is typed, if a question for a secret has changed that. For whoever ends the process
+  /// Lets the terminal show again what is typed, if a question for a secret has changed that. For code that ends the process
   /// while another thread asks.
   static func showTyping() {
     guard isSilent.exchange(false, ordering: .sequentiallyConsistent) else { return }

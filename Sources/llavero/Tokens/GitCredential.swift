@@ -71,7 +71,7 @@ private struct GitCredentialQuestion {
     }
   }
 
-  /// Tells git a token, unless that is none.
+  /// Gives git a token, unless it is invalid.
   func answer(_ result: AuthenticationResult) {
     // A line break would begin another line of the answer.
     let username = result.account.username.flatMap { $0 == printable($0) ? $0 : nil } ?? "llavero"

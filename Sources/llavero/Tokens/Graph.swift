@@ -135,7 +135,7 @@ extension GraphError: ToolError {
     guard exitCode == .interactionRequired else {
       return Failure.Message(code: exitCode, name: code.rawValue, message: message + suffix, advice: advice)
     }
-    // Who borrows cannot sign in here.
+    // A borrower cannot sign in here.
     let isBorrowed = StoreOptions.namedSocket != nil
     return Failure.Message(
       code: exitCode, name: code.rawValue, message: message + suffix,

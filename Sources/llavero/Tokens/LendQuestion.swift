@@ -5,13 +5,13 @@ import TokenCache
 
 /// Asks whether a program may borrow: on the terminal, or where the tool is not in front of one, at the desktop.
 struct LendQuestion: Sendable {
-  /// How long the person has. Nobody who answers means no.
+  /// How long the person has. No response means no.
   private static let limit = Duration.seconds(60)
 
   private let account: Account
   private let queue = BlockingQueue(label: "llavero.question")
 
-  /// - Throws: `Failure.Message` where nobody can be asked.
+  /// - Throws: `Failure.Message` where no question can be shown.
   init(account: Account) async throws(Failure.Message) {
     self.account = account
     if Self.foregroundTerminal({ _ in true }) == true { return }

@@ -89,7 +89,7 @@ extension ClientOptions {
     }
     var cache: TokenCacheAccessor?
     if try self.cache.store.lenderSocket == nil {
-      // No HTTP is set up yet, which takes longer than all else. The broker is asked here where nobody else is asked
+      // No HTTP is set up yet, which takes longer than all else. The broker is asked here where nothing else is asked
       // afterwards; else with them, so that the question is put once.
       let client = try publicClient(
         minimumValidity: minimumValidity, broker: policy == .required ? .required : .off)
@@ -98,7 +98,7 @@ extension ClientOptions {
         if policy == .required { return try await client.acquireTokenSilent(asked) }
         if let result = try await client.acquireTokenFromCache(asked) { return result }
       } catch  where policy == .automatic && error.isNotSignedIn {
-        // The broker may know somebody.
+        // The broker may have an account.
       }
       cache = client.cache
     }

@@ -24,7 +24,7 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   ///   - result: The token.
   ///   - environment: The process's, where kubectl says which version it speaks.
   /// - Returns: The text, without a line break at its end.
-  /// - Throws: `Failure.Message`: for what is no token, and of code `usage` for a version that nobody knows.
+  /// - Throws: `Failure.Message`: for an invalid token, and of code `usage` for an unknown version.
   func text(of result: AuthenticationResult, environment: [String: String]) throws -> String {
     guard result.isWellFormed else {
       throw Failure.Message(

@@ -2,7 +2,7 @@ import CGTK
 
 /// Widgets that were described in GtkBuilder's XML.
 public final class Builder: GTKObject {
-  /// - Parameter description: An `interface` element. What makes no sense in it ends the process, as GTK does it.
+  /// - Parameter description: An `interface` element. An invalid description ends the process, as in GTK.
   public init(_ description: String) {
     super.init(taking: UnsafeMutableRawPointer(gtk_builder_new_from_string(description, -1)))
   }
@@ -12,7 +12,7 @@ public final class Builder: GTKObject {
     UnsafeMutableRawPointer(gtk_builder_get_object(opaque, id))
   }
 
-  /// A widget by its `id`, or one without use where there is none of that name.
+  /// A widget by its `id`, or an unused one if no widget has that name.
   public func widget(_ id: String) -> Widget {
     guard let object = object(id) else { return Label("There is no \(id).") }
     return Widget(retaining: object)

@@ -7,7 +7,7 @@ public final class Button: Widget {
     super.init(taking: gtk_button_new_with_label(label))
   }
 
-  /// Calls a closure each time when somebody clicks, or uses the keyboard for it.
+  /// Calls a closure for each click, or its equivalent on the keyboard.
   public func onClick(_ handler: @escaping @MainActor () -> Void) {
     connect("clicked", handler)
   }

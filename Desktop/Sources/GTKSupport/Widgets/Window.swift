@@ -56,7 +56,7 @@ public final class Window: Widget {
     gtk_window_close(cast())
   }
 
-  /// Calls a closure when somebody closes the window, before it goes.
+  /// Calls a closure when the window is about to close.
   ///
   /// - Parameter handler: Returns whether the window may go now.
   public func onCloseRequest(_ handler: @escaping @MainActor () -> Bool) {
