@@ -26,7 +26,6 @@ let package = Package(
     .library(name: "ProofOfPossession", targets: ["ProofOfPossession"]),
     .library(name: "IdentityBroker", targets: ["IdentityBroker"]),
     .library(name: "Lending", targets: ["Lending"]),
-    .library(name: "Borrowing", targets: ["Borrowing"]),
     .library(name: "MicrosoftGraph", targets: ["MicrosoftGraph"]),
     .library(name: "HTTPSupport", targets: ["HTTPSupport"]),
     .library(name: "SoupTransport", targets: ["SoupTransport"]),
@@ -113,19 +112,12 @@ let package = Package(
     .target(
       name: "IdentityBroker", dependencies: ["CGLib", "GLibSupport", "IdentityClient", "TokenCache"],
       swiftSettings: common),
-    // What lender and borrower say to each other. It needs no HTTP library, and the borrower has none.
-    .target(name: "LoanProtocol", dependencies: ["GLibSupport"], swiftSettings: safe),
     .target(
       name: "Lending",
       dependencies: [
-        "CGLib", "GLibSupport", "HTTPListener", "HTTPSupport", "IdentityClient", "LoanProtocol", "TokenCache",
+        "CGLib", "GLibSupport", "HTTPListener", "HTTPSupport", "IdentityClient", "TokenCache", httpTypes,
       ],
       swiftSettings: common),
-    // Apart from the lender, who has an HTTP server. Here a transport of the caller's does.
-    .target(
-      name: "Borrowing",
-      dependencies: ["HTTPSupport", "IdentityClient", "LoanProtocol", "TokenCache", httpTypes],
-      swiftSettings: safe),
     .target(
       name: "MicrosoftGraph", dependencies: ["HTTPSupport", "IdentityClient", "TokenCache", httpTypes],
       swiftSettings: safe),
@@ -139,8 +131,8 @@ let package = Package(
     .executableTarget(
       name: "llavero",
       dependencies: [
-        "Borrowing", "BrowserSignIn", "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport",
-        "IdentityBroker", "IdentityClient", "KeyringStore", "Lending", "MSALExtensionsStore",
+        "BrowserSignIn", "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport", "IdentityBroker",
+        "IdentityClient", "KeyringStore", "Lending", "MSALExtensionsStore",
         "MicrosoftGraph", "Sealing", "SecretService", "SoupTransport", "TokenCache", argumentParser,
         httpTypes,
       ],
@@ -249,14 +241,14 @@ let package = Package(
     .testTarget(
       name: "LendingTests",
       dependencies: [
-        "GLibSupport", "HTTPSupport", "IdentityClient", "Lending", "LoanProtocol", "SoupTransport",
+        "GLibSupport", "HTTPSupport", "IdentityClient", "Lending", "SoupTransport",
         "TestSupport", "TokenCache",
       ],
       swiftSettings: common),
     .testTarget(
       name: "BorrowingTests",
       dependencies: [
-        "Borrowing", "HTTPSupport", "IdentityClient", "LoanProtocol", "SoupTransport", "TestSupport",
+        "HTTPSupport", "IdentityClient", "Lending", "SoupTransport", "TestSupport",
         "TokenCache",
       ],
       swiftSettings: common),
@@ -284,8 +276,8 @@ let package = Package(
     .testTarget(
       name: "MSALTests",
       dependencies: [
-        "Borrowing", "BrowserSignIn", "EntraLab", "GLibSupport", "HTTPSupport", "IdentityBroker",
-        "IdentityClient", "MSAL", "MSALExtensionsStore",
+        "BrowserSignIn", "EntraLab", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
+        "Lending", "MSAL", "MSALExtensionsStore",
         "ProofOfPossession", "SecretService", "SoupTransport", "TestSupport", "TokenCache", httpTypes,
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),

@@ -3,7 +3,6 @@ public import FoundationEssentials
 import GLibSupport
 import HTTPListener
 public import IdentityClient
-import LoanProtocol
 import Synchronization
 import TokenCache
 

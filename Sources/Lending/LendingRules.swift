@@ -3,7 +3,6 @@ import GLibSupport
 import HTTPListener
 import HTTPSupport
 import IdentityClient
-import LoanProtocol
 import TokenCache
 
 /// Decides what a request to a lender is. Knows no sockets and keeps no state.

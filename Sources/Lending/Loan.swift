@@ -1,6 +1,5 @@
 import FoundationEssentials
 public import IdentityClient
-import LoanProtocol
 public import TokenCache
 
 /// What is lent: access tokens of one account, for just these scopes, for some time.

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import IdentityClient
-import LoanProtocol
 import Synchronization
 import TokenCache
 

@@ -47,7 +47,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// Has the keys that tokens of ``MSALAuthenticationSchemePop`` are bound to, such as `GroupKeys()` of the product
   /// `ProofOfPossession`. Without it requests with that scheme fail. MSAL for iOS and macOS has its own at hand.
   open var popKeys: (any PopKeyProvider)?
-  /// The only source of tokens if set, such as a `LoanBroker` of the product `Borrowing` for borrowed tokens.
+  /// The only source of tokens if set, such as a `LoanBroker` of the product `Lending` for borrowed tokens.
   /// Requests then go neither to a server nor to the machine's identity broker, and no sign-in happens here. The cache may
   /// be out of reach. MSAL for iOS and macOS has nothing like it.
   open var tokenBroker: (any TokenBroker)?

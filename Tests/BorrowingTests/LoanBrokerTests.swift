@@ -1,8 +1,7 @@
 import FoundationEssentials
 import HTTPSupport
 import IdentityClient
-import Borrowing
-import LoanProtocol
+import Lending
 import SoupTransport
 import Synchronization
 import TestSupport

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import LoanProtocol
+import Lending
 import Testing
 
 /// What a lender sent.

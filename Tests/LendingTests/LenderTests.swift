@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Glibc
 import IdentityClient
-import LoanProtocol
 import Synchronization
 import TestSupport
 import Testing

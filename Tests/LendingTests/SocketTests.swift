@@ -4,7 +4,6 @@ import GLibSupport
 import Glibc
 import IdentityClient
 import Lending
-import LoanProtocol
 import Synchronization
 import TestSupport
 import Testing

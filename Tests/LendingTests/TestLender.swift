@@ -1,7 +1,6 @@
 import FoundationEssentials
 import IdentityClient
 import Lending
-import LoanProtocol
 import Synchronization
 import TestSupport
 import TokenCache

@@ -1,6 +1,6 @@
 import Foundation
 import IdentityClient
-import Borrowing
+import Lending
 import SoupTransport
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
-import Borrowing
 import FoundationEssentials
 import IdentityClient
+import Lending
 import TokenCache
 
 /// Whether the lender responds, and what is lent. No token is asked for: the lender may have to ask a person.

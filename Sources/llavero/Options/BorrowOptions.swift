@@ -1,5 +1,5 @@
 import ArgumentParser
-import Borrowing
+import Lending
 import Synchronization
 
 /// Where the tool has its tokens from.

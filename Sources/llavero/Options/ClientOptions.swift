@@ -1,9 +1,9 @@
 import ArgumentParser
-import Borrowing
 import BrowserSignIn
 import FoundationEssentials
 import GLibSupport
 import IdentityClient
+import Lending
 import TokenCache
 
 /// Which app signs people in, and where.

@@ -1,6 +1,6 @@
-import Borrowing
 import IdentityBroker
 import IdentityClient
+import Lending
 import TokenCache
 
 extension PublicClient {

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Borrowing
 import FoundationEssentials
 import IdentityClient
+import Lending
 import TokenCache
 
 struct Status: AsyncParsableCommand, SignsIn {

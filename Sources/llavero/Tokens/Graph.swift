@@ -1,8 +1,8 @@
 import ArgumentParser
-import Borrowing
 import FoundationEssentials
 import HTTPTypes
 import IdentityClient
+import Lending
 import MicrosoftGraph
 import TokenCache
 

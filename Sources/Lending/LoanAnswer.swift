@@ -2,7 +2,6 @@ import FoundationEssentials
 import HTTPSupport
 import HTTPTypes
 import IdentityClient
-import LoanProtocol
 import TokenCache
 
 /// What a lender answered. He may be anybody who got at the socket, so that nothing is taken unseen.

@@ -2,7 +2,6 @@ public import FoundationEssentials
 public import HTTPSupport
 import HTTPTypes
 public import IdentityClient
-import LoanProtocol
 import Synchronization
 public import TokenCache
 
