@@ -2,6 +2,7 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 import Sealing
+import StoreSupport
 import TokenCache
 
 /// The files of one group, while a blocking job runs.
@@ -10,8 +11,8 @@ struct GroupFiles {
   static let lockName = "lock"
   private static let suffix = ".sealed"
   /// What a file is called until it is complete.
-  private static let newSuffix = ".new"
-  private static let newManifestName = manifestName + newSuffix
+  fileprivate static let newSuffix = ".new"
+  fileprivate static let newManifestName = manifestName + newSuffix
   /// A manifest that is to take the place of that of a killed writer.
   private static let recoveredName = "recovered" + newSuffix
 
@@ -65,70 +66,34 @@ struct GroupFiles {
     var shards: [(id: ShardID, shard: GroupFindings.Shard)] = []
     for id in ids { shards.append((id, try readShard(id))) }
     return GroupFindings(
+      files: self,
       manifest: manifest
         ?? (present.isEmpty && !hasManifest
           ? .success(Manifest(sequence: Manifest.newSequence)) : .failure(.missing)),
       shards: shards, strangers: strangers.sorted())
   }
 
-  /// Writes documents and, where there is none, removes the file, in this order and with the group's lock held.
-  ///
-  /// All is on the disk under other names before the first file changes, so that a full disk changes nothing. The
-  /// new manifest stays there until all files are in place: whoever takes the lock next finds it and sees how
-  /// far this writer came.
-  func commit(
-    _ changes: [(id: ShardID, document: CacheDocument?)], to manifest: Manifest,
-    announcing lockFile: SharedLockFile
-  ) throws(CacheError) {
+  /// Seals documents; a shard without one is to be removed.
+  func encode(
+    _ changes: [(id: ShardID, document: CacheDocument?)], to manifest: Manifest
+  ) throws(CacheError) -> GroupWrite {
     var next = manifest
     next.sequence &+= 1
-    var files: [(name: String, bytes: [UInt8])] = []
+    var write = GroupWrite(directory: directory)
     for (id, document) in changes {
       next[id] = document == nil ? nil : next.sequence
-      guard let document else { continue }
-      files.append(
-        (
-          Self.fileName(id),
-          try SealedFormat.seal(document, of: id, in: group, sequence: next.sequence, with: keys.current)
-        ))
+      let sealed = try document.map { (document) throws(CacheError) in
+        try SealedFormat.seal(document, of: id, in: group, sequence: next.sequence, with: keys.current)
+      }
+      write.shards.append((Self.fileName(id), sealed))
     }
     guard next.entries.count <= SealedFormat.maximumDocumentSize else { throw SealedFormat.tooLarge }
-    files.append((Self.manifestName, seal(next)))
-    do throws(CacheError) {
-      try writingFiles { () throws(PrivateFileError) in
-        for (name, bytes) in files { try directory.write(bytes, to: name + Self.newSuffix) }
-      }
-    } catch {
-      for (name, _) in files { try? directory.remove(name + Self.newSuffix) }
-      throw error
-    }
-    lockFile.beginWrite()
-    defer { lockFile.endWrite() }
-    try writingFiles { () throws(PrivateFileError) in
-      var failure: PrivateFileError?
-      for (id, document) in changes {
-        let name = Self.fileName(id)
-        if document == nil {
-          // One that cannot go keeps none of the others.
-          do throws(PrivateFileError) {
-            try directory.remove(name)
-            try directory.remove(name + Self.newSuffix)
-          } catch {
-            failure = error
-          }
-        } else {
-          try directory.rename(name + Self.newSuffix, to: name)
-        }
-      }
-      try directory.sync()
-      if let failure { throw failure }
-      // Until this is on the disk as well, the new manifest is found there.
-      try directory.rename(Self.newManifestName, to: Self.manifestName)
-    }
+    write.manifest = seal(next)
+    return write
   }
 
   /// Finishes what a writer left that was killed, with the group's lock held.
-  func recover(announcing lockFile: SharedLockFile) throws(PrivateFileError) {
+  func recover(_ turn: Turn) throws(PrivateFileError) {
     guard let pending = try readManifest(Self.newManifestName) else { return }
     let present = try readManifest(Self.manifestName)
     // What takes the place of one that is damaged, the person says.
@@ -146,11 +111,11 @@ struct GroupFiles {
         default: break
         }
       }
-      lockFile.beginWrite()
-      defer { lockFile.endWrite() }
-      try directory.write(seal(actual), to: Self.recoveredName)
-      try directory.rename(Self.recoveredName, to: Self.manifestName)
-      try directory.sync()
+      try turn.announce { () throws(PrivateFileError) in
+        try directory.write(seal(actual), to: Self.recoveredName)
+        try directory.rename(Self.recoveredName, to: Self.manifestName)
+        try directory.sync()
+      }
     }
     try removeUnfinished()
   }
@@ -173,7 +138,16 @@ struct GroupFiles {
   /// Seals every file again that was sealed with an older key, with the group's lock held.
   ///
   /// - Returns: How many files were sealed again, and how many could not be.
-  func reseal() throws(PrivateFileError) -> RekeySummary {
+  func reseal(_ turn: Turn) throws(CacheError) -> RekeySummary {
+    do {
+      try recover(turn)
+      return try reseal()
+    } catch {
+      throw error.whileWriting
+    }
+  }
+
+  private func reseal() throws(PrivateFileError) -> RekeySummary {
     var summary = RekeySummary()
     for name in try directory.names() {
       let shard = Self.shard(ofFile: name)
@@ -234,5 +208,58 @@ struct GroupFiles {
       unsafe SealedFormat.seal(
         $0, as: .init(group: group, name: Manifest.name), sequence: manifest.sequence, with: keys.current)
     }
+  }
+}
+
+/// The sealed files of one commit.
+struct GroupWrite {
+  fileprivate let directory: PrivateDirectory
+  /// By the names of their files; one without bytes goes.
+  fileprivate var shards: [(name: String, bytes: [UInt8]?)] = []
+  fileprivate var manifest: [UInt8] = []
+
+  /// Writes the files in their order, with the group's lock held.
+  ///
+  /// All is on the disk under other names before the first file changes, so that a full disk changes nothing. The
+  /// new manifest stays there until all files are in place: whoever takes the lock next finds it and sees how
+  /// far this writer came.
+  func carryOut(_ turn: Turn) throws(CacheError) {
+    do throws(PrivateFileError) {
+      try stage()
+      try turn.announce { () throws(PrivateFileError) in try putInPlace() }
+    } catch {
+      throw error.whileWriting
+    }
+  }
+
+  private func stage() throws(PrivateFileError) {
+    let files = shards + [(GroupFiles.manifestName, manifest)]
+    do {
+      for case (let name, let bytes?) in files { try directory.write(bytes, to: name + GroupFiles.newSuffix) }
+    } catch {
+      for case (let name, _?) in files { try? directory.remove(name + GroupFiles.newSuffix) }
+      throw error
+    }
+  }
+
+  private func putInPlace() throws(PrivateFileError) {
+    var failure: PrivateFileError?
+    for (name, bytes) in shards {
+      if bytes == nil {
+        // One that cannot go keeps none of the others.
+        do {
+          try directory.remove(name)
+          try directory.remove(name + GroupFiles.newSuffix)
+        } catch {
+          failure = error
+        }
+      } else {
+        try directory.rename(name + GroupFiles.newSuffix, to: name)
+      }
+    }
+    try directory.sync()
+    if let failure { throw failure }
+    // Until this is on the disk as well, the new manifest is found there.
+    try directory.rename(GroupFiles.newManifestName, to: GroupFiles.manifestName)
   }
 }

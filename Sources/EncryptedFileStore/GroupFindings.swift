@@ -13,6 +13,7 @@ struct GroupFindings {
     var isAbsent: Bool { if case .absent = self { true } else { false } }
   }
 
+  let files: GroupFiles
   var manifest: Result<Manifest, SealError>
   var shards: [(id: ShardID, shard: Shard)]
   /// Files that have no business there.
@@ -65,8 +66,8 @@ struct GroupFindings {
     return contents
   }
 
-  /// The manifest to write by. Throws when there is none that can be trusted; `path` is the group's directory.
-  func soundManifest(in path: String) throws(CacheError) -> Manifest {
+  /// The manifest to write by. Throws when there is none that can be trusted.
+  func soundManifest() throws(CacheError) -> Manifest {
     switch manifest {
     case .success(let manifest): return manifest
     case .failure(let error):
@@ -74,7 +75,7 @@ struct GroupFindings {
         "\(Self.withoutManifest) Restore it from a backup of the whole group, or have the files that open taken for "
         + "the present ones."
       throw error.cacheError(
-        of: "\(path)/\(GroupFiles.manifestName)", advice: error.code == .damaged ? advice : nil,
+        of: "\(files.path)/\(GroupFiles.manifestName)", advice: error.code == .damaged ? advice : nil,
         remedy: error.problem(isManifest: true).1)
     }
   }
@@ -84,21 +85,21 @@ struct GroupFindings {
 
   /// Throws when one of the files is not as it should be. One that is gone may be written anew, but on a network file
   /// system, where it may only be out of sight for a moment.
-  func check(in path: String, _ sharing: FileSharing) throws(CacheError) {
+  func check(_ sharing: FileSharing) throws(CacheError) {
     for (id, error) in errors where error != .missing || sharing != .machine {
       throw error.cacheError(
-        of: "\(path)/\(id.map(GroupFiles.fileName) ?? GroupFiles.manifestName)",
+        of: "\(files.path)/\(id.map(GroupFiles.fileName) ?? GroupFiles.manifestName)",
         remedy: error.problem(isManifest: id == nil).1)
     }
   }
 
   /// Throws when the manifest must not be replaced: it is of a later version or of another key, or it is lost and a
   /// shard is, whose number nobody could then know any more.
-  func checkRepairable(in path: String) throws(CacheError) {
+  func checkRepairable() throws(CacheError) {
     guard case .failure(let error) = manifest else { return }
-    if error.code != .damaged { _ = try soundManifest(in: path) }
+    if error.code != .damaged { _ = try soundManifest() }
     for case (let id, .unreadable(let error)) in shards where error.code != .damaged {
-      throw error.cacheError(of: "\(path)/\(GroupFiles.fileName(id))")
+      throw error.cacheError(of: "\(files.path)/\(GroupFiles.fileName(id))")
     }
   }
 

@@ -5,44 +5,39 @@ import StoreSupport
 import TokenCache
 
 /// The directory of the store, with its keys and its groups.
-final class StoreDirectory: Sendable {
+struct StoreDirectory {
   private static let lockName = "lock"
   private static let keysName = "keys"
 
-  private let environment: [String: String]
+  let path: String
   private let keys: StoreKeys
 
-  init(_ keys: StoreKeys, environment: [String: String]) {
+  /// - Throws: ``CacheError/Code/unavailable`` where the environment names no directory.
+  init(_ keys: StoreKeys, environment: [String: String]) throws(CacheError) {
     self.keys = keys
-    self.environment = environment
-  }
-
-  func path() throws(CacheError) -> String {
     // XDG Base Directory Specification: a relative path is to be ignored.
-    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/llavero/sealed" }
-    if let home = environment["HOME"], home.hasPrefix("/") { return home + "/.local/share/llavero/sealed" }
-    throw CacheError(
-      .unavailable, "The file store has no place: neither XDG_DATA_HOME nor HOME names a directory.",
-      advice: "\"export XDG_DATA_HOME=/var/lib/<program>\" names one.")
+    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
+      path = data + "/llavero/sealed"
+    } else if let home = environment["HOME"], home.hasPrefix("/") {
+      path = home + "/.local/share/llavero/sealed"
+    } else {
+      throw CacheError(
+        .unavailable, "The file store has no place: neither XDG_DATA_HOME nor HOME names a directory.",
+        advice: "\"export XDG_DATA_HOME=/var/lib/<program>\" names one.")
+    }
   }
 
-  /// Runs work that needs the keys, and again after they had to be unsealed. `isWriting` says whether a store is made
-  /// where there is none.
-  func withKeys<T: Sendable>(
-    makingStore isWriting: Bool = false, _ work: () async throws(CacheError) -> T
-  ) async throws(CacheError) -> T {
-    try await keys.withKeys(work) { [self] (cancellable) throws(CacheError) in
-      if let file = try keysFile() {
-        return try keys.unseal(
-          file, called: "\(path())/\(Self.keysName)", advice: Self.withoutKeys(path()), cancellable)
-      }
-      guard isWriting else { return }
-      try locking { (root) throws(CacheError) in
-        // Another process may have been faster.
-        guard try keysFile() == nil else { return }
-        try checkNothingIsSealed(in: groups())
-        try keys.make(cancellable) { (file) throws(CacheError) in try write(file, in: root) }
-      }
+  /// Unseals the keys. `makingStore` says whether a store is made where there is none.
+  func unseal(makingStore: Bool, _ cancellable: Cancellable) throws(CacheError) {
+    if let file = try keysFile() {
+      return try keys.unseal(file, called: "\(path)/\(Self.keysName)", advice: withoutKeys, cancellable)
+    }
+    guard makingStore else { return }
+    try locking { (root) throws(CacheError) in
+      // Another process may have been faster.
+      guard try keysFile() == nil else { return }
+      try checkNothingIsSealed(in: groups())
+      try keys.make(cancellable) { (file) throws(CacheError) in try write(file, in: root) }
     }
   }
 
@@ -61,40 +56,36 @@ final class StoreDirectory: Sendable {
   }
 
   /// Who may use the files, by the file system that they are on or would be made on.
-  func sharing() throws(CacheError) -> FileSharing { FileSharing(of: try path()) }
+  var sharing: FileSharing { FileSharing(of: path) }
 
   /// Throws where another machine may write the files and no lock would keep it from doing so meanwhile.
   func checkLocks() throws(CacheError) {
-    guard case .networkWithoutLocks(let name) = try sharing() else { return }
+    guard case .networkWithoutLocks(let name) = sharing else { return }
     throw CacheError(
       .unavailable,
-      "The file store is not written in \(try path()): no lock is sure to reach other machines there (\(name)).",
+      "The file store is not written in \(path): no lock is sure to reach other machines there (\(name)).",
       advice: "\"export XDG_DATA_HOME=…\" names a directory of this machine; or use the keyring.")
   }
 
   /// Gives the store new keys, and has the files of each group sealed with them.
   func change(
-    to newSource: KeySource?,
-    resealing reseal: @escaping @Sendable (KeychainGroup, DataKeys) throws(CacheError) -> RekeySummary
-  ) async throws(CacheError) -> RekeySummary {
-    try await withKeys { () async throws(CacheError) in
-      try await keys.changing(to: newSource) { [self] (cancellable) throws(CacheError) in
-        guard try present() != nil else {
-          try checkNothingIsSealed(in: groups())
-          return RekeySummary()
-        }
-        return try locking { (root) throws(CacheError) in
-          var summary = RekeySummary()
-          guard let file = try keysFile() else { return summary }
-          try keys.change(file, to: newSource, cancellable) { (file) throws(CacheError) in
-            try write(file, in: root)
-          } resealing: { (keys) throws(CacheError) in
-            for group in try groups() { summary += try reseal(group, keys) }
-            return summary.left == 0
-          }
-          return summary
-        }
+    to newSource: KeySource?, _ cancellable: Cancellable,
+    resealing reseal: (KeychainGroup, DataKeys) throws(CacheError) -> RekeySummary
+  ) throws(CacheError) -> RekeySummary {
+    guard try present() != nil else {
+      try checkNothingIsSealed(in: groups())
+      return RekeySummary()
+    }
+    return try locking { (root) throws(CacheError) in
+      var summary = RekeySummary()
+      guard let file = try keysFile() else { return summary }
+      try keys.change(file, to: newSource, cancellable) { (file) throws(CacheError) in
+        try write(file, in: root)
+      } resealing: { (keys) throws(CacheError) in
+        for group in try groups() { summary += try reseal(group, keys) }
+        return summary.left == 0
       }
+      return summary
     }
   }
 
@@ -102,103 +93,196 @@ final class StoreDirectory: Sendable {
   private func checkNothingIsSealed(in groups: [KeychainGroup]) throws(CacheError) {
     for group in groups where try hasFiles(group) {
       throw CacheError(
-        .damaged, "\(try path())/\(Self.keysName) is gone; without it nobody can open the other files.",
-        advice: Self.withoutKeys(try path()), underlyingError: SealError.missing)
+        .damaged, "\(path)/\(Self.keysName) is gone; without it nobody can open the other files.",
+        advice: withoutKeys, underlyingError: SealError.missing)
     }
   }
 
-  private static func withoutKeys(_ path: String) -> String {
+  private var withoutKeys: String {
     "Restore it from a backup. Or move the store out of the way with \"mv \(shellQuoted(path)) "
       + "\(shellQuoted(path + ".old"))\" and sign in again."
   }
 
   /// The groups that have a directory, in alphabetical order.
-  func groups() throws(CacheError) -> [KeychainGroup] {
-    let path = try path(of: nil)
-    let names = try readingFiles { () throws(PrivateFileError) in
-      try PrivateDirectory.existing(at: path)?.names() ?? []
+  private func directories() throws(CacheError) -> [KeychainGroup] {
+    do {
+      let names = try PrivateDirectory.existing(at: path(of: nil))?.names() ?? []
+      return names.compactMap { try? KeychainGroup($0) }.sorted { $0.name < $1.name }
+    } catch {
+      throw error.whileReading
     }
-    return names.compactMap { try? KeychainGroup($0) }.sorted { $0.name < $1.name }
   }
 
   /// The directory of a group; of all groups for `nil`.
-  func path(of group: KeychainGroup?) throws(CacheError) -> String {
-    try "\(path())/groups" + (group.map { "/\($0.name)" } ?? "")
-  }
+  func path(of group: KeychainGroup?) -> String { "\(path)/groups" + (group.map { "/\($0.name)" } ?? "") }
 
   /// A group's directory, `nil` where there is none.
   func directory(of group: KeychainGroup) throws(CacheError) -> PrivateDirectory? {
-    let (all, path) = (try path(of: nil), try path(of: group))
-    return try readingFiles { () throws(PrivateFileError) in
-      try PrivateDirectory.existing(at: all) == nil ? nil : PrivateDirectory.existing(at: path)
+    do {
+      return try PrivateDirectory.existing(at: path(of: nil)) == nil
+        ? nil : PrivateDirectory.existing(at: path(of: group))
+    } catch {
+      throw error.whileReading
     }
   }
 
-  func madeDirectory(of group: KeychainGroup) throws(CacheError) -> PrivateDirectory {
-    let (all, path) = (try path(of: nil), try path(of: group))
-    return try writingFiles { () throws(PrivateFileError) in
-      _ = try PrivateDirectory.made(at: all)
-      return try PrivateDirectory.made(at: path)
-    }
+  /// Makes the directory of a group, unless the key is wrong.
+  func prepare(_ group: KeychainGroup) throws(CacheError) {
+    _ = try presentForWriting()
+    _ = try madeDirectory(of: group)
   }
 
-  /// A group's files, `nil` where there are none.
-  func files(of group: KeychainGroup) throws(CacheError) -> GroupFiles? {
-    guard let directory = try directory(of: group) else { return nil }
-    if let keys = try present() { return GroupFiles(group, in: directory, keys) }
-    try checkNothingIsSealed(in: [group])
-    return nil
+  private func madeDirectory(of group: KeychainGroup) throws(CacheError) -> PrivateDirectory {
+    do {
+      _ = try PrivateDirectory.made(at: path(of: nil))
+      return try PrivateDirectory.made(at: path(of: group))
+    } catch {
+      throw error.whileWriting
+    }
   }
 
   /// Whether there is a shard of a group, readable or not.
-  func hasFiles(_ group: KeychainGroup) throws(CacheError) -> Bool {
+  private func hasFiles(_ group: KeychainGroup) throws(CacheError) -> Bool {
     guard let directory = try directory(of: group) else { return false }
-    return try readingFiles { () throws(PrivateFileError) in
-      try directory.names().contains { GroupFiles.shard(ofFile: $0) != nil }
+    do {
+      return try directory.names().contains { GroupFiles.shard(ofFile: $0) != nil }
+    } catch {
+      throw error.whileReading
     }
   }
 
   private func keysFile() throws(CacheError) -> [UInt8]? {
-    let path = try path()
-    return try readingFiles { () throws(PrivateFileError) in
-      try PrivateDirectory.existing(at: path)?.read(Self.keysName, limit: SealedKeys.maximumSize)
+    do {
+      return try PrivateDirectory.existing(at: path)?.read(Self.keysName, limit: SealedKeys.maximumSize)
+    } catch {
+      throw error.whileReading
     }
   }
 
   private func write(_ file: [UInt8], in root: PrivateDirectory) throws(CacheError) {
-    try writingFiles { () throws(PrivateFileError) in
+    do {
       try root.write(file, to: Self.keysName + ".new")
       try root.rename(Self.keysName + ".new", to: Self.keysName)
       try root.sync()
+    } catch {
+      throw error.whileWriting
     }
   }
 
   /// Runs work with the lock of the whole store, which only those take who write the `keys` file.
   private func locking<T>(_ work: (PrivateDirectory) throws(CacheError) -> T) throws(CacheError) -> T {
     try checkLocks()
-    let path = try path()
-    let (root, lock) = try writingFiles { () throws(PrivateFileError) in
-      (try PrivateDirectory.made(at: path), try HeldLockFile(directory: path, name: Self.lockName))
+    let (root, lock): (PrivateDirectory, HeldLockFile)
+    do {
+      (root, lock) = (
+        try PrivateDirectory.made(at: path), try HeldLockFile(directory: path, name: Self.lockName)
+      )
+    } catch {
+      throw error.whileWriting
     }
     defer { lock.release() }
     return try work(root)
   }
 }
 
-/// Runs work that reads files.
-func readingFiles<T>(_ work: () throws(PrivateFileError) -> T) throws(CacheError) -> T {
-  do {
-    return try work()
-  } catch {
-    throw CacheError(error, "The file store cannot be read.", variable: "XDG_DATA_HOME")
+extension StoreDirectory: StoreJob {
+  /// `nil` where there is no store.
+  typealias Version = GroupFindings?
+
+  func groups() throws(CacheError) -> [KeychainGroup] {
+    // Of one that cannot be looked into, the calls about it say why.
+    try directories().filter { (try? hasFiles($0)) ?? true }
+  }
+
+  func load(
+    _ shards: ShardSelection, of group: KeychainGroup, _ turn: Turn?
+  ) throws(CacheError) -> Loaded<Version> {
+    guard let files = try turn == nil ? files(of: group) : filesForWriting(of: group) else {
+      return Loaded(GroupContents(), nil)
+    }
+    let findings: GroupFindings
+    do {
+      if let turn { try files.recover(turn) }
+      findings = try files.read(shards)
+    } catch {
+      throw turn == nil ? error.whileReading : error.whileWriting
+    }
+    // Perhaps the keys were changed meanwhile.
+    if findings.hasUnknownKey { _ = try present() }
+    return Loaded(findings.contents, findings)
+  }
+
+  /// A group's files, `nil` where there are none.
+  private func files(of group: KeychainGroup) throws(CacheError) -> GroupFiles? {
+    guard let directory = try directory(of: group) else { return nil }
+    if let keys = try present() { return GroupFiles(group, in: directory, keys) }
+    try checkNothingIsSealed(in: [group])
+    return nil
+  }
+
+  /// A group's files for the lock's holder. Who changes the keys afterwards waits for the lock before it forgets the old ones.
+  private func filesForWriting(of group: KeychainGroup) throws(CacheError) -> GroupFiles {
+    let keys = try presentForWriting()
+    return GroupFiles(group, in: try madeDirectory(of: group), keys)
+  }
+
+  /// What looks like an attack may be another process that is at work, or was killed. Where no process can write, none is.
+  func mayBeUnfinished(
+    _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
+  ) throws(CacheError) -> Bool {
+    loaded.version?.mayBeUnfinished == true && (try? checkLocks()) != nil
+  }
+
+  func check(_ loaded: Loaded<Version>, _ turn: Turn) throws(CacheError) {
+    _ = try loaded.version?.soundManifest()
+    try loaded.version?.check(turn.sharing)
+  }
+
+  func encode(
+    _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
+    over loaded: Loaded<Version>
+  ) throws(CacheError) -> GroupWrite? {
+    try loaded.version.map { (findings) throws(CacheError) in
+      try findings.files.encode(changes, to: findings.soundManifest())
+    }
+  }
+
+  func commit(
+    _ encoded: GroupWrite?, to group: KeychainGroup, over loaded: Loaded<Version>, _ turn: Turn
+  ) throws(CacheError) -> Version? {
+    try encoded?.carryOut(turn)
+    return nil
+  }
+
+  func remove(
+    _ removal: Removal, from group: KeychainGroup, _ turn: Turn
+  ) throws(CacheError) -> (count: Int, isDone: Bool) {
+    guard let findings = try load(.all, of: group, turn).version else { return (0, true) }
+    let isAll = removal == .everything
+    if !isAll { try findings.checkRepairable() }
+    let repaired = findings.repaired
+    let removed = isAll ? findings.shards.map(\.id) : repaired.removed
+    let count = isAll ? removed.count : repaired.count
+    do {
+      try findings.files.removeUnfinished()
+    } catch {
+      throw error.whileWriting
+    }
+    // A manifest that cannot be used refuses every later write, also where it is the last file.
+    let isBroken = if case .failure = findings.manifest { true } else { false }
+    if count > 0 || isAll && isBroken {
+      try findings.files.encode(removed.map { ($0, nil) }, to: repaired.manifest).carryOut(turn)
+    }
+    return (count, true)
   }
 }
 
-/// Runs work that writes files.
-func writingFiles<T>(_ work: () throws(PrivateFileError) -> T) throws(CacheError) -> T {
-  do {
-    return try work()
-  } catch {
-    throw CacheError(error, "The file store cannot be written.", variable: "XDG_DATA_HOME")
+extension PrivateFileError {
+  var whileReading: CacheError {
+    CacheError(self, "The file store cannot be read.", variable: "XDG_DATA_HOME")
+  }
+
+  var whileWriting: CacheError {
+    CacheError(self, "The file store cannot be written.", variable: "XDG_DATA_HOME")
   }
 }

@@ -1,4 +1,5 @@
 import SecretService
+import StoreSupport
 import TokenCache
 
 /// The items that were found of a group, and what they hold together.
@@ -26,19 +27,11 @@ struct GroupItems {
     }
   }
 
-  /// The items of a shard, empty and damaged ones included; of copies the newest first.
-  func paths(of shard: ShardID) -> [ObjectPath] { newestFirst(shard).map(\.path) }
-
-  var anyPath: ObjectPath? { copies.values.first?.first?.path }
-
-  /// Whether there is more than one readable copy of a shard.
-  func needsMerging(_ shard: ShardID) -> Bool {
-    (copies[shard] ?? []).count { $0.document != nil } > 1
-  }
-
-  var contents: GroupContents {
+  /// What the items hold, and where those of each shard are, empty and damaged ones included; of copies the newest first.
+  var loaded: Loaded<Keyring.Version> {
     var documents: [ShardID: CacheDocument] = [:]
     var problems = strangers
+    var unmerged: Set<ShardID> = []
     for shard in copies.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
       let copies = newestFirst(shard)
       for damage in copies.compactMap(\.damage) {
@@ -49,11 +42,15 @@ struct GroupItems {
       for newer in readable.dropLast().reversed() { document.takeIn(copy: newer) }
       documents[shard] = document
       if readable.count > 1 {
+        unmerged.insert(shard)
         problems.append(
           StoreProblem(.duplicate, shard: shard, detail: "\(readable.count) items hold this shard."))
       }
     }
-    return GroupContents(documents: documents, problems: problems)
+    let paths = copies.keys.map { ($0, newestFirst($0).map(\.path)) }
+    return Loaded(
+      GroupContents(documents: documents, problems: problems), Dictionary(uniqueKeysWithValues: paths),
+      unmerged: unmerged)
   }
 
   private func newestFirst(_ shard: ShardID) -> [ShardCopy] {

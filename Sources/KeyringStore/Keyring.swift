@@ -6,7 +6,10 @@ import Synchronization
 import TokenCache
 
 /// One collection of the keyring while a blocking job runs: reads, writes and removes the items of groups.
-final class Keyring {
+final class Keyring: StoreJob {
+  /// Where the items of each shard are; of copies the newest first.
+  typealias Version = [ShardID: [ObjectPath]]
+
   private let client: SecretServiceConnection
   private let name: String?
   /// KeePassXC answers every new and every deleted item by a prompt, even where it asks nobody.
@@ -30,7 +33,7 @@ final class Keyring {
   }
 
   /// The groups that have an item, in alphabetical order.
-  func groups() throws(CacheError) -> [KeychainGroup] {
+  func groups() throws(SecretServiceError) -> [KeychainGroup] {
     var groups: Set<KeychainGroup> = []
     var rest = try search([KeyringItem.Attribute.schema: KeyringItem.schema])
     // One look at an item's attributes for each group, not for each item.
@@ -44,16 +47,17 @@ final class Keyring {
     return groups.sorted { $0.name < $1.name }
   }
 
-  /// Reads the items of a group.
-  func items(_ shards: ShardSelection, of group: KeychainGroup) throws(CacheError) -> GroupItems {
+  func load(
+    _ shards: ShardSelection, of group: KeychainGroup, _ turn: Turn?
+  ) throws(SecretServiceError) -> Loaded<Version> {
     switch shards {
-    case .all: try allItems(of: group)
-    case .some(let shards): try items(shards, of: group)
+    case .all: try allItems(of: group).loaded
+    case .some(let shards): try items(shards, of: group).loaded
     }
   }
 
   /// Only what has exactly a shard's attributes is read: a search finds items with more of them too.
-  private func items(_ shards: [ShardID], of group: KeychainGroup) throws(CacheError) -> GroupItems {
+  private func items(_ shards: [ShardID], of group: KeychainGroup) throws(SecretServiceError) -> GroupItems {
     var items = GroupItems()
     var found: [(item: ItemProperties, shard: ShardID)] = []
     for shard in shards {
@@ -81,34 +85,31 @@ final class Keyring {
     return items
   }
 
-  /// Whether the keyring may have more than these while a writer is at work.
-  ///
   /// Where a new item takes the place of one that is changed, neither is found for a moment.
-  func mayHideSome(of shards: ShardSelection, beside items: GroupItems) throws(CacheError) -> Bool {
-    if case .some(let shards) = shards, shards.allSatisfy({ !items.paths(of: $0).isEmpty }) { return false }
-    if !client.keepsChanges, let path = items.anyPath { _ = try item(path) }
+  func mayBeUnfinished(
+    _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
+  ) throws(SecretServiceError) -> Bool {
+    if wasQuiet { return false }
+    if case .some(let shards) = shards, shards.allSatisfy({ loaded.version[$0] != nil }) { return false }
+    if !client.keepsChanges, let path = loaded.version.values.first?.first { _ = try item(path) }
     return !client.keepsChanges
   }
 
-  /// Reads items that were found before. Only what is in them says that they still are what they were: the
-  /// keyring may have given their paths to others.
-  ///
-  /// - Returns: `nil` when one has changed or is gone.
-  func items(_ known: [(shard: ShardID, item: KnownItem)]) throws(CacheError) -> GroupItems? {
-    let secrets = try secrets(known.map(\.item.path))
-    var items = GroupItems()
-    for (shard, item) in known {
-      guard let secret = secrets[item.path] else { return nil }
-      let copy = ShardCopy(path: item.path, secret: secret)
-      guard copy.document == item.document else { return nil }
-      items.add(copy, to: shard)
+  /// Reads items without a search. Only what is in them says that they still are what they were: the keyring may have
+  /// given their paths to others.
+  func isCurrent(
+    _ last: Loaded<Version>, _ shards: [ShardID]
+  ) throws(SecretServiceError) -> Bool {
+    let secrets = try secrets(shards.compactMap { last.version[$0]?.first })
+    return shards.allSatisfy { shard in
+      guard let path = last.version[shard]?.first, let secret = secrets[path] else { return false }
+      return ShardCopy(path: path, secret: secret).document == last.contents.documents[shard]
     }
-    return items
   }
 
   /// What is in a shard says which it is; only where it does not, or where two say the same, are the
   /// attributes fetched, since that takes a call for each item.
-  private func allItems(of group: KeychainGroup) throws(CacheError) -> GroupItems {
+  private func allItems(of group: KeychainGroup) throws(SecretServiceError) -> GroupItems {
     var items = GroupItems()
     let paths = try search([
       KeyringItem.Attribute.schema: KeyringItem.schema, KeyringItem.Attribute.group: group.name,
@@ -153,7 +154,7 @@ final class Keyring {
   /// Reads items and sorts them by the shard that their records name.
   private func copies(
     at paths: [ObjectPath], in group: KeychainGroup
-  ) throws(CacheError) -> [ShardID?: [ShardCopy]] {
+  ) throws(SecretServiceError) -> [ShardID?: [ShardCopy]] {
     // The keyring takes long to find many items. While it looks for the next, those it found are decoded.
     let step = 125
     let decoder = DispatchQueue(label: "llavero.keyring.decoder")
@@ -174,10 +175,61 @@ final class Keyring {
     return copies.withLock { $0 }
   }
 
+  func encode(
+    _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
+    over loaded: Loaded<Version>
+  ) throws(CacheError) -> [(shard: ShardID, secret: SecretBytes?)] {
+    try changes.map { (id, document) throws(CacheError) in (id, try document?.secret()) }
+  }
+
+  /// Writes each shard in place of the items it has, or removes those when there is nothing to write.
+  func commit(
+    _ encoded: [(shard: ShardID, secret: SecretBytes?)], to group: KeychainGroup,
+    over loaded: Loaded<Version>, _ turn: Turn
+  ) throws(SecretServiceError) -> Version? {
+    var places = loaded.version
+    try turn.announce { () throws(SecretServiceError) in
+      for (shard, secret) in encoded {
+        var copies = places[shard] ?? []
+        if let secret {
+          places[shard] = [try write(secret, to: shard, of: group, inPlaceOf: copies.first)]
+          copies = Array(copies.dropFirst())
+        } else {
+          places[shard] = nil
+        }
+        for copy in copies { try delete(copy) }
+      }
+    }
+    return places
+  }
+
+  private func write(
+    _ secret: SecretBytes, to shard: ShardID, of group: KeychainGroup, inPlaceOf path: ObjectPath?
+  ) throws(SecretServiceError) -> ObjectPath {
+    // Writing in place is one rewrite of the keyring's file, which a crash leaves either old or new.
+    if let path { return try client.setSecret(path, secret, cancellable) }
+    return try client.create(
+      label: KeyringItem.label(shard, of: group), attributes: KeyringItem.attributes(shard, of: group),
+      secret: secret, in: collection(), prompt: mayPrompt, cancellable)
+  }
+
+  /// Removes items in small steps, so that neither other writers nor the deadline suffer from a large group.
+  func remove(
+    _ removal: Removal, from group: KeychainGroup, _ turn: Turn
+  ) throws(SecretServiceError) -> (count: Int, isDone: Bool) {
+    let step = 16
+    let paths = try paths(removal, of: group, limit: step)
+    guard !paths.isEmpty else { return (0, true) }
+    try turn.announce { () throws(SecretServiceError) in
+      for path in paths { try delete(path) }
+    }
+    return (paths.count, paths.count < step)
+  }
+
   /// Some of the items that a removal is about: all of them, or `limit`.
-  func paths(
+  private func paths(
     _ removal: Removal, of group: KeychainGroup, limit: Int
-  ) throws(CacheError) -> [ObjectPath] {
+  ) throws(SecretServiceError) -> [ObjectPath] {
     var candidates = try search([
       KeyringItem.Attribute.schema: KeyringItem.schema, KeyringItem.Attribute.group: group.name,
     ])
@@ -201,70 +253,36 @@ final class Keyring {
     return paths
   }
 
-  /// Writes one shard in place of the items it has, or removes those when there is nothing to write.
-  ///
-  /// - Returns: Where it is now.
-  func write(
-    _ secret: SecretBytes?, to shard: ShardID, of group: KeychainGroup, replacing items: GroupItems
-  ) throws(CacheError) -> ObjectPath? {
-    let paths = items.paths(of: shard)
-    guard let secret else {
-      for path in paths { try delete(path) }
-      return nil
-    }
-    guard let path = paths.first else {
-      return try calling(collection: name) { () throws(SecretServiceError) in
-        try client.create(
-          label: KeyringItem.label(shard, of: group), attributes: KeyringItem.attributes(shard, of: group),
-          secret: secret, in: collection(), prompt: mayPrompt, cancellable)
-      }
-    }
-    // Writing in place is one rewrite of the keyring's file, which a crash leaves either old or new.
-    let written = try calling(collection: name) { () throws(SecretServiceError) in
-      try client.setSecret(path, secret, cancellable)
-    }
-    for copy in paths.dropFirst() { try delete(copy) }
-    return written
-  }
-
   /// Deletes an item. One that is gone already is as good.
-  func delete(_ path: ObjectPath) throws(CacheError) {
-    try calling(collection: name) { () throws(SecretServiceError) in
-      do throws(SecretServiceError) {
-        try client.delete(path, prompt: mayPrompt, cancellable)
-      } catch .noSuchItem {}
-    }
+  private func delete(_ path: ObjectPath) throws(SecretServiceError) {
+    do {
+      try client.delete(path, prompt: mayPrompt, cancellable)
+    } catch .noSuchItem {}
   }
 
   /// `nil` for an item that is gone.
-  private func item(_ path: ObjectPath) throws(CacheError) -> ItemProperties? {
-    try calling(collection: name) { () throws(SecretServiceError) in
-      do throws(SecretServiceError) {
-        return try client.item(path, cancellable)
-      } catch .noSuchItem {
-        return nil
-      }
+  private func item(_ path: ObjectPath) throws(SecretServiceError) -> ItemProperties? {
+    do {
+      return try client.item(path, cancellable)
+    } catch .noSuchItem {
+      return nil
     }
   }
 
-  private func search(_ attributes: [String: String]) throws(CacheError) -> [ObjectPath] {
-    try calling(collection: name) { () throws(SecretServiceError) in
-      let found = try client.search(attributes, in: collection(), cancellable)
-      guard found.locked.isEmpty else {
-        // All that may be wanted next, so that one prompt does.
-        let wider = attributes.filter {
-          [KeyringItem.Attribute.schema, KeyringItem.Attribute.group].contains($0.key)
-        }
-        throw .itemsLocked(try client.search(wider, in: collection(), cancellable).locked)
+  private func search(_ attributes: [String: String]) throws(SecretServiceError) -> [ObjectPath] {
+    let found = try client.search(attributes, in: collection(), cancellable)
+    guard found.locked.isEmpty else {
+      // All that may be wanted next, so that one prompt does.
+      let wider = attributes.filter {
+        [KeyringItem.Attribute.schema, KeyringItem.Attribute.group].contains($0.key)
       }
-      return found.unlocked
+      throw .itemsLocked(try client.search(wider, in: collection(), cancellable).locked)
     }
+    return found.unlocked
   }
 
   /// Reads items in one call. Items that are gone are left out.
-  private func secrets(_ paths: [ObjectPath]) throws(CacheError) -> [ObjectPath: SecretBytes] {
-    try calling(collection: name) { () throws(SecretServiceError) in
-      try client.secrets(of: paths, cancellable)
-    }
+  private func secrets(_ paths: [ObjectPath]) throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
+    try client.secrets(of: paths, cancellable)
   }
 }

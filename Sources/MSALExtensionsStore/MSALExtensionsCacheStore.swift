@@ -26,9 +26,7 @@ public final class MSALExtensionsCacheStore: CacheStore {
   /// What the cache is called as a group; other groups are empty and cannot be written.
   public let group: KeychainGroup
 
-  private let access: KeyringAccess
-  private let patience: Duration
-  private let queue = BlockingQueue(label: "llavero.peer")
+  private let store: GroupStore<PeerBackend>
 
   /// - Parameters:
   ///   - peer: The cache to share.
@@ -57,25 +55,23 @@ public final class MSALExtensionsCacheStore: CacheStore {
   ) {
     self.peer = peer
     self.group = group
-    self.patience = patience
-    access = KeyringAccess(client, collection: collection, prompt: prompt, timeout: timeout)
+    let access = KeyringAccess(client, collection: collection, prompt: prompt, timeout: timeout)
+    let writers = GroupWriters(isShared: false) { _ in
+      GroupWriter(
+        label: "llavero.peer.writes", cancelled: KeyringAccess.cancelled, timedOut: KeyringAccess.timedOut)
+    }
+    store = GroupStore(
+      PeerBackend(peer: peer, group: group, access: access, patience: patience), writers, timeout: timeout,
+      label: "llavero.peer.reads")
   }
 
   /// The cache's group, where there is a cache.
-  public func groups() async throws(CacheError) -> [KeychainGroup] {
-    try await contents().copies > 0 ? [group] : []
-  }
+  public func groups() async throws(CacheError) -> [KeychainGroup] { try await store.groups() }
 
   public func read(
     _ shards: ShardSelection, in group: KeychainGroup
   ) async throws(CacheError) -> GroupContents {
-    guard group == self.group else { return GroupContents() }
-    let contents = try await contents()
-    var documents = contents.document.shards(in: group)
-    if case .some(let wanted) = shards { documents = documents.filter { wanted.contains($0.key) } }
-    let duplicate = StoreProblem(
-      .duplicate, shard: nil, detail: "\(contents.copies) items hold the cache of \(peer.users).")
-    return GroupContents(documents: documents, problems: contents.copies > 1 ? [duplicate] : [])
+    group == self.group ? try await store.read(shards, in: group) : GroupContents()
   }
 
   public func update<Result: Sendable>(
@@ -83,46 +79,13 @@ public final class MSALExtensionsCacheStore: CacheStore {
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
     try check(group)
-    let users = peer.users
-    return try await updateDocument { (document) throws(CacheError) in
-      var all = document.shards(in: group)
-      let before = all.filter { shards.contains($0.key) }
-      var contents = GroupContents(documents: before)
-      let result = try change(&contents)
-      let changed = shards.filter { contents.documents[$0] != before[$0] }
-      guard !changed.isEmpty else { return result }
-      for shard in changed {
-        // It would lie with the tokens that it is to protect, for other programs to copy and in some places in a file.
-        guard contents.documents[shard]?.hasPopKeys != true || before[shard]?.hasPopKeys == true else {
-          throw CacheError(
-            .refused, "The cache of \(users) keeps no private keys.",
-            advice: "For tokens that are bound to a key use the keyring or sealed files.")
-        }
-        all[shard] = contents.documents[shard]
-        if all[shard]?.isSignedOut(since: before[shard]) == true { all[shard]?.accounts = [:] }
-      }
-      document = CacheDocument()
-      for part in all.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { document.formUnion(part.value) }
-      return result
-    }
+    return try await store.update(shards, in: group, change)
   }
 
   /// Removes the cache as a whole, for all programs that use it.
   public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
     try check(group)
-    let peer = peer
-    return try await locked { (job, lock) throws(CacheError) in
-      if removal == .damaged {
-        do throws(CacheError) {
-          _ = try job.read()
-          return 0
-        } catch  where error.code == .damaged {}
-      }
-      guard lock.isStillHeld else { throw .lockLost }
-      let count = try job.remove()
-      if count > 0 { try peer.touchSignals() }
-      return count
-    }
+    return try await store.remove(removal, in: group)
   }
 
   /// Always `nil`: other programs raise no counter, so that every answer reads the cache.
@@ -140,17 +103,15 @@ public final class MSALExtensionsCacheStore: CacheStore {
 extension MSALExtensionsCacheStore {
   /// Reads the cache as it is, without waiting for a lock.
   package func contents() async throws(CacheError) -> PeerContents {
-    try await run { (job, _) throws(CacheError) in try job.read() }
+    try await store.run { (job) throws(CacheError) in try job.read() }
   }
 
   /// Reads the cache while no other program writes. The lock files of programs that were never here are left
   /// out.
   package func settledContents() async throws(CacheError) -> PeerContents {
-    let (users, patience) = (peer.users, patience)
     let files = peer.lockFiles.filter(FileContents.hasDirectory)
-    return try await run { (job, cancellable) throws(CacheError) in
-      let lock = try PeerLock(files, users: users, patience: patience, cancellable)
-      defer { lock.release() }
+    return try await store.run { (job) throws(CacheError) in
+      try job.takeLock(files)
       return try job.read()
     }
   }
@@ -163,17 +124,8 @@ extension MSALExtensionsCacheStore {
   /// - Throws: ``CacheError`` when the lock or the file cannot be had.
   package func discardPlaintext(holding document: CacheDocument) async throws(CacheError) -> Bool {
     guard let path = peer.file else { return false }
-    let peer = peer
-    return try await locked { (job, lock) throws(CacheError) in
-      guard try job.read().document == document, lock.isStillHeld else { return false }
-      if let signal = peer.signals.first(where: { $0.path == path }) {
-        try FileContents.overwrite(path, leaving: signal.contents)
-        try peer.touchSignals()
-      } else {
-        try FileContents.overwrite(path, leaving: "")
-        try FileContents.remove(path)
-      }
-      return true
+    return try await store.writing(in: group) { (job, _) throws(CacheError) in
+      try job.discardPlaintext(at: path, holding: document)
     }
   }
 
@@ -186,66 +138,47 @@ extension MSALExtensionsCacheStore {
   package func updateDocument<Result: Sendable>(
     _ change: @escaping @Sendable (inout CacheDocument) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
-    let peer = peer
-    for _ in 0..<3 {
-      let done = try await locked { (job, lock) throws(CacheError) -> Result? in
-        let contents = try job.read()
-        var document = contents.document
-        let result = try change(&document)
-        guard document != contents.document || contents.copies > 1 else { return result }
-        let payload = try job.payload(of: document, encoding: contents.encoding ?? peer.encoding)
-        guard lock.isStillHeld else { return nil }
-        try job.write(payload, over: contents)
-        try peer.touchSignals()
-        return result
+    try await store.writing(in: group) { (job, _) throws(CacheError) in
+      try job.takeLock()
+      let contents = try job.read()
+      var document = contents.document
+      let result = try change(&document)
+      if document != contents.document || contents.copies > 1 {
+        try job.write(job.payload(of: document, over: contents), over: contents)
       }
-      if let done { return done }
-    }
-    throw .lockLost
-  }
-
-  private func locked<T: Sendable>(
-    _ work: @escaping @Sendable (PeerJob, PeerLock) throws(CacheError) -> T
-  ) async throws(CacheError) -> T {
-    let (peer, patience) = (peer, patience)
-    return try await run { (job, cancellable) throws(CacheError) in
-      let lock = try PeerLock(peer.lockFiles, users: peer.users, patience: patience, cancellable)
-      defer { lock.release() }
-      // Nobody waits for it any more.
-      if cancellable.isCancelled { throw KeyringAccess.cancelled }
-      return try work(job, lock)
-    }
-  }
-
-  private func run<T: Sendable>(
-    _ work: @escaping @Sendable (PeerJob, Cancellable) throws(CacheError) -> T
-  ) async throws(CacheError) -> T {
-    try await access.run(on: queue) { [access, peer] (cancellable) throws(CacheError) in
-      try work(PeerJob(peer, access, cancellable), cancellable)
+      return result
     }
   }
 }
 
-extension CacheError {
-  fileprivate static let lockLost = CacheError(
-    .unavailable, "Another program removed the lock file again and again while it was held.",
-    advice: "Try again; nothing was written.")
-}
+/// Another program's cache, whose lock keeps other processes out.
+private struct PeerBackend: StoreBackend {
+  static let maximumRetries = 2
+  static let maximumUnlocks = KeyringAccess.maximumUnlocks
 
-extension CacheDocument {
-  /// Whether the last token went. The account goes with it then: the other libraries know no state of having
-  /// signed out, and would list it as signed in.
-  fileprivate func isSignedOut(since before: CacheDocument?) -> Bool {
-    before?.refreshTokens.isEmpty == false && credentials.isEmpty
+  let peer: PeerCache
+  let group: KeychainGroup
+  let access: KeyringAccess
+  let patience: Duration
+
+  var cancelled: CacheError { KeyringAccess.cancelled }
+  var timedOut: CacheError { KeyringAccess.timedOut }
+
+  func job(_ cancellable: Cancellable) -> PeerJob {
+    PeerJob(peer, as: group, access, patience: patience, cancellable)
   }
 
-  fileprivate func shards(in group: KeychainGroup) -> [ShardID: CacheDocument] {
-    Dictionary(split(in: group).map { ($0.shard, $0.document) }) { first, _ in first }
+  func disposition(of failure: CacheError) -> Disposition {
+    switch failure.underlyingError {
+    case is LockLost: .retry
+    case let error as SecretServiceError: access.disposition(of: error)
+    default: .fatal
+    }
   }
-}
 
-extension PeerCache {
-  func touchSignals() throws(CacheError) {
-    for signal in signals { try FileContents.touch(signal) }
+  func cacheError(_ failure: CacheError) -> CacheError { failure }
+
+  func unlock(_ failure: CacheError) async throws(CacheError) {
+    if let error = failure.underlyingError as? SecretServiceError { try await access.unlock(error) }
   }
 }

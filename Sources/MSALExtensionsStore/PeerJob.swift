@@ -5,40 +5,98 @@ import StoreSupport
 import TokenCache
 
 /// Reads and writes another program's cache, on a thread that may block.
-struct PeerJob {
+final class PeerJob: StoreJob {
   private let peer: PeerCache
+  private let group: KeychainGroup
   private let access: KeyringAccess
+  private let patience: Duration
   private let cancellable: Cancellable
+  private var lock: PeerLock?
 
-  init(_ peer: PeerCache, _ access: KeyringAccess, _ cancellable: Cancellable) {
+  init(
+    _ peer: PeerCache, as group: KeychainGroup, _ access: KeyringAccess, patience: Duration,
+    _ cancellable: Cancellable
+  ) {
     self.peer = peer
+    self.group = group
     self.access = access
+    self.patience = patience
     self.cancellable = cancellable
   }
 
-  /// - Throws: ``CacheError/Code/damaged`` when what is there is no cache.
-  func read() throws(CacheError) -> PeerContents {
-    switch peer.place {
-    case .file(let path):
-      guard var payload = try FileContents.read(path) else { return .none }
-      defer { payload.resetBytes(in: payload.startIndex..<payload.endIndex) }
-      return try explaining { () throws(CacheError) in try PeerContents(file: payload) }
-    case .item:
-      let items = try calling(collection: access.collection) { () throws(SecretServiceError) in
-        try item().found()
+  func end() { lock?.release() }
+
+  /// Takes the other programs' lock, all its files unless some are named, until the job ends.
+  func takeLock(_ files: [String]? = nil) throws(CacheError) {
+    lock = try PeerLock(files ?? peer.lockFiles, users: peer.users, patience: patience, cancellable)
+    // Its caller may have gone meanwhile.
+    if cancellable.isCancelled { throw KeyringAccess.cancelled }
+  }
+
+  func groups() throws(CacheError) -> [KeychainGroup] { try read().copies > 0 ? [group] : [] }
+
+  func load(
+    _ shards: ShardSelection, of group: KeychainGroup, _ turn: Turn?
+  ) throws(CacheError) -> Loaded<PeerContents> {
+    if turn != nil { try takeLock() }
+    let contents = try read()
+    var documents = contents.document.shards(in: group)
+    guard case .some(let wanted) = shards else { return loaded(documents, contents) }
+    documents = documents.filter { wanted.contains($0.key) }
+    return loaded(documents, contents, unmerged: Set(wanted))
+  }
+
+  private func loaded(
+    _ documents: [ShardID: CacheDocument], _ contents: PeerContents, unmerged: Set<ShardID> = []
+  ) -> Loaded<PeerContents> {
+    guard contents.copies > 1 else { return Loaded(GroupContents(documents: documents), contents) }
+    let duplicate = StoreProblem(
+      .duplicate, shard: nil, detail: "\(contents.copies) items hold the cache of \(peer.users).")
+    return Loaded(
+      GroupContents(documents: documents, problems: [duplicate]), contents, unmerged: unmerged)
+  }
+
+  func mayBeUnfinished(
+    _ loaded: Loaded<PeerContents>, of shards: ShardSelection, wasQuiet: Bool
+  ) throws(CacheError) -> Bool { false }
+
+  func encode(
+    _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
+    over loaded: Loaded<PeerContents>
+  ) throws(CacheError) -> SecretBytes {
+    var all = loaded.version.document.shards(in: group)
+    for (shard, document) in changes {
+      let before = all[shard]
+      // It would lie with the tokens that it is to protect, for other programs to copy and in some places in a file.
+      guard document?.hasPopKeys != true || before?.hasPopKeys == true else {
+        throw CacheError(
+          .refused, "The cache of \(peer.users) keeps no private keys.",
+          advice: "For tokens that are bound to a key use the keyring or sealed files.")
       }
-      return try explaining { () throws(CacheError) in try PeerContents(items: items) }
+      all[shard] = document
+      if document?.isSignedOut(since: before) == true { all[shard]?.accounts = [:] }
     }
+    var document = CacheDocument()
+    for part in all.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { document.formUnion(part.value) }
+    return try payload(of: document, over: loaded.version)
   }
 
   /// The bytes to write; too many are refused before anything is sent.
-  func payload(of document: CacheDocument, encoding: PayloadEncoding) throws(CacheError) -> SecretBytes {
-    var payload = try encoding.encode(document)
+  func payload(of document: CacheDocument, over contents: PeerContents) throws(CacheError) -> SecretBytes {
+    var payload = try (contents.encoding ?? peer.encoding).encode(document)
     defer { payload.resetBytes(in: payload.startIndex..<payload.endIndex) }
     return unsafe payload.withUnsafeBytes { unsafe SecretBytes(copying: $0) }
   }
 
+  func commit(
+    _ encoded: SecretBytes, to group: KeychainGroup, over loaded: Loaded<PeerContents>, _ turn: Turn
+  ) throws(CacheError) -> PeerContents? {
+    try write(encoded, over: loaded.version)
+    return nil
+  }
+
   func write(_ payload: SecretBytes, over contents: PeerContents) throws(CacheError) {
+    try checkLock()
     switch peer.place {
     case .file(let path):
       var data = unsafe payload.withUnsafeBytes { unsafe Data($0) }
@@ -46,43 +104,112 @@ struct PeerJob {
       try FileContents.replace(path, with: data)
       try FileContents.touch(.init(path))
     case .item:
-      try calling(collection: access.collection) { () throws(SecretServiceError) in
-        try item().write(payload, over: contents.paths)
-      }
+      try onItem { (item) throws(SecretServiceError) in try item.write(payload, over: contents.paths) }
     }
+    try touchSignals()
+  }
+
+  /// Removes the cache as a whole, for all programs that use it.
+  func remove(
+    _ removal: Removal, from group: KeychainGroup, _ turn: Turn
+  ) throws(CacheError) -> (count: Int, isDone: Bool) {
+    try takeLock()
+    if removal == .damaged {
+      do throws(CacheError) {
+        _ = try read()
+        return (0, true)
+      } catch  where error.code == .damaged {}
+    }
+    try checkLock()
+    let count = try removeAll()
+    if count > 0 { try touchSignals() }
+    return (count, true)
   }
 
   /// - Returns: How many items or files there were.
-  func remove() throws(CacheError) -> Int {
+  private func removeAll() throws(CacheError) -> Int {
     switch peer.place {
     case .file(let path):
       guard try FileContents.read(path) != nil else { return 0 }
       try FileContents.remove(path)
       return 1
     case .item:
-      return try calling(collection: access.collection) { () throws(SecretServiceError) in
-        let paths = try item().found().map(\.path)
-        try item().delete(paths)
+      return try onItem { (item) throws(SecretServiceError) in
+        let paths = try item.found().map(\.path)
+        try item.delete(paths)
         return paths.count
       }
     }
   }
 
-  private func item() throws(SecretServiceError) -> PeerItem {
-    guard case .item(let label, let attributes) = peer.place else { throw .noSuchItem }
-    return try PeerItem(label: label, attributes: attributes, access, cancellable)
+  /// Writes over a plaintext cache and removes it; see ``MSALExtensionsCacheStore/discardPlaintext(holding:)``.
+  func discardPlaintext(at path: String, holding document: CacheDocument) throws(CacheError) -> Bool {
+    try takeLock()
+    guard try read().document == document, lock?.isStillHeld == true else { return false }
+    if let signal = peer.signals.first(where: { $0.path == path }) {
+      try FileContents.overwrite(path, leaving: signal.contents)
+      try touchSignals()
+    } else {
+      try FileContents.overwrite(path, leaving: "")
+      try FileContents.remove(path)
+    }
+    return true
   }
 
-  private func explaining<T>(_ body: () throws(CacheError) -> T) throws(CacheError) -> T {
-    do {
-      return try body()
-    } catch {
-      guard error.code == .damaged else { throw error }
+  /// - Throws: ``CacheError/Code/damaged`` when what is there is no cache.
+  func read() throws(CacheError) -> PeerContents {
+    do throws(CacheError) {
+      guard case .file(let path) = peer.place else {
+        return try PeerContents(items: onItem { (item) throws(SecretServiceError) in try item.found() })
+      }
+      guard var payload = try FileContents.read(path) else { return .none }
+      defer { payload.resetBytes(in: payload.startIndex..<payload.endIndex) }
+      return try PeerContents(file: payload)
+    } catch  where error.code == .damaged {
       throw CacheError(
         .damaged, "What \(peer.users) keeps in \(peer.place.description) cannot be used. \(error.message)",
         advice: error.advice ?? "It was left as it is. Let the program that wrote it mend or remove it.",
         underlyingError: error)
     }
+  }
+
+  private func onItem<T>(
+    _ work: (PeerItem) throws(SecretServiceError) -> T
+  ) throws(CacheError) -> T {
+    do throws(SecretServiceError) {
+      guard case .item(let label, let attributes) = peer.place else { throw .noSuchItem }
+      return try work(PeerItem(label: label, attributes: attributes, access, cancellable))
+    } catch {
+      throw access.cacheError(error)
+    }
+  }
+
+  /// msal-node-extensions may remove a lock file while others hold it.
+  private func checkLock() throws(CacheError) {
+    guard lock?.isStillHeld == true else {
+      throw CacheError(
+        .unavailable, "Another program removed the lock file again and again while it was held.",
+        advice: "Try again; nothing was written.", underlyingError: LockLost())
+    }
+  }
+
+  private func touchSignals() throws(CacheError) {
+    for signal in peer.signals { try FileContents.touch(signal) }
+  }
+}
+
+/// The underlying error when another program removed a lock that was held.
+struct LockLost: Error {}
+
+extension CacheDocument {
+  /// Whether the last token went. The account goes with it then: the other libraries know no state of having
+  /// signed out, and would list it as signed in.
+  fileprivate func isSignedOut(since before: CacheDocument?) -> Bool {
+    before?.refreshTokens.isEmpty == false && credentials.isEmpty
+  }
+
+  fileprivate func shards(in group: KeychainGroup) -> [ShardID: CacheDocument] {
+    Dictionary(split(in: group).map { ($0.shard, $0.document) }) { first, _ in first }
   }
 }
 

@@ -17,11 +17,13 @@ struct KeyringKey {
 
   func create() throws(CacheError) -> [UInt8] {
     let secret = Array(hex(randomBytes(32)).utf8)
-    try calling(collection: collection) { () throws(SecretServiceError) in
+    do {
       let collection = try item.unlocked()
       _ = try connection.create(
         label: "Llavero: key of the file store (\(hex(salt.prefix(4))))", attributes: attributes,
         secret: SecretBytes(copying: secret), in: collection, prompt: mayPrompt, cancellable)
+    } catch {
+      throw CacheError(error, collection: collection)
     }
     return secret
   }
@@ -36,10 +38,10 @@ struct KeyringKey {
   }
 
   func remove() throws(CacheError) {
-    try calling(collection: collection) { () throws(SecretServiceError) in
-      for item in try item.found() {
-        try connection.delete(item, prompt: mayPrompt, cancellable)
-      }
+    do {
+      for item in try item.found() { try connection.delete(item, prompt: mayPrompt, cancellable) }
+    } catch {
+      throw CacheError(error, collection: collection)
     }
   }
 
@@ -59,8 +61,11 @@ struct KeyringSecret {
   let cancellable: Cancellable
 
   func find(orThrow absent: CacheError) throws(CacheError) -> [UInt8] {
-    let secret = try calling(collection: collection) { () throws(SecretServiceError) in
-      try connection.secrets(of: found(), cancellable).values.first { $0.count > 0 }
+    let secret: SecretBytes?
+    do {
+      secret = try connection.secrets(of: found(), cancellable).values.first { $0.count > 0 }
+    } catch {
+      throw CacheError(error, collection: collection)
     }
     guard let secret else { throw absent }
     return unsafe secret.withUnsafeBytes { unsafe Array($0) }

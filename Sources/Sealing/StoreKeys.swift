@@ -20,7 +20,10 @@ package final class StoreKeys: Sendable {
   }
 
   /// The underlying error when the keys have yet to be unsealed, here or again.
-  private struct NotUnsealed: Error {}
+  package struct NotUnsealed: Error {
+    /// Whether there is no store yet, which a write is to make.
+    package let isMissing: Bool
+  }
 
   /// - Parameters:
   ///   - source: Where the key comes from, or is to come from.
@@ -49,16 +52,26 @@ package final class StoreKeys: Sendable {
       do throws(CacheError) {
         return try await work()
       } catch  where error.underlyingError is NotUnsealed {
-        try await run(patience: state.withLock(\.source).patience(timeout), unseal)
+        try await unsealing(unseal)
       }
     }
-    throw CacheError(.refused, "The keys of the store changed again and again.", advice: "Try again.")
+    return try await work()
+  }
+
+  /// Runs blocking work that unseals or makes the keys, in the time that its source may take.
+  package func unsealing(
+    _ unseal: @escaping @Sendable (Cancellable) throws(CacheError) -> Void
+  ) async throws(CacheError) {
+    try await run(patience: state.withLock(\.source).patience(timeout), unseal)
   }
 
   /// The keys in a `keys` value; `nil` for a store that has yet to be made.
   package func keys(in value: [UInt8]?) throws(CacheError) -> DataKeys {
     guard let value, let unsealed = state.withLock(\.unsealed), unsealed.value == value else {
-      throw CacheError(.locked, "The keys were not unsealed.", underlyingError: NotUnsealed())
+      // What a caller sees of it who has unsealed them several times.
+      throw CacheError(
+        .refused, "The keys of the store changed again and again.", advice: "Try again.",
+        underlyingError: NotUnsealed(isMissing: value == nil))
     }
     return unsealed.keys
   }

@@ -16,17 +16,13 @@ extension CacheError {
       }
     self.init(code, error.description, advice: error.advice, underlyingError: error)
   }
-}
 
-/// Calls the Secret Service about a collection, the default one for `nil`; what it throws becomes an error of the cache.
-package func calling<T>(
-  collection: String?, _ body: () throws(SecretServiceError) -> T
-) throws(CacheError) -> T {
-  do throws(SecretServiceError) {
-    return try body()
-  } catch .noSuchCollection {
-    throw CacheError(SecretServiceError.noSuchCollection(collection ?? "default"))
-  } catch {
-    throw CacheError(error)
+  /// What a failure in a collection, the default one for `nil`, means for the cache.
+  package init(_ error: SecretServiceError, collection: String?) {
+    if case .noSuchCollection = error {
+      self.init(.noSuchCollection(collection ?? "default"))
+    } else {
+      self.init(error)
+    }
   }
 }
