@@ -73,9 +73,7 @@ struct PopTests {
     #expect(!"\(result)".contains("access-1"))
   }
 
-  @Test(
-    .enabled(if: Vectors.sections != nil, "no vectors: MSAL_VECTORS names the file, else ../shared/vectors"))
-  func `A key is named as MSAL for iOS and macOS names it`() throws {
+  @Test func `A key is named as MSAL for iOS and macOS names it`() throws {
     let rows = VectorFile.rows("schema_configurations").compactMap {
       $0.fields["authSchemeParams"]?.objectValue
     }

@@ -8,14 +8,12 @@ import TokenCache
 @testable import IdentityClient
 
 /// Microsoft's own test values for the request layer of MSAL for iOS and macOS.
-@Suite(
-  .enabled(if: Vectors.sections != nil, "no vectors: MSAL_VECTORS names the file, else ../shared/vectors"))
 struct VectorTests {
   @Test(arguments: VectorFile.rows("claims_requests"))
   func `Claims requests`(_ row: VectorRow) throws { try ClaimsVectors.check(row) }
 
-  @Test(arguments: Vectors.rows("authority_init"))
-  func `Authorities`(_ row: Vectors.Row) throws {
+  @Test(arguments: VectorFile.rows("authority_init"))
+  func `Authorities`(_ row: VectorRow) throws {
     let kinds: [String: Authority.Kind] = ["AAD": .aad, "B2C": .b2c, "ADFS": .adfs, "CIAM": .ciam]
     let kind = try #require(kinds[row.string("class") ?? ""])
     if row.string("op") == "isKnown" {
@@ -63,8 +61,8 @@ struct VectorTests {
     }
   }
 
-  @Test(arguments: Vectors.rows("authority_aliases"))
-  func `Aliases`(_ row: Vectors.Row) throws {
+  @Test(arguments: VectorFile.rows("authority_aliases"))
+  func `Aliases`(_ row: VectorRow) throws {
     if let record = row.fields["record"]?.objectValue {
       let aliases = record["aliases"]?.arrayValue?.compactMap(\.stringValue) ?? []
       let clouds = CloudInstances([
@@ -97,8 +95,8 @@ struct VectorTests {
     }
   }
 
-  @Test(arguments: Vectors.rows("client_info"))
-  func `Client info`(_ row: Vectors.Row) throws {
+  @Test(arguments: VectorFile.rows("client_info"))
+  func `Client info`(_ row: VectorRow) throws {
     if let json = row.fields["json"] {
       let info = ClientInfo(raw: try JSONEncoder().encode(json).base64URL)
       #expect(info.map { .string($0.homeAccountID) } == row.expected["accountIdentifier"])
@@ -113,8 +111,9 @@ struct VectorTests {
     }
   }
 
-  @Test(arguments: Vectors.rows("oauth_error_mapping_tests") + Vectors.rows("oauth_error_mapping_source"))
-  func `Errors`(_ row: Vectors.Row) throws {
+  @Test(
+    arguments: VectorFile.rows("oauth_error_mapping_tests") + VectorFile.rows("oauth_error_mapping_source"))
+  func `Errors`(_ row: VectorRow) throws {
     let codes: [String: IdentityError.Code] = [
       "MSIDErrorUserCancel": .userCanceled, "MSIDErrorServerError": .serverError,
       "MSIDErrorServerInvalidGrant": .invalidGrant, "MSIDErrorServerInvalidRequest": .invalidRequest,
@@ -136,8 +135,8 @@ struct VectorTests {
     }
   }
 
-  @Test(arguments: Vectors.rows("telemetry_strings"))
-  func `Telemetry`(_ row: Vectors.Row) throws {
+  @Test(arguments: VectorFile.rows("telemetry_strings"))
+  func `Telemetry`(_ row: VectorRow) throws {
     if row.string("header") == "x-client-current-telemetry" {
       let call = try #require(row.fields["apiId"]?.numberValue.map(Int.init))
       let reason = try #require(row.fields["refreshType"]?.numberValue.map(Int.init))
@@ -155,8 +154,8 @@ struct VectorTests {
     #expect(telemetry.last == row.string("expected"))
   }
 
-  @Test(arguments: Vectors.rows("strings"))
-  func `Strings`(_ row: Vectors.Row) throws {
+  @Test(arguments: VectorFile.rows("strings"))
+  func `Strings`(_ row: VectorRow) throws {
     let expected = row.fields["expected"]
     let text = row.string("input")
     let list = row.fields["input"]?.arrayValue?.compactMap(\.stringValue) ?? []
@@ -188,8 +187,8 @@ struct VectorTests {
     }
   }
 
-  @Test(arguments: Vectors.rows("pkce"))
-  func `Proof key`(_ row: Vectors.Row) throws {
+  @Test(arguments: VectorFile.rows("pkce"))
+  func `Proof key`(_ row: VectorRow) throws {
     let lengths = try ["verifierMinLength", "verifierMaxLength"].map { name in
       try #require(row.expected[name]?.numberValue.map(Int.init))
     }

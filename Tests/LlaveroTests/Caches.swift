@@ -3,20 +3,6 @@ import Glibc
 import TestSupport
 import TokenCache
 
-/// Caches that other MSAL libraries wrote; they are kept beside the repository.
-enum Fixtures {
-  static let directory = SharedFiles.fixtures.path
-
-  static let all: [String] = {
-    let files = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []
-    return files.filter { $0.hasSuffix(".json") }.sorted()
-  }()
-
-  static func read(_ name: String) throws -> String {
-    String(decoding: try Data(contentsOf: URL(filePath: directory + "/" + name)), as: UTF8.self)
-  }
-}
-
 /// A made-up cache: two accounts, tokens in every state, and secrets that are easy to find.
 enum Sample {
   static let alice = "0a0a0a0a-1111-4111-8111-111111111111.aaaaaaaa-0000-4000-8000-00000000000a"

@@ -1,47 +1,46 @@
 import Foundation
 @testable import MSAL
+import TestSupport
 import Testing
+import TokenCache
 
 /// Microsoft's own test values for the public API of MSAL for iOS and macOS.
-@Suite(
-  .enabled(if: Vectors.isThere, "no vectors: MSAL_VECTORS names the file, else ../shared/vectors"))
 struct VectorTests {
-  @Test(arguments: Vectors.rows("msid_to_msal_error_mapping"))
-  func `Error codes`(_ row: Vectors.Row) throws {
-    let specific = try #require(row.number("mapsToCode"))
+  @Test(arguments: VectorFile.rows("msid_to_msal_error_mapping"))
+  func `Error codes`(_ row: VectorRow) throws {
+    let specific = try #require(row.fields.number("mapsToCode"))
     #expect(MSALError(rawValue: specific) != nil || MSALInternalError(rawValue: specific) != nil)
 
     let error = NSError(specific: specific, "A test.")
-    #expect(error.domain == row.text("publicDomain"))
-    #expect(error.code == row.number("publicCode"))
-    #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == row.number("internalCode"))
+    #expect(error.domain == row.string("publicDomain"))
+    #expect(error.code == row.fields.number("publicCode"))
+    #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == row.fields.number("internalCode"))
   }
 
-  @Test(arguments: Vectors.rows("aad_authority_cloud_instances"))
-  func `Cloud instances`(_ row: Vectors.Row) throws {
-    let input = try #require(row.object("input"))
-    let expected = try #require(row.object("expected"))
-    let cloud = try #require(Self.clouds[input["cloudInstance"] as? String ?? ""])
-    let audience = try #require(Self.audiences[input["audienceType"] as? String ?? ""])
+  @Test(arguments: VectorFile.rows("aad_authority_cloud_instances"))
+  func `Cloud instances`(_ row: VectorRow) throws {
+    let input = try row.fields.object("input")
+    let expected = row.expected
+    let cloud = try #require(Self.clouds[input.string("cloudInstance")])
+    let audience = try #require(Self.audiences[input.string("audienceType")])
     let make = {
       try MSALAADAuthority(
-        cloudInstance: cloud, audienceType: audience, rawTenant: input["rawTenant"] as? String)
+        cloudInstance: cloud, audienceType: audience, rawTenant: input.optionalString("rawTenant"))
     }
-    if let url = expected["url"] as? String {
+    if let url = try expected.optionalString("url") {
       #expect(try make().url.absoluteString == url)
     } else {
-      expect(try make(), failsAs: expected, description: expected["errorDescription"] as? String)
+      expect(try make(), failsAs: expected, description: try expected.optionalString("errorDescription"))
     }
   }
 
-  @Test(arguments: Vectors.rows("claims_requests"))
-  func `Claims requests`(_ row: Vectors.Row) throws {
-    switch row.text("op") {
+  @Test(arguments: VectorFile.rows("claims_requests"))
+  func `Claims requests`(_ row: VectorRow) throws {
+    switch row.string("op") {
     case "init(jsonString:)":
-      let json = try #require(row.text("json"))
-      let expected = try #require(row.object("expected"))
-      if let error = expected["error"] as? [String: Any] {
-        let description = error["description"] as? String
+      let json = try #require(row.string("json"))
+      if let error = row.expected["error"]?.objectValue {
+        let description = try error.optionalString("description")
         expect(try MSALClaimsRequest(jsonString: json), failsAs: error, description: description)
         var failure: NSError?
         let request = MSALClaimsRequest(jsonString: json, error: &failure)
@@ -50,54 +49,55 @@ struct VectorTests {
       } else {
         let request = try MSALClaimsRequest(jsonString: json)
         let claims = [MSALClaimsRequestTarget.idToken, .accessToken].compactMap(request.claimsRequests)
-        #expect(claims.map(\.count) == expected["parsedCounts"] as? [Int])
-        #expect(claims.flatMap { $0.map(\.name) } == expected["names"] as? [String])
+        #expect(try claims.map { .integer(Int64($0.count)) } == row.expected.array("parsedCounts"))
+        #expect(try claims.flatMap { $0.map { .string($0.name) } } == row.expected.array("names"))
       }
     case "jsonString()":
       let request = MSALClaimsRequest()
-      if let name = row.text("claim") {
-        let infos = row.fields["additionalInfo_objc"] as? [[String: Any]]
-        for info in infos ?? [row.object("additionalInfo_objc") ?? [:]] {
+      if let name = row.string("claim") {
+        let infos = row.fields["additionalInfo_objc"]
+        for info in infos?.arrayValue ?? [infos ?? .object([:])] {
           let claim = MSALIndividualClaimRequest(name: name)
-          claim.additionalInfo = try additionalInfo(info)
-          try request.requestClaim(claim, for: row.text("target") == "accessToken" ? .accessToken : .idToken)
+          claim.additionalInfo = try additionalInfo(info.asObject("additionalInfo_objc"))
+          try request.requestClaim(
+            claim, for: row.string("target") == "accessToken" ? .accessToken : .idToken)
         }
       }
-      #expect(request.jsonString() == row.text("expected"))
+      #expect(request.jsonString() == row.string("expected"))
     default:
       // Capabilities are merged below the facade.
-      #expect(row.text("op") == "mergeClientCapabilities")
+      #expect(row.string("op") == "mergeClientCapabilities")
     }
   }
 
   @Test func `An error's domain is the row's`() throws {
     let error = #"{"domain": "NSCocoaErrorDomain", "code": 3840}"#
     let row = #"{"op": "init(jsonString:)", "json": "{", "expected": {"error": \#(error)}}"#
-    let fields = try JSONSerialization.jsonObject(with: Data(row.utf8)) as? [String: Any]
-    try `Claims requests`(Vectors.Row(fields: #require(fields), testDescription: "no JSON"))
+    let fields = try JSONDecoder().decode(JSONValue.self, from: Data(row.utf8))
+    try `Claims requests`(VectorRow(section: "claims_requests", index: 0, fields: fields))
   }
 
   private func expect<T>(
-    _ make: @autoclosure () throws -> T, failsAs expected: [String: Any], description: String?
+    _ make: @autoclosure () throws -> T, failsAs expected: JSONObject, description: String?
   ) {
     do {
       _ = try make()
       Issue.record("It should have failed.")
     } catch let error as NSError {
       // What is no JSON has the error of the JSON reader, in a domain of its own.
-      #expect(error.domain == expected["domain"] as? String ?? MSALErrorDomain)
-      #expect(error.code == expected["code"] as? Int)
-      #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == expected["internalCode"] as? Int)
+      #expect(error.domain == expected["domain"]?.stringValue ?? MSALErrorDomain)
+      #expect(error.code == expected.number("code"))
+      #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == expected.number("internalCode"))
       #expect(error.userInfo[MSALErrorDescriptionKey] as? String == description)
     }
   }
 
   /// Reads the Objective-C literals of a row.
-  private func additionalInfo(_ fields: [String: Any]) throws -> MSALIndividualClaimRequestAdditionalInfo? {
+  private func additionalInfo(_ fields: JSONObject) throws -> MSALIndividualClaimRequestAdditionalInfo? {
     guard !fields.isEmpty else { return nil }
     let info = MSALIndividualClaimRequestAdditionalInfo()
     for (name, literal) in fields {
-      let value = try value(of: #require(literal as? String))
+      let value = try value(of: literal.asString(name))
       switch name {
       case "essential": info.essential = value as? NSNumber
       case "value": info.value = value
@@ -133,4 +133,8 @@ struct VectorTests {
     "MSALAzureADMyOrgOnlyAudience": .azureADMyOrgOnlyAudience,
     "MSALPersonalMicrosoftAccountAudience": .personalMicrosoftAccountAudience,
   ]
+}
+
+extension JSONObject {
+  fileprivate func number(_ name: String) -> Int? { self[name]?.numberValue.map(Int.init) }
 }

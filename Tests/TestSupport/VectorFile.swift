@@ -3,26 +3,19 @@ public import Testing
 package import TokenCache
 
 /// Microsoft's own test values, in sections of rows.
-package struct VectorFile: Sendable {
-  package let sections: [String: [VectorRow]]
-
-  /// `nil` where the file is not there.
-  package static let shared: VectorFile? = {
-    guard let data = try? Data(contentsOf: SharedFiles.vectors) else { return nil }
-    return VectorFile(data)
-  }()
-
-  /// A file that is there but cannot be read has no sections, which the summary reports.
-  private init(_ data: Data) {
+package enum VectorFile {
+  /// Empty when the file cannot be read, which the summary reports.
+  package static let sections: [String: [VectorRow]] = {
+    let data = (try? Data(contentsOf: SharedFiles.vectors)) ?? Data()
     let members = (try? JSONDecoder().decode(JSONObject.self, from: data)) ?? [:]
-    sections = Dictionary(
+    return Dictionary(
       uniqueKeysWithValues: members.filter { $0.key != "meta" }.map { name, value in
         let rows = value.arrayValue ?? []
         return (name, rows.enumerated().map { VectorRow(section: name, index: $0, fields: $1) })
       })
-  }
+  }()
 
-  package static func rows(_ section: String) -> [VectorRow] { shared?.sections[section] ?? [] }
+  package static func rows(_ section: String) -> [VectorRow] { sections[section] ?? [] }
 }
 
 /// One row: the input of one of Microsoft's tests and what comes of it.
@@ -34,11 +27,15 @@ public struct VectorRow: Sendable, CustomTestStringConvertible {
   package init(section: String, index: Int, fields: JSONValue) {
     self.section = section
     self.fields = fields.objectValue ?? [:]
-    let test = self.fields["source"]?.objectValue?["test"]?.stringValue
+    let source = self.fields["source"]
+    let test = source?.stringValue ?? source?.objectValue?["test"]?.stringValue
     id = self.fields["id"]?.stringValue ?? ["#\(index)", test].compactMap { $0 }.joined(separator: " ")
   }
 
   public var testDescription: String { id }
+
+  package var expected: JSONObject { fields["expected"]?.objectValue ?? [:] }
+  package func string(_ name: String) -> String? { fields[name]?.stringValue }
 
   /// The fields that say something of the test, when they are all among those that the runner knows.
   package func understood(_ names: Set<String>) throws -> JSONObject {

@@ -5,36 +5,20 @@ import Testing
 @testable import TokenCache
 import TestSupport
 
-/// A cache that another MSAL library wrote.
-struct Fixture: Sendable, CustomTestStringConvertible {
-  let name: String
-  let data: Data
-
-  var testDescription: String { name }
-
-  /// Every JSON file of the folder, also in folders below it; none where it is not there.
-  static let all: [Fixture] = {
-    let folder = SharedFiles.fixtures
-    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
-    return paths.filter { $0.hasSuffix(".json") }.sorted().compactMap { path in
-      (try? Data(contentsOf: folder.appendingPathComponent(path))).map { Fixture(name: path, data: $0) }
-    }
-  }()
-}
-
-/// Caches written by other MSAL libraries. They are no part of the repository.
-@Suite(
-  .enabled(if: !Fixture.all.isEmpty, "no fixtures: MSAL_FIXTURES names the folder, else ../shared/fixtures"))
+/// Caches as other MSAL libraries write them.
 struct FixtureTests {
-  @Test(arguments: Fixture.all)
-  func `Comes back from a document`(_ fixture: Fixture) throws {
+  @Test(arguments: SharedFiles.caches)
+  func `There are caches in the folder`(_ folder: URL) { #expect(!PeerCache.files(in: folder).isEmpty) }
+
+  @Test(arguments: PeerCache.all)
+  func `Comes back from a document`(_ fixture: PeerCache) throws {
     let document = try CacheDocument(json: fixture.data)
     #expect(try plain(document) == original(fixture))
     #expect(try CacheDocument(json: document.json()) == document)
   }
 
-  @Test(arguments: Fixture.all)
-  func `Comes back from a group however often it is imported`(_ fixture: Fixture) async throws {
+  @Test(arguments: PeerCache.all)
+  func `Comes back from a group however often it is imported`(_ fixture: PeerCache) async throws {
     let document = try CacheDocument(json: fixture.data)
     let cache = TokenCacheAccessor(store: InMemoryStore())
     let summary = try await cache.import(document)
@@ -49,8 +33,8 @@ struct FixtureTests {
     }
   }
 
-  @Test(arguments: Fixture.all)
-  func `Lists every account once`(_ fixture: Fixture) async throws {
+  @Test(arguments: PeerCache.all)
+  func `Lists every account once`(_ fixture: PeerCache) async throws {
     let cache = try await group(with: fixture)
     let listed = try await cache.accounts(AccountFilter(signedInOnly: false)).map(\.homeAccountID)
     #expect(listed.sorted() == Set(records("Account", of: fixture).compactMap(\.homeAccountID)).sorted())
@@ -60,8 +44,8 @@ struct FixtureTests {
     }
   }
 
-  @Test(arguments: Fixture.all)
-  func `Finds every access token of an account`(_ fixture: Fixture) async throws {
+  @Test(arguments: PeerCache.all)
+  func `Finds every access token of an account`(_ fixture: PeerCache) async throws {
     let clock = Mutex(Date(timeIntervalSince1970: 0))
     let cache = try await group(with: fixture) { clock.withLock { $0 } }
     let accounts = Set(records("Account", of: fixture).compactMap(\.homeAccountID))
@@ -93,8 +77,8 @@ struct FixtureTests {
     }
   }
 
-  @Test(arguments: Fixture.all)
-  func `Finds the tokens of applications`(_ fixture: Fixture) async throws {
+  @Test(arguments: PeerCache.all)
+  func `Finds the tokens of applications`(_ fixture: PeerCache) async throws {
     let clock = Mutex(Date(timeIntervalSince1970: 0))
     let cache = try await group(with: fixture) { clock.withLock { $0 } }
     for record in records("AccessToken", of: fixture) where record.homeAccountID == nil && record.isOrdinary {
@@ -106,8 +90,8 @@ struct FixtureTests {
     }
   }
 
-  @Test(arguments: Fixture.all)
-  func `Finds every refresh token`(_ fixture: Fixture) async throws {
+  @Test(arguments: PeerCache.all)
+  func `Finds every refresh token`(_ fixture: PeerCache) async throws {
     let cache = try await group(with: fixture)
     for record in records("RefreshToken", of: fixture) {
       for environment in CloudInstances.known.aliases(of: record["environment"] ?? "") {
@@ -119,21 +103,21 @@ struct FixtureTests {
     }
   }
 
-  private func original(_ fixture: Fixture) throws -> PlainJSON {
+  private func original(_ fixture: PeerCache) throws -> PlainJSON {
     try PlainJSON(fixture.data).cacheWithoutEmptySections
   }
 
   private func plain(_ document: CacheDocument) throws -> PlainJSON { try PlainJSON(document.json()) }
 
   private func group(
-    with fixture: Fixture, now: @escaping @Sendable () -> Date = { Date() }
+    with fixture: PeerCache, now: @escaping @Sendable () -> Date = { Date() }
   ) async throws -> TokenCacheAccessor {
     let cache = TokenCacheAccessor(store: InMemoryStore(), now: now)
     _ = try await cache.import(CacheDocument(json: fixture.data))
     return cache
   }
 
-  private func records(_ section: String, of fixture: Fixture) -> [FixtureRecord] {
+  private func records(_ section: String, of fixture: PeerCache) -> [FixtureRecord] {
     ((try? PlainJSON(fixture.data))?[section]?.members ?? [:]).sorted { $0.key < $1.key }
       .map { FixtureRecord(key: $0.key, fields: $0.value) }
   }
