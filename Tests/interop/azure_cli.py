@@ -1,11 +1,14 @@
-"""Azure CLI's own code keeps its token cache, in clear and encrypted; llavero lists, changes and adopts it."""
+"""Azure CLI keeps its token cache, in clear and encrypted; llavero lists, changes and adopts it, and answers from it."""
 import json
 import os
+import re
+import shutil
 import subprocess
+import sys
 
 from azure.cli.core.auth.persistence import load_persisted_token_cache, load_secret_store
 
-from peers import BIN, check, finish
+from peers import BIN, CONTOSO, Lab, check, finish
 from tokens import CLIENT, HOME, add, token_response
 
 DIRECTORY = f"{os.environ['HOME']}/.azure"
@@ -54,4 +57,53 @@ principals.save([{"client_id": CLIENT, "tenant": HOME, "client_secret": "s3cret"
 refused = run("export", "--to", "azure-cli-encrypted", "--group", "org.example.adopted", code=1)
 check("service principals in the place of the cache are left", principals.load()[0]["client_secret"] == "s3cret")
 check("and the error says so, without them", "service principals" in refused.stderr and "s3cret" not in refused.stderr)
+
+
+# The program itself, signed in at the lab.
+AZURE_CLI = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+SCOPE = "https://management.azure.com/.default"
+AZ = [f"{os.path.dirname(sys.executable)}/az"]
+shutil.rmtree(DIRECTORY)
+os.environ |= {"AZURE_CORE_COLLECT_TELEMETRY": "no", "AZURE_CORE_INSTANCE_DISCOVERY": "no"}
+
+
+def az(*arguments):
+    return subprocess.run([*AZ, *arguments], capture_output=True, text=True, timeout=120)
+
+
+def az_token():
+    result = az("account", "get-access-token", "--scope", SCOPE)
+    return json.loads(result.stdout)["accessToken"] if result.returncode == 0 else result.stderr
+
+
+def az_login(lab):
+    lab.tell(addApp={"name": "azure-cli", "clientID": AZURE_CLI, "familyID": "1", "redirectURIs": ["http://localhost"]})
+    az("cloud", "register", "--name", "lab", "--skip-endpoint-discovery", "--endpoint-active-directory", lab.base,
+       *(word for name in ("resource-manager", "management", "active-directory-resource-id")
+         for word in (f"--endpoint-{name}", "https://management.azure.com/")))
+    az("cloud", "set", "--name", "lab")
+    running = subprocess.Popen(
+        [*AZ, "login", "--use-device-code", "--tenant", CONTOSO, "--skip-subscription-discovery",
+         "--allow-no-subscriptions"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    for line in running.stderr:
+        if code := re.search("enter the code ([A-Z0-9]+)", line):
+            lab.tell(approveDevice={"userCode": code[1], "user": "alice"})
+    check("az signs in", running.wait(120) == 0)
+
+
+# At a port, the two name the cloud differently.
+with Lab(port=443) as lab:
+    az_login(lab)
+    token = az_token()
+    check("az has a token", token.count(".") == 2, token)
+    os.environ |= {"LLAVERO_CLIENT_ID": AZURE_CLI, "LLAVERO_AUTHORITY": f"{lab.base}/{CONTOSO}"}
+    group = ("--group", "org.example.az")
+    lab.tell(clearLog={})
+    run("import", "--from", "azure-cli", *group)
+    check("llavero answers with the token of az", run("token", "--scope", SCOPE, *group).stdout.strip() == token)
+    run("adopt", "azure-cli", "--yes", *group)
+    check("az has lost what was adopted", "az login" in az_token())
+    run("export", "--to", "azure-cli", *group)
+    check("az finds its token again", az_token() == token)
+    check("no token was asked for", not lab.log("token"))
 finish()
