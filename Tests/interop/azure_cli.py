@@ -1,4 +1,4 @@
-"""Azure CLI keeps its token cache, in clear and encrypted; llavero lists, changes and adopts it, and answers from it."""
+"""Azure CLI keeps its token cache, in clear and encrypted; llavero lists, changes, adopts and uses it."""
 import json
 import os
 import re

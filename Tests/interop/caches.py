@@ -63,7 +63,8 @@ class Server:
         pass
 
 
-def application(cache, *responses, tenant="common", client=CLIENT, host=HOST, kind=msal.PublicClientApplication, **more):
+def application(cache, *responses, tenant="common", client=CLIENT, host=HOST, kind=msal.PublicClientApplication,
+                **more):
     return kind(client, authority=f"https://{host}/{tenant}", token_cache=cache, instance_discovery=False,
                 http_client=Server(*responses), **more)
 
@@ -99,7 +100,8 @@ def written():
     yield "two-accounts-guest", cache
 
     cache = msal.SerializableTokenCache()
-    sign_in(application(cache, response(ALICE, "alice-family", foci="1", refresh_in=1800), tenant=HOME, client=AZURE_CLI))
+    family = response(ALICE, "alice-family", foci="1", refresh_in=1800)
+    sign_in(application(cache, family, tenant=HOME, client=AZURE_CLI))
     renew(application(cache, response(ALICE, "alice-sibling", foci="1"), tenant=HOME), "User.Read")
     yield "family-refresh-in", cache
 
@@ -115,7 +117,8 @@ def written():
     yield "b2c", cache
 
     cache = msal.SerializableTokenCache()
-    app = application(cache, response(ALICE, "alice-plain"), response(ALICE, "alice-certificate", VAULT, token_type="ssh-cert"))
+    certificate = response(ALICE, "alice-certificate", VAULT, token_type="ssh-cert")
+    app = application(cache, response(ALICE, "alice-plain"), certificate)
     sign_in(app)
     renew(app, "https://vault.azure.net/.default", data={"token_type": "ssh-cert", "key_id": "key-1", "req_cnf": "{}"})
     yield "ssh-certificate", cache
@@ -130,7 +133,7 @@ def written():
 
 
 class Shape:
-    """The form in which a library keeps what one sign-in gives. The keys are written as in CacheFormat.md, section 5."""
+    """The form in which a library keeps what a sign-in gives."""
 
     order = ("AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata")
     # What follows the client in the key of a refresh token, the realm in that of an ID token, and the scopes.
@@ -263,8 +266,8 @@ def shaped():
             accounts.add(response(uid, f"{who}-{short}-home"), authority=HOME)
         accounts.add(response(alice, f"alice-{short}-guest", tenant=GUEST), authority=GUEST)
         yield f"{name}-two-accounts-guest", accounts.text()
-        yield f"{name}-family", library().add(
-            response(alice, f"alice-{short}-family", foci="1", refresh_in=1800), authority=HOME, client=AZURE_CLI).text()
+        family = response(alice, f"alice-{short}-family", foci="1", refresh_in=1800)
+        yield f"{name}-family", library().add(family, authority=HOME, client=AZURE_CLI).text()
 
     clouds = Net()
     for host in ("login.partner.microsoftonline.cn", "login.microsoftonline.us", HOST):
