@@ -1,4 +1,5 @@
 """A real Chromium signs in at the lab's page and posts the answer to the loopback listener."""
+# Shows .conformance(79).
 import json
 import os
 import subprocess

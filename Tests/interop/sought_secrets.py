@@ -1,4 +1,5 @@
 """Signs in, renews and fails with the most verbose logging, and looks for what must not be seen."""
+# Shows .conformance(72).
 import glob
 import json
 import os
