@@ -258,7 +258,7 @@ let package = Package(
         "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "KeyringStore", "ProofOfPossession",
         "SoupTransport", "TestSupport", "TokenCache", httpTypes, logging,
       ],
-      exclude: ["browser.py"], swiftSettings: common),
+      swiftSettings: common),
     .executableTarget(
       name: "SignInWorker",
       dependencies: [

@@ -12,7 +12,7 @@ struct LabTool: Sendable {
   static let alice = "alice@contoso.test"
 
   static let browser = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "SignInTests/browser.py").path
+    .appending(path: "interop/browser.py").path
 
   let lab: Lab
   let tool: Tool

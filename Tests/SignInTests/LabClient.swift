@@ -58,8 +58,8 @@ struct LabClient: Sendable {
   private static func browser(
     _ lab: Lab, _ action: String?, _ pages: OpenedPages
   ) -> BrowserAuthenticator {
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-      "browser.py")
+    let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "interop/browser.py")
     var environment = ProcessInfo.processInfo.environment
     environment["BROWSER"] = "python3 \(script.path)"
     environment["LAB_CA_BUNDLE"] = lab.caBundlePath

@@ -1,9 +1,6 @@
 """Borrows what "llavero lend" lends, in places that have nothing else."""
-import getpass
 import json
 import os
-import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -11,7 +8,8 @@ import time
 from azure.core.exceptions import ClientAuthenticationError
 from azure.identity import CredentialUnavailableError, DefaultAzureCredential, ManagedIdentityCredential
 
-from peers import ALICE, BIN, GROUP, Lab, check, finish, llavero, log_in
+from peers import ALICE, BIN, GROUP, Lab, check, finish, free_port, llavero, log_in, skip
+from ssh_server import SSHServer
 
 ARM = "https://management.azure.com/.default"
 VAULT = "https://vault.azure.net/.default"
@@ -63,70 +61,13 @@ def borrowed(result, token):
     return result.returncode == 0 and result.stdout.strip() == token and not result.stderr
 
 
-class SSHServer:
-    """A real sshd on loopback, with keys of its own, for this user."""
-
-    def __init__(self, directory):
-        self.directory = directory
-        for name in ("host_key", "user_key"):
-            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{directory}/{name}"], check=True)
-        shutil.copy(f"{directory}/user_key.pub", f"{directory}/authorized_keys")
-        if os.getuid() == 0:
-            os.makedirs("/run/sshd", mode=0o755, exist_ok=True)
-        # Somebody may take the port between the question which is free and its use.
-        for _ in range(20):
-            self.port = free_port()
-            if self.starts():
-                break
-        with open(f"{directory}/host_key.pub", encoding="utf-8") as key:
-            known = f"[127.0.0.1]:{self.port} {key.read()}"
-        with open(f"{directory}/known_hosts", "w", encoding="utf-8") as file:
-            file.write(known)
-
-    def starts(self):
-        with open(f"{self.directory}/sshd_config", "w", encoding="utf-8") as file:
-            file.write(
-                f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.directory}/host_key\n"
-                f"AuthorizedKeysFile {self.directory}/authorized_keys\nPidFile none\nStrictModes no\nUsePAM no\n"
-                "PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n"
-                "AllowStreamLocalForwarding yes\nStreamLocalBindUnlink yes\n")
-        self.process = subprocess.Popen(
-            [shutil.which("sshd", path=SYSTEM_PATH), "-D", "-e", "-f", f"{self.directory}/sshd_config"],
-            stderr=subprocess.PIPE, text=True)
-        while line := self.process.stderr.readline():
-            if "Server listening on 127.0.0.1" in line:
-                # Nobody reads the rest, which is little.
-                return True
-        self.process.wait(60)
-        return False
-
-    def command(self, *arguments):
-        return [
-            "ssh", "-F", "none", "-i", f"{self.directory}/user_key", "-o", "IdentitiesOnly=yes", "-o",
-            f"UserKnownHostsFile={self.directory}/known_hosts", "-o", "StrictHostKeyChecking=yes", "-o",
-            "BatchMode=yes", "-o", "ExitOnForwardFailure=yes", "-o", "StreamLocalBindUnlink=yes", "-p",
-            str(self.port), *arguments]
-
-    def end(self):
-        self.process.terminate()
-        self.process.wait(60)
-        self.process.stderr.close()
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
 def over_ssh(directory, loan, token):
     """The lender is on one side of the connection, and the borrower on the other."""
-    server = SSHServer(directory)
     own = loan.settings["LLAVERO_FROM"].removeprefix("unix:")
     there, here = f"{directory}/there.sock", f"{directory}/here.sock"
-    host = f"{getpass.getuser()}@127.0.0.1"
     alone = f"env -i LLAVERO_FROM=unix:{there}"
-    try:
+    with SSHServer(directory) as server:
+        host = server.host
         for attempt in ("", " a second time, where a socket is left from the first"):
             result = run(*server.command("-R", f"{there}:{own}", host, f"{alone} {LLAVERO} token --scope {ARM}"))
             check("ssh -R: a token on the other side" + attempt, borrowed(result, token), result.stderr)
@@ -147,8 +88,6 @@ def over_ssh(directory, loan, token):
             result = run(LLAVERO, "doctor", LLAVERO_FROM=f"unix:{here}")
             check("ssh -L: doctor is content", result.returncode == 0 and "answers" in result.stdout, result.stdout)
             connection.communicate(timeout=120)
-    finally:
-        server.end()
 
 
 def sandbox(directory):
@@ -175,7 +114,7 @@ def sandbox(directory):
 def in_a_sandbox(directory, token):
     alone = sandbox(directory)
     if run(*alone, "/usr/bin/true").returncode != 0:
-        print("skipped the sandbox: no namespace can be made here")
+        skip("the sandbox", "no namespace can be made here")
         return
     result = run("/tool/llavero", "token", "--scope", ARM, before=alone)
     check("bwrap: a token with nothing but the socket", borrowed(result, token), result.stderr)
@@ -195,7 +134,7 @@ def in_a_sandbox(directory, token):
 
 def by_another_user(path, token):
     if os.getuid() != 0:
-        print("skipped another user: only root can become one")
+        skip("another user", "only root can become one")
         return
     stranger = ["setpriv", f"--reuid={OTHER_USER}", f"--regid={OTHER_USER}", "--clear-groups"]
     ask = ["curl", "--silent", "--max-time", "300", "--unix-socket", path, "--get", "--data-urlencode", f"scope={ARM}",

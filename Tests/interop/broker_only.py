@@ -1,22 +1,15 @@
-"""Watches the system calls of "llavero token" with a stand-in for the identity broker, and with none."""
+"""Watches the system calls of "llavero token" with a stand-in for the identity broker, and with none, without a keyring."""
 import os
 import re
 import subprocess
-import sys
 
-SESSION = sys.argv[1]
-LLAVERO = os.environ["BIN"] + "/llavero"
+from peers import BIN, DIRECTORY, check, finish, skip
+
+SESSION = os.environ["TMPDIR"]
+LLAVERO = f"{BIN}/llavero"
 ORDERS, LOG, TRACE = (f"{SESSION}/{name}" for name in ("broker.json", "broker.log", "trace"))
 ENVIRONMENT = os.environ | {
     "LLAVERO_CLIENT_ID": "d7b530a4-7680-4c23-a8bf-c52c121d2e87", "LLAVERO_TEST_BROKER_LIMIT": "300000"}
-
-failed = 0
-
-
-def check(what, holds, why=""):
-    global failed
-    print(("ok      " if holds else "FAILED  ") + what + ("" if holds else f": {why}"))
-    failed += not holds
 
 
 def token(*arguments, before=()):
@@ -51,7 +44,7 @@ check("and no server was", "AF_INET" not in calls)
 with open(ORDERS, "w", encoding="utf-8") as file:
     file.write("{}")
 broker = subprocess.Popen(
-    [os.path.dirname(os.path.abspath(__file__)) + "/stand_in_broker.py", "--control", ORDERS, "--log", LOG],
+    [f"{DIRECTORY}/stand_in_broker.py", "--control", ORDERS, "--log", LOG],
     stdout=subprocess.PIPE, text=True)
 check("the stand-in has its name", broker.stdout.readline() == "ready\n")
 
@@ -67,7 +60,7 @@ if subprocess.run([*alone, "true"], capture_output=True).returncode == 0:
     result = token("--broker", "only", before=alone)
     check("a token in a network with nobody in it", is_token(result), result.stderr)
 else:
-    print("skipped a token in a network with nobody in it: no namespace can be made here")
+    skip("a token in a network with nobody in it", "no namespace can be made here")
 
 with open(ORDERS, "w", encoding="utf-8") as file:
     file.write('{"do": {"*": "empty"}}')
@@ -76,4 +69,4 @@ check("no token of a broker that fails", result.returncode == 1 and not result.s
 check("and no socket to another machine either", not re.search(r"AF_INET|AF_NETLINK", calls))
 broker.kill()
 broker.wait()
-sys.exit(failed != 0)
+finish()

@@ -4,9 +4,8 @@ import json
 import os
 import subprocess
 import sys
-import time
 
-from peers import ALICE, DIRECTORY, Lab, Worker, check, finish, worker
+from peers import ALICE, DIRECTORY, Lab, Worker, check, finish, wait, worker
 
 
 def trust(ca):
@@ -29,9 +28,7 @@ def sign_in(lab, user):
 
 def report_of(path):
     """What the browser saw, when it is done."""
-    deadline = time.monotonic() + 60
-    while not os.path.exists(path) and time.monotonic() < deadline:
-        time.sleep(0.1)
+    wait("the browser is done", lambda: os.path.exists(path))
     with open(path) as file:
         return json.load(file)
 

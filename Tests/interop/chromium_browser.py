@@ -9,9 +9,10 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 import requests
+
+from peers import wait
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
@@ -50,6 +51,11 @@ class Browser:
         element = self.call("post", "/element", {"using": "css selector", "value": selector})[ELEMENT]
         self.call("post", f"/element/{element}/click", {})
 
+    def listener(self):
+        """The address of the page, where that is the listener's."""
+        address = self.call("get", "/url")
+        return address if address.startswith("http://localhost:") else None
+
     def text(self):
         return self.call("post", "/execute/sync", {"script": "return document.body.innerText", "args": []})
 
@@ -63,20 +69,17 @@ def main():
         report["signInPage"] = browser.text()
         user = os.environ["BROWSER_USER"]
         browser.click('button[name="cancel"]' if user == "cancel" else f'button[name="user"][value="{user}"]')
-        deadline = time.monotonic() + 30
         # The address does not change to a scheme of a program's own; that gets it when xdg-open has started it.
-        while not os.environ.get("BROWSER_SCHEME") and not (address := browser.call("get", "/url")).startswith("http://localhost:"):
-            if time.monotonic() > deadline:
-                break
-        report["address"], report["page"] = address, browser.text()
+        if not os.environ.get("BROWSER_SCHEME"):
+            report["address"] = wait("the browser ends at the listener", lambda: browser.listener())
+            report["page"] = browser.text()
     except Exception as error:
         report["error"] = str(error)
     finally:
         with open(os.environ["BROWSER_REPORT"] + ".part", "w") as file:
             json.dump(report, file)
         os.rename(file.name, os.environ["BROWSER_REPORT"])
-        while os.environ.get("BROWSER_SCHEME") and os.path.exists(os.environ["BROWSER_REPORT"]):
-            time.sleep(0.1)
+        wait("the report is read", lambda: not os.environ.get("BROWSER_SCHEME") or not os.path.exists(file.name[:-5]))
         browser.call("delete", "")
         # It stays when it is asked to end.
         browser.driver.kill()

@@ -1,5 +1,5 @@
 """Four processes with five silent calls each, and refresh tokens that work once."""
-from peers import ALICE, Lab, Worker, check, device_sign_in, finish, llavero, worker
+from peers import ALICE, Lab, Worker, check, device_sign_in, finish, worker
 
 PROCESSES, CALLS = 4, 5
 

@@ -2,45 +2,24 @@
 import base64
 import json
 import os
-import subprocess
-import sys
-import time
 
 import jwt
 import msal
 import requests
 
-from scripted_browser import browse
+import peers
+from browser import Browser
+from peers import BROWSER, CONTOSO, PLAIN, check, finish, msal_app
 
-PLAIN = "c0000000-0000-4000-8000-000000000001"
 MAIL = "c0000000-0000-4000-8000-0000000000f1"
 CALENDAR = "c0000000-0000-4000-8000-0000000000f2"
-CONTOSO = "22222222-2222-2222-2222-222222222222"
 FABRIKAM = "33333333-3333-3333-3333-333333333333"
 SCOPES = ["User.Read"]
 
 
-class Lab:
-    def __init__(self, program):
-        self.process = subprocess.Popen([program, "--json"], stdout=subprocess.PIPE, text=True)
-        about = json.loads(self.process.stdout.readline())
-        self.ca, self.control, self.authority = about["caBundle"], about["control"], about["authority"]
-        self.base = self.control.removesuffix("/__ctl")
-        os.environ["REQUESTS_CA_BUNDLE"] = os.environ["SSL_CERT_FILE"] = self.ca
-        directory = os.path.dirname(os.path.abspath(__file__))
-        os.environ["BROWSER"] = f"{sys.executable} {directory}/scripted_browser.py %s &"
-
-    def tell(self, **command):
-        answer = requests.post(self.control, json=command)
-        assert answer.status_code == 200, answer.text
-
-    def log(self, endpoint):
-        return [entry for entry in requests.get(self.base + "/__log").json() if entry["endpoint"] == endpoint]
-
+class Lab(peers.Lab):
     def app(self, client=PLAIN, tenant="common", cache=None, **options):
-        # With discovery on, a silent call that finds nothing asks login.microsoftonline.com for aliases.
-        return msal.PublicClientApplication(
-            client, authority=f"{self.base}/{tenant}", token_cache=cache, instance_discovery=False, **options)
+        return msal_app(self, cache, client, f"{self.base}/{tenant}", **options)
 
     def graph(self, token, path="/v1.0/me"):
         return requests.get(self.base + path, headers={"Authorization": "Bearer " + token})
@@ -49,11 +28,6 @@ class Lab:
         metadata = requests.get(f"{self.base}/{CONTOSO}/v2.0/.well-known/openid-configuration").json()
         key = jwt.PyJWKClient(metadata["jwks_uri"]).get_signing_key_from_jwt(token)
         return jwt.decode(token, key.key, algorithms=["RS256"], audience=client, issuer=metadata["issuer"])
-
-    def stop(self):
-        self.process.terminate()
-        assert self.process.wait(20) == 0
-        assert not os.path.exists(self.ca)
 
 
 def device_code(lab):
@@ -164,7 +138,7 @@ def personal(lab):
     claims = app.acquire_token_interactive(SCOPES, timeout=60)["id_token_claims"]
     assert claims["tid"] == "9188040d-6c67-4c5b-b112-36a304b66dad"
     url = lab.app(tenant="organizations").initiate_auth_code_flow(SCOPES, redirect_uri="http://localhost")["auth_uri"]
-    assert "AADSTS50020" in browse(url, "carol").text
+    assert "AADSTS50020" in Browser().browse(url, "carol")
 
 
 def variants(lab):
@@ -211,21 +185,15 @@ def sign_out(lab, cache):
     assert answer.status_code == 302 and answer.headers["Location"] == "http://localhost:1234?state=s"
 
 
-def main():
-    lab = Lab(sys.argv[1])
-    try:
-        steps = [device_code, interactive, second_factor, continuous_evaluation, family, personal, variants,
-                 instances]
-        results = {}
-        for step in steps:
-            start = time.monotonic()
-            results[step.__name__] = step(lab)
-            print(f"{step.__name__}: {time.monotonic() - start:.1f} s")
-        sign_out(lab, results["interactive"])
-        print("sign_out")
-    finally:
-        lab.stop()
-    print(f"MSAL for Python {msal.__version__}: all well")
-
-
-main()
+with Lab() as lab:
+    os.environ["BROWSER"] = f"{BROWSER} %s &"
+    results = {}
+    for step in [device_code, interactive, second_factor, continuous_evaluation, family, personal, variants, instances]:
+        results[step.__name__] = step(lab)
+        check(step.__name__, True)
+    sign_out(lab, results["interactive"])
+    check("sign_out", True)
+check("the lab ends well", lab.process.returncode == 0, lab.process.returncode)
+check("and leaves no file", not os.path.exists(lab.ca), lab.ca)
+print(f"MSAL for Python {msal.__version__}")
+finish()

@@ -1,11 +1,11 @@
-"""A browser without a window in which a person signs in to Glewlwyd and lets it post its answer."""
+"""A browser without a window in which a person signs in to Glewlwyd and lets it post its response."""
 import sys
 import urllib.parse
 
 import requests
 
+from browser import form
 from glewlwyd_server import signed_in
-from scripted_browser import form
 
 # An address of this machine leads there, once.
 url = requests.get(sys.argv[1], allow_redirects=False).headers["Location"]

@@ -1,22 +1,18 @@
 """Glewlwyd on loopback with TLS and SQLite, set up through its own administration API."""
 import os
-import socket
 import subprocess
 import tempfile
-import time
 
 import requests
+
+from peers import free_port, wait
 
 USER, PASSWORD = "alice", "correct horse battery"
 CLIENT = "native-client"
 SCOPES = ["openid", "profile", "offline_access", "mail"]
 PLUGIN = "oidc"
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+# In seconds, between polls for a device code.
+INTERVAL = 1
 
 
 def openssl(*arguments):
@@ -34,7 +30,7 @@ class Glewlwyd:
         self.start()
         os.environ["REQUESTS_CA_BUNDLE"] = os.environ["LLAVERO_CA_BUNDLE"] = self.ca
         try:
-            self.wait()
+            wait("Glewlwyd answers", self.answers)
             self.administrate(redirect_uri)
         except BaseException:
             self.__exit__()
@@ -95,15 +91,12 @@ database = {{ type = "sqlite3" path = "{self.path("database")}" }};
             ["glewlwyd", "--config-file=" + self.path("conf")], stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
 
-    def wait(self):
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            try:
-                return requests.get(self.base + "/config")
-            except requests.ConnectionError:
-                assert self.process.poll() is None, open(self.path("log")).read()
-                time.sleep(0.1)
-        raise TimeoutError("Glewlwyd does not answer.")
+    def answers(self):
+        assert self.process.poll() is None, open(self.path("log")).read()
+        try:
+            return requests.get(self.base + "/config")
+        except requests.ConnectionError:
+            return None
 
     def administrate(self, redirect_uri):
         admin = requests.Session()
@@ -136,7 +129,7 @@ database = {{ type = "sqlite3" path = "{self.path("database")}" }};
                     "auth-type-password-enabled": False, "auth-type-client-enabled": False,
                     "auth-type-device-enabled": True, "auth-type-refresh-enabled": True, "jwks-show": True,
                     "pkce-allowed": True, "pkce-required": True, "pkce-method-plain-allowed": False,
-                    "device-authorization-expiration": 600, "device-authorization-interval": 5,
+                    "device-authorization-expiration": 600, "device-authorization-interval": INTERVAL,
                     "session-management-allowed": False,
                 }})
         person = self.person()

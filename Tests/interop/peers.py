@@ -2,8 +2,11 @@
 import hashlib
 import json
 import os
+import random
+import socket
 import subprocess
 import sys
+import time
 
 import requests
 
@@ -13,6 +16,8 @@ CONTOSO = "22222222-2222-2222-2222-222222222222"
 GROUP = "org.example.interop"
 BIN = os.environ["BIN"]
 DIRECTORY = os.path.dirname(os.path.abspath(__file__))
+# What signs in without a window.
+BROWSER = f"{sys.executable} -S {DIRECTORY}/browser.py"
 
 passed = failed = 0
 
@@ -26,9 +31,40 @@ def check(what, holds, detail=None):
         failed += 1
 
 
+def skip(what, why):
+    """Says what cannot be checked here. CI expects everything."""
+    print(f"skipped {what}: {why}")
+    if "CI" in os.environ:
+        check(what, False, why)
+
+
 def finish():
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed or not passed else 0)
+
+
+def wait(what, condition):
+    """The value of a condition as soon as it is true. The limit is for what hangs, not for what is slow."""
+    deadline = time.monotonic() + 180
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"Waited in vain: {what}")
+        time.sleep(0.02)
+    return value
+
+
+def free_port():
+    """A port of 127.0.0.1 that is free and that the kernel gives to no program that leaves the choice to it."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+        first = int(file.read().split()[0])
+    while True:
+        port = random.randrange(first // 2, first)
+        with socket.socket() as listener:
+            try:
+                listener.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def token_hash(token):
@@ -39,21 +75,30 @@ def llavero(*arguments, stdin="", group=GROUP):
     if group is not None:
         arguments += ("--group", group)
     result = subprocess.run(
-        [f"{BIN}/llavero", *arguments], input=stdin, capture_output=True, text=True, timeout=60)
+        [f"{BIN}/llavero", *arguments], input=stdin, capture_output=True, text=True, timeout=300)
     if result.returncode != 0:
         sys.exit(f"llavero {' '.join(arguments)}: exit code {result.returncode}: {result.stderr}")
     return result.stdout
+
+
+def secrets(group=GROUP):
+    """Every token in the keyring."""
+    cache = json.loads(llavero("export", group=group))
+    return [record["secret"] for section in cache.values() for record in section.values() if record.get("secret")]
 
 
 class Lab:
     def __init__(self, port=0):
         self.process = subprocess.Popen(
             [f"{BIN}/entra-lab", "--json", "--port", str(port)], stdout=subprocess.PIPE, text=True)
-        about = json.loads(self.process.stdout.readline())
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"entra-lab did not start at port {port}.")
+        about = json.loads(line)
         self.ca, self.control, self.authority = about["caBundle"], about["control"], about["authority"]
         self.base = self.control.removesuffix("/__ctl")
         os.environ["REQUESTS_CA_BUNDLE"] = os.environ["SSL_CERT_FILE"] = self.ca
-        os.environ["LLAVERO_CA_BUNDLE"] = self.ca
+        os.environ["LLAVERO_CA_BUNDLE"] = os.environ["LAB_CA_BUNDLE"] = self.ca
 
     def __enter__(self):
         return self
@@ -71,12 +116,16 @@ class Lab:
         return [entry for entry in entries if endpoint in (None, entry["endpoint"])]
 
 
-def log_in(lab, user="alice"):
-    """Signs in with the tool, for it and for what it is asked by later."""
+def configure(lab, group=GROUP):
+    """Lets the programs that are started from now on sign in at the lab, as Alice unless BROWSER_USER says otherwise."""
     os.environ.update(
         LLAVERO_AUTHORITY=lab.authority, LLAVERO_GRAPH_URL=lab.base + "/v1.0", LLAVERO_CLIENT_ID=PLAIN,
-        LLAVERO_GROUP=GROUP, BROWSER_USER=user,
-        BROWSER=f"{sys.executable} {DIRECTORY}/scripted_browser.py")
+        LLAVERO_GROUP=group, BROWSER_USER="alice", BROWSER=BROWSER)
+
+
+def log_in(lab):
+    """Signs in with the tool, for it and for what it is asked by later."""
+    configure(lab)
     return llavero("login")
 
 
@@ -103,6 +152,17 @@ class Worker:
         self.output = output
         # GLib's debug messages go to standard output too.
         return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+
+
+def msal_app(lab, cache, client=PLAIN, authority=None, **options):
+    """An application of MSAL for Python."""
+    import msal
+    # With discovery on, a silent call that finds nothing asks login.microsoftonline.com for aliases.
+    app = msal.PublicClientApplication(
+        client, authority=authority or lab.authority, token_cache=cache, instance_discovery=False, **options)
+    # It names a cloud by its host alone, which is the same as long as the port is that of HTTPS.
+    app.authority.instance = lab.base.removeprefix("https://")
+    return app
 
 
 def worker(action, authority, *arguments, **options):

@@ -1,21 +1,17 @@
-"""Opens the file store of a built llavero, written from CacheFormat.md alone.
-
-Usage: sealed_file.py <path of the built llavero>
-"""
-
+"""Opens the file store of a built llavero, written from CacheFormat.md alone."""
 import hashlib
 import json
 import os
 import struct
 import subprocess
-import sys
 import tempfile
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-LLAVERO = sys.argv[1]
+from peers import BIN, check, finish
+
 GROUP = "com.example.office"
 ACCOUNT = "55555555-6666-4777-8888-999999999999.66666666-7777-4888-8999-aaaaaaaaaaaa"
 HOST = "login.microsoftonline.com"
@@ -109,7 +105,7 @@ def main():
             with open(path("passphrase"), "rb") as file:
                 os.dup2(file.fileno(), 9)
             return subprocess.run(
-                [LLAVERO, *arguments, "--store", "file"], env=environment, check=True, pass_fds=[9],
+                [f"{BIN}/llavero", *arguments, "--store", "file"], env=environment, check=True, pass_fds=[9],
                 capture_output=True, text=True, **options).stdout
 
         in_group = ["--group", GROUP]
@@ -117,14 +113,14 @@ def main():
         root = path("data/llavero/sealed")
         llavero("import", "-", *in_group, *by_key, input=json.dumps(CACHE))
         exported = json.loads(llavero("export", *in_group, *by_key))
-        assert exported["RefreshToken"] == CACHE["RefreshToken"]
-        assert read_group(root, key) == exported
-        print("A key file opens the store here as well, and every file is as the manifest says.")
+        check("the store gives what was imported", exported["RefreshToken"] == CACHE["RefreshToken"])
+        check("a key file opens the store here as well, and every file is as the manifest says",
+              read_group(root, key) == exported)
 
         llavero("rekey", *by_key, "--new-key", by_passphrase[1])
-        assert read_group(root, passphrase) == exported
-        assert json.loads(llavero("export", *in_group, *by_passphrase)) == exported
-        print("So does the passphrase that took its place.")
+        check("so does the passphrase that took its place", read_group(root, passphrase) == exported)
+        check("and in the tool", json.loads(llavero("export", *in_group, *by_passphrase)) == exported)
+    finish()
 
 
 main()

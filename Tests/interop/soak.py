@@ -8,9 +8,9 @@ import sys
 import threading
 import time
 
-from peers import BIN, GROUP, PLAIN, Lab, check, finish
+from peers import BIN, CONTOSO, GROUP, PLAIN, Lab, check, finish, wait
 
-DURATION = float(sys.argv[1]) * 60
+DURATION = float(os.environ["MINUTES"]) * 60
 RESTART_INTERVAL, ABSENCE = 20, 1
 WRITERS, ACCOUNTS = 6, 20
 SHARED_GROUP = "org.example.soak"
@@ -93,20 +93,10 @@ class User(Process):
 
 
 class Keyring:
-    """A bus that starts no service by itself, and a gnome-keyring on it that can be ended and started again."""
+    """A gnome-keyring that can be ended and started again, on a bus that starts no service by itself."""
 
     def __init__(self):
-        home = os.environ["HOME"] + "/soak"
-        os.makedirs(home + "/data", 0o700)
-        os.environ["XDG_DATA_HOME"] = home + "/data"
-        self.control = home + "/control"
-        with open(home + "/bus.conf", "w") as file:
-            file.write(f"""<busconfig><type>session</type><listen>unix:path={home}/bus</listen><auth>EXTERNAL</auth>
-                <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
-                <allow own="*"/></policy></busconfig>""")
-        self.bus = subprocess.Popen(["dbus-daemon", f"--config-file={home}/bus.conf", "--nofork", "--nosyslog",
-                                     "--print-address=1"], stdout=subprocess.PIPE, text=True)
-        os.environ["DBUS_SESSION_BUS_ADDRESS"] = self.bus.stdout.readline().strip()
+        self.control = os.environ["HOME"] + "/control"
         self.start()
 
     def start(self):
@@ -132,14 +122,12 @@ class Keyring:
 
     def __exit__(self, *_):
         self.end()
-        self.bus.terminate()
-        self.bus.wait()
 
 
 def add_user(lab, name, number):
     lab.tell(addUser={
         "name": name, "displayName": name, "userPrincipalName": f"{name}@contoso.test",
-        "homeTenant": "22222222-2222-2222-2222-222222222222", "guestObjectIDs": {},
+        "homeTenant": CONTOSO, "guestObjectIDs": {},
         "objectID": f"50a40000-0000-4000-8000-{number:012}"})
 
 
@@ -164,10 +152,10 @@ with Keyring() as keyring, Lab() as lab:
         for name in names[:4]:
             users.append(User(lab, name, number))
         # The second of an account begins when the first has signed in.
-        while number == 1 and not all(User.accounts[name]["signed_in"] for name in names[:4]):
-            time.sleep(0.1)
-            if any(user.process.poll() is not None for user in users):
-                sys.exit("A worker ended before it had begun.")
+        wait("all are signed in, or one has ended", lambda: all(
+            User.accounts[name]["signed_in"] for name in names[:4]) or any(user.process.poll() is not None for user in users))
+        if any(user.process.poll() is not None for user in users):
+            sys.exit("A worker ended before it had begun.")
     users += [User(lab, name, 1, "--signs-out") for name in names[4:]]
     writers = [Writer(number) for number in range(WRITERS)]
     processes = users + writers

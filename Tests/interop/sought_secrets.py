@@ -4,10 +4,9 @@ import glob
 import json
 import os
 import re
-import sys
 import threading
 
-from peers import ALICE, BIN, DIRECTORY, PLAIN, Lab, Worker, check, device_sign_in, finish, llavero, log_in
+from peers import ALICE, BIN, BROWSER, PLAIN, Lab, Worker, check, device_sign_in, finish, llavero, log_in, secrets
 
 PROGRAMS = [f"{BIN}/{name}" for name in ("SignInWorker", "llavero")]
 VERBOSE = {"G_MESSAGES_DEBUG": "all", "G_DBUS_DEBUG": "message,return,error"}
@@ -28,7 +27,7 @@ class Watch(threading.Thread):
                 try:
                     with open(directory + "/cmdline", "rb") as file:
                         arguments = file.read().decode(errors="replace")
-                    if "scripted_browser.py" in arguments:
+                    if "interop/browser.py" in arguments:
                         # All users can read what the browser is started with.
                         self.browsers.add(arguments)
                         continue
@@ -62,13 +61,6 @@ def device(lab):
     return device_sign_in(lab, lab.authority, "--verbose", stderr=-1, **VERBOSE)
 
 
-def tokens():
-    """Everything in the keyring that is a token."""
-    cache = json.loads(llavero("export"))
-    return {entry["secret"] for section in ("AccessToken", "RefreshToken", "IdToken")
-            for entry in cache.get(section, {}).values()}
-
-
 def sent(lab):
     """Every secret that the lab was sent or had sent before it was sent back."""
     names = ("code", "code_verifier", "refresh_token", "device_code", "state", "nonce", "access_token")
@@ -84,22 +76,22 @@ def sent(lab):
 
 with Lab() as lab:
     os.environ["BROWSER_USER"] = "alice"
-    browser = {"BROWSER": f"{sys.executable} {DIRECTORY}/scripted_browser.py"}
+    browser = {"BROWSER": BROWSER}
     watch = Watch()
     watch.start()
     stored = set()
 
     lab.tell(configure={"deviceInterval": 1})
     check("interactive", listen(start("interactive", lab, **browser)).get("username") == ALICE)
-    stored |= tokens()
+    stored |= set(secrets())
     check("silent, by the refresh token", listen(start("force", lab)).get("source") == "network")
-    stored |= tokens()
+    stored |= set(secrets())
     check("silent, from the cache", listen(start("silent", lab)).get("source") == "cache")
     heard.append(log_in(lab) + llavero("status") + llavero("me"))
-    check("the tool signs in, renews and calls Graph", llavero("token", "--force-refresh").strip() in tokens())
-    stored |= tokens()
+    check("the tool signs in, renews and calls Graph", llavero("token", "--force-refresh").strip() in secrets())
+    stored |= set(secrets())
     check("device code", listen(device(lab)).get("username") == ALICE)
-    stored |= tokens()
+    stored |= set(secrets())
 
     for what, action, settings in [
         ("a nonce that is wrong", "interactive", {"configure": {"idTokenClaims": {"nonce": "other"}}}),
@@ -117,7 +109,7 @@ with Lab() as lab:
         lab.tell(**settings)
         outcome = listen(start(action, lab, **browser))
         check(f"refused: {what}", "error" in outcome, outcome)
-        stored |= tokens()
+        stored |= set(secrets())
         lab.tell(clearFaults={})
         lab.tell(configure={"idTokenClaims": {}, "tokenResponse": {}, "declinedScopes": []})
         lab.tell(condition={"user": "alice", "condition": None})
@@ -127,24 +119,24 @@ with Lab() as lab:
     check("refused: a device code that was declined", listen(running).get("error") == "user_canceled")
     watch.finish()
     check("device code, again", listen(device(lab)).get("username") == ALICE)
-    stored |= tokens()
+    stored |= set(secrets())
     shown = start("silent", lab, "--reveal").outcomes()[-1].get("token")
 
-    secrets = sent(lab)
+    sought = sent(lab)
     for name in ("code", "code_verifier", "refresh_token", "device_code", "state", "nonce"):
-        check(f"the lab saw {name}s to look for", bool(secrets.get(name)))
+        check(f"the lab saw {name}s to look for", bool(sought.get(name)))
     issued = {token_part for token in stored for token_part in [token, token.split(".")[-1]] if len(token_part) > 15}
     check("the keyring held tokens to look for", len(stored) >= 6, len(stored))
-    secrets["token"] = issued
+    sought["token"] = issued
 
     text = "\n".join(part or "" for part in heard)
-    check("the search finds a token that is shown on purpose", shown in secrets["token"])
+    check("the search finds a token that is shown on purpose", shown in sought["token"])
     print(f"{len(text)} characters of output, {watch.rounds} looks at {len(watch.seen)} processes, "
-          f"{sum(map(len, secrets.values()))} secrets")
+          f"{sum(map(len, sought.values()))} secrets")
     check("the log says much", len(text) > 3000 and "correlation" in text)
     check("the watch sees arguments", any(PLAIN in seen for seen in watch.seen))
     check("and those of the browser", any("http://localhost:" in seen for seen in watch.browsers))
-    for name, values in sorted(secrets.items()):
+    for name, values in sorted(sought.items()):
         check(f"no {name} in output, log or error texts", not any(value in text for value in values),
               [text[max(0, text.find(value) - 80):text.find(value)] for value in values if value in text][:3])
         check(f"no {name} in arguments or environments",

@@ -14,18 +14,15 @@ from azure.identity import TokenCachePersistenceOptions
 from azure.identity._persistent_cache import _load_persistent_cache
 from msal_extensions import FilePersistence, LibsecretPersistence, PersistedTokenCache
 
-from peers import ALICE, BIN, DIRECTORY, PLAIN, Lab, check, finish, token_hash, worker
-from tokens import CLIENT, HOME, HOST, add, token_response
+from peers import BIN, DIRECTORY, check, finish, llavero
+from tokens import CLIENT, HOME, add, token_response
 
 HOMEDIR = os.environ["HOME"]
 KINDS = msal.TokenCache.CredentialType
 
 
-def run(*arguments, stdin="", code=0):
-    result = subprocess.run([f"{BIN}/llavero", *arguments], input=stdin, capture_output=True, text=True, timeout=120)
-    if result.returncode != code:
-        sys.exit(f"llavero {' '.join(arguments)}: exit code {result.returncode}: {result.stderr}{result.stdout}")
-    return result.stdout
+def run(*arguments, stdin=""):
+    return llavero(*arguments, stdin=stdin, group=None)
 
 
 def exported(group):
@@ -197,9 +194,8 @@ check("the fall-back file is emptied, not removed",
 check("its tokens are in the keyring", "at-fallback7" in str(exported("org.example.fallback")))
 check("azure-identity goes on with its item", "at-token1" in secrets(_load_persistent_cache(TokenCachePersistenceOptions(), False)))
 
-# Two languages write to one item at the same time.
 WRITER = """
-import os, sys, time
+import sys
 from msal_extensions import LibsecretPersistence, PersistedTokenCache
 from tokens import CLIENT, HOME, add, token_response
 location, count = sys.argv[1], int(sys.argv[2])
@@ -211,11 +207,11 @@ for number in range(count):
     print(number, flush=True)
 """
 HOLDER = """
-import os, sys, time
+import signal, sys
 from msal_extensions import CrossPlatLock
 with CrossPlatLock(sys.argv[1]):
     print("holding", flush=True)
-    time.sleep(600)
+    signal.pause()
 """
 
 
@@ -234,68 +230,39 @@ def kill_holder(location):
     check("a Python program was killed inside its lock", held == "holding\n" and os.path.exists(location + ".lockfile"))
 
 
-def share(location, killed):
-    count = 100
-    if killed:
-        kill_holder(location)
-    start = time.monotonic()
-    writer = python(WRITER, location, str(count))
-    swift = subprocess.Popen([f"{BIN}/CacheWorker", "share", location, "swift", str(count), "4"],
-                             stdout=subprocess.PIPE, text=True)
-    if killed:
-        for _ in range(count // 4):
-            writer.stdout.readline()
-        check("both programs are at work", (swift.poll(), writer.poll()) == (None, None))
-        kill_holder(location)
-    ended = (swift.wait(timeout=300), writer.wait(timeout=300))
-    print(f"        in {time.monotonic() - start:.1f} s")
-    check("both programs end well", ended == (0, 0), ended)
-    cache = PersistedTokenCache(LibsecretPersistence(location))
-    found = secrets(cache)
-    check("200 tokens are there", len(found) == 200, len(found))
-    check("each as it was written", {f"at-python{n}" for n in range(count)} <= found
-          and len([s for s in found if s.startswith("access.swift-")]) == count)
-    check("no lock is left", not os.path.exists(location + ".lockfile"))
+class Sharing:
+    """A Python and a Swift program that write to one item at the same time."""
+
+    count = 30
+
+    def __init__(self, name):
+        self.name, self.location = name, f"{HOMEDIR}/.live/{name}"
+
+    def start(self):
+        self.writer = python(WRITER, self.location, str(self.count))
+        self.swift = subprocess.Popen(
+            [f"{BIN}/CacheWorker", "share", self.location, "swift", str(self.count), "4"], stdout=subprocess.PIPE, text=True)
+
+    def verify(self):
+        ended = (self.swift.wait(timeout=300), self.writer.wait(timeout=300))
+        check(f"{self.name}: both programs end well", ended == (0, 0), ended)
+        found = secrets(PersistedTokenCache(LibsecretPersistence(self.location)))
+        check(f"{self.name}: {2 * self.count} tokens are there", len(found) == 2 * self.count, len(found))
+        check(f"{self.name}: each as it was written", {f"at-python{n}" for n in range(self.count)} <= found
+              and len([s for s in found if s.startswith("access.swift-")]) == self.count)
+        check(f"{self.name}: no lock is left", not os.path.exists(self.location + ".lockfile"))
 
 
-def rotate(lab, location):
-    """MSAL for Python and a Swift program renew the same refresh token in turn; each works once."""
-    lab.tell(configure={"strictRefreshTokens": True, "deviceInterval": 1})
-    cache = PersistedTokenCache(LibsecretPersistence(location))
-    app = msal.PublicClientApplication(
-        PLAIN, authority=lab.authority, token_cache=cache, instance_discovery=False)
-    flow = app.initiate_device_flow(["User.Read"])
-    lab.tell(approveDevice={"userCode": flow["user_code"], "user": "alice"})
-    signed_in = app.acquire_token_by_device_flow(flow)
-    check("Python signs in", "access_token" in signed_in, signed_in)
-    shared = ["--share", location]
-    found = worker("silent", lab.authority, *shared)
-    check("Swift finds its token in the shared item",
-          found.get("tokenHash") == token_hash(signed_in["access_token"]) and found["source"] == "cache", found)
-    for number in (1, 2):
-        before, = secrets(cache, KINDS.REFRESH_TOKEN)
-        lab.tell(clearLog={})
-        renewed = worker("force", lab.authority, "--reveal", *shared)
-        sent = [entry["form"].get("refresh_token") for entry in lab.log("token")]
-        check(f"Swift renews with Python's refresh token, round {number}",
-              renewed.get("username") == ALICE and sent == [before], renewed)
-        account, = app.get_accounts()
-        silent = app.acquire_token_silent(["User.Read"], account)
-        check(f"running Python finds Swift's access token, round {number}",
-              silent and silent["access_token"] == renewed.get("token"))
-        mine, = secrets(cache, KINDS.REFRESH_TOKEN)
-        lab.tell(clearLog={})
-        again = app.acquire_token_silent_with_error(["User.Read"], account, force_refresh=True)
-        sent = [entry["form"].get("refresh_token") for entry in lab.log("token")]
-        check(f"and renews with Swift's refresh token, round {number}",
-              "access_token" in again and sent == [mine] and mine != before, again)
-    out = worker("signout", lab.authority, *shared)
-    check("Swift signs out, and running Python sees it", out.get("accounts") == [] and app.get_accounts() == [], out)
-    check("no refresh token is left", not secrets(cache, KINDS.REFRESH_TOKEN))
-
-
-with Lab(port=443) as lab:
-    rotate(lab, f"{HOMEDIR}/.live/lab")
-share(f"{HOMEDIR}/.live/cache", killed=False)
-share(f"{HOMEDIR}/.live/killed", killed=True)
+undisturbed, killed = Sharing("undisturbed"), Sharing("killed")
+undisturbed.start()
+# LibsecretPersistence begins with a trial of an item that all programs share.
+undisturbed.writer.stdout.readline()
+kill_holder(killed.location)
+killed.start()
+for _ in range(killed.count // 4):
+    killed.writer.stdout.readline()
+check("both programs are at work", (killed.swift.poll(), killed.writer.poll()) == (None, None))
+kill_holder(killed.location)
+undisturbed.verify()
+killed.verify()
 finish()

@@ -3,60 +3,29 @@ import json
 import os
 import re
 import subprocess
-import sys
-import time
 
-from peers import ALICE, BIN, DIRECTORY, PLAIN, Lab, check, finish, llavero
+from peers import ALICE, BIN, Lab, check, configure, finish, secrets
+from terminal import Terminal, end_terminals
 
 GROUP = "com.example.office"
-PROMPT = "[q] quit >"
-SOCKET = os.environ["TMPDIR"] + "/tmux"
 
 
-def tmux(*arguments):
-    return subprocess.run(
-        ["tmux", "-S", SOCKET, "-f", "/dev/null", *arguments], capture_output=True, text=True, check=True).stdout
-
-
-class App:
-    """A running GraphApp, with what its terminal shows."""
+class App(Terminal):
+    """A running GraphApp."""
 
     def __init__(self, name, **environment):
-        self.name = name
-        variables = [word for item in environment.items() for word in ("-e", "=".join(item))]
-        # The terminal stays when the program has ended, so that it can still be read.
-        command = f"{BIN}/GraphApp; echo Ended with exit code $?; exec cat"
-        tmux("new-session", "-d", "-s", name, "-x", "120", "-y", "200", *variables, command)
-        self.wait(PROMPT)
-
-    def text(self):
-        return tmux("capture-pane", "-p", "-J", "-t", self.name)
-
-    def wait(self, what):
-        deadline = time.monotonic() + 60
-        while what not in self.text():
-            if time.monotonic() > deadline:
-                check(f"the terminal shows \"{what}\"", False, self.text())
-                finish()
-            time.sleep(0.05)
-        return self.text()
+        super().__init__(name, f"{BIN}/GraphApp; echo Ended with exit code $?", **environment)
+        self.wait(r"\[q\] quit >")
 
     def type(self, key, until):
-        """Types a key and Enter on a cleared screen.
-
-        Returns what there is to see when `until` is."""
-        tmux("send-keys", "-t", self.name, "-R", ";", "clear-history", "-t", self.name)
-        tmux("send-keys", "-t", self.name, key, "Enter")
-        return self.wait(until)
+        """What there is to read after a key and Enter on a cleared screen."""
+        self.clear()
+        self.keys(key, "Enter")
+        return self.wait(re.escape(until))
 
     def quit(self):
-        tmux("send-keys", "-t", self.name, "q", "Enter")
-        return re.search("Ended with exit code .+", self.wait("Ended with exit code")).group(0)
-
-
-def secrets():
-    cache = json.loads(llavero("export", group=GROUP))
-    return [record["secret"] for section in cache.values() for record in section.values() if record.get("secret")]
+        self.keys("q", "Enter")
+        return re.search("Ended with exit code .+", self.wait("Ended with exit code ."))[0]
 
 
 def story(lab):
@@ -69,7 +38,7 @@ def story(lab):
     log = [line for line in shown.splitlines() if line.startswith("  MSAL:")]
     check("the log of the library is on the screen", len(log) > 3, shown)
     check("it names nobody", "alice" not in "\n".join(log).lower(), log)
-    issued = secrets()
+    issued = secrets(GROUP)
     check("the tokens are in the keyring", len(issued) >= 3, len(issued))
     seen = re.sub(r"\s", "", shown)
     check("none of them is on the screen", not any(secret in seen for secret in issued))
@@ -96,7 +65,7 @@ def story(lab):
     check("a connection that breaks is an error that the app survives", "connectionLost" in shown, shown)
 
     shown = app.type("s", until=f"Signed out {ALICE}.")
-    check("signing out leaves no token", not secrets())
+    check("signing out leaves no token", not secrets(GROUP))
 
     # Tokens that end so soon are never taken from the cache.
     lab.tell(configure={"tokenLifetime": 60})
@@ -135,14 +104,12 @@ def broken_off():
 
 
 with Lab() as lab:
-    os.environ.update(
-        TERM="xterm-256color", LLAVERO_AUTHORITY=lab.authority, LLAVERO_CLIENT_ID=PLAIN,
-        LLAVERO_GRAPH_URL=lab.base + "/v1.0", BROWSER=f"{sys.executable} {DIRECTORY}/scripted_browser.py",
-        BROWSER_USER="alice")
+    configure(lab, GROUP)
+    os.environ["TERM"] = "xterm-256color"
     lab.tell(configure={"deviceInterval": 1})
     try:
         story(lab)
         broken_off()
     finally:
-        tmux("kill-server")
+        end_terminals()
 finish()

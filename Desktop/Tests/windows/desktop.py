@@ -11,6 +11,8 @@ import time
 
 import gi
 
+import peers
+
 gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi, Gio, GLib
 
@@ -20,17 +22,14 @@ PATIENCE = 180
 
 
 def wait(what, condition):
-    """What a condition gives, as soon as that is true."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
+    """The value of a condition as soon as it is true. A widget may go while it is looked at."""
+    def value():
         try:
-            if value := condition():
-                return value
+            return condition()
         except GLib.Error:
-            pass  # A widget went while it was looked at.
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"Waited in vain: {what}")
-        time.sleep(0.05)
+            return None
+
+    return peers.wait(what, value)
 
 
 class Desktop:

@@ -1,22 +1,15 @@
 """TutorialApp signs in at the lab, calls Graph and signs out; and says in its window what keeps it from that."""
-import json
 import os
 import subprocess
-import sys
 
 from desktop import Desktop, Program, lock_keyring, unlock_keyring, wait
-from peers import ALICE, DIRECTORY, PLAIN, Lab, check, finish, llavero
+from peers import ALICE, Lab, check, configure, finish, secrets
 
 GROUP = "com.example.office"
 CALL, SIGN_OUT, CANCEL, LOG = "Call Microsoft Graph API", "Sign Out", "Cancel", "Log"
 # A browser in which nobody does anything.
 NOBODY = {"BROWSER": "true"}
 PICTURES = os.environ.get("PICTURES")
-
-
-def secrets():
-    cache = json.loads(llavero("export", group=GROUP))
-    return [record["secret"] for section in cache.values() for record in section.values() if record.get("secret")]
 
 
 def ready(app):
@@ -50,7 +43,7 @@ def story(lab, desktop):
         ready(app)
         check("who is signed in can sign out", app.has(SIGN_OUT))
         check("the lab gave tokens, once", len(lab.log("token")) == 1, lab.log())
-        issued = secrets()
+        issued = secrets(GROUP)
         check("they are in the keyring", len(issued) >= 3, len(issued))
         check("none of them is in the window", not any(secret in app.tree() + log for secret in issued))
         picture(desktop, "tutorial-app")
@@ -67,7 +60,7 @@ def story(lab, desktop):
         ready(app)
         picture(desktop, "tutorial-app-signed-out")
         check("after signing out nobody can again", not app.has(SIGN_OUT))
-        check("and no token is left", not secrets())
+        check("and no token is left", not secrets(GROUP))
         close(app, "closing its window ends the program")
 
     with Program("TutorialApp") as app:
@@ -178,7 +171,7 @@ def no_display():
     program = [f"{os.environ['DESKTOP_BIN']}/TutorialApp"]
     without = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     for what, environment in {
-            "no display": without, "a display that is not there": {**without, "DISPLAY": ":4711"}}.items():
+            "no display": without, "a display that is not there": {**without, "DISPLAY": f"{os.environ['TMPDIR']}/none"}}.items():
         result = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=180)
         check(f"{what} is a sentence and an exit code",
               result.returncode == 1 and result.stderr.startswith("TutorialApp: There is no display"), result)
@@ -194,9 +187,7 @@ def no_settings():
 
 
 with Desktop() as desktop, Lab() as lab:
-    os.environ.update(
-        LLAVERO_AUTHORITY=lab.authority, LLAVERO_CLIENT_ID=PLAIN, LLAVERO_GRAPH_URL=lab.base + "/v1.0",
-        LLAVERO_GROUP=GROUP, BROWSER=f"{sys.executable} {DIRECTORY}/scripted_browser.py", BROWSER_USER="alice")
+    configure(lab, GROUP)
     no_display()
     no_settings()
     story(lab, desktop)

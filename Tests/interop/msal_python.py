@@ -3,38 +3,17 @@
 import hashlib
 import json
 import subprocess
-import sys
 
 import msal
 import secretstorage
 
+from peers import GROUP, check, finish, llavero
 from tokens import CLIENT, HOME, HOST, add, token_response
 
-TOOL = sys.argv[1]
-GROUP = "org.example.interop"
 SIBLING = "99999999-2222-4333-8444-555555555555"
 GUEST = "bbbbbbbb-0000-4000-8000-00000000000b"
 ALICE = "0a0a0a0a-1111-4111-8111-111111111111"
 BOB = "0b0b0b0b-2222-4222-8222-222222222222"
-
-passed = failed = 0
-
-
-def check(what, holds):
-    global passed, failed
-    print(("ok      " if holds else "FAILED  ") + what)
-    if holds:
-        passed += 1
-    else:
-        failed += 1
-
-
-def llavero(*arguments, stdin=""):
-    result = subprocess.run(
-        [TOOL, *arguments, "--group", GROUP], input=stdin, capture_output=True, text=True, timeout=60)
-    if result.returncode != 0:
-        sys.exit(f"llavero {' '.join(arguments)}: exit code {result.returncode}: {result.stderr}")
-    return result.stdout
 
 
 def home_account_id(uid):
@@ -170,5 +149,4 @@ exported = llavero("export")
 check("after a second import the export equals it", json.loads(exported) == json.loads(changed))
 check("MSAL answers with the new token", silent(application(exported), "bob@contoso.example", "Calendars.Read") == "at-new")
 
-print(f"\n{passed} passed, {failed} failed")
-sys.exit(1 if failed else 0)
+finish()
