@@ -7,6 +7,15 @@ func testOneInput(start: UnsafePointer<UInt8>?, count: Int) -> Int32 {
   return 0
 }
 
+#if !LIBFUZZER
+  /// Gives the target what is in the files that are named, as libFuzzer does with such arguments.
+  @main private enum Replay {
+    static func main() throws {
+      for path in CommandLine.arguments.dropFirst() { target(try Data(contentsOf: URL(filePath: path))) }
+    }
+  }
+#endif
+
 /// What is fed with inputs; each checks a parser of foreign bytes, and traps where a promise is broken.
 private let targets: [String: @Sendable (Data) -> Void] = [
   "shard": fuzzShard,
