@@ -89,20 +89,16 @@ struct TestCertificates: Sendable {
   }
 }
 
-private struct OpenSSLFailure: Error, CustomStringConvertible {
-  let description: String
-}
-
 private let toRemove = Mutex<TemporaryDirectory?>(nil)
 private let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
 private func openssl(_ arguments: [String]) throws {
   let result = try Child.run("openssl", arguments, environment: ["PATH": "/usr/bin:/bin"])
-  if result.status != 0 { throw OpenSSLFailure(description: result.standardError) }
+  if result.status != 0 { throw SetUpFailure(result.standardError) }
 }
 
 func write(_ text: String, to path: String) throws {
-  guard let file = fopen(path, "w") else { throw OpenSSLFailure(description: path) }
+  guard let file = fopen(path, "w") else { throw SetUpFailure(path) }
   fputs(text, file)
   fclose(file)
 }

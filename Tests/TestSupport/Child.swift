@@ -9,8 +9,9 @@ public import Glibc
 /// When it ends it is waited for at once, on a thread of its own: Swift Testing does not see the end of its own children
 /// as long as there is another one that has ended.
 public final class Child: Sendable {
-  public struct Failure: Error, CustomStringConvertible {
-    public let description: String
+  /// A program that hangs.
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
   }
 
   public struct Result: Sendable {
@@ -25,10 +26,13 @@ public final class Child: Sendable {
 
   /// Starts a program, which is looked up in the test process's PATH unless it has a slash.
   ///
-  /// The child joins the process group `group`; 0 makes a new one. A stream that is nil is `/dev/null`.
+  /// The child joins the process group `group`; 0 makes a new one. A stream that is nil is `/dev/null`; standard error is
+  /// added to the file `log` where one is named.
+  ///
+  /// - Throws: ``SetUpFailure`` when it cannot be started.
   public init(
     _ program: String, _ arguments: [String], environment: [String: String], group: pid_t = 0,
-    streams: (input: Int32?, output: Int32?, error: Int32?) = (nil, nil, nil)
+    streams: (input: Int32?, output: Int32?, error: Int32?) = (nil, nil, nil), log: String? = nil
   ) throws {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -39,6 +43,9 @@ public final class Child: Sendable {
       } else {
         posix_spawn_file_actions_addopen(&actions, target, "/dev/null", target == 0 ? O_RDONLY : O_WRONLY, 0)
       }
+    }
+    if let log {
+      posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     }
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -56,7 +63,7 @@ public final class Child: Sendable {
         posix_spawnp(&pid, program, &actions, &attributes, argv, envp)
       }
     }
-    if code != 0 { throw Failure(description: "\(program): \(String(cString: strerror(code)))") }
+    if code != 0 { throw SetUpFailure("\(program) cannot be started: \(String(cString: strerror(code)))") }
     self.pid = pid
     Thread.detachNewThread { [pid, status] in
       var information = siginfo_t()

@@ -23,18 +23,19 @@ public final class DesktopPortal: Sendable {
       // It ends where it finds no settings of the desktop.
       "GSETTINGS_SCHEMA_DIR": "/usr/share/glib-2.0/schemas",
     ]
-    child = try Child(Self.program, [], environment: keyring.environment.merging(own) { $1 })
+    let log = keyring.directory + "/portal.log"
+    child = try Child(Self.program, [], environment: keyring.environment.merging(own) { $1 }, log: log)
     let cancellable = Cancellable(timeout: .seconds(120))
     let bus = try BusConnection(address: keyring.busAddress, cancellable)
     let driver = "org.freedesktop.DBus"
-    while !cancellable.isPastDeadline {
+    while !cancellable.isPastDeadline, !child.hasEnded {
       let answer = try bus.call(
         driver, "/", driver, "NameHasOwner", [.string("org.freedesktop.portal.Desktop")], reply: "(b)",
         cancellable)
       if answer[0].boolean == true { return }
       usleep(1000)
     }
-    throw Child.Failure(description: "xdg-desktop-portal did not start")
+    throw SetUpFailure("xdg-desktop-portal did not start", log: log)
   }
 
   deinit { stop() }
@@ -61,7 +62,7 @@ public struct Sandbox: Sendable {
   /// - Parameters:
   ///   - application: The application's id.
   ///   - directory: Where its description is kept.
-  /// - Throws: `Child.Failure` when the description cannot be written.
+  /// - Throws: ``SetUpFailure`` when the description cannot be written.
   public init(_ application: String, in directory: String) throws {
     let info = "\(directory)/\(application).info"
     try PrivateKeyring.write(

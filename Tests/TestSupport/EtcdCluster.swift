@@ -150,7 +150,7 @@ package final class EtcdCluster: Sendable {
   /// Saves what one node has into a file.
   package func saveSnapshot(to path: String) throws {
     let result = try etcdctl(["snapshot", "save", path, "--endpoints", endpoints[0]])
-    guard result.status == 0 else { throw Child.Failure(description: result.standardError) }
+    guard result.status == 0 else { throw SetUpFailure(result.standardError) }
   }
 
   /// Runs shell commands in a directory for a node that does not run. They read what it is called, and where it is, from
@@ -166,7 +166,7 @@ package final class EtcdCluster: Sendable {
     let script =
       "set -eu; cd \(directory); chown() { :; }\n" + commands.replacing("/etc/default/etcd", with: file)
     let result = try Child.run("sh", ["-c", script], environment: ["PATH": "/usr/bin:/bin"])
-    guard result.status == 0 else { throw Child.Failure(description: result.standardError) }
+    guard result.status == 0 else { throw SetUpFailure(result.standardError) }
   }
 
   private func initialCluster(_ nodes: [Node]) -> String {
@@ -239,7 +239,7 @@ package final class EtcdCluster: Sendable {
       }
       usleep(20_000)
     }
-    throw Child.Failure(description: "The cluster has no leader")
+    throw SetUpFailure("the cluster of etcd has no leader", log: "\(directory)/n0.log")
   }
 
   /// A node that runs and does not lead.
@@ -252,7 +252,7 @@ package final class EtcdCluster: Sendable {
   @discardableResult
   package func administrate(_ arguments: String...) throws -> String {
     let result = try etcdctl(arguments + ["--endpoints", endpoints.joined(separator: ",")])
-    guard result.status == 0 else { throw Child.Failure(description: result.standardError) }
+    guard result.status == 0 else { throw SetUpFailure(result.standardError) }
     return result.standardOutput
   }
 
@@ -294,7 +294,7 @@ package final class EtcdCluster: Sendable {
     let directory = files.path
     func openssl(_ arguments: String...) throws {
       let result = try Child.run("openssl", arguments, environment: ["PATH": "/usr/bin:/bin"])
-      guard result.status == 0 else { throw Child.Failure(description: result.standardError) }
+      guard result.status == 0 else { throw SetUpFailure(result.standardError) }
     }
     let alternatives = (["127.0.0.1"] + hosts).map { "IP:\($0)" } + names.map { "DNS:\($0)" }
     let extensions = try files.file(

@@ -16,7 +16,7 @@ package final class EtcdNode: Sendable {
   private let endedTokens = Watched(0)
 
   /// - Parameter arguments: More of etcd's options, such as `--quota-backend-bytes`.
-  /// - Throws: `Child.Failure` when it does not start.
+  /// - Throws: ``SetUpFailure`` when it does not start.
   package init(_ arguments: [String] = []) throws {
     files = try TemporaryDirectory(in: access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp")
     let environment = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": files.path, "GOMAXPROCS": "2"]
@@ -28,26 +28,26 @@ package final class EtcdNode: Sendable {
     _ arguments: [String], in directory: String, _ group: Int32, _ environment: [String: String],
     _ endedTokens: Watched<Int>
   ) throws -> (String, Child) {
-    // A port that is free now may be taken a moment later.
-    for _ in 0..<20 {
-      let (client, peer) = (try freePort(), try freePort())
-      let endpoint = "http://127.0.0.1:\(client)"
-      let log = try Pipe()
-      let child = try Child(
-        "etcd",
-        [
-          "--name=node", "--data-dir=\(directory)/data-\(client)", "--logger=zap", "--log-outputs=stderr",
-          "--listen-client-urls=\(endpoint)", "--advertise-client-urls=\(endpoint)",
-          "--listen-peer-urls=http://127.0.0.1:\(peer)",
-          "--initial-advertise-peer-urls=http://127.0.0.1:\(peer)",
-          "--initial-cluster=node=http://127.0.0.1:\(peer)",
-        ] + arguments, environment: environment, group: group, streams: (nil, nil, log.writing))
-      log.closeWriting()
-      if waitUntilReady(log, endedTokens) { return (endpoint, child) }
+    let (client, peer) = (try ReservedPort(), try ReservedPort())
+    defer { withExtendedLifetime((client, peer)) {} }
+    let endpoint = "http://127.0.0.1:\(client.number)"
+    let peerURL = "http://127.0.0.1:\(peer.number)"
+    let log = try Pipe()
+    let child = try Child(
+      "etcd",
+      [
+        "--name=node", "--data-dir=\(directory)/data", "--logger=zap", "--log-outputs=stderr",
+        "--listen-client-urls=\(endpoint)", "--advertise-client-urls=\(endpoint)",
+        "--listen-peer-urls=\(peerURL)", "--initial-advertise-peer-urls=\(peerURL)",
+        "--initial-cluster=node=\(peerURL)",
+      ] + arguments, environment: environment, group: group, streams: (nil, nil, log.writing))
+    log.closeWriting()
+    if let words = waitUntilReady(log, endedTokens) {
       child.signal(SIGKILL)
       child.wait()
+      throw SetUpFailure("etcd did not start, and wrote: \(words)")
     }
-    throw Child.Failure(description: "etcd did not start; Tests/install etcd-server etcd-client installs it")
+    return (endpoint, child)
   }
 
   /// A child that has ended and is not waited for keeps Swift Testing from seeing the ends of its own.
@@ -82,15 +82,19 @@ package final class EtcdNode: Sendable {
     let end = try Child.run(
       "etcdctl", ["--endpoints=\(endpoint)"] + user + arguments,
       environment: ["PATH": "/usr/local/bin:/usr/bin:/bin", "ETCDCTL_API": "3"])
-    guard end.status == 0 else { throw Child.Failure(description: end.standardError) }
+    guard end.status == 0 else { throw SetUpFailure(end.standardError) }
     return end.standardOutput
   }
 
   /// Reads etcd's log up to where it serves clients, and the rest on a thread of its own.
-  private static func waitUntilReady(_ log: Pipe, _ endedTokens: Watched<Int>) -> Bool {
+  ///
+  /// - Returns: The last line of an etcd that ended before; else nil.
+  private static func waitUntilReady(_ log: Pipe, _ endedTokens: Watched<Int>) -> String? {
+    var last = ""
     while true {
       let line = log.readLine()
-      if line.isEmpty { return false }
+      if line.isEmpty { return last }
+      last = line
       guard line.contains("ready to serve client requests") || line.contains("serving client traffic") else {
         continue
       }
@@ -101,24 +105,7 @@ package final class EtcdNode: Sendable {
           if line.contains("deleted a simple token") { endedTokens.change { $0 += 1 } }
         }
       }
-      return true
+      return nil
     }
-  }
-
-  /// A port of loopback that nobody listens on.
-  package static func freePort() throws -> UInt16 {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        bind(descriptor, pointer, size) == 0 && getsockname(descriptor, pointer, &size) == 0
-      }
-    }
-    guard isBound else { throw Child.Failure(description: "no free port: \(errno)") }
-    return UInt16(bigEndian: address.sin_port)
   }
 }

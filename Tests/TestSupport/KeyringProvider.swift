@@ -23,7 +23,7 @@ public enum KeyringProvider: String, Sendable {
 
   private static func isProgram(_ name: String) -> Bool { access("/usr/bin/\(name)", X_OK) == 0 }
 
-  private var program: String {
+  var program: String {
     switch self {
     case .gnomeKeyring: "gnome-keyring-daemon"
     // Since KDE Frameworks 6.14 the keyring is ksecretd.
@@ -51,7 +51,7 @@ public enum KeyringProvider: String, Sendable {
       let password = try Pipe()
       let child = try Child(
         program, Self.arguments(in: directory, unlocked: unlocked), environment: environment, group: group,
-        streams: (unlocked ? password.reading : nil, nil, nil))
+        streams: (unlocked ? password.reading : nil, nil, nil), log: Self.log(in: directory))
       if unlocked { _ = write(password.writing, PrivateKeyring.password, PrivateKeyring.password.utf8.count) }
       return child
     case .kwallet:
@@ -75,9 +75,12 @@ public enum KeyringProvider: String, Sendable {
         .appending(path: "interop/stand_in_oo7.py").path
       return try Child(
         "/usr/bin/python3", [script, directory] + (unlocked ? [] : ["--locked"]), environment: environment,
-        group: group)
+        group: group, log: Self.log(in: directory))
     }
   }
+
+  /// Where the program writes what it has to say.
+  static func log(in directory: String) -> String { directory + "/keyring.log" }
 
   /// What gnome-keyring is started with. It reads its password from standard input.
   static func arguments(in directory: String, unlocked: Bool) -> [String] {
@@ -114,14 +117,15 @@ public enum KeyringProvider: String, Sendable {
   ) throws -> Child {
     var environment = environment
     environment["QT_QPA_PLATFORM"] = "offscreen"
-    guard unlocked else { return try Child(program, [], environment: environment, group: group) }
+    let log = Self.log(in: directory)
+    guard unlocked else { return try Child(program, [], environment: environment, group: group, log: log) }
     let path = directory + "/kwallet.socket"
     unlink(path)
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     let descriptors = (0..<2).map { _ in socket(AF_UNIX, kind, 0) }
     defer { descriptors.forEach { close($0) } }
     func withAddress(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) throws {
-      if withSocketAddress(of: path, call) != 0 { throw Child.Failure(description: "\(path): \(errno)") }
+      if withSocketAddress(of: path, call) != 0 { throw SetUpFailure("\(path): \(errno)") }
     }
     try withAddress { bind(descriptors[0], $0, $1) }
     listen(descriptors[0], 1)
@@ -135,7 +139,7 @@ public enum KeyringProvider: String, Sendable {
     // It takes the descriptors 0 to 2 for none.
     return try Child(
       "sh", ["-c", "exec \(program) --pam-login 3 4 3<&0 4>&1 </dev/null >/dev/null"],
-      environment: environment, group: group, streams: (key.reading, descriptors[0], nil))
+      environment: environment, group: group, streams: (key.reading, descriptors[0], nil), log: log)
   }
 
   /// Starts KeePassXC with a database that it shows on the bus.
@@ -172,7 +176,7 @@ public enum KeyringProvider: String, Sendable {
       let made = try Child.run(
         "keepassxc-cli", ["import", "-p", directory + "/llavero.xml", database],
         environment: environment.merging(["QT_QPA_PLATFORM": "offscreen"]) { $1 }, input: password + password)
-      if made.status != 0 { throw Child.Failure(description: "keepassxc-cli: \(made.standardError)") }
+      if made.status != 0 { throw SetUpFailure("keepassxc-cli: \(made.standardError)") }
     }
     // 2.7.10 crashes at its start when it is to read the password from standard input.
     let open = """
@@ -184,6 +188,6 @@ public enum KeyringProvider: String, Sendable {
     return try Child(
       "sh",
       ["-c", open, "sh", database, PrivateKeyring.password, configuration, directory + "/local.ini"],
-      environment: environment, group: group)
+      environment: environment, group: group, log: Self.log(in: directory))
   }
 }

@@ -11,3 +11,13 @@ public struct Named<Value: Sendable>: Sendable, CustomTestStringConvertible {
 
   public var testDescription: String { name }
 }
+
+extension Sequence where Element: Sendable {
+  /// The elements as arguments that a log shows in one line of at most 100 characters each.
+  public var abbreviated: [Named<Element>] {
+    map { element in
+      let text = String(reflecting: element)
+      return Named(text.count > 100 ? "\(text.prefix(70))… (\(text.count) characters)" : text, element)
+    }
+  }
+}

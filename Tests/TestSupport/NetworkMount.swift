@@ -38,15 +38,16 @@ public final class NetworkMount: Sendable {
         "sshfs", "-f", "-o", "ssh_command=\(server),dir_cache=no,\(options)", "host:\(directory)", path,
       ]
     }
+    let log = files.path + "/log"
     child = try Child(
       command[0], Array(command.dropFirst()),
-      environment: ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"])
+      environment: ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"], log: log)
     for _ in 0..<60_000 {
       if isMounted { return }
       if child.hasEnded { break }
       usleep(1000)
     }
-    throw Child.Failure(description: "\(command[0]) made no mount")
+    throw SetUpFailure("\(command[0]) made no mount", log: log)
   }
 
   private var isMounted: Bool {

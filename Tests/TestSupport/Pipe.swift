@@ -7,7 +7,7 @@ public final class Pipe: @unchecked Sendable {
   public private(set) var writing: Int32
 
   public init() throws {
-    guard let ends = openPipe() else { throw Child.Failure(description: "no pipe") }
+    guard let ends = openPipe() else { throw SetUpFailure("no pipe: \(String(cString: strerror(errno)))") }
     reading = ends.reading
     writing = ends.writing
   }

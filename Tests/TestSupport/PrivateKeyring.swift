@@ -38,7 +38,7 @@ public final class PrivateKeyring: Sendable {
       "XDG_DATA_HOME": directory + "/data", "XDG_CONFIG_HOME": directory + "/config",
       "XDG_CACHE_HOME": directory + "/cache", "XDG_RUNTIME_DIR": directory + "/run",
       "XDG_DATA_DIRS": directory + "/none", "TMPDIR": directory,
-      "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent",
+      "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/proc/nonexistent",
     ]
     watchdog = try Watchdog(over: directory, environment: environment)
 
@@ -55,10 +55,11 @@ public final class PrivateKeyring: Sendable {
     let address = try Pipe()
     bus = try Child(
       "dbus-daemon", ["--config-file=\(directory)/bus.conf", "--nofork", "--nosyslog", "--print-address=1"],
-      environment: environment, group: watchdog.group, streams: (nil, address.writing, nil))
+      environment: environment, group: watchdog.group, streams: (nil, address.writing, nil),
+      log: directory + "/bus.log")
     address.closeWriting()
     busAddress = address.readLine()
-    if busAddress.isEmpty { throw Child.Failure(description: "dbus-daemon did not start") }
+    if busAddress.isEmpty { throw SetUpFailure("dbus-daemon did not start", log: directory + "/bus.log") }
     environment["DBUS_SESSION_BUS_ADDRESS"] = busAddress
     self.environment = environment
     if startingDaemon { try startDaemon() }
@@ -84,6 +85,7 @@ public final class PrivateKeyring: Sendable {
       return child
     }
     var child = try start()
+    var ends = 0
     let cancellable = Cancellable(timeout: .seconds(120))
     let connection = try BusConnection(address: busAddress, cancellable)
     while !cancellable.isPastDeadline {
@@ -94,10 +96,16 @@ public final class PrivateKeyring: Sendable {
         return
       }
       // KWallet ends when the bus has not yet seen that the one before it is gone.
-      if child.hasEnded { child = try start() }
+      if child.hasEnded {
+        ends += 1
+        if ends == 100 { break }
+        child = try start()
+      }
       usleep(1000)
     }
-    throw Child.Failure(description: "\(provider) did not offer the Secret Service")
+    throw SetUpFailure(
+      "\(provider.program) did not offer the Secret Service" + (ends > 0 ? ", and ended \(ends) times" : ""),
+      log: KeyringProvider.log(in: directory))
   }
 
   /// Ends the keyring at once, as a crash would.
@@ -148,9 +156,9 @@ public final class PrivateKeyring: Sendable {
   private static let serviceInterface = "org.freedesktop.Secret.Service"
 
   static func write(_ text: String, to path: String) throws {
-    guard let file = fopen(path, "w") else { throw Child.Failure(description: "\(path): \(errno)") }
-    fputs(text, file)
-    fclose(file)
+    guard let file = fopen(path, "w"), fputs(text, file) >= 0, fclose(file) == 0 else {
+      throw SetUpFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
   }
 
   private static func busConfiguration(_ directory: String) -> String {

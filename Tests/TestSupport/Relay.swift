@@ -58,7 +58,7 @@ package final class Relay: Sendable {
     var on: Int32 = 1
     setsockopt(listener.number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
     guard address.withSocketAddress({ bind(listener.number, $0, $1) }) == 0, listen(listener.number, 128) == 0
-    else { throw Child.Failure(description: "\(address): \(String(cString: strerror(errno)))") }
+    else { throw SetUpFailure("\(address): \(String(cString: strerror(errno)))") }
     self.listener = listener
     // Threads of its own: Dispatch has no more than some sixty, and what is tested needs them.
     Thread.detachNewThread { [weak self] in

@@ -29,7 +29,7 @@ public final class StandInBroker: Sendable {
   ///   - isStarted: Whether it runs. Otherwise the bus starts it with the first call.
   ///   - isSecond: Whether it gets the name when another broker, which has the same orders, ends.
   ///   - orders: What it does, as the script says, in JSON.
-  /// - Throws: `Child.Failure` when it does not start.
+  /// - Throws: ``SetUpFailure`` when it does not start.
   public init(
     _ kind: Kind = .native, on keyring: PrivateKeyring? = nil, isStarted: Bool = true,
     isSecond: Bool = false, orders: String = "{}"
@@ -57,10 +57,15 @@ public final class StandInBroker: Sendable {
       return
     }
     let output = try Pipe()
+    let words = directory + "/broker.words"
     child = try Child(
-      "/usr/bin/python3", arguments, environment: self.keyring.environment, streams: (nil, output.writing, 2))
+      "/usr/bin/python3", arguments, environment: self.keyring.environment,
+      streams: (nil, output.writing, nil),
+      log: words)
     output.closeWriting()
-    guard output.readLine() == "ready" else { throw Child.Failure(description: "The broker did not start") }
+    guard output.readLine() == "ready" else {
+      throw SetUpFailure("stand_in_broker.py did not start", log: words)
+    }
   }
 
   deinit { kill() }

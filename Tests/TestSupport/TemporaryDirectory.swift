@@ -7,7 +7,9 @@ public final class TemporaryDirectory: Sendable {
 
   public init(in parent: String = "/tmp") throws {
     var template = Array("\(parent)/llavero-test-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw Child.Failure(description: "mkdtemp: \(errno)") }
+    guard mkdtemp(&template) != nil else {
+      throw SetUpFailure("no directory in \(parent): \(String(cString: strerror(errno)))")
+    }
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
@@ -15,7 +17,12 @@ public final class TemporaryDirectory: Sendable {
 
   /// Makes a file and returns its path.
   public func file(_ name: String, _ contents: String = "") throws -> String {
-    try Data(contents.utf8).write(to: URL(filePath: path + "/" + name))
+    do {
+      try Data(contents.utf8).write(to: URL(filePath: path + "/" + name))
+    } catch {
+      throw SetUpFailure(
+        "\(path)/\(name) cannot be written: \(error)", advice: "See that there is room in \(path).")
+    }
     return path + "/" + name
   }
 
@@ -26,7 +33,7 @@ public final class TemporaryDirectory: Sendable {
   public func program(_ name: String, _ script: String) throws -> String {
     let path = path + "/" + name
     let end = try Child.run("install", ["-m", "700", "/dev/stdin", path], environment: [:], input: script)
-    guard end.status == 0 else { throw Child.Failure(description: end.standardError) }
+    guard end.status == 0 else { throw SetUpFailure(end.standardError) }
     return path
   }
 

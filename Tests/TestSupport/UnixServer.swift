@@ -22,7 +22,9 @@ public final class UnixServer: Sendable {
   public init(at path: String, _ serve: @escaping @Sendable (UnixConnection) -> Void) throws {
     self.path = path
     listener = try Self.socket(at: path)
-    guard listen(listener, 128) == 0 else { throw Child.Failure(description: "listen: \(errno)") }
+    guard listen(listener, 128) == 0 else {
+      throw SetUpFailure("listen at \(path): \(String(cString: strerror(errno)))")
+    }
     let log = Log()
     self.log = log
     DispatchQueue(label: "unix-accept").async { [listener] in
@@ -59,7 +61,7 @@ public final class UnixServer: Sendable {
   private static func socket(at path: String) throws -> Int32 {
     let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard withSocketAddress(of: path, { bind(descriptor, $0, $1) }) == 0 else {
-      throw Child.Failure(description: "bind: \(errno)")
+      throw SetUpFailure("bind to \(path): \(String(cString: strerror(errno)))")
     }
     return descriptor
   }
