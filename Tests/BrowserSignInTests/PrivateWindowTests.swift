@@ -9,23 +9,25 @@ import Testing
 /// Which browsers are asked for a private window, and how.
 @Suite(.timeLimit(.minutes(20)))
 struct PrivateWindowTests {
-  @Test(arguments: [
-    ("firefox", ["firefox", "--private-window", "A"]),
-    ("/usr/bin/firefox-esr -P work %s &", ["/usr/bin/firefox-esr", "-P", "work", "--private-window", "A"]),
-    ("/opt/librewolf/LibreWolf", ["/opt/librewolf/LibreWolf", "--private-window", "A"]),
-    ("chromium --new-window:firefox", ["chromium", "--new-window", "--incognito", "A"]),
-    ("google-chrome-stable", ["google-chrome-stable", "--incognito", "A"]),
-    ("brave-browser --app=%s", ["brave-browser", "--incognito", "--app=A"]),
-    ("microsoft-edge", ["microsoft-edge", "--inprivate", "A"]), ("opera", ["opera", "--private", "A"]),
-    ("epiphany", ["epiphany", "--incognito-mode", "A"]),
-    (
-      "flatpak run --command=firefox org.mozilla.firefox",
-      ["flatpak", "run", "--command=firefox", "org.mozilla.firefox", "--private-window", "A"]
-    ),
-  ])
-  func `A browser of BROWSER is asked by its own switch, before the address`(
-    _ variable: String, _ command: [String]
-  ) async throws {
+  @Test(
+    arguments: [
+      ("firefox", ["firefox", "--private-window", "A"]),
+      ("/usr/bin/firefox-esr -P work %s &", ["/usr/bin/firefox-esr", "-P", "work", "--private-window", "A"]),
+      ("/opt/librewolf/LibreWolf", ["/opt/librewolf/LibreWolf", "--private-window", "A"]),
+      ("chromium --new-window:firefox", ["chromium", "--new-window", "--incognito", "A"]),
+      ("google-chrome-stable", ["google-chrome-stable", "--incognito", "A"]),
+      ("brave-browser --app=%s", ["brave-browser", "--incognito", "--app=A"]),
+      ("microsoft-edge", ["microsoft-edge", "--inprivate", "A"]), ("opera", ["opera", "--private", "A"]),
+      ("epiphany", ["epiphany", "--incognito-mode", "A"]),
+      (
+        "flatpak run --command=firefox org.mozilla.firefox",
+        ["flatpak", "run", "--command=firefox", "org.mozilla.firefox", "--private-window", "A"]
+      ),
+    ].abbreviated)
+  func `A browser of BROWSER is asked by its own switch, before the address`(_ row: Named<(String, [String])>)
+    async throws
+  {
+    let (variable, command) = row.value
     let browser = try #require(await SystemBrowser(environment: ["BROWSER": variable]).privateWindow())
     #expect(browser.commands(for: "A") == [command])
     #expect(browser.isAvailable)

@@ -56,11 +56,13 @@ struct FormatTests {
     #expect(Array(opened.contents) == document)
   }
 
-  @Test(arguments: [
-    (0, Array<UInt8>(0x40..<0x60)), (1, Array("correct horse battery staple".utf8)),
-    (2, Array<UInt8>(0x80..<0xc0)),
-  ])
-  func `The keys are sealed as the document says`(_ occurrence: Int, _ secret: [UInt8]) throws {
+  @Test(
+    arguments: [
+      (0, Array<UInt8>(0x40..<0x60)), (1, Array("correct horse battery staple".utf8)),
+      (2, Array<UInt8>(0x80..<0xc0)),
+    ].abbreviated)
+  func `The keys are sealed as the document says`(_ row: Named<(Int, [UInt8])>) throws {
+    let (occurrence, secret) = row.value
     let text = try digits("keys", occurrence: occurrence)
     let file = stride(from: 0, to: text.count, by: 2).compactMap {
       UInt8(text.dropFirst($0).prefix(2), radix: 16)

@@ -73,7 +73,7 @@ struct PortalTests {
   }
 
   @Test(
-    arguments: [
+    arguments: ([
       (FakePortal.Answer.secret([], response: 1), SecretPortalError.denied, CacheError.Code.promptDismissed),
       (.secret([], response: 2), .failed, .unavailable),
       (.error("org.freedesktop.DBus.Error.UnknownMethod"), .noBackend, .unavailable),
@@ -93,10 +93,11 @@ struct PortalTests {
         .malformedAnswer("RetrieveSecret"), .refused
       ),
       (.death, .portalGone, .unavailable),
-    ] as [(FakePortal.Answer, SecretPortalError, CacheError.Code)])
+    ] as [(FakePortal.Answer, SecretPortalError, CacheError.Code)]).abbreviated)
   func `A portal that gives no secret is an error that says why, and the store stays as it is`(
-    _ answer: FakePortal.Answer, _ expected: SecretPortalError, _ code: CacheError.Code
+    _ row: Named<(FakePortal.Answer, SecretPortalError, CacheError.Code)>
   ) async throws {
+    let (answer, expected, code) = row.value
     let fixture = try Fixture()
     let sound = try FakePortal(.secret(secret))
     try await cache(fixture, sound).save(token)

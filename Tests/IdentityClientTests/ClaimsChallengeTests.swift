@@ -29,8 +29,9 @@ struct ClaimsChallengeTests {
         #"PoP error="insufficient_claims", claims="e30", Bearer error="insufficient_claims", claims="\#(base64)""#
       ],
       [#", ,Bearer authorization_uri="https://x/?a=b,c", error="insufficient_claims", claims="\#(base64)""#],
-    ])
-  func `A challenge is found among others, however it is written`(_ fields: [String]) {
+    ].abbreviated)
+  func `A challenge is found among others, however it is written`(_ fields: Named<[String]>) {
+    let fields = fields.value
     #expect(ClaimsChallenge(wwwAuthenticate: fields)?.claims == Self.claims)
   }
 
@@ -43,8 +44,9 @@ struct ClaimsChallengeTests {
       [#"error="insufficient_claims", claims="\#(base64)""#],
       [#"Bearer error="insufficient_claims, claims="\#(base64)""#], ["=", "\"", "Bearer =", "Bearer \"\\"],
       [#"PoP error="insufficient_claims", claims="\#(base64)""#],
-    ])
-  func `What is no claims challenge is none`(_ fields: [String]) {
+    ].abbreviated)
+  func `What is no claims challenge is none`(_ fields: Named<[String]>) {
+    let fields = fields.value
     #expect(ClaimsChallenge(wwwAuthenticate: fields) == nil)
   }
 }

@@ -237,10 +237,11 @@ struct FailureTests {
       (String(repeating: "[", count: 100_000), 200, .invalidResponse),
       (String(repeating: "{\"a\":", count: 100_000), 200, .invalidResponse),
       ("not found", 404, .unexpectedHTTPResponse), ("forbidden", 403, .unexpectedHTTPResponse),
-    ])
-  func `Answers that are none are errors`(_ text: String, _ status: Int, _ code: IdentityError.Code)
+    ].abbreviated)
+  func `Answers that are none are errors`(_ row: Named<(String, Int, IdentityError.Code)>)
     async throws
   {
+    let (text, status, code) = row.value
     let account = try await expired()
     test.transport.answerTokens(.text(text, status: status))
     let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
@@ -250,11 +251,12 @@ struct FailureTests {
 
   @Test(
     .conformance(65),
-    arguments: [
+    arguments: ([
       [0xFF, 0xFE], [0x00],
       Array(#"{"access_token":"a"#.utf8) + [0xE9] + Array(#"","expires_in":3600}"#.utf8),
-    ] as [[UInt8]])
-  func `Bytes that are no text are an error`(_ bytes: [UInt8]) async throws {
+    ] as [[UInt8]]).abbreviated)
+  func `Bytes that are no text are an error`(_ bytes: Named<[UInt8]>) async throws {
+    let bytes = bytes.value
     let account = try await expired()
     test.transport.answerTokens(.bytes(bytes))
     await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.silent(account) }
@@ -270,10 +272,11 @@ struct FailureTests {
       (["expires_in": .null], 3600), (["scope": .array(["User.Read", "openid"])], 3600),
       (["scope": .integer(1)], 3600),
       (["refresh_in": "x", "ext_expires_in": .object([:]), "foci": .integer(1)], 3600),
-    ])
-  func `Numbers and lists of the wrong type are read or left out`(_ changes: JSONObject, _ lifetime: Double)
+    ].abbreviated)
+  func `Numbers and lists of the wrong type are read or left out`(_ row: Named<(JSONObject, Double)>)
     async throws
   {
+    let (changes, lifetime) = row.value
     let account = try await expired()
     test.transport.answerTokens(tokens(changes))
     let result = try await test.silent(account)

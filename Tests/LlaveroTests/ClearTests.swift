@@ -88,11 +88,13 @@ struct ClearTests {
     #expect(report == "3 records removed from \(tool.group) (1 AccessToken, 1 Account, 1 RefreshToken).\n")
   }
 
-  @Test(arguments: [
-    ["--account", "nobody@contoso.example"], ["--client", "nothing"],
-    ["--account", Sample.bob, "--client", Sample.calendar],
-  ])
-  func `An account or client that has nothing is an error`(_ arguments: [String]) throws {
+  @Test(
+    arguments: [
+      ["--account", "nobody@contoso.example"], ["--client", "nothing"],
+      ["--account", Sample.bob, "--client", Sample.calendar],
+    ].abbreviated)
+  func `An account or client that has nothing is an error`(_ arguments: Named<[String]>) throws {
+    let arguments = arguments.value
     try tool.load(Sample.cache)
     for mode in ["--yes", "--dry-run"] {
       let result = try tool.run(tool.inGroup(["clear", mode, "--json"] + arguments))

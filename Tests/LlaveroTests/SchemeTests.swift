@@ -24,7 +24,7 @@ struct SchemeTests {
       "PATH": "/usr/bin:/bin", "HOME": home.path, "XDG_DATA_HOME": home.path + "/data",
       "XDG_CONFIG_HOME": home.path + "/config", "XDG_RUNTIME_DIR": home.path + "/run",
       "XDG_DATA_DIRS": home.path + "/none", "XDG_CONFIG_DIRS": home.path + "/none",
-      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent",
     ]
   }
 
@@ -143,12 +143,16 @@ struct SchemeTests {
     #expect(try list() == .array([]))
   }
 
-  @Test(arguments: [
-    "http", "HTTPS", "mailto:", "file:///", "javascript", "tel", "ssh", "x-y z", "1abc", "-a", "", "a/b",
-    "ä.b",
-    "ms-settings", "chrome-extension", "msauth.", "msauth.://auth", String(repeating: "a", count: 201),
-  ])
-  func `A scheme that is no app's to take is wrong usage, and nothing is written`(_ scheme: String) throws {
+  @Test(
+    arguments: [
+      "http", "HTTPS", "mailto:", "file:///", "javascript", "tel", "ssh", "x-y z", "1abc", "-a", "", "a/b",
+      "ä.b",
+      "ms-settings", "chrome-extension", "msauth.", "msauth.://auth", String(repeating: "a", count: 201),
+    ].abbreviated)
+  func `A scheme that is no app's to take is wrong usage, and nothing is written`(_ scheme: Named<String>)
+    throws
+  {
+    let scheme = scheme.value
     let result = try run("install", "--", scheme, program)
     #expect(result.status == 2, "\(result.standardOutput)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/config").isEmpty)
@@ -162,7 +166,7 @@ struct SchemeTests {
       chmod(file, 0o755)
       return file
     }
-    for program in [plain, "/nonexistent", home.path, ""] + unfit {
+    for program in [plain, "/proc/nonexistent", home.path, ""] + unfit {
       #expect(try run("install", Self.scheme, program).status == 2)
     }
     #expect(try run("install", Self.scheme, program, "--name", "a\nExec=x").status == 2)

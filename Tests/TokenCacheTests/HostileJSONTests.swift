@@ -43,12 +43,14 @@ struct HostileJSONTests {
     #expect(try CacheDocument(json: json).json() == json)
   }
 
-  @Test(arguments: [
-    String(repeating: "9", count: 100_000), "-" + String(repeating: "9", count: 100_000),
-    "0." + String(repeating: "1", count: 100_000), "1e999999999", "1e-999999999", "-1e400",
-    "1e" + String(repeating: "9", count: 100_000),
-  ])
-  func `Huge numbers do no harm`(number: String) throws {
+  @Test(
+    arguments: [
+      String(repeating: "9", count: 100_000), "-" + String(repeating: "9", count: 100_000),
+      "0." + String(repeating: "1", count: 100_000), "1e999999999", "1e-999999999", "-1e400",
+      "1e" + String(repeating: "9", count: 100_000),
+    ].abbreviated)
+  func `Huge numbers do no harm`(number: Named<String>) throws {
+    let number = number.value
     for member in ["expires_in", "\u{1}"] {
       let json = Data("{\"AccessToken\":{\"a\":{\"expires_on\":\(number)}},\"\(member)\":\(number)}".utf8)
       do throws(CacheError) {

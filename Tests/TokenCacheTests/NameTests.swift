@@ -1,24 +1,29 @@
+import TestSupport
 import Testing
 
 @testable import TokenCache
 
 /// The names of groups and of their shards.
 struct NameTests {
-  @Test(arguments: [
-    "com.example", "com.microsoft.identity.universalstorage", "a.b", "com.Example.my-app_2", "0.1",
-    String(repeating: "a", count: 253) + ".b",
-  ])
-  func `A group is named in reverse-DNS form`(_ name: String) throws {
+  @Test(
+    arguments: [
+      "com.example", "com.microsoft.identity.universalstorage", "a.b", "com.Example.my-app_2", "0.1",
+      String(repeating: "a", count: 253) + ".b",
+    ].abbreviated)
+  func `A group is named in reverse-DNS form`(_ name: Named<String>) throws {
+    let name = name.value
     #expect(try KeychainGroup(name).name == name)
   }
 
-  @Test(arguments: [
-    "", "com", ".", "com.", ".com", "com..example", "com.-a", "com._a", "com.exa mple", "com.ex/ample",
-    "com.exämple",
-    "com.example\n", "com.example\0", "com.*", "../com.example", "com.１",
-    String(repeating: "a", count: 254) + ".b",
-  ])
-  func `Other names are refused`(_ name: String) {
+  @Test(
+    arguments: [
+      "", "com", ".", "com.", ".com", "com..example", "com.-a", "com._a", "com.exa mple", "com.ex/ample",
+      "com.exämple",
+      "com.example\n", "com.example\0", "com.*", "../com.example", "com.１",
+      String(repeating: "a", count: 254) + ".b",
+    ].abbreviated)
+  func `Other names are refused`(_ name: Named<String>) {
+    let name = name.value
     #expect(throws: CacheError(.invalidGroup, "")) { try KeychainGroup(name) }
   }
 
