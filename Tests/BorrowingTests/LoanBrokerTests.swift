@@ -236,28 +236,29 @@ struct LoanBrokerTests {
 
   // No answer
 
-  private static let nonsense: [(String, String)] = [
-    ("nothing", ""), ("text", "token"), ("an array", "[]"), ("another object", "{}"), ("null", "null"),
-    ("half an object", #"{"access_token":"#), ("no UTF-8", "\u{fffd}\0"),
-    ("deep", String(repeating: "[", count: 100_000)),
-    ("a list of values", #"{"a":[\#(String(repeating: "1,", count: 10_000))1]}"#),
-    ("no token", LentThings.token(["access_token": ""])),
-    ("a token of two lines", LentThings.token(["access_token": "a\r\nX-Header: b"])),
-    ("a number for a token", LentThings.token(["access_token": .integer(1)])),
-    ("another type", LentThings.token(["token_type": "pop"])),
-    ("nobody's", LentThings.token(["home_account_id": " "])),
-    ("an id of two lines", LentThings.token(["home_account_id": "a\nb"])),
-    ("expired", LentThings.token(["expires_on": "1000000000"])),
-    ("no end", LentThings.token(["expires_on": ""])),
-    ("an end before all", LentThings.token(["expires_on": "-1"])),
-    ("an end after all", LentThings.token(["expires_on": "999999999999"])),
-    ("a huge end", LentThings.token(["expires_on": .string(String(repeating: "9", count: 400))])),
-    ("an end that is no number", LentThings.token(["expires_on": "nan"])),
-    ("an end with a power", LentThings.token(["expires_on": "1e300"])),
+  private static let nonsense: [Named<String>] = [
+    Named("nothing", ""), Named("text", "token"), Named("an array", "[]"), Named("another object", "{}"),
+    Named("null", "null"),
+    Named("half an object", #"{"access_token":"#), Named("no UTF-8", "\u{fffd}\0"),
+    Named("deep", String(repeating: "[", count: 100_000)),
+    Named("a list of values", #"{"a":[\#(String(repeating: "1,", count: 10_000))1]}"#),
+    Named("no token", LentThings.token(["access_token": ""])),
+    Named("a token of two lines", LentThings.token(["access_token": "a\r\nX-Header: b"])),
+    Named("a number for a token", LentThings.token(["access_token": .integer(1)])),
+    Named("another type", LentThings.token(["token_type": "pop"])),
+    Named("nobody's", LentThings.token(["home_account_id": " "])),
+    Named("an id of two lines", LentThings.token(["home_account_id": "a\nb"])),
+    Named("expired", LentThings.token(["expires_on": "1000000000"])),
+    Named("no end", LentThings.token(["expires_on": ""])),
+    Named("an end before all", LentThings.token(["expires_on": "-1"])),
+    Named("an end after all", LentThings.token(["expires_on": "999999999999"])),
+    Named("a huge end", LentThings.token(["expires_on": .string(String(repeating: "9", count: 400))])),
+    Named("an end that is no number", LentThings.token(["expires_on": "nan"])),
+    Named("an end with a power", LentThings.token(["expires_on": "1e300"])),
   ]
 
-  @Test(arguments: nonsense) func `What is no token is one error`(name: String, body: String) async throws {
-    let loan = try Loan { _ in (200, body) }
+  @Test(arguments: nonsense) func `What is no token is one error`(body: Named<String>) async throws {
+    let loan = try Loan { _ in (200, body.value) }
     let error = await loan.failure()
     #expect(error?.code == .brokerFailed, "\(String(describing: error))")
     #expect(error?.message.contains("The lender failed") == true)
@@ -269,8 +270,9 @@ struct LoanBrokerTests {
       "", "{}", LentThings.terms(["authority": "http://example.com/x"]), LentThings.terms(["authority": ""]),
       LentThings.terms(["client_id": ""]), LentThings.terms(["expires_on": "soon"]),
       LentThings.terms(["home_account_id": ""]), LentThings.terms(["scopes": "User.Read"]),
-    ])
-  func `What does not tell what is lent is the same error`(body: String) async throws {
+    ].abbreviated)
+  func `What does not tell what is lent is the same error`(body: Named<String>) async throws {
+    let body = body.value
     let loan = try Loan { connection in
       while connection.readRequest() != nil {
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
@@ -305,7 +307,14 @@ struct LoanBrokerTests {
           while connection.write("X: \(String(repeating: "x", count: 4096))\r\n") {}
         }
       ),
-      ("no HTTP", { connection in connection.write("220 mail.contoso.test ESMTP\r\n\r\n") }),
+      (
+        "no HTTP",
+        { connection in
+          connection.write("220 mail.contoso.test ESMTP\r\n\r\n")
+          // To hang up with the request unread would be another fault.
+          while connection.read() != nil {}
+        }
+      ),
     ]
     for (name, serve) in faults {
       let loan = try Loan(serve)
