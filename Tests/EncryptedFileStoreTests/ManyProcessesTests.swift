@@ -1,8 +1,6 @@
-import Dispatch
 import EncryptedFileStore
 import FoundationEssentials
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 import TokenCache
@@ -57,22 +55,11 @@ struct ManyProcessesTests {
     try await fixture.cache.save(token)
     let lock = fixture.groupPath + "/lock"
     try fixture.write([], to: lock)
-    let holder = open(lock, O_RDWR | O_CLOEXEC)
-    defer { close(holder) }
-    try #require(flock(holder, LOCK_EX) == 0)
-    // So that a reader that waits fails the test, and does not hang it.
-    let isFree = Atomic(false)
-    let end = DispatchWorkItem {
-      isFree.store(true, ordering: .sequentiallyConsistent)
-      flock(holder, LOCK_UN)
-    }
-    DispatchQueue(label: "end").asyncAfter(deadline: .now() + .seconds(60), execute: end)
+    let holder = try HeldLock(lock)
     let store = fixture.otherStore()
     #expect(store.generation(of: fixture.group) == nil)
     #expect(try await TokenCacheAccessor(store: store, group: fixture.group).finds(token))
-    let waited = isFree.load(ordering: .sequentiallyConsistent)
-    #expect(!waited)
-    end.cancel()
+    #expect(holder.isHeld)
   }
 
   @Test func `A thousand tasks save and read through one store`() async throws {

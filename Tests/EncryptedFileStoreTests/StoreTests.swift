@@ -14,7 +14,7 @@ struct StoreTests {
 
   @Test func `Asking for what is not there makes no file`() async throws {
     let fixture = try Fixture()
-    let store = fixture.otherStore(key: .keyFile(path: "/nonexistent"))
+    let store = fixture.otherStore(key: .keyFile(path: "/proc/nonexistent"))
     #expect(try await store.read(.all, in: fixture.group).documents.isEmpty)
     #expect(try await store.remove(.everything, in: fixture.group) == 0)
     #expect(store.generation(of: fixture.group) == nil)

@@ -47,17 +47,17 @@ struct RenewalTests {
     let leases = Leases()
     let (one, other) = (try fixture.store(), try fixture.store(through: leases.transport))
     let (shard, group) = (fixture.shard(token), fixture.group)
-    let next = try await one.withRenewalTurn(of: shard, in: group, within: .seconds(60)) { () async throws in
+    let next = try await one.withRenewalTurn(of: shard, in: group, within: .seconds(600)) { () async throws in
       #expect(try await turn(shard) != nil)
       // Another account's renewal has nothing to do with it.
-      try await other.withRenewalTurn(of: fixture.shard(2), in: group, within: .seconds(60)) {
+      try await other.withRenewalTurn(of: fixture.shard(2), in: group, within: .seconds(600)) {
         () async throws in #expect(try await turn(fixture.shard(2)) != nil)
       }
       let tries = leases.tries.load(ordering: .relaxed)
       let next = Task {
         await other.withRenewalTurn(of: shard, in: group, within: .seconds(120)) { leases.isFirstDone }
       }
-      while leases.tries.load(ordering: .relaxed) < tries + 2 { try await Task.sleep(for: .milliseconds(5)) }
+      try await eventually { leases.tries.load(ordering: .relaxed) >= tries + 2 }
       leases.firstDone.store(true, ordering: .relaxed)
       return next
     }
@@ -71,7 +71,7 @@ struct RenewalTests {
     let (shard, group) = (fixture.shard(token), fixture.group)
     let cache = TokenCacheAccessor(store: other, group: group)
     #expect(try await !cache.finds(token))
-    try await one.withRenewalTurn(of: shard, in: group, within: .seconds(60)) { () async throws in
+    try await one.withRenewalTurn(of: shard, in: group, within: .seconds(600)) { () async throws in
       let holder = try await turn(shard)
       let saves = Task {
         for number in 0... {
@@ -94,10 +94,10 @@ struct RenewalTests {
     let leases = Leases()
     let store = try fixture.store(through: leases.transport)
     let (shard, group) = (fixture.shard(token), fixture.group)
-    await store.withRenewalTurn(of: shard, in: group, within: .seconds(60)) { #expect(leases.open == 1) }
+    await store.withRenewalTurn(of: shard, in: group, within: .seconds(600)) { #expect(leases.open == 1) }
     #expect(leases.open == 0)
     await #expect(throws: CacheError(.refused, "")) {
-      try await store.withRenewalTurn(of: shard, in: group, within: .seconds(60)) {
+      try await store.withRenewalTurn(of: shard, in: group, within: .seconds(600)) {
         () async throws(CacheError) in
         #expect(leases.open == 1)
         throw CacheError(.refused, "")
@@ -105,11 +105,11 @@ struct RenewalTests {
     }
     #expect(leases.open == 0)
     let task = Task {
-      await store.withRenewalTurn(of: shard, in: group, within: .seconds(60)) {
+      await store.withRenewalTurn(of: shard, in: group, within: .seconds(600)) {
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
       }
     }
-    while try await turn(shard) == nil {}
+    try await eventually { try await turn(shard) != nil }
     task.cancel()
     await task.value
     #expect(leases.open == 0)
@@ -120,7 +120,7 @@ struct RenewalTests {
     let leases = Leases()
     let (one, other) = (try fixture.store(), try fixture.store(through: leases.transport))
     let (shard, group) = (fixture.shard(token), fixture.group)
-    await one.withRenewalTurn(of: shard, in: group, within: .seconds(60)) {
+    await one.withRenewalTurn(of: shard, in: group, within: .seconds(600)) {
       await other.withRenewalTurn(of: shard, in: group, within: .milliseconds(300)) {}
       #expect(leases.open == 0)
       let tries = leases.tries.load(ordering: .relaxed)

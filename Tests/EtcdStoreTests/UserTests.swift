@@ -151,7 +151,7 @@ struct UserTests {
     #expect(wrong?.code == .wrongKey && wrong?.message.contains("other") == false)
     let none = await #expect(throws: CacheError.self) { try await cache(fixture.store()).save(token) }
     #expect(none?.code == .refused && none?.message == "etcd asks for a user.")
-    let gone = EtcdUser(name: "cache", password: .keyFile(path: "/nonexistent/password"))
+    let gone = EtcdUser(name: "cache", password: .keyFile(path: "/proc/nonexistent/password"))
     let absent = await #expect(throws: CacheError.self) {
       try await cache(fixture.store(user: gone)).save(token)
     }

@@ -25,9 +25,7 @@ struct WatchTests {
 
   /// Waits until a store can tell, or cannot any more.
   private func wait(until isKnown: Bool, _ store: EtcdCacheStore) async throws {
-    while (store.generation(of: fixture.group) != nil) != isKnown {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    try await eventually { (store.generation(of: fixture.group) != nil) == isKnown }
   }
 
   @Test func `A lookup asks nobody while nothing has changed, and reads again after a change by others`()
@@ -112,7 +110,7 @@ struct WatchTests {
     let other = SampleToken("two", account: 1)
     try await fixture.cache.save(other)
     // The question that is asked besides tells of it, and a moment later the watch is left.
-    while store.generation(of: fixture.group) == before { try await Task.sleep(for: .milliseconds(5)) }
+    try await eventually { store.generation(of: fixture.group) != before }
     #expect(try await cache(store).finds(other))
     try await wait(until: false, store)
     let count = streams.load(ordering: .relaxed)
@@ -140,11 +138,11 @@ struct WatchTests {
     let fixture = try Fixture(node)
     let store = try fixture.store(watching: quick)
     try await TokenCacheAccessor(store: store, group: fixture.group).save(token)
-    while store.generation(of: fixture.group) == nil { try await Task.sleep(for: .milliseconds(5)) }
+    try await eventually { store.generation(of: fixture.group) != nil }
     node.signal(SIGSTOP)
-    while store.generation(of: fixture.group) != nil { try await Task.sleep(for: .milliseconds(5)) }
+    try await eventually { store.generation(of: fixture.group) == nil }
     node.signal(SIGCONT)
-    while store.generation(of: fixture.group) == nil { try await Task.sleep(for: .milliseconds(5)) }
+    try await eventually { store.generation(of: fixture.group) != nil }
     #expect(try await TokenCacheAccessor(store: store, group: fixture.group).finds(token))
   }
 
@@ -161,7 +159,7 @@ struct WatchTests {
       try node.control("compact", "\(revision)")
       #expect(try await fixture.store(watching: nil).read(.all, in: fixture.group).problems.isEmpty)
     }
-    while store.generation(of: fixture.group) == nil { try await Task.sleep(for: .milliseconds(5)) }
+    try await eventually { store.generation(of: fixture.group) != nil }
     #expect(try await cache.finds(SampleToken("t9", account: 1)))
   }
 
@@ -179,29 +177,31 @@ struct WatchTests {
       return try await MeddlingTransport().stream(request, receive)
     }
     let store = try fixture.store(watching: quick, through: transport)
-    while store.generation(of: fixture.group) == nil || transport.streams < 2 {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    try await eventually { store.generation(of: fixture.group) != nil && transport.streams >= 2 }
     #expect(
       try await TokenCacheAccessor(store: store, group: fixture.group).finds(SampleToken("t1", account: 1)))
   }
 
-  @Test(arguments: [
-    String(repeating: "x", count: 100_000), "\n", "{}\n", "[\n", #"{"error":{"code":14}}"# + "\n",
-    #"{"result":{"created":1}}"# + "\n", #"{"result":{"canceled":true}}"# + "\n",
-    #"{"result":{"events":[{"kv":{"mod_revision":"-1"}}]}}"# + "\n",
-    #"{"result":{"events":[{"kv":{"mod_revision":"99999999999999999999"}}]}}"# + "\n",
-  ])
-  func `A watch that talks nonsense is left, and begun again after a pause`(_ text: String) async throws {
+  @Test(
+    arguments: [
+      String(repeating: "x", count: 100_000), "\n", "{}\n", "[\n", #"{"error":{"code":14}}"# + "\n",
+      #"{"result":{"created":1}}"# + "\n", #"{"result":{"canceled":true}}"# + "\n",
+      #"{"result":{"events":[{"kv":{"mod_revision":"-1"}}]}}"# + "\n",
+      #"{"result":{"events":[{"kv":{"mod_revision":"99999999999999999999"}}]}}"# + "\n",
+    ].abbreviated)
+  func `A watch that talks nonsense is left, and begun again after a pause`(_ text: Named<String>)
+    async throws
+  {
+    let text = text.value
     let transport = StreamTransport { _, _, receive in
       while receive(Data(text.utf8)) {}
       return .init(status: .ok)
     }
     let store = try fixture.store(watching: quick, through: transport)
     let start = ContinuousClock.now
-    while transport.streams < 5 {
+    try await eventually {
       #expect(store.generation(of: fixture.group) == nil)
-      try await Task.sleep(for: .milliseconds(5))
+      return transport.streams >= 5
     }
     // The shortest pause is half of the interval.
     let pauses = transport.streams - 1
@@ -220,9 +220,9 @@ struct WatchTests {
       return .init(status: .ok)
     }
     let store = try fixture.store(watching: quick, through: transport)
-    while counts.withLock({ $0.count }) < 3 {
+    try await eventually {
       _ = store.generation(of: fixture.group)
-      try await Task.sleep(for: .milliseconds(5))
+      return counts.withLock { $0.count >= 3 }
     }
     #expect(counts.withLock { $0.allSatisfy { 100 < $0 && $0 < 50_000 } }, "\(counts.withLock { $0 })")
     try await cache(store).save(token)
@@ -238,9 +238,9 @@ struct WatchTests {
       return answer
     }
     let store = try fixture.store(watching: quick, through: transport)
-    while transport.methods.count < 3 {
+    try await eventually {
       #expect(store.generation(of: fixture.group) == nil)
-      try await Task.sleep(for: .milliseconds(5))
+      return transport.methods.count >= 3
     }
     await #expect(throws: CacheError(.refused, "")) { try await store.read(.all, in: fixture.group) }
   }
@@ -254,7 +254,7 @@ struct WatchTests {
       try await cache(store).save(token)
       try await wait(until: true, store)
     }
-    while transport != nil { try await Task.sleep(for: .milliseconds(5)) }
+    try await eventually { transport == nil }
   }
 }
 

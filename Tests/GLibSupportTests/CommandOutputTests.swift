@@ -10,7 +10,7 @@ struct CommandOutputTests {
     #expect(try outputOfCommand(command, variables: ["ONE": "1"], soon) == "1 two words\n")
   }
 
-  @Test(arguments: [["/nonexistent/program"], ["false"], ["sh", "-c", "kill -9 $$"]])
+  @Test(arguments: [["/proc/nonexistent/program"], ["false"], ["sh", "-c", "kill -9 $$"]])
   func `A command that cannot be started or fails is an error`(command: [String]) {
     #expect(throws: GLibError.self) { try outputOfCommand(command, soon) }
   }

@@ -4,6 +4,7 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(20)))
@@ -39,7 +40,7 @@ struct MainLoopThreadTests {
     #expect(order.withLock { $0 } == [1, 2])
   }
 
-  @Test func `What was invoked before the end is run and let go`() async {
+  @Test func `What was invoked before the end is run and let go`() async throws {
     final class Witness: Sendable {}
     for _ in 0..<100 {
       weak var witness: Witness?
@@ -52,12 +53,12 @@ struct MainLoopThreadTests {
           continuation.resume()
         }
       }
-      await eventually { witness == nil }
+      try await eventually { witness == nil }
     }
   }
 
   @Test(arguments: ["ends-elsewhere", "ends-on-itself"])
-  func `Thread ends with its last reference`(_ name: String) async {
+  func `Thread ends with its last reference`(_ name: String) async throws {
     var directories: [String] = []
     for _ in 0..<20 {
       let thread = MainLoopThread(name: name)
@@ -72,7 +73,7 @@ struct MainLoopThreadTests {
       directories.append(directory)
       if name == "ends-on-itself" { thread.invoke { withExtendedLifetime(thread) {} } }
     }
-    await eventually { !directories.contains { isThread($0, named: name) } }
+    try await eventually { !directories.contains { isThread($0, named: name) } }
   }
 
   @Test func `Thread ends that was dropped before its loop began`() async {
@@ -82,20 +83,7 @@ struct MainLoopThreadTests {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? .max < 100
       }
       for _ in 0..<200 { _ = MainLoopThread(name: "dropped") }
-      let deadline = ContinuousClock.now + .seconds(60)
-      while !isEnded(), .now < deadline { await Task.yield() }
-      #expect(isEnded())
-    }
-  }
-
-  private func eventually(_ condition: () -> Bool) async {
-    let deadline = ContinuousClock.now + .seconds(300)
-    while !condition() {
-      if ContinuousClock.now > deadline {
-        Issue.record("not in 300 seconds")
-        return
-      }
-      await Task.yield()
+      try await eventually { isEnded() }
     }
   }
 

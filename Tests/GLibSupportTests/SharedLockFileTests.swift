@@ -196,25 +196,14 @@ struct SharedLockFileTests {
   @Test func `A file that is not whole, and locked by another process, holds no reader up`() throws {
     _ = try scratch.open()
     scratch.write("")
-    let holder = Glibc.open(scratch.lockFile, O_RDWR | O_CLOEXEC)
-    defer { close(holder) }
-    try #require(flock(holder, LOCK_EX) == 0)
-    // So that a reader that waits fails the test, and does not hang it.
-    let isFree = Atomic(false)
-    let end = DispatchWorkItem {
-      isFree.store(true, ordering: .sequentiallyConsistent)
-      flock(holder, LOCK_UN)
-    }
-    DispatchQueue(label: "end").asyncAfter(deadline: .now() + .seconds(60), execute: end)
+    let holder = try HeldLock(scratch.lockFile)
     let file = try scratch.open()
     #expect(file.generation % 2 == 1)
-    let waited = isFree.load(ordering: .sequentiallyConsistent)
-    #expect(!waited)
-    end.cancel()
+    #expect(holder.isHeld)
 
     // Who has the lock puts the file right, and who only reads does it a second later at most.
     let other = try scratch.open()
-    flock(holder, LOCK_UN)
+    holder.release()
     while file.generation % 2 == 1 { usleep(1000) }
     try other.locked {
       other.beginWrite()
@@ -226,11 +215,9 @@ struct SharedLockFileTests {
   @Test func `Who gets the lock of a file that is not whole puts it right`() throws {
     _ = try scratch.open()
     scratch.write("")
-    let holder = Glibc.open(scratch.lockFile, O_RDWR | O_CLOEXEC)
-    defer { close(holder) }
-    try #require(flock(holder, LOCK_EX) == 0)
+    let holder = try HeldLock(scratch.lockFile)
     let file = try scratch.open()
-    flock(holder, LOCK_UN)
+    holder.release()
     try file.locked { #expect(file.generation % 2 == 0) }
     #expect(try scratch.open().generation == file.generation)
   }

@@ -162,10 +162,12 @@ struct LinuxBrokerTests {
     #expect(try await accounts(client).count == 1)
   }
 
-  @Test(arguments: [
-    "", "\n", "nonsense", "\u{0}", String(repeating: "x", count: 10_000), ":1.0\n", "a b c\nd",
-  ])
-  func `A damaged memory of a failure does no harm`(text: String) async throws {
+  @Test(
+    arguments: [
+      "", "\n", "nonsense", "\u{0}", String(repeating: "x", count: 10_000), ":1.0\n", "a b c\nd",
+    ].abbreviated)
+  func `A damaged memory of a failure does no harm`(text: Named<String>) async throws {
+    let text = text.value
     let (broker, file) = try await failedBroker()
     try Data(text.utf8).write(to: URL(filePath: file))
     #expect(try await accounts(client(broker)).count == 1)
@@ -275,7 +277,7 @@ struct LinuxBrokerTests {
   @Test func `One that cannot be started failed, and is no absent one`() async throws {
     let broker = try StandInBroker(.native, isStarted: false)
     let service = broker.keyring.directory + "/services/broker.service"
-    try "[D-BUS Service]\nName=com.microsoft.identity.broker1\nExec=/nonexistent\n".write(
+    try "[D-BUS Service]\nName=com.microsoft.identity.broker1\nExec=/proc/nonexistent\n".write(
       toFile: service, atomically: true, encoding: .utf8)
     let reloading = try BusConnection(address: broker.keyring.busAddress, Cancellable(timeout: .seconds(120)))
     _ = try reloading.call(
@@ -289,7 +291,7 @@ struct LinuxBrokerTests {
   @Test func `Without a broker, and without a bus, there is none`() async throws {
     let keyring = try PrivateKeyring(startingDaemon: false)
     defer { keyring.shutdown() }
-    for address in [keyring.busAddress, "unix:path=/nonexistent"] {
+    for address in [keyring.busAddress, "unix:path=/proc/nonexistent"] {
       let client = LinuxBroker(busAddress: address)
       #expect(try await client.presence() == .absent)
       let error = await #expect(throws: IdentityError.self) { try await accounts(client) }
@@ -303,9 +305,7 @@ struct LinuxBrokerTests {
     let client = client(broker)
     let request = try request(nil)
     let task = Task { try await client.tokenInteractively(request) }
-    while try !broker.calls().contains(where: { $0.method == "acquireTokenInteractively" }) {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    try await eventually { try broker.calls().contains { $0.method == "acquireTokenInteractively" } }
     task.cancel()
     let error = await #expect(throws: IdentityError.self) { try await task.value }
     #expect(error?.code == .cancelled)

@@ -173,7 +173,7 @@ struct BrokerTests {
       return TestPerson.alice.brokerToken(at: test.clock.now)
     }
     let callers = (0..<2).map { _ in Task { try await test.silent(account) } }
-    while broker.requests.isEmpty { await Task.yield() }
+    try await eventually { !broker.requests.isEmpty }
     for caller in callers {
       caller.cancel()
       await #expect(throws: IdentityError(.cancelled, "")) { try await caller.value }
@@ -199,7 +199,7 @@ struct BrokerTests {
       throw .cancelled
     }
     let first = Task { try await test.silent(account) }
-    while broker.requests.isEmpty { await Task.yield() }
+    try await eventually { !broker.requests.isEmpty }
     first.cancel()
     await #expect(throws: IdentityError(.cancelled, "")) { try await first.value }
     let second = Task { try await test.silent(account) }
@@ -218,7 +218,7 @@ struct BrokerTests {
       return TestPerson.alice.brokerToken(at: test.clock.now)
     }
     let callers = (0..<2).map { _ in Task { try await test.silent(account) } }
-    while broker.requests.isEmpty { await Task.yield() }
+    try await eventually { !broker.requests.isEmpty }
     callers[0].cancel()
     await #expect(throws: IdentityError(.cancelled, "")) { try await callers[0].value }
     holder.finish()
@@ -320,12 +320,14 @@ struct BrokerTests {
     #expect(try await test.client.accountsFromDevice().isEmpty)
   }
 
-  @Test(arguments: [
-    SignOutOptions(), SignOutOptions(wipeAccount: true), SignOutOptions(wipeCacheForAllAccounts: true),
-  ])
-  func `Who signed out does not come back by the broker, unless they sign in`(options: SignOutOptions)
+  @Test(
+    arguments: [
+      SignOutOptions(), SignOutOptions(wipeAccount: true), SignOutOptions(wipeCacheForAllAccounts: true),
+    ].abbreviated)
+  func `Who signed out does not come back by the broker, unless they sign in`(options: Named<SignOutOptions>)
     async throws
   {
+    let options = options.value
     let (test, account) = try await signedIn()
     broker.set(accounts: [TestPerson.alice.brokerAccount])
     broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
@@ -341,10 +343,14 @@ struct BrokerTests {
     #expect(try await test.client.accountsFromDevice().count == 1)
   }
 
-  @Test(arguments: [SignOutOptions(wipeAccount: true), SignOutOptions(wipeCacheForAllAccounts: true)])
-  func `Nor does a wipe bring back others who signed out, here or of another client`(options: SignOutOptions)
+  @Test(
+    arguments: [SignOutOptions(wipeAccount: true), SignOutOptions(wipeCacheForAllAccounts: true)].abbreviated)
+  func `Nor does a wipe bring back others who signed out, here or of another client`(
+    options: Named<SignOutOptions>
+  )
     async throws
   {
+    let options = options.value
     let (test, alice) = try await signedIn()
     let bob = TestPerson.bob.brokerAccount
     broker.set(accounts: [bob, alice])

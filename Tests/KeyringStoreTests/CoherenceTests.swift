@@ -65,7 +65,7 @@ struct CoherenceTests {
     #expect(await worker.finish().status == 128 + SIGKILL)
     #expect(try await fixture.otherCache().finds(new))
     // What was given up while it waited for the lock was not written later.
-    while (try? await impatient.save(SampleToken("after", account: 0))) == nil {}
+    try await eventually { (try? await impatient.save(SampleToken("after", account: 0))) != nil }
     #expect(try await !fixture.otherCache().finds(old))
   }
 
@@ -115,7 +115,7 @@ struct CoherenceTests {
     let group = try KeychainGroup("org.example.shared")
     let cache = TokenCacheAccessor(store: store, group: group)
     let saving = Task { try await cache.save(old) }
-    while !service.calls.contains("CreateItem") { await Task.yield() }
+    try await eventually { service.calls.contains("CreateItem") }
     #expect(store.generation(of: group) == nil)
     saving.cancel()
     service.setAnswer("CreateItem", .error("org.example.Error.Odd"))
@@ -148,7 +148,7 @@ struct CoherenceTests {
     #expect(unlink("\(fixture.keyring.directory)/run/llavero/\(name)") == 0)
     try await fixture.cache.save(new)
     // A second at most may pass before a reader looks whether the file is still there.
-    while try await !reader.finds(new) { try await Task.sleep(for: .milliseconds(20)) }
+    try await eventually { try await reader.finds(new) }
     let last = SampleToken("last", account: 0)
     try await reader.save(last)
     #expect(try await fixture.cache.finds(last))

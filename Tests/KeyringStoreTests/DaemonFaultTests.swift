@@ -91,7 +91,7 @@ struct DaemonFaultTests {
     #expect(replacing.status == 0)
     // The new one ends with the bus.
     defer { fixture.keyring.killBus() }
-    while (try? await fixture.client.collection().path) ?? before == before {}
+    try await eventually { (try? await fixture.client.collection().path) ?? before != before }
     for cache in [TokenCacheAccessor(store: fixture.store, group: fixture.group), fixture.otherCache()] {
       #expect(try await cache.finds(token))
     }
@@ -164,7 +164,7 @@ struct DaemonFaultTests {
     ])
     service.setAnswer(method, .reply([.boolean(true), .uint32(7)]))
     let store = KeyringCacheStore(
-      timeout: .seconds(60), allowsPlainSession: true,
+      timeout: .seconds(600), allowsPlainSession: true,
       busAddress: service.keyring.busAddress,
       environment: service.keyring.environment)
     let cache = TokenCacheAccessor(store: store, group: group)
@@ -181,7 +181,7 @@ struct DaemonFaultTests {
       "Locked": .reply([.variant(.string("false"))]),
     ])
     let store = KeyringCacheStore(
-      timeout: .seconds(60), allowsPlainSession: true,
+      timeout: .seconds(600), allowsPlainSession: true,
       busAddress: service.keyring.busAddress,
       environment: service.keyring.environment)
     let cache = TokenCacheAccessor(store: store, group: try KeychainGroup("org.example.shared"))
@@ -198,7 +198,7 @@ struct DaemonFaultTests {
       "SearchItems": .reply([.objectPaths([FakeService.collection + "/1"]), .objectPaths([])])
     ])
     let store = KeyringCacheStore(
-      timeout: .seconds(60), allowsPlainSession: true,
+      timeout: .seconds(600), allowsPlainSession: true,
       busAddress: service.keyring.busAddress,
       environment: service.keyring.environment)
     let group = try KeychainGroup("org.example.shared")

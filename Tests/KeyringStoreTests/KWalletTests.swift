@@ -161,7 +161,7 @@ struct KWalletTests {
     let patient = TokenCacheAccessor(store: fixture.otherStore(), group: fixture.group)
     try await patient.save(token)
     // Connected, however long that takes.
-    while (try? await fixture.store.groups()) == nil {}
+    try await eventually { (try? await fixture.store.groups()) != nil }
     fixture.keyring.stopDaemon()
     await #expect(throws: CacheError(.timedOut, "")) { try await fixture.store.groups() }
     await #expect(throws: CacheError(.timedOut, "")) { try await fixture.cache.save(next) }

@@ -83,7 +83,7 @@ struct OO7Tests {
     let shards = try await Set(fixture.store.read(.all, in: fixture.group).documents.keys)
     try fixture.order("oo7-holds-replacement")
     async let save: Void = fixture.cache.save(next)
-    while !fixture.isThere("oo7-is-replacing") { await Task.yield() }
+    try await eventually { fixture.isThere("oo7-is-replacing") }
     let selection = readsAll ? ShardSelection.all : .some(Array(shards))
     let documents = try await fixture.otherStore().read(selection, in: fixture.group).documents
     #expect(Set(documents.keys) == shards)

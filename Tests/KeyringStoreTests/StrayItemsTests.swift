@@ -1,6 +1,7 @@
 import Glibc
 import KeyringStore
 import SecretService
+import TestSupport
 import Testing
 import TokenCache
 import WorkerSupport
@@ -55,7 +56,7 @@ struct StrayItemsTests {
     let first = try await fixture.create(fixture.attributes(shard), text)
     // Items have the time in seconds.
     let time = try await fixture.client.item(first).modified
-    while Glibc.time(nil) <= time { await Task.yield() }
+    try await eventually { Glibc.time(nil) > time }
     // A record of the same age.
     let second = try await fixture.create(
       fixture.attributes(shard), text.replacing(one.accessToken, with: "other"))
@@ -126,13 +127,15 @@ struct StrayItemsTests {
   /// The beginning of a cache, cut off.
   private static let truncated = Array(#"{"AccessToken": {"key": {"secret": "tok"#.utf8)
 
-  @Test(arguments: [
-    Array("garbage".utf8), truncated, Array(#"{"AccessToken": []}"#.utf8), [0x7B, 0xFF, 0xFE, 0x7D],
-    Array("[]".utf8), [0],
-  ])
+  @Test(
+    arguments: [
+      Array("garbage".utf8), truncated, Array(#"{"AccessToken": []}"#.utf8), [0x7B, 0xFF, 0xFE, 0x7D],
+      Array("[]".utf8), [0],
+    ].abbreviated)
   func `A damaged item is reported, kept as it is, and stands in nobody else's way`(
-    bytes: [UInt8]
+    bytes: Named<[UInt8]>
   ) async throws {
+    let bytes = bytes.value
     let fixture = try Fixture()
     let shard = fixture.shard(one)
     try await fixture.cache.save(other)

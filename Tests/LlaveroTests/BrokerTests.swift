@@ -28,7 +28,7 @@ struct BrokerTests {
       // A proxy that is none: whoever opens a connection fails.
       let environment: [String: String?] = [
         "LLAVERO_CLIENT_ID": BrokerTests.client, "LLAVERO_GROUP": tool.group,
-        "https_proxy": "http://127.0.0.1:1",
+        "https_proxy": "http://127.0.0.1:\(ReservedPort.refusing.number)",
       ]
       return try tool.run(arguments, environment: environment.merging(changes) { $1 })
     }
@@ -133,7 +133,8 @@ struct BrokerTests {
   // With a keyring
 
   @Test func `Renewals that wait for a broker that fails do not each ask it`() async throws {
-    let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"acquireTokenSilently":"hold"}}"#)
+    let tool = try BrokerTool(
+      on: PrivateKeyring(), orders: #"{"do":{"getAccounts":"hold","acquireTokenSilently":"hold"}}"#)
     let processes = try (0..<3).map { _ in
       try Child(
         Tool.path, ["token", "--broker", "only"],
@@ -141,10 +142,12 @@ struct BrokerTests {
           "LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group,
         ]))
     }
-    // Each lists the accounts before it waits for its turn, and who has it once more.
-    while try tool.broker.calls().count(where: { $0.method == "getAccounts" }) < 4 || tool.tokenCalls() == 0 {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    // Each lists the accounts before it waits for its turn, and who has it once more. They begin to wait together: a wait
+    // ends after a minute, which may pass while another one starts on a busy machine.
+    func listings() throws -> Int { try tool.broker.calls().count { $0.method == "getAccounts" } }
+    try await eventually { try listings() == 3 }
+    try tool.broker.order(#"{"do":{"acquireTokenSilently":"hold"}}"#)
+    try await eventually { try listings() >= 4 && tool.tokenCalls() > 0 }
     try tool.broker.order(#"{"do":{"acquireTokenSilently":"empty"}}"#)
     #expect(processes.map { $0.wait() } == [1, 1, 1])
     #expect(try tool.tokenCalls() == 1)
@@ -158,7 +161,7 @@ struct BrokerTests {
       environment: tool.tool.environment(with: [
         "LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group,
       ]))
-    while try tool.tokenCalls() == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    try await eventually { try tool.tokenCalls() > 0 }
     process.signal(signal)
     #expect(process.wait() == 5)
   }
@@ -251,7 +254,7 @@ struct BrokerTests {
       environment: tool.tool.environment(with: [
         "LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group,
       ]))
-    while try tool.tokenCalls() == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    try await eventually { try tool.tokenCalls() > 0 }
     process.signal(SIGKILL)
     process.wait()
     try tool.broker.order("{}")

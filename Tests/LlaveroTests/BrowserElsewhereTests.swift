@@ -9,33 +9,6 @@ import Testing
 /// Signing in where the browser is on another machine.
 @Suite(.timeLimit(.minutes(20)))
 struct BrowserElsewhereTests {
-  /// A port that the system gives to nobody who does not ask for it.
-  private static var freePort: Int {
-    while true {
-      let port = Int.random(in: 20_000..<32_000)
-      if let socket = listen(on: port) {
-        close(socket)
-        return port
-      }
-    }
-  }
-
-  private static func listen(on port: Int) -> Int32? {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    let isBound = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
-    }
-    if isBound, Glibc.listen(descriptor, 1) == 0 { return descriptor }
-    close(descriptor)
-    return nil
-  }
-
   /// The last page that a text shows.
   private func page(in text: String) throws -> String {
     String(try #require(text.matches(of: /https:\/\/\S+\/authorize\?\S+/).last?.output))
@@ -160,7 +133,9 @@ struct BrowserElsewhereTests {
       let tool = try LabTool(lab)
       lab.configure { $0.authorize = .user(name: "alice") }
       var address = ""
-      let port = "\(Self.freePort)"
+      let reserved = try ReservedPort()
+      defer { withExtendedLifetime(reserved) {} }
+      let port = "\(reserved.number)"
       let first = try logIn("--no-browser", "--port", port, with: tool) { page, _, _ in
         address = try browse(page, lab)
         return "\(address)\n\(address)\n"
@@ -179,7 +154,9 @@ struct BrowserElsewhereTests {
     try await withLab { lab in
       let tool = try LabTool(lab)
       lab.configure { $0.authorize = .user(name: "alice") }
-      let port = Self.freePort
+      let reserved = try ReservedPort()
+      defer { withExtendedLifetime(reserved) {} }
+      let port = reserved.number
       let screen = try logIn("--no-browser", "--port", "\(port)", with: tool) { page, _, _ in
         try browse(page, lab, "-L")
         return nil
@@ -240,7 +217,9 @@ struct BrowserElsewhereTests {
     try await withLab { lab in
       let tool = try LabTool(lab)
       lab.configure { $0.authorize = .user(name: "alice") }
-      let port = Self.freePort
+      let reserved = try ReservedPort()
+      defer { withExtendedLifetime(reserved) {} }
+      let port = reserved.number
       let end = try background(
         ["login", "--port", "\(port)", "--json"], tool, ["BROWSER": nil], until: "ssh -L"
       ) { shown in

@@ -117,7 +117,7 @@ struct DoctorTests {
     #expect(report.findings("prompt").first?.keys == ["advice", "check", "message", "state"])
   }
 
-  @Test(arguments: [nil, "unix:path=/nonexistent"])
+  @Test(arguments: [nil, "unix:path=/proc/nonexistent"])
   func `Without a bus the chain ends there and the rest is still looked at`(address: String?) throws {
     let directory = try TemporaryDirectory()
     let report = try examine(
@@ -178,7 +178,7 @@ struct DoctorTests {
     #expect(unlocking.status == 0)
     // The command is done before the daemon that it leaves behind is on the bus.
     let client = SecretServiceClient(busAddress: keyring.busAddress)
-    while (try? await client.collection()) == nil {}
+    try await eventually { (try? await client.collection()) != nil }
     #expect(try examine(Tool(on: keyring)).states("probe") == ["ok"])
     keyring.killBus()
   }
@@ -351,7 +351,7 @@ struct DoctorTests {
     chmod(key, 0o600)
     return [
       "HOME": home.path, "XDG_DATA_HOME": home.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": "file:\(key)",
-      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "LLAVERO_BROKER": "off",
+      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent", "LLAVERO_BROKER": "off",
     ]
   }
 
@@ -424,7 +424,7 @@ struct DoctorTests {
     let secret = try home.file("the key", String(repeating: "k", count: 32))
     chmod(secret, 0o600)
     let key = byDescriptor ? "passphrase-fd:0" : "file:" + secret
-    let environment = ["XDG_DATA_HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"]
+    let environment = ["XDG_DATA_HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"]
     /// Runs a line of a shell in which `llavero` is the tool.
     func shell(_ line: String) throws -> Child.Result {
       let path = "\(Tool.path.dropLast("/llavero".count)):/usr/bin:/bin"
@@ -458,8 +458,8 @@ struct DoctorTests {
     let wrong = try examine(tool, "--key", "file:" + other, environment: environment)
     #expect(wrong.states("store_key") == ["problem"])
     #expect(wrong.findings("groups").isEmpty && wrong.states("sources") == ["ok"])
-    let missing = try examine(tool, "--key", "file:/nonexistent", environment: environment)
-    #expect(missing.text("store_key").contains("There is no key file /nonexistent"))
+    let missing = try examine(tool, "--key", "file:/proc/nonexistent", environment: environment)
+    #expect(missing.text("store_key").contains("There is no key file /proc/nonexistent"))
 
     environment["XDG_DATA_HOME"] = try home.directory("asked")
     environment["LLAVERO_KEY"] = "passphrase-fd:0"
@@ -543,7 +543,7 @@ struct DoctorTests {
     let tool = try Tool(on: PrivateKeyring())
     let file = try home.file("none.pem", "no certificate")
     for (variable, path) in [
-      ("LLAVERO_CA_BUNDLE", "/nonexistent.pem"), ("SSL_CERT_FILE", "/nonexistent.pem"),
+      ("LLAVERO_CA_BUNDLE", "/proc/nonexistent.pem"), ("SSL_CERT_FILE", "/proc/nonexistent.pem"),
       ("SSL_CERT_FILE", file),
     ] {
       let report = try examine(tool, environment: [variable: path])

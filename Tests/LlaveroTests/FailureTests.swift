@@ -34,7 +34,7 @@ struct FailureTests {
   @Test func `Without a session bus commands say how to get one`() throws {
     let tool = try Tool()
     let directory = try TemporaryDirectory()
-    for address in [nil, "unix:path=/nonexistent"] {
+    for address in [nil, "unix:path=/proc/nonexistent"] {
       try expect(
         1, "unavailable", advice: "dbus-run-session", of: tool,
         environment: ["DBUS_SESSION_BUS_ADDRESS": address, "XDG_RUNTIME_DIR": directory.path])

@@ -142,7 +142,7 @@ struct FileStoreTests {
     // The second may have a request under way, which an interruption lets come to its end.
     let environment = environment([
       "LLAVERO_KEY": "passphrase", "LLAVERO_CLIENT_ID": LabTool.client,
-      "LLAVERO_AUTHORITY": "https://localhost:1/common",
+      "LLAVERO_AUTHORITY": "https://localhost:\(ReservedPort.refusing.number)/common",
     ])
     let secret = try files.file("passphrase", "korrekt")
     let made = try Child.run(
@@ -245,7 +245,9 @@ struct FileStoreTests {
     try FileManager.default.removeItem(atPath: manifest)
     if isEmptied { chmod(try files.file("m"), 0o600) }
     if isEmptied { try FileManager.default.moveItem(atPath: files.path + "/m", toPath: manifest) }
-    let client = ["--client", Sample.mail, "--authority", "https://localhost:1/tenant"]
+    let client = [
+      "--client", Sample.mail, "--authority", "https://localhost:\(ReservedPort.refusing.number)/tenant",
+    ]
     for command in [["token"] + client, ["status"] + client, ["export"], ["logout"] + client] {
       let result = try tool.run(tool.inGroup(command), environment: environment())
       #expect(result.status == 1, "\(command): \(result.standardError)")

@@ -92,7 +92,7 @@ struct ImportTests {
     #expect(try tool.exported() == .object([:]))
   }
 
-  @Test(arguments: ["/nonexistent/cache.json", "/", "/dev/null", "/proc/self/mem"])
+  @Test(arguments: ["/proc/nonexistent/cache.json", "/", "/dev/null", "/proc/self/mem"])
   func `What cannot be read is named`(_ path: String) throws {
     let result = try tool("import", path)
     #expect(result.status == 1)

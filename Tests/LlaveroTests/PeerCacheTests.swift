@@ -125,7 +125,7 @@ struct PeerCacheTests {
     try writeAzureCLI()
     let result = try tool.run(
       ["sources", "--json"],
-      environment: ["HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"])
+      environment: ["HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"])
     #expect(result.status == 1)
     #expect(try JSONValue(text: result.standardOutput)["sources"]?.strings("name") == ["azure-cli"])
     #expect(try code(of: result) == "unavailable")
@@ -429,7 +429,7 @@ struct PeerCacheTests {
     try writeAzureCLI()
     let result = try tool.run(
       tool.inGroup(["adopt", "azure-cli", "--yes", "--json"]),
-      environment: ["HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"])
+      environment: ["HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"])
     #expect(result.status == 1)
     #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
   }

@@ -102,7 +102,8 @@ struct ProcessTests {
     let result = try shell(
       #"exec "$0" login --device-code"#, tool: tool,
       environment: [
-        "LLAVERO_CLIENT_ID": LabTool.client, "LLAVERO_AUTHORITY": "https://localhost:1/common",
+        "LLAVERO_CLIENT_ID": LabTool.client,
+        "LLAVERO_AUTHORITY": "https://localhost:\(ReservedPort.refusing.number)/common",
         "HOME": files.path,
         "LD_PRELOAD": library,
       ])
@@ -113,7 +114,8 @@ struct ProcessTests {
   @Test func `With few descriptors there is a sentence, not a crash`() throws {
     let tool = try Tool()
     let environment: [String: String?] = [
-      "LLAVERO_CLIENT_ID": LabTool.client, "LLAVERO_AUTHORITY": "https://localhost:1/common",
+      "LLAVERO_CLIENT_ID": LabTool.client,
+      "LLAVERO_AUTHORITY": "https://localhost:\(ReservedPort.refusing.number)/common",
       "HOME": files.path,
     ]
     let commands = [

@@ -147,7 +147,7 @@ struct SandboxTests {
     // What needs the network loads a library.
     let network = try run(
       one, "login", "--device-code", "--client-id", "d7b530a4-7680-4c23-a8bf-c52c121d2e87", "--authority",
-      "https://localhost:9/common", "--no-instance-discovery")
+      "https://localhost:\(ReservedPort.refusing.number)/common", "--no-instance-discovery")
     #expect(!network.standardError.isEmpty && ![126, 127].contains(network.status), "\(network)")
   }
 

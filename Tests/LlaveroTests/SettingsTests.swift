@@ -101,7 +101,7 @@ struct SettingsTests {
         "setpriv", ["--reuid=65534", "--clear-groups", Tool.path, "list", "--json"],
         environment: [
           "HOME": directory.path + "/home", "PATH": "/usr/bin:/bin",
-          "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+          "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent",
         ])
       let code = try JSONValue(text: result.standardError)["error"]?["code"]?.stringValue
       #expect(code == (status == 2 ? "invalid_configuration" : "unavailable"), "\(result.standardError)")

@@ -25,7 +25,7 @@ struct SetupTests {
   }
 
   /// What a machine without a keyring has.
-  private static let noBus: [String: String?] = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"]
+  private static let noBus: [String: String?] = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"]
 
   private func setup(
     _ arguments: String..., with changes: [String: String?] = [:], input: String = ""

@@ -177,7 +177,7 @@ struct TokenTests {
         try expect(2, "no_client", [command], ["LLAVERO_CLIENT_ID": nil])
         try expect(2, "invalid_authority", [command], ["LLAVERO_AUTHORITY": "http://localhost/common"])
       }
-      try expect(2, "invalid_configuration", renewal, ["LLAVERO_CA_BUNDLE": "/nonexistent"])
+      try expect(2, "invalid_configuration", renewal, ["LLAVERO_CA_BUNDLE": "/proc/nonexistent"])
       try expect(2, "invalid_parameter", renewal + ["--scope", "openid"])
       try expect(3, "not_signed_in", ["token", "--account", "bob@contoso.test"])
       try expect(3, "not_signed_in", ["me", "--account", "bob@contoso.test"])

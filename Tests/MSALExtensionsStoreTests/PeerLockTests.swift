@@ -50,7 +50,8 @@ struct PeerLockTests {
     Named("Go", "{PID} {./app}"),
     Named("Node", "PID"), Named("Java", "PID host.example"),
   ])
-  func `A file keeps its holder's lock while that lives, and not longer`(_ format: Named<String>) throws {
+  func `A file keeps its holder's lock while that lives, and not longer`(_ format: Named<String>) async throws
+  {
     let holder = try sleeper()
     _ = try directory.file("cache.lockfile", format.value.replacing("PID", with: "\(holder.pid)"))
     #expect(isLocked(by: "process \(holder.pid)"))
@@ -58,8 +59,7 @@ struct PeerLockTests {
     // Dead, though nobody has waited for it yet.
     holder.signal(SIGKILL)
     // A child that another test is starting may keep what was open here for a moment, and its lock.
-    let end = ContinuousClock.now + .seconds(60)
-    while PeerLock.deadHolder(of: path) == nil, .now < end {}
+    try await eventually { PeerLock.deadHolder(of: path) != nil }
     #expect(PeerLock.deadHolder(of: path)?.pid == holder.pid)
     try take().release()
     #expect(access(path, F_OK) != 0)
@@ -135,7 +135,7 @@ struct PeerLockTests {
   }()
 
   @Test(.enabled(if: container != nil, "No PID namespace can be made here."))
-  func `A process in a container keeps its lock, and not longer than it lives`() throws {
+  func `A process in a container keeps its lock, and not longer than it lives`() async throws {
     let output = try Pipe()
     // It sees the /proc of all processes, and so which number nobody else has.
     let script = """
@@ -155,8 +155,7 @@ struct PeerLockTests {
     #expect(PeerLock.deadHolder(of: path) == nil)
     holder.signal(SIGKILL)
     holder.wait()
-    let end = ContinuousClock.now + .seconds(60)
-    while PeerLock.deadHolder(of: path) == nil, .now < end {}
+    try await eventually { PeerLock.deadHolder(of: path) != nil }
     #expect(PeerLock.deadHolder(of: path)?.pid == Int32(number))
     try take().release()
   }

@@ -106,7 +106,7 @@ extension ApplicationTests {
         let result = try await application.acquireToken(with: parameters)
         #expect(result.account.username?.hasPrefix("alice") == true)
 
-        MSALGlobalConfig.httpConfig.certificateAuthorities = URL(fileURLWithPath: "/nonexistent")
+        MSALGlobalConfig.httpConfig.certificateAuthorities = URL(fileURLWithPath: "/proc/nonexistent")
         let silent = MSALSilentTokenParameters(scopes: ["User.Read"], account: result.account)
         silent.forceRefresh = true
         let error = await #expect(throws: NSError.self) {

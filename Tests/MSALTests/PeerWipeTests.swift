@@ -45,7 +45,7 @@ struct PeerWipeTests {
     try Data(Self.cache.utf8).write(to: URL(fileURLWithPath: last))
     let peers = PeerCaches(
       registry: PeerRegistry(environment: ["HOME": directory.path]),
-      service: SecretServiceConnection(busAddress: "unix:path=/nonexistent"))
+      service: SecretServiceConnection(busAddress: "unix:path=/proc/nonexistent"))
     let error = await #expect(throws: CacheError.self) { try await peers.wipe() }
     #expect(error?.code == .unavailable)
     #expect(!FileManager.default.fileExists(atPath: last))

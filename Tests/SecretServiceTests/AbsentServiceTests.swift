@@ -14,7 +14,9 @@ struct AbsentServiceTests {
     }
   }
 
-  @Test(arguments: ["unix:path=/nonexistent/bus", "nonsense", "tcp:host=localhost,port=1"])
+  @Test(arguments: [
+    "unix:path=/proc/nonexistent/bus", "nonsense", "tcp:host=localhost,port=\(ReservedPort.refusing.number)",
+  ])
   func `A bus address that leads nowhere is no session bus`(address: String) async {
     let client = SecretServiceClient(busAddress: address)
     await #expect(throws: SecretServiceError.noSessionBus) { try await client.collections() }

@@ -73,7 +73,7 @@ struct LockedCollectionTests {
     let fixture = try await KeyringWithItem()
     try fixture.keyring.lockCollection()
     await #expect(throws: SecretServiceError.promptDismissed) {
-      try await fixture.client.unlock(fixture.collection, prompt: .allowed(waitingUpTo: .seconds(20)))
+      try await fixture.client.unlock(fixture.collection, prompt: .allowed(waitingUpTo: .seconds(600)))
     }
     #expect(try await fixture.client.isLocked(fixture.collection))
   }

@@ -9,8 +9,8 @@ struct PromptTests {
   private let item = FakeService.collection + "/1"
 
   /// Waits until the service was asked to show its prompt.
-  private func shown(_ service: FakeService) async {
-    while !service.calls.contains("Prompt") { await Task.yield() }
+  private func shown(_ service: FakeService) async throws {
+    try await eventually { service.calls.contains("Prompt") }
   }
 
   @Test func `An answered prompt unlocks the collection`() async throws {
@@ -18,7 +18,7 @@ struct PromptTests {
     let client = service.client()
     let collection = try await client.collection().path
     async let unlocked: Void = client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(300)))
-    await shown(service)
+    try await shown(service)
     // Other calls do not wait for the user.
     #expect(try await !client.isLocked(collection))
     service.completePrompt(dismissed: false, .objectPaths([FakeService.collection]))
@@ -30,7 +30,7 @@ struct PromptTests {
     let client = service.client()
     let collection = try await client.collection().path
     let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(300))) }
-    await shown(service)
+    try await shown(service)
     service.completePrompt(dismissed: true, .objectPaths([]))
     await #expect(throws: SecretServiceError.promptDismissed) { try await unlocking.value }
   }
@@ -43,7 +43,7 @@ struct PromptTests {
       try await client.unlock(collection, prompt: .allowed(waitingUpTo: .milliseconds(200)))
     }
     let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(600))) }
-    await shown(service)
+    try await shown(service)
     unlocking.cancel()
     await #expect(throws: SecretServiceError.cancelled) { try await unlocking.value }
     // The service has answered everything that was sent before this.
@@ -65,7 +65,7 @@ struct PromptTests {
     let client = service.client()
     let collection = try await client.collection().path
     async let unlocked: Void = client.unlock(collection)
-    await shown(service)
+    try await shown(service)
     service.completePrompt(dismissed: false, .objectPaths([FakeService.collection]))
     try await unlocked
     #expect(wallets.calls.contains("isOpen"))
@@ -121,7 +121,7 @@ struct PromptTests {
     async let created = client.create(
       label: "", attributes: [:], secret: SecretBytes(copying: [1]), in: collection,
       prompt: .allowed(waitingUpTo: .seconds(300)))
-    await shown(service)
+    try await shown(service)
     service.completePrompt(dismissed: false, .objectPath(item))
     #expect(try await created.description == item)
   }
@@ -202,7 +202,7 @@ struct PromptTests {
     service.setAnswer("Prompt", .inTurn(.completion(.objectPath(item)), then: .reply([])))
     try await create()
     async let slow: Void = create()
-    while service.calls.count(where: { $0 == "Prompt" }) < 2 { await Task.yield() }
+    try await eventually { service.calls.count { $0 == "Prompt" } == 2 }
     // The person takes this long.
     try await Task.sleep(for: .milliseconds(300))
     service.setAnswer("Prompt", .completion(.objectPath(item)))

@@ -159,8 +159,8 @@ struct ChangedTransport: HTTPTransport {
 }
 
 /// Waits until nobody listens on a port of the loopback interface. A listener gives it back on its own thread.
-func portCloses(_ port: Int) async {
-  while isListening(port) { await Task.yield() }
+func portCloses(_ port: Int) async throws {
+  try await eventually { !isListening(port) }
 }
 
 private func isListening(_ port: Int) -> Bool {

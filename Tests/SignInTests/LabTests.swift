@@ -150,7 +150,7 @@ struct LabTests {
       let error = await #expect(throws: IdentityError.self) { try await test.client.acquireToken(request) }
       #expect(error?.code == .timedOut)
       #expect(error?.advice?.contains("redirect URI is registered") == true)
-      await portCloses(try #require(test.pages.redirectPorts.first))
+      try await portCloses(try #require(test.pages.redirectPorts.first))
     }
   }
 
@@ -166,10 +166,10 @@ struct LabTests {
       let browser = try #require(report.first?.query["process"].flatMap { pid_t($0) })
       signIn.cancel()
       await #expect(throws: IdentityError(.cancelled, "")) { try await signIn.value }
-      await portCloses(try #require(test.pages.redirectPorts.first))
+      try await portCloses(try #require(test.pages.redirectPorts.first))
       // One that ended is there until somebody waits for it.
       #expect(kill(browser, SIGTERM) == 0)
-      while kill(browser, 0) == 0 { await Task.yield() }
+      try await eventually { kill(browser, 0) != 0 }
     }
   }
 
@@ -529,7 +529,7 @@ struct LabTests {
     defer { try? FileManager.default.removeItem(at: directory) }
     try await withLab { lab in
       let store = KeyringCacheStore(
-        busAddress: "unix:path=/nonexistent/bus",
+        busAddress: "unix:path=/proc/nonexistent/bus",
         environment: ["HOME": directory.path, "XDG_RUNTIME_DIR": directory.path])
       let test = try LabClient(lab, store: store)
       let result = try await test.signIn()

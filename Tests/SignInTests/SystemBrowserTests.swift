@@ -1,5 +1,6 @@
 import Foundation
 import IdentityClient
+import TestSupport
 import Testing
 
 @testable import BrowserSignIn
@@ -31,12 +32,15 @@ struct SystemBrowserTests {
     let url = try #require(URL(string: "https://localhost/"))
     let path = "/usr/bin:/bin"
     // A desktop without applications: gio would open the page with any browser that is installed.
-    let desktop = ["HOME": "/nonexistent", "XDG_DATA_HOME": "/nonexistent", "XDG_DATA_DIRS": "/nonexistent"]
-    try await SystemBrowser(environment: ["BROWSER": "/nonexistent/browser:false:true", "PATH": path]).open(
-      url)
+    let desktop = [
+      "HOME": "/proc/nonexistent", "XDG_DATA_HOME": "/proc/nonexistent", "XDG_DATA_DIRS": "/proc/nonexistent",
+    ]
+    try await SystemBrowser(environment: ["BROWSER": "/proc/nonexistent/browser:false:true", "PATH": path])
+      .open(
+        url)
     await #expect(throws: IdentityError(.browserUnavailable, "")) {
       try await SystemBrowser(
-        environment: desktop.merging(["BROWSER": "false", "PATH": "/nonexistent"]) { $1 }
+        environment: desktop.merging(["BROWSER": "false", "PATH": "/proc/nonexistent"]) { $1 }
       ).open(url)
     }
     await #expect(throws: IdentityError(.browserUnavailable, "")) {
@@ -61,7 +65,7 @@ struct SystemBrowserTests {
       }
       try await opening.value
       var child = siginfo_t()
-      while waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0 { await Task.yield() }
+      try await eventually { waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0 }
     }
   }
 }

@@ -11,14 +11,13 @@ extension TransportTests {
   @Suite struct FaultTests {
     @Test(.conformance(61))
     func `A connection that is refused`() async throws {
-      let server = RawServer { _ in }
-      server.stop()
-      let error = await failure(try makeTransport(), get(server.port))
+      let port = ReservedPort.refusing.number
+      let error = await failure(try makeTransport(), get(port))
       guard case .cannotConnect(let text) = error else {
         Issue.record("\(String(describing: error))")
         return
       }
-      #expect(text.contains("localhost:\(server.port)"))
+      #expect(text.contains("localhost:\(port)"))
     }
 
     @Test(.conformance(61))

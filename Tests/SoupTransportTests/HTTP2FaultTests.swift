@@ -154,7 +154,7 @@ extension TransportTests {
       defer { server.stop() }
       let transport = try makeTransport()
       #expect(await failure(transport, get(flood.port, timeout: .milliseconds(300))) == .timedOut)
-      #expect(try await transport.send(get(server.port, timeout: .seconds(60))).text == "hello")
+      #expect(try await transport.send(get(server.port, timeout: .seconds(600))).text == "hello")
     }
 
     @Test(.conformance(65))
@@ -168,7 +168,7 @@ extension TransportTests {
         defer { server.stop() }
         let transport = try makeTransport()
         let before = peakMemory()
-        let error = await failure(transport, get(server.port, timeout: .seconds(60)))
+        let error = await failure(transport, get(server.port, timeout: .seconds(600)))
         #expect(error == .responseTooLarge(limit: 1 << 20))
         // libsoup allows the server 32 MiB beforehand.
         #expect(peakMemory() - before < 100 << 20 || !memoryIsMeasurable)

@@ -151,8 +151,8 @@ extension TransportTests {
 }
 
 private func sendWithoutSettings(hasProxy: Bool) async throws {
-  setenv("XDG_DATA_DIRS", "/nonexistent", 1)
-  setenv("XDG_DATA_HOME", "/nonexistent", 1)
+  setenv("XDG_DATA_DIRS", "/proc/nonexistent", 1)
+  setenv("XDG_DATA_HOME", "/proc/nonexistent", 1)
   for name in ["GSETTINGS_SCHEMA_DIR", "GIO_USE_PROXY_RESOLVER"] { unsetenv(name) }
   let proxy = TestProxy()
   let server = TestServer { _ in .init(body: [65]) }

@@ -87,7 +87,8 @@ extension TransportTests {
       func request(_ host: String) -> HTTPTransportRequest {
         HTTPTransportRequest(HTTPRequest(method: .get, scheme: "http", authority: host, path: "/"))
       }
-      let proxies = ["https_proxy": "http://127.0.0.1:1", "all_proxy": "http://127.0.0.1:1"]
+      let nowhere = "http://127.0.0.1:\(ReservedPort.refusing.number)"
+      let proxies = ["https_proxy": nowhere, "all_proxy": nowhere]
       let transport = try SoupHTTPTransport(environment: proxies, allowsLoopbackHTTP: true)
       for host in ["127.0.0.1", "localhost"] {
         #expect(try await transport.send(request("\(host):\(server.port)")).text == "hello")

@@ -79,7 +79,7 @@ extension TransportTests {
     ])
     func `The most specific bundle counts`(_ names: [String: String]) async throws {
       let paths = [
-        "good": certificates.caBundle, "other": certificates.otherCABundle, "missing": "/nonexistent",
+        "good": certificates.caBundle, "other": certificates.otherCABundle, "missing": "/proc/nonexistent",
       ]
       var environment = names.mapValues { paths[$0] ?? "" }
       let argument = environment.removeValue(forKey: "argument")
@@ -96,7 +96,7 @@ extension TransportTests {
       try write("-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n", to: garbage)
       let pipe = certificates.directory + "/pipe"
       mkfifo(pipe, 0o600)
-      for path in [empty, garbage, pipe, "/dev/zero", "/nonexistent", certificates.directory, ""] {
+      for path in [empty, garbage, pipe, "/dev/zero", "/proc/nonexistent", certificates.directory, ""] {
         for fromEnvironment in [false, true] where !(fromEnvironment && path.isEmpty) {
           let error = #expect(throws: HTTPTransportError.self) {
             try fromEnvironment

@@ -20,7 +20,7 @@ struct KeychainWindowChecks {
       LoopTimer.start()
       let code = application.run {
         let keychain = Keychain(
-          settings: KeychainSettings(environment: ["HOME": "/nonexistent"]), store: store)
+          settings: KeychainSettings(environment: ["HOME": "/proc/nonexistent"]), store: store)
         let shown = KeychainWindow(application, keychain: keychain)
         window = shown
         Task {

@@ -213,13 +213,3 @@ final class LogLines: Sendable {
     }
   }
 }
-
-/// Lets other tasks run until something is so, which nothing announces. Gives up before the test's time limit;
-/// on a busy machine other tests may come first for long.
-func eventually(_ condition: () async throws -> Bool) async throws {
-  let end = ContinuousClock.now + .seconds(300)
-  while try await !condition() {
-    guard ContinuousClock.now < end else { throw CancellationError() }
-    try await Task.sleep(for: .milliseconds(2))
-  }
-}
