@@ -209,8 +209,7 @@ let package = Package(
     .testTarget(
       name: "SoupTransportTests",
       dependencies: [
-        "CLibsoup", "GLibSupport", "HTTPSupport", "SoupTransport", "TestSupport", "WorkerSupport",
-        httpTypes,
+        "GLibSupport", "HTTPSupport", "SoupTransport", "TestSupport", "WorkerSupport", httpTypes,
       ],
       swiftSettings: common),
     .testTarget(

@@ -14,27 +14,30 @@ struct LoanBrokerTests {
   /// A lender, and who borrows from it.
   private struct Loan {
     let directory: TemporaryDirectory
-    let server: UnixServer
+    let server: RawServer
     let lender: LoanBroker
 
     init(
       timeout: Duration = .seconds(300), now: @escaping @Sendable () -> Date = { Date() },
-      _ serve: @escaping @Sendable (UnixConnection) -> Void
+      _ serve: @escaping @Sendable (RawConnection) -> Void
     ) throws {
       directory = try TemporaryDirectory()
-      server = try UnixServer(at: directory.path + "/loan.sock", serve)
+      server = try RawServer(at: directory.path + "/loan.sock", serve)
       lender = LoanBroker(
         transport: try SoupHTTPTransport(unixSocket: server.path), questionTimeout: timeout,
         tokenTimeout: timeout,
         now: now)
     }
 
-    /// Answers requests for tokens as told, the others as it should.
-    init(token answer: @escaping @Sendable (_ query: [String: String]) -> (Int, String)) throws {
+    /// Answers requests for tokens as told, the others with the terms.
+    init(
+      terms: String = LentThings.terms(),
+      token answer: @escaping @Sendable (_ query: [String: String]) -> (Int, String)
+    ) throws {
       directory = try TemporaryDirectory()
-      server = try UnixServer(at: directory.path + "/loan.sock") { target in
+      server = try RawServer(at: directory.path + "/loan.sock") { target in
         let parts = target.split(separator: "?", maxSplits: 1)
-        guard parts.first == "/token" else { return (200, "", LentThings.terms()) }
+        guard parts.first == "/token" else { return (200, "", terms) }
         let (status, body) = answer(FormEncoding.decode(parts.dropFirst().joined().utf8) ?? [:])
         return (status, "Content-Type: application/json\r\n", body)
       }
@@ -51,7 +54,11 @@ struct LoanBrokerTests {
 
     func client(tenant: String = LentThings.tenant) throws -> PublicClient {
       let url = try #require(URL(string: "https://login.microsoftonline.com/\(tenant)"))
-      var configuration = ClientConfiguration(clientID: LentThings.client, authority: try Authority(url: url))
+      return client(authority: try Authority(url: url))
+    }
+
+    func client(authority: Authority) -> PublicClient {
+      var configuration = ClientConfiguration(clientID: LentThings.client, authority: authority)
       configuration.brokerPolicy = .required
       return PublicClient(
         configuration: configuration, cache: TokenCacheAccessor(store: InMemoryStore()), broker: lender)
@@ -67,13 +74,9 @@ struct LoanBrokerTests {
         SilentRequest(scopes: ["User.Read"], account: account, forceRefresh: forceRefresh, claims: claims))
     }
 
+    /// The error of a request for a token.
     func failure(tenant: String = LentThings.tenant) async -> IdentityError? {
-      do {
-        _ = try await token(tenant: tenant)
-        return nil
-      } catch {
-        return error as? IdentityError
-      }
+      await #expect(throws: IdentityError.self) { try await token(tenant: tenant) }
     }
   }
 
@@ -114,7 +117,7 @@ struct LoanBrokerTests {
   @Test func `Nobody signs in where tokens are borrowed`() async throws {
     let loan = try Loan { _ in (200, LentThings.token()) }
     let client = try loan.client()
-    await #expect(throws: IdentityError(.interactionRequired, "")) {
+    await expectError(.interactionRequired) {
       try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
     }
     #expect(loan.server.connectionCount == 0)
@@ -124,21 +127,10 @@ struct LoanBrokerTests {
     for authority in [
       "https://adfs.contoso.test/adfs", "https://contoso.b2clogin.com/contoso.onmicrosoft.com/policy",
     ] {
-      let loan = try Loan { connection in
-        while let request = connection.readRequest() {
-          let body =
-            request.hasPrefix("GET /loan")
-            ? LentThings.terms(["authority": .string(authority), "tenant_id": .null])
-            : LentThings.token(["tenant_id": .null])
-          connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
-        }
-      }
+      let offer = LentThings.terms(["authority": .string(authority), "tenant_id": .null])
+      let loan = try Loan(terms: offer) { _ in (200, LentThings.token(["tenant_id": .null])) }
       let terms = try await loan.lender.terms()
-      var configuration = ClientConfiguration(clientID: terms.clientID, authority: terms.authority)
-      configuration.brokerPolicy = .required
-      let client = PublicClient(
-        configuration: configuration, cache: TokenCacheAccessor(store: InMemoryStore()), broker: loan.lender)
-      let result = try await client.acquireTokenSilent(
+      let result = try await loan.client(authority: terms.authority).acquireTokenSilent(
         SilentRequest(scopes: ["User.Read"], account: terms.account))
       #expect(result.accessToken == "lent-token")
     }
@@ -180,7 +172,7 @@ struct LoanBrokerTests {
     async throws
   {
     let loan = try Loan { _ in (200, LentThings.token()) }
-    let error = await #expect(throws: IdentityError(.interactionRequired, "")) {
+    let error = await expectError(.interactionRequired) {
       try await loan.token(claims: try ClaimsRequest(json: claims))
     }
     #expect(error?.isElsewhere == true && error?.advice?.contains("where the tokens are lent") == true)
@@ -198,9 +190,7 @@ struct LoanBrokerTests {
 
   @Test func `A lender that has no other token is not believed to have one`() async throws {
     let loan = try Loan { _ in (200, LentThings.token()) }
-    await #expect(throws: IdentityError(.interactionRequired, "")) {
-      try await loan.token(forceRefresh: true)
-    }
+    await expectError(.interactionRequired) { try await loan.token(forceRefresh: true) }
   }
 
   @Test func `A token that ends soon is better than none`() async throws {
@@ -227,7 +217,7 @@ struct LoanBrokerTests {
       #expect(error?.code == code, "\(change): \(String(describing: error))")
     }
     let loan = try Loan { _ in (200, LentThings.token()) }
-    await #expect(throws: IdentityError(.unauthorizedClient, "")) {
+    await expectError(.unauthorizedClient) {
       try await loan.lender.accounts(clientID: "another", correlationID: UUID())
     }
     // A domain may stand for any tenant, unless the lender has named it.
@@ -272,59 +262,34 @@ struct LoanBrokerTests {
       LentThings.terms(["home_account_id": ""]), LentThings.terms(["scopes": "User.Read"]),
     ].abbreviated)
   func `What does not tell what is lent is the same error`(body: Named<String>) async throws {
-    let body = body.value
-    let loan = try Loan { connection in
-      while connection.readRequest() != nil {
-        connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
-      }
-    }
-    await #expect(throws: IdentityError(.brokerFailed, "")) { try await loan.lender.terms() }
+    let loan = try Loan(terms: body.value) { _ in (200, "") }
+    await expectError(.brokerFailed) { try await loan.lender.terms() }
   }
 
   @Test func `A lender that hangs up, floods or is silent is the same error`() async throws {
-    let faults: [(String, @Sendable (UnixConnection) -> Void)] = [
-      ("closes at once", { _ in }),
-      (
-        "closes in the middle",
-        { connection in
-          _ = connection.readRequest()
-          connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
-        }
-      ),
-      (
-        "endless body",
-        { connection in
-          _ = connection.readRequest()
-          connection.write("HTTP/1.1 200 OK\r\n\r\n")
-          while connection.write(String(repeating: " ", count: 4096)) {}
-        }
-      ),
-      (
-        "endless header",
-        { connection in
-          _ = connection.readRequest()
-          connection.write("HTTP/1.1 200 OK\r\n")
-          while connection.write("X: \(String(repeating: "x", count: 4096))\r\n") {}
-        }
-      ),
-      (
-        "no HTTP",
-        { connection in
-          connection.write("220 mail.contoso.test ESMTP\r\n\r\n")
-          // To hang up with the request unread would be another fault.
-          while connection.read() != nil {}
-        }
-      ),
+    // What it writes when it is asked, and what it repeats for ever.
+    let faults: [(name: String, start: String, block: String?)] = [
+      ("closes in the middle", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", nil),
+      ("endless body", "HTTP/1.1 200 OK\r\n\r\n", String(repeating: " ", count: 4096)),
+      ("endless header", "HTTP/1.1 200 OK\r\n", "X: \(String(repeating: "x", count: 4096))\r\n"),
+      ("no HTTP", "220 mail.contoso.test ESMTP\r\n\r\n", nil),
     ]
-    for (name, serve) in faults {
-      let loan = try Loan(serve)
+    for fault in faults {
+      let loan = try Loan { connection in
+        _ = connection.readRequest()
+        connection.write(fault.start)
+        while let block = fault.block, connection.write(block) {}
+      }
       let error = await #expect(throws: IdentityError.self) { try await loan.lender.terms() }
-      #expect(error?.code == .brokerFailed, "\(name): \(String(describing: error))")
-      #expect(error?.isLenderGone == name.hasPrefix("closes"), "\(name): \(String(describing: error))")
+      #expect(error?.code == .brokerFailed, "\(fault.name): \(String(describing: error))")
+      #expect(error?.isLenderGone == fault.name.hasPrefix("closes"), "\(fault.name)")
     }
+    let hasty = try Loan { _ in }
+    let gone = await expectError(.brokerFailed) { try await hasty.lender.terms() }
+    #expect(gone?.isLenderGone == true)
     let silent = try Loan(timeout: .milliseconds(300)) { connection in while connection.read() != nil {} }
-    let error = await #expect(throws: IdentityError.self) { try await silent.lender.terms() }
-    #expect(error?.code == .brokerFailed && error?.isLenderGone == true)
+    let error = await expectError(.brokerFailed) { try await silent.lender.terms() }
+    #expect(error?.isLenderGone == true)
   }
 
   @Test func `Who is cancelled does not wait for the lender`() async throws {
@@ -337,16 +302,16 @@ struct LoanBrokerTests {
     let task = Task { try await loan.lender.terms() }
     for await _ in asked { break }
     task.cancel()
-    await #expect(throws: IdentityError(.cancelled, "")) { try await task.value }
+    await expectError(.cancelled) { try await task.value }
   }
 
   @Test func `A socket at which nobody listens is told from a lender that fails`() async throws {
     let directory = try TemporaryDirectory()
-    try UnixServer.leaveBehind(at: directory.path + "/left")
+    try RawServer.leaveBehind(at: directory.path + "/left")
     _ = try directory.file("file")
     for name in ["left", "file", "none"] {
       let lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: "\(directory.path)/\(name)"))
-      await #expect(throws: IdentityError(.noBroker, "")) { try await lender.terms() }
+      await expectError(.noBroker) { try await lender.terms() }
       #expect(try await !lender.isAvailable())
     }
   }

@@ -64,8 +64,7 @@ struct LinuxBrokerTests {
     defer { broker.kill() }
     let client = client(broker)
     if kind == .himmelblau3 {
-      let error = await #expect(throws: IdentityError.self) { try await accounts(client) }
-      #expect(error?.code == .brokerFailed)
+      await expectError(.brokerFailed) { try await accounts(client) }
     } else {
       #expect(try await accounts(client).isEmpty)
     }
@@ -108,12 +107,12 @@ struct LinuxBrokerTests {
   {
     let broker = try StandInBroker(.native, orders: #"{"do":{"*":"never"}}"#)
     // The time is for the broker to be found silent; nothing depends on how long that takes.
-    let first = await #expect(throws: IdentityError.self) {
+    let first = await expectError(.brokerFailed) {
       try await accounts(client(broker, limit: .milliseconds(200)))
     }
-    #expect(first?.code == .brokerFailed && first?.isThrottled == false)
-    let second = await #expect(throws: IdentityError.self) { try await accounts(client(broker)) }
-    #expect(second?.code == .brokerFailed && second?.isThrottled == true)
+    #expect(first?.isThrottled == false)
+    let second = await expectError(.brokerFailed) { try await accounts(client(broker)) }
+    #expect(second?.isThrottled == true)
     #expect(second?.message == first?.message)
     // It may be too slow to have noticed the first.
     #expect(try broker.calls().count <= 1)
@@ -200,8 +199,7 @@ struct LinuxBrokerTests {
     }
     // And a failure then is told all the same.
     try broker.order(#"{"do":{"*":"empty"}}"#)
-    let error = await #expect(throws: IdentityError.self) { try await accounts(client(broker)) }
-    #expect(error?.code == .brokerFailed)
+    await expectError(.brokerFailed) { try await accounts(client(broker)) }
   }
 
   @Test func `What stands in the memory is shown without control characters and without tokens`() async throws
@@ -223,8 +221,7 @@ struct LinuxBrokerTests {
     // Gets the name before anybody hears that the first one is no more.
     let next = try StandInBroker(on: broker.keyring, isSecond: true, orders: orders)
     defer { next.kill() }
-    let error = await #expect(throws: IdentityError.self) { try await accounts(client(broker)) }
-    #expect(error?.code == .brokerFailed)
+    await expectError(.brokerFailed) { try await accounts(client(broker)) }
     try next.order("{}")
     #expect(try await accounts(client(next)).count == 1)
   }
@@ -256,8 +253,7 @@ struct LinuxBrokerTests {
     let next = try StandInBroker(.native, on: broker.keyring)
     #expect(try await accounts(client).count == 1)
     next.kill()
-    let gone = await #expect(throws: IdentityError.self) { try await accounts(client) }
-    #expect(gone?.code == .noBroker)
+    await expectError(.noBroker) { try await accounts(client) }
   }
 
   @Test
@@ -294,8 +290,7 @@ struct LinuxBrokerTests {
     for address in [keyring.busAddress, "unix:path=/proc/nonexistent"] {
       let client = LinuxBroker(busAddress: address)
       #expect(try await client.presence() == .absent)
-      let error = await #expect(throws: IdentityError.self) { try await accounts(client) }
-      #expect(error?.code == .noBroker)
+      await expectError(.noBroker) { try await accounts(client) }
       #expect(try await !client.canAskPerson(clientID: Self.client, correlationID: id))
     }
   }
@@ -307,8 +302,7 @@ struct LinuxBrokerTests {
     let task = Task { try await client.tokenInteractively(request) }
     try await eventually { try broker.calls().contains { $0.method == "acquireTokenInteractively" } }
     task.cancel()
-    let error = await #expect(throws: IdentityError.self) { try await task.value }
-    #expect(error?.code == .cancelled)
+    await expectError(.cancelled) { try await task.value }
     // The broker is told nothing, and serves others meanwhile.
     #expect(try await accounts(client).count == 1)
     #expect(try !broker.calls().contains { $0.method == "cancelInteractiveFlow" })
@@ -349,10 +343,7 @@ struct LinuxBrokerTests {
     let page = try #require(URL(string: "https://login.microsoftonline.com/common/oauth2/v2.0/authorize"))
     #expect(try await client.cookie(request(account), for: page).name == "x-ms-RefreshTokenCredential")
     let elsewhere = try #require(URL(string: "https://login.microsoftonline.com.example/"))
-    let refused = await #expect(throws: IdentityError.self) {
-      try await client.cookie(request(account), for: elsewhere)
-    }
-    #expect(refused?.code == .invalidParameter)
+    await expectError(.invalidParameter) { try await client.cookie(request(account), for: elsewhere) }
     let isMicrosofts = kind == .java || kind == .native
     let resource = try #require(URL(string: "https://resource.example/path"))
     for (method, call) in [
@@ -368,8 +359,7 @@ struct LinuxBrokerTests {
       if isMicrosofts {
         try await call()
       } else {
-        let error = await #expect(throws: IdentityError.self) { try await call() }
-        #expect(error?.code == .brokerFailed)
+        let error = await expectError(.brokerFailed) { try await call() }
         // The old Himmelblau says nothing to that, and goes on giving tokens.
         #expect(error?.isThrottled == false)
         #expect(try await accounts(client).count == 1)

@@ -84,19 +84,14 @@ struct LenderTests {
   ])
   func `What was not lent is refused, and so is what was by another name`(_ query: String) async throws {
     let lender = try TestLender()
-    let answer = await lender.send(prefix + query)
-    #expect(answer.status == 403)
-    #expect(try answer.refusal() == .invalidScope)
-    #expect(lender.calls.isEmpty)
+    try await lender.expectRefusal(.invalidScope, 403, of: lender.send(prefix + query))
   }
 
   @Test(arguments: ["bob%40contoso.test", "c0000000-0000-4000-8000-000000000002", "x"])
   func `A second account, and another client, are refused`(_ identity: String) async throws {
     let lender = try TestLender()
-    let answer = await lender.send(prefix + "scope=User.Read&client_id=\(identity)")
-    #expect(answer.status == 403)
-    #expect(try answer.refusal() == .unauthorizedClient)
-    #expect(lender.calls.isEmpty)
+    try await lender.expectRefusal(
+      .unauthorizedClient, 403, of: lender.send(prefix + "scope=User.Read&client_id=\(identity)"))
   }
 
   @Test func `A token of another account is not given, whoever got it`() async throws {
@@ -122,10 +117,7 @@ struct LenderTests {
   ])
   func `A request that makes no sense is said to`(_ target: String) async throws {
     let lender = try TestLender()
-    let answer = await lender.send(target)
-    #expect(answer.status == 400)
-    #expect(try answer.refusal() == .invalidRequest)
-    #expect(lender.calls.isEmpty)
+    try await lender.expectRefusal(.invalidRequest, 400, of: lender.send(target))
   }
 
   @Test(arguments: places, ["POST", "HEAD", "OPTIONS", "PUT"])
@@ -326,26 +318,22 @@ struct LenderTests {
   }
 
   @Test func `A token that came when the loan was over is not given`() async throws {
-    let (begun, begin) = AsyncStream<Void>.makeStream()
-    let (released, release) = AsyncStream<Void>.makeStream()
+    let gate = Gate()
     let lender = try TestLender { (call, _) throws(IdentityError) in
-      begin.yield()
-      for await _ in released { break }
+      await gate.wait()
       return result(call.scopes, "late-token", lasting: 9999)
     }
     async let answer = lender.send()
-    for await _ in begun { break }
+    await gate.arrival()
     lender.pass(.seconds(3601))
-    release.yield()
+    gate.open()
     let (status, text) = (await answer.status, await answer.text)
     #expect(status != 200 && !text.contains("late-token"))
   }
 
   @Test func `A loan ends by itself`() async throws {
     let directory = try TemporaryDirectory()
-    let loan = try Loan(
-      scopes: [["User.Read"]], account: TestLender.alice, clientID: TestLender.client, authority: .default,
-      duration: .milliseconds(10))
+    let loan = try TestLender.loan(lasting: .milliseconds(10))
     let lender = try Lender(loan, at: .socket(path: directory.path + "/s")) { _, _ throws(IdentityError) in
       throw .cancelled
     }
@@ -359,20 +347,12 @@ struct LenderTests {
       [[TestLender.client]],
     ] as [[[String]]])
   func `What can never be lent is refused at once`(_ scopes: [[String]]) {
-    #expect(throws: IdentityError.self) {
-      try Loan(
-        scopes: scopes, account: TestLender.alice, clientID: TestLender.client, authority: .default,
-        duration: .seconds(1))
-    }
+    #expect(throws: IdentityError.self) { try TestLender.loan(scopes, lasting: .seconds(1)) }
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1), .seconds(7 * 86400 + 1)])
   func `A loan lasts for a week at most`(_ duration: Duration) {
-    #expect(throws: IdentityError.self) {
-      try Loan(
-        scopes: [["User.Read"]], account: TestLender.alice, clientID: TestLender.client, authority: .default,
-        duration: duration)
-    }
+    #expect(throws: IdentityError.self) { try TestLender.loan(lasting: duration) }
   }
 
   @Test func `Each request is told of, with who made it`() async throws {
@@ -433,8 +413,6 @@ struct LenderTests {
   func `Who is declined, or of whom nobody says anything, gets nothing`(_ answer: Bool?) async throws {
     let lender = try TestLender(asking: { _, _ in answer })
     let refused = await lender.send()
-    #expect(refused.status == 403)
-    #expect(try refused.refusal() == .accessDenied)
-    #expect(lender.calls.isEmpty)
+    try lender.expectRefusal(.accessDenied, 403, of: refused)
   }
 }

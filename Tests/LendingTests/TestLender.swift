@@ -3,6 +3,7 @@ import IdentityClient
 import Lending
 import Synchronization
 import TestSupport
+import Testing
 import TokenCache
 
 /// A lender of tokens that the test makes, with a clock that it sets.
@@ -12,10 +13,10 @@ final class TestLender: Sendable {
     let isForced: Bool
   }
 
-  static let client = "c0000000-0000-4000-8000-000000000001"
-  static let tenant = "70000000-0000-4000-8000-000000000001"
+  static let client = LentThings.client
+  static let tenant = LentThings.tenant
   static let alice = Account(
-    homeAccountID: "a11ce000-0000-4000-8000-000000000001.\(tenant)", username: "alice@contoso.test",
+    homeAccountID: LentThings.account, username: "alice@contoso.test",
     environment: "login.windows.net",
     tenantProfiles: [
       TenantProfile(
@@ -49,10 +50,9 @@ final class TestLender: Sendable {
     asking question: Lender.Question? = nil
   ) throws {
     let (directory, log, time) = (try TemporaryDirectory(), Log(), Time())
-    let loan = try Loan(
-      scopes: scopes, account: Self.alice, clientID: Self.client, authority: .default, duration: duration)
     lender = try Lender(
-      loan, at: place ?? .socket(path: directory.path + "/loan.sock"), isOpenToAnyUser: isOpenToAnyUser,
+      Self.loan(scopes, lasting: duration), at: place ?? .socket(path: directory.path + "/loan.sock"),
+      isOpenToAnyUser: isOpenToAnyUser,
       token: { scopes, renewal throws(IdentityError) in
         if renewal == .never, let cached { return cached(scopes) }
         let call = Call(scopes: scopes, isForced: renewal == .always)
@@ -93,6 +93,23 @@ final class TestLender: Sendable {
     let lines = ["\(method) \(target) HTTP/1.1", "Host: \(host)"] + fields
     client.write(lines.joined(separator: "\r\n") + "\r\n\r\n")
     return await client.answer()
+  }
+}
+
+extension TestLender {
+  /// A loan of alice's tokens.
+  static func loan(_ scopes: [[String]] = [["User.Read"]], lasting duration: Duration) throws -> Loan {
+    try Loan(scopes: scopes, account: alice, clientID: client, authority: .default, duration: duration)
+  }
+
+  /// Expects an answer to be a refusal, and that no token was asked for.
+  func expectRefusal(
+    _ code: LoanRefusal.Code, _ status: Int, of answer: Answer,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(answer.status == status, sourceLocation: sourceLocation)
+    #expect(try answer.refusal() == code, sourceLocation: sourceLocation)
+    #expect(calls.isEmpty, sourceLocation: sourceLocation)
   }
 }
 

@@ -10,7 +10,7 @@ import TokenCache
 struct BorrowTests {
   private struct Borrower {
     let directory: TemporaryDirectory
-    let server: UnixServer
+    let server: RawServer
 
     init(
       terms: String = LentThings.terms(),
@@ -19,7 +19,7 @@ struct BorrowTests {
       }
     ) throws {
       directory = try TemporaryDirectory()
-      server = try UnixServer(at: directory.path + "/loan.sock") { target in
+      server = try RawServer(at: directory.path + "/loan.sock") { target in
         guard target.hasPrefix("/token?") else { return (200, "", terms) }
         let (status, body) = token(FormEncoding.decode(target.dropFirst("/token?".count).utf8) ?? [:])
         return (status, "", body)
@@ -275,7 +275,7 @@ struct BorrowTests {
     let borrower = try Borrower { _ in (200, LentThings.token(["access_token": "a\nb"])) }
     let nonsense = try borrower("token", "--json")
     #expect(try nonsense.status == 1 && borrower.error(nonsense)?["code"] == "broker_failed")
-    try UnixServer.leaveBehind(at: borrower.directory.path + "/left")
+    try RawServer.leaveBehind(at: borrower.directory.path + "/left")
     _ = try borrower.directory.file("file")
     for name in ["left", "file", "none"] {
       let result = try borrower("token", "--json", "--from", "unix:\(borrower.directory.path)/\(name)")
@@ -290,7 +290,7 @@ struct BorrowTests {
   @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"])
   func `A lender that hangs up has the exit code of what may be over soon`(answer: String) throws {
     let directory = try TemporaryDirectory()
-    let server = try UnixServer(at: directory.path + "/loan.sock") { connection in
+    let server = try RawServer(at: directory.path + "/loan.sock") { connection in
       _ = connection.readRequest()
       connection.write(answer)
     }

@@ -15,7 +15,7 @@ extension ApplicationTests {
     @Test func `An application that has nothing gets the tokens that are lent, and keeps none`() async throws
     {
       let directory = try TemporaryDirectory()
-      let server = try UnixServer(at: directory.path + "/loan.sock") { target in
+      let server = try RawServer(at: directory.path + "/loan.sock") { target in
         (200, "", target.hasPrefix("/loan") ? LentThings.terms() : LentThings.token())
       }
       let lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: server.path))

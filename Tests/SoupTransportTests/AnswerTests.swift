@@ -14,7 +14,6 @@ extension TransportTests {
           status: 201, fields: [("X-Two", "a"), ("X-Two", "b"), ("Content-Type", "text/plain")],
           body: Array((request.body + request.target).utf8))
       }
-      defer { server.stop() }
       var request = post(server.port, "grant=1")
       request.head.path = "/a%20b?c=d%26e"
       request.head.headerFields[.authorization] = "Bearer secret"
@@ -33,7 +32,6 @@ extension TransportTests {
     @Test(arguments: [HTTPRequest.Method.patch, .put, .delete, .head, .options])
     func `Every method arrives`(_ method: HTTPRequest.Method) async throws {
       let server = TestServer { .init(fields: [("X-Method", $0.method)]) }
-      defer { server.stop() }
       var request = get(server.port)
       request.head.method = method
       let response = try await makeTransport().send(request)
@@ -44,11 +42,9 @@ extension TransportTests {
     @Test(.conformance(50))
     func `A redirection is handed back, and nothing is sent elsewhere`() async throws {
       let elsewhere = TestServer { _ in .init() }
-      defer { elsewhere.stop() }
       let target = "https://localhost:\(elsewhere.port)/stolen"
       for status in [301, 302, 303, 307, 308] {
         let server = TestServer { _ in .init(status: status, fields: [("Location", target)]) }
-        defer { server.stop() }
         let transport = try makeTransport()
         let response = try await transport.send(get(server.port, fields: [.authorization: "Bearer secret"]))
         #expect(response.head.status.code == status)
@@ -61,7 +57,6 @@ extension TransportTests {
 
     @Test func `Cookies are not kept`() async throws {
       let server = TestServer { _ in .init(fields: [("Set-Cookie", "a=b; Path=/")]) }
-      defer { server.stop() }
       let transport = try makeTransport()
       for _ in 0..<2 { _ = try await transport.send(get(server.port)) }
       #expect(server.requests.count == 2)
@@ -72,7 +67,6 @@ extension TransportTests {
       let server = TestServer { _ in
         .init(fields: [("Cache-Control", "max-age=3600"), ("ETag", "\"1\"")], body: [65])
       }
-      defer { server.stop() }
       let transport = try makeTransport()
       for _ in 0..<2 { _ = try await transport.send(get(server.port)) }
       #expect(server.requests.count == 2)
@@ -87,7 +81,6 @@ extension TransportTests {
           connection.write("5\r\nhello\r\n0\r\n\r\n")
         }
       }
-      defer { server.stop() }
       let response = try await makeTransport().send(get(server.port))
       #expect(response.head.status.code == status)
       #expect(response.text == "hello")
@@ -96,7 +89,6 @@ extension TransportTests {
     @Test(arguments: ["Basic realm=\"x\"", "Bearer error=\"invalid_token\"", "Negotiate", "NTLM"])
     func `Challenge is handed back at once`(_ challenge: String) async throws {
       let server = TestServer { _ in .init(status: 401, fields: [("WWW-Authenticate", challenge)]) }
-      defer { server.stop() }
       let response = try await makeTransport().send(get(server.port))
       #expect(response.head.status.code == 401)
       #expect(response.head.headerFields[.wwwAuthenticate] == challenge)
@@ -105,7 +97,6 @@ extension TransportTests {
 
     @Test func `Compressed body is decoded`() async throws {
       let server = TestServer { _ in .init(fields: [("Content-Encoding", "gzip")], body: packedHello) }
-      defer { server.stop() }
       let response = try await makeTransport().send(get(server.port))
       #expect(response.text == "hello hello hello")
       #expect(server.requests.first?.fields["accept-encoding"] == "gzip")
@@ -113,7 +104,6 @@ extension TransportTests {
 
     @Test func `Connection is reused`() async throws {
       let server = TestServer { _ in .init(body: [65]) }
-      defer { server.stop() }
       let transport = try makeTransport()
       for _ in 0..<5 { _ = try await transport.send(get(server.port)) }
       #expect(Set(server.requests.map(\.connection)).count == 1)
@@ -121,7 +111,6 @@ extension TransportTests {
 
     @Test func `Fifty concurrent requests`() async throws {
       let server = TestServer { .init(body: Array($0.target.utf8)) }
-      defer { server.stop() }
       let transport = try makeTransport()
       let texts = try await withThrowingTaskGroup(of: (Int, String).self) { group in
         for number in 0..<50 {
@@ -135,7 +124,6 @@ extension TransportTests {
 
     @Test func `Answer survives the transport's end`() async throws {
       let server = TestServer { _ in .init(body: [65]) }
-      defer { server.stop() }
       for _ in 0..<20 {
         #expect(try await makeTransport().send(get(server.port)).text == "A")
       }

@@ -9,102 +9,76 @@ import WorkerSupport
 
 extension TransportTests {
   @Suite struct FaultTests {
-    @Test(.conformance(61))
-    func `A connection that is refused`() async throws {
+    @Test(.conformance(61)) func `A connection that is refused`() async throws {
       let port = ReservedPort.refusing.number
-      let error = await failure(try makeTransport(), get(port))
-      guard case .cannotConnect(let text) = error else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
+      let text = try await failure(makeTransport(), get(port), is: HTTPTransportError.cannotConnect)
       #expect(text.contains("localhost:\(port)"))
     }
 
-    @Test(.conformance(61))
-    func `A name that nobody has`() async throws {
+    @Test(.conformance(61)) func `A name that nobody has`() async throws {
       // Where no name server answers, the resolver takes its time to say so.
       let request = get(443, host: "nobody.invalid", timeout: .seconds(300))
-      let error = await failure(try makeTransport(), request)
-      guard case .cannotFindHost(let text) = error else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
+      let text = try await failure(makeTransport(), request, is: HTTPTransportError.cannotFindHost)
       #expect(text.contains("nobody.invalid"))
     }
 
-    enum Expected {
-      case connectionLost, malformed
-    }
-
     struct Fault: Sendable, CustomTestStringConvertible {
+      enum Expected {
+        case lost, malformed
+      }
+
       let testDescription: String
       let expected: Expected
       let serve: @Sendable (RawConnection) -> Void
 
-      init(_ name: String, _ expected: Expected, _ serve: @escaping @Sendable (RawConnection) -> Void) {
-        (testDescription, self.expected, self.serve) = (name, expected, serve)
+      /// Writes something, and then does more with the connection.
+      init(
+        _ name: String, _ expected: Expected, _ text: String = "",
+        then end: @escaping @Sendable (RawConnection) -> Void = { _ in }
+      ) {
+        (testDescription, self.expected) = (name, expected)
+        serve = { connection in
+          connection.write(text)
+          end(connection)
+        }
       }
     }
 
+    private static let ok = "HTTP/1.1 200 OK\r\n"
+    private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
+
     static let faults = [
-      Fault("body shorter than announced", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
-      },
-      Fault("body shorter than announced, connection to be closed", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\n12345")
-      },
-      Fault("HTTP/1.0 body shorter than announced", .connectionLost) { connection in
-        connection.write("HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\n12345")
-      },
-      Fault("reset in the body", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
-        connection.reset()
-      },
-      Fault("reset before the answer", .connectionLost) { $0.reset() },
-      Fault("closed before the answer", .connectionLost) { _ in },
-      Fault("closed in the header", .malformed) { $0.write("HTTP/1.1 200 OK\r\nContent-") },
-      Fault("dropped in the header", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nContent-")
-        connection.drop()
-      },
-      Fault("dropped after a chunk", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n")
-        connection.drop()
-      },
-      Fault("dropped in a body without a length", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n12345")
-        connection.drop()
-      },
-      Fault("cleartext in the body", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
+      Fault("body shorter than announced", .lost, ok + "Content-Length: 10\r\n\r\n12345"),
+      Fault(
+        "body shorter than announced, connection to be closed", .lost,
+        ok + "Connection: close\r\nContent-Length: 10\r\n\r\n12345"),
+      Fault(
+        "HTTP/1.0 body shorter than announced", .lost, "HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\n12345"),
+      Fault("reset in the body", .lost, ok + "Content-Length: 10\r\n\r\n12345") { $0.reset() },
+      Fault("reset before the answer", .lost) { $0.reset() },
+      Fault("closed before the answer", .lost),
+      Fault("closed in the header", .malformed, ok + "Content-"),
+      Fault("dropped in the header", .lost, ok + "Content-") { $0.drop() },
+      Fault("dropped after a chunk", .lost, chunked + "5\r\n12345\r\n") { $0.drop() },
+      Fault("dropped in a body without a length", .lost, ok + "Connection: close\r\n\r\n12345") { $0.drop() },
+      Fault("cleartext in the body", .lost, ok + "Content-Length: 10\r\n\r\n12345") { connection in
         connection.writeCleartext("12345, and no TLS")
       },
-      Fault("chunks aborted in the middle", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\n12345")
-        connection.reset()
-      },
-      Fault("no HTTP", .malformed) { $0.write("hello, this is no HTTP at all\r\n\r\n") },
-      Fault("a status that is no number", .malformed) { $0.write("HTTP/1.1 abc OK\r\n\r\n") },
-      Fault("a header without an end", .malformed) { connection in
-        connection.write("HTTP/1.1 200 OK\r\n")
+      Fault("chunks aborted in the middle", .lost, chunked + "50\r\n12345") { $0.reset() },
+      Fault("no HTTP", .malformed, "hello, this is no HTTP at all\r\n\r\n"),
+      Fault("a status that is no number", .malformed, "HTTP/1.1 abc OK\r\n\r\n"),
+      Fault("a header without an end", .malformed, ok) { connection in
         let field = "X: " + String(repeating: "x", count: 1000) + "\r\n"
         while connection.write(field) {}
       },
-      Fault("chunks without the last one", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n")
-      },
-      Fault("chunks that end within a size", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n1")
-      },
-      Fault("chunks that end within the trailers", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\nX: y\r\n")
-      },
-      Fault("no chunk at all", .connectionLost) { connection in
-        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-      },
-      Fault("a gzip body that breaks off", .connectionLost) { connection in
-        connection.write(
-          "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: 99\r\n\r\n")
+      Fault("chunks without the last one", .lost, chunked + "5\r\n12345\r\n"),
+      Fault("chunks that end within a size", .lost, chunked + "5\r\n12345\r\n1"),
+      Fault("chunks that end within the trailers", .lost, chunked + "5\r\n12345\r\n0\r\nX: y\r\n"),
+      Fault("no chunk at all", .lost, chunked),
+      Fault(
+        "a gzip body that breaks off", .lost,
+        ok + "Connection: close\r\nContent-Encoding: gzip\r\nContent-Length: 99\r\n\r\n"
+      ) { connection in
         connection.write(Array(packedHello.prefix(20)))
       },
     ]
@@ -116,45 +90,35 @@ extension TransportTests {
         guard connection.readRequest() != nil else { return }
         fault.serve(connection)
       }
-      defer { server.stop() }
       var request = post(server.port, "refresh_token=secret")
       request.head.headerFields[.authorization] = "Bearer secret"
-      let error = await failure(try makeTransport(), request)
-      switch (fault.expected, error) {
-      case (.connectionLost, .connectionLost(let text)), (.malformed, .malformedResponse(let text)):
-        #expect(text.contains("localhost") && !text.contains("secret"))
-      default:
-        Issue.record("\(String(describing: error))")
-      }
+      let kind =
+        fault.expected == .lost ? HTTPTransportError.connectionLost : HTTPTransportError.malformedResponse
+      let text = try await failure(makeTransport(), request, is: kind)
+      #expect(text.contains("localhost") && !text.contains("secret"))
     }
 
-    @Test(.conformance(62))
-    func `The time runs while connecting`() async throws {
+    @Test(.conformance(62)) func `The time runs while connecting`() async throws {
       // Nobody accepts, and TLS never begins.
       let server = RawServer(nil) {
         _ = $0.read(); _ = $0.read()
       }
-      defer { server.stop() }
       try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
 
-    @Test(.conformance(62))
-    func `The time runs while nobody answers`() async throws {
+    @Test(.conformance(62)) func `The time runs while nobody answers`() async throws {
       let server = RawServer {
         _ = $0.readRequest(); _ = $0.read()
       }
-      defer { server.stop() }
       try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
 
-    @Test(.conformance(62))
-    func `The time runs while a body drips`() async throws {
+    @Test(.conformance(62)) func `The time runs while a body drips`() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
         while connection.write("x") { usleep(20_000) }
       }
-      defer { server.stop() }
       try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
 
@@ -176,7 +140,6 @@ extension TransportTests {
         arrival.yield()
         _ = connection.read()
       }
-      defer { server.stop() }
       let transport = try makeTransport()
       let task = Task { await failure(transport, get(server.port)) }
       for await _ in arrived { break }
@@ -186,7 +149,6 @@ extension TransportTests {
 
     @Test func `Cancelled before it began`() async throws {
       let server = RawServer { _ in }
-      defer { server.stop() }
       let transport = try makeTransport()
       let task = Task {
         withUnsafeCurrentTask { $0?.cancel() }
@@ -198,7 +160,6 @@ extension TransportTests {
 
     @Test func `Cancelling at any moment resumes once`() async throws {
       let server = TestServer { _ in .init(body: Array(repeating: 65, count: 200_000)) }
-      defer { server.stop() }
       let transport = try makeTransport()
       for round in 0..<100 {
         let task = Task { await failure(transport, get(server.port)) }
@@ -214,7 +175,6 @@ extension TransportTests {
       let server = TestServer { request in
         .init(body: Array(repeating: 65, count: request.target == "/more" ? 1001 : 1000))
       }
-      defer { server.stop() }
       let transport = try makeTransport()
       #expect(try await transport.send(get(server.port, maximumBodySize: 1000)).body.count == 1000)
       let error = await failure(transport, get(server.port, "/more", maximumBodySize: 1000))
@@ -255,11 +215,10 @@ extension TransportTests {
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n12345")
             abandoned.yield(connection)
           } else {
-            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            connection.answer("ok")
           }
         }
       }
-      defer { server.stop() }
       let transport = try makeTransport()
       #expect(try await transport.send(get(server.port)).text == "ok")
       let task = Task { await failure(transport, get(server.port, "/long")) }
@@ -277,11 +236,8 @@ extension TransportTests {
     func `Request that must not be repeated gets a new connection`(_ method: HTTPRequest.Method) async throws
     {
       let server = RawServer { connection in
-        while let request = connection.readRequest() {
-          connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.utf8.count)\r\n\r\n\(request)")
-        }
+        while let request = connection.readRequest() { connection.answer(request) }
       }
-      defer { server.stop() }
       let transport = try makeTransport()
       _ = try await transport.send(get(server.port))
       #expect(try await transport.send(post(server.port, "a=1", method: method)).text.hasSuffix("a=1"))
@@ -291,11 +247,10 @@ extension TransportTests {
     @Test func `Read is repeated when an idle connection dies`() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
-        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        connection.answer("ok")
         // Takes the next request and dies of it.
         if connection.number == 1 { _ = connection.readRequest() }
       }
-      defer { server.stop() }
       let transport = try makeTransport()
       #expect(try await transport.send(get(server.port)).text == "ok")
       #expect(try await transport.send(get(server.port)).text == "ok")
@@ -306,35 +261,23 @@ extension TransportTests {
       let server = RawServer { connection in
         while let request = connection.readRequest() {
           if connection.number == 1 && request.hasPrefix("PUT") { return }
-          connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.utf8.count)\r\n\r\n\(request)")
+          connection.answer(request)
         }
       }
-      defer { server.stop() }
       let transport = try makeTransport()
       _ = try await transport.send(get(server.port))
       #expect(try await transport.send(post(server.port, "a=1", method: .put)).text.hasSuffix("a=1"))
     }
 
-    @Test(.conformance(63))
-    func `A POST whose connection breaks is not sent again`() async throws {
+    @Test(.conformance(63)) func `A POST whose connection breaks is not sent again`() async throws {
       let server = RawServer { connection in _ = connection.readRequest() }
-      defer { server.stop() }
-      let error = await failure(try makeTransport(), post(server.port, "a=1"))
-      guard case .connectionLost = error else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
+      _ = try await failure(makeTransport(), post(server.port, "a=1"), is: HTTPTransportError.connectionLost)
       #expect(server.connectionCount == 1)
     }
 
     @Test func `Misdirected post is sent once`() async throws {
       let server = TestServer { _ in .init(status: 421) }
-      defer { server.stop() }
-      let error = await failure(try makeTransport(), post(server.port, "a=1"))
-      guard case .connectionLost = error else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
+      _ = try await failure(makeTransport(), post(server.port, "a=1"), is: HTTPTransportError.connectionLost)
       #expect(server.requests.count == 1)
     }
   }
@@ -353,7 +296,6 @@ private func refuseLargeBody(announced: Bool) async throws {
       if !announced { connection.write("\r\n") }
     }
   }
-  defer { server.stop() }
   let transport = try makeTransport()
   let before = peakMemory()
   #expect(await failure(transport, get(server.port)) == .responseTooLarge(limit: 1 << 20))

@@ -2,31 +2,32 @@ import Glibc
 import HTTPSupport
 import HTTPTypes
 import SoupTransport
-import Synchronization
+import TestSupport
 import Testing
 
 /// A proxy that makes tunnels, and remembers what it was asked.
-final class TestProxy: Sendable {
-  private let seen = Mutex<[String]>([])
-  nonisolated(unsafe) private(set) var port: UInt16 = 0
-  nonisolated(unsafe) private var server: RawServer?
-  var requests: [String] { seen.withLock { $0 } }
+struct TestProxy: Sendable {
+  private let server: RawServer
+  var port: UInt16 { server.port }
+  var requests: [String] { server.requests }
 
   init(answer: String? = nil) {
-    let server = RawServer(nil) { [weak self] connection in
-      guard let self, let request = connection.readRequest() else { return }
-      seen.withLock { $0.append(request) }
+    server = RawServer(nil) { connection in
+      guard let request = connection.readRequest() else { return }
       if let answer {
         connection.write(answer)
       } else if let target = request.firstMatch(of: /^CONNECT [^ ]+:(\d+)\s/), let port = UInt16(target.1) {
         connection.tunnel(to: "127.0.0.1", port: port)
       }
     }
-    self.server = server
-    port = server.port
   }
 
-  func stop() { server?.stop() }
+  func stop() { server.stop() }
+
+  /// A transport that uses this proxy.
+  func transport(user: String = "", exceptions: [String: String] = [:]) throws -> SoupHTTPTransport {
+    try makeTransport(exceptions.merging(["https_proxy": "http://\(user)127.0.0.1:\(port)"]) { $1 })
+  }
 }
 
 extension TransportTests {
@@ -35,7 +36,6 @@ extension TransportTests {
     func `Proxy of the environment is used`(_ variable: String) async throws {
       let proxy = TestProxy()
       let server = TestServer { _ in .init(body: [65]) }
-      defer { proxy.stop(); server.stop() }
       for prefix in ["http://", ""] {
         let transport = try makeTransport([variable: "\(prefix)127.0.0.1:\(proxy.port)"])
         // The name is the proxy's to resolve.
@@ -53,10 +53,7 @@ extension TransportTests {
     func `Exceptions are reached directly`(_ exceptions: String) async throws {
       let proxy = TestProxy()
       let server = TestServer { _ in .init(body: [65]) }
-      defer { proxy.stop(); server.stop() }
-      let transport = try makeTransport([
-        "https_proxy": "http://127.0.0.1:\(proxy.port)", "no_proxy": exceptions,
-      ])
+      let transport = try proxy.transport(exceptions: ["no_proxy": exceptions])
       #expect(try await transport.send(get(server.port)).text == "A")
       #expect(proxy.requests.isEmpty)
     }
@@ -65,10 +62,7 @@ extension TransportTests {
     func `Other exceptions do not count`(_ exceptions: String) async throws {
       let proxy = TestProxy()
       let server = TestServer { _ in .init(body: [65]) }
-      defer { proxy.stop(); server.stop() }
-      let transport = try makeTransport([
-        "https_proxy": "http://127.0.0.1:\(proxy.port)", "NO_PROXY": exceptions,
-      ])
+      let transport = try proxy.transport(exceptions: ["NO_PROXY": exceptions])
       #expect(try await transport.send(get(server.port)).text == "A")
       #expect(proxy.requests.count == 1)
     }
@@ -76,8 +70,7 @@ extension TransportTests {
     @Test func `Credentials go to the proxy alone`() async throws {
       let proxy = TestProxy()
       let server = TestServer { _ in .init(body: [65]) }
-      defer { proxy.stop(); server.stop() }
-      let transport = try makeTransport(["https_proxy": "http://user:p%40ss@127.0.0.1:\(proxy.port)"])
+      let transport = try proxy.transport(user: "user:p%40ss@")
       #expect(try await transport.send(get(server.port)).text == "A")
       // Base64 of user:p@ss.
       #expect(proxy.requests.first?.contains("Proxy-Authorization: Basic dXNlcjpwQHNz\r\n") == true)
@@ -88,38 +81,24 @@ extension TransportTests {
     func `Refusal of the proxy is not the server's answer`(_ status: String) async throws {
       let proxy = TestProxy(
         answer: "HTTP/1.1 \(status)\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno")
-      defer { proxy.stop() }
-      let transport = try makeTransport(["https_proxy": "http://user:secret@127.0.0.1:\(proxy.port)"])
-      let error = await failure(transport, get(443))
-      guard case .cannotConnect(let text) = error else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
+      let transport = try proxy.transport(user: "user:secret@")
+      let text = try await failure(transport, get(443), is: HTTPTransportError.cannotConnect)
       #expect(text.contains(status.prefix(3)) && !text.contains("secret"))
     }
 
     @Test func `Proxy that is not there`() async throws {
       let proxy = TestProxy()
       proxy.stop()
-      let transport = try makeTransport(["https_proxy": "http://user:secret@127.0.0.1:\(proxy.port)"])
-      let error = await failure(transport, get(443))
-      guard case .cannotConnect(let text) = error else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
+      let transport = try proxy.transport(user: "user:secret@")
+      let text = try await failure(transport, get(443), is: HTTPTransportError.cannotConnect)
       #expect(!text.contains("secret"))
     }
 
     @Test func `Certificate is checked through the proxy`() async throws {
       let proxy = TestProxy()
       let server = TestServer(TestCertificates.shared.expired) { _ in .init() }
-      defer { proxy.stop(); server.stop() }
-      let transport = try makeTransport(["https_proxy": "http://127.0.0.1:\(proxy.port)"])
-      let error = await failure(transport, get(server.port))
-      guard case .untrustedServer(let text) = error else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
+      let text = try await failure(
+        proxy.transport(), get(server.port), is: HTTPTransportError.untrustedServer)
       #expect(text.contains("expired"))
     }
 
@@ -127,7 +106,6 @@ extension TransportTests {
       let proxy = RawServer(nil) {
         _ = $0.readRequest(); _ = $0.read()
       }
-      defer { proxy.stop() }
       let transport = try makeTransport(["https_proxy": "http://127.0.0.1:\(proxy.port)"])
       #expect(await failure(transport, get(443, timeout: .milliseconds(300))) == .timedOut)
     }
@@ -141,11 +119,7 @@ extension TransportTests {
     @Test(arguments: ["ftp://user:secret@host:1", "http://", "://x", "http://user:secret@host:port"])
     func `Unusable proxy is an error at once`(_ address: String) throws {
       let error = #expect(throws: HTTPTransportError.self) { try makeTransport(["https_proxy": address]) }
-      guard case .invalidConfiguration(let text) = error else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
-      #expect(!text.contains("secret"))
+      #expect(try !text(of: error, HTTPTransportError.invalidConfiguration).contains("secret"))
     }
   }
 }
@@ -156,7 +130,6 @@ private func sendWithoutSettings(hasProxy: Bool) async throws {
   for name in ["GSETTINGS_SCHEMA_DIR", "GIO_USE_PROXY_RESOLVER"] { unsetenv(name) }
   let proxy = TestProxy()
   let server = TestServer { _ in .init(body: [65]) }
-  defer { proxy.stop(); server.stop() }
   let transport = try makeTransport(hasProxy ? ["https_proxy": "http://127.0.0.1:\(proxy.port)"] : [:])
   #expect(try await transport.send(get(server.port)).text == "A")
   #expect(proxy.requests.count == (hasProxy ? 1 : 0))

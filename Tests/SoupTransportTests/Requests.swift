@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPSupport
 import HTTPTypes
 import SoupTransport
+import Testing
 
 /// A transport that trusts the test's authority.
 func makeTransport(_ environment: [String: String] = [:]) throws -> SoupHTTPTransport {
@@ -36,6 +37,31 @@ func failure(_ transport: SoupHTTPTransport, _ request: HTTPTransportRequest) as
   } catch {
     return error
   }
+}
+
+/// The text of the error with which a request has to end, an error of one kind.
+func failure(
+  _ transport: SoupHTTPTransport, _ request: HTTPTransportRequest, is kind: (String) -> HTTPTransportError,
+  sourceLocation: SourceLocation = #_sourceLocation
+) async throws -> String {
+  try text(of: await failure(transport, request), kind, sourceLocation: sourceLocation)
+}
+
+/// The text of an error that has to be of one kind.
+func text(
+  of error: HTTPTransportError?, _ kind: (String) -> HTTPTransportError,
+  sourceLocation: SourceLocation = #_sourceLocation
+) throws -> String {
+  let text: String? =
+    switch error {
+    case .cannotConnect(let text), .cannotFindHost(let text), .connectionLost(let text),
+      .invalidConfiguration(let text), .invalidRequest(let text), .malformedResponse(let text),
+      .untrustedServer(let text):
+      text
+    case nil, .cancelled, .responseTooLarge, .timedOut: nil
+    }
+  #expect(text != nil && error == text.map(kind), sourceLocation: sourceLocation)
+  return try #require(text, sourceLocation: sourceLocation)
 }
 
 extension HTTPTransportResponse {

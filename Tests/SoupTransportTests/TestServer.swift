@@ -1,7 +1,17 @@
-import Synchronization
+import TestSupport
+
+extension RawServer {
+  /// A server at a port, over TLS unless there is no certificate.
+  convenience init(
+    _ files: TestCertificates.Files? = TestCertificates.shared.good, http2: Bool = false,
+    _ serve: @escaping @Sendable (RawConnection) -> Void
+  ) {
+    self.init(certificate: files.map { ($0.certificate, $0.key) }, http2: http2, serve)
+  }
+}
 
 /// A TLS server on a free port of 127.0.0.1 that answers what a closure says, and keeps connections alive.
-final class TestServer: Sendable {
+struct TestServer: Sendable {
   struct Request: Sendable {
     let method: String
     let target: String
@@ -10,6 +20,20 @@ final class TestServer: Sendable {
     let body: String
     /// The number of the connection that it came on.
     let connection: Int
+
+    init(_ text: String, _ connection: Int) {
+      let end = text.firstRange(of: "\r\n\r\n")
+      let lines = text[..<(end?.lowerBound ?? text.endIndex)].split(separator: "\r\n")
+      let words = lines[0].split(separator: " ")
+      let pairs = lines.dropFirst().map { line in
+        let parts = line.split(separator: ":", maxSplits: 1)
+        return (parts[0].lowercased(), String(parts[1].drop { $0 == " " }))
+      }
+      (method, target) = (String(words[0]), String(words[1]))
+      fields = Dictionary(pairs) { $1 }
+      body = String(text[(end?.upperBound ?? text.endIndex)...])
+      self.connection = connection
+    }
   }
 
   struct Reply: Sendable {
@@ -19,24 +43,16 @@ final class TestServer: Sendable {
   }
 
   private let server: RawServer
-  private let log: Log
   var port: UInt16 { server.port }
-  var requests: [Request] { log.requests.withLock { $0 } }
-
-  private final class Log: Sendable {
-    let requests = Mutex<[Request]>([])
-  }
+  var requests: [Request] { server.numberedRequests.map { Request($0.text, $0.connection) } }
 
   init(
     _ files: TestCertificates.Files = TestCertificates.shared.good,
     _ answer: @escaping @Sendable (Request) -> Reply
   ) {
-    let log = Log()
-    self.log = log
     server = RawServer(files) { connection in
       while let text = connection.readRequest() {
-        let request = parse(text, connection.number)
-        log.requests.withLock { $0.append(request) }
+        let request = Request(text, connection.number)
         let reply = answer(request)
         var head = "HTTP/1.1 \(reply.status) Text\r\n"
         for (name, value) in reply.fields { head += "\(name): \(value)\r\n" }
@@ -45,20 +61,4 @@ final class TestServer: Sendable {
       }
     }
   }
-
-  func stop() { server.stop() }
-}
-
-private func parse(_ text: String, _ connection: Int) -> TestServer.Request {
-  let end = text.firstRange(of: "\r\n\r\n")
-  let lines = text[..<(end?.lowerBound ?? text.endIndex)].split(separator: "\r\n")
-  let words = lines[0].split(separator: " ")
-  var fields: [String: String] = [:]
-  for line in lines.dropFirst() {
-    let parts = line.split(separator: ":", maxSplits: 1)
-    fields[parts[0].lowercased()] = String(parts[1].drop { $0 == " " })
-  }
-  return .init(
-    method: String(words[0]), target: String(words[1]), fields: fields,
-    body: String(text[(end?.upperBound ?? text.endIndex)...]), connection: connection)
 }

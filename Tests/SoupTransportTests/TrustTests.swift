@@ -9,18 +9,11 @@ extension TransportTests {
   @Suite struct TrustTests {
     let certificates = TestCertificates.shared
 
-    private func problem(
-      _ files: TestCertificates.Files, caBundle: String?
-    ) async throws -> String? {
+    private func problem(_ files: TestCertificates.Files, caBundle: String?) async throws -> String {
       let server = TestServer(files) { _ in .init() }
-      defer { server.stop() }
       let transport = try SoupHTTPTransport(caBundle: caBundle, environment: [:])
-      let error = await failure(transport, get(server.port))
+      let text = try await failure(transport, get(server.port), is: HTTPTransportError.untrustedServer)
       #expect(server.requests.isEmpty)
-      guard case .untrustedServer(let text) = error else {
-        Issue.record("\(String(describing: error))")
-        return nil
-      }
       #expect(text.contains("localhost:\(server.port)"))
       return text
     }
@@ -28,31 +21,27 @@ extension TransportTests {
     @Test(.conformance(61))
     func `An authority that nobody trusts is told, with a hint at the CA bundle`() async throws {
       for caBundle in [certificates.otherCABundle, nil] {
-        let text = try #require(try await problem(certificates.good, caBundle: caBundle))
+        let text = try await problem(certificates.good, caBundle: caBundle)
         #expect(text.contains("authority that is not trusted"))
         #expect(text.contains("LLAVERO_CA_BUNDLE"))
       }
     }
 
-    @Test(.conformance(61))
-    func `Another host's certificate is told`() async throws {
-      let text = try #require(try await problem(certificates.wrongHost, caBundle: certificates.caBundle))
+    @Test(.conformance(61)) func `Another host's certificate is told`() async throws {
+      let text = try await problem(certificates.wrongHost, caBundle: certificates.caBundle)
       #expect(text.contains("for another host"))
     }
 
-    @Test(.conformance(61))
-    func `An expired certificate is told`() async throws {
-      let text = try #require(try await problem(certificates.expired, caBundle: certificates.caBundle))
+    @Test(.conformance(61)) func `An expired certificate is told`() async throws {
+      let text = try await problem(certificates.expired, caBundle: certificates.caBundle)
       #expect(text.contains("has expired"))
     }
 
-    @Test(.conformance(61))
-    func `A certificate that is only for clients is no server's`() async throws {
-      let text = try #require(try await problem(certificates.forClients, caBundle: certificates.caBundle))
+    @Test(.conformance(61)) func `A certificate that is only for clients is no server's`() async throws {
+      let text = try await problem(certificates.forClients, caBundle: certificates.caBundle)
       #expect(text.contains("not for a server"))
       for files in [certificates.forServers, certificates.forAnything] {
         let server = TestServer(files) { _ in .init() }
-        defer { server.stop() }
         #expect(await failure(try makeTransport(), get(server.port)) == nil)
       }
     }
@@ -62,12 +51,7 @@ extension TransportTests {
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         _ = connection.read()
       }
-      defer { server.stop() }
-      let error = await failure(try makeTransport(), get(server.port))
-      guard case .cannotConnect = error else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
+      _ = try await failure(makeTransport(), get(server.port), is: HTTPTransportError.cannotConnect)
     }
 
     @Test(arguments: [
@@ -84,7 +68,6 @@ extension TransportTests {
       var environment = names.mapValues { paths[$0] ?? "" }
       let argument = environment.removeValue(forKey: "argument")
       let server = TestServer { _ in .init() }
-      defer { server.stop() }
       let transport = try SoupHTTPTransport(caBundle: argument, environment: environment)
       #expect(try await transport.send(get(server.port)).head.status == .ok)
     }
@@ -103,10 +86,7 @@ extension TransportTests {
               ? SoupHTTPTransport(environment: ["SSL_CERT_FILE": path])
               : SoupHTTPTransport(caBundle: path, environment: [:])
           }
-          guard case .invalidConfiguration(let text) = error else {
-            Issue.record("\(path): \(String(describing: error))")
-            continue
-          }
+          let text = try text(of: error, HTTPTransportError.invalidConfiguration)
           #expect(text.contains(path) && text.contains("SSL_CERT_FILE") == fromEnvironment)
         }
       }
