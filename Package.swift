@@ -156,7 +156,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "CGLib", "GLibSupport", "IdentityClient", "MicrosoftGraph", "TokenCache", "WorkerSupport",
+        "CGLib", "GLibSupport", "HTTPSupport", "IdentityClient", "MicrosoftGraph", "TokenCache",
+        "WorkerSupport", httpTypes,
       ],
       path: "Tests/TestSupport", swiftSettings: common),
     // What the programs of the tests share, with each other and with the tests.

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Synchronization
+import TestSupport
 import Testing
 import TokenCache
 
@@ -14,36 +14,40 @@ struct AccountInErrorTests {
   @Test func `A silent request that is refused names its account`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(.refusal("invalid_grant"))
-    let error = await refusal { () throws(IdentityError) in
-      try await test.silent(account) { $0.forceRefresh = true }
-    }
-    #expect(error?.code == .interactionRequired)
+    let error = await expectError(.interactionRequired) { try await test.renew(account) }
     #expect(error?.homeAccountID == account.homeAccountID)
     #expect(error?.displayableID == account.username && account.username != nil)
   }
 
+  /// The error of a sign-in that the person cancels; `change` is what the browser says of it.
+  private func cancelSignIn(
+    of account: Account? = nil, change: @escaping @Sendable (inout IdentityError) -> Void = { _ in }
+  ) async -> IdentityError? {
+    test.browser.person { _ throws(IdentityError) in
+      var error = IdentityError(.userCanceled, "No.")
+      change(&error)
+      throw error
+    }
+    return await expectError(.userCanceled) {
+      try await test.acquire(account: account)
+    }
+  }
+
   @Test func `An interactive request names the account that was asked for`() async throws {
     let account = try await test.signIn().account
-    test.browser.person { _ throws(IdentityError) in throw IdentityError(.userCanceled, "No.") }
-    let error = await refusal { () throws(IdentityError) in
-      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"], account: account))
-    }
-    #expect(error?.code == .userCanceled && error?.homeAccountID == account.homeAccountID)
+    let error = await cancelSignIn(of: account)
+    #expect(error?.homeAccountID == account.homeAccountID)
   }
 
   @Test func `Where nobody is known nobody is named`() async throws {
-    test.browser.person { _ throws(IdentityError) in throw IdentityError(.userCanceled, "No.") }
-    let error = await refusal { () throws(IdentityError) in
-      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
-    }
-    #expect(error?.code == .userCanceled && error?.homeAccountID == nil && error?.displayableID == nil)
+    let error = try #require(await cancelSignIn())
+    #expect(error.homeAccountID == nil && error.displayableID == nil)
   }
 
   @Test func `Declined scopes name who signed in`() async throws {
-    let error = await refusal { () throws(IdentityError) in
+    let error = await expectError(.serverDeclinedScopes) {
       try await test.signIn(request: InteractiveRequest(scopes: ["User.Read", "Mail.Read"]))
     }
-    #expect(error?.code == .serverDeclinedScopes)
     #expect(error?.homeAccountID == error?.result?.account.homeAccountID && error?.homeAccountID != nil)
   }
 
@@ -64,27 +68,11 @@ struct AccountInErrorTests {
     let account = try await test.signIn().account
     let other = Data(#"{"uid":"some","utid":"body"}"#.utf8).base64URL
     test.transport.answerTokens(.refusal("invalid_grant", adding: ["client_info": .string(other)]))
-    let unnamed = await refusal { () throws(IdentityError) in
-      try await test.silent(account) { $0.forceRefresh = true }
-    }
+    let unnamed = await #expect(throws: IdentityError.self) { try await test.renew(account) }
     #expect(unnamed?.homeAccountID == "some.body" && unnamed?.displayableID == nil)
-    test.browser.person { _ throws(IdentityError) in
-      var error = IdentityError(.userCanceled, "No.")
-      error.displayableID = "mallory@contoso.test"
-      throw error
-    }
-    let named = await refusal { () throws(IdentityError) in
-      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"], account: account))
-    }
+    let named = await cancelSignIn(of: account) { $0.displayableID = "mallory@contoso.test" }
     #expect(named?.displayableID == "mallory@contoso.test" && named?.homeAccountID == nil)
-    test.browser.person { _ throws(IdentityError) in
-      var error = IdentityError(.userCanceled, "No.")
-      error.homeAccountID = account.homeAccountID
-      throw error
-    }
-    let same = await refusal { () throws(IdentityError) in
-      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"], account: account))
-    }
+    let same = await cancelSignIn(of: account) { $0.homeAccountID = account.homeAccountID }
     #expect(same?.displayableID == account.username && account.username != nil)
   }
 
@@ -97,14 +85,5 @@ struct AccountInErrorTests {
     #expect(failure.code == .workplaceJoinRequired)
     // Nobody watches a silent request: signing in comes first.
     #expect(IdentityError(failure).forSilentRequest.code == .interactionRequired)
-  }
-
-  private func refusal<T>(_ work: () async throws(IdentityError) -> T) async -> IdentityError? {
-    do throws(IdentityError) {
-      _ = try await work()
-      return nil
-    } catch {
-      return error
-    }
   }
 }

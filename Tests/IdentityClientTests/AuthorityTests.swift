@@ -7,6 +7,10 @@ import TokenCache
 @testable import IdentityClient
 
 struct AuthorityTests {
+  let test: TestClient
+
+  init() throws { test = try TestClient() }
+
   private static let host = "https://login.contoso.test"
 
   private static func instances(_ aliases: [String], cache: String? = nil) -> ScriptedAnswer {
@@ -35,8 +39,7 @@ struct AuthorityTests {
     let test = try TestClient("https://evil.test/common")
     answerInstances(test, .refusal("invalid_instance", code: 50049))
     for _ in 0..<2 {
-      let error = await #expect(throws: IdentityError.self) { try await test.client.resolve() }
-      #expect(error?.code == .authorityValidationFailed)
+      let error = await expectError(.authorityValidationFailed) { try await test.client.resolve() }
       #expect(error?.oauthError == "invalid_instance")
     }
     #expect(test.transport.requests.count == 1)
@@ -66,15 +69,13 @@ struct AuthorityTests {
         == (answers ? ["login.contoso.test:8443", "sts.contoso.test:8443"] : ["sts.contoso.test:8443"]))
   }
 
-  @Test(.conformance(46))
-  func `Without validation nobody is asked`() async throws {
+  @Test(.conformance(46)) func `Without validation nobody is asked`() async throws {
     let test = try TestClient("\(Self.host)/common") { $0.validateAuthority = false }
     _ = try await test.client.resolve()
     #expect(test.transport.instanceRequests.isEmpty)
   }
 
-  @Test(.conformance(46))
-  func `Nobody joins a known cloud by their own word`() async throws {
+  @Test(.conformance(46)) func `Nobody joins a known cloud by their own word`() async throws {
     let test = try TestClient("\(Self.host)/common") { configuration in
       configuration.knownAuthorities = [configuration.authority]
     }
@@ -96,18 +97,12 @@ struct AuthorityTests {
     #expect(test.transport.discoveryRequests.map(\.url.host) == ["login.contoso.test"])
     var person = TestPerson.alice
     person.host = "login.contoso.test"
-    let (browser, clock, alice) = (test.browser, test.clock, person)
-    test.transport.script { seen in
-      seen.form["code"] == nil ? nil : .json(alice.tokens(at: clock.now, nonce: browser.lastQuery["nonce"]))
-    }
-    let account = try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"])).account
+    let account = try await test.signIn(person).account
     #expect(account.environment == "cache.contoso.test")
     #expect(try await test.silent(account).source == .cache)
   }
 
-  @Test(arguments: [
-    "login.microsoftonline.com", "login.microsoftonline.us", "login.chinacloudapi.cn",
-  ])
+  @Test(arguments: ["login.microsoftonline.com", "login.microsoftonline.us", "login.chinacloudapi.cn"])
   func `Known clouds need no instance discovery`(_ host: String) async throws {
     let test = try TestClient("https://\(host)/common")
     let metadata = try await test.client.resolve()
@@ -149,23 +144,22 @@ struct AuthorityTests {
   func `Metadata does not lead to a host without TLS, or out of the cloud`(_ name: String, _ address: String)
     async throws
   {
-    let test = try TestClient()
-    test.transport.setMetadata([name: .string(address)])
-    await #expect(throws: IdentityError(.authorityValidationFailed, "")) { try await test.client.resolve() }
+    try await expectRefusal(of: [name: .string(address)])
   }
 
-  @Test(.conformance(48))
-  func `Other hosts of the same cloud are fine`() async throws {
-    let test = try TestClient()
+  private func expectRefusal(of metadata: JSONObject) async throws {
+    test.transport.setMetadata(metadata)
+    await expectError(.authorityValidationFailed) { try await test.client.resolve() }
+  }
+
+  @Test(.conformance(48)) func `Other hosts of the same cloud are fine`() async throws {
     test.transport.setMetadata(["token_endpoint": "https://login.windows.net/common/oauth2/v2.0/token"])
     #expect(try await test.client.resolve().tokenEndpoint.host() == "login.windows.net")
   }
 
   @Test(.conformance(48), arguments: ["token_endpoint", "authorization_endpoint", "issuer"])
   func `Metadata without what is needed is refused`(_ name: String) async throws {
-    let test = try TestClient()
-    test.transport.setMetadata([name: .null])
-    await #expect(throws: IdentityError(.authorityValidationFailed, "")) { try await test.client.resolve() }
+    try await expectRefusal(of: [name: .null])
   }
 
   @Test(
@@ -184,13 +178,11 @@ struct AuthorityTests {
     if isGood {
       _ = try await test.client.resolve()
     } else {
-      await #expect(throws: IdentityError(.authorityValidationFailed, "")) { try await test.client.resolve() }
+      await expectError(.authorityValidationFailed) { try await test.client.resolve() }
     }
   }
 
-  @Test(.conformance(49))
-  func `Metadata is asked for once, also by callers at the same time`() async throws {
-    let test = try TestClient()
+  @Test(.conformance(49)) func `Metadata is asked for once, also by callers at the same time`() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<10 { group.addTask { _ = try await test.client.resolve() } }
       try await group.waitForAll()
@@ -199,11 +191,9 @@ struct AuthorityTests {
     #expect(test.transport.discoveryRequests.count == 1)
   }
 
-  @Test(.conformance(49))
-  func `A network that was down is no verdict on the authority`() async throws {
-    let test = try TestClient()
+  @Test(.conformance(49)) func `A network that was down is no verdict on the authority`() async throws {
     test.transport.script { _ throws(HTTPTransportError) in throw .cannotConnect("down") }
-    await #expect(throws: IdentityError(.network, "")) { try await test.client.resolve() }
+    await expectError(.network) { try await test.client.resolve() }
     test.transport.script { _ in nil }
     _ = try await test.client.resolve()
   }
@@ -228,13 +218,10 @@ struct AuthorityTests {
     }
   }
 
-  @Test(.conformance(49))
-  func `What a server refuses stays refused`() async throws {
-    let test = try TestClient()
+  @Test(.conformance(49)) func `What a server refuses stays refused`() async throws {
     test.transport.script { _ in .refusal("invalid_tenant", code: 90002) }
     for _ in 0..<3 {
-      let error = await #expect(throws: IdentityError.self) { try await test.client.resolve() }
-      #expect(error?.code == .authorityValidationFailed)
+      await expectError(.authorityValidationFailed) { try await test.client.resolve() }
     }
     #expect(test.transport.discoveryRequests.count == 1)
   }
@@ -253,12 +240,9 @@ struct AuthorityTests {
 
   @Test(.conformance(50), arguments: [301, 302, 307, 308])
   func `A redirection is not followed`(_ status: Int) async throws {
-    let test = try TestClient()
     let account = try await test.signIn().account
     test.transport.answerTokens(.json([:], status: status, headers: ["Location": "https://evil.test/token"]))
-    await #expect(throws: IdentityError(.unexpectedHTTPResponse, "")) {
-      try await test.silent(account) { $0.forceRefresh = true }
-    }
+    await expectError(.unexpectedHTTPResponse) { try await test.renew(account) }
     #expect(test.transport.requests.allSatisfy { $0.url.host == "login.microsoftonline.com" })
   }
 
@@ -281,10 +265,7 @@ struct AuthorityTests {
     #expect(account.homeAccountID == "oid-b2c_1_signin.\(tenant)")
     #expect(try await test.silent(account, ["https://api.test/read"]).source == .cache)
     test.clock.advance(4000)
-    test.transport.answerTokens(
-      .json(
-        person.tokens(at: test.clock.now, scope: "https://api.test/read", access: "access-2", idToken: claims)
-      ))
+    test.transport.answerTokens(test.tokens(scope: "https://api.test/read", of: person, idToken: claims))
     #expect(try await test.silent(account, ["https://api.test/read"]).accessToken == "access-2")
   }
 
@@ -307,8 +288,7 @@ struct AuthorityTests {
     #expect(throws: IdentityError.self) { try authority.replacingTenant(with: "a/b") }
   }
 
-  @Test(.conformance(80))
-  func `AD FS sends no client info; the subject is the account`() async throws {
+  @Test(.conformance(80)) func `AD FS sends no client info; the subject is the account`() async throws {
     let test = try TestClient("https://fs.contoso.test/adfs")
     let claims: JSONObject = [
       "iss": "https://fs.contoso.test/adfs", "tid": .null, "sub": "Subject=", "oid": .null,
@@ -319,16 +299,12 @@ struct AuthorityTests {
     #expect(try await test.silent(account).source == .cache)
     #expect(try await test.cache.snapshot().document.accounts.values.map(\.accountType) == [.adfs])
     test.clock.advance(4000)
-    test.transport.answerTokens(
-      .json(
-        TestPerson.alice.tokens(
-          at: test.clock.now, access: "access-2", changing: ["client_info": .null], idToken: claims)))
+    test.transport.answerTokens(test.tokens(changing: ["client_info": .null], idToken: claims))
     #expect(try await test.silent(account).accessToken == "access-2")
     #expect(test.transport.tokenRequests.last?.url.path == "/adfs/oauth2/token")
   }
 
-  @Test(.conformance(80))
-  func `External ID without a path is the tenant that its host names`() async throws {
+  @Test(.conformance(80)) func `External ID without a path is the tenant that its host names`() async throws {
     let test = try TestClient("https://contoso.ciamlogin.com")
     let tenant = TestPerson.alice.home
     let issuer = "https://\(tenant).ciamlogin.com/\(tenant)/v2.0"

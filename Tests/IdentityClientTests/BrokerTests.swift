@@ -32,14 +32,26 @@ struct BrokerTests {
     return (next, account)
   }
 
-  private func code(_ body: () async throws(IdentityError) -> AuthenticationResult) async -> IdentityError
-    .Code?
-  {
-    do throws(IdentityError) {
-      _ = try await body()
-      return nil
-    } catch {
-      return error.code
+  /// The same when her token has expired.
+  private func expired(_ policy: BrokerPolicy = .automatic) async throws -> (TestClient, Account) {
+    let (test, account) = try await signedIn(policy)
+    test.clock.advance(3600)
+    return (test, account)
+  }
+
+  /// Has the broker give tokens of a person.
+  private func answer(_ test: TestClient, _ access: String = "brokered-1", of person: TestPerson = .alice) {
+    broker.answer { _ in person.brokerToken(at: test.clock.now, access: access) }
+  }
+
+  /// Has the broker fail.
+  private func refuse(
+    _ code: IdentityError.Code, change: @escaping @Sendable (inout IdentityError) -> Void = { _ in }
+  ) {
+    broker.answer { _ throws(IdentityError) in
+      var error = IdentityError(code, "No.")
+      change(&error)
+      throw error
     }
   }
 
@@ -57,9 +69,8 @@ struct BrokerTests {
   func `Then the broker is asked, and what it gives is kept as the broker's`(policy: BrokerPolicy)
     async throws
   {
-    let (test, account) = try await signedIn(policy)
-    test.clock.advance(3600)
-    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    let (test, account) = try await expired(policy)
+    answer(test)
     let result = try await test.silent(account)
     #expect((result.accessToken, result.source) == ("brokered-1", .broker))
     #expect(try await test.silent(account).source == .cache)
@@ -79,10 +90,9 @@ struct BrokerTests {
     IdentityError.Code.brokerFailed, .noBroker, .interactionRequired, .network, .authorizationFailed,
   ])
   func `When it gives nothing the client's own refresh token serves`(code: IdentityError.Code) async throws {
-    let (test, account) = try await signedIn()
-    test.clock.advance(3600)
+    let (test, account) = try await expired()
     broker.fail(code)
-    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "own-2")))
+    test.transport.answerTokens(test.tokens("own-2"))
     #expect(try await test.silent(account).accessToken == "own-2")
     // What the broker's token left is gone with it.
     #expect(try await test.cache.snapshot().document.accessTokens.values.map(\.source) == [nil])
@@ -92,24 +102,19 @@ struct BrokerTests {
     for code in [
       IdentityError.Code.brokerFailed, .noBroker, .interactionRequired, .network, .authorizationFailed,
     ] {
-      let (test, account) = try await signedIn(.required)
-      test.clock.advance(3600)
+      let (test, account) = try await expired(.required)
       broker.fail(code)
-      #expect(await self.code { () async throws(IdentityError) in try await test.silent(account) } == code)
+      await expectError(code) { try await test.silent(account) }
       #expect(test.transport.requests.isEmpty)
     }
   }
 
   @Test func `Nor where the request says so, unless there is no broker at all`() async throws {
-    let (test, account) = try await signedIn()
-    test.clock.advance(3600)
+    let (test, account) = try await expired()
     broker.fail(.brokerFailed)
-    let answer = await code { () async throws(IdentityError) in
-      try await test.silent(account) { $0.refreshesWithoutBroker = false }
-    }
-    #expect(answer == .brokerFailed)
+    await expectError(.brokerFailed) { try await test.silent(account) { $0.refreshesWithoutBroker = false } }
     broker.fail(.noBroker)
-    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "own-2")))
+    test.transport.answerTokens(test.tokens("own-2"))
     #expect(try await test.silent(account) { $0.refreshesWithoutBroker = false }.accessToken == "own-2")
   }
 
@@ -126,9 +131,7 @@ struct BrokerTests {
   func `Nobody is asked by mistake: not B2C, AD FS, CIAM or another provider, and not when that is off`()
     async throws
   {
-    broker.answer { _ throws(IdentityError) in
-      throw IdentityError(.unexpected, "Nobody should have asked.")
-    }
+    refuse(.unexpected)
     let cases: [(String?, Authority.Kind?, BrokerPolicy)] = [
       ("https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/policy", nil, .automatic),
       ("https://adfs.contoso.test/adfs", nil, .automatic), ("https://contoso.ciamlogin.com", nil, .automatic),
@@ -140,16 +143,14 @@ struct BrokerTests {
       if policy == .automatic {
         let required = try client(.required, authority, kind: kind)
         let account = TestPerson.alice.brokerAccount
-        #expect(
-          await code { () async throws(IdentityError) in try await required.silent(account) } == .noBroker)
+        await expectError(.noBroker) { try await required.silent(account) }
       }
     }
     #expect(broker.questions == 0)
   }
 
   @Test func `Many callers at once cause one call to the broker`() async throws {
-    let (test, account) = try await signedIn()
-    test.clock.advance(3600)
+    let (test, account) = try await expired()
     broker.answer { _ in
       await Task.yield()
       return TestPerson.alice.brokerToken(at: test.clock.now)
@@ -164,8 +165,7 @@ struct BrokerTests {
   @Test func `A question to the broker ends with the last who waits for it, and nobody asks the server then`()
     async throws
   {
-    let (test, account) = try await signedIn()
-    test.clock.advance(3600)
+    let (test, account) = try await expired()
     let (held, holder) = AsyncStream<Void>.makeStream()
     broker.answer { _ throws(IdentityError) in
       for await _ in held {}
@@ -176,7 +176,7 @@ struct BrokerTests {
     try await eventually { !broker.requests.isEmpty }
     for caller in callers {
       caller.cancel()
-      await #expect(throws: IdentityError(.cancelled, "")) { try await caller.value }
+      await expectError(.cancelled) { try await caller.value }
     }
     // Returns, although the broker was not told to answer.
     await test.client.finishRenewals()
@@ -186,8 +186,7 @@ struct BrokerTests {
   }
 
   @Test func `Who comes after all others have gone gets an answer of their own`() async throws {
-    let (test, account) = try await signedIn()
-    test.clock.advance(3600)
+    let (test, account) = try await expired()
     let (held, holder) = AsyncStream<Void>.makeStream()
     let (ended, ender) = AsyncStream<Void>.makeStream()
     let clock = test.clock
@@ -201,7 +200,7 @@ struct BrokerTests {
     let first = Task { try await test.silent(account) }
     try await eventually { !broker.requests.isEmpty }
     first.cancel()
-    await #expect(throws: IdentityError(.cancelled, "")) { try await first.value }
+    await expectError(.cancelled) { try await first.value }
     let second = Task { try await test.silent(account) }
     for _ in 0..<100 { await Task.yield() }
     holder.finish()
@@ -210,18 +209,17 @@ struct BrokerTests {
   }
 
   @Test func `One who goes does not take the answer from the others`() async throws {
-    let (test, account) = try await signedIn()
-    test.clock.advance(3600)
-    let (held, holder) = AsyncStream<Void>.makeStream()
+    let (test, account) = try await expired()
+    let gate = Gate()
     broker.answer { _ in
-      for await _ in held {}
+      await gate.wait()
       return TestPerson.alice.brokerToken(at: test.clock.now)
     }
     let callers = (0..<2).map { _ in Task { try await test.silent(account) } }
-    try await eventually { !broker.requests.isEmpty }
+    await gate.arrival()
     callers[0].cancel()
-    await #expect(throws: IdentityError(.cancelled, "")) { try await callers[0].value }
-    holder.finish()
+    await expectError(.cancelled) { try await callers[0].value }
+    gate.open()
     #expect(try await callers[1].value.accessToken == "brokered-1")
   }
 
@@ -233,7 +231,7 @@ struct BrokerTests {
 
   @Test func `A claims challenge asks for another token, and says which one does not do`() async throws {
     let (test, account) = try await signedIn(.required)
-    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, access: "brokered-2") }
+    answer(test, "brokered-2")
     let claims = try claims()
     #expect(try await test.silent(account) { $0.claims = claims }.accessToken == "brokered-2")
     #expect(broker.requests[0].tokenToReplace == "access-1")
@@ -247,15 +245,12 @@ struct BrokerTests {
     let claims = try claims()
     for policy in [BrokerPolicy.automatic, .required] {
       let (test, account) = try await signedIn(policy)
-      broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, access: "access-1") }
+      answer(test, "access-1")
       if policy == .automatic {
-        test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "own-2")))
+        test.transport.answerTokens(test.tokens("own-2"))
         #expect(try await test.silent(account) { $0.claims = claims }.accessToken == "own-2")
       } else {
-        let answer = await code { () async throws(IdentityError) in
-          try await test.silent(account) { $0.claims = claims }
-        }
-        #expect(answer == .interactionRequired)
+        await expectError(.interactionRequired) { try await test.silent(account) { $0.claims = claims } }
       }
     }
   }
@@ -264,15 +259,12 @@ struct BrokerTests {
     for next in [#"{"access_token":{"nbf":{"essential":true,"value":"1800000060"}}}"#, try claims().json()] {
       let (test, account) = try await signedIn(.required)
       let (first, second) = (try claims(), try ClaimsRequest(json: next))
-      broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, access: "brokered-2") }
+      answer(test, "brokered-2")
       _ = try await test.silent(account) { $0.claims = first }
       test.clock.advance(60)
-      let answer = await code { () async throws(IdentityError) in
-        try await test.silent(account) { $0.claims = second }
-      }
-      #expect(answer == .interactionRequired)
+      await expectError(.interactionRequired) { try await test.silent(account) { $0.claims = second } }
       #expect(broker.requests.last?.tokenToReplace == "brokered-2")
-      broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, access: "brokered-3") }
+      answer(test, "brokered-3")
       #expect(try await test.silent(account) { $0.claims = second }.accessToken == "brokered-3")
     }
   }
@@ -284,7 +276,7 @@ struct BrokerTests {
   {
     let test = try client()
     broker.set(accounts: [TestPerson.alice.brokerAccount])
-    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    answer(test)
     let accounts = try await test.client.accountsFromDevice()
     #expect(accounts.map(\.source) == ["broker"])
     #expect(try await test.client.accounts().isEmpty)
@@ -330,14 +322,13 @@ struct BrokerTests {
     let options = options.value
     let (test, account) = try await signedIn()
     broker.set(accounts: [TestPerson.alice.brokerAccount])
-    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    answer(test)
     try await test.client.signOut(account, options)
     #expect(try await test.client.accountsFromDevice().isEmpty)
-    #expect(
-      await code { () async throws(IdentityError) in try await test.silent(account) } == .interactionRequired)
+    await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(broker.requests.isEmpty)
     broker.set(asksPerson: true)
-    _ = try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"], account: account))
+    _ = try await test.acquire(account: account)
     // And the session alone does not sign them in.
     #expect(broker.interactive.map(\.prompt) == [.login])
     #expect(try await test.client.accountsFromDevice().count == 1)
@@ -371,7 +362,7 @@ struct BrokerTests {
   @Test func `Nor does a wipe for all bring back those who were signed in`() async throws {
     let (test, alice) = try await signedIn()
     broker.set(accounts: [TestPerson.bob.brokerAccount])
-    broker.answer { _ in TestPerson.bob.brokerToken(at: test.clock.now) }
+    answer(test, of: .bob)
     _ = try await test.silent(TestPerson.bob.brokerAccount)
     #expect(try await test.client.accountsFromDevice().count == 2)
     try await test.client.signOut(alice, SignOutOptions(wipeCacheForAllAccounts: true))
@@ -379,35 +370,30 @@ struct BrokerTests {
   }
 
   @Test func `Nor when they sign out while the broker is asked`() async throws {
-    let (test, account) = try await signedIn(.required)
-    test.clock.advance(3600)
+    let (test, account) = try await expired(.required)
     broker.answer { _ in
       // The lock is held by the call, so behind its back.
       _ = try? await test.cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
       return TestPerson.alice.brokerToken(at: test.clock.now)
     }
-    #expect(
-      await code { () async throws(IdentityError) in try await test.silent(account) } == .interactionRequired)
+    await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(try await test.secrets(.accessToken).isEmpty)
   }
 
   @Test func `Another account's token is kept for nobody`() async throws {
-    let (test, account) = try await signedIn(.required)
-    test.clock.advance(3600)
+    let (test, account) = try await expired(.required)
     let count = try await test.recordCount()
     var nameless = TestPerson.bob.brokerToken(at: test.clock.now)
     nameless.account = nil
     for token in [TestPerson.bob.brokerToken(at: test.clock.now), nameless] {
       broker.answer { _ in token }
-      #expect(
-        await code { () async throws(IdentityError) in try await test.silent(account) } == .mismatchedUser)
+      await expectError(.mismatchedUser) { try await test.silent(account) }
     }
     #expect(try await test.recordCount() == count)
   }
 
   @Test func `A token with another client's ID token is kept for nobody`() async throws {
-    let (test, account) = try await signedIn(.required)
-    test.clock.advance(3600)
+    let (test, account) = try await expired(.required)
     let count = try await test.recordCount()
     for claims in [["aud": "another"], ["aud": .null], ["azp": "another"]] as [JSONObject] {
       broker.answer { _ in
@@ -415,41 +401,34 @@ struct BrokerTests {
         token.idToken = TestPerson.alice.idToken(at: test.clock.now, changing: claims)
         return token
       }
-      #expect(
-        await code { () async throws(IdentityError) in try await test.silent(account) } == .brokerFailed)
+      await expectError(.brokerFailed) { try await test.silent(account) }
     }
     #expect(try await test.recordCount() == count)
   }
 
   @Test func `Who may refresh without the broker does not share the refusal of who may not`() async throws {
-    let (test, account) = try await signedIn()
-    test.clock.advance(3600)
+    let (test, account) = try await expired()
     let gate = Gate()
     broker.answer { _ throws(IdentityError) in
       await gate.wait()
       throw IdentityError(.brokerFailed, "The broker.")
     }
-    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "own-2")))
-    async let strict = code { () async throws(IdentityError) in
-      try await test.silent(account) { $0.refreshesWithoutBroker = false }
-    }
-    try await eventually { broker.requests.count == 1 }
+    test.transport.answerTokens(test.tokens("own-2"))
+    let strict = Task { try await test.silent(account) { $0.refreshesWithoutBroker = false } }
+    await gate.arrival()
     async let lenient = test.silent(account)
     try await eventually { test.log.count(of: "Waiting for the account's turn.") >= 1 }
     gate.open()
-    #expect(await strict == .brokerFailed)
+    await expectError(.brokerFailed) { try await strict.value }
     #expect(try await lenient.accessToken == "own-2")
   }
 
   @Test func `An account that the server deleted goes from the cache`() async throws {
-    let (test, account) = try await signedIn(.required)
-    test.clock.advance(3600)
-    broker.answer { _ throws(IdentityError) in
-      var error = IdentityError(.interactionRequired, "Gone.")
-      (error.oauthError, error.subError) = ("invalid_grant", "user_account_deleted")
-      throw error
+    let (test, account) = try await expired(.required)
+    refuse(.interactionRequired) {
+      ($0.oauthError, $0.subError) = ("invalid_grant", "user_account_deleted")
     }
-    _ = await code { () async throws(IdentityError) in try await test.silent(account) }
+    await #expect(throws: IdentityError.self) { try await test.silent(account) }
     #expect(try await test.client.accounts().isEmpty)
   }
 
@@ -470,13 +449,13 @@ struct BrokerTests {
     store.refusesWrites.withLock { $0 = true }
     let test = try client(.required, store: store)
     broker.set(accounts: [TestPerson.alice.brokerAccount])
-    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    answer(test)
     let account = try #require(await test.client.accountsFromDevice().first)
     let result = try await test.silent(account)
     #expect(result.accessToken == "brokered-1")
     #expect(result.cacheError != nil)
     let automatic = try client(store: store)
-    #expect(await code { () async throws(IdentityError) in try await automatic.silent(account) } == .cache)
+    await expectError(.cache) { try await automatic.silent(account) }
   }
 
   @Test func `That a client belongs to a family is not forgotten over a token of the broker`() async throws {
@@ -485,34 +464,25 @@ struct BrokerTests {
     let account = try await first.signIn(changing: ["foci": "1"]).account
     let test = try TestClient(store: first.store, clock: first.clock, broker: broker)
     test.clock.advance(3600)
-    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    answer(test)
     #expect(try await test.silent(account).source == .broker)
     #expect(try await test.cache.snapshot().document.appMetadata.values.map(\.familyID) == ["1"])
   }
 
   @Test func `Neither token nor name reaches the log`() async throws {
-    let (test, account) = try await signedIn()
-    test.clock.advance(3600)
-    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    let (test, account) = try await expired()
+    answer(test)
     _ = try await test.silent(account)
-    broker.answer { _ throws(IdentityError) in
-      throw IdentityError(.brokerFailed, "The identity broker failed: alice@contoso.test.")
-    }
-    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "own-2")))
-    _ = try await test.silent(account) { $0.forceRefresh = true }
+    refuse(.brokerFailed) { $0.message = "The identity broker failed: alice@contoso.test." }
+    test.transport.answerTokens(test.tokens("own-2"))
+    _ = try await test.renew(account)
     test.clock.advance(3400)
     let required = try TestClient(store: test.store, clock: test.clock, broker: broker) {
       $0.brokerPolicy = .required
     }
     #expect(try await required.silent(account).accessToken == "own-2")
-    broker.answer { _ throws(IdentityError) in
-      var error = IdentityError(.interactionRequired, "User interaction is required")
-      error.oauthError = "alice@contoso.test"
-      throw error
-    }
-    #expect(
-      await code { () async throws(IdentityError) in try await required.silent(account) }
-        == .interactionRequired)
+    refuse(.interactionRequired) { $0.oauthError = "alice@contoso.test" }
+    await expectError(.interactionRequired) { try await required.silent(account) }
     #expect(!required.log.text.isEmpty && !required.log.text.contains("alice@contoso.test"))
     #expect(!test.log.text.isEmpty)
     for secret in ["brokered-1", "own-2", "alice@contoso.test"] { #expect(!test.log.text.contains(secret)) }
@@ -523,7 +493,7 @@ struct BrokerTests {
   @Test(arguments: [BrokerPolicy.automatic, .required])
   func `A broker that asks people goes before the browser`(policy: BrokerPolicy) async throws {
     let test = try client(policy)
-    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    answer(test)
     var request = InteractiveRequest(
       scopes: ["User.Read"], loginHint: "alice@contoso.test", prompt: .selectAccount)
     request.domainHint = "contoso.test"
@@ -541,11 +511,10 @@ struct BrokerTests {
   @Test func `One that does not is asked where it is required alone`() async throws {
     broker.set(asksPerson: false)
     let test = try client()
-    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now) }
+    answer(test)
     #expect(try await test.signIn().source == .network)
     let required = try client(.required)
-    #expect(
-      try await required.client.acquireToken(InteractiveRequest(scopes: ["User.Read"])).source == .broker)
+    #expect(try await required.acquire().source == .broker)
     // Neither does the broker know how to make an account, or what to consent to besides.
     broker.set(asksPerson: true)
     var request = InteractiveRequest(scopes: ["User.Read"], prompt: .create)
@@ -558,52 +527,40 @@ struct BrokerTests {
   @Test(arguments: [IdentityError.Code.brokerFailed, .network, .authorizationFailed, .interactionRequired])
   func `When it fails the browser is opened, once`(code: IdentityError.Code) async throws {
     let test = try client()
-    broker.answer { _ throws(IdentityError) in throw IdentityError(code, "No.") }
+    refuse(code)
     #expect(try await test.signIn().source == .network)
     #expect(test.browser.pages.count == 1)
     #expect(broker.interactive.count == 1)
     let required = try client(.required)
-    let answer = await self.code { () async throws(IdentityError) in
-      try await required.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
-    }
-    #expect(answer == code)
+    await expectError(code) { try await required.acquire() }
     #expect(required.browser.pages.isEmpty && required.transport.requests.isEmpty)
   }
 
   @Test(arguments: [IdentityError.Code.userCanceled, .cancelled])
   func `When the person gives up nothing else is asked`(code: IdentityError.Code) async throws {
     let test = try client()
-    broker.answer { _ throws(IdentityError) in throw IdentityError(code, "No.") }
-    let answer = await self.code { () async throws(IdentityError) in
-      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
-    }
-    #expect(answer == code)
+    refuse(code)
+    await expectError(code) { try await test.acquire() }
     #expect(test.browser.pages.isEmpty)
   }
 
   @Test func `Another person than was asked for is an error, and without one a new account`() async throws {
     let test = try client()
-    broker.answer { _ in TestPerson.bob.brokerToken(at: test.clock.now) }
+    answer(test, of: .bob)
     let alice = TestPerson.alice.brokerAccount
-    let answer = await code { () async throws(IdentityError) in
-      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"], account: alice))
-    }
-    #expect(answer == .mismatchedUser)
+    await expectError(.mismatchedUser) { try await test.acquire(account: alice) }
     #expect(try await test.recordCount() == 0)
-    let result = try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    let result = try await test.acquire()
     #expect(result.account.homeAccountID == TestPerson.bob.homeAccountID)
   }
 
   @Test func `What the broker did not grant is told, with what it did`() async throws {
     let test = try client()
     broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, scopes: "Mail.Read") }
-    do throws(IdentityError) {
-      _ = try await test.client.acquireToken(InteractiveRequest(scopes: ["Mail.Read", "Files.Read"]))
-      Issue.record("No error.")
-    } catch {
-      #expect(error.code == .serverDeclinedScopes)
-      #expect(error.declinedScopes == ["Files.Read"])
-      #expect(error.result?.accessToken == "brokered-1")
+    let error = await expectError(.serverDeclinedScopes) {
+      try await test.acquire(["Mail.Read", "Files.Read"])
     }
+    #expect(error?.declinedScopes == ["Files.Read"])
+    #expect(error?.result?.accessToken == "brokered-1")
   }
 }

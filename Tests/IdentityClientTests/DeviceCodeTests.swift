@@ -18,14 +18,18 @@ struct DeviceCodeTests {
     var first: DeviceCode? { codes.withLock { $0.first } }
   }
 
-  private static func codes(changing changes: JSONObject = [:]) -> JSONObject {
+  /// Answers with a code, and then answers what asks for the token.
+  private func answer(changing changes: JSONObject = [:], _ tokens: ScriptedAnswer...) {
     let fields: JSONObject = [
       "device_code": "device-1", "user_code": "ABCD-EFGH",
       "verification_uri": "https://microsoft.com/devicelogin", "expires_in": .integer(900),
       "interval": .integer(5), "message": "Open the page and enter the code.",
     ]
-    return fields.merging(changes) { $1 }.filter { $0.value != .null }
+    test.transport.answerDevices(.json(fields.merging(changes) { $1 }.filter { $0.value != .null }))
+    tokens.forEach { test.transport.answerTokens($0) }
   }
+
+  private var tokens: ScriptedAnswer { .json(TestPerson.alice.tokens(at: test.clock.now)) }
 
   private func acquire(_ scopes: [String] = ["User.Read"]) async throws(IdentityError) -> AuthenticationResult
   {
@@ -38,10 +42,9 @@ struct DeviceCodeTests {
   func `Shows the code, waits and gives a token that a silent call then finds without the network`()
     async throws
   {
-    test.transport.answerDevices(.json(Self.codes()))
-    test.transport.answerTokens(
+    answer(
       .refusal("authorization_pending", code: 70016), .refusal("authorization_pending", code: 70016),
-      .json(TestPerson.alice.tokens(at: test.clock.now)))
+      tokens)
     let result = try await acquire()
 
     let code = try #require(shown.first)
@@ -72,65 +75,49 @@ struct DeviceCodeTests {
     #expect(test.transport.requests.count == before)
   }
 
-  @Test(.conformance(55))
-  func `Asks five seconds less often after each slow_down, for good`() async throws {
-    test.transport.answerDevices(.json(Self.codes(changing: ["interval": "3"])))
-    test.transport.answerTokens(
+  @Test(.conformance(55)) func `Asks five seconds less often after each slow_down, for good`() async throws {
+    answer(
+      changing: ["interval": "3"],
       .refusal("slow_down"), .refusal("authorization_pending"), .refusal("slow_down"),
-      .json(TestPerson.alice.tokens(at: test.clock.now)))
+      tokens)
     _ = try await acquire()
     #expect(test.clock.waits == [.seconds(3), .seconds(8), .seconds(8), .seconds(13)])
   }
 
-  @Test(
-    .conformance(56),
-    arguments: [
-      "access_denied", "authorization_declined",
-    ])
+  @Test(.conformance(56), arguments: ["access_denied", "authorization_declined"])
   func `A person who declines is told apart, in both spellings`(_ name: String) async throws {
-    test.transport.answerDevices(.json(Self.codes()))
-    test.transport.answerTokens(.refusal(name))
-    await #expect(throws: IdentityError(.userCanceled, "")) { try await acquire() }
+    answer(.refusal(name))
+    await expectError(.userCanceled) { try await acquire() }
     #expect(try await test.recordCount() == 0)
   }
 
-  @Test(.conformance(57))
-  func `A code that expired at the server`() async throws {
-    test.transport.answerDevices(.json(Self.codes()))
-    test.transport.answerTokens(.refusal("expired_token", code: 70020))
-    await #expect(throws: IdentityError(.deviceCodeExpired, "")) { try await acquire() }
+  @Test(.conformance(57)) func `A code that expired at the server`() async throws {
+    answer(.refusal("expired_token", code: 70020))
+    await expectError(.deviceCodeExpired) { try await acquire() }
   }
 
-  @Test(.conformance(57))
-  func `Stops by itself when the code has expired`() async throws {
-    test.transport.answerDevices(.json(Self.codes(changing: ["expires_in": .integer(14)])))
-    test.transport.answerTokens(.refusal("authorization_pending"), .refusal("authorization_pending"))
-    await #expect(throws: IdentityError(.deviceCodeExpired, "")) { try await acquire() }
+  @Test(.conformance(57)) func `Stops by itself when the code has expired`() async throws {
+    answer(
+      changing: ["expires_in": .integer(14)], .refusal("authorization_pending"),
+      .refusal("authorization_pending"))
+    await expectError(.deviceCodeExpired) { try await acquire() }
     #expect(test.clock.waits.count == 2)
     #expect(test.transport.answersLeft == 0)
   }
 
-  @Test(
-    .conformance(57),
-    arguments: [
-      ("bad_verification_code", 400), ("device_not_found", 404),
-    ])
+  @Test(.conformance(57), arguments: [("bad_verification_code", 400), ("device_not_found", 404)])
   func `A code that the server does not know, also with status 404`(_ name: String, _ status: Int)
     async throws
   {
-    test.transport.answerDevices(.json(Self.codes()))
-    test.transport.answerTokens(.refusal(name, status: status))
-    let error = await #expect(throws: IdentityError.self) { try await acquire() }
-    #expect(error?.code == .authorizationFailed)
+    answer(.refusal(name, status: status))
+    let error = await expectError(.authorizationFailed) { try await acquire() }
     #expect(error?.oauthError == name)
     #expect(error?.httpStatus == status)
   }
 
-  @Test(.conformance(58))
-  func `A refusal with status 200 is a refusal`() async throws {
+  @Test(.conformance(58)) func `A refusal with status 200 is a refusal`() async throws {
     test.transport.answerDevices(.refusal("invalid_client", status: 200, code: 7_000_218))
-    let error = await #expect(throws: IdentityError.self) { try await acquire() }
-    #expect(error?.code == .invalidClient)
+    let error = await expectError(.invalidClient) { try await acquire() }
     #expect(error?.advice?.contains("public client flows") == true)
     #expect(shown.first == nil)
   }
@@ -138,37 +125,22 @@ struct DeviceCodeTests {
   @Test(
     .conformance(59),
     arguments: [
-      HTTPTransportError.connectionLost("reset"), .timedOut, .cannotConnect("down"),
-    ])
-  func `A poll that is lost on the way changes nothing but the pace`(_ failure: HTTPTransportError)
-    async throws
-  {
-    test.transport.answerDevices(.json(Self.codes()))
-    test.transport.answerTokens(
-      .failure(failure), .failure(failure), .json(TestPerson.alice.tokens(at: test.clock.now)))
+      [.failure(.connectionLost("reset")), .failure(.connectionLost("reset"))],
+      [.failure(.timedOut), .failure(.timedOut)],
+      [.failure(.cannotConnect("down")), .failure(.cannotConnect("down"))],
+      [.text("<html>portal</html>", status: 200)],
+      [.text("oops", status: 503), .text("oops", status: 503)],
+    ] as [[ScriptedAnswer]])
+  func `A poll that is lost, or answered by a proxy or a failing server, is repeated`(
+    _ answers: [ScriptedAnswer]
+  ) async throws {
+    answer()
+    for answer in answers + [tokens] { test.transport.answerTokens(answer) }
     #expect(try await acquire().accessToken == "access-1")
   }
 
-  @Test(.conformance(59))
-  func `A proxy's page is no answer to a poll`() async throws {
-    test.transport.answerDevices(.json(Self.codes()))
-    test.transport.answerTokens(
-      .text("<html>portal</html>", status: 200), .json(TestPerson.alice.tokens(at: test.clock.now)))
-    #expect(try await acquire().accessToken == "access-1")
-  }
-
-  @Test(.conformance(59))
-  func `A server that fails once is asked again`() async throws {
-    test.transport.answerDevices(.json(Self.codes()))
-    test.transport.answerTokens(
-      .text("oops", status: 503), .text("oops", status: 503),
-      .json(TestPerson.alice.tokens(at: test.clock.now)))
-    #expect(try await acquire().accessToken == "access-1")
-  }
-
-  @Test(.conformance(59))
-  func `Ends at once when the task is cancelled`() async throws {
-    test.transport.answerDevices(.json(Self.codes()))
+  @Test(.conformance(59)) func `Ends at once when the task is cancelled`() async throws {
+    answer()
     let task = Mutex<Task<AuthenticationResult, any Error>?>(nil)
     test.clock.onWait.withLock {
       $0 = { _ in
@@ -178,7 +150,7 @@ struct DeviceCodeTests {
     }
     let begun = Task { try await self.acquire() as AuthenticationResult }
     task.withLock { $0 = begun }
-    await #expect(throws: IdentityError(.cancelled, "")) { try await begun.value }
+    await expectError(.cancelled) { try await begun.value }
     #expect(test.transport.tokenRequests.isEmpty)
   }
 
@@ -188,19 +160,16 @@ struct DeviceCodeTests {
       "http://microsoft.com/devicelogin", "javascript:alert(1)", "https://", "https://me@evil.test/",
     ])
   func `Sends nobody to a page without TLS`(_ address: String) async throws {
-    test.transport.answerDevices(.json(Self.codes(changing: ["verification_uri": .string(address)])))
-    await #expect(throws: IdentityError(.invalidResponse, "")) { try await acquire() }
+    answer(changing: ["verification_uri": .string(address)])
+    await expectError(.invalidResponse) { try await acquire() }
     #expect(shown.first == nil)
   }
 
-  @Test(.conformance(60))
-  func `Nothing that is shown can drive a terminal`() async throws {
-    test.transport.answerDevices(
-      .json(
-        Self.codes(changing: [
-          "message": "Open\u{1B}[2J\r\nthe \u{202E}page\u{7}.", "user_code": "AB\u{1B}]0;x\u{7}CD",
-        ])))
-    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now)))
+  @Test(.conformance(60)) func `Nothing that is shown can drive a terminal`() async throws {
+    answer(
+      changing: [
+        "message": "Open\u{1B}[2J\r\nthe \u{202E}page\u{7}.", "user_code": "AB\u{1B}]0;x\u{7}CD",
+      ], tokens)
     _ = try await acquire()
     let code = try #require(shown.first)
     #expect(code.message == "Open [2J the page .")
@@ -214,8 +183,7 @@ struct DeviceCodeTests {
       ("soon", 5), (.double(0.001), 1),
     ])
   func `Absurd intervals become sensible ones`(_ interval: JSONValue, _ seconds: Double) async throws {
-    test.transport.answerDevices(.json(Self.codes(changing: ["interval": interval])))
-    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now)))
+    answer(changing: ["interval": interval], tokens)
     _ = try await acquire()
     #expect(shown.first?.interval == .seconds(seconds))
     #expect(test.clock.waits == [.seconds(seconds)])
@@ -223,22 +191,20 @@ struct DeviceCodeTests {
 
   @Test(.conformance(60))
   func `An absurd lifetime does not keep the program waiting for ever`() async throws {
-    test.transport.answerDevices(
-      .json(Self.codes(changing: ["expires_in": .integer(1_000_000_000), "interval": .integer(60)])))
+    answer(changing: ["expires_in": .integer(1_000_000_000), "interval": .integer(60)])
     test.transport.script { seen in
       seen.url.path.hasSuffix("/token") ? .refusal("authorization_pending") : nil
     }
-    await #expect(throws: IdentityError(.deviceCodeExpired, "")) { try await acquire() }
+    await expectError(.deviceCodeExpired) { try await acquire() }
     #expect(test.clock.waits.count < 61)
   }
 
-  @Test
-  func `An authority without such an endpoint says so`() async throws {
+  @Test func `An authority without such an endpoint says so`() async throws {
     let other = try TestClient("https://id.example.test", kind: .oidc)
     other.transport.setMetadata([
       "issuer": "https://id.example.test", "device_authorization_endpoint": .null,
     ])
-    await #expect(throws: IdentityError(.invalidParameter, "")) {
+    await expectError(.invalidParameter) {
       try await other.client.acquireToken(DeviceCodeRequest(scopes: ["a"]) { _ in })
     }
   }

@@ -14,17 +14,6 @@ struct FailureTests {
 
   init() throws { test = try TestClient() }
 
-  /// Signs alice in and lets her token expire.
-  private func expired() async throws -> Account {
-    let account = try await test.signIn().account
-    test.clock.advance(4000)
-    return account
-  }
-
-  private func tokens(_ changes: JSONObject = [:]) -> ScriptedAnswer {
-    .json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2", changing: changes))
-  }
-
   @Test(
     .conformance(61, 62),
     arguments: [
@@ -35,11 +24,10 @@ struct FailureTests {
   func `Every way in which the network fails is told apart, and the refresh token stays`(
     _ failure: HTTPTransportError, _ attempts: Int
   ) async throws {
-    let account = try await expired()
+    let account = try await test.expired()
     let before = test.transport.tokenRequests.count
     test.transport.answerTokens(.failure(failure), .failure(failure))
-    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
-    #expect(error?.code == .network)
+    let error = await expectError(.network) { try await test.silent(account) }
     #expect(error?.transportError == failure)
     #expect(error?.isThrottled == false)
     #expect(test.transport.tokenRequests.count == before + attempts)
@@ -48,30 +36,27 @@ struct FailureTests {
     if case .untrustedServer = failure { #expect(error?.advice?.contains("certificates") == true) }
   }
 
-  @Test(.conformance(61))
-  func `The task's end is no failure of the network`() async throws {
-    let account = try await expired()
+  @Test(.conformance(61)) func `The task's end is no failure of the network`() async throws {
+    let account = try await test.expired()
     test.transport.answerTokens(.failure(.cancelled))
-    await #expect(throws: IdentityError(.cancelled, "")) { try await test.silent(account) }
+    await expectError(.cancelled) { try await test.silent(account) }
   }
 
-  @Test(.conformance(63))
-  func `A server that fails once is asked again half a second later`() async throws {
-    let account = try await expired()
-    test.transport.answerTokens(.text("oops", status: 500), tokens())
+  @Test(.conformance(63)) func `A server that fails once is asked again half a second later`() async throws {
+    let account = try await test.expired()
+    test.transport.answerTokens(.text("oops", status: 500), test.tokens())
     #expect(try await test.silent(account).accessToken == "access-2")
     #expect(test.clock.waits == [.milliseconds(500)])
   }
 
-  @Test(.conformance(63))
-  func `How often and how soon can be set`() async throws {
-    let account = try await expired()
-    let own = try TestClient(store: test.store, clock: test.clock) { configuration in
+  @Test(.conformance(63)) func `How often and how soon can be set`() async throws {
+    let account = try await test.expired()
+    let own = try test.another { configuration in
       configuration.httpRetryCount = 3
       configuration.httpRetryInterval = .seconds(2)
     }
     own.transport.answerTokens(
-      .text("", status: 500), .text("", status: 502), .text("", status: 504), tokens())
+      .text("", status: 500), .text("", status: 502), .text("", status: 504), test.tokens())
     #expect(try await own.silent(account).accessToken == "access-2")
     #expect(test.clock.waits == [.seconds(2), .seconds(2), .seconds(2)])
   }
@@ -126,7 +111,7 @@ struct FailureTests {
     _ status: Int, _ retryAfter: String?, _ seconds: Double
   ) async throws {
     guard status != 200 else { return }
-    let account = try await expired()
+    let account = try await test.expired()
     let answer = ScriptedAnswer.refusal(
       "temporarily_unavailable", status: status, headers: retryAfter.map { ["Retry-After": $0] } ?? [:])
     test.transport.answerTokens(answer)
@@ -143,22 +128,21 @@ struct FailureTests {
       #expect(test.transport.requests.count == before)
       test.clock.advance(2)
     }
-    test.transport.answerTokens(tokens())
+    test.transport.answerTokens(test.tokens())
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
-  @Test(.conformance(63))
-  func `A date says it too`() async throws {
-    let account = try await expired()
+  @Test(.conformance(63)) func `A date says it too`() async throws {
+    let account = try await test.expired()
     // The clock stands at 2027-01-15 09:06:40 GMT now.
     test.transport.answerTokens(
       .json([:], status: 429, headers: ["Retry-After": "Fri, 15 Jan 2027 09:08:20 GMT"]))
-    await #expect(throws: IdentityError(.unhandledResponse, "")) { try await test.silent(account) }
+    await expectError(.unhandledResponse) { try await test.silent(account) }
     test.clock.advance(98)
     let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
     #expect(error?.isThrottled == true)
     test.clock.advance(4)
-    test.transport.answerTokens(tokens())
+    test.transport.answerTokens(test.tokens())
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
@@ -166,12 +150,10 @@ struct FailureTests {
   func `Another request is not held back, and the lookup of the same answer names the call's own id`()
     async throws
   {
-    let account = try await expired()
+    let account = try await test.expired()
     test.transport.answerTokens(.json([:], status: 429))
-    await #expect(throws: IdentityError(.unhandledResponse, "")) { try await test.silent(account) }
-    test.transport.answerTokens(
-      .json(
-        TestPerson.alice.tokens(at: test.clock.now, scope: "Other", access: "other", refresh: "refresh-1")))
+    await expectError(.unhandledResponse) { try await test.silent(account) }
+    test.transport.answerTokens(test.tokens("other", refresh: "refresh-1", scope: "Other"))
     #expect(try await test.silent(account, ["Other"]).accessToken == "other")
     let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
     #expect(error?.isThrottled == true)
@@ -179,9 +161,9 @@ struct FailureTests {
 
   @Test(.conformance(64))
   func `What needs a person is not asked for again, until one signs in`() async throws {
-    let account = try await expired()
+    let account = try await test.expired()
     test.transport.answerTokens(.refusal("invalid_grant", "basic_action"))
-    await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(account) }
+    await expectError(.interactionRequired) { try await test.silent(account) }
     let before = test.transport.requests.count
     let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
     #expect(error?.isThrottled == true)
@@ -190,32 +172,29 @@ struct FailureTests {
     #expect(test.transport.requests.count == before)
     // The server gives the refresh token it gave before.
     try await test.signIn(scopes: ["Something.Else"])
-    test.transport.answerTokens(tokens())
+    test.transport.answerTokens(test.tokens())
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
-  @Test(.conformance(64))
-  func `Or until two minutes have passed`() async throws {
-    let account = try await expired()
+  @Test(.conformance(64)) func `Or until two minutes have passed`() async throws {
+    let account = try await test.expired()
     test.transport.answerTokens(.refusal("invalid_grant"), .refusal("invalid_grant"))
-    await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(account) }
+    await expectError(.interactionRequired) { try await test.silent(account) }
     test.clock.advance(121)
     let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
     #expect(error?.isThrottled == false)
   }
 
-  @Test(.conformance(64))
-  func `A clock that is put back does not prolong it`() async throws {
-    let account = try await expired()
+  @Test(.conformance(64)) func `A clock that is put back does not prolong it`() async throws {
+    let account = try await test.expired()
     test.transport.answerTokens(.json([:], status: 429))
-    await #expect(throws: IdentityError(.unhandledResponse, "")) { try await test.silent(account) }
+    await expectError(.unhandledResponse) { try await test.silent(account) }
     test.clock.advance(-100)
-    test.transport.answerTokens(tokens())
+    test.transport.answerTokens(test.tokens())
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
-  @Test(.conformance(64))
-  func `The memory for it is bounded`() {
+  @Test(.conformance(64)) func `The memory for it is bounded`() {
     let throttle = Throttle()
     let now = Date(timeIntervalSince1970: 0)
     for number in 0..<1500 {
@@ -242,10 +221,14 @@ struct FailureTests {
     async throws
   {
     let (text, status, code) = row.value
-    let account = try await expired()
-    test.transport.answerTokens(.text(text, status: status))
-    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
-    #expect(error?.code == code)
+    try await expectFailure(code, after: .text(text, status: status))
+  }
+
+  /// Expects an answer of the token endpoint to fail the request, and to leave the refresh token where it is.
+  private func expectFailure(_ code: IdentityError.Code, after answer: ScriptedAnswer) async throws {
+    let account = try await test.expired()
+    test.transport.answerTokens(answer)
+    await expectError(code) { try await test.silent(account) }
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
@@ -256,11 +239,7 @@ struct FailureTests {
       Array(#"{"access_token":"a"#.utf8) + [0xE9] + Array(#"","expires_in":3600}"#.utf8),
     ] as [[UInt8]]).abbreviated)
   func `Bytes that are no text are an error`(_ bytes: Named<[UInt8]>) async throws {
-    let bytes = bytes.value
-    let account = try await expired()
-    test.transport.answerTokens(.bytes(bytes))
-    await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.silent(account) }
-    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+    try await expectFailure(.invalidResponse, after: .bytes(bytes.value))
   }
 
   @Test(
@@ -277,8 +256,8 @@ struct FailureTests {
     async throws
   {
     let (changes, lifetime) = row.value
-    let account = try await expired()
-    test.transport.answerTokens(tokens(changes))
+    let account = try await test.expired()
+    test.transport.answerTokens(test.tokens(changing: changes))
     let result = try await test.silent(account)
     #expect(result.accessToken == "access-2")
     #expect(result.expiresOn == test.clock.now.addingTimeInterval(lifetime))
@@ -289,11 +268,11 @@ struct FailureTests {
     .conformance(65),
     arguments: [nil, .string(""), .string(" "), .null, .integer(1), .string("a\r\nX: y")] as [JSONValue?])
   func `An answer without an access token is none, and changes nothing`(_ token: JSONValue?) async throws {
-    let account = try await expired()
+    let account = try await test.expired()
     var answer: JSONObject = ["refresh_token": "refresh-2", "token_type": "Bearer"]
     answer["access_token"] = token
-    test.transport.answerTokens(.json(answer), tokens([:]))
-    await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.silent(account) }
+    test.transport.answerTokens(.json(answer), test.tokens())
+    await expectError(.invalidResponse) { try await test.silent(account) }
     #expect(try await test.silent(account).accessToken == "access-2")
     #expect(Set(test.transport.tokenRequests.suffix(2).map { $0.form["refresh_token"] }).count == 1)
   }
@@ -310,23 +289,19 @@ struct FailureTests {
   func `Refusals of the application itself are no matter for the person`(
     _ name: String, _ subError: String?, _ code: IdentityError.Code
   ) async throws {
-    let account = try await expired()
+    let account = try await test.expired()
     test.transport.answerTokens(.refusal(name, subError))
-    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
-    #expect(error?.code == code)
+    let error = await expectError(code) { try await test.silent(account) }
     #expect(error?.oauthError == name)
     #expect(error?.subError == subError)
   }
 
-  @Test
-  func `The next request tells the server how those before it ended`() async throws {
-    let account = try await expired()
+  @Test func `The next request tells the server how those before it ended`() async throws {
+    let account = try await test.expired()
     let id = UUID()
     test.transport.answerTokens(.refusal("invalid_grant"))
     await #expect(throws: IdentityError.self) { try await test.silent(account) { $0.correlationID = id } }
-    test.transport.answerTokens(
-      .json(TestPerson.alice.tokens(at: test.clock.now, scope: "Other")),
-      .json(TestPerson.alice.tokens(at: test.clock.now, scope: "Third")))
+    test.transport.answerTokens(test.tokens(scope: "Other"), test.tokens(scope: "Third"))
     _ = try await test.silent(account, ["Other"])
     #expect(
       test.transport.tokenRequests.last?.headers["x-client-last-telemetry"]
@@ -349,15 +324,12 @@ struct FailureTests {
     test.transport.answerTokens(.text("", status: 503), .text("", status: 503))
     let failure = await #expect(throws: IdentityError.self) { try await test.silent(result.account) }
     test.clock.advance(100)
-    test.transport.answerTokens(
-      .json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2", refresh: "refresh-2")))
+    test.transport.answerTokens(test.tokens())
     let second = try await test.silent(result.account)
     _ = try await test.silent(result.account)
     test.store.refusesWrites.withLock { $0 = true }
     test.transport.answerTokens(.refusal("invalid_grant", "bad_token"))
-    await #expect(throws: IdentityError.self) {
-      try await test.silent(result.account) { $0.forceRefresh = true }
-    }
+    await #expect(throws: IdentityError.self) { try await test.renew(result.account) }
     let log = test.log.text
     #expect(log.contains("The server gave tokens."))
     #expect(log.contains("could not be removed"))
@@ -370,8 +342,7 @@ struct FailureTests {
     for person in people { #expect(!log.contains(person)) }
   }
 
-  @Test(.conformance(72))
-  func `Who wants to see people in the log may`() async throws {
+  @Test(.conformance(72)) func `Who wants to see people in the log may`() async throws {
     let own = try TestClient { $0.logsPersonalData = true }
     try await own.signIn()
     #expect(own.log.text.contains(TestPerson.alice.homeAccountID))

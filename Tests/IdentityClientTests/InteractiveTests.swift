@@ -13,8 +13,7 @@ struct InteractiveTests {
 
   init() throws { test = try TestClient() }
 
-  @Test(.conformance(1))
-  func `Code with PKCE, a form as answer, state and nonce`() async throws {
+  @Test(.conformance(1)) func `Code with PKCE, a form as answer, state and nonce`() async throws {
     let result = try await test.signIn()
     #expect(result.accessToken == "access-1")
     #expect(result.source == .network)
@@ -50,8 +49,7 @@ struct InteractiveTests {
     #expect(sent.form["client_secret"] == nil)
   }
 
-  @Test
-  func `Every sign-in has a state, a nonce and a proof of its own`() async throws {
+  @Test func `Every sign-in has a state, a nonce and a proof of its own`() async throws {
     var seen: Set<String> = []
     for _ in 0..<3 {
       try await test.signIn()
@@ -61,8 +59,7 @@ struct InteractiveTests {
     }
   }
 
-  @Test
-  func `What the application asks for is asked for`() async throws {
+  @Test func `What the application asks for is asked for`() async throws {
     let own = try TestClient { configuration in
       configuration.capabilities = ["CP1", "CP2"]
       configuration.applicationName = "Mail"
@@ -108,9 +105,7 @@ struct InteractiveTests {
     #expect(own.browser.lastQuery["brk_client_id"] == "host")
     #expect(own.browser.lastQuery["brk_redirect_uri"] == "msauth.com.example.host://auth")
     own.transport.answerTokens(.refusal("invalid_grant"))
-    await #expect(throws: IdentityError(.interactionRequired, "")) {
-      try await own.silent(account) { $0.forceRefresh = true }
-    }
+    await expectError(.interactionRequired) { try await own.renew(account) }
     for sent in own.transport.tokenRequests {
       #expect(sent.form["brk_client_id"] == "host")
       #expect(sent.form["brk_redirect_uri"] == "msauth.com.example.host://auth")
@@ -135,9 +130,7 @@ struct InteractiveTests {
     #expect(test.log.count(of: "The browser cannot be asked for a private window") == 1)
   }
 
-  @Test(arguments: [
-    Prompt.promptIfNecessary, .selectAccount,
-  ])
+  @Test(arguments: [Prompt.promptIfNecessary, .selectAccount])
   func `A known account is named to the server, unless the person shall choose one`(_ prompt: Prompt)
     async throws
   {
@@ -151,9 +144,7 @@ struct InteractiveTests {
     #expect(query["prompt"] == (prompt == .selectAccount ? "select_account" : nil))
   }
 
-  @Test(arguments: [
-    (Prompt.promptIfNecessary, "login"), (.selectAccount, "login"), (.consent, "consent"),
-  ])
+  @Test(arguments: [(Prompt.promptIfNecessary, "login"), (.selectAccount, "login"), (.consent, "consent")])
   func `Who signed out has to enter the password again, unless consent is asked for`(
     _ prompt: Prompt, _ expected: String
   ) async throws {
@@ -163,6 +154,12 @@ struct InteractiveTests {
       request: InteractiveRequest(scopes: ["User.Read"], account: account, prompt: prompt))
     #expect(test.browser.lastQuery["prompt"] == expected)
     #expect(try await test.client.accounts().count == 1)
+  }
+
+  /// Signs alice in at an OpenID Connect provider, which knows no client info and no tenant.
+  private func signIn(_ provider: TestClient) async throws(IdentityError) {
+    try await provider.signIn(
+      changing: ["client_info": .null], idToken: ["iss": "https://id.example.test/realm", "tid": .null])
   }
 
   @Test(
@@ -176,8 +173,7 @@ struct InteractiveTests {
   ) async throws {
     let other = try TestClient("https://id.example.test/realm", kind: .oidc)
     other.transport.setMetadata(["response_modes_supported": modes])
-    try await other.signIn(
-      changing: ["client_info": .null], idToken: ["iss": "https://id.example.test/realm", "tid": .null])
+    try await signIn(other)
     #expect(other.browser.modes == [expected])
     #expect(other.browser.lastQuery["response_mode"] == expected.rawValue)
     #expect(other.browser.lastQuery["client_info"] == nil)
@@ -187,10 +183,7 @@ struct InteractiveTests {
   @Test(.conformance(3, 4), arguments: [501_481, 54005])
   func `A refused code stores nothing and is not sent again`(_ number: Int) async throws {
     test.transport.answerTokens(.refusal("invalid_grant", code: number))
-    let error = await #expect(throws: IdentityError.self) {
-      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
-    }
-    #expect(error?.code == .invalidGrant)
+    let error = await expectError(.invalidGrant) { try await test.acquire() }
     #expect(error?.stsErrorCodes == [number])
     #expect(test.transport.tokenRequests.count == 1)
     #expect(try await test.recordCount() == 0)
@@ -205,10 +198,7 @@ struct InteractiveTests {
     _ failure: HTTPTransportError, _ count: Int
   ) async throws {
     test.transport.answerTokens(.failure(failure), .failure(failure))
-    let error = await #expect(throws: IdentityError.self) {
-      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
-    }
-    #expect(error?.code == .network)
+    let error = await expectError(.network) { try await test.acquire() }
     #expect(error?.transportError == failure)
     #expect(test.transport.tokenRequests.count == count)
   }
@@ -216,9 +206,7 @@ struct InteractiveTests {
   @Test(.conformance(63), arguments: [500, 503])
   func `A code that a failing server may have taken is not sent again`(_ status: Int) async throws {
     test.transport.answerTokens(.json([:], status: status), .json([:], status: status))
-    await #expect(throws: IdentityError(.serverError, "")) {
-      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
-    }
+    await expectError(.serverError) { try await test.acquire() }
     #expect(test.transport.tokenRequests.count == 1)
   }
 
@@ -229,35 +217,32 @@ struct InteractiveTests {
       answer["state"] = state
       return answer
     }
-    await #expect(throws: IdentityError(.invalidState, "")) { try await test.signIn() }
+    await expectError(.invalidState) { try await test.signIn() }
     #expect(test.transport.tokenRequests.isEmpty)
   }
 
   @Test(.conformance(5, 6))
   func `The authenticator is told which answers belong to the sign-in, errors among them`() async throws {
-    let picky = PickyBrowser()
-    let client = PublicClient(
-      configuration: ClientConfiguration(clientID: TestPerson.clientID), cache: test.cache,
-      transport: test.transport, authenticator: picky, now: { Date(timeIntervalSince1970: 1_800_000_000) })
-    await #expect(throws: IdentityError(.userCanceled, "")) {
-      try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    let verdicts = Mutex<[Bool]>([])
+    test.browser.expectation { isExpected, query in
+      let good = ["error": "access_denied", "state": query["state"] ?? ""]
+      for answer in [["error": "access_denied"], ["code": "x", "state": "wrong"], [:], good] {
+        verdicts.withLock { $0.append(isExpected(answer)) }
+      }
+      return good
     }
-    #expect(picky.verdicts.withLock { $0 } == [false, false, false, true])
+    await expectError(.userCanceled) { try await test.acquire() }
+    #expect(verdicts.withLock { $0 } == [false, false, false, true])
   }
 
   @Test(.conformance(7), arguments: [JSONValue.string("other"), .null])
   func `An ID token with another nonce is refused`(_ nonce: JSONValue) async throws {
-    await #expect(throws: IdentityError(.invalidResponse, "")) {
-      try await test.signIn(idToken: ["nonce": nonce])
-    }
+    await expectError(.invalidResponse) { try await test.signIn(idToken: ["nonce": nonce]) }
     #expect(try await test.recordCount() == 0)
   }
 
-  @Test(.conformance(7))
-  func `And so is an answer without an ID token`() async throws {
-    await #expect(throws: IdentityError(.invalidResponse, "")) {
-      try await test.signIn(changing: ["id_token": .null])
-    }
+  @Test(.conformance(7)) func `And so is an answer without an ID token`() async throws {
+    await expectError(.invalidResponse) { try await test.signIn(changing: ["id_token": .null]) }
   }
 
   @Test(
@@ -273,8 +258,7 @@ struct InteractiveTests {
   func `An ID token for or from somebody else, or of another time, is refused`(_ changes: Named<JSONObject>)
     async throws
   {
-    let changes = changes.value
-    await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn(idToken: changes) }
+    await expectError(.invalidResponse) { try await test.signIn(idToken: changes.value) }
     #expect(try await test.recordCount() == 0)
   }
 
@@ -299,9 +283,7 @@ struct InteractiveTests {
       let token = TestPerson.alice.idToken(at: clock.now, changing: ["nonce": nonce], algorithm: algorithm)
       return .json(TestPerson.alice.tokens(at: clock.now, changing: ["id_token": .string(token)]))
     }
-    await #expect(throws: IdentityError(.invalidResponse, "")) {
-      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
-    }
+    await expectError(.invalidResponse) { try await test.acquire() }
   }
 
   @Test(
@@ -315,19 +297,11 @@ struct InteractiveTests {
   ) async throws {
     let other = try TestClient("https://id.example.test/realm", kind: .oidc)
     other.transport.setMetadata(["authorization_response_iss_parameter_supported": .bool(isPromised)])
-    other.browser.person { query in
-      var answer = ["code": "code-1", "state": query["state"] ?? ""]
-      answer["iss"] = issuer
-      return answer
-    }
-    func signIn() async throws(IdentityError) {
-      try await other.signIn(
-        changing: ["client_info": .null], idToken: ["iss": "https://id.example.test/realm", "tid": .null])
-    }
+    other.browser.answer(adding: issuer.map { ["iss": $0] } ?? [:])
     if isGood {
-      try await signIn()
+      try await signIn(other)
     } else {
-      await #expect(throws: IdentityError(.invalidResponse, "")) { try await signIn() }
+      await expectError(.invalidResponse) { try await signIn(other) }
       #expect(other.transport.tokenRequests.isEmpty)
     }
   }
@@ -345,11 +319,11 @@ struct InteractiveTests {
     ])
   func `An issuer of many tenants is named by one of them`(_ issuer: String, _ isGood: Bool) async throws {
     test.transport.setMetadata(["authorization_response_iss_parameter_supported": .bool(true)])
-    test.browser.person { query in ["code": "code-1", "state": query["state"] ?? "", "iss": issuer] }
+    test.browser.answer(adding: ["iss": issuer])
     if isGood {
       try await test.signIn()
     } else {
-      await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn() }
+      await expectError(.invalidResponse) { try await test.signIn() }
       #expect(try await test.recordCount() == 0)
     }
   }
@@ -367,14 +341,12 @@ struct InteractiveTests {
     async throws
   {
     test.browser.person { query in answer.merging(["state": query["state"] ?? ""]) { $1 } }
-    let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
-    #expect(error?.code == code)
+    let error = await expectError(code) { try await test.signIn() }
     #expect(error?.oauthError == answer["error"])
     #expect(error?.correlationID != nil)
   }
 
-  @Test(.conformance(17))
-  func `What a server writes cannot drive a terminal`() async throws {
+  @Test(.conformance(17)) func `What a server writes cannot drive a terminal`() async throws {
     test.browser.person { query in
       [
         "error": "server_error", "error_description": "AADSTS90033: <script>\u{1B}[2J\r\n\u{7}gone",
@@ -387,43 +359,36 @@ struct InteractiveTests {
     #expect(error?.advice?.contains("try again later") == true)
   }
 
-  @Test(
-    .conformance(13),
-    arguments: [
-      IdentityError.Code.timedOut, .cancelled,
-    ])
+  @Test(.conformance(13), arguments: [IdentityError.Code.timedOut, .cancelled])
   func `What the authenticator throws is thrown on, and the next sign-in can begin`(
     _ code: IdentityError.Code
   ) async throws {
     test.browser.person { _ throws(IdentityError) in throw IdentityError(code, "") }
-    await #expect(throws: IdentityError(code, "")) { try await test.signIn() }
-    test.browser.person { query in ["code": "code-1", "state": query["state"] ?? ""] }
+    await expectError(code) { try await test.signIn() }
+    test.browser.answer()
     try await test.signIn()
   }
 
-  @Test
-  func `One sign-in at a time`() async throws {
-    let gate = Gate()
-    test.browser.person { [weak browser = test.browser] query in
-      if browser?.pages.count == 1 { await gate.wait() }
+  @Test func `One sign-in at a time`() async throws {
+    let (gate, test) = (Gate(), test)
+    test.browser.person { query in
+      await gate.wait()
       return ["code": "code-1", "state": query["state"] ?? ""]
     }
-    let test = test
     let first = Task { try await test.signIn() }
-    try await eventually { !test.browser.pages.isEmpty }
-    await #expect(throws: IdentityError(.interactiveSessionAlreadyRunning, "")) { try await test.signIn() }
+    await gate.arrival()
+    await expectError(.interactiveSessionAlreadyRunning) { try await test.signIn() }
     gate.open()
     _ = try await first.value
     #expect(test.browser.pages.count == 1)
     try await test.signIn()
   }
 
-  @Test
-  func `A client without a browser says so`() async throws {
+  @Test func `A client without a browser says so`() async throws {
     let client = PublicClient(
       configuration: ClientConfiguration(clientID: TestPerson.clientID), cache: test.cache,
       transport: test.transport)
-    await #expect(throws: IdentityError(.noAuthenticator, "")) {
+    await expectError(.noAuthenticator) {
       try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
     }
     #expect(test.transport.requests.isEmpty)
@@ -432,45 +397,39 @@ struct InteractiveTests {
   @Test(.conformance(41))
   func `Somebody else than was asked for is refused, and nobody's tokens change`() async throws {
     let account = try await test.signIn().account
-    await #expect(throws: IdentityError(.mismatchedUser, "")) {
+    await expectError(.mismatchedUser) {
       try await test.signIn(.bob, request: InteractiveRequest(scopes: ["User.Read"], account: account))
     }
     #expect(try await test.client.accounts().map(\.username) == ["alice@contoso.test"])
     #expect(try await test.secrets(.accessToken) == ["access-1"])
   }
 
-  @Test
-  func `Client info is required of Microsoft's services`() async throws {
-    let error = await #expect(throws: IdentityError.self) {
+  @Test func `Client info is required of Microsoft's services`() async throws {
+    let error = await expectError(.invalidResponse) {
       try await test.signIn(changing: ["client_info": .null])
     }
-    #expect(error?.code == .invalidResponse)
     #expect(error?.message == "Client info was not returned in the server response")
   }
 
   @Test(.conformance(66))
   func `The type of a token is compared without regard to case, and another type is refused`() async throws {
     try await test.signIn(changing: ["token_type": "bearer", "something": .array([.null])])
-    await #expect(throws: IdentityError(.invalidResponse, "")) {
-      try await test.signIn(changing: ["token_type": "pop"])
-    }
+    await expectError(.invalidResponse) { try await test.signIn(changing: ["token_type": "pop"]) }
   }
 
   @Test(.conformance(67))
   func `Declined scopes are reported with the result, and only the granted ones are stored`() async throws {
-    let error = await #expect(throws: IdentityError.self) {
+    let error = await expectError(.serverDeclinedScopes) {
       try await test.signIn(
         changing: ["scope": "User.Read openid"],
         request: InteractiveRequest(scopes: ["User.Read", "Mail.Send"]))
     }
-    #expect(error?.code == .serverDeclinedScopes)
     #expect(error?.declinedScopes == ["Mail.Send"])
     let account = try #require(error?.result?.account)
     #expect(try await test.silent(account).source == .cache)
   }
 
-  @Test(.conformance(71))
-  func `Tokens that cannot be stored are handed out, with the reason`() async throws {
+  @Test(.conformance(71)) func `Tokens that cannot be stored are handed out, with the reason`() async throws {
     test.store.refusesWrites.withLock { $0 = true }
     let result = try await test.signIn()
     #expect(result.accessToken == "access-1")
@@ -479,13 +438,9 @@ struct InteractiveTests {
     #expect(result.cacheError?.code == .locked)
   }
 
-  @Test(arguments: [
-    "openid", "Profile", "offline_access", TestPerson.clientID, "", "two scopes",
-  ])
+  @Test(arguments: ["openid", "Profile", "offline_access", TestPerson.clientID, "", "two scopes"])
   func `Scopes that are none, or that the library adds itself, are refused`(_ scope: String) async throws {
-    await #expect(throws: IdentityError(.invalidParameter, "")) {
-      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read", scope]))
-    }
+    await expectError(.invalidParameter) { try await test.acquire(["User.Read", scope]) }
     #expect(test.browser.pages.isEmpty)
   }
 
@@ -493,15 +448,12 @@ struct InteractiveTests {
   func `The application cannot set the protocol's own parameters`(_ name: String) async throws {
     var request = InteractiveRequest(scopes: ["User.Read"])
     request.extraQueryParameters = [name: "x"]
-    await #expect(throws: IdentityError(.invalidParameter, "")) {
-      try await test.client.acquireToken(request)
-    }
+    await expectError(.invalidParameter) { try await test.client.acquireToken(request) }
   }
 
-  @Test
-  func `A redirect URI without TLS must be on this machine`() async throws {
+  @Test func `A redirect URI without TLS must be on this machine`() async throws {
     let own = try TestClient { $0.redirectURI = URL(string: "http://contoso.test/answer") }
-    await #expect(throws: IdentityError(.nonHttpsRedirect, "")) { try await own.signIn() }
+    await expectError(.nonHttpsRedirect) { try await own.signIn() }
   }
 
   @Test(arguments: [
@@ -513,9 +465,7 @@ struct InteractiveTests {
     _ isSupported: Bool, _ named: String, _ expected: String
   ) async throws {
     let own = try TestClient { $0.multipleCloudsSupported = isSupported }
-    own.browser.person { query in
-      ["code": "code-1", "state": query["state"] ?? "", "cloud_instance_host_name": named]
-    }
+    own.browser.answer(adding: ["cloud_instance_host_name": named])
     var person = TestPerson.alice
     person.host = expected
     let result = try await own.signIn(person)
@@ -531,8 +481,7 @@ struct OwnSchemeTests {
     try TestClient { $0.redirectURI = URL(string: "msauth.com.example.mail://auth") }
   }
 
-  @Test
-  func `The answer that the system hands over ends the sign-in, once`() async throws {
+  @Test func `The answer that the system hands over ends the sign-in, once`() async throws {
     let test = try client()
     test.browser.person { _ in
       try? await Task.sleep(for: .seconds(60))
@@ -558,15 +507,13 @@ struct OwnSchemeTests {
     #expect(!test.client.handleRedirect(answer))
   }
 
-  @Test
-  func `A page that cannot be opened ends it too`() async throws {
+  @Test func `A page that cannot be opened ends it too`() async throws {
     let test = try client()
     test.browser.person { _ throws(IdentityError) in throw IdentityError(.timedOut, "") }
-    await #expect(throws: IdentityError(.timedOut, "")) { try await test.signIn() }
+    await expectError(.timedOut) { try await test.signIn() }
   }
 
-  @Test(.conformance(14))
-  func `And so does the end of the task`() async throws {
+  @Test(.conformance(14)) func `And so does the end of the task`() async throws {
     let test = try client()
     test.browser.person { _ throws(IdentityError) in
       try? await Task.sleep(for: .seconds(60))
@@ -575,32 +522,11 @@ struct OwnSchemeTests {
     let signIn = Task { try await test.signIn() }
     try await eventually { !test.browser.pages.isEmpty }
     signIn.cancel()
-    await #expect(throws: IdentityError(.cancelled, "")) { try await signIn.value }
+    await expectError(.cancelled) { try await signIn.value }
   }
 
-  @Test
-  func `Nobody waits: nothing is taken`() throws {
+  @Test func `Nobody waits: nothing is taken`() throws {
     #expect(
       !(try client().client.handleRedirect(#require(URL(string: "msauth.com.example.mail://auth?code=x")))))
-  }
-}
-
-/// Asks about several answers before it hands one over.
-private final class PickyBrowser: WebAuthenticator {
-  let verdicts = Mutex<[Bool]>([])
-
-  func authorize(
-    startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
-    responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
-  ) async throws(IdentityError) -> [String: String] {
-    guard let redirectURI = URL(string: "http://localhost:1") else { return [:] }
-    let page = try startURL(redirectURI)
-    let state = URLComponents(url: page, resolvingAgainstBaseURL: true)?.percentEncodedQuery
-      .flatMap { FormEncoding.decode($0.utf8) }?["state"]
-    let good = ["error": "access_denied", "state": state ?? ""]
-    for answer in [["error": "access_denied"], ["code": "x", "state": "wrong"], [:], good] {
-      verdicts.withLock { $0.append(isExpected(answer)) }
-    }
-    return good
   }
 }

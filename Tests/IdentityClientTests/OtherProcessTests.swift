@@ -38,29 +38,23 @@ struct OtherProcessTests {
   {
     let test = try TestClient()
     let person = TestPerson(uid: "waits-for-another-process")
-    let account = try await test.signIn(person).account
-    test.clock.advance(4000)
+    let account = try await test.expired(person)
     let holder = try Holder(account, test)
     let before = test.transport.requests.count
     let silent = Task { try await test.silent(account) }
     try await eventually { test.log.count(of: "Waiting for the account's turn.") >= 1 }
-    let theirs = TokenResponse(
-      fields: person.tokens(at: test.clock.now, access: "theirs", refresh: "refresh-2"))
-    let request = TokenRequest(environment: "login.windows.net", clientID: TestPerson.clientID)
-    try await test.cache.save(theirs, for: request)
+    try await test.save(person, access: "theirs", refresh: "refresh-2")
     holder.letGo()
     #expect(try await silent.value.accessToken == "theirs")
     #expect(test.transport.requests.count == before)
   }
 
-  @Test(.conformance(32))
-  func `The lock of a process that died is free`() async throws {
+  @Test(.conformance(32)) func `The lock of a process that died is free`() async throws {
     let test = try TestClient()
     let person = TestPerson(uid: "outlives-another-process")
-    let account = try await test.signIn(person).account
-    test.clock.advance(4000)
+    let account = try await test.expired(person)
     let holder = try Holder(account, test)
-    test.transport.answerTokens(.json(person.tokens(at: test.clock.now, access: "ours")))
+    test.transport.answerTokens(test.tokens("ours", of: person))
     let silent = Task { try await test.silent(account) }
     try await eventually { test.log.count(of: "Waiting for the account's turn.") >= 1 }
     kill(-holder.child.pid, SIGKILL)
@@ -68,17 +62,15 @@ struct OtherProcessTests {
     #expect(try await silent.value.accessToken == "ours")
   }
 
-  @Test
-  func `A lock file that cannot be used does not keep anybody from a token`() async throws {
+  @Test func `A lock file that cannot be used does not keep anybody from a token`() async throws {
     let test = try TestClient()
-    let account = try await test.signIn().account
-    test.clock.advance(4000)
+    let account = try await test.expired()
     let own = PublicClient(
       configuration: test.client.configuration, cache: test.cache, transport: test.transport,
       authenticator: nil,
       logger: test.client.log.logger, now: { test.clock.now }, timing: test.clock.timing,
       lockDirectory: "/proc/nowhere")
-    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))
+    test.transport.answerTokens(test.tokens())
     let result = try await own.acquireTokenSilent(SilentRequest(scopes: ["User.Read"], account: account))
     #expect(result.accessToken == "access-2")
     #expect(test.log.text.contains("cannot be used"))

@@ -35,7 +35,9 @@ struct PopTests {
 
   private let keys = TestKeys()
 
-  private func client() throws -> TestClient { try TestClient(popKeys: keys) }
+  private let test: TestClient
+
+  init() throws { test = try TestClient(popKeys: keys) }
 
   private func scheme(
     _ method: String = "GET", address: String = address, nonce: String? = nil
@@ -51,7 +53,7 @@ struct PopTests {
     return request
   }
 
-  private func signIn(_ test: TestClient) async throws -> AuthenticationResult {
+  private func signIn() async throws -> AuthenticationResult {
     try await test.signIn(changing: ["token_type": "pop"], request: interactive())
   }
 
@@ -63,8 +65,7 @@ struct PopTests {
 
   @Test func `A sign-in names the key to the token endpoint alone, and gives a signed request`() async throws
   {
-    let test = try client()
-    let result = try await signIn(test)
+    let result = try await signIn()
     try expectBound(test.transport.tokenRequests.last?.form)
     #expect(test.browser.lastQuery["req_cnf"] == nil && test.browser.lastQuery["token_type"] == nil)
     let time = Int(test.clock.now.timeIntervalSince1970)
@@ -86,8 +87,7 @@ struct PopTests {
   }
 
   @Test func `The cache has the token as it came, with the key it is bound to`() async throws {
-    let test = try client()
-    let result = try await signIn(test)
+    let result = try await signIn()
     let token = try #require(try await test.cache.snapshot().document.accessTokens.first)
     #expect(token.key.contains("-accesstoken_with_authscheme-") && token.key.hasSuffix("-pop"))
     #expect(token.value.credentialType == .accessTokenWithAuthScheme)
@@ -99,8 +99,7 @@ struct PopTests {
   }
 
   @Test func `Each result from the cache is signed anew, for its own request`() async throws {
-    let test = try client()
-    let account = try await signIn(test).account
+    let account = try await signIn().account
     let requests = test.transport.requests.count
     test.clock.advance(7)
     for method in ["GET", "POST"] {
@@ -118,9 +117,8 @@ struct PopTests {
   }
 
   @Test func `A bound token serves no bearer request, and the reverse`() async throws {
-    let test = try client()
-    let account = try await signIn(test).account
-    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "at-bearer")))
+    let account = try await signIn().account
+    test.transport.answerTokens(test.tokens("at-bearer"))
     let bearer = try await test.silent(account)
     #expect(bearer.accessToken == "at-bearer")
     #expect(bearer.tokenType == "Bearer")
@@ -131,10 +129,9 @@ struct PopTests {
     #expect(bound.source == .cache)
     #expect(try await test.secrets(.accessToken) == ["access-1", "at-bearer"])
 
-    let fresh = try client()
+    let fresh = try TestClient(popKeys: keys)
     let other = try await fresh.signIn()
-    fresh.transport.answerTokens(
-      .json(TestPerson.alice.tokens(at: fresh.clock.now, access: "at-2", changing: ["token_type": "PoP"])))
+    fresh.transport.answerTokens(fresh.tokens("at-2", changing: ["token_type": "PoP"]))
     let renewed = try await fresh.silent(other.account) { $0.authenticationScheme = scheme() }
     #expect(renewed.accessToken.hasPrefix("key-1|at-2|"))
     #expect(renewed.source == .network)
@@ -142,11 +139,9 @@ struct PopTests {
   }
 
   @Test func `A token of another key is ignored, and replaced by one of the present key`() async throws {
-    let test = try client()
-    let account = try await signIn(test).account
+    let account = try await signIn().account
     keys.id.withLock { $0 = "key-2" }
-    test.transport.answerTokens(
-      .json(TestPerson.alice.tokens(at: test.clock.now, access: "at-2", changing: ["token_type": "pop"])))
+    test.transport.answerTokens(test.tokens("at-2", changing: ["token_type": "pop"]))
     let result = try await test.silent(account) { $0.authenticationScheme = scheme() }
     #expect(result.accessToken.hasPrefix("key-2|at-2|"))
     #expect(try await test.secrets(.accessToken) == ["at-2"])
@@ -154,14 +149,12 @@ struct PopTests {
   }
 
   @Test func `The device code grant names the key when it asks for the token`() async throws {
-    let test = try client()
     test.transport.answerDevices(
       .json([
         "device_code": "d", "user_code": "u", "verification_uri": "https://login.microsoft.com/device",
         "expires_in": .integer(900), "interval": .integer(5),
       ]))
-    test.transport.answerTokens(
-      .json(TestPerson.alice.tokens(at: test.clock.now, changing: ["token_type": "pop"])))
+    test.transport.answerTokens(test.tokens("access-1", changing: ["token_type": "pop"]))
     var request = DeviceCodeRequest(scopes: ["User.Read"]) { _ in }
     request.authenticationScheme = scheme()
     let result = try await test.client.acquireToken(request)
@@ -175,20 +168,16 @@ struct PopTests {
   func `An answer with a token that is not bound is refused, and nothing is stored`(_ type: String?)
     async throws
   {
-    let test = try client()
     let change = type.map(JSONValue.string) ?? .null
-    let error = await #expect(throws: IdentityError.self) {
+    await expectError(.invalidResponse) {
       try await test.signIn(changing: ["token_type": change], request: interactive())
     }
-    #expect(error?.code == .invalidResponse)
     #expect(try await test.recordCount() == 0)
   }
 
   @Test func `Callers at once share a renewal, and each gets its own signed request`() async throws {
-    let test = try client()
     let account = try await test.signIn().account
-    test.transport.answerTokens(
-      .json(TestPerson.alice.tokens(at: test.clock.now, access: "at-2", changing: ["token_type": "pop"])))
+    test.transport.answerTokens(test.tokens("at-2", changing: ["token_type": "pop"]))
     let results = try await withThrowingTaskGroup(of: String.self) { group in
       for number in 0..<8 {
         group.addTask {
@@ -203,40 +192,30 @@ struct PopTests {
   }
 
   @Test func `A result inside of an error is a signed request as well`() async throws {
-    let test = try client()
-    let error = await #expect(throws: IdentityError.self) {
+    let error = await expectError(.serverDeclinedScopes) {
       try await test.signIn(
         scopes: ["User.Read"], changing: ["token_type": "pop"],
         request: interactive(["User.Read", "Mail.Read"]))
     }
-    #expect(error?.code == .serverDeclinedScopes)
     #expect(error?.result?.accessToken.hasPrefix("key-1|access-1|") == true)
     #expect(error?.result?.tokenType == "Pop")
   }
 
   @Test func `What cannot be asked for is an error before anything is sent`() async throws {
     let without = try TestClient()
-    let missing = await #expect(throws: IdentityError.self) {
-      try await without.signIn(request: interactive())
-    }
-    #expect(missing?.code == .invalidParameter)
+    let missing = await expectError(.invalidParameter) { try await without.signIn(request: interactive()) }
     #expect(missing?.advice?.contains("ProofOfPossession") == true)
 
-    let test = try client()
-    let hostless = await #expect(throws: IdentityError.self) {
-      try await test.signIn(request: interactive(address: "/orders"))
-    }
-    #expect(hostless?.code == .invalidParameter)
+    await expectError(.invalidParameter) { try await test.signIn(request: interactive(address: "/orders")) }
 
     keys.error.withLock { $0 = CacheError(.locked, "The keyring is locked.") }
     let locked = await #expect(throws: IdentityError.self) { try await test.signIn(request: interactive()) }
     #expect(locked?.cacheError?.code == .locked)
 
     let account = Account(homeAccountID: "u.t", username: nil, environment: "", tenantProfiles: [])
-    let parameter = await #expect(throws: IdentityError.self) {
+    await expectError(.invalidParameter) {
       try await test.silent(account) { $0.extraQueryParameters = ["req_cnf": "x"] }
     }
-    #expect(parameter?.code == .invalidParameter)
     #expect(without.browser.pages.isEmpty && test.browser.pages.isEmpty)
     #expect(without.transport.requests.isEmpty && test.transport.requests.isEmpty)
   }

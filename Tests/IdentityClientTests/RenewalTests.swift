@@ -8,22 +8,14 @@ import TokenCache
 @testable import IdentityClient
 
 struct RenewalTests {
+  private static let otherID = "22222222-aaaa-bbbb-cccc-000000000002"
   let test: TestClient
 
   init() throws { test = try TestClient() }
 
-  private func tokens(
-    _ access: String = "access-2", refresh: String = "refresh-2", changing changes: JSONObject = [:],
-    scope: String = "User.Read", _ person: TestPerson = .alice
-  ) -> ScriptedAnswer {
-    .json(
-      person.tokens(at: test.clock.now, scope: scope, access: access, refresh: refresh, changing: changes))
-  }
-
-  @Test
-  func `The request has the parameters and header fields that it should`() async throws {
+  @Test func `The request has the parameters and header fields that it should`() async throws {
     let account = try await test.signIn().account
-    test.transport.answerTokens(tokens())
+    test.transport.answerTokens(test.tokens())
     let id = UUID()
     _ = try await test.silent(account) { request in
       request.forceRefresh = true
@@ -49,9 +41,7 @@ struct RenewalTests {
     #expect(sent.headers["accept"] == "application/json")
   }
 
-  @Test(arguments: [
-    (0.0, nil as Int64?, "4|34,2|"), (4000, nil, "4|34,3|"), (1000, 900, "4|34,4|"),
-  ])
+  @Test(arguments: [(0.0, nil as Int64?, "4|34,2|"), (4000, nil, "4|34,3|"), (1000, 900, "4|34,4|")])
   func `The server hears why it is asked`(_ seconds: Double, _ refreshIn: Int64?, _ expected: String)
     async throws
   {
@@ -59,9 +49,20 @@ struct RenewalTests {
     changes["refresh_in"] = refreshIn.map(JSONValue.integer)
     let account = try await test.signIn(changing: changes).account
     test.clock.advance(seconds)
-    test.transport.answerTokens(tokens(scope: "User.Read Other"))
+    test.transport.answerTokens(test.tokens(scope: "User.Read Other"))
     _ = try await test.silent(account, seconds == 0 ? ["Other"] : ["User.Read"])
     #expect(test.transport.tokenRequests.last?.headers["x-client-current-telemetry"] == expected)
+  }
+
+  private func family(of clientID: String) async throws -> String? {
+    try await test.cache.appMetadata(clientID: clientID, environment: "login.windows.net")?.familyID
+  }
+
+  /// Signs alice in and lets the time come at which the server wants the token to be renewed.
+  private func renewable() async throws -> Account {
+    let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
+    test.clock.advance(1900)
+    return account
   }
 
   @Test(.conformance(25))
@@ -70,7 +71,7 @@ struct RenewalTests {
     test.clock.advance(1700)
     #expect(try await test.silent(account).source == .cache)
     test.clock.advance(200)
-    test.transport.answerTokens(tokens())
+    test.transport.answerTokens(test.tokens())
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
@@ -85,8 +86,7 @@ struct RenewalTests {
       .json(["message": "blocked"], status: 403, headers: [:]), .text("", status: 200),
     ])
   func `And serves on when the server cannot be asked`(_ answer: ScriptedAnswer) async throws {
-    let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
-    test.clock.advance(1900)
+    let account = try await renewable()
     test.transport.answerTokens(answer, answer)
     let result = try await test.silent(account)
     #expect(result.accessToken == "access-1")
@@ -95,11 +95,9 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
-  @Test(.conformance(25))
-  func `Also when not even the authority can be looked up`() async throws {
-    let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
-    test.clock.advance(1900)
-    let offline = try TestClient(store: test.store, clock: test.clock)
+  @Test(.conformance(25)) func `Also when not even the authority can be looked up`() async throws {
+    let account = try await renewable()
+    let offline = try test.another()
     offline.transport.script { _ throws(HTTPTransportError) in throw .cannotFindHost("no network") }
     #expect(try await offline.silent(account).accessToken == "access-1")
     offline.transport.script { _ in .text("<html>portal</html>", status: 200) }
@@ -114,15 +112,13 @@ struct RenewalTests {
     #expect(try await test.silent(account).accessToken == "access-1")
     test.clock.advance(200)
     test.transport.answerTokens(.failure(.cannotConnect("down")), .failure(.cannotConnect("down")))
-    await #expect(throws: IdentityError(.network, "")) { try await test.silent(account) }
+    await expectError(.network) { try await test.silent(account) }
   }
 
-  @Test(.conformance(25))
-  func `A refusal is reported though the token is good still`() async throws {
-    let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
-    test.clock.advance(1900)
+  @Test(.conformance(25)) func `A refusal is reported though the token is good still`() async throws {
+    let account = try await renewable()
     test.transport.answerTokens(.refusal("invalid_grant", code: 50173))
-    await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(account) }
+    await expectError(.interactionRequired) { try await test.silent(account) }
   }
 
   @Test(.conformance(26), arguments: [true, false])
@@ -130,7 +126,7 @@ struct RenewalTests {
     async throws
   {
     let account = try await test.signIn().account
-    let own = try TestClient(store: test.store, clock: test.clock) { $0.extendedLifetimeEnabled = isEnabled }
+    let own = try test.another() { $0.extendedLifetimeEnabled = isEnabled }
     test.clock.advance(4000)
     own.transport.answerTokens(.text("", status: 503), .text("", status: 503))
     if isEnabled {
@@ -138,46 +134,42 @@ struct RenewalTests {
       #expect(result.accessToken == "access-1")
       #expect(result.isExtendedLifetime)
     } else {
-      let error = await #expect(throws: IdentityError.self) { try await own.silent(account) }
-      #expect(error?.code == .serverError)
+      let error = await expectError(.serverError) { try await own.silent(account) }
       #expect(error?.httpStatus == 503)
     }
   }
 
-  @Test(.conformance(26))
-  func `But not beyond its extended lifetime`() async throws {
+  @Test(.conformance(26)) func `But not beyond its extended lifetime`() async throws {
     let account = try await test.signIn().account
-    let own = try TestClient(store: test.store, clock: test.clock) { $0.extendedLifetimeEnabled = true }
+    let own = try test.another() { $0.extendedLifetimeEnabled = true }
     test.clock.advance(7300)
     own.transport.answerTokens(.text("", status: 503), .text("", status: 503))
-    await #expect(throws: IdentityError(.serverError, "")) { try await own.silent(account) }
+    await expectError(.serverError) { try await own.silent(account) }
   }
 
-  @Test(.conformance(27))
-  func `A new refresh token takes the old one's place`() async throws {
+  @Test(.conformance(27)) func `A new refresh token takes the old one's place`() async throws {
     let account = try await test.signIn().account
     for turn in 2...4 {
-      test.transport.answerTokens(tokens("access-\(turn)", refresh: "refresh-\(turn)"))
-      #expect(try await test.silent(account) { $0.forceRefresh = true }.accessToken == "access-\(turn)")
+      test.transport.answerTokens(test.tokens("access-\(turn)", refresh: "refresh-\(turn)"))
+      #expect(try await test.renew(account).accessToken == "access-\(turn)")
       #expect(test.transport.tokenRequests.last?.form["refresh_token"] == "refresh-\(turn - 1)")
     }
     #expect(try await test.secrets(.refreshToken) == ["refresh-4"])
     #expect(try await test.secrets(.accessToken) == ["access-4"])
   }
 
-  @Test(.conformance(28))
-  func `Without a new refresh token the old one stays`() async throws {
+  @Test(.conformance(28)) func `Without a new refresh token the old one stays`() async throws {
     let account = try await test.signIn().account
-    test.transport.answerTokens(tokens(changing: ["refresh_token": .null]))
-    _ = try await test.silent(account) { $0.forceRefresh = true }
+    test.transport.answerTokens(test.tokens(changing: ["refresh_token": .null]))
+    _ = try await test.renew(account)
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
   @Test(.conformance(29))
   func `An answer that does not say whose it is belongs to the account that was asked for`() async throws {
     let account = try await test.signIn().account
-    test.transport.answerTokens(tokens(changing: ["id_token": .null, "client_info": .null]))
-    let result = try await test.silent(account) { $0.forceRefresh = true }
+    test.transport.answerTokens(test.tokens(changing: ["id_token": .null, "client_info": .null]))
+    let result = try await test.renew(account)
     #expect(result.account.homeAccountID == account.homeAccountID)
     #expect(result.account.username == account.username)
     #expect(result.claims?.username == "alice@contoso.test")
@@ -190,11 +182,9 @@ struct RenewalTests {
 
   @Test(.conformance(30))
   func `A refused refresh token needs a person, and the account stays`() async throws {
-    let account = try await test.signIn().account
-    test.clock.advance(4000)
+    let account = try await test.expired()
     test.transport.answerTokens(.refusal("invalid_grant", code: 700_082))
-    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
-    #expect(error?.code == .interactionRequired)
+    let error = await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(error?.oauthError == "invalid_grant")
     #expect(error?.stsErrorCodes == [700_082])
     #expect(error?.advice?.contains("sign in again") == true)
@@ -204,44 +194,30 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
-  @Test(.conformance(31))
-  func `Many callers at once cause one request`() async throws {
-    let account = try await test.signIn().account
-    test.clock.advance(4000)
-    let gate = Gate()
-    let (answer, store) = (tokens(), test.transport)
-    test.transport.script { seen in
-      guard seen.form["grant_type"] == "refresh_token" else { return nil }
-      await gate.wait()
-      return answer
-    }
-    let (before, test) = (store.tokenRequests.count, test)
+  @Test(.conformance(31)) func `Many callers at once cause one request`() async throws {
+    let account = try await test.expired()
+    let (gate, test) = (Gate(), test)
+    test.answerRenewals(test.tokens(), after: gate.wait)
+    let before = test.transport.tokenRequests.count
     let results = try await withThrowingTaskGroup(of: String.self) { group in
       for _ in 0..<20 { group.addTask { try await test.silent(account).accessToken } }
-      try await eventually { store.tokenRequests.count > before }
+      await gate.arrival()
       gate.open()
       return try await group.reduce(into: []) { $0.append($1) }
     }
     #expect(results == Array(repeating: "access-2", count: 20))
-    #expect(store.tokenRequests.count == before + 1)
+    #expect(test.transport.tokenRequests.count == before + 1)
   }
 
-  @Test(.conformance(31))
-  func `Callers by another authority do not share a request`() async throws {
+  @Test(.conformance(31)) func `Callers by another authority do not share a request`() async throws {
     let account = try await test.signIn().account
-    let gate = Gate()
-    let (answer, transport, test) = (tokens(), test.transport, test)
-    transport.script { seen in
-      guard seen.form["grant_type"] == "refresh_token" else { return nil }
-      await gate.wait()
-      return answer
-    }
+    let (gate, transport, test) = (Gate(), test.transport, test)
+    test.answerRenewals(test.tokens(), after: gate.wait)
     let before = transport.tokenRequests.count
     // It leads to the account's own tenant, as `common` does.
-    let organizations = try Authority(
-      url: #require(URL(string: "https://login.microsoftonline.com/organizations")))
-    async let first = test.silent(account) { $0.forceRefresh = true }
-    try await eventually { transport.tokenRequests.count > before }
+    let organizations = try Authority.entra("organizations")
+    async let first = test.renew(account)
+    await gate.arrival()
     async let second = test.silent(account) { ($0.forceRefresh, $0.authority) = (true, organizations) }
     try await eventually { test.log.count(of: "Waiting for the account's turn.") >= 1 }
     gate.open()
@@ -278,22 +254,15 @@ struct RenewalTests {
   func `Another client of the same cache takes what the first one got, unless it forces a renewal`()
     async throws
   {
-    let account = try await test.signIn().account
-    test.clock.advance(4000)
-    let other = try TestClient(store: test.store, clock: test.clock)
-    let gate = Gate()
-    let answer = tokens()
-    test.transport.script { seen in
-      guard seen.form["grant_type"] == "refresh_token" else { return nil }
-      await gate.wait()
-      return answer
-    }
-    let (test, before) = (test, test.transport.tokenRequests.count)
-    other.transport.answerTokens(tokens("access-3", refresh: "refresh-3"))
+    let account = try await test.expired()
+    let other = try test.another()
+    let (gate, test) = (Gate(), test)
+    test.answerRenewals(test.tokens(), after: gate.wait)
+    other.transport.answerTokens(test.tokens("access-3", refresh: "refresh-3"))
     async let first = test.silent(account)
-    try await eventually { test.transport.tokenRequests.count > before }
+    await gate.arrival()
     async let second = other.silent(account)
-    async let forced = other.silent(account) { $0.forceRefresh = true }
+    async let forced = other.renew(account)
     try await eventually { other.log.count(of: "Waiting for the account's turn.") >= 2 }
     gate.open()
     #expect(try await first.accessToken == "access-2")
@@ -304,61 +273,42 @@ struct RenewalTests {
 
   @Test
   func `A caller that is cancelled goes on at once, and what the server answers is kept`() async throws {
-    let account = try await test.signIn().account
-    test.clock.advance(4000)
-    let gate = Gate()
-    let answer = tokens()
-    test.transport.script { seen in
-      guard seen.form["grant_type"] == "refresh_token" else { return nil }
-      await gate.wait()
-      return answer
-    }
-    let (test, before) = (test, test.transport.tokenRequests.count)
+    let account = try await test.expired()
+    let (gate, test) = (Gate(), test)
+    test.answerRenewals(test.tokens(), after: gate.wait)
     let caller = Task { try await test.silent(account) }
-    try await eventually { test.transport.tokenRequests.count > before }
+    await gate.arrival()
     caller.cancel()
-    await #expect(throws: IdentityError(.cancelled, "")) { try await caller.value }
+    await expectError(.cancelled) { try await caller.value }
     gate.open()
     try await eventually { try await test.secrets(.refreshToken) == ["refresh-2"] }
   }
 
-  @Test(.conformance(33))
-  func `bad_token removes the refresh token`() async throws {
-    let account = try await test.signIn().account
-    test.clock.advance(4000)
+  @Test(.conformance(33)) func `bad_token removes the refresh token`() async throws {
+    let account = try await test.expired()
     test.transport.answerTokens(.refusal("invalid_grant", "bad_token"))
-    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
-    #expect(error?.code == .interactionRequired)
+    let error = await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(error?.subError == "bad_token")
     #expect(try await test.secrets(.refreshToken).isEmpty)
     #expect(try await test.secrets(.idToken).count == 1)
   }
 
-  @Test(.conformance(33))
-  func `But not one that somebody stored in the meantime`() async throws {
-    let account = try await test.signIn().account
-    test.clock.advance(4000)
-    let (cache, clock) = (test.cache, test.clock)
-    test.transport.script { seen in
-      guard seen.form["grant_type"] == "refresh_token" else { return nil }
-      let newer = TokenResponse(fields: TestPerson.alice.tokens(at: clock.now, refresh: "newer"))
-      let request = TokenRequest(environment: "login.windows.net", clientID: TestPerson.clientID)
-      _ = try? await cache.save(newer, for: request)
-      return .refusal("invalid_grant", "bad_token")
+  @Test(.conformance(33)) func `But not one that somebody stored in the meantime`() async throws {
+    let account = try await test.expired()
+    test.answerRenewals(.refusal("invalid_grant", "bad_token")) { [test] in
+      _ = try? await test.save(TestPerson.alice, refresh: "newer")
     }
-    await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(account) }
+    await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(try await test.secrets(.refreshToken) == ["newer"])
   }
 
   @Test(.conformance(34))
   func `What the server wants next is handed on, and the refresh token stays`() async throws {
-    let account = try await test.signIn().account
-    test.clock.advance(4000)
+    let account = try await test.expired()
     let claims = #"{"access_token":{"capolids":{"essential":true,"values":["x"]}}}"#
     test.transport.answerTokens(
       .refusal("interaction_required", "basic_action", code: 50076, adding: ["claims": .string(claims)]))
-    let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
-    #expect(error?.code == .interactionRequired)
+    let error = await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(error?.subError == "basic_action")
     #expect(error?.claims == claims)
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
@@ -366,71 +316,55 @@ struct RenewalTests {
 
   @Test(
     .conformance(35, 37),
-    arguments: [
-      "consent_required", "user_password_expired", "message_only", "additional_action",
-    ])
+    arguments: ["consent_required", "user_password_expired", "message_only", "additional_action"])
   func `The reason why a person is needed is handed on`(_ subError: String) async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(.refusal("invalid_grant", subError))
-    let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Files.Read"]) }
-    #expect(error?.code == .interactionRequired)
+    let error = await expectError(.interactionRequired) { try await test.silent(account, ["Files.Read"]) }
     #expect(error?.subError == subError)
   }
 
-  @Test(.conformance(36))
-  func `An account that was deleted goes, others stay`() async throws {
+  @Test(.conformance(36)) func `An account that was deleted goes, others stay`() async throws {
     let alice = try await test.signIn().account
     _ = try await test.signIn(.bob, changing: ["refresh_token": "of bob"])
     test.clock.advance(4000)
     test.transport.answerTokens(.refusal("invalid_grant", "user_account_deleted"))
-    await #expect(throws: IdentityError(.interactionRequired, "")) { try await test.silent(alice) }
+    await expectError(.interactionRequired) { try await test.silent(alice) }
     #expect(try await test.client.accounts().map(\.username) == ["bob@contoso.test"])
     #expect(try await test.secrets(.refreshToken) == ["of bob"])
   }
 
-  @Test(.conformance(38))
-  func `A client of the same family uses the family's refresh token`() async throws {
+  @Test(.conformance(38)) func `A client of the same family uses the family's refresh token`() async throws {
     let account = try await test.signIn(changing: ["foci": "1"]).account
-    let other = try TestClient(
-      store: test.store, clock: test.clock, clientID: "22222222-aaaa-bbbb-cccc-000000000002")
+    let other = try test.another(clientID: Self.otherID)
     other.transport.answerTokens(
-      tokens("of the other", changing: ["foci": "1"]).changingAudience(
-        to: "22222222-aaaa-bbbb-cccc-000000000002", test))
+      test.tokens("of the other", changing: ["foci": "1"], idToken: ["aud": .string(Self.otherID)]))
     let result = try await other.silent(account)
     #expect(result.accessToken == "of the other")
     #expect(other.transport.tokenRequests.last?.form["refresh_token"] == "refresh-1")
-    let metadata = try await test.cache.appMetadata(
-      clientID: "22222222-aaaa-bbbb-cccc-000000000002", environment: "login.windows.net")
-    #expect(metadata?.familyID == "1")
+    #expect(try await family(of: Self.otherID) == "1")
     #expect(try await test.secrets(.refreshToken).contains("refresh-2"))
   }
 
-  @Test(.conformance(39))
-  func `A client that turns out to be no member is not tried again`() async throws {
+  @Test(.conformance(39)) func `A client that turns out to be no member is not tried again`() async throws {
     let account = try await test.signIn(changing: ["foci": "1"]).account
-    let other = try TestClient(
-      store: test.store, clock: test.clock, clientID: "22222222-aaaa-bbbb-cccc-000000000002")
+    let other = try test.another(clientID: Self.otherID)
     other.transport.answerTokens(.refusal("invalid_grant", "client_mismatch"))
     for _ in 0..<3 {
-      await #expect(throws: IdentityError(.interactionRequired, "")) { try await other.silent(account) }
+      await expectError(.interactionRequired) { try await other.silent(account) }
     }
     #expect(other.transport.tokenRequests.count == 1)
-    let metadata = try await test.cache.appMetadata(
-      clientID: "22222222-aaaa-bbbb-cccc-000000000002", environment: "login.windows.net")
-    #expect(metadata?.familyID == "")
+    #expect(try await family(of: Self.otherID) == "")
     #expect(try await test.secrets(.refreshToken).contains("refresh-1"))
   }
 
-  @Test(.conformance(39))
-  func `After the client's own token the family's is tried`() async throws {
+  @Test(.conformance(39)) func `After the client's own token the family's is tried`() async throws {
     let account = try await test.signIn(changing: ["foci": "1"]).account
     // Another member of the family renewed its token.
-    let newer = TokenResponse(
-      fields: TestPerson.alice.tokens(at: test.clock.now, refresh: "of the family", changing: ["foci": "1"]))
-    let request = TokenRequest(environment: "login.windows.net", clientID: "another-member")
-    try await test.cache.save(newer, for: request)
+    try await test.save(
+      TestPerson.alice, refresh: "of the family", changing: ["foci": "1"], clientID: "another-member")
     test.clock.advance(4000)
-    test.transport.answerTokens(.refusal("invalid_grant", "bad_token"), tokens())
+    test.transport.answerTokens(.refusal("invalid_grant", "bad_token"), test.tokens())
     #expect(try await test.silent(account).accessToken == "access-2")
     #expect(
       test.transport.tokenRequests.suffix(2).map { $0.form["refresh_token"] } == [
@@ -438,13 +372,10 @@ struct RenewalTests {
       ])
   }
 
-  @Test(.conformance(41))
-  func `Tokens of somebody else are not stored for the account`() async throws {
+  @Test(.conformance(41)) func `Tokens of somebody else are not stored for the account`() async throws {
     let account = try await test.signIn().account
-    test.transport.answerTokens(tokens("of bob", refresh: "of bob", .bob))
-    await #expect(throws: IdentityError(.mismatchedUser, "")) {
-      try await test.silent(account) { $0.forceRefresh = true }
-    }
+    test.transport.answerTokens(test.tokens("of bob", refresh: "of bob", of: .bob))
+    await expectError(.mismatchedUser) { try await test.renew(account) }
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
     #expect(try await test.secrets(.accessToken) == ["access-1"])
   }
@@ -456,7 +387,7 @@ struct RenewalTests {
     let own = try TestClient { $0.capabilities = ["CP1"] }
     let account = try await own.signIn().account
     let claims = try ClaimsRequest(json: #"{"access_token":{"nbf":{"essential":true,"value":"1700000000"}}}"#)
-    own.transport.answerTokens(tokens())
+    own.transport.answerTokens(test.tokens())
     let result = try await own.silent(account) { $0.claims = claims }
     #expect(result.accessToken == "access-2")
     #expect(
@@ -467,7 +398,7 @@ struct RenewalTests {
     #expect(kept.requestedClaims == json)
     #expect(key.hasSuffix("|cda6818"), "printf '%s' \(json) | sha256sum")
     // A token that was asked without claims has to be got anew, and keeps the other.
-    own.transport.answerTokens(tokens("access-3"))
+    own.transport.answerTokens(test.tokens("access-3"))
     let plain = try await own.silent(account)
     #expect(plain.accessToken == "access-3")
     #expect(try await own.silent(account).source == .cache)
@@ -477,31 +408,28 @@ struct RenewalTests {
   @Test(.conformance(67))
   func `Scopes that were not granted are reported with the result in hand`() async throws {
     let account = try await test.signIn().account
-    test.transport.answerTokens(tokens(scope: "Mail.Read openid"))
-    let error = await #expect(throws: IdentityError.self) {
+    test.transport.answerTokens(test.tokens(scope: "Mail.Read openid"))
+    let error = await expectError(.serverDeclinedScopes) {
       try await test.silent(account, ["Mail.Read", "Mail.Send", "email"])
     }
-    #expect(error?.code == .serverDeclinedScopes)
     #expect(error?.declinedScopes == ["Mail.Send"])
     #expect(error?.grantedScopes == ["Mail.Read", "openid"])
     #expect(error?.result?.accessToken == "access-2")
     #expect(try await test.silent(account, ["Mail.Read"]).source == .cache)
   }
 
-  @Test(.conformance(67))
-  func `.default stands for whatever is granted`() async throws {
+  @Test(.conformance(67)) func `.default stands for whatever is granted`() async throws {
     let account = try await test.signIn().account
-    test.transport.answerTokens(tokens(scope: "https://api.test/read https://api.test/write"))
+    test.transport.answerTokens(test.tokens(scope: "https://api.test/read https://api.test/write"))
     _ = try await test.silent(account, ["https://api.test/.default"])
     #expect(try await test.silent(account, ["https://api.test/.default"]).source == .cache)
   }
 
-  @Test(.conformance(71))
-  func `Tokens that cannot be stored are handed out, with the reason`() async throws {
+  @Test(.conformance(71)) func `Tokens that cannot be stored are handed out, with the reason`() async throws {
     let account = try await test.signIn().account
     test.store.refusesWrites.withLock { $0 = true }
-    test.transport.answerTokens(tokens())
-    let result = try await test.silent(account) { $0.forceRefresh = true }
+    test.transport.answerTokens(test.tokens())
+    let result = try await test.renew(account)
     #expect(result.accessToken == "access-2")
     #expect(result.cacheError?.code == .locked)
     #expect(result.account.homeAccountID == account.homeAccountID)
@@ -511,16 +439,11 @@ struct RenewalTests {
   @Test(.conformance(70))
   func `An answer that comes after the account was signed out does not sign it in again`() async throws {
     let account = try await test.signIn().account
-    let (cache, answer) = (test.cache, tokens())
-    test.transport.script { seen in
-      guard seen.form["grant_type"] == "refresh_token" else { return nil }
+    test.answerRenewals(test.tokens()) { [cache = test.cache] in
       // What another process does that does not wait for the lock.
       _ = try? await cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
-      return answer
     }
-    await #expect(throws: IdentityError(.interactionRequired, "")) {
-      try await test.silent(account) { $0.forceRefresh = true }
-    }
+    await expectError(.interactionRequired) { try await test.renew(account) }
     #expect(try await test.secrets(.refreshToken).isEmpty)
     #expect(try await test.client.accounts().isEmpty)
   }
@@ -531,16 +454,10 @@ struct RenewalTests {
   {
     let alice = try await test.signIn().account
     let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob"]).account
-    let (client, answer) = (test.client, tokens("bobs", .bob))
-    test.transport.script { seen in
-      guard seen.form["refresh_token"] == "of bob" else { return nil }
+    test.answerRenewals(test.tokens("bobs", of: .bob)) { [client = test.client] in
       try? await client.signOut(alice, SignOutOptions(wipeCacheForAllAccounts: true))
-      return answer
     }
-    let error = await #expect(throws: IdentityError.self) {
-      try await test.silent(bob) { $0.forceRefresh = true }
-    }
-    #expect(error?.code == .interactionRequired)
+    await expectError(.interactionRequired) { try await test.renew(bob) }
     #expect(try await test.recordCount() == 0)
   }
 
@@ -548,46 +465,13 @@ struct RenewalTests {
   func `The tokens, the account and the authority are stored by one write and no further read`() async throws
   {
     let account = try await test.signIn().account
-    test.transport.answerTokens(tokens())
+    test.transport.answerTokens(test.tokens())
     let (reads, writes) = (test.store.reads.withLock { $0 }, test.store.writes.withLock { $0 })
-    let result = try await test.silent(account) { $0.forceRefresh = true }
+    let result = try await test.renew(account)
     #expect(result.account.homeAccountID == account.homeAccountID)
     #expect(result.account.username == account.username)
     #expect(test.store.writes.withLock { $0 } == writes + 1)
     // The sign-in state and the account's tokens, before the server was asked.
     #expect(test.store.reads.withLock { $0 } == reads + 2)
-  }
-}
-
-/// Holds back whoever waits until it is opened.
-final class Gate: Sendable {
-  private let state = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
-
-  func wait() async {
-    await withCheckedContinuation { continuation in
-      let isOpen = state.withLock { state in
-        if !state.isOpen { state.waiting.append(continuation) }
-        return state.isOpen
-      }
-      if isOpen { continuation.resume() }
-    }
-  }
-
-  func open() {
-    let waiting = state.withLock { state in
-      state.isOpen = true
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume() }
-  }
-}
-
-extension ScriptedAnswer {
-  /// The same tokens for another client.
-  func changingAudience(to clientID: String, _ test: TestClient) -> ScriptedAnswer {
-    guard case .json(var fields, let status, let headers) = self else { return self }
-    fields["id_token"] = .string(
-      TestPerson.alice.idToken(at: test.clock.now, changing: ["aud": .string(clientID)]))
-    return .json(fields, status: status, headers: headers)
   }
 }

@@ -32,26 +32,19 @@ struct SignOutTests {
     #expect(try await test.client.accounts().isEmpty)
   }
 
-  @Test(
-    .conformance(69),
-    arguments: [
-      IdentityError.Code.timedOut, .cancelled, .userCanceled,
-    ])
+  @Test(.conformance(69), arguments: [IdentityError.Code.timedOut, .cancelled, .userCanceled])
   func `The cache is empty even if the browser fails`(_ code: IdentityError.Code) async throws {
     let account = try await test.signIn().account
     test.browser.person { _ throws(IdentityError) in throw IdentityError(code, "") }
-    await #expect(throws: IdentityError(code, "")) {
-      try await test.client.signOut(account, SignOutOptions(fromBrowser: true))
-    }
+    await expectError(code) { try await test.client.signOut(account, SignOutOptions(fromBrowser: true)) }
     #expect(try await test.cache.snapshot().document.credentials.isEmpty)
     #expect(try await test.client.accounts().isEmpty)
   }
 
-  @Test(.conformance(69))
-  func `An answer with another state is none`() async throws {
+  @Test(.conformance(69)) func `An answer with another state is none`() async throws {
     let account = try await test.signIn().account
     test.browser.person { _ in ["state": "other"] }
-    await #expect(throws: IdentityError(.invalidState, "")) {
+    await expectError(.invalidState) {
       try await test.client.signOut(account, SignOutOptions(fromBrowser: true))
     }
   }
@@ -64,8 +57,7 @@ struct SignOutTests {
     try await test.client.remove(alice)
     #expect(try await test.client.accounts() == [bob])
     #expect(try await test.silent(bob).accessToken == "bob")
-    let error = await #expect(throws: IdentityError.self) { try await test.silent(alice) }
-    #expect(error?.code == .interactionRequired)
+    let error = await expectError(.interactionRequired) { try await test.silent(alice) }
     #expect(error?.message == "Account is signed out, user interaction is required.")
     #expect(try await test.secrets(.refreshToken) == ["of bob"])
     #expect(try await test.cache.snapshot().document.accounts.count == 2)
@@ -74,7 +66,7 @@ struct SignOutTests {
   @Test(.conformance(70), arguments: [false, true])
   func `What another client has of the account stays, unless all of it shall go`(_ wipes: Bool) async throws {
     let alice = try await test.signIn(changing: ["foci": "1"]).account
-    let other = try TestClient(store: test.store, clock: test.clock, clientID: otherID)
+    let other = try test.another(clientID: otherID)
     try await other.signIn(
       changing: ["refresh_token": "of the other", "foci": "1"], idToken: ["aud": .string(otherID)])
     try await test.client.signOut(alice, SignOutOptions(wipeAccount: wipes))
@@ -84,8 +76,7 @@ struct SignOutTests {
     #expect(try await test.cache.snapshot().document.accounts.count == (wipes ? 0 : 1))
   }
 
-  @Test
-  func `Everything goes when that is asked for`() async throws {
+  @Test func `Everything goes when that is asked for`() async throws {
     let alice = try await test.signIn().account
     try await test.signIn(.bob)
     try await test.client.signOut(alice, SignOutOptions(wipeCacheForAllAccounts: true))
@@ -97,16 +88,14 @@ struct SignOutTests {
     let alice = try await test.signIn().account
     let pages = test.browser.pages.count
     test.store.refusesWrites.withLock { $0 = true }
-    let error = await #expect(throws: IdentityError.self) {
+    let error = await expectError(.cache) {
       try await test.client.signOut(alice, SignOutOptions(fromBrowser: true))
     }
-    #expect(error?.code == .cache)
     #expect(error?.cacheError?.code == .locked)
     #expect(test.browser.pages.count == pages)
   }
 
-  @Test
-  func `An account that was signed out can be signed in again`() async throws {
+  @Test func `An account that was signed out can be signed in again`() async throws {
     let alice = try await test.signIn().account
     try await test.client.remove(alice)
     try await test.signIn(request: InteractiveRequest(scopes: ["User.Read"], account: alice))

@@ -33,28 +33,24 @@ struct SilentCacheTests {
     #expect(test.transport.requests.count == before)
   }
 
-  @Test(.conformance(21))
-  func `And needs no discovery in a process of its own`() async throws {
+  @Test(.conformance(21)) func `And needs no discovery in a process of its own`() async throws {
     let (account, _) = try await signedIn()
-    let other = try TestClient(store: test.store, clock: test.clock)
+    let other = try test.another()
     #expect(try await other.silent(account).source == .cache)
     #expect(other.transport.requests.isEmpty)
   }
 
-  @Test(.conformance(22))
-  func `A token for more scopes serves, one for fewer does not`() async throws {
+  @Test(.conformance(22)) func `A token for more scopes serves, one for fewer does not`() async throws {
     let (account, before) = try await signedIn(["User.Read", "Mail.Read"])
     #expect(try await test.silent(account, ["Mail.Read"]).source == .cache)
     #expect(test.transport.requests.count == before)
-    test.transport.answerTokens(
-      .json(TestPerson.alice.tokens(at: test.clock.now, scope: "Files.Read", access: "access-2")))
+    test.transport.answerTokens(test.tokens(scope: "Files.Read"))
     let other = try await test.silent(account, ["Files.Read"])
     #expect(other.accessToken == "access-2")
     #expect(test.transport.tokenRequests.last?.form["scope"] == "Files.Read openid profile offline_access")
   }
 
-  @Test(.conformance(23))
-  func `Neither case nor order of scopes matters`() async throws {
+  @Test(.conformance(23)) func `Neither case nor order of scopes matters`() async throws {
     let (account, before) = try await signedIn(["User.Read", "Mail.Read"])
     #expect(try await test.silent(account, ["mail.read", "USER.READ"]).source == .cache)
     #expect(test.transport.requests.count == before)
@@ -74,13 +70,12 @@ struct SilentCacheTests {
   {
     let (account, _) = try await signedIn()
     test.clock.advance(seconds)
-    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))
+    test.transport.answerTokens(test.tokens())
     #expect(try await test.silent(account).accessToken == (isHit ? "access-1" : "access-2"))
   }
 
-  @Test(.conformance(24))
-  func `The buffer can be set`() async throws {
-    let own = try TestClient(store: test.store, clock: test.clock) { $0.tokenExpirationBuffer = 10 }
+  @Test(.conformance(24)) func `The buffer can be set`() async throws {
+    let own = try test.another() { $0.tokenExpirationBuffer = 10 }
     let (account, _) = try await signedIn()
     test.clock.advance(3500)
     #expect(try await own.silent(account).accessToken == "access-1")
@@ -91,19 +86,17 @@ struct SilentCacheTests {
     async throws
   {
     let (account, before) = try await signedIn()
-    let home = try TestClient(
-      "https://login.microsoftonline.com/\(TestPerson.alice.home)", store: test.store, clock: test.clock)
+    let home = try test.another("https://login.microsoftonline.com/\(TestPerson.alice.home)")
     #expect(try await home.silent(account).source == .cache)
     #expect(home.transport.requests.isEmpty)
     for tenant in ["organizations", "consumers", "COMMON"] {
-      let authority = try Authority(url: #require(URL(string: "https://login.microsoftonline.com/\(tenant)")))
+      let authority = try Authority.entra(tenant)
       #expect(try await test.silent(account) { $0.authority = authority }.source == .cache)
     }
     #expect(test.transport.requests.count == before)
   }
 
-  @Test(.conformance(43))
-  func `A tenant named by its domain is remembered by its id`() async throws {
+  @Test(.conformance(43)) func `A tenant named by its domain is remembered by its id`() async throws {
     let domain = try TestClient("https://login.microsoftonline.com/contoso.test")
     domain.transport.setMetadata([
       "issuer": .string("https://login.microsoftonline.com/\(TestPerson.alice.home)/v2.0")
@@ -114,16 +107,12 @@ struct SilentCacheTests {
     #expect(domain.transport.requests.count == before)
   }
 
-  @Test(
-    .conformance(45),
-    arguments: [
-      "login.windows.net", "sts.windows.net", "login.microsoft.com",
-    ])
+  @Test(.conformance(45), arguments: ["login.windows.net", "sts.windows.net", "login.microsoft.com"])
   func `A token from another host of the same cloud is found`(_ host: String) async throws {
     let (account, _) = try await signedIn()
     let keys = try await test.cache.snapshot().document.accessTokens.values.compactMap(\.environment)
     #expect(keys == ["login.windows.net"])
-    let other = try TestClient("https://\(host)/common", store: test.store, clock: test.clock)
+    let other = try test.another("https://\(host)/common")
     #expect(try await other.silent(account).source == .cache)
     #expect(other.transport.requests.isEmpty)
   }
@@ -131,9 +120,8 @@ struct SilentCacheTests {
   @Test(.conformance(45))
   func `A token of another cloud is not, and its refresh token is not sent there`() async throws {
     let (account, _) = try await signedIn()
-    let other = try TestClient(
-      "https://login.microsoftonline.us/common", store: test.store, clock: test.clock)
-    await #expect(throws: IdentityError(.interactionRequired, "")) { try await other.silent(account) }
+    let other = try test.another("https://login.microsoftonline.us/common")
+    await expectError(.interactionRequired) { try await other.silent(account) }
     #expect(other.transport.tokenRequests.isEmpty)
   }
 
@@ -143,11 +131,8 @@ struct SilentCacheTests {
     let guest = "33333333-3333-3333-3333-333333333333"
     var person = TestPerson.alice
     person.tenant = guest
-    test.transport.answerTokens(
-      .json(
-        person.tokens(
-          at: test.clock.now, access: "guest", refresh: "refresh-2", idToken: ["oid": "guest-oid"])))
-    let authority = try Authority(url: #require(URL(string: "https://login.microsoftonline.com/\(guest)")))
+    test.transport.answerTokens(test.tokens("guest", of: person, idToken: ["oid": "guest-oid"]))
+    let authority = try Authority.entra(guest)
     let result = try await test.silent(account) { $0.authority = authority }
     #expect(result.accessToken == "guest")
     #expect(test.transport.tokenRequests.last?.form["refresh_token"] == "refresh-1")
@@ -169,11 +154,8 @@ struct SilentCacheTests {
     #expect(try await test.silent(account).source == .cache)
     test.clock.advance(4000)
     test.transport.answerTokens(.refusal("invalid_grant", code: 50020))
-    let authority = try Authority(
-      url: #require(URL(string: "https://login.microsoftonline.com/organizations")))
-    await #expect(throws: IdentityError(.interactionRequired, "")) {
-      try await test.silent(account) { $0.authority = authority }
-    }
+    let authority = try Authority.entra("organizations")
+    await expectError(.interactionRequired) { try await test.silent(account) { $0.authority = authority } }
     #expect(test.transport.tokenRequests.last?.url.path.hasPrefix("/organizations/") == true)
   }
 
@@ -186,16 +168,15 @@ struct SilentCacheTests {
     #expect(try await test.silent(bob).accessToken == "of bob")
     let carol = try TestClient()
     let stranger = try await carol.signIn(.carol).account
-    let error = await #expect(throws: IdentityError.self) { try await test.silent(stranger) }
-    #expect(error?.code == .interactionRequired)
+    let error = await expectError(.interactionRequired) { try await test.silent(stranger) }
     #expect(error?.message.contains("No token matching arguments") == true)
   }
 
-  @Test(.conformance(68))
-  func `A clock that was put back makes no token look fresh`() async throws {
+  @Test(.conformance(68), arguments: [-3600.0, 7200])
+  func `A clock that is put back, or leaps ahead, makes no token look fresh`(_ seconds: Double) async throws {
     let (account, _) = try await signedIn()
-    test.clock.advance(-3600)
-    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))
+    test.clock.advance(seconds)
+    test.transport.answerTokens(test.tokens())
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
@@ -203,16 +184,8 @@ struct SilentCacheTests {
   func `A token that is said to last for decades is renewed, and not used when that fails`() async throws {
     let (account, _) = try await signedIn(changing: ["expires_in": .integer(2_400_000_000)])
     test.transport.answerTokens(.failure(.cannotConnect("down")), .failure(.cannotConnect("down")))
-    await #expect(throws: IdentityError(.network, "")) { try await test.silent(account) }
-    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))
-    #expect(try await test.silent(account).accessToken == "access-2")
-  }
-
-  @Test(.conformance(68))
-  func `A clock that leaps ahead makes the token expire`() async throws {
-    let (account, _) = try await signedIn()
-    test.clock.advance(7200)
-    test.transport.answerTokens(.json(TestPerson.alice.tokens(at: test.clock.now, access: "access-2")))
+    await expectError(.network) { try await test.silent(account) }
+    test.transport.answerTokens(test.tokens())
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 }

@@ -2,7 +2,7 @@ import HTTPSupport
 import HTTPTypes
 import IdentityClient
 import MSAL
-import Synchronization
+import TestSupport
 import Testing
 import TokenCache
 
@@ -98,24 +98,6 @@ struct TokenDouble: TokenSource {
   }
 }
 
-/// A server that a program's own test scripts: it is out of reach, or says where people sign in.
-final class ScriptedServer: HTTPTransport {
-  let asked = Mutex<[String]>([])
-  let knows = Mutex(false)
-
-  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
-    asked.withLock { $0.append(request.head.path ?? "") }
-    guard knows.withLock({ $0 }) else { throw .cannotFindHost("nowhere") }
-    let tenant = "https://login.microsoftonline.com/common"
-    let metadata = """
-      {"issuer": "https://login.microsoftonline.com/{tenantid}/v2.0",
-       "authorization_endpoint": "\(tenant)/oauth2/v2.0/authorize",
-       "token_endpoint": "\(tenant)/oauth2/v2.0/token"}
-      """
-    return HTTPTransportResponse(HTTPResponse(status: .ok), body: Data(metadata.utf8))
-  }
-}
-
 /// A person who says no.
 struct ScriptedPerson: WebAuthenticator {
   func authorize(
@@ -175,7 +157,8 @@ struct MSALConcurrencyTests {
   /// This runs in a process of its own: sign-ins that wait belong to the process, and other tests look at them.
   @Test func `A program gives its application another network and another person`() async {
     await #expect(processExitsWith: .success) {
-      let server = ScriptedServer()
+      let server = ScriptedTransport()
+      server.script { _ throws(HTTPTransportError) in throw .cannotFindHost("nowhere") }
       let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
       config.cacheConfig.store = InMemoryStore()
       let application = try MSALPublicClientApplication(
@@ -185,8 +168,9 @@ struct MSALConcurrencyTests {
           with: MSALDeviceCodeTokenParameters(scopes: ["user.read"]) { _ in })
       }
       #expect(error?.domain == NSURLErrorDomain && error?.code == NSURLErrorCannotFindHost)
-      #expect(!server.asked.withLock { $0 }.isEmpty)
-      server.knows.withLock { $0 = true }
+      #expect(!server.requests.isEmpty)
+      // It says where people sign in.
+      server.script { _ in nil }
       let refused = await #expect(throws: NSError.self) {
         try await application.acquireToken(
           with: MSALInteractiveTokenParameters(

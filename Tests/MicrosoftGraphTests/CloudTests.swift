@@ -57,13 +57,15 @@ import TokenCache
   }
 
   private static func client(
-    _ cloud: GraphCloud, _ transport: RecordingTransport, _ token: AuthenticationResult = .made()
+    _ cloud: GraphCloud, _ transport: ScriptedTransport, _ token: AuthenticationResult = .made()
   ) -> GraphClient {
     GraphClient(transport: transport, cloud: cloud) { _ throws(IdentityError) in token }
   }
 
-  private static func transport() -> RecordingTransport {
-    RecordingTransport(ScriptedTransport { _ throws(HTTPTransportError) in (200, [:], "{}") })
+  private static func transport() -> ScriptedTransport {
+    let transport = ScriptedTransport()
+    transport.script { _ in .json([:]) }
+    return transport
   }
 
   @Test(.conformance(75))

@@ -55,7 +55,7 @@ public final class RawServer: Sendable {
   public convenience init(at path: String, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
     let descriptor = try Self.socket(at: path)
     guard listen(descriptor, 128) == 0, let socket = g_socket_new_from_fd(descriptor, nil) else {
-      throw Child.Failure(description: "listen: \(errno)")
+      throw SetUpFailure("listen at \(path): \(String(cString: strerror(errno)))")
     }
     self.init(socket, port: 0, path: path, nil, http2: false, serve)
   }
@@ -107,7 +107,7 @@ public final class RawServer: Sendable {
   private static func socket(at path: String) throws -> Int32 {
     let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard withSocketAddress(of: path, { bind(descriptor, $0, $1) }) == 0 else {
-      throw Child.Failure(description: "bind: \(errno)")
+      throw SetUpFailure("bind to \(path): \(String(cString: strerror(errno)))")
     }
     return descriptor
   }

@@ -3,6 +3,7 @@ import HTTPSupport
 import Logging
 import Synchronization
 import TestSupport
+import Testing
 import TokenCache
 
 @testable import IdentityClient
@@ -107,6 +108,62 @@ struct TestClient: Sendable {
     return try await client.acquireToken(request ?? InteractiveRequest(scopes: scopes))
   }
 
+  /// Signs somebody in, and lets the access token expire.
+  func expired(_ person: TestPerson = .alice) async throws(IdentityError) -> Account {
+    let account = try await signIn(person).account
+    clock.advance(4000)
+    return account
+  }
+
+  /// What the server answers to a renewal now.
+  func tokens(
+    _ access: String = "access-2", refresh: String = "refresh-2", scope: String = "User.Read",
+    of person: TestPerson = .alice, changing changes: JSONObject = [:], idToken: JSONObject = [:]
+  ) -> ScriptedAnswer {
+    .json(
+      person.tokens(
+        at: clock.now, scope: scope, access: access, refresh: refresh, changing: changes, idToken: idToken))
+  }
+
+  /// Answers every renewal so, after `step`.
+  func answerRenewals(_ answer: ScriptedAnswer, after step: @escaping @Sendable () async -> Void) {
+    transport.script { seen in
+      guard seen.form["grant_type"] == "refresh_token" else { return nil }
+      await step()
+      return answer
+    }
+  }
+
+  /// Puts tokens into the cache as another process does.
+  func save(
+    _ person: TestPerson, access: String = "access-1", refresh: String, changing changes: JSONObject = [:],
+    clientID: String = TestPerson.clientID
+  ) async throws {
+    let tokens = person.tokens(at: clock.now, access: access, refresh: refresh, changing: changes)
+    try await cache.save(
+      TokenResponse(fields: tokens),
+      for: TokenRequest(environment: "login.windows.net", clientID: clientID))
+  }
+
+  /// Another client of the same cache.
+  func another(
+    _ authority: String? = nil, clientID: String = TestPerson.clientID,
+    configure: (inout ClientConfiguration) -> Void = { _ in }
+  ) throws -> TestClient {
+    try TestClient(authority, store: store, clock: clock, clientID: clientID, configure: configure)
+  }
+
+  /// An interactive request; what the server answers to it has to be scripted.
+  func acquire(
+    _ scopes: [String] = ["User.Read"], account: Account? = nil
+  ) async throws(IdentityError) -> AuthenticationResult {
+    try await client.acquireToken(InteractiveRequest(scopes: scopes, account: account))
+  }
+
+  func renew(_ account: Account) async throws(IdentityError) -> AuthenticationResult {
+    try await silent(account) { $0.forceRefresh = true }
+  }
+
   func silent(
     _ account: Account, _ scopes: [String] = ["User.Read"], change: (inout SilentRequest) -> Void = { _ in }
   ) async throws(IdentityError) -> AuthenticationResult {
@@ -123,6 +180,13 @@ struct TestClient: Sendable {
   func recordCount() async throws -> Int { try await cache.snapshot().document.recordCount }
 }
 
+extension Authority {
+  /// Entra ID's authority for a tenant.
+  static func entra(_ tenant: String) throws -> Authority {
+    try Authority(url: #require(URL(string: "https://login.microsoftonline.com/\(tenant)")))
+  }
+}
+
 /// Directories that the tests use in place of the person's own.
 enum TestDirectory {
   /// In a private keyring's directory, which goes when the tests end, however they do.
@@ -135,11 +199,13 @@ enum TestDirectory {
 /// Plays the browser and the person before it.
 final class ScriptedBrowser: WebAuthenticator {
   typealias Person = @Sendable ([String: String]) async throws(IdentityError) -> [String: String]
+  /// Whether an answer belongs to the sign-in.
+  typealias Expectation = @Sendable ([String: String]) -> Bool
 
   private struct State {
     var pages: [URL] = []
     var modes: [ResponseMode] = []
-    var person: Person?
+    var person: (@Sendable (Expectation, [String: String]) async throws(IdentityError) -> [String: String])?
     var hasPrivateWindows = false
     var privatePages = 0
   }
@@ -147,7 +213,21 @@ final class ScriptedBrowser: WebAuthenticator {
   private let state = Mutex(State())
 
   /// What the person does with a page; without it they sign in.
-  func person(_ person: @escaping Person) { state.withLock { $0.person = person } }
+  func person(_ person: @escaping Person) {
+    state.withLock {
+      $0.person = { _, query async throws(IdentityError) in try await person(query) }
+    }
+  }
+
+  /// The same with the question which answers belong to the sign-in.
+  func expectation(_ answer: @escaping @Sendable (Expectation, [String: String]) -> [String: String]) {
+    state.withLock { $0.person = { isExpected, query in answer(isExpected, query) } }
+  }
+
+  /// The person signs in, and the page's answer says more.
+  func answer(adding more: [String: String] = [:]) {
+    person { query in ["code": "code-1", "state": query["state"] ?? ""].merging(more) { $1 } }
+  }
 
   var pages: [URL] { state.withLock { $0.pages } }
   var modes: [ResponseMode] { state.withLock { $0.modes } }
@@ -183,8 +263,7 @@ final class ScriptedBrowser: WebAuthenticator {
       return state.person
     }
     let query = lastQuery
-    let answer = try await person?(query) ?? ["code": "code-1", "state": query["state"] ?? ""]
-    return answer
+    return try await person?(isExpected, query) ?? ["code": "code-1", "state": query["state"] ?? ""]
   }
 }
 

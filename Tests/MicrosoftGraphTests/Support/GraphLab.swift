@@ -72,7 +72,7 @@ struct GraphLab: Sendable {
   }
 
   /// What was sent to Graph.
-  var sent: [SentRequest] { transport.requests.filter { $0.path.hasPrefix("/v1.0") } }
+  var sent: [SeenRequest] { transport.requests.filter { $0.path.hasPrefix("/v1.0") } }
 }
 
 /// The waits of a client between its tries, which take no time.

@@ -1,45 +1,47 @@
-import Foundation
-import HTTPSupport
+package import Foundation
+package import HTTPSupport
 import HTTPTypes
 import Synchronization
-import TokenCache
+package import TokenCache
 
-@testable import IdentityClient
+/// A request as it left the client.
+package struct SeenRequest: Sendable {
+  package let method: String
+  package let url: URL
+  /// With the port, where the address has one.
+  package let host: String
+  /// With the query.
+  package let path: String
+  package let headers: [String: String]
+  package let body: Data
+  package let timeout: Duration?
 
-/// A request as the script sees it.
-struct SeenRequest: Sendable {
-  let method: String
-  let url: URL
-  let headers: [String: String]
-  let form: [String: String]
-  let timeout: Duration?
-
-  init(_ request: HTTPTransportRequest) {
+  package init(_ request: HTTPTransportRequest) {
     method = request.head.method.rawValue
     timeout = request.timeout
-    url = request.head.url ?? URL(fileURLWithPath: "/")
+    (host, path) = (request.head.authority ?? "", request.head.path ?? "")
+    url = URL(string: "https://\(host)\(path)") ?? URL(filePath: "/")
     headers = Dictionary(
       request.head.headerFields.map { ($0.name.canonicalName, $0.value) },
       uniquingKeysWith: { $0 + ", " + $1 })
-    form = request.body.flatMap { FormEncoding.decode($0) } ?? [:]
+    body = request.body ?? Data()
   }
 
-  var query: [String: String] {
-    URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedQuery.flatMap {
-      FormEncoding.decode($0.utf8)
-    }
-      ?? [:]
+  package var form: [String: String] { FormEncoding.decode(body) ?? [:] }
+
+  package var query: [String: String] {
+    path.split(separator: "?", maxSplits: 1).dropFirst().first.flatMap { FormEncoding.decode($0.utf8) } ?? [:]
   }
 }
 
 /// An answer of the script.
-enum ScriptedAnswer: Sendable {
+package enum ScriptedAnswer: Sendable {
   case json(JSONObject, status: Int = 200, headers: [String: String] = [:])
   case text(String, status: Int = 200)
   case bytes([UInt8])
   case failure(HTTPTransportError)
 
-  static func refusal(
+  package static func refusal(
     _ error: String, _ subError: String? = nil, status: Int = 400, code: Int? = nil,
     adding more: JSONObject = [:], headers: [String: String] = [:]
   ) -> ScriptedAnswer {
@@ -51,41 +53,47 @@ enum ScriptedAnswer: Sendable {
   }
 }
 
-/// Answers requests as a test wants it, and remembers them.
-final class ScriptedTransport: HTTPTransport {
-  typealias Script = @Sendable (SeenRequest) async throws(HTTPTransportError) -> ScriptedAnswer?
+/// An authority, and a service of its tokens, that answers as a test wants it and remembers what it was asked.
+///
+/// Without a script it has a discovery document for every authority, and nothing else.
+package final class ScriptedTransport: HTTPTransport {
+  package typealias Script = @Sendable (SeenRequest) async throws(HTTPTransportError) -> ScriptedAnswer?
 
   private struct State {
     var requests: [SeenRequest] = []
     var tokenAnswers: [ScriptedAnswer] = []
     var deviceAnswers: [ScriptedAnswer] = []
     var script: Script?
-    var instances: [String: ScriptedAnswer] = [:]
     var metadata: JSONObject = [:]
   }
 
   private let state = Mutex(State())
 
+  package init() {}
+
   /// Answers of the token endpoint, one after the other.
-  func answerTokens(_ answers: ScriptedAnswer...) { state.withLock { $0.tokenAnswers += answers } }
+  package func answerTokens(_ answers: ScriptedAnswer...) { state.withLock { $0.tokenAnswers += answers } }
 
   /// Answers of the device authorization endpoint, one after the other.
-  func answerDevices(_ answers: ScriptedAnswer...) { state.withLock { $0.deviceAnswers += answers } }
+  package func answerDevices(_ answers: ScriptedAnswer...) { state.withLock { $0.deviceAnswers += answers } }
 
   /// Answers before anything else does, unless it returns nothing.
-  func script(_ script: @escaping Script) { state.withLock { $0.script = script } }
+  package func script(_ script: @escaping Script) { state.withLock { $0.script = script } }
 
   /// Members of every discovery document in place of those it has.
-  func setMetadata(_ members: JSONObject) { state.withLock { $0.metadata = members } }
+  package func setMetadata(_ members: JSONObject) { state.withLock { $0.metadata = members } }
 
-  var requests: [SeenRequest] { state.withLock { $0.requests } }
-  var tokenRequests: [SeenRequest] { requests.filter { $0.url.path.hasSuffix("/token") } }
-  var discoveryRequests: [SeenRequest] { requests.filter { $0.url.path.contains(".well-known") } }
-  var instanceRequests: [SeenRequest] { requests.filter { $0.url.path.hasSuffix("/discovery/instance") } }
+  package var requests: [SeenRequest] { state.withLock { $0.requests } }
+  package var tokenRequests: [SeenRequest] { requests.filter { $0.url.path.hasSuffix("/token") } }
+  package var discoveryRequests: [SeenRequest] { requests.filter { $0.url.path.contains(".well-known") } }
+  package var instanceRequests: [SeenRequest] {
+    requests.filter { $0.url.path.hasSuffix("/discovery/instance") }
+  }
   /// How many scripted answers nobody asked for.
-  var answersLeft: Int { state.withLock { $0.tokenAnswers.count + $0.deviceAnswers.count } }
+  package var answersLeft: Int { state.withLock { $0.tokenAnswers.count + $0.deviceAnswers.count } }
 
-  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
+  package func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse
+  {
     let seen = SeenRequest(request)
     let script = state.withLock { state in
       state.requests.append(seen)
@@ -118,17 +126,17 @@ final class ScriptedTransport: HTTPTransport {
         return state.deviceAnswers.isEmpty ? nil : state.deviceAnswers.removeFirst()
       }
       guard path.hasSuffix("/.well-known/openid-configuration") else { return nil }
-      return .json(Self.document(for: request.url).merging(state.metadata) { $1 })
+      return .json(Self.document(for: request).merging(state.metadata) { $1 })
     }
   }
 
   /// The discovery document of whatever authority was asked.
-  private static func document(for url: URL) -> JSONObject {
-    var parts = url.path.split(separator: "/").map(String.init)
+  private static func document(for request: SeenRequest) -> JSONObject {
+    var parts = request.url.path.split(separator: "/").map(String.init)
     parts.removeLast(2)
     let isVersioned = parts.last == "v2.0"
     if isVersioned { parts.removeLast() }
-    let host = url.authorityHost ?? ""
+    let host = request.host
     let base = "https://\(host)/" + parts.joined(separator: "/")
     let prefix = isVersioned ? "\(base)/oauth2/v2.0" : "\(base)/oauth2"
     let tenant = parts.last ?? ""

@@ -1,33 +1,41 @@
-import Foundation
-import TokenCache
-
-@testable import IdentityClient
+package import FoundationEssentials
+package import TokenCache
 
 /// Somebody who signs in, and the tokens that a server would give them.
-struct TestPerson: Sendable {
-  var uid = "8b6a0372-bcd7-5b99-9977-03cb5b3deb80"
-  var home = "22222222-2222-2222-2222-222222222222"
-  var username = "alice@contoso.test"
+package struct TestPerson: Sendable {
+  package let uid: String
+  package let home: String
+  package let username: String
   /// The tenant that issues the tokens.
-  var tenant: String?
-  var host = "login.microsoftonline.com"
+  package var tenant: String?
+  package var host = "login.microsoftonline.com"
 
-  static let alice = TestPerson()
-  static let bob = TestPerson(uid: "b0b00000-bcd7-5b99-9977-03cb5b3deb80", username: "bob@contoso.test")
-  static let carol = TestPerson(
+  package init(
+    uid: String = "8b6a0372-bcd7-5b99-9977-03cb5b3deb80",
+    home: String = "22222222-2222-2222-2222-222222222222", username: String = "alice@contoso.test"
+  ) {
+    (self.uid, self.home, self.username) = (uid, home, username)
+  }
+
+  package static let alice = TestPerson()
+  package static let bob = TestPerson(
+    uid: "b0b00000-bcd7-5b99-9977-03cb5b3deb80", username: "bob@contoso.test")
+  package static let carol = TestPerson(
     uid: "00000000-0000-0000-1111-222222222222", home: Tenant.personalAccounts, username: "carol@outlook.test"
   )
 
-  static let clientID = "11111111-aaaa-bbbb-cccc-000000000001"
+  package static let clientID = "11111111-aaaa-bbbb-cccc-000000000001"
 
-  var homeAccountID: String { "\(uid).\(home)" }
-  var issuingTenant: String { tenant ?? home }
+  package var homeAccountID: String { "\(uid).\(home)" }
+  package var issuingTenant: String { tenant ?? home }
 
-  var clientInfo: String {
+  package var clientInfo: String {
     encode(["uid": .string(uid), "utid": .string(home)])
   }
 
-  func idToken(at now: Date, changing changes: JSONObject = [:], algorithm: String = "RS256") -> String {
+  package func idToken(at now: Date, changing changes: JSONObject = [:], algorithm: String = "RS256")
+    -> String
+  {
     let start = Int64(now.timeIntervalSince1970)
     let claims: JSONObject = [
       "iss": .string("https://\(host)/\(issuingTenant)/v2.0"), "aud": .string(Self.clientID),
@@ -40,7 +48,7 @@ struct TestPerson: Sendable {
   }
 
   /// A token response. `null` takes a member out.
-  func tokens(
+  package func tokens(
     at now: Date, scope: String = "User.Read", access: String = "access-1", refresh: String = "refresh-1",
     nonce: String? = nil, changing changes: JSONObject = [:], idToken: JSONObject = [:]
   ) -> JSONObject {
