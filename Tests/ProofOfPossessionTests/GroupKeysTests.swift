@@ -133,7 +133,9 @@ struct GroupKeysTests {
     let name = ["group": Place.group, "shard": cache.commonShard.rawValue]
     let item = try #require(try await client.search(name).unlocked.first)
     try await client.setSecret(SecretBytes(copying: Array("damaged".utf8)), of: item)
-    let error = await #expect(throws: CacheError(.damaged, "")) { try await GroupKeys().key(for: place.cache()) }
+    let error = await #expect(throws: CacheError(.damaged, "")) {
+      try await GroupKeys().key(for: place.cache())
+    }
     #expect(error?.remedy == .removal)
     let left = try #require(try await client.secrets(of: [item])[item])
     #expect(unsafe left.withUnsafeBytes { unsafe Array($0) } == Array("damaged".utf8))
