@@ -132,14 +132,14 @@ def reveal_and_copy():
         app.click("Reveal")
         app.says("opaque-alice-")
         began = time.monotonic()
-        silent(app, "opaque-")
-        check("it is hidden after half a minute, and not before", time.monotonic() - began > 25)
-
+        # Half a minute for both.
         app.click("Copy")
         app.says("Copied")
         formats, text = wait("the clipboard", lambda: (found := clipboard())[1] and found)
         check("a token is in the clipboard when it is copied", text == secret("alice", 0), text)
         check("histories of the clipboard are asked to leave it out", "x-kde-passwordManagerHint" in formats, formats)
+        silent(app, "opaque-")
+        check("it is hidden after half a minute, and not before", time.monotonic() - began > 25)
         wait("an empty clipboard", lambda: not clipboard()[1])
         check("the clipboard forgets it", True)
 
@@ -306,7 +306,7 @@ def empty_bus():
 
 def nowhere_to_look(desktop):
     accessibility = desktop.accessibility_bus()
-    with keychain(AT_SPI_BUS_ADDRESS=accessibility, DBUS_SESSION_BUS_ADDRESS=f"unix:path={os.environ['TMPDIR']}/none") as app:
+    with keychain(AT_SPI_BUS_ADDRESS=accessibility, DBUS_SESSION_BUS_ADDRESS="unix:path=/proc/nonexistent") as app:
         app.says("No Session Bus")
         app.click("Ask the Doctor")
         text = app.says("DBUS_SESSION_BUS_ADDRESS leads nowhere")
