@@ -53,6 +53,13 @@ def wait(what, condition):
     return value
 
 
+def keyring_process():
+    """The process of the keyring, which the bus starts again when it has ended."""
+    return subprocess.run(
+        ["gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/", "--method",
+         "org.freedesktop.DBus.GetConnectionUnixProcessID", "org.freedesktop.secrets"], capture_output=True, text=True).stdout
+
+
 def free_port():
     """A port of 127.0.0.1 that is free and that the kernel gives to no program that leaves the choice to it."""
     with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
