@@ -30,7 +30,8 @@ final class Fixture: SharedStoreFixture {
     group = try KeychainGroup("org.example.shared")
     try Self.writePrivate((0..<32).map { UInt8($0) }, to: directory + "/key")
     store = EncryptedFileCacheStore(
-      key: .keyFile(path: directory + "/key"), timeout: .seconds(120), environment: environment)
+      key: .keyFile(path: directory + "/key"), timeout: .seconds(120), environment: environment,
+      scrypt: Self.scrypt)
     cache = TokenCacheAccessor(store: store, group: group)
   }
 
