@@ -136,8 +136,10 @@ struct ProcessTests {
     }
   }
 
-  // A sanitizer takes terabytes of address space for itself.
-  @Test(.enabled(if: getenv("ASAN_OPTIONS") == nil && getenv("TSAN_OPTIONS") == nil))
+  @Test(
+    .enabled(
+      if: getenv("ASAN_OPTIONS") == nil && getenv("TSAN_OPTIONS") == nil,
+      "a sanitizer takes terabytes of address space for itself"))
   func `With too little address space there is a sentence, neither a crash nor a wait without end`() throws {
     for kibibytes in [100_000, 160_000] {
       let result = try shell(

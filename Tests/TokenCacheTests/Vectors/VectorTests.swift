@@ -11,53 +11,8 @@ struct VectorTests {
     _ = try await check(row)
   }
 
-  @Test(arguments: VectorFile.rows("credential_cache_keys"))
-  func `Credential keys`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("credential_cache_queries"))
-  func `Credential queries`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("account_cache_keys"))
-  func `Account keys`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("account_cache_queries"))
-  func `Account queries`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("app_metadata_cache_keys"))
-  func `App metadata keys`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("app_metadata_cache_queries"))
-  func `App metadata queries`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("credential_items_json"))
-  func `Credential JSON`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("account_items_json"))
-  func `Account JSON`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("account_metadata_items_json"))
-  func `Account metadata JSON`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("schema_compliance"))
-  func `Records of a response`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("schema_signin_bundles"))
-  func `Records of a sign-in`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("cache_scenarios"))
-  func `Scenarios`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("legacy_adal_keys"))
-  func `Legacy keys`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("client_info"))
-  func `Client info`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("derived"))
-  func `Derived keys`(_ row: VectorRow) async throws { try await check(row) }
-
-  @Test(arguments: VectorFile.rows("authority_aliases"))
-  func `Aliases`(_ row: VectorRow) async throws { try await check(row) }
+  @Test(arguments: VectorRunner.sections.keys.sorted().flatMap(VectorFile.rows))
+  func `A row holds`(_ row: VectorRow) async throws { try await check(row) }
 
   @Test func `A step may give an item by its properties`() async throws {
     let item =
