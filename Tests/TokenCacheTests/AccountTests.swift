@@ -1,12 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenCache
 
 /// Which accounts are listed, and what is known of them.
 struct AccountTests {
+  private let test = TestCache()
+
   @Test func `Accounts are listed by user name without regard to case`() async throws {
-    let test = TestCache()
     let carol = TestPerson(uid: "carol", utid: "tenant", username: "Carol@contoso.example")
     for person in [carol, .bob, .alice] { try await test.save(TestAnswer(person: person)) }
     #expect(
@@ -14,7 +16,6 @@ struct AccountTests {
   }
 
   @Test func `The home tenant comes first and guest tenants are profiles`() async throws {
-    let test = TestCache()
     for tenant in ["zz-guest", nil, "00-guest"] { try await test.save(TestAnswer(tenant: tenant)) }
     let accounts = try await test.accounts()
     #expect(accounts.map(\.homeAccountID) == [TestPerson.alice.homeAccountID])
@@ -27,7 +28,6 @@ struct AccountTests {
   }
 
   @Test func `Claims are those of the asking client's ID token`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     let profile = try await test.accounts(client: TestCache.otherClient).first?.tenantProfiles.first
     #expect(profile?.username == TestPerson.alice.username)
@@ -36,7 +36,6 @@ struct AccountTests {
   }
 
   @Test func `A person known only as a guest is listed`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(tenant: "guest-tenant"))
     let account = try #require(try await test.accounts().first)
     #expect(account.homeAccountID == TestPerson.alice.homeAccountID)
@@ -45,14 +44,12 @@ struct AccountTests {
   }
 
   @Test func `An account of an unknown type is listed`() async throws {
-    let test = TestCache()
     try await test.load(
       #"{"Account": {"a": {"home_account_id": "u.t", "environment": "e", "authority_type": "Novel"}}}"#)
     #expect(try await test.accounts(signedInOnly: false).map(\.homeAccountID) == ["u.t"])
   }
 
   @Test func `Accounts are found by ID and by user name without regard to case`() async throws {
-    let test = TestCache()
     for person in [TestPerson.alice, .bob] { try await test.save(TestAnswer(person: person)) }
     func ids(_ filter: AccountFilter) async throws -> [String] {
       try await test.cache.accounts(filter).map(\.homeAccountID)
@@ -66,7 +63,6 @@ struct AccountTests {
   }
 
   @Test func `An account is signed in to the client that has its refresh token`() async throws {
-    let test = TestCache()
     try await test.load(mixedCache(refreshClient: TestCache.client))
     #expect(try await test.accounts().count == 1)
     try await test.cache.save(
@@ -76,7 +72,6 @@ struct AccountTests {
   }
 
   @Test func `An account is signed in to every member of its family`() async throws {
-    let test = TestCache()
     try await test.load(mixedCache(refreshClient: TestCache.client, family: "1"))
     #expect(try await test.accounts(client: "unknown").count == 1)
     try await test.cache.save(AppMetadata(clientID: "loner", environment: "login.windows.net", familyID: ""))
@@ -84,7 +79,6 @@ struct AccountTests {
   }
 
   @Test func `An account that signed out of a client is not listed for it`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     try await test.cache.updateAccountMetadata(clientID: TestCache.client) {
       $0.setSignInState(.signedOut, of: TestPerson.alice.homeAccountID)
@@ -97,14 +91,12 @@ struct AccountTests {
   }
 
   @Test func `An account that signed in is listed without refresh token`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(refreshToken: nil))
     #expect(try await test.accounts().count == 1)
     #expect(try await test.accounts(client: TestCache.otherClient).isEmpty)
   }
 
   @Test func `The authority that answered is remembered until the sign-out`() async throws {
-    let test = TestCache()
     let (common, id) = ("https://login.microsoftonline.com/common", TestPerson.alice.homeAccountID)
     try await test.cache.updateAccountMetadata(clientID: TestCache.client) {
       $0.setResolvedAuthority("https://login.microsoftonline.com/tenant", for: common, homeAccountID: id)
@@ -118,14 +110,12 @@ struct AccountTests {
     #expect(try await resolved() == nil)
   }
 
-  private func mixedCache(refreshClient: String, family: String? = nil) -> String {
-    let id = TestPerson.alice.homeAccountID
-    return """
-      {"Account": {"a": {"home_account_id": "\(id)", "environment": "login.microsoftonline.com",
-        "realm": "common", "username": "alice", "authority_type": "MSSTS"}},
-       "RefreshToken": {"r": {"home_account_id": "\(id)", "environment": "login.microsoftonline.com",
-        "client_id": "\(refreshClient)", "secret": "rt", "credential_type": "RefreshToken",
-        "family_id": \(family.map { "\"\($0)\"" } ?? "null")}}}
-      """
+  private func mixedCache(refreshClient: String, family: String? = nil) -> [SampleRecord] {
+    let (id, host) = (TestPerson.alice.homeAccountID, "login.microsoftonline.com")
+    let familyID = family.map(JSONValue.string) ?? .null
+    return [
+      .account(id, key: "a", host: host, realm: "common", ["username": "alice"]),
+      .refreshToken("rt", of: id, client: refreshClient, host: host, ["family_id": familyID]),
+    ]
   }
 }

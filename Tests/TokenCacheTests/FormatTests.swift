@@ -6,6 +6,8 @@ import Testing
 
 /// What `CacheFormat.md` says exactly, where a second implementation would have to guess.
 struct FormatTests {
+  private let test = TestCache()
+
   @Test(arguments: [
     ("ΟΔΟΣ", "οδοσ"), ("İ", "i\u{307}"), ("\u{A0}\u{3000}\u{2028}\u{85}Ab\u{1680}\n", "ab"),
     ("\u{200B}A", "\u{200B}a"),
@@ -57,7 +59,6 @@ struct FormatTests {
   /// R3.10
   @Test(arguments: ["", " \t"])
   func `A blank ext_cache_key is none`(_ blank: String) async throws {
-    let test = TestCache()
     try await test.save()
     var document = try await test.document
     let key = try #require(document.accessTokens.keys.first)
@@ -75,7 +76,6 @@ struct FormatTests {
   /// R4.4
   @Test func `Several metadata records of a client are read as one, and signing out leaves one`() async throws
   {
-    let test = TestCache()
     func record(_ client: String, _ accounts: String) -> String {
       #"{"client_id": "\#(client)", "account_metadata_map": {\#(accounts)}}"#
     }
@@ -115,12 +115,12 @@ struct FormatTests {
     #"{"a":1e999}"#, #"{"a":-1e999}"#, #"{"a":"\ud800"}"#, #"{"a":"\udc00\ud800"}"#,
   ])
   func `Some JSON is refused that the grammar allows`(_ json: String) {
-    #expect(throws: CacheError.self) { try CacheDocument(json: Data(json.utf8)) }
+    #expect(throws: CacheError.self) { try CacheDocument(json) }
   }
 
   @Test func `Of members with equal names the first counts`() throws {
     let json = #"{"a":1,"a":2,"Account":{"k":{"x":1,"x":2},"k":{"x":3}},"é":1,"e\#u{301}":2}"#
-    let document = try CacheDocument(json: Data(json.utf8))
+    let document = try CacheDocument(json)
     #expect(document.otherSections == ["a": .integer(1), "é": .integer(1)])
     #expect(document.accounts["k"]?.fields == ["x": .integer(1)])
   }
@@ -134,7 +134,6 @@ struct FormatTests {
     """
 
   @Test func `Records without a type or an identity are kept and serve no request`() async throws {
-    let test = TestCache()
     try await test.load(Self.formless)
     #expect(try await PlainJSON(test.document.json()) == PlainJSON(Data(Self.formless.utf8)))
     #expect(try await test.cache.accounts(AccountFilter(signedInOnly: false)).isEmpty)
@@ -170,12 +169,11 @@ struct FormatTests {
   }
 
   @Test func `What is no object gives way to a record, and to another of its kind, and is not lost`() throws {
-    func document(_ json: String) throws -> CacheDocument { try CacheDocument(json: Data(json.utf8)) }
-    var all = try document(#"{"Account": {"k": 1}}"#)
+    var all = try CacheDocument(#"{"Account": {"k": 1}}"#)
     for json in [
       #"{"Account": {"k": {"username": "x"}}}"#, #"{"Account": {"k": "text"}}"#, #"{"Account": {"k": 1}}"#,
     ] {
-      all.formUnion(try document(json))
+      all.formUnion(try CacheDocument(json))
     }
     #expect(try all.json() == Data(#"{"Account":{"k":{"username":"x"},"k-":1,"k--":"text"}}"#.utf8))
   }
@@ -184,16 +182,10 @@ struct FormatTests {
   func `A family's token replaces that of the client, else the one under the family's key`(_ hasOwn: Bool)
     async throws
   {
-    let test = TestCache()
     let familyKey = "\(TestPerson.alice.homeAccountID)-login.windows.net-refreshtoken-1--"
     try await test.save(TestAnswer(refreshToken: "theirs", family: "1"), client: TestCache.otherClient)
     if hasOwn {
-      try await test.load(
-        """
-        {"RefreshToken": {"pythons": {"credential_type": "RefreshToken", "secret": "old", "family_id": "1",
-          "home_account_id": "\(TestPerson.alice.homeAccountID)", "environment": "login.windows.net",
-          "client_id": "\(TestCache.client)"}}}
-        """)
+      try await test.load([.alices("old", key: "pythons", host: "login.windows.net", family: "1")])
     }
     try await test.save(TestAnswer(refreshToken: "ours", family: "1"))
     let tokens = try await test.document.refreshTokens
@@ -205,16 +197,13 @@ struct FormatTests {
   func `Of several records for one thing a save keeps the first's key and spelling and all that is unknown`()
     async throws
   {
-    let test = TestCache()
-    func record(_ host: String, _ more: String) -> String {
-      #"{"home_account_id": "\#(TestPerson.alice.homeAccountID)", "environment": "\#(host)", "#
-        + #""realm": "\#(TestPerson.alice.utid)", \#(more)}"#
+    func record(_ key: String, _ host: String, _ more: JSONObject) -> SampleRecord {
+      .account(TestPerson.alice.homeAccountID, key: key, host: host, realm: TestPerson.alice.utid, more)
     }
-    try await test.load(
-      """
-      {"Account": {"a": \(record("sts.windows.net", #""x": 1, "y": 1"#)),
-                   "b": \(record("login.microsoftonline.com", #""y": 2, "z": 2"#))}}
-      """)
+    try await test.load([
+      record("a", "sts.windows.net", ["x": .integer(1), "y": .integer(1)]),
+      record("b", "login.microsoftonline.com", ["y": .integer(2), "z": .integer(2)]),
+    ])
     try await test.save()
     let accounts = try await test.document.accounts
     #expect(Array(accounts.keys) == ["a"])
@@ -226,7 +215,6 @@ struct FormatTests {
   @Test func `Signing out of a client forgets its authorities, and removing the account forgets the rest`()
     async throws
   {
-    let test = TestCache()
     let id = TestPerson.alice.homeAccountID
     for client in [TestCache.client, TestCache.otherClient] {
       try await test.save(client: client)

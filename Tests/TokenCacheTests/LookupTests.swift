@@ -1,12 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenCache
 
 /// Which token a request finds.
 struct LookupTests {
+  private let test = TestCache()
+
   @Test func `A token is found by any host of its cloud and no other`() async throws {
-    let test = TestCache()
     try await test.save()
     for host in CloudInstances.known.aliases(of: "login.windows.net") {
       #expect(try await test.token(environment: host.uppercased())?.token.secret == "at-1")
@@ -15,7 +17,6 @@ struct LookupTests {
   }
 
   @Test func `A token is found by a subset of its scopes in any case and order`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(scope: "User.Read Mail.Read"))
     #expect(try await test.token("mail.READ user.read") != nil)
     #expect(try await test.token("Mail.Read") != nil)
@@ -24,7 +25,6 @@ struct LookupTests {
   }
 
   @Test func `The home tenant is meant by no realm and by common`() async throws {
-    let test = TestCache()
     try await test.save()
     for realm in [nil, "common", "organizations", TestPerson.alice.utid] {
       #expect(try await test.token(realm: realm) != nil)
@@ -34,7 +34,6 @@ struct LookupTests {
 
   @Test(arguments: ["joe@adfs.example", "S-1-5-21"])
   func `A token of AD FS is found without tenant`(_ subject: String) async throws {
-    let test = TestCache()
     let idToken = Data(#"{"sub":"\#(subject)","upn":"joe@adfs.example"}"#.utf8).base64URL
     try await test.cache.save(
       TokenResponse(fields: [
@@ -50,14 +49,13 @@ struct LookupTests {
   }
 
   @Test func `A token without account or ID token is not found`() async throws {
-    let test = TestCache()
     try await test.save(
       TestAnswer(hasIDToken: false), homeAccountID: TestPerson.alice.homeAccountID)
     #expect(try await test.token() == nil)
     try await test.save()
     #expect(try await test.token()?.idToken?.claims?.username == TestPerson.alice.username)
     #expect(try await test.token()?.account?.username == TestPerson.alice.username)
-    let shard = ShardID(homeAccountID: TestPerson.alice.homeAccountID, group: test.cache.group)
+    let shard = test.shard(.alice)
     try test.store.update([shard], in: test.cache.group) { $0[shard].accounts = [:] }
     #expect(try await test.token() == nil)
   }
@@ -66,21 +64,18 @@ struct LookupTests {
   func `A token counts as expired a buffer before its end`(_ at: Double, _ buffer: Double, _ isValid: Bool)
     async throws
   {
-    let test = TestCache()
     try await test.save()
     test.setClock(at)
     #expect(try await test.token(buffer: buffer)?.condition == (isValid ? .valid : .expired))
   }
 
   @Test func `A token from the future counts as expired`() async throws {
-    let test = TestCache()
     try await test.save()
     test.setClock(-1)
     #expect(try await test.token()?.condition == .expired)
   }
 
   @Test func `A token that the server wants renewed is found as such`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(more: ["expires_in": .integer(3600), "refresh_in": .integer(1800)]))
     #expect(try await test.token()?.condition == .valid)
     test.setClock(1801)
@@ -88,7 +83,6 @@ struct LookupTests {
   }
 
   @Test func `An expired token serves in its extended lifetime`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(more: ["expires_in": .integer(3600), "ext_expires_in": .integer(7200)]))
     test.setClock(3601)
     #expect(try await test.token()?.condition == .extendedLifetime)
@@ -97,7 +91,6 @@ struct LookupTests {
   }
 
   @Test func `The best token is taken and then the one that lasts longest`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(scope: "A", accessToken: "short", more: ["expires_in": .integer(1000)]))
     try await test.save(TestAnswer(scope: "B", accessToken: "long", more: ["expires_in": .integer(9000)]))
     try await test.save(
@@ -108,13 +101,12 @@ struct LookupTests {
   }
 
   @Test func `Tokens of an application are found without account`() async throws {
-    let test = TestCache()
-    try await test.load(
-      """
-      {"AccessToken": {"k": {"credential_type": "AccessToken", "secret": "app", "home_account_id": null,
-        "environment": "login.microsoftonline.com", "client_id": "client", "target": "https://x/.default",
-        "realm": "contoso", "cached_at": "1767225600", "expires_on": "1767229200"}}}
-      """)
+    try await test.load([
+      .accessToken(
+        "app", of: nil, client: "client", host: "login.microsoftonline.com", realm: "contoso",
+        scopes: "https://x/.default", cachedAt: 1_767_225_600, expiresOn: 1_767_229_200,
+        ["home_account_id": .null])
+    ])
     let request = TokenLookup(
       homeAccountID: nil, environment: "login.windows.net", clientID: "CLIENT", realm: "contoso",
       scopes: ["https://x/.default"])
@@ -122,21 +114,15 @@ struct LookupTests {
   }
 
   /// MSAL for Python files all of these as `AccessToken`.
-  @Test(arguments: [
-    #""token_type": "ssh-cert", "key_id": "key""#, #""token_type": "Bearer", "ext_cache_key": "hash""#,
-  ])
-  func `A token for something else is neither found nor replaced as a plain one`(_ fields: String)
+  @Test(
+    arguments: [
+      ["token_type": "ssh-cert", "key_id": "key"], ["token_type": "Bearer", "ext_cache_key": "hash"],
+    ] as [JSONObject])
+  func `A token for something else is neither found nor replaced as a plain one`(_ fields: JSONObject)
     async throws
   {
-    let test = TestCache()
     try await test.save(TestAnswer(scope: "Other"))
-    try await test.load(
-      """
-      {"AccessToken": {"python": {"credential_type": "AccessToken", "secret": "special", \(fields),
-        "home_account_id": "\(TestPerson.alice.homeAccountID)", "environment": "login.microsoftonline.com",
-        "client_id": "\(TestCache.client)", "target": "User.Read openid profile", "realm": "common",
-        "cached_at": "1767225600", "expires_on": "1767299200"}}}
-      """)
+    try await test.load([pythonToken("special", "User.Read openid profile", fields)])
     #expect(try await test.token() == nil)
     try await test.save()
     #expect(try await test.token()?.token.secret == "at-1")
@@ -144,25 +130,23 @@ struct LookupTests {
   }
 
   @Test func `An SSH certificate of MSAL for Python is found by its key`() async throws {
-    let test = TestCache()
     try await test.save()
-    try await test.load(
-      """
-      {"AccessToken": {"python": {"credential_type": "AccessToken", "secret": "certificate",
-        "token_type": "ssh-cert", "key_id": "key-1", "home_account_id": "\(TestPerson.alice.homeAccountID)",
-        "environment": "login.microsoftonline.com", "client_id": "\(TestCache.client)", "target": "User.Read",
-        "realm": "common", "cached_at": "1767225600", "expires_on": "1767299200"}}}
-      """)
-    let (own, other) = (
-      AuthenticationScheme.bound(tokenType: "ssh-cert", keyID: "key-1"),
-      AuthenticationScheme.bound(tokenType: "ssh-cert", keyID: "key-2")
-    )
+    let fields: JSONObject = ["token_type": "ssh-cert", "key_id": "key-1"]
+    try await test.load([pythonToken("certificate", "User.Read", fields)])
+    let own = AuthenticationScheme.bound(tokenType: "ssh-cert", keyID: "key-1")
     #expect(try await test.token(scheme: own)?.token.secret == "certificate")
-    #expect(try await test.token(scheme: other) == nil)
+    #expect(try await test.token(scheme: .bound(tokenType: "ssh-cert", keyID: "key-2")) == nil)
+  }
+
+  /// An access token of Alice's as MSAL for Python files it.
+  private func pythonToken(_ secret: String, _ scopes: String, _ more: JSONObject) -> SampleRecord {
+    .accessToken(
+      secret, key: "python", of: TestPerson.alice.homeAccountID, client: TestCache.client,
+      host: "login.microsoftonline.com", realm: "common", scopes: scopes, cachedAt: 1_767_225_600,
+      expiresOn: 1_767_299_200, more)
   }
 
   @Test func `The own refresh token comes before the family's and the latest first`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(refreshToken: "own", family: "1"))
     test.setClock(10)
     try await test.save(TestAnswer(refreshToken: "family", family: "1"), client: TestCache.otherClient)
@@ -171,21 +155,14 @@ struct LookupTests {
   }
 
   @Test func `Of several refresh tokens the last stored comes first`() async throws {
-    let test = TestCache()
-    func record(_ key: String, _ time: Int) -> String {
-      """
-      "\(key)": {"credential_type": "RefreshToken", "secret": "\(key)", "environment": "login.windows.net",
-        "home_account_id": "\(TestPerson.alice.homeAccountID)", "client_id": "\(TestCache.client)",
-        "last_modification_time": "\(time)"}
-      """
-    }
     try await test.load(
-      #"{"RefreshToken": {\#(record("a", 100)), \#(record("b", 300)), \#(record("c", 200))}}"#)
+      [("a", 100), ("b", 300), ("c", 200)].map { name, time in
+        .alices(name, key: name, host: "login.windows.net", time: time)
+      })
     #expect(try await test.refreshTokens() == ["b", "c", "a"])
   }
 
   @Test func `A client of which nothing is known tries family 1`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     #expect(try await test.refreshTokens(client: "unknown") == ["rt-1"])
     #expect(try await test.refreshTokens(of: .bob, client: "unknown").isEmpty)
@@ -193,7 +170,6 @@ struct LookupTests {
   }
 
   @Test func `A client that is known to have no family tries none`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     try await test.cache.save(
       AppMetadata(clientID: "loner", environment: "login.microsoftonline.com", familyID: ""))
@@ -205,7 +181,6 @@ struct LookupTests {
   }
 
   @Test func `A family that is known no more is forgotten`() async throws {
-    let test = TestCache()
     for family in ["2", nil] {
       try await test.cache.save(
         AppMetadata(clientID: TestCache.client, environment: "login.windows.net", familyID: family))
@@ -217,7 +192,6 @@ struct LookupTests {
   }
 
   @Test func `A refresh token is removed only while it is the one that was refused`() async throws {
-    let test = TestCache()
     try await test.save()
     let request = TokenLookup(
       homeAccountID: TestPerson.alice.homeAccountID, environment: "login.windows.net",
@@ -233,7 +207,6 @@ struct LookupTests {
   }
 
   @Test func `Memory serves until somebody writes or a minute passes`() async throws {
-    let test = TestCache()
     try await test.save()
     func readsOfALookup() async throws -> Int {
       let before = test.store.reads

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenCache
@@ -8,84 +9,56 @@ private struct MixedCache {
   static let home = TestPerson.alice.homeAccountID
   static let client = TestCache.client
   static let tenant = TestPerson.alice.utid
-  private static let token = "e30.e30."
 
   /// What Python, .NET, Go, Node and Apple's library would each have written.
-  static var json: String {
-    let (microsoft, windows) = ("\(home)-login.microsoftonline.com", "\(home)-login.windows.net")
-    return """
-      {"AccessToken": {
-        "\(microsoft)-accesstoken-\(client)-common-openid user.read":
-          \(accessToken("python", microsoft: true)),
-        "\(windows)-accesstoken-\(client)-\(tenant)-openid user.read":
-          \(accessToken("net", microsoft: false)),
-        "\(windows)-accesstoken-\(client)-\(tenant)-user.read openid--":
-          \(accessToken("node", microsoft: false)),
-        "\(microsoft)-accesstoken-\(client)-common-user.read openid":
-          \(accessToken("go", microsoft: true))},
-       "RefreshToken": {
-        "\(microsoft)-refreshtoken-\(client)--openid user.read":
-          \(record("RefreshToken", "python", microsoft: true, #", "target": "openid User.Read", "x": 1"#)),
-        "\(windows)-refreshtoken-\(client)--": \(record("RefreshToken", "net", microsoft: false)),
-        "\(windows)-refreshtoken-\(client)----": \(record("RefreshToken", "node", microsoft: false)),
-        "\(microsoft)-refreshtoken-\(client)": \(record("RefreshToken", "go", microsoft: true))},
-       "IdToken": {
-        "\(microsoft)-idtoken-\(client)-common-":
-          \(record("IdToken", token, microsoft: true, #", "realm": "common""#)),
-        "\(microsoft)-idtoken-\(client)-common":
-          \(record("IdToken", token, microsoft: true, #", "realm": "common""#)),
-        "\(windows)-idtoken-\(client)-\(tenant)---":
-          \(record("IdToken", token, microsoft: false, #", "realm": "\#(tenant)""#)),
-        "\(windows)-idtoken-\(client)-\(tenant)-":
-          \(record("IdToken", token, microsoft: false, #", "realm": "\#(tenant)""#))},
-       "Account": {
-        "\(microsoft)-common": \(account("common", microsoft: true)),
-        "\(windows)-\(tenant)": \(account(tenant, microsoft: false))},
-       "AppMetadata": {
-        "appmetadata-login.microsoftonline.com-\(client)":
-          {"client_id": "\(client)", "environment": "login.microsoftonline.com"},
-        "AppMetadata-login.windows.net-\(client)":
-          {"client_id": "\(client)", "environment": "login.windows.net", "family_id": null}}}
-      """
+  static var records: [SampleRecord] {
+    let (microsoft, windows) = ("login.microsoftonline.com", "login.windows.net")
+    return [
+      accessToken("python", "\(home)-\(microsoft)-accesstoken-\(client)-common-openid user.read", microsoft),
+      accessToken("net", "\(home)-\(windows)-accesstoken-\(client)-\(tenant)-openid user.read", windows),
+      accessToken("node", "\(home)-\(windows)-accesstoken-\(client)-\(tenant)-user.read openid--", windows),
+      accessToken("go", "\(home)-\(microsoft)-accesstoken-\(client)-common-user.read openid", microsoft),
+      .alices("python", key: pythonKey, ["target": "openid User.Read", "x": .integer(1)]),
+      .alices("net", key: "\(home)-\(windows)-refreshtoken-\(client)--", host: windows),
+      .alices("node", key: "\(home)-\(windows)-refreshtoken-\(client)----", host: windows),
+      .alices("go", key: "\(home)-\(microsoft)-refreshtoken-\(client)"),
+      idToken("\(home)-\(microsoft)-idtoken-\(client)-common-", microsoft),
+      idToken("\(home)-\(microsoft)-idtoken-\(client)-common", microsoft),
+      idToken("\(home)-\(windows)-idtoken-\(client)-\(tenant)---", windows),
+      idToken("\(home)-\(windows)-idtoken-\(client)-\(tenant)-", windows),
+      account("\(home)-\(microsoft)-common", microsoft), account("\(home)-\(windows)-\(tenant)", windows),
+      .appMetadata(key: "appmetadata-\(microsoft)-\(client)", client: client, host: microsoft),
+      .appMetadata(
+        key: "AppMetadata-\(windows)-\(client)", client: client, host: windows, ["family_id": .null]),
+    ]
   }
 
-  private static func accessToken(_ secret: String, microsoft: Bool) -> String {
-    record(
-      "AccessToken", secret, microsoft: microsoft,
-      """
-      , "realm": "\(microsoft ? "common" : tenant)", "target": "User.Read openid",
-      "cached_at": "1767225000", "expires_on": "1767229000"
-      """)
+  static let pythonKey = "\(home)-login.microsoftonline.com-refreshtoken-\(client)--openid user.read"
+
+  private static func accessToken(_ secret: String, _ key: String, _ host: String) -> SampleRecord {
+    .accessToken(
+      secret, key: key, of: home, client: client, host: host, realm: realm(host), scopes: "User.Read openid",
+      cachedAt: 1_767_225_000, expiresOn: 1_767_229_000)
   }
 
-  private static func record(_ type: String, _ secret: String, microsoft: Bool, _ more: String = "") -> String
-  {
-    """
-    {"credential_type": "\(type)", "secret": "\(secret)", "home_account_id": "\(home)",
-     "client_id": "\(client)",
-     "environment": "\(microsoft ? "login.microsoftonline.com" : "login.windows.net")"\(more)}
-    """
+  private static func idToken(_ key: String, _ host: String) -> SampleRecord {
+    .idToken("e30.e30.", key: key, of: home, client: client, host: host, realm: realm(host))
   }
 
-  private static func account(_ realm: String, microsoft: Bool) -> String {
-    """
-    {"home_account_id": "\(home)",
-     "environment": "\(microsoft ? "login.microsoftonline.com" : "login.windows.net")",
-     "realm": "\(realm)", "username": "alice", "authority_type": "MSSTS", "account_source": "device_code"}
-    """
+  private static func account(_ key: String, _ host: String) -> SampleRecord {
+    let fields: JSONObject = ["username": "alice", "account_source": "device_code"]
+    return .account(home, key: key, host: host, realm: realm(host), fields)
   }
+
+  private static func realm(_ host: String) -> String { host == "login.windows.net" ? tenant : "common" }
 }
 
 /// A cache that several libraries fed behaves as one.
 struct MixedCacheTests {
-  private func mixed() async throws -> TestCache {
-    let test = TestCache()
-    try await test.load(MixedCache.json)
-    return test
-  }
+  private let test = TestCache()
 
   @Test func `Five libraries make one account`() async throws {
-    let test = try await mixed()
+    try await test.load(MixedCache.records)
     let accounts = try await test.accounts()
     #expect(accounts.map(\.homeAccountID) == [MixedCache.home])
     #expect(accounts.first?.tenantProfiles.map(\.tenantID) == [MixedCache.tenant])
@@ -94,7 +67,7 @@ struct MixedCacheTests {
   }
 
   @Test func `A save leaves one record for each thing under a key that was there`() async throws {
-    let test = try await mixed()
+    try await test.load(MixedCache.records)
     let before = try await test.document
     try await test.save(
       TestAnswer(scope: "openid User.Read", accessToken: "at-2", refreshToken: "rt-2"),
@@ -118,10 +91,8 @@ struct MixedCacheTests {
   }
 
   @Test func `A replaced record still has the fields that its key was made of`() async throws {
-    let test = TestCache()
-    let key =
-      "\(MixedCache.home)-login.microsoftonline.com-refreshtoken-\(MixedCache.client)--openid user.read"
-    var document = try CacheDocument(json: Data(MixedCache.json.utf8))
+    let key = MixedCache.pythonKey
+    var document = CacheDocument(MixedCache.records)
     document.refreshTokens = document.refreshTokens.filter { $0.key == key }
     _ = try await test.cache.import(document)
     try await test.save(TestAnswer(refreshToken: "rt-2"))
@@ -132,9 +103,9 @@ struct MixedCacheTests {
   }
 
   @Test func `Untouched records keep their keys and contents`() async throws {
-    let test = try await mixed()
+    try await test.load(MixedCache.records)
     try await test.save(TestAnswer(person: .bob), client: TestCache.otherClient)
-    let before = try CacheDocument(json: Data(MixedCache.json.utf8))
+    let before = CacheDocument(MixedCache.records)
     let after = try await test.document
     for section in CredentialSection.allCases {
       for (key, credential) in before[section] { #expect(after[section][key] == credential) }
@@ -144,21 +115,15 @@ struct MixedCacheTests {
   }
 
   @Test func `Sign ing out reaches the records of every library`() async throws {
-    let test = try await mixed()
+    try await test.load(MixedCache.records)
     #expect(try await test.cache.removeAccount(MixedCache.home, clientID: MixedCache.client).count == 12)
     #expect(try await test.document.credentials.isEmpty)
     #expect(try await test.accounts().isEmpty)
   }
 
   @Test func `A family's token under Python's key is replaced there`() async throws {
-    let test = TestCache()
     let key = "\(MixedCache.home)-login.microsoftonline.com-refreshtoken-\(MixedCache.client)--user.read"
-    try await test.load(
-      """
-      {"RefreshToken": {"\(key)": {"credential_type": "RefreshToken", "secret": "old", "family_id": "1",
-        "home_account_id": "\(MixedCache.home)", "environment": "login.microsoftonline.com",
-        "client_id": "\(MixedCache.client)", "target": "User.Read"}}}
-      """)
+    try await test.load([.alices("old", key: key, family: "1", ["target": "User.Read"])])
     #expect(try await test.refreshTokens() == ["old"])
     try await test.save(TestAnswer(refreshToken: "new", family: "1"))
     let tokens = try await test.document.refreshTokens

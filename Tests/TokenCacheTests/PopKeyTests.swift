@@ -1,12 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenCache
 
 /// The private key of a group's bound tokens.
 struct PopKeyTests {
+  private let test = TestCache()
+
   @Test func `The key is with what belongs to no account, under the format's name`() async throws {
-    let test = TestCache()
     #expect(try await test.cache.savePopKey("a2V5") { _ in false } == "a2V5")
     #expect(try await test.cache.popKey() == "a2V5")
     let common = test.store.read(.all, in: test.cache.group).documents[test.cache.commonShard]
@@ -16,7 +18,6 @@ struct PopKeyTests {
   }
 
   @Test func `A key that does stays, one that does not is replaced, and nothing else is lost`() async throws {
-    let test = TestCache()
     try await test.save()
     _ = try await test.cache.savePopKey("one") { _ in false }
     #expect(try await test.cache.savePopKey("two") { $0 == "one" } == "one")
@@ -26,21 +27,18 @@ struct PopKeyTests {
     #expect(try await test.document == records)
   }
 
-  @Test func `What stands in the key's place and is none is no key`() async throws {
-    for section in [#""x""#, "null", "{}", #"{"rs256": 1}"#, #"{"rs256": {"secret": " "}}"#] {
-      let test = TestCache()
-      let document = try CacheDocument(json: Data(#"{"PopKey": \#(section), "Custom": {"a": 1}}"#.utf8))
-      let common = test.cache.commonShard
-      _ = try test.store.update([common], in: test.cache.group) { $0[common] = document }
-      #expect(try await test.cache.popKey() == nil)
-      _ = try await test.cache.savePopKey("key") { _ in true }
-      #expect(try await test.cache.popKey() == "key")
-      #expect(try await test.document.otherSections == ["Custom": .object(["a": .integer(1)])])
-    }
+  @Test(arguments: [#""x""#, "null", "{}", #"{"rs256": 1}"#, #"{"rs256": {"secret": " "}}"#])
+  func `What stands in the key's place and is none is no key`(_ section: String) async throws {
+    let document = try CacheDocument(#"{"PopKey": \#(section), "Custom": {"a": 1}}"#)
+    let common = test.cache.commonShard
+    _ = try test.store.update([common], in: test.cache.group) { $0[common] = document }
+    #expect(try await test.cache.popKey() == nil)
+    _ = try await test.cache.savePopKey("key") { _ in true }
+    #expect(try await test.cache.popKey() == "key")
+    #expect(try await test.document.otherSections == ["Custom": .object(["a": .integer(1)])])
   }
 
   @Test func `A key of another kind stays beside it`() async throws {
-    let test = TestCache()
     let common = test.cache.commonShard
     let other = JSONValue.object(["secret": "other"])
     _ = try test.store.update([common], in: test.cache.group) {
@@ -52,7 +50,6 @@ struct PopKeyTests {
   }
 
   @Test func `The key neither leaves the group nor comes into one with a cache`() async throws {
-    let test = TestCache()
     try await test.save()
     _ = try await test.cache.savePopKey("mine") { _ in false }
     #expect(try await !test.document.hasPopKeys)
@@ -62,7 +59,6 @@ struct PopKeyTests {
   }
 
   @Test func `It stays when an account is removed, and goes when the group is cleared`() async throws {
-    let test = TestCache()
     try await test.save()
     _ = try await test.cache.savePopKey("key") { _ in false }
     try await test.cache.removeAccount(TestPerson.alice.homeAccountID)
@@ -72,7 +68,6 @@ struct PopKeyTests {
   }
 
   @Test func `Another process's new key is seen at once`() async throws {
-    let test = TestCache()
     let other = TokenCacheAccessor(store: test.store, group: test.cache.group)
     _ = try await test.cache.savePopKey("one") { _ in false }
     #expect(try await other.popKey() == "one")

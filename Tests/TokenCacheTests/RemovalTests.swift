@@ -1,12 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenCache
 
 /// What goes when something is removed, and what stays.
 struct RemovalTests {
+  private let test = TestCache()
+
   @Test func `Sign ing out of one client leaves the account and other clients`() async throws {
-    let test = TestCache()
     try await test.save()
     try await test.save(TestAnswer(refreshToken: "theirs"), client: TestCache.otherClient)
     try await test.save(TestAnswer(person: .bob))
@@ -24,7 +26,6 @@ struct RemovalTests {
   }
 
   @Test func `Sign ing out takes the family's token only if the client stored it last`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     try await test.save(TestAnswer(refreshToken: "rt-2", family: "1"), client: TestCache.otherClient)
     try await test.cache.removeAccount(TestPerson.alice.homeAccountID, clientID: TestCache.client)
@@ -35,7 +36,6 @@ struct RemovalTests {
   }
 
   @Test func `Removing an account altogether leaves nothing of it`() async throws {
-    let test = TestCache()
     for environment in ["login.windows.net", "login.microsoftonline.us"] {
       try await test.save(TestAnswer(family: "1"), environment: environment)
     }
@@ -49,7 +49,6 @@ struct RemovalTests {
   }
 
   @Test func `Removing what is not there changes nothing`() async throws {
-    let test = TestCache()
     try await test.save()
     let generation = test.generation
     #expect(try await test.cache.removeAccount("nobody").isEmpty)
@@ -59,7 +58,6 @@ struct RemovalTests {
   }
 
   @Test func `Removing a client signs every account out of it`() async throws {
-    let test = TestCache()
     for person in [TestPerson.alice, .bob] { try await test.save(TestAnswer(person: person)) }
     try await test.save(client: TestCache.otherClient)
     #expect(try await test.cache.removeClient(TestCache.client.uppercased()).count == 6)
@@ -69,7 +67,6 @@ struct RemovalTests {
   }
 
   @Test func `Expired tokens go and those in their extended lifetime stay`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(scope: "A", accessToken: "gone", more: ["expires_in": .integer(100)]))
     try await test.save(
       TestAnswer(
@@ -95,7 +92,6 @@ struct RemovalTests {
 
   /// R3.13
   @Test func `Of what is no access token nothing expires`() async throws {
-    let test = TestCache()
     try await test.load(Self.endless)
     try await test.load(
       #"{"AccessToken": {"untyped": {"secret": "6", "home_account_id": "u.t"}}}"#)
@@ -105,17 +101,12 @@ struct RemovalTests {
 
   /// R3.14
   @Test func `A refused refresh token goes, and nothing that only has the same secret`() async throws {
-    let test = TestCache()
-    func record(_ type: String) -> String {
-      #"{"credential_type": "\#(type)", "secret": "s", "home_account_id": "u.t", "environment": "e", "#
-        + #""client_id": "c"}"#
-    }
-    try await test.load(
-      """
-      {"RefreshToken": {"good": \(record("RefreshToken")), "family": \(record("FamilyRefreshToken")),
-                        "novel": \(record("Novel"))},
-       "AccessToken": {"misfiled": \(record("RefreshToken"))}}
-      """)
+    try await test.load([
+      .refreshToken("s", key: "good"),
+      .refreshToken("s", key: "family", ["credential_type": "FamilyRefreshToken"]),
+      .refreshToken("s", key: "novel", ["credential_type": "Novel"]),
+      .accessToken("s", key: "misfiled", ["credential_type": "RefreshToken"]),
+    ])
     let lookup = TokenLookup(homeAccountID: "u.t", environment: "e", clientID: "c")
     let token = try #require(try await test.cache.refreshTokens(for: lookup).first)
     #expect(try await test.cache.remove(token))
@@ -125,9 +116,7 @@ struct RemovalTests {
   }
 
   @Test func `Clearing empties the group and no other`() async throws {
-    let store = TestStore()
-    let test = TestCache(store: store)
-    let other = TestCache(group: try KeychainGroup("com.example.other"), store: store)
+    let other = TestCache(group: try KeychainGroup("com.example.other"), store: test.store)
     try await test.save()
     try await other.save()
     #expect(try await test.token() != nil)
@@ -135,6 +124,6 @@ struct RemovalTests {
     #expect(try await test.token() == nil)
     #expect(try await test.document.isEmpty)
     #expect(try await other.token() != nil)
-    #expect(store.groups() == [other.cache.group])
+    #expect(test.store.groups() == [other.cache.group])
   }
 }

@@ -5,8 +5,9 @@ import Testing
 
 /// What a token response leaves in the cache.
 struct SaveTests {
+  private let test = TestCache()
+
   @Test func `A response leaves five records under their keys`() async throws {
-    let test = TestCache()
     try await test.save()
     let document = try await test.document
     let (home, client) = ("\(TestPerson.alice.homeAccountID)-login.windows.net", TestCache.client)
@@ -24,7 +25,6 @@ struct SaveTests {
   }
 
   @Test func `Every time is written as a decimal string`() async throws {
-    let test = TestCache()
     try await test.save(
       TestAnswer(more: [
         "expires_in": .integer(3600), "ext_expires_in": "7200", "refresh_in": .integer(1800),
@@ -39,7 +39,6 @@ struct SaveTests {
   }
 
   @Test func `A response without lifetime lasts an hour and an absolute time wins`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(more: [:]))
     #expect(try await test.token()?.token.expiresOn == test.now.addingTimeInterval(3600))
     try await test.save(TestAnswer(more: ["expires_on": "1767226000", "expires_in": .integer(9999)]))
@@ -53,7 +52,6 @@ struct SaveTests {
   }
 
   @Test func `A failed save leaves nothing`() async throws {
-    let test = TestCache()
     #expect(try await test.accounts().isEmpty)
     test.store.fail(CacheError(.unavailable, "gone"))
     await #expect(throws: CacheError(.unavailable, "")) { try await test.save() }
@@ -63,7 +61,6 @@ struct SaveTests {
   }
 
   @Test func `A failed save leaves the tokens from before`() async throws {
-    let test = TestCache()
     try await test.save()
     let before = try await test.document
     test.store.fail(CacheError(.unavailable, "gone"))
@@ -75,16 +72,11 @@ struct SaveTests {
   }
 
   @Test func `The shard of the account is written last and in one update`() async throws {
-    let test = TestCache()
     try await test.save()
-    let shards = [nil, TestPerson.alice.homeAccountID].map {
-      ShardID(homeAccountID: $0, group: test.cache.group)
-    }
-    #expect(test.store.updates == [shards])
+    #expect(test.store.updates == [[test.shard(nil), test.shard(.alice)]])
   }
 
   @Test func `A response that nobody owns is refused`() async throws {
-    let test = TestCache()
     let answer = TestAnswer(hasIDToken: false, hasClientInfo: false)
     await #expect(throws: CacheError(.invalidResponse, "")) { try await test.save(answer) }
     #expect(try await test.document.isEmpty)
@@ -93,7 +85,6 @@ struct SaveTests {
   @Test func `A refresh that does not say whose tokens it holds is filed under the account of the request`()
     async throws
   {
-    let test = TestCache()
     try await test.save()
     try await test.save(
       TestAnswer(accessToken: "at-2", refreshToken: nil, hasIDToken: false, hasClientInfo: false),
@@ -103,7 +94,6 @@ struct SaveTests {
   }
 
   @Test func `A response for another account than the request's is filed under its own`() async throws {
-    let test = TestCache()
     try await test.save()
     try await test.save(
       TestAnswer(person: .bob, accessToken: "bobs"), homeAccountID: TestPerson.alice.homeAccountID)
@@ -112,7 +102,6 @@ struct SaveTests {
   }
 
   @Test func `A token that shares a scope is replaced`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(scope: "User.Read Mail.Read", accessToken: "old"))
     try await test.save(TestAnswer(scope: "mail.read Calendars.Read", accessToken: "new"))
     #expect(try await test.document.accessTokens.values.map(\.secret) == ["new"])
@@ -126,14 +115,12 @@ struct SaveTests {
   func `A token that shares only scopes of OpenID Connect stays`(_ first: String, _ second: String)
     async throws
   {
-    let test = TestCache()
     try await test.save(TestAnswer(scope: first, accessToken: "one"))
     try await test.save(TestAnswer(scope: second, accessToken: "two"))
     #expect(Set(try await test.document.accessTokens.values.map(\.secret)) == ["one", "two"])
   }
 
   @Test func `A token that shares no scope stays`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(scope: "User.Read", accessToken: "one"))
     try await test.save(TestAnswer(scope: "Mail.Read", accessToken: "two"))
     #expect(try await test.token("User.Read")?.token.secret == "one")
@@ -141,7 +128,6 @@ struct SaveTests {
   }
 
   @Test func `Tokens of another client, tenant or account stay`() async throws {
-    let test = TestCache()
     try await test.save()
     try await test.save(TestAnswer(accessToken: "client"), client: TestCache.otherClient)
     try await test.save(TestAnswer(tenant: "guest-tenant", accessToken: "tenant"))
@@ -154,7 +140,6 @@ struct SaveTests {
   }
 
   @Test func `Tokens asked with claims stay apart`() async throws {
-    let test = TestCache()
     let claims = #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#
     try await test.save(TestAnswer(accessToken: "claims"), claims: claims)
     try await test.save(TestAnswer(accessToken: "plain"))
@@ -165,7 +150,6 @@ struct SaveTests {
   }
 
   @Test func `A token asked with claims replaces plain ones with its scopes`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(accessToken: "plain"))
     try await test.save(TestAnswer(accessToken: "claims"), claims: "{}")
     #expect(try await test.token() == nil)
@@ -173,7 +157,6 @@ struct SaveTests {
   }
 
   @Test func `Bound tokens and plain ones stay apart`() async throws {
-    let test = TestCache()
     let scheme = AuthenticationScheme.bound(tokenType: "Pop", keyID: "key-1")
     try await test.save(TestAnswer(accessToken: "bound"), scheme: scheme)
     try await test.save(TestAnswer(accessToken: "plain"))
@@ -184,7 +167,6 @@ struct SaveTests {
   }
 
   @Test func `What did not change is not written`() async throws {
-    let test = TestCache()
     try await test.save()
     let generation = test.generation
     try await test.save()
@@ -198,17 +180,14 @@ struct SaveTests {
   }
 
   @Test func `A refresh token is replaced in place`() async throws {
-    let test = TestCache()
     try await test.save()
     test.setClock(100)
     try await test.save(TestAnswer(refreshToken: "rt-2"))
     #expect(try await test.document.refreshTokens.values.map(\.secret) == ["rt-2"])
-    #expect(
-      try await test.document.refreshTokens.values.first?.lastModified == test.now)
+    #expect(try await test.document.refreshTokens.values.first?.lastModified == test.now)
   }
 
   @Test func `A member of a family keeps two refresh tokens and its family`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(family: "1"))
     let document = try await test.document
     let home = "\(TestPerson.alice.homeAccountID)-login.windows.net"
@@ -220,7 +199,6 @@ struct SaveTests {
   }
 
   @Test func `The family's refresh token is that of whoever stored it last`() async throws {
-    let test = TestCache()
     try await test.save(TestAnswer(refreshToken: "rt-1", family: "1"))
     test.setClock(10)
     try await test.save(TestAnswer(refreshToken: "rt-2", family: "1"), client: TestCache.otherClient)
@@ -230,7 +208,6 @@ struct SaveTests {
   }
 
   @Test func `A client without family is remembered as such`() async throws {
-    let test = TestCache()
     try await test.save()
     #expect(
       try await test.cache.appMetadata(clientID: TestCache.client, environment: "login.microsoft.com")?
@@ -239,7 +216,6 @@ struct SaveTests {
   }
 
   @Test func `No token stands in a description`() async throws {
-    let test = TestCache()
     try await test.save()
     let document = try await test.document
     let found = try #require(try await test.token())

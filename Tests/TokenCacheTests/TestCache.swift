@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 @testable import TokenCache
 
@@ -45,8 +46,17 @@ struct TestCache: Sendable {
   }
 
   /// Takes in a cache given as JSON.
-  func load(_ json: String) async throws {
-    _ = try await cache.import(CacheDocument(json: Data(json.utf8)))
+  func load(_ json: String) async throws { _ = try await cache.import(CacheDocument(json)) }
+
+  /// Takes in a cache with these records.
+  @discardableResult
+  func load(_ records: [SampleRecord]) async throws -> ImportSummary {
+    try await cache.import(CacheDocument(records))
+  }
+
+  /// The shard of a person, or of what belongs to nobody.
+  func shard(_ person: TestPerson?) -> ShardID {
+    ShardID(homeAccountID: person?.homeAccountID, group: cache.group)
   }
 
   func token(
@@ -96,6 +106,18 @@ struct TestPerson: Sendable {
   static let bob = TestPerson(
     uid: "0b0b0b0b-2222-4222-8222-222222222222", utid: "bbbbbbbb-0000-4000-8000-00000000000b",
     username: "bob@fabrikam.example")
+}
+
+extension SampleRecord {
+  /// A refresh token of Alice's for the tests' client.
+  static func alices(
+    _ secret: String, key: String, host: String = "login.microsoftonline.com", family: String? = nil,
+    time: Int? = nil, _ more: JSONObject = [:]
+  ) -> SampleRecord {
+    .refreshToken(
+      secret, key: key, of: TestPerson.alice.homeAccountID, client: TestCache.client, host: host,
+      family: family, time: time, more)
+  }
 }
 
 /// What a token endpoint answers.

@@ -1,10 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenCache
 
 /// What the schema does not name, and what makes no sense, is kept and does no harm.
 struct UnknownDataTests {
+  private let test = TestCache()
+
   private static let id = TestPerson.alice.homeAccountID
   private static let client = TestCache.client
 
@@ -21,7 +24,6 @@ struct UnknownDataTests {
     """
 
   @Test func `What the schema does not name survives twenty saves`() async throws {
-    let test = TestCache()
     try await test.load(Self.cache)
     let before = try PlainJSON(Data(Self.cache.utf8))
     for round in 1...20 {
@@ -43,7 +45,6 @@ struct UnknownDataTests {
   }
 
   @Test func `Times that are numbers are read and stay numbers`() async throws {
-    let test = TestCache()
     try await test.save()
     try await test.load(Self.token(cachedAt: "1767225600", expiresOn: "1767229200"))
     #expect(try await test.token("Absurd")?.condition == .valid)
@@ -59,7 +60,6 @@ struct UnknownDataTests {
     "0.1234567890123456789012345678901234567",
   ])
   func `An absurd time counts as expired and is kept`(_ time: String) async throws {
-    let test = TestCache()
     try await test.save()
     let json = Self.token(cachedAt: "1", expiresOn: time)
     try await test.load(json)
@@ -71,7 +71,6 @@ struct UnknownDataTests {
 
   @Test(arguments: ["1e300", "253402300800", #""inf""#, "[]"])
   func `An absurd time of caching does not crash`(_ time: String) async throws {
-    let test = TestCache()
     try await test.save()
     try await test.load(Self.token(cachedAt: time, expiresOn: "1767229200"))
     #expect(try await test.token("Absurd") != nil)
@@ -82,7 +81,6 @@ struct UnknownDataTests {
     .bool(true),
   ])
   func `An absurd lifetime in a response counts as none`(_ value: JSONValue) async throws {
-    let test = TestCache()
     try await test.save(
       TestAnswer(more: [
         "expires_in": value, "expires_on": value, "ext_expires_in": value, "refresh_in": value,
@@ -106,13 +104,13 @@ struct UnknownDataTests {
     #"{"RefreshToken": "x"}"#, #"{"Account": 1}"#, #"{"AppMetadata": true}"#, #"{"IdToken": [{}]}"#,
   ])
   func `What is no cache is reported as damaged`(_ json: String) {
-    #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json: Data(json.utf8)) }
+    #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json) }
   }
 
   @Test func `Deep nesting is reported as damaged`() {
     let lists = String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000)
     for json in ["{\"a\": \(lists)}", String(repeating: "{\"a\":", count: 100_000)] {
-      #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json: Data(json.utf8)) }
+      #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json) }
     }
   }
 
@@ -134,12 +132,8 @@ struct UnknownDataTests {
   }
 
   @Test func `A damaged shard is reported and not taken for empty`() async throws {
-    let test = TestCache()
     try await test.save()
-    test.store.report(
-      StoreProblem(
-        .damaged, shard: ShardID(homeAccountID: TestPerson.alice.homeAccountID, group: test.cache.group),
-        detail: "torn"))
+    test.store.report(StoreProblem(.damaged, shard: test.shard(.alice), detail: "torn"))
     await #expect(throws: CacheError(.damaged, "")) { try await test.token() }
     #expect(try await test.cache.snapshot().problems.map(\.kind) == [.damaged])
     #expect(try await test.token(of: .bob) == nil)
@@ -147,14 +141,12 @@ struct UnknownDataTests {
 
   /// A key may say something else than the fields of its record.
   @Test func `A record under another's key is not lost`() async throws {
-    let test = TestCache()
     let key = "\(Self.id)-login.windows.net-refreshtoken-\(Self.client)--"
     let theirKey = key.replacing(Self.client, with: "someone")
-    try await test.load(
-      """
-      {"RefreshToken": {"\(key)": \(Self.refreshToken("squatter", client: "someone", more: #", "x": 1"#)),
-        "\(theirKey)": \(Self.refreshToken("rightful", client: "third"))}}
-      """)
+    try await test.load([
+      refreshToken("squatter", key, client: "someone", ["x": .integer(1)]),
+      refreshToken("rightful", theirKey, client: "third"),
+    ])
     try await test.save()
     let tokens = try await test.document.refreshTokens
     #expect(tokens[key]?.secret == "rt-1")
@@ -163,12 +155,10 @@ struct UnknownDataTests {
   }
 
   @Test func `An import under a false key displaces nothing`() async throws {
-    let test = TestCache()
     try await test.save()
     let key = "\(Self.id)-login.windows.net-refreshtoken-\(Self.client)--"
-    let json = #"{"RefreshToken": {"\#(key)": \#(Self.refreshToken("squatter", client: "someone"))}}"#
     for _ in 1...3 {
-      try await test.load(json)
+      try await test.load([refreshToken("squatter", key, client: "someone")])
       let tokens = try await test.document.refreshTokens
       #expect(tokens.count == 2)
       #expect(tokens[key]?.secret == "rt-1")
@@ -177,23 +167,17 @@ struct UnknownDataTests {
   }
 
   @Test func `An export has both records that two shards file under one key`() async throws {
-    let test = TestCache()
     for (id, secret) in [("a.a", "first"), ("b.b", "second")] {
-      try await test.load(
-        """
-        {"RefreshToken": {"same": {"credential_type": "RefreshToken", "secret": "\(secret)",
-          "home_account_id": "\(id)", "environment": "e", "client_id": "c"}}}
-        """)
+      try await test.load([.refreshToken(secret, key: "same", of: id)])
     }
     #expect(
       try await test.document.refreshTokens.values.compactMap(\.secret).sorted() == ["first", "second"])
   }
 
-  private static func refreshToken(_ secret: String, client: String, more: String = "") -> String {
-    """
-    {"credential_type": "RefreshToken", "secret": "\(secret)", "home_account_id": "\(id)",
-     "environment": "login.windows.net", "client_id": "\(client)"\(more)}
-    """
+  private func refreshToken(
+    _ secret: String, _ key: String, client: String, _ more: JSONObject = [:]
+  ) -> SampleRecord {
+    .refreshToken(secret, key: key, of: Self.id, client: client, host: "login.windows.net", more)
   }
 
   private static func token(cachedAt: String, expiresOn: String) -> String {

@@ -7,21 +7,19 @@ import Testing
 struct UnreadablePartTests {
   private static let kinds: [StoreProblem.Kind] = [.damaged, .newerVersion, .wrongKey, .rolledBack]
 
-  /// Bob's shard is there, Alice's cannot be read.
-  private func cache(_ kind: StoreProblem.Kind, withBob: Bool) async throws -> TestCache {
-    let test = TestCache()
-    if withBob { try await test.save(TestAnswer(person: .bob)) }
-    test.store.report(StoreProblem(kind, shard: Self.alices, detail: "Torn."))
-    return test
-  }
+  private let test = TestCache()
 
-  private static let alices = ShardID(homeAccountID: TestPerson.alice.homeAccountID, group: .default)
+  /// Bob's shard is there, Alice's cannot be read.
+  private func damage(_ kind: StoreProblem.Kind, withBob: Bool) async throws {
+    if withBob { try await test.save(TestAnswer(person: .bob)) }
+    test.store.report(StoreProblem(kind, shard: test.shard(.alice), detail: "Torn."))
+  }
 
   @Test(arguments: kinds)
   func `Nobody is said to be signed in only where everything could be read`(_ kind: StoreProblem.Kind)
     async throws
   {
-    let test = try await cache(kind, withBob: false)
+    try await damage(kind, withBob: false)
     let filters = [
       AccountFilter(), AccountFilter(clientID: TestCache.client), AccountFilter(username: "alice"),
       AccountFilter(homeAccountID: TestPerson.alice.homeAccountID),
@@ -35,7 +33,7 @@ struct UnreadablePartTests {
 
   @Test(arguments: kinds)
   func `Who can be read is listed, and what cannot be is named`(_ kind: StoreProblem.Kind) async throws {
-    let test = try await cache(kind, withBob: true)
+    try await damage(kind, withBob: true)
     #expect(try await test.accounts().map(\.username) == [TestPerson.bob.username])
     let snapshot = try await test.cache.snapshot()
     #expect(try snapshot.accounts().map(\.username) == [TestPerson.bob.username])
@@ -43,16 +41,14 @@ struct UnreadablePartTests {
     #expect(throws: CacheError.self) { try snapshot.checkComplete() }
   }
 
-  @Test func `What is only odd hides nobody`() async throws {
-    for kind in [StoreProblem.Kind.duplicate, .foreign] {
-      let test = try await cache(kind, withBob: false)
-      #expect(try await test.accounts().isEmpty)
-      try await test.cache.snapshot().checkComplete()
-    }
+  @Test(arguments: [StoreProblem.Kind.duplicate, .foreign])
+  func `What is only odd hides nobody`(_ kind: StoreProblem.Kind) async throws {
+    try await damage(kind, withBob: false)
+    #expect(try await test.accounts().isEmpty)
+    try await test.cache.snapshot().checkComplete()
   }
 
   @Test func `A problem of the group as a whole is one of every shard`() async throws {
-    let test = TestCache()
     try await test.save()
     test.store.report(StoreProblem(.rolledBack, shard: nil, detail: "Old."))
     await #expect(throws: CacheError.self) { try await test.token() }
@@ -62,19 +58,18 @@ struct UnreadablePartTests {
   }
 
   @Test func `A client whose tokens cannot all be read is not said to be removed`() async throws {
-    let test = try await cache(.damaged, withBob: true)
+    try await damage(.damaged, withBob: true)
     await #expect(throws: CacheError.self) { try await test.cache.removeClient(TestCache.client) }
     #expect(try await test.document.credentials.isEmpty)
   }
 
-  @Test(arguments: [TestPerson.bob.homeAccountID, nil])
-  func `A record in another account's shard, or in nobody's, goes with its account`(_ owner: String?)
+  @Test(arguments: [TestPerson.bob, nil])
+  func `A record in another account's shard, or in nobody's, goes with its account`(_ owner: TestPerson?)
     async throws
   {
-    let test = TestCache()
     try await test.save()
     try await test.save(TestAnswer(person: .bob))
-    let shard = ShardID(homeAccountID: owner, group: test.cache.group)
+    let shard = test.shard(owner)
     let misfiled = Credential(
       type: .refreshToken, homeAccountID: TestPerson.alice.homeAccountID, environment: "login.windows.net",
       clientID: TestCache.client, secret: "misfiled")
