@@ -13,11 +13,10 @@ struct BrokerTests {
 
   private func client(
     _ policy: BrokerPolicy = .automatic, _ authority: String? = nil, kind: Authority.Kind? = nil,
-    store: FailingStore = FailingStore(), configure: (inout ClientConfiguration) -> Void = { _ in }
+    store: FailingStore = FailingStore(), clock: TestClock = TestClock()
   ) throws -> TestClient {
-    try TestClient(authority, kind: kind, store: store, broker: broker) {
+    try TestClient(authority, kind: kind, store: store, clock: clock, broker: broker) {
       $0.brokerPolicy = policy
-      configure(&$0)
     }
   }
 
@@ -26,10 +25,7 @@ struct BrokerTests {
     broker.set(asksPerson: false)
     let test = try client(.off)
     let account = try await test.signIn().account
-    let next = try TestClient(store: test.store, clock: test.clock, broker: broker) {
-      $0.brokerPolicy = policy
-    }
-    return (next, account)
+    return (try client(policy, store: test.store, clock: test.clock), account)
   }
 
   /// The same when her token has expired.
@@ -462,7 +458,7 @@ struct BrokerTests {
     broker.set(asksPerson: false)
     let first = try client(.off)
     let account = try await first.signIn(changing: ["foci": "1"]).account
-    let test = try TestClient(store: first.store, clock: first.clock, broker: broker)
+    let test = try client(store: first.store, clock: first.clock)
     test.clock.advance(3600)
     answer(test)
     #expect(try await test.silent(account).source == .broker)
@@ -477,9 +473,7 @@ struct BrokerTests {
     test.transport.answerTokens(test.tokens("own-2"))
     _ = try await test.renew(account)
     test.clock.advance(3400)
-    let required = try TestClient(store: test.store, clock: test.clock, broker: broker) {
-      $0.brokerPolicy = .required
-    }
+    let required = try client(.required, store: test.store, clock: test.clock)
     #expect(try await required.silent(account).accessToken == "own-2")
     refuse(.interactionRequired) { $0.oauthError = "alice@contoso.test" }
     await expectError(.interactionRequired) { try await required.silent(account) }

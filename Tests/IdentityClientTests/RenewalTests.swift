@@ -126,7 +126,7 @@ struct RenewalTests {
     async throws
   {
     let account = try await test.signIn().account
-    let own = try test.another() { $0.extendedLifetimeEnabled = isEnabled }
+    let own = try test.another { $0.extendedLifetimeEnabled = isEnabled }
     test.clock.advance(4000)
     own.transport.answerTokens(.text("", status: 503), .text("", status: 503))
     if isEnabled {
@@ -141,7 +141,7 @@ struct RenewalTests {
 
   @Test(.conformance(26)) func `But not beyond its extended lifetime`() async throws {
     let account = try await test.signIn().account
-    let own = try test.another() { $0.extendedLifetimeEnabled = true }
+    let own = try test.another { $0.extendedLifetimeEnabled = true }
     test.clock.advance(7300)
     own.transport.answerTokens(.text("", status: 503), .text("", status: 503))
     await expectError(.serverError) { try await own.silent(account) }

@@ -75,7 +75,7 @@ struct SilentCacheTests {
   }
 
   @Test(.conformance(24)) func `The buffer can be set`() async throws {
-    let own = try test.another() { $0.tokenExpirationBuffer = 10 }
+    let own = try test.another { $0.tokenExpirationBuffer = 10 }
     let (account, _) = try await signedIn()
     test.clock.advance(3500)
     #expect(try await own.silent(account).accessToken == "access-1")

@@ -33,14 +33,7 @@ package final class RawClient: Sendable {
 
   deinit { Glibc.close(descriptor) }
 
-  package func write(_ text: String) {
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-      if count <= 0 { return }
-      bytes = bytes.dropFirst(count)
-    }
-  }
+  package func write(_ text: String) { _ = sendAll(Array(text.utf8), to: descriptor) }
 
   /// What the server sends until it closes the connection.
   package func readToEnd() async -> String {
@@ -57,4 +50,15 @@ package final class RawClient: Sendable {
       }
     }
   }
+}
+
+/// Sends bytes to a socket; false when the other side is gone.
+func sendAll(_ bytes: [UInt8], to socket: Int32) -> Bool {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    guard count > 0 else { return false }
+    rest = rest.dropFirst(count)
+  }
+  return true
 }

@@ -184,13 +184,5 @@ private final class Socket: Sendable {
     return count > 0 ? Array(buffer[..<count]) : nil
   }
 
-  func write(_ bytes: some Sequence<UInt8>) -> Bool {
-    var rest = Array(bytes)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-      guard count > 0 else { return false }
-      rest = rest.dropFirst(count)
-    }
-    return true
-  }
+  func write(_ bytes: some Sequence<UInt8>) -> Bool { sendAll(Array(bytes), to: number) }
 }
