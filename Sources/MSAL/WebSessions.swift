@@ -18,8 +18,12 @@ enum WebSessions {
     _ client: PublicClient, _ work: @escaping @Sendable () async throws -> T
   ) async throws -> T {
     let id = UUID()
-    let task = Task { try await work() }
-    sessions.withLock { $0[id] = Session(client: client) { task.cancel() } }
+    let task = sessions.withLock { sessions in
+      // Made under the lock, so that an answer which comes at once finds its sign-in.
+      let task = Task { try await work() }
+      sessions[id] = Session(client: client) { task.cancel() }
+      return task
+    }
     defer { sessions.withLock { $0[id] = nil } }
     return try await withTaskCancellationHandler {
       try await task.value
