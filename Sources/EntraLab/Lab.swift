@@ -31,7 +31,7 @@ package final class Lab: Sendable {
     let file = (directory ?? temporary) + "/entra-lab-ca.pem"
     do {
       let certificates = try Certificates(validity: validity ?? Date() - 3600...Date() + 7 * 86_400)
-      let state = LockedState(LabState(key: try SigningKey()))
+      let state = LockedState(LabState(key: try SigningKey.shared.get()))
       try FileManager.default.createDirectory(
         atPath: directory ?? temporary, withIntermediateDirectories: true)
       try Data((certificates.authorityPEM + "\n").utf8).write(to: URL(filePath: file), options: .atomic)

@@ -4,6 +4,9 @@ import FoundationEssentials
 
 /// The key that signs the lab's tokens (RS256, as Entra does) and is published at its JWKS endpoint.
 struct SigningKey: Sendable {
+  /// That of all labs of a process: to make one costs more than most tests.
+  static let shared = Result { try SigningKey() }
+
   private let key: _RSA.Signing.PrivateKey
   private let identifier: String
   /// The JSON Web Key Set (RFC 7517).
