@@ -160,7 +160,7 @@ let package = Package(
         "WorkerSupport", httpTypes,
       ],
       path: "Tests/TestSupport", swiftSettings: common),
-    // What the programs of the tests share, with each other and with the tests.
+    // What the program of the tests shares with them.
     .target(
       name: "WorkerSupport", dependencies: ["GLibSupport", "TokenCache"], path: "Tests/WorkerSupport",
       swiftSettings: common),
@@ -175,30 +175,30 @@ let package = Package(
       name: "TokenCacheTests", dependencies: ["GLibSupport", "TestSupport", "TokenCache"],
       swiftSettings: common),
     .executableTarget(
-      name: "CacheWorker",
+      name: "Worker",
       dependencies: [
-        "EncryptedFileStore", "EtcdStore", "GLibSupport", "IdentityClient", "KeyringStore",
+        "BrowserSignIn", "EncryptedFileStore", "EtcdStore", "GLibSupport", "IdentityClient", "KeyringStore",
         "MSALExtensionsStore", "ProofOfPossession", "Sealing", "SecretService", "SoupTransport", "TokenCache",
-        "WorkerSupport",
+        "WorkerSupport", argumentParser, logging,
       ],
-      path: "Tests/CacheWorker", swiftSettings: common),
+      path: "Tests/Worker", swiftSettings: common),
     .testTarget(
       name: "KeyringStoreTests",
       dependencies: [
-        "CacheWorker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport", "WorkerSupport",
+        "Worker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport", "WorkerSupport",
       ],
       swiftSettings: common),
     .testTarget(
       name: "EncryptedFileStoreTests",
       dependencies: [
-        "CacheWorker", "EncryptedFileStore", "GLibSupport", "Sealing", "SecretService", "TestSupport",
+        "Worker", "EncryptedFileStore", "GLibSupport", "Sealing", "SecretService", "TestSupport",
         "TokenCache", "WorkerSupport", crypto,
       ],
       swiftSettings: common),
     .testTarget(
       name: "EtcdStoreTests",
       dependencies: [
-        "CacheWorker", "EtcdStore", "GLibSupport", "HTTPSupport", "Sealing", "SecretService", "SoupTransport",
+        "Worker", "EtcdStore", "GLibSupport", "HTTPSupport", "Sealing", "SecretService", "SoupTransport",
         "TestSupport",
         "TokenCache", "WorkerSupport", crypto, httpTypes,
       ],
@@ -223,7 +223,7 @@ let package = Package(
     .testTarget(
       name: "ProofOfPossessionTests",
       dependencies: [
-        "CacheWorker", "EncryptedFileStore", "IdentityClient", "KeyringStore", "MSALExtensionsStore",
+        "Worker", "EncryptedFileStore", "IdentityClient", "KeyringStore", "MSALExtensionsStore",
         "ProofOfPossession", "Sealing", "SecretService", "TestSupport", "TokenCache", "WorkerSupport", crypto,
         cryptoExtras,
       ],
@@ -259,13 +259,6 @@ let package = Package(
         "SoupTransport", "TestSupport", "TokenCache", httpTypes, logging,
       ],
       swiftSettings: common),
-    .executableTarget(
-      name: "SignInWorker",
-      dependencies: [
-        "BrowserSignIn", "GLibSupport", "IdentityClient", "KeyringStore", "MSALExtensionsStore",
-        "SoupTransport", "TokenCache", "WorkerSupport", argumentParser, logging,
-      ],
-      path: "Tests/SignInWorker", swiftSettings: common),
     .testTarget(
       name: "MicrosoftGraphTests",
       dependencies: [

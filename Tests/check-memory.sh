@@ -3,7 +3,7 @@
 #
 #   Tests/check-memory.sh [rounds]
 #
-# Builds CacheWorker with the address sanitizer in .build-asan and lets it save and find a token 10,000
+# Builds Worker with the address sanitizer in .build-asan and lets it save and find a token 10,000
 # times, or as often as given, in a gnome-keyring of its own on a bus of its own; the person's session is
 # not touched. Prints the resident memory on the way, and what the leak sanitizer found when the process
 # ended. Fails when it found a leak, or when memory grew by more than 10 % from the first 1,000 rounds
@@ -14,13 +14,13 @@ set -eu
 
 rounds=${1:-10000}
 cd "$(dirname "$0")/.."
-worker=$PWD/.build-asan/debug/CacheWorker
+worker=$PWD/.build-asan/debug/Worker
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 mkdir -m 700 "$directory/run" "$directory/data"
 
 # The linker has much to say about the sanitizer's symbols, all of it harmless.
-if ! swift build --sanitize=address --scratch-path .build-asan --product CacheWorker \
+if ! swift build --sanitize=address --scratch-path .build-asan --product Worker \
   >"$directory/build" 2>&1; then
   cat "$directory/build"
   exit 1
@@ -40,7 +40,7 @@ env -i PATH="$PATH" HOME="$directory" XDG_RUNTIME_DIR="$directory/run" XDG_DATA_
 cat "$directory/output"
 grep -v '^dbus-daemon' "$directory/errors" || true
 if [ "$status" -ne 0 ]; then
-  echo "FAILED: CacheWorker ended with status $status (23: the sanitizer found something)."
+  echo "FAILED: Worker ended with status $status (23: the sanitizer found something)."
   exit 1
 fi
 awk -v rounds="$rounds" '

@@ -51,7 +51,7 @@ struct ProcessFaultTests {
     chmod(fixture.keyring.directory + "/run/bus", 0o777)
     // Nor need the directory of the build be open to others.
     let tool = fixture.keyring.directory + "/llavero"
-    let built = Worker.program.replacing("CacheWorker", with: "llavero")
+    let built = Worker.program.replacing("/Worker", with: "/llavero")
     let copied = try Child.run("cp", [built, tool], environment: fixture.keyring.environment)
     try #require(copied.status == 0, "\(copied.standardError)")
     func run(_ arguments: [String], _ changes: [String: String] = [:]) throws -> Child.Result {

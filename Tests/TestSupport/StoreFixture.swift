@@ -53,7 +53,7 @@ extension StoreFixture {
 package protocol SharedStoreFixture: StoreFixture {
   var cache: TokenCacheAccessor { get }
 
-  /// Starts a `CacheWorker` that uses the store.
+  /// Starts a `Worker` that uses the store.
   func worker(_ arguments: [String]) throws -> Worker
 }
 

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import WorkerSupport
 
-/// A `CacheWorker` process and the lines it writes.
+/// A process of the program `Worker` and the lines it writes.
 ///
 /// `@unchecked Sendable`: the output is read on `queue` alone.
 public final class Worker: @unchecked Sendable {
@@ -16,7 +16,7 @@ public final class Worker: @unchecked Sendable {
     try self.init([Self.program] + arguments, environment: keyring.environment)
   }
 
-  /// Runs a command that leads to a `CacheWorker`.
+  /// Runs a command that leads to a `Worker`.
   public init(_ command: [String], environment: [String: String]) throws {
     input = try Pipe()
     output = try Pipe()
@@ -33,7 +33,7 @@ public final class Worker: @unchecked Sendable {
     var path = [CChar](repeating: 0, count: 4096)
     let count = max(readlink("/proc/self/exe", &path, path.count), 0)
     let tests = String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-    return tests.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/CacheWorker"
+    return tests.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Worker"
   }()
 
   /// Tells the process to do something and returns what it answers.

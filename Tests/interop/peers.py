@@ -137,11 +137,11 @@ def log_in(lab):
 
 
 class Worker:
-    """A running SignInWorker."""
+    """A running Worker that signs in."""
 
     def __init__(self, action, authority, *arguments, client=PLAIN, group=GROUP, stderr=None, **environment):
         self.process = subprocess.Popen(
-            [f"{BIN}/SignInWorker", action, "--authority", authority, "--client", client, "--group", group,
+            [f"{BIN}/Worker", "sign-in", action, "--authority", authority, "--client", client, "--group", group,
              *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True,
             env={**os.environ, **environment})

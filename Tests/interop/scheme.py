@@ -9,7 +9,7 @@ from peers import ALICE, BIN, DIRECTORY, Lab, Worker, check, finish
 
 SCHEME = "msauth.org.example.lab"
 REDIRECT = f"{SCHEME}://auth"
-PROGRAM = f"{BIN}/SignInWorker"
+PROGRAM = f"{BIN}/Worker"
 
 
 def tool(*arguments):

@@ -23,7 +23,7 @@ class Process:
 
     def __init__(self, *command):
         self.process = subprocess.Popen(
-            [f"{BIN}/{command[0]}", *command[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [f"{BIN}/Worker", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.samples, self.report = [], None
 
     def sample(self):
@@ -40,7 +40,7 @@ class Process:
 
 class Writer(Process):
     def __init__(self, number):
-        super().__init__("CacheWorker", "soak", SHARED_GROUP, f"w{number}", str(ACCOUNTS))
+        super().__init__("soak", SHARED_GROUP, f"w{number}", str(ACCOUNTS))
         self.name = f"writer {number}"
 
     def collect(self):
@@ -56,7 +56,7 @@ class User(Process):
     lost, saves_failed, lock = [], 0, threading.Lock()
 
     def __init__(self, lab, name, number, *arguments):
-        super().__init__("SignInWorker", "soak", "--authority", lab.authority, "--client", PLAIN, "--group", GROUP,
+        super().__init__("sign-in", "soak", "--authority", lab.authority, "--client", PLAIN, "--group", GROUP,
                          "--login-hint", f"{name}@contoso.test", *arguments)
         self.lab, self.user, self.name = lab, name, f"{name} {number}"
         self.account = self.accounts[name]
@@ -178,7 +178,7 @@ with Keyring() as keyring, Lab() as lab:
         process.collect()
 
     verification = subprocess.run(
-        [f"{BIN}/CacheWorker", "verify", SHARED_GROUP], input="".join(writer.line for writer in writers),
+        [f"{BIN}/Worker", "verify", SHARED_GROUP], input="".join(writer.line for writer in writers),
         capture_output=True, text=True, timeout=120)
 
     done, failed = collections.Counter(), collections.Counter()

@@ -8,7 +8,7 @@ import threading
 
 from peers import ALICE, BIN, BROWSER, PLAIN, Lab, Worker, check, device_sign_in, finish, llavero, log_in, secrets
 
-PROGRAMS = [f"{BIN}/{name}" for name in ("SignInWorker", "llavero")]
+PROGRAMS = [f"{BIN}/{name}" for name in ("Worker", "llavero")]
 VERBOSE = {"G_MESSAGES_DEBUG": "all", "G_DBUS_DEBUG": "message,return,error"}
 # GIO's own log of D-Bus shows message headers and bodies alike; the bodies are encrypted where secrets travel.
 

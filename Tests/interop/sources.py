@@ -241,7 +241,7 @@ class Sharing:
     def start(self):
         self.writer = python(WRITER, self.location, str(self.count))
         self.swift = subprocess.Popen(
-            [f"{BIN}/CacheWorker", "share", self.location, "swift", str(self.count), "4"], stdout=subprocess.PIPE, text=True)
+            [f"{BIN}/Worker", "share", self.location, "swift", str(self.count), "4"], stdout=subprocess.PIPE, text=True)
 
     def verify(self):
         ended = (self.swift.wait(timeout=300), self.writer.wait(timeout=300))

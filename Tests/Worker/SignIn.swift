@@ -10,11 +10,10 @@ import SoupTransport
 import TokenCache
 import WorkerSupport
 
-/// A process that signs people in with their tokens in the keyring, for tests with peers from elsewhere.
+/// `Worker sign-in` signs people in with their tokens in the keyring, for tests with peers from elsewhere.
 ///
 /// It writes one JSON object per outcome, each on a line, and trusts the file that `LLAVERO_CA_BUNDLE` names.
-@main
-struct SignInWorker: AsyncParsableCommand {
+struct SignIn: AsyncParsableCommand {
   enum Action: String, ExpressibleByArgument, CaseIterable {
     case device, interactive, silent, force, accounts, signout, soak
   }
@@ -60,21 +59,6 @@ struct SignInWorker: AsyncParsableCommand {
 
   @Flag(help: "Log everything there is to standard error.")
   var verbose = false
-
-  /// The desktop starts it with nothing but an address.
-  static func main() async {
-    do throws(IdentityError) {
-      if let address = CommandLine.arguments.last.flatMap({ URL(string: $0) }), address.scheme != nil,
-        try RedirectHandover.run(redirectURI: address)
-      {
-        return
-      }
-    } catch {
-      write(json: Refusal(error))
-      Glibc.exit(EXIT_FAILURE)
-    }
-    await main(nil)
-  }
 
   func run() async throws {
     let client = try makeClient()
@@ -165,7 +149,7 @@ struct SignInWorker: AsyncParsableCommand {
       transport: try SoupHTTPTransport(environment: ProcessInfo.processInfo.environment),
       authenticator: BrowserAuthenticator(),
       logger: Logger(
-        label: "SignInWorker",
+        label: "Worker",
         factory: { label in
           guard isVerbose else { return SwiftLogNoOpLogHandler() }
           var handler = StreamLogHandler.standardError(label: label)

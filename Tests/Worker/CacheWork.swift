@@ -13,21 +13,20 @@ import SoupTransport
 import TokenCache
 import WorkerSupport
 
-/// A process that works on a token cache in the keyring, for tests that take several; in the file store when
-/// `CACHE_WORKER_KEY_FILE` names its key, or in etcd when `CACHE_WORKER_ENDPOINTS` names that besides.
+/// Works on a token cache in the keyring; in the file store when `CACHE_WORKER_KEY_FILE` names its key, or in etcd when
+/// `CACHE_WORKER_ENDPOINTS` names that besides.
 ///
-/// - `CacheWorker save <group> <name> <count> <accounts>` saves tokens called `<name>-0`, `<name>-1`, … and
+/// - `Worker save <group> <name> <count> <accounts>` saves tokens called `<name>-0`, `<name>-1`, … and
 ///   writes the name of each on a line as soon as it was saved.
-/// - `CacheWorker serve <group>` does what each line of its standard input says, and writes a line when done.
-/// - `CacheWorker share <location> <name> <count> <accounts>` does what `save` does in a cache of msal-extensions
+/// - `Worker serve <group>` does what each line of its standard input says, and writes a line when done.
+/// - `Worker share <location> <name> <count> <accounts>` does what `save` does in a cache of msal-extensions
 ///   for Python.
-/// - `CacheWorker soak <group> <name> <accounts>` works until its standard input ends, and writes what it did
-///   as JSON; `CacheWorker verify <group>` reads such reports, one a line, and writes how many saves are lost.
-/// - `CacheWorker residue <group> <name>` finds the token `<name>-0`, and writes how many tokens `<name>-…` as they
+/// - `Worker soak <group> <name> <accounts>` works until its standard input ends, and writes what it did
+///   as JSON; `Worker verify <group>` reads such reports, one a line, and writes how many saves are lost.
+/// - `Worker residue <group> <name>` finds the token `<name>-0`, and writes how many tokens `<name>-…` as they
 ///   stand in the serialized cache that left in memory; then how many copies a `SecretBytes` left.
-/// - `CacheWorker rounds <count>` saves and finds a token again and again, and writes how much memory it has.
-@main
-struct CacheWorker {
+/// - `Worker rounds <count>` saves and finds a token again and again, and writes how much memory it has.
+struct CacheWork {
   let group: KeychainGroup
   let store: any CacheStore
   let cache: TokenCacheAccessor
@@ -55,28 +54,27 @@ struct CacheWorker {
       checksEveryLookup: environment["CACHE_WORKER_CHECKS"] != nil)
   }
 
-  static func main() async throws {
-    let arguments = Array(CommandLine.arguments.dropFirst())
+  static func run(_ arguments: [String]) async throws {
     switch (arguments.first, arguments.count) {
     case ("save", 5):
       guard let count = Int(arguments[3]), let accounts = Int(arguments[4]) else { exit(64) }
-      try await CacheWorker(group: arguments[1]).save(arguments[2], count: count, accounts: accounts)
+      try await CacheWork(group: arguments[1]).save(arguments[2], count: count, accounts: accounts)
     case ("share", 5):
       guard let count = Int(arguments[3]), let accounts = Int(arguments[4]) else { exit(64) }
       let store = MSALExtensionsCacheStore(.msalExtensions(location: arguments[1]))
-      try await CacheWorker(group: store.group.name, store: store)
+      try await CacheWork(group: store.group.name, store: store)
         .save(arguments[2], count: count, accounts: accounts)
-    case ("serve", 2): try await CacheWorker(group: arguments[1]).serve()
+    case ("serve", 2): try await CacheWork(group: arguments[1]).serve()
     case ("soak", 4):
       guard let accounts = Int(arguments[3]) else { exit(64) }
-      let writer = SoakWriter(cache: try CacheWorker(group: arguments[1]).cache)
+      let writer = SoakWriter(cache: try CacheWork(group: arguments[1]).cache)
       let report = try await JSONEncoder().encode(writer.run(arguments[2], accounts: accounts))
       writeLine(String(decoding: report, as: UTF8.self))
-    case ("verify", 2): try await CacheWorker(group: arguments[1]).verify()
+    case ("verify", 2): try await CacheWork(group: arguments[1]).verify()
     case ("residue", 3): try await showResidue(of: arguments[2], in: arguments[1])
     case ("rounds", 2):
       guard let count = Int(arguments[1]) else { exit(64) }
-      try await CacheWorker(group: "org.example.rounds").runRounds(count)
+      try await CacheWork(group: "org.example.rounds").runRounds(count)
     default: exit(64)
     }
   }
@@ -138,7 +136,7 @@ struct CacheWorker {
   private static func showResidue(of name: String, in group: String) async throws {
     let inCache = MemoryScan(#""secret":"access."#, name, "-")
     let token = SampleToken("\(name)-0", account: 0)
-    guard try await CacheWorker(group: group).cache.finds(token) else { exit(70) }
+    guard try await CacheWork(group: group).cache.finds(token) else { exit(70) }
     writeLine("\(inCache.count())")
 
     let end = String(repeating: "#", count: 64)

@@ -1,0 +1,27 @@
+import ArgumentParser
+import BrowserSignIn
+import FoundationEssentials
+import Glibc
+import IdentityClient
+
+/// The program that tests start where they take several processes, or one beside another program's.
+///
+/// `Worker sign-in` is ``SignIn``; with a redirect URI alone the desktop starts it; all other commands are of ``CacheWork``.
+@main
+enum Worker {
+  static func main() async throws {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if arguments.first == "sign-in" { return await SignIn.main(Array(arguments.dropFirst())) }
+    do throws(IdentityError) {
+      if let address = arguments.last.flatMap({ URL(string: $0) }), address.scheme != nil,
+        try RedirectHandover.run(redirectURI: address)
+      {
+        return
+      }
+    } catch {
+      write(json: Refusal(error))
+      exit(EXIT_FAILURE)
+    }
+    try await CacheWork.run(arguments)
+  }
+}
