@@ -50,9 +50,11 @@ struct FormatVectorTests {
     Named("import") { row in
       let test = TestCache()
       for name in ["before", "import"] { _ = try await test.cache.import(document(row, name)) }
-      let after = try await test.document
+      let (generation, after) = (test.generation, try await test.document)
+      // The second time nothing is new.
       #expect(try await test.cache.import(document(row, "import")).saved == 0)
       #expect(try await test.document == after)
+      #expect(test.generation == generation)
       row["after"] = .object(after.sections)
     },
   ]
