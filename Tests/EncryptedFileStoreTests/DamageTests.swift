@@ -6,7 +6,6 @@ import Sealing
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// What happens to files, and what it is taken for.
 @Suite(.timeLimit(.minutes(20)))
@@ -14,14 +13,12 @@ struct DamageTests {
   private let hurt = SampleToken("hurt", account: 1)
   private let sound = SampleToken("sound", account: 2)
 
-  /// Two accounts, of which the first was saved twice.
-  private func fixture() async throws -> (Fixture, older: [UInt8]) {
-    let fixture = try Fixture()
-    try await fixture.cache.save(SampleToken("before", account: 1))
-    let older = try fixture.bytes(fixture.path(hurt))
-    try await fixture.cache.save(hurt)
-    try await fixture.cache.save(sound)
-    return (fixture, older)
+  private let fixture: Fixture
+  private let older: [UInt8]
+
+  init() async throws {
+    let saved = try await TwiceSaved(hurt, sound)
+    (fixture, older) = (saved.fixture, saved.older)
   }
 
   struct Fault: Sendable {
@@ -97,7 +94,6 @@ struct DamageTests {
   func `A changed file is told apart, hides no other, and is written over by nobody`(
     _ fault: Named<Fault>
   ) async throws {
-    let (fixture, older) = try await fixture()
     let path = fixture.path(hurt)
     try fault.value.change(fixture, path, older)
     let changed = fixture.contents(path)
@@ -125,13 +121,12 @@ struct DamageTests {
       #expect(removed == 1)
       #expect(try await cache.finds(sound))
     }
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(try await fixture.problems(cache).isEmpty)
     try await cache.save(hurt)
     #expect(try await fixture.otherCache().finds(hurt))
   }
 
   @Test func `Every bit of a file counts`() async throws {
-    let (fixture, _) = try await fixture()
     let path = fixture.path(hurt)
     let intact = try fixture.bytes(path)
     for offset in Array(0..<130) + Array(stride(from: 130, to: intact.count, by: 97)) + [intact.count - 1] {
@@ -147,10 +142,9 @@ struct DamageTests {
   }
 
   @Test func `A file of another group is told apart`() async throws {
-    let (fixture, _) = try await fixture()
     let other = try KeychainGroup("org.example.other")
     try await TokenCacheAccessor(store: fixture.store, group: other).save(hurt)
-    let shard = ShardID(homeAccountID: nil, group: fixture.group)
+    let shard = fixture.commonShard
     let theirs = "\(fixture.root)/groups/\(other)/\(ShardID(homeAccountID: nil, group: other)).sealed"
     try fixture.write(try fixture.bytes(theirs), to: fixture.path(shard))
     let problems = try await fixture.store.read(.all, in: fixture.group).problems
@@ -159,25 +153,23 @@ struct DamageTests {
   }
 
   @Test func `A file that somebody removed is noticed, and may be written anew`() async throws {
-    let (fixture, _) = try await fixture()
     try fixture.remove(fixture.path(hurt))
     let cache = fixture.otherCache()
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.map(\.kind) == [.missing])
+    #expect(try await fixture.problems(cache).map(\.kind) == [.missing])
     #expect(try await !cache.finds(hurt))
     try await cache.save(hurt)
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(try await fixture.problems(cache).isEmpty)
     try fixture.remove(fixture.path(hurt))
     #expect(try await cache.store.remove(.damaged, in: fixture.group) == 1)
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(try await fixture.problems(cache).isEmpty)
   }
 
   @Test func `The file of an account that was removed does not come back to life`() async throws {
-    let (fixture, _) = try await fixture()
     let file = try fixture.bytes(fixture.path(hurt))
     try await fixture.cache.removeAccount(hurt.homeAccountID)
     try fixture.write(file, to: fixture.path(hurt))
     let cache = fixture.otherCache()
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.map(\.kind) == [.rolledBack])
+    #expect(try await fixture.problems(cache).map(\.kind) == [.rolledBack])
     await #expect(throws: CacheError(.rolledBack, "")) { try await cache.finds(hurt) }
   }
 
@@ -191,9 +183,8 @@ struct DamageTests {
     try fixture.write(file, to: fixture.path(hurt))
     let cache = fixture.otherCache()
     let contents = try await cache.store.read(.all, in: fixture.group)
-    let common = ShardID(homeAccountID: nil, group: fixture.group)
     #expect(Set(contents.problems.map(\.kind)) == [.rolledBack])
-    #expect(Set(contents.problems.map(\.shard)) == [fixture.shard(sound), common])
+    #expect(Set(contents.problems.map(\.shard)) == [fixture.shard(sound), fixture.commonShard])
     await #expect(throws: CacheError(.rolledBack, "")) { try await cache.finds(sound) }
     // The person says that it is all right.
     #expect(try await cache.store.remove(.damaged, in: fixture.group) == 2)
@@ -201,14 +192,13 @@ struct DamageTests {
   }
 
   @Test func `A file that is none of the store's is named and left`() async throws {
-    let (fixture, _) = try await fixture()
     let path = fixture.groupPath + "/notes.txt"
     try fixture.write(Array("mine".utf8), to: path)
     let problems = try await fixture.store.read(.all, in: fixture.group).problems
     #expect(problems.map(\.kind) == [.foreign])
     #expect(problems.first?.detail.contains("notes.txt") == true)
     #expect(try await fixture.store.remove(.everything, in: fixture.group) == 3)
-    #expect(FileManager.default.fileExists(atPath: path))
+    #expect(fixture.isThere(path))
   }
 }
 

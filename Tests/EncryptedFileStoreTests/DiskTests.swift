@@ -4,7 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// Disks that are full or read-only.
 @Suite(
@@ -13,27 +12,8 @@ struct DiskTests {
   private let old = SampleToken("old", account: 1)
   private let new = SampleToken("new", account: 1)
 
-  /// A small disk in memory.
-  private final class Disk {
-    private let directory: TemporaryDirectory
-
-    var path: String { directory.path }
-
-    init(kilobytes: Int) throws {
-      directory = try TemporaryDirectory()
-      try #require(mount("tmpfs", path, "tmpfs", 0, "size=\(kilobytes)k,mode=0700") == 0)
-    }
-
-    func remount(readOnly: Bool) {
-      let flags = UInt(MS_REMOUNT) | (readOnly ? UInt(MS_RDONLY) : 0)
-      #expect(mount("tmpfs", path, "tmpfs", flags, nil) == 0)
-    }
-
-    deinit { umount2(path, Int32(MNT_DETACH)) }
-  }
-
   @Test func `A full disk is named, and the old file stays`() async throws {
-    let disk = try Disk(kilobytes: 256)
+    let disk = try SmallDisk(kilobytes: 256)
     let fixture = try Fixture(in: disk.path)
     try await fixture.cache.save(old)
     let before = try fixture.files()
@@ -69,19 +49,19 @@ struct DiskTests {
   }
 
   @Test func `A read-only disk can be read, and a write says why not`() async throws {
-    let disk = try Disk(kilobytes: 256)
+    let disk = try SmallDisk(kilobytes: 256)
     let fixture = try Fixture(in: disk.path)
     // By a process that is gone afterwards: while a lock file is mapped, the disk stays writable.
     let saved = SampleToken("saved-0", account: 0)
     #expect(try await fixture.worker("save", fixture.group.name, "saved", "1", "1").finish().status == 0)
-    disk.remount(readOnly: true)
+    try disk.remount(readOnly: true)
     #expect(try await fixture.otherCache().finds(saved))
     let error = await #expect(throws: CacheError(.unavailable, "")) {
       try await fixture.otherCache().save(new)
     }
     #expect(error?.message.contains("Read-only file system") == true)
     #expect(error?.advice?.contains("XDG_DATA_HOME") == true)
-    disk.remount(readOnly: false)
+    try disk.remount(readOnly: false)
     try await fixture.otherCache().save(new)
     #expect(try await fixture.cache.finds(new))
   }

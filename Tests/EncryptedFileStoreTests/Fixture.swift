@@ -6,7 +6,6 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// A file store in a directory of its own, a group in it, and ways to meddle with the files.
 final class Fixture: SharedStoreFixture {
@@ -35,6 +34,12 @@ final class Fixture: SharedStoreFixture {
     cache = TokenCacheAccessor(store: store, group: group)
   }
 
+  /// One whose group has these tokens.
+  convenience init(saving token: SampleToken, _ others: SampleToken...) async throws {
+    try self.init()
+    for token in [token] + others { try await cache.save(token) }
+  }
+
   var directory: String { scratch.path }
 
   /// Another store, as another process would have it.
@@ -53,16 +58,17 @@ final class Fixture: SharedStoreFixture {
   func damage(_ shard: ShardID) throws { try change(path(shard)) { $0[300] ^= 1 } }
 
   /// Another accessor on another store.
-  func otherCache(key: KeySource? = nil) -> TokenCacheAccessor {
-    TokenCacheAccessor(store: otherStore(key: key), group: group)
+  func otherCache(key: KeySource? = nil) -> TokenCacheAccessor { accessor(on: otherStore(key: key)) }
+
+  /// What is wrong in the whole group.
+  func problems(_ cache: TokenCacheAccessor) async throws -> [StoreProblem] {
+    try await cache.store.read(.all, in: group).problems
   }
 
   var root: String { directory + "/data/llavero/sealed" }
   var groupPath: String { "\(root)/groups/\(group)" }
   var manifest: String { groupPath + "/manifest.sealed" }
   var keys: String { root + "/keys" }
-
-  func shard(_ token: SampleToken) -> ShardID { ShardID(homeAccountID: token.homeAccountID, group: group) }
 
   func path(_ shard: ShardID) -> String { "\(groupPath)/\(shard).sealed" }
 
@@ -76,6 +82,8 @@ final class Fixture: SharedStoreFixture {
   func write(_ bytes: [UInt8], to path: String) throws { try Self.writePrivate(bytes, to: path) }
 
   func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
+
+  func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
   /// Changes a file in place of the store.
   func change(_ path: String, _ change: (inout [UInt8]) -> Void) throws {
@@ -91,6 +99,18 @@ final class Fixture: SharedStoreFixture {
   private static func writePrivate(_ bytes: [UInt8], to path: String) throws {
     try Data(bytes).write(to: URL(filePath: path))
     chmod(path, 0o600)
+  }
+}
+
+/// Two accounts, of which the first was saved twice, and the file of the first save.
+struct TwiceSaved {
+  let fixture: Fixture
+  let older: [UInt8]
+
+  init(_ first: SampleToken, _ second: SampleToken) async throws {
+    fixture = try await Fixture(saving: SampleToken("before", account: first.account))
+    older = try fixture.bytes(fixture.path(first))
+    for token in [first, second] { try await fixture.cache.save(token) }
   }
 }
 

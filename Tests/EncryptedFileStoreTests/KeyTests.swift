@@ -6,7 +6,6 @@ import Synchronization
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 @testable import EncryptedFileStore
 
@@ -14,9 +13,11 @@ import WorkerSupport
 @Suite(.timeLimit(.minutes(20)))
 struct KeyTests {
   private let token = SampleToken("one", account: 1)
+  private let fixture: Fixture
+
+  init() throws { fixture = try Fixture() }
 
   @Test func `A passphrase opens what it sealed, another does not`() async throws {
-    let fixture = try Fixture()
     try await fixture.otherCache(key: .passphrase("correct horse")).save(token)
     #expect(try await fixture.otherCache(key: .passphrase("correct horse")).finds(token))
     for wrong in ["correct horsf", "correct horse ", "Correct horse"] {
@@ -31,7 +32,6 @@ struct KeyTests {
   }
 
   @Test func `A passphrase is asked for once, and what it is for is said`() async throws {
-    let fixture = try Fixture()
     let asked = Mutex<[PassphraseUse]>([])
     let source = KeySource.passphrase { use in
       asked.withLock { $0.append(use) }
@@ -52,7 +52,6 @@ struct KeyTests {
   }
 
   @Test func `Whoever does not answer the question gets the error that the question gave`() async throws {
-    let fixture = try Fixture()
     try await fixture.otherCache(key: .passphrase("secret")).save(token)
     let source = KeySource.passphrase { _ throws(CacheError) in throw CacheError(.promptDismissed, "No.") }
     await #expect(throws: CacheError(.promptDismissed, "")) {
@@ -61,7 +60,6 @@ struct KeyTests {
   }
 
   @Test func `A key file must be there, be long enough and be closed to others`() async throws {
-    let fixture = try Fixture()
     let path = fixture.directory + "/other"
     func save() async throws { try await fixture.otherCache(key: .keyFile(path: path)).save(token) }
     let missing = await #expect(throws: CacheError(.unavailable, "")) { try await save() }
@@ -75,17 +73,14 @@ struct KeyTests {
     #expect(open?.advice?.contains("chmod go= \(path)") == true)
     chmod(path, 0o400)
     try await save()
-    #expect(FileManager.default.fileExists(atPath: fixture.keys))
+    #expect(fixture.isThere(fixture.keys))
     await #expect(throws: CacheError(.wrongKey, "")) { try await fixture.cache.finds(token) }
   }
 
   @Test func `A systemd credential is a key file that systemd closes`() async throws {
-    let fixture = try Fixture()
     let environment = ["CREDENTIALS_DIRECTORY": fixture.directory]
     func cache(_ name: String, _ environment: [String: String]) -> TokenCacheAccessor {
-      TokenCacheAccessor(
-        store: fixture.otherStore(key: .credential(name: name), environment: environment),
-        group: fixture.group)
+      fixture.accessor(on: fixture.otherStore(key: .credential(name: name), environment: environment))
     }
     // systemd lets the service's user in by an access list, which looks so.
     chmod(fixture.directory + "/key", 0o440)
@@ -105,11 +100,9 @@ struct KeyTests {
   }
 
   @Test func `A key in the keyring is one small item`() async throws {
-    let fixture = try Fixture()
     let keyring = try PrivateKeyring()
     func cache() -> TokenCacheAccessor {
-      TokenCacheAccessor(
-        store: fixture.otherStore(key: .keyring(), busAddress: keyring.busAddress), group: fixture.group)
+      fixture.accessor(on: fixture.otherStore(key: .keyring(), busAddress: keyring.busAddress))
     }
     try await cache().save(token)
     #expect(try await cache().finds(token))
@@ -132,7 +125,6 @@ struct KeyTests {
   }
 
   @Test func `A store says what kind of key it has`() async throws {
-    let fixture = try Fixture()
     try await fixture.otherCache(key: .passphrase("secret")).save(token)
     let error = await #expect(throws: CacheError(.wrongKey, "")) { try await fixture.cache.finds(token) }
     #expect(error?.message.contains("its key is a passphrase") == true)
@@ -140,8 +132,7 @@ struct KeyTests {
   }
 
   @Test func `A store whose keys are gone or damaged is not given new ones`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     let keys = try fixture.bytes(fixture.keys)
     #expect(keys.count == 140)
     for damage in [Array(keys.dropLast()), [], Array(repeating: 0, count: 140), keys.map { $0 ^ 1 }] {
@@ -154,7 +145,7 @@ struct KeyTests {
     let error = await #expect(throws: CacheError(.damaged, "")) { try await fixture.otherCache().save(token) }
     #expect(error?.advice?.contains("mv \(fixture.root) ") == true)
     await #expect(throws: CacheError(.damaged, "")) { try await fixture.otherCache().finds(token) }
-    #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+    #expect(!fixture.isThere(fixture.keys))
     try fixture.write(keys, to: fixture.keys)
     #expect(try await fixture.otherCache().finds(token))
   }
@@ -171,9 +162,7 @@ struct KeyTests {
       let commands = (error?.advice ?? "").split(separator: "\"")
       let command = try #require(commands.first { $0.contains(word) }, "\(error?.advice ?? "")")
       let rest = command.split(separator: word, maxSplits: 1).last?.filter { $0 != ")" } ?? ""
-      let result = try Child.run(
-        "sh", ["-c", "printf '%s\\n' \(rest)"], environment: ["PATH": "/usr/bin:/bin"])
-      return result.standardOutput.split(separator: "\n").map(String.init)
+      return try Child.output("sh", ["-c", "printf '%s\\n' \(rest)"]).split(separator: "\n").map(String.init)
     }
     let missing = await #expect(throws: CacheError.self) {
       try await fixture.otherCache(key: .keyFile(path: key)).save(token)
@@ -191,7 +180,6 @@ struct KeyTests {
   }
 
   @Test func `Keys that ask for too much memory, or are of a later version, are refused`() async throws {
-    let fixture = try Fixture()
     try await fixture.otherCache(key: .passphrase("secret")).save(token)
     let keys = try fixture.bytes(fixture.keys)
     for (offset, byte) in [(39, 30), (19, 9)] as [(Int, UInt8)] {
@@ -237,7 +225,6 @@ struct KeyTests {
   }
 
   @Test func `Two who make the store at once make one`() async throws {
-    let fixture = try Fixture()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<8 {
         group.addTask {

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import GLibSupport
+import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 @testable import EncryptedFileStore
 
@@ -15,9 +15,7 @@ struct KilledWriterTests {
 
   /// The files of a group before and after one save.
   private func fixture() async throws -> (Fixture, before: [String: [UInt8]], after: [String: [UInt8]]) {
-    let fixture = try Fixture()
-    try await fixture.cache.save(old)
-    try await fixture.cache.save(other)
+    let fixture = try await Fixture(saving: old, other)
     let before = try fixture.files()
     try await fixture.cache.save(new)
     return (fixture, before, try fixture.files())
@@ -33,11 +31,11 @@ struct KilledWriterTests {
     ])
     let cache = fixture.otherCache()
     #expect(try await cache.finds(old))
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(try await fixture.problems(cache).isEmpty)
     try await cache.save(SampleToken("next", account: 2))
     #expect(try await cache.finds(old))
     #expect(try await !cache.finds(new))
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(try await fixture.problems(cache).isEmpty)
     #expect(try fixture.files().keys.allSatisfy { !$0.hasSuffix(".new") })
   }
 
@@ -53,7 +51,7 @@ struct KilledWriterTests {
     if readFirst { #expect(try await cache.finds(new)) }
     try await cache.save(SampleToken("next", account: 2))
     #expect(try await cache.finds(new))
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(try await fixture.problems(cache).isEmpty)
   }
 
   @Test func `Killed while it removed an account, it is done or not`() async throws {
@@ -78,8 +76,7 @@ struct KilledWriterTests {
   }
 
   @Test func `Killed in the group's first write, it leaves a group that can be used`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(old)
+    let fixture = try await Fixture(saving: old)
     let manifest = try fixture.bytes(fixture.manifest)
     let common = try #require(
       try fixture.files().keys.first { $0 != "manifest.sealed" && $0 != "\(fixture.shard(old)).sealed" })
@@ -103,12 +100,11 @@ struct KilledWriterTests {
     #expect(try await cache.finds(new))
     // What is of somebody else is left, whatever it is called.
     #expect(try fixture.files()["notes.new"] == [1])
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.map(\.kind) == [.foreign])
+    #expect(try await fixture.problems(cache).map(\.kind) == [.foreign])
   }
 
   @Test func `Memory is not trusted while a writer is at work or died, and is afterwards`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(old)
+    let fixture = try await Fixture(saving: old)
     let before = try #require(fixture.store.generation(of: fixture.group))
     let file = try SharedLockFile(directory: fixture.groupPath, name: "lock")
     try file.withLock(orThrow: { $0 }) { () throws(PrivateFileError) in file.beginWrite() }

@@ -4,7 +4,6 @@ import Sealing
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 @testable import EncryptedFileStore
 
@@ -15,14 +14,12 @@ struct ManifestTests {
   private let two = SampleToken("two", account: 2)
   private let new = SampleToken("new", account: 3)
 
-  /// Two accounts, of which the first was saved twice, and the file of the first save.
-  private func fixture() async throws -> (Fixture, older: [UInt8]) {
-    let fixture = try Fixture()
-    try await fixture.cache.save(SampleToken("before", account: 1))
-    let older = try fixture.bytes(fixture.path(one))
-    try await fixture.cache.save(one)
-    try await fixture.cache.save(two)
-    return (fixture, older)
+  private let fixture: Fixture
+  private let older: [UInt8]
+
+  init() async throws {
+    let saved = try await TwiceSaved(one, two)
+    (fixture, older) = (saved.fixture, saved.older)
   }
 
   typealias Change = @Sendable (Fixture) throws -> Void
@@ -43,7 +40,6 @@ struct ManifestTests {
   func `Without a sound manifest nothing is taken for present or written until the person says so`(
     _ loss: Named<Change>
   ) async throws {
-    let (fixture, _) = try await fixture()
     try loss.value(fixture)
     let files = try fixture.files()
     let cache = fixture.otherCache()
@@ -62,7 +58,7 @@ struct ManifestTests {
     // What opens is kept.
     #expect(try await cache.store.remove(.damaged, in: fixture.group) == 1)
     #expect(Set(try fixture.files().keys) == Set(files.keys).union(["manifest.sealed"]))
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(try await fixture.problems(cache).isEmpty)
     try await cache.save(new)
     for token in [one, two, new] { #expect(try await fixture.otherCache().finds(token)) }
   }
@@ -71,7 +67,6 @@ struct ManifestTests {
   func `A manifest that cannot be used goes with everything, also where it is the last file`(
     _ loss: Named<Change>
   ) async throws {
-    let (fixture, _) = try await fixture()
     try loss.value(fixture)
     for token in [one, two] { try fixture.remove(fixture.path(token)) }
     for file in try fixture.files().keys where file.hasSuffix(".sealed") && file != "manifest.sealed" {
@@ -83,7 +78,6 @@ struct ManifestTests {
   }
 
   @Test func `Nothing is put right without a manifest while a file is of a later version`() async throws {
-    let (fixture, _) = try await fixture()
     try fixture.forge(fixture.path(two)) { $0[11] = 2 }
     try fixture.remove(fixture.manifest)
     let files = try fixture.files()
@@ -98,7 +92,6 @@ struct ManifestTests {
   func `A manifest of another version or key is nobody's to replace, but to remove with everything`(
     _ offset: Int, _ code: CacheError.Code
   ) async throws {
-    let (fixture, _) = try await fixture()
     try fixture.forge(fixture.manifest) { $0[offset] ^= 2 }
     let files = try fixture.files()
     await #expect(throws: CacheError(code, "")) {
@@ -114,7 +107,7 @@ struct ManifestTests {
     _ removal: Removal, isEmpty: Bool
   ) async throws {
     for isManifest in [false, true] {
-      let (fixture, _) = try await fixture()
+      let fixture = try await TwiceSaved(one, two).fixture
       let path = isManifest ? fixture.manifest : fixture.path(one)
       try fixture.remove(path)
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -136,7 +129,6 @@ struct ManifestTests {
 
   @Test(.enabled(if: geteuid() == 0, "only root can mount something"))
   func `A name that cannot be removed keeps nothing else`() async throws {
-    let (fixture, _) = try await fixture()
     let path = fixture.path(ShardID(rawValue: String(repeating: "0", count: 32)))
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     try #require(mount("tmpfs", path, "tmpfs", 0, nil) == 0)
@@ -149,7 +141,6 @@ struct ManifestTests {
 
   @Test(arguments: [true, false])
   func `An older file is no way round the manifest where that is gone`(isEmptied: Bool) async throws {
-    let (fixture, older) = try await fixture()
     try fixture.write(older, to: fixture.path(one))
     if isEmptied { try fixture.write([], to: fixture.manifest) } else { try fixture.remove(fixture.manifest) }
     let cache = fixture.otherCache()
@@ -160,8 +151,7 @@ struct ManifestTests {
   }
 
   @Test func `A file from before the whole group was taken away is an older one afterwards`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(one)
+    let fixture = try await Fixture(saving: one)
     let older = try fixture.bytes(fixture.path(one))
     try fixture.remove(fixture.groupPath)
     let cache = fixture.otherCache()
@@ -174,7 +164,6 @@ struct ManifestTests {
   @Test func `Killed in the group's first write with another's file beside, it leaves that to the person`()
     async throws
   {
-    let (fixture, _) = try await fixture()
     let manifest = try fixture.bytes(fixture.manifest)
     try await fixture.cache.save(new)
     // Not the manifest of what is there.

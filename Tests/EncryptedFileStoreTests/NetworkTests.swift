@@ -4,7 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 @testable import EncryptedFileStore
 
@@ -33,7 +32,7 @@ struct NetworkTests {
   }
 
   private func cache(on machine: NetworkMount) -> TokenCacheAccessor {
-    TokenCacheAccessor(store: store(on: machine), group: fixture.group)
+    fixture.accessor(on: store(on: machine))
   }
 
   private func worker(on machine: NetworkMount, _ arguments: String...) throws -> Worker {
@@ -50,18 +49,11 @@ struct NetworkTests {
     let writers = try (0..<4).map { number in
       try worker(on: machines[number % 2], "save", fixture.group.name, "w\(number)", "25", "3")
     }
-    var acknowledged: [String] = []
-    for writer in writers {
-      let (lines, status) = await writer.finish()
-      #expect(status == 0)
-      acknowledged += lines
-    }
-    #expect(acknowledged.count == 100)
+    #expect(await fixture.acknowledged(by: writers).count == 100)
     for machine in machines {
       let contents = try await store(on: machine).read(.all, in: fixture.group)
       #expect(contents.problems.isEmpty)
-      let found = contents.documents.values.flatMap(\.accessTokens.values).count
-      #expect(found == 100)
+      #expect(contents.documents.values.flatMap(\.accessTokens.values).count == 100)
     }
   }
 
@@ -85,9 +77,8 @@ struct NetworkTests {
     let holder = try worker(on: machines[0], "serve", fixture.group.name)
     #expect(await holder.nextLine() == "ready")
     #expect(await holder.ask("hold") == "holding")
-    let impatient = TokenCacheAccessor(
-      store: fixture.otherStore(timeout: .seconds(1), environment: environment(on: machines[1])),
-      group: fixture.group)
+    let impatient = fixture.accessor(
+      on: fixture.otherStore(timeout: .seconds(1), environment: environment(on: machines[1])))
     await #expect(throws: CacheError(.timedOut, "")) { try await impatient.save(token) }
     let other = cache(on: machines[1])
     async let saved: Void = other.save(token)

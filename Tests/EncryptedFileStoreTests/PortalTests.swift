@@ -5,7 +5,6 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 @testable import EncryptedFileStore
 
@@ -15,25 +14,23 @@ import WorkerSupport
 struct PortalTests {
   private let token = SampleToken("one", account: 1)
   private let secret = [UInt8](0x80..<0xc0)
+  private let fixture: Fixture
 
-  private func store(
-    _ fixture: Fixture, _ portal: FakePortal, within patience: Duration = .seconds(120)
-  ) -> EncryptedFileCacheStore {
+  init() throws { fixture = try Fixture() }
+
+  private func store(_ portal: FakePortal, within patience: Duration = .seconds(120))
+    -> EncryptedFileCacheStore
+  {
     fixture.otherStore(key: .portal(waitingUpTo: patience), busAddress: portal.busAddress)
   }
 
-  private func cache(
-    _ fixture: Fixture, _ portal: FakePortal, within patience: Duration = .seconds(120)
-  ) -> TokenCacheAccessor {
-    TokenCacheAccessor(store: store(fixture, portal, within: patience), group: fixture.group)
-  }
+  private func cache(_ portal: FakePortal) -> TokenCacheAccessor { fixture.accessor(on: store(portal)) }
 
   @Test func `Whoever gets the same secret opens the store, and asks for it by what came with it`()
     async throws
   {
-    let fixture = try Fixture()
     let portal = try FakePortal(.secret(secret, results: ["token": .string("first")]))
-    let cache = cache(fixture, portal)
+    let cache = cache(portal)
     #expect(try await !cache.finds(token))
     #expect(portal.calls.isEmpty)
     try await cache.save(token)
@@ -41,35 +38,33 @@ struct PortalTests {
     #expect(portal.calls.map(\.token) == [nil])
     // One that comes later is not that of this secret.
     portal.setAnswer(.secret(secret, results: ["token": .string("second")]))
-    for _ in 0..<2 { #expect(try await self.cache(fixture, portal).finds(token)) }
+    for _ in 0..<2 { #expect(try await self.cache(portal).finds(token)) }
     #expect(portal.calls.map(\.token) == [nil, "first", "first"])
     #expect(Set(portal.calls.map(\.request)).count == 3)
 
-    #expect(try await store(fixture, portal).rekey() == RekeySummary(resealed: 3, left: 0))
-    #expect(try await self.cache(fixture, portal).finds(token))
+    #expect(try await store(portal).rekey() == RekeySummary(resealed: 3, left: 0))
+    #expect(try await self.cache(portal).finds(token))
     #expect(portal.calls.last?.token == "second")
   }
 
   @Test(arguments: [0, 31, 4097, 100_000])
   func `A secret that is too short or too long makes no store`(size: Int) async throws {
-    let fixture = try Fixture()
     let portal = try FakePortal(.secret(.init(repeating: 7, count: size)))
     let error = await #expect(throws: CacheError(.refused, "")) {
-      try await cache(fixture, portal).save(token)
+      try await cache(portal).save(token)
     }
     let expected: SecretPortalError =
       size < 32 ? .tooShort(size: size, minimum: 32) : .tooLong(limit: SecretPortal.maximumSize)
     #expect(error?.underlyingError as? SecretPortalError == expected)
     #expect(error?.advice != nil)
-    #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+    #expect(!fixture.isThere(fixture.keys))
   }
 
   @Test(arguments: [32, 4096])
   func `One that is just long enough, or not yet too long, does`(size: Int) async throws {
-    let fixture = try Fixture()
     let portal = try FakePortal(.secret(.init(repeating: 7, count: size)))
-    try await cache(fixture, portal).save(token)
-    #expect(try await cache(fixture, portal).finds(token))
+    try await cache(portal).save(token)
+    #expect(try await cache(portal).finds(token))
   }
 
   @Test(
@@ -98,27 +93,25 @@ struct PortalTests {
     _ row: Named<(FakePortal.Answer, SecretPortalError, CacheError.Code)>
   ) async throws {
     let (answer, expected, code) = row.value
-    let fixture = try Fixture()
     let sound = try FakePortal(.secret(secret))
-    try await cache(fixture, sound).save(token)
+    try await cache(sound).save(token)
     let before = try fixture.files()
     let portal = try FakePortal(answer)
     for isWrite in [false, true] {
       // One that is gone is none the second time.
       if case .death = answer, isWrite { continue }
       let error = await #expect(throws: CacheError(code, "")) {
-        if isWrite { try await cache(fixture, portal).save(token) }
-        _ = try await cache(fixture, portal).finds(token)
+        if isWrite { try await cache(portal).save(token) }
+        _ = try await cache(portal).finds(token)
       }
       #expect(error?.underlyingError as? SecretPortalError == expected)
       if case .refused(name: _, message: _) = expected {} else { #expect(error?.advice != nil) }
     }
     #expect(try fixture.files() == before)
-    #expect(try await cache(fixture, sound).finds(token))
+    #expect(try await cache(sound).finds(token))
   }
 
   @Test func `Without a portal, and without a bus, the key is out of reach`() async throws {
-    let fixture = try Fixture()
     let bus = try PrivateKeyring(startingDaemon: false)
     func error(_ address: String) async -> CacheError? {
       await #expect(throws: CacheError(.unavailable, "")) {
@@ -131,9 +124,8 @@ struct PortalTests {
   }
 
   @Test func `A bus that ends while the portal is asked is an error at once`() async throws {
-    let fixture = try Fixture()
     let portal = try FakePortal(.silence)
-    let task = Task { try await store(fixture, portal).open(makingStore: true) }
+    let task = Task { try await store(portal).open(makingStore: true) }
     _ = await portal.nextCall()
     portal.keyring.killBus()
     let error = await #expect(throws: CacheError(.unavailable, "")) { try await task.value }
@@ -143,26 +135,24 @@ struct PortalTests {
   @Test func `A portal that says nothing is given up at its deadline, and at once when nobody waits`()
     async throws
   {
-    let fixture = try Fixture()
     let portal = try FakePortal(.silence)
     let late = await #expect(throws: CacheError(.timedOut, "")) {
-      try await store(fixture, portal, within: .milliseconds(300)).open(makingStore: true)
+      try await store(portal, within: .milliseconds(300)).open(makingStore: true)
     }
     #expect(late?.underlyingError as? SecretPortalError == .timedOut)
     #expect(late?.advice != nil)
     _ = await portal.nextCall()
 
-    let task = Task { try await store(fixture, portal).open(makingStore: true) }
+    let task = Task { try await store(portal).open(makingStore: true) }
     _ = await portal.nextCall()
     task.cancel()
     await #expect(throws: CacheError(.cancelled, "")) { try await task.value }
-    #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+    #expect(!fixture.isThere(fixture.keys))
   }
 
   @Test func `Nobody but the portal says how it ended`() async throws {
-    let fixture = try Fixture()
     let portal = try FakePortal(.silence)
-    let task = Task { try await store(fixture, portal).open(makingStore: true) }
+    let task = Task { try await store(portal).open(makingStore: true) }
     let call = try #require(await portal.nextCall())
     try portal.endByStranger(call)
     portal.end(call, response: 1)
@@ -170,14 +160,13 @@ struct PortalTests {
   }
 
   @Test func `Another application's secret opens nothing and changes nothing`() async throws {
-    let fixture = try Fixture()
     let portal = try FakePortal(.secret(secret))
-    try await cache(fixture, portal).save(token)
+    try await cache(portal).save(token)
     let before = try fixture.files()
     let keys = try fixture.bytes(fixture.keys)
     let other = try FakePortal(.secret(secret.reversed()))
     let error = await #expect(throws: CacheError(.wrongKey, "")) {
-      try await cache(fixture, other).save(token)
+      try await cache(other).save(token)
     }
     #expect(error?.underlyingError as? SealError == .wrongKey)
     #expect(error?.advice?.contains("Another application made it") == true)
@@ -186,7 +175,6 @@ struct PortalTests {
   }
 
   @Test func `A store changes from another key to the portal's and back`() async throws {
-    let fixture = try Fixture()
     let portal = try FakePortal(.secret(secret, results: ["token": .string("t")]))
     try await fixture.cache.save(token)
     let file = fixture.otherStore(busAddress: portal.busAddress)
@@ -195,29 +183,28 @@ struct PortalTests {
       try await fixture.otherCache().finds(token)
     }
     #expect(error?.underlyingError as? SealError == .otherKeySource(.portal))
-    #expect(try await cache(fixture, portal).finds(token))
+    #expect(try await cache(portal).finds(token))
     let key = KeySource.keyFile(path: fixture.directory + "/key")
-    #expect(try await store(fixture, portal).rekey(to: key) == RekeySummary(resealed: 3, left: 0))
+    #expect(try await store(portal).rekey(to: key) == RekeySummary(resealed: 3, left: 0))
     #expect(try await fixture.otherCache().finds(token))
   }
 
   @Test func `A token in the keys that cannot be one is damage`() async throws {
-    let fixture = try Fixture()
     let portal = try FakePortal(.secret(secret, results: ["token": .string("ttttt")]))
-    try await cache(fixture, portal).save(token)
+    try await cache(portal).save(token)
     let keys = try fixture.bytes(fixture.keys)
     #expect(keys.count == 145)
     for (offset, byte) in [(38, 0x20), (39, 200), (50, 0xff)] as [(Int, UInt8)] {
       try fixture.forge(fixture.keys) { $0[offset] = byte }
-      await #expect(throws: CacheError(.damaged, "")) { try await cache(fixture, portal).finds(token) }
+      await #expect(throws: CacheError(.damaged, "")) { try await cache(portal).finds(token) }
       try fixture.write(keys, to: fixture.keys)
     }
     // Another token or another length, with a sound check sum.
     for (offset, byte) in [(39, 4), (50, 0x75)] as [(Int, UInt8)] {
       try fixture.forge(fixture.keys) { $0[offset] = byte }
-      await #expect(throws: CacheError(.wrongKey, "")) { try await cache(fixture, portal).finds(token) }
+      await #expect(throws: CacheError(.wrongKey, "")) { try await cache(portal).finds(token) }
       try fixture.write(keys, to: fixture.keys)
     }
-    #expect(try await cache(fixture, portal).finds(token))
+    #expect(try await cache(portal).finds(token))
   }
 }

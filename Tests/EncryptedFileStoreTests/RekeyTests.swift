@@ -5,7 +5,6 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 @testable import EncryptedFileStore
 
@@ -15,65 +14,60 @@ struct RekeyTests {
   private let one = SampleToken("one", account: 1)
   private let two = SampleToken("two", account: 2)
 
-  private func filled() async throws -> Fixture {
-    let fixture = try Fixture()
-    try await fixture.cache.save(one)
-    try await fixture.cache.save(two)
-    try await TokenCacheAccessor(store: fixture.store, group: try KeychainGroup("org.example.other")).save(
-      one)
+  private let fixture: Fixture
+
+  init() async throws { fixture = try await Self.filled(one, two) }
+
+  private static func filled(_ one: SampleToken, _ two: SampleToken) async throws -> Fixture {
+    let fixture = try await Fixture(saving: one, two)
+    try await fixture.otherGroup(on: fixture.store).save(one)
     return fixture
   }
 
   /// The ids of the keys that the group's files are sealed with.
-  private func keyIDs(_ fixture: Fixture) throws -> Set<[UInt8]> {
-    try Set(fixture.files().values.map { Array($0[16..<32]) })
-  }
+  private func keyIDs() throws -> Set<[UInt8]> { try Set(fixture.files().values.map { Array($0[16..<32]) }) }
 
   @Test func `Afterwards the new key opens everything and the old one nothing`() async throws {
-    let fixture = try await filled()
-    let before = try keyIDs(fixture)
+    let before = try keyIDs()
     let (oldKeys, oldFile) = (try fixture.bytes(fixture.keys), try fixture.bytes(fixture.path(one)))
     let summary = try await fixture.store.rekey(to: .passphrase("new"))
     #expect(summary == RekeySummary(resealed: 7, left: 0))
-    #expect(try keyIDs(fixture).isDisjoint(with: before))
-    #expect(try keyIDs(fixture).count == 1)
+    #expect(try keyIDs().isDisjoint(with: before))
+    #expect(try keyIDs().count == 1)
     #expect(try fixture.bytes(fixture.keys).count == 140)
 
     #expect(try await fixture.cache.finds(one))
     let cache = fixture.otherCache(key: .passphrase("new"))
     for token in [one, two] { #expect(try await cache.finds(token)) }
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(try await fixture.problems(cache).isEmpty)
     #expect(try await cache.store.groups().count == 2)
     await #expect(throws: CacheError(.wrongKey, "")) { try await fixture.otherCache().finds(one) }
 
     // A file from before is of a key that nobody knows; with the old keys, all others are.
     try fixture.write(oldFile, to: fixture.path(one))
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.map(\.kind) == [.wrongKey])
+    #expect(try await fixture.problems(cache).map(\.kind) == [.wrongKey])
     try fixture.write(oldKeys, to: fixture.keys)
     let problems = try await fixture.otherStore().read(.all, in: fixture.group).problems
     #expect(Set(problems.map(\.kind)) == [.wrongKey])
   }
 
   @Test func `The same key file gives new data keys`() async throws {
-    let fixture = try await filled()
-    let before = try keyIDs(fixture)
+    let before = try keyIDs()
     #expect(try await fixture.store.rekey().resealed == 7)
-    #expect(try keyIDs(fixture).isDisjoint(with: before))
+    #expect(try keyIDs().isDisjoint(with: before))
     #expect(try await fixture.otherCache().finds(two))
   }
 
   @Test func `A store that is open elsewhere goes on reading and writing`() async throws {
-    let fixture = try await filled()
     let other = fixture.otherCache()
     #expect(try await other.finds(one))
     _ = try await fixture.store.rekey()
     try await other.save(SampleToken("three", account: 3))
     #expect(try await fixture.cache.finds(SampleToken("three", account: 3)))
-    #expect(try keyIDs(fixture).count == 1)
+    #expect(try keyIDs().count == 1)
   }
 
   @Test func `Writers that meet a change of keys lose nothing`() async throws {
-    let fixture = try await filled()
     let tokens = (0..<60).map { SampleToken("t\($0)", account: $0 % 6) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<3 {
@@ -88,13 +82,12 @@ struct RekeyTests {
     _ = try await fixture.store.rekey()
     let cache = fixture.otherCache()
     for token in tokens { #expect(try await cache.finds(token), "\(token.name)") }
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
-    #expect(try keyIDs(fixture).count == 1)
+    #expect(try await fixture.problems(cache).isEmpty)
+    #expect(try keyIDs().count == 1)
     #expect(try fixture.bytes(fixture.keys).count == 140)
   }
 
   @Test func `Interrupted, it leaves a store that the new key opens, and is finished later`() async throws {
-    let fixture = try await filled()
     // As it is when half of the files are sealed again.
     let oldFiles = try fixture.files()
     let keyFile = Array(try fixture.bytes(fixture.directory + "/key"))
@@ -110,21 +103,20 @@ struct RekeyTests {
     for name in ["manifest.sealed", "\(fixture.shard(one)).sealed"] {
       try fixture.put([name: try #require(oldFiles[name])])
     }
-    #expect(try keyIDs(fixture).count == 2)
+    #expect(try keyIDs().count == 2)
 
     let cache = fixture.otherCache(key: .passphrase("new"))
     for token in [one, two] { #expect(try await cache.finds(token)) }
-    #expect(try await cache.store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(try await fixture.problems(cache).isEmpty)
     try await cache.save(SampleToken("three", account: 3))
     let store = fixture.otherStore(key: .passphrase("new"))
     #expect(try await store.rekey().left == 0)
-    #expect(try keyIDs(fixture).count == 1)
+    #expect(try keyIDs().count == 1)
     #expect(try fixture.bytes(fixture.keys).count == 140)
     #expect(try await fixture.otherCache(key: .passphrase("new")).finds(two))
   }
 
   @Test func `While a file cannot be opened its key is kept`() async throws {
-    let fixture = try await filled()
     let intact = try fixture.bytes(fixture.path(one))
     try fixture.change(fixture.path(one)) { $0[300] ^= 1 }
     #expect(try await fixture.store.rekey() == RekeySummary(resealed: 6, left: 1))
@@ -136,9 +128,8 @@ struct RekeyTests {
   }
 
   @Test func `Where another store's keys are, what they do not open is counted, and stays`() async throws {
-    let fixture = try await filled()
     let sound = try fixture.bytes(fixture.keys)
-    let other = try await filled()
+    let other = try await Self.filled(one, two)
     try fixture.write(try other.bytes(other.keys), to: fixture.keys)
     let files = try fixture.files()
     #expect(try await fixture.otherStore().rekey() == RekeySummary(resealed: 0, left: 7, kept: 7))
@@ -155,7 +146,7 @@ struct RekeyTests {
       try await client.search(["xdg:schema": "org.llavero.StoreKey"]).unlocked
     }
     let store = fixture.otherStore(key: .keyring(), busAddress: keyring.busAddress)
-    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    let cache = fixture.accessor(on: store)
     try await cache.save(one)
     let before = try await client.secrets(of: try await items()).values.map { $0.withUnsafeBytes(Array.init) }
     _ = try await store.rekey()
@@ -168,18 +159,16 @@ struct RekeyTests {
   }
 
   @Test func `Where the keys are gone it is an error, and nothing is changed`() async throws {
-    let fixture = try await filled()
     try fixture.remove(fixture.keys)
     let files = try fixture.files()
     let error = await #expect(throws: CacheError(.damaged, "")) { _ = try await fixture.otherStore().rekey() }
     #expect(error?.message.contains("\(fixture.keys) is gone") == true)
     #expect(try fixture.files() == files)
-    #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+    #expect(!fixture.isThere(fixture.keys))
   }
 
   @Test(arguments: ["keys.new", "lock.new", "manifest.sealed"])
   func `A group called like a file of the store's is in no file's way`(name: String) async throws {
-    let fixture = try await filled()
     let cache = TokenCacheAccessor(store: fixture.store, group: try KeychainGroup(name))
     try await cache.save(one)
     #expect(try await fixture.store.rekey(to: .passphrase("new")).left == 0)
@@ -188,7 +177,6 @@ struct RekeyTests {
   }
 
   @Test func `More keys than a reader takes are not written`() async throws {
-    let fixture = try await filled()
     let bytes = try fixture.bytes(fixture.keys)
     let header = try SealedKeys.Header(bytes)
     let key = try header.key(from: fixture.bytes(fixture.directory + "/key"))
@@ -206,7 +194,6 @@ struct RekeyTests {
   }
 
   @Test func `What a killed one left goes with the group`() async throws {
-    let fixture = try await filled()
     for name in try fixture.files().keys { try fixture.put([name + ".new": [1, 2, 3]]) }
     #expect(try await fixture.otherStore().remove(.everything, in: fixture.group) == 3)
     #expect(try fixture.files().keys.sorted() == ["manifest.sealed"])
@@ -219,6 +206,6 @@ struct RekeyTests {
   @Test func `Where there is no store there is nothing to do`() async throws {
     let fixture = try Fixture()
     #expect(try await fixture.store.rekey(to: .passphrase("new")) == RekeySummary())
-    #expect(!FileManager.default.fileExists(atPath: fixture.root))
+    #expect(!fixture.isThere(fixture.root))
   }
 }

@@ -5,36 +5,35 @@ import Sealing
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 @Suite(.timeLimit(.minutes(20)))
 struct StoreTests {
   private let one = SampleToken("one", account: 1)
   private let two = SampleToken("two", account: 2)
+  private let fixture: Fixture
+
+  init() throws { fixture = try Fixture() }
 
   @Test func `Asking for what is not there makes no file`() async throws {
-    let fixture = try Fixture()
     let store = fixture.otherStore(key: .keyFile(path: "/proc/nonexistent"))
     #expect(try await store.read(.all, in: fixture.group).documents.isEmpty)
     #expect(try await store.remove(.everything, in: fixture.group) == 0)
     #expect(store.generation(of: fixture.group) == nil)
     await #expect(throws: CacheError(.unavailable, "")) {
-      try await TokenCacheAccessor(store: store, group: fixture.group).save(one)
+      try await fixture.accessor(on: store).save(one)
     }
-    #expect(!FileManager.default.fileExists(atPath: fixture.groupPath))
-    #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+    #expect(!fixture.isThere(fixture.groupPath))
+    #expect(!fixture.isThere(fixture.keys))
 
     // Nor where there is a store, with another group.
-    let other = try KeychainGroup("org.example.other")
-    try await TokenCacheAccessor(store: fixture.store, group: other).save(one)
+    try await fixture.otherGroup(on: fixture.store).save(one)
     #expect(try await fixture.store.read(.all, in: fixture.group).documents.isEmpty)
     #expect(try await fixture.store.remove(.everything, in: fixture.group) == 0)
     #expect(fixture.store.generation(of: fixture.group) == nil)
-    #expect(!FileManager.default.fileExists(atPath: fixture.groupPath))
+    #expect(!fixture.isThere(fixture.groupPath))
   }
 
   @Test func `Files are 0600, directories 0700, and nothing readable stands in them`() async throws {
-    let fixture = try Fixture()
     // By another process: the mask counts for all threads of one.
     let command = ["sh", "-c", #"umask 0; exec "$0" "$@""#, Worker.program]
     let worker = try Worker(
@@ -59,7 +58,6 @@ struct StoreTests {
   }
 
   @Test func `The size of a file tells little of what is in it`() async throws {
-    let fixture = try Fixture()
     var sizes: Set<Int> = []
     for number in 0..<12 {
       try await fixture.cache.save(SampleToken("t\(number)", account: 1))
@@ -69,7 +67,6 @@ struct StoreTests {
   }
 
   @Test func `The same contents are sealed with another nonce each time`() async throws {
-    let fixture = try Fixture()
     var nonces: Set<[UInt8]> = []
     for _ in 0..<3 {
       try await fixture.cache.save(one)
@@ -80,21 +77,18 @@ struct StoreTests {
   }
 
   @Test func `An import that nobody could read again is refused, and what was there stays`() async throws {
-    let fixture = try Fixture()
     func cache(_ name: String) -> CacheDocument {
       var document = CacheDocument()
       document.otherSections[name] = .array(Array(repeating: .null, count: 600_000))
       return document
     }
     _ = try await fixture.cache.import(cache("one"))
-    let error = await #expect(throws: CacheError.self) { try await fixture.cache.import(cache("two")) }
-    #expect(error?.code == .tooLarge)
+    await #expect(throws: CacheError(.tooLarge, "")) { try await fixture.cache.import(cache("two")) }
     #expect(try await fixture.otherCache().snapshot().document == cache("one"))
   }
 
   @Test(arguments: ["../escape", "", "8308B012827002C155F91EC7E7FDAC05", "8308b012"])
   func `A name that is no shard's id never becomes a file name`(_ name: String) async throws {
-    let fixture = try Fixture()
     let shard = ShardID(rawValue: name)
     #expect(try await fixture.store.read(.some([shard]), in: fixture.group).documents.isEmpty)
     await #expect(throws: CacheError(.refused, "")) {
@@ -105,18 +99,16 @@ struct StoreTests {
   @Test func `Without XDG_DATA_HOME the files are in the home directory, without both it is an error`()
     async throws
   {
-    let fixture = try Fixture()
     let atHome = fixture.otherStore(environment: ["XDG_DATA_HOME": "relative/is/ignored"])
-    try await TokenCacheAccessor(store: atHome, group: fixture.group).save(one)
-    #expect(FileManager.default.fileExists(atPath: fixture.directory + "/.local/share/llavero/sealed/keys"))
+    try await fixture.accessor(on: atHome).save(one)
+    #expect(fixture.isThere(fixture.directory + "/.local/share/llavero/sealed/keys"))
     let nowhere = fixture.otherStore(environment: ["XDG_DATA_HOME": "", "HOME": ""])
     let error = await #expect(throws: CacheError(.unavailable, "")) { try await nowhere.groups() }
     #expect(error?.advice?.contains("XDG_DATA_HOME") == true)
   }
 
   @Test func `A directory that others may enter, or a link to one, is refused`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(one)
+    let fixture = try await Fixture(saving: one)
     chmod(fixture.groupPath, 0o755)
     let error = await #expect(throws: CacheError(.unavailable, "")) {
       try await fixture.store.read(.all, in: fixture.group)
@@ -129,21 +121,18 @@ struct StoreTests {
   }
 
   @Test func `A group that others may enter hides no other`() async throws {
-    let fixture = try Fixture()
     let other = try KeychainGroup("org.example.other")
-    for group in [fixture.group, other] {
-      try await TokenCacheAccessor(store: fixture.store, group: group).save(one)
-    }
+    for cache in [fixture.cache, try fixture.otherGroup(on: fixture.store)] { try await cache.save(one) }
     chmod(fixture.groupPath, 0o755)
     let store = fixture.otherStore()
     #expect(try await store.groups() == [other, fixture.group])
-    #expect(try await TokenCacheAccessor(store: store, group: other).finds(one))
+    #expect(try await fixture.otherGroup(on: store).finds(one))
     await #expect(throws: CacheError(.unavailable, "")) { try await store.read(.all, in: fixture.group) }
     // No key is made anew for what nobody has looked into.
     try fixture.remove(fixture.keys)
     await #expect(throws: CacheError.self) {
-      try await TokenCacheAccessor(store: fixture.otherStore(), group: other).save(two)
+      try await fixture.otherGroup(on: fixture.otherStore()).save(two)
     }
-    #expect(!FileManager.default.fileExists(atPath: fixture.keys))
+    #expect(!fixture.isThere(fixture.keys))
   }
 }

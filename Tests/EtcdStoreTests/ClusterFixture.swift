@@ -6,7 +6,6 @@ import SoupTransport
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// A group of its own in a cluster.
 struct ClusterFixture: SharedStoreFixture {
@@ -56,13 +55,5 @@ struct ClusterFixture: SharedStoreFixture {
         "CACHE_WORKER_ETCD_USER": EtcdCluster.user, "CACHE_WORKER_ETCD_PASSWORD_FILE": cluster.passwordFile,
         "LLAVERO_CA_BUNDLE": cluster.caBundle,
       ])
-  }
-
-  /// The names of the access tokens in the group, as a store finds them that was not used yet.
-  func savedNames() async throws -> [String] {
-    let contents = try await store().read(.all, in: group)
-    #expect(contents.problems.isEmpty, "\(contents.problems)")
-    return contents.documents.values.flatMap(\.accessTokens.values)
-      .compactMap { $0.secret.flatMap(SampleToken.name(ofAccessToken:)) }.sorted()
   }
 }

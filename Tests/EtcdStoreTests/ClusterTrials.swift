@@ -9,7 +9,6 @@ import Synchronization
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// What takes minutes; `Tests/trials` runs it.
 @Suite(.serialized, .enabled(if: getenv("LLAVERO_TRIALS") != nil, "Tests/trials runs it"))
@@ -34,17 +33,12 @@ struct ClusterTrials {
       }
       return killed
     }
-    var acknowledged: [String] = []
-    for writer in writers {
-      let (lines, status) = await writer.finish()
-      #expect(status == 0)
-      acknowledged += lines
-    }
+    let acknowledged = await fixture.acknowledged(by: writers)
     let time = ContinuousClock.now - start
     killer.cancel()
     let killed = (try? await killer.value) ?? 0
     #expect(acknowledged.count == 16 * 200)
-    #expect(try await fixture.savedNames() == acknowledged.sorted())
+    #expect(try await fixture.savedNames() == Set(acknowledged))
     print("\(acknowledged.count) saves in \(time), the leader was killed \(killed) times")
   }
 
@@ -74,13 +68,13 @@ struct ClusterTrials {
       try cluster.start(node)
     }
     _ = try cluster.leader()
-    let cache = TokenCacheAccessor(store: try fixture.store(), group: fixture.group)
+    let cache = fixture.accessor(on: try fixture.store())
     #expect(try await cache.finds(before))
     #expect(try await !cache.finds(after))
     try await cache.save(later)
     for endpoint in cluster.endpoints {
       let store = try fixture.store(at: [endpoint])
-      #expect(try await TokenCacheAccessor(store: store, group: fixture.group).finds(later))
+      #expect(try await fixture.accessor(on: store).finds(later))
     }
     // Who was there before is told.
     let error = await #expect(throws: CacheError.self) { try await fixture.cache.save(after) }
@@ -100,7 +94,7 @@ struct ClusterTrials {
         }
         return try await send(request)
       })
-    try await TokenCacheAccessor(store: store, group: fixture.group).save(SampleToken("one", account: 1))
+    try await fixture.accessor(on: store).save(SampleToken("one", account: 1))
     #expect(try await fixture.cache.finds(SampleToken("one", account: 1)))
   }
 

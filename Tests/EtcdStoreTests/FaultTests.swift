@@ -7,7 +7,6 @@ import Synchronization
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// Values that are not what they should be, and an etcd that is none, is full, or talks nonsense.
 @Suite(.timeLimit(.minutes(20)))
@@ -18,9 +17,7 @@ struct FaultTests {
 
   init() throws { fixture = try Fixture() }
 
-  private func cache(_ store: EtcdCacheStore) -> TokenCacheAccessor {
-    TokenCacheAccessor(store: store, group: fixture.group)
-  }
+  private func cache(_ store: EtcdCacheStore) -> TokenCacheAccessor { fixture.accessor(on: store) }
 
   @Test func `The value of another shard, group or store is told from the right one`() async throws {
     let other = try KeychainGroup("org.example.other")
@@ -58,8 +55,7 @@ struct FaultTests {
     try await fixture.put(old, to: name)
     let contents = try await store.read(.some([fixture.shard(one)]), in: fixture.group)
     #expect(contents.problems.map(\.kind) == [.rolledBack] && contents.documents.isEmpty)
-    let error = await #expect(throws: CacheError.self) { try await cache(store).save(one) }
-    #expect(error?.code == .rolledBack)
+    await #expect(throws: CacheError(.rolledBack, "")) { try await cache(store).save(one) }
     // What is taken away and made anew is newer, whatever the clocks say.
     #expect(try await store.remove(.damaged, in: fixture.group) == 1)
     try await cache(store).save(one)
@@ -205,51 +201,40 @@ struct FaultTests {
     async throws
   {
     let store = try fixture.store()
-    let shards = (0..<300).map(fixture.shard)
-    try await store.update(shards, in: fixture.group) { contents in
-      for shard in shards { _ = contents.increment(shard) }
+    let accounts = Array(0..<300)
+    try await store.write(1, to: accounts, of: fixture)
+    for selection in [ShardSelection.all, .some(accounts.map(fixture.shard))] {
+      #expect(try await store.read(selection, in: fixture.group).documents.count == 300)
     }
-    #expect(try await store.read(.all, in: fixture.group).documents.count == 300)
-    #expect(try await store.read(.some(shards), in: fixture.group).documents.count == 300)
-    let error = await #expect(throws: CacheError.self) {
-      try await store.update(shards, in: fixture.group) { contents in
-        for shard in shards { _ = contents.increment(shard, padding: 5000) }
-      }
+    let error = await #expect(throws: CacheError(.tooLarge, "")) {
+      try await store.write(2, to: accounts, of: fixture, padding: 5000)
     }
-    #expect(error?.code == .tooLarge && error?.advice?.isEmpty == false)
-    let contents = try await store.read(.all, in: fixture.group)
-    #expect(shards.allSatisfy { contents.number($0) == 1 })
+    #expect(error?.advice?.isEmpty == false)
+    let documents = try await store.read(.all, in: fixture.group).documents
+    #expect(accounts.allSatisfy { fixture.number(in: documents[fixture.shard($0)] ?? CacheDocument()) == 1 })
     #expect(try await store.remove(.everything, in: fixture.group) == 300)
   }
 
   @Test func `Values of a megabyte are read a few at a time`() async throws {
     let store = try fixture.store()
-    let shards = (0..<9).map(fixture.shard)
-    for shard in shards {
-      _ = try await store.update([shard], in: fixture.group) { $0.increment(shard, padding: 1_000_000) }
+    for account in 0..<9 { try await store.increment(account, of: fixture, padding: 1_000_000) }
+    for selection in [ShardSelection.all, .some((0..<9).map(fixture.shard))] {
+      #expect(try await fixture.store().read(selection, in: fixture.group).documents.count == 9)
     }
-    #expect(try await fixture.store().read(.all, in: fixture.group).documents.count == 9)
-    #expect(try await fixture.store().read(.some(shards), in: fixture.group).documents.count == 9)
-    let error = await #expect(throws: CacheError.self) {
-      try await store.update([shards[0]], in: fixture.group) { $0.increment(shards[0], padding: 1_600_000) }
+    await #expect(throws: CacheError(.tooLarge, "")) {
+      try await store.increment(0, of: fixture, padding: 1_600_000)
     }
-    #expect(error?.code == .tooLarge)
   }
 
   @Test func `A full database is named as that, and what was saved stays`() async throws {
     let fixture = try Fixture(EtcdNode(["--quota-backend-bytes=2000000"]))
     let store = try fixture.store()
-    let shard = fixture.shard(1)
-    _ = try await store.update([shard], in: fixture.group) { $0.increment(shard) }
-    let error = await #expect(throws: CacheError.self) {
-      for number in 2..<50 {
-        let shard = fixture.shard(number)
-        _ = try await store.update([shard], in: fixture.group) { $0.increment(shard, padding: 200_000) }
-      }
+    try await store.increment(1, of: fixture)
+    let error = await #expect(throws: CacheError(.tooLarge, "")) {
+      for account in 2..<50 { try await store.increment(account, of: fixture, padding: 200_000) }
     }
-    #expect(error?.code == .tooLarge && error?.message.contains("NOSPACE") == true)
-    #expect(error?.advice?.contains("alarm disarm") == true)
-    #expect(try await fixture.store().read(.some([shard]), in: fixture.group).number(shard) == 1)
+    #expect(error?.message.contains("NOSPACE") == true && error?.advice?.contains("alarm disarm") == true)
+    #expect(try await fixture.number() == 1)
   }
 
   @Test func `What is no endpoint, no prefix, or http to another machine is refused`() throws {
@@ -297,15 +282,10 @@ struct FaultTests {
   @Test func `Two clusters are not taken for one`() async throws {
     try await fixture.cache.save(one)
     let isOther = Atomic(false)
-    let store = try fixture.store(
-      watching: nil,
-      through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
-        var answer = try await send(request)
-        guard isOther.load(ordering: .relaxed) else { return answer }
-        let text = String(decoding: answer.body, as: UTF8.self)
-        answer.body = Data(text.replacing("\"cluster_id\":\"", with: "\"cluster_id\":\"1").utf8)
-        return answer
-      })
+    let transport = MeddlingTransport(replacing: "\"cluster_id\":\"", with: "\"cluster_id\":\"1") {
+      isOther.load(ordering: .relaxed)
+    }
+    let store = try fixture.store(watching: nil, through: transport)
     #expect(try await cache(store).finds(one))
     isOther.store(true, ordering: .relaxed)
     let error = await #expect(throws: CacheError.self) { _ = try await cache(store).finds(one) }
@@ -348,15 +328,10 @@ struct FaultTests {
   @Test func `What is older than what was seen before is not taken for what is`() async throws {
     try await fixture.cache.save(one)
     let isOld = Atomic(false)
-    let store = try fixture.store(
-      watching: nil,
-      through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
-        var answer = try await send(request)
-        guard isOld.load(ordering: .relaxed) else { return answer }
-        let text = String(decoding: answer.body, as: UTF8.self)
-        answer.body = Data(text.replacing("\"revision\":\"", with: "\"revision\":\"0\",\"was\":\"").utf8)
-        return answer
-      })
+    let transport = MeddlingTransport(replacing: "\"revision\":\"", with: "\"revision\":\"0\",\"was\":\"") {
+      isOld.load(ordering: .relaxed)
+    }
+    let store = try fixture.store(watching: nil, through: transport)
     #expect(try await cache(store).finds(two) == false)
     isOld.store(true, ordering: .relaxed)
     for call in [
@@ -379,28 +354,26 @@ struct FaultTests {
         return answer
       })
     let (other, shard, group) = (try fixture.store(), fixture.shard(1), fixture.group)
-    func read() async throws -> (number: Int, size: Int) {
+    func read(_ number: Int, isSent: Bool) async throws {
       sizes.withLock { $0 = [] }
-      let number = try await store.read(.some([shard]), in: group).number(shard)
-      return (number, sizes.withLock { $0.reduce(0, +) })
+      let contents = try await store.read(.some([shard]), in: group)
+      #expect(fixture.number(in: contents[shard]) == number)
+      let size = sizes.withLock { $0.reduce(0, +) }
+      #expect(isSent ? size > 100_000 : size < 5000)
     }
-    _ = try await other.update([shard], in: group) { $0.increment(shard, padding: 100_000) }
-    var found = try await read()
-    #expect(found.number == 1 && found.size > 100_000)
-    found = try await read()
-    #expect(found.number == 1 && found.size < 5000)
-    _ = try await other.update([shard], in: group) { $0.increment(shard, padding: 100_000) }
-    found = try await read()
-    #expect(found.number == 2 && found.size > 100_000)
+    try await other.increment(1, of: fixture, padding: 100_000)
+    try await read(1, isSent: true)
+    try await read(1, isSent: false)
+    try await other.increment(1, of: fixture, padding: 100_000)
+    try await read(2, isSent: true)
     // What it has written itself it knows.
     sizes.withLock { $0 = [] }
     for number in 3...5 {
-      #expect(try await store.update([shard], in: group) { $0.increment(shard, padding: 100_000) } == number)
+      #expect(try await store.increment(1, of: fixture, padding: 100_000) == number)
     }
     #expect(sizes.withLock { $0.reduce(0, +) } < 10_000)
-    found = try await read()
-    #expect(found.number == 5 && found.size < 5000)
-    #expect(try await fixture.store().read(.some([shard]), in: group).number(shard) == 5)
+    try await read(5, isSent: false)
+    #expect(try await fixture.number() == 5)
     try await fixture.damage(shard)
     #expect(try await store.read(.some([shard]), in: group).problems.map(\.kind) == [.damaged])
     #expect(try await store.remove(.damaged, in: group) == 1)

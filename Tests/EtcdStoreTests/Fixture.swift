@@ -7,7 +7,6 @@ import SecretService
 import SoupTransport
 import TestSupport
 import TokenCache
-import WorkerSupport
 
 /// A prefix of its own in an etcd that others use, a group in it, and ways to meddle with the values.
 final class Fixture: SharedStoreFixture {
@@ -72,7 +71,8 @@ final class Fixture: SharedStoreFixture {
     return scratch.path + "/" + name
   }
 
-  func shard(_ token: SampleToken) -> ShardID { ShardID(homeAccountID: token.homeAccountID, group: group) }
+  /// The number of account 1, as a store finds it that was not used yet; 0 where there is none.
+  func number() async throws -> Int { try await store().numbers(of: self)[1] ?? 0 }
 
   func name(_ shard: ShardID) -> String { "\(prefix)/\(group)/\(shard)" }
 

@@ -51,8 +51,7 @@ struct FormatTests {
 
   @Test func `What the store sends has the form of the example`() async throws {
     let fixture = try Fixture()
-    let token = fixture.shard(1)
-    _ = try await fixture.store().update([token], in: fixture.group) { $0.increment(token) }
+    try await fixture.store().increment(1, of: fixture)
     let sent = Mutex<JSONObject?>(nil)
     let store = try fixture.store(
       through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
@@ -61,7 +60,7 @@ struct FormatTests {
         }
         return try await send(request)
       })
-    _ = try await store.update([token], in: fixture.group) { $0.increment(token) }
+    try await store.increment(1, of: fixture)
     let message = try #require(sent.withLock { $0 })
     let example = try example([])
     #expect(shape(.object(message)) == shape(.object(example)))
@@ -79,7 +78,7 @@ struct FormatTests {
   @Test func `The values are called as the document says, and sealed as files are`() async throws {
     let fixture = try Fixture()
     let shard = fixture.shard(1)
-    _ = try await fixture.store().update([shard], in: fixture.group) { $0.increment(shard) }
+    try await fixture.store().increment(1, of: fixture)
     let names = try fixture.names()
     #expect(names.count == 4)
     #expect(names.contains(fixture.prefix + "/keys"))
@@ -103,8 +102,7 @@ struct FormatTests {
     }
     let shard = fixture.shard(1)
     let secret = "access.secret.0123456789"
-    let json = #"{"AccessToken": {"k": {"secret": "\#(secret)", "home_account_id": "1.t"}}}"#
-    let document = try CacheDocument(json: Data(json.utf8))
+    let document = CacheDocument([.accessToken(secret, of: "1.t")])
     try await fixture.store(through: transport).update([shard], in: fixture.group) { $0[shard] = document }
     let encoded = Data(secret.utf8.dropFirst(3).prefix(12)).base64EncodedString()
     #expect(bodies.withLock { $0.allSatisfy { !$0.contains(secret) && !$0.contains(encoded) } })

@@ -27,6 +27,30 @@ final class MeddlingTransport: HTTPTransport {
     meddle = { (request, send) throws(HTTPTransportError) in try await send(request) }
   }
 
+  /// One that does something else with the first request that changes a group.
+  convenience init(firstChange meddle: @escaping Meddle) {
+    let isFirst = Atomic(true)
+    self.init { (request, send) throws(HTTPTransportError) in
+      guard request.writes, request.says("/writers/"), isFirst.exchange(false, ordering: .relaxed) else {
+        return try await send(request)
+      }
+      return try await meddle(request, send)
+    }
+  }
+
+  /// One that gives answers with another text in place of one.
+  convenience init(
+    replacing text: String, with other: String, where applies: @escaping @Sendable () -> Bool = { true }
+  ) {
+    self.init { (request, send) throws(HTTPTransportError) in
+      var answer = try await send(request)
+      if applies() {
+        answer.body = Data(String(decoding: answer.body, as: UTF8.self).replacing(text, with: other).utf8)
+      }
+      return answer
+    }
+  }
+
   /// The methods that were called.
   var methods: [String] { paths.withLock { $0 } }
 

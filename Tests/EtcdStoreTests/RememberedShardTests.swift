@@ -21,40 +21,32 @@ struct RememberedShardTests {
   /// A store whose requests are counted, and that has written once.
   private func warmStore() async throws -> EtcdCacheStore {
     let store = try fixture.store(watching: nil, through: transport)
-    #expect(try await increment(in: store) == 1)
+    #expect(try await store.increment(1, of: fixture) == 1)
     return store
-  }
-
-  private func increment(in store: EtcdCacheStore) async throws -> Int {
-    try await store.update([shard], in: fixture.group) { [shard] contents in contents.increment(shard) }
-  }
-
-  private func number() async throws -> Int {
-    try await fixture.store().read(.some([shard]), in: fixture.group).number(shard)
   }
 
   /// How many transactions it takes to add one, once or more, which gives `results`.
   private func transactions(in store: EtcdCacheStore, adding results: ClosedRange<Int>) async throws -> Int {
     let before = transport.methods.count
-    for expected in results { #expect(try await increment(in: store) == expected) }
+    for expected in results { #expect(try await store.increment(1, of: fixture) == expected) }
     return transport.methods.dropFirst(before).count { $0 == "/v3/kv/txn" }
   }
 
   @Test func `A change of what was written last is one request`() async throws {
     let store = try await warmStore()
     #expect(try await transactions(in: store, adding: 2...4) == 3)
-    #expect(try await number() == 4)
+    #expect(try await fixture.number() == 4)
   }
 
   @Test func `What others have written is read before it is changed`() async throws {
     let store = try await warmStore()
     let other = try fixture.store()
     for expected in [2, 4, 6] {
-      #expect(try await increment(in: other) == expected)
+      #expect(try await other.increment(1, of: fixture) == expected)
       #expect(try await transactions(in: store, adding: expected + 1...expected + 1) == 3)
     }
     // Whoever has read it since need not read it again.
-    #expect(try await increment(in: other) == 8)
+    #expect(try await other.increment(1, of: fixture) == 8)
     _ = try await store.read(.some([shard]), in: fixture.group)
     #expect(try await transactions(in: store, adding: 9...9) == 1)
   }
@@ -62,34 +54,34 @@ struct RememberedShardTests {
   @Test func `What others have removed is not there any more`() async throws {
     let store = try await warmStore()
     #expect(try await fixture.store().remove(.everything, in: fixture.group) == 1)
-    #expect(try await increment(in: store) == 1)
+    #expect(try await store.increment(1, of: fixture) == 1)
   }
 
   @Test func `That there is nothing to do is true of what is there, and not only of memory`() async throws {
     let store = try await warmStore()
     #expect(try await fixture.store().remove(.everything, in: fixture.group) == 1)
-    let result = try await store.update([shard], in: fixture.group) { [shard] contents in
-      contents.documents[shard] == nil ? contents.increment(shard) : 0
+    let result = try await store.update([shard], in: fixture.group) { [fixture, shard] contents in
+      contents.documents[shard] == nil ? fixture.increment(1, in: &contents) : 0
     }
     #expect(result == 1)
-    #expect(try await number() == 1)
+    #expect(try await fixture.number() == 1)
   }
 
   @Test func `A change that fails in memory may succeed with what is there`() async throws {
     let store = try await warmStore()
-    #expect(try await increment(in: fixture.store()) == 2)
-    let result = try await store.update([shard], in: fixture.group) { [shard] (contents) throws(CacheError) in
-      guard contents.number(shard) > 1 else { throw CacheError(.refused, "Too early.") }
-      return contents.increment(shard)
+    #expect(try await fixture.store().increment(1, of: fixture) == 2)
+    let result = try await store.update([shard], in: fixture.group) {
+      [fixture, shard] (contents) throws(CacheError) in
+      guard fixture.number(in: contents[shard]) == 2 else { throw CacheError(.refused, "Too early.") }
+      return fixture.increment(1, in: &contents)
     }
     #expect(result == 3)
-    let error = await #expect(throws: CacheError.self) {
+    await #expect(throws: CacheError(.refused, "")) {
       try await store.update([shard], in: fixture.group) { (_) throws(CacheError) in
         throw CacheError(.refused, "No.")
       }
     }
-    #expect(error?.code == .refused)
-    #expect(try await number() == 3)
+    #expect(try await fixture.number() == 3)
   }
 
   @Test func `Nothing is sealed with a key that others have changed`() async throws {
@@ -97,11 +89,11 @@ struct RememberedShardTests {
     let newKey = try fixture.file("new-key", String(repeating: "k", count: 32))
     let other = try fixture.store()
     _ = try await other.rekey(to: .keyFile(path: newKey))
-    await #expect(throws: CacheError.self) { try await increment(in: store) }
-    #expect(try await increment(in: other) == 2)
+    await #expect(throws: CacheError.self) { try await store.increment(1, of: fixture) }
+    #expect(try await other.increment(1, of: fixture) == 2)
     let reader = try fixture.store(key: .keyFile(path: newKey))
     let contents = try await reader.read(.all, in: fixture.group)
-    #expect(contents.problems.isEmpty && contents.number(shard) == 2)
+    #expect(contents.problems.isEmpty && fixture.number(in: contents[shard]) == 2)
   }
 
   @Test func `A change whose answer is lost is made once, also from memory`() async throws {
@@ -113,11 +105,11 @@ struct RememberedShardTests {
         if request.writes, isLost.exchange(false, ordering: .relaxed) { throw .connectionLost("lost") }
         return answer
       })
-    #expect(try await increment(in: store) == 1)
+    #expect(try await store.increment(1, of: fixture) == 1)
     for expected in 2...4 {
       isLost.store(true, ordering: .relaxed)
-      #expect(try await increment(in: store) == expected)
+      #expect(try await store.increment(1, of: fixture) == expected)
     }
-    #expect(try await number() == 4)
+    #expect(try await fixture.number() == 4)
   }
 }

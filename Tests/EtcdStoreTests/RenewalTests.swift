@@ -5,7 +5,6 @@ import Synchronization
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// Machines that would renew the tokens of one account at the same time.
 @Suite(.timeLimit(.minutes(20)))

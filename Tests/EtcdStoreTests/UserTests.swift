@@ -8,7 +8,6 @@ import Synchronization
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 @testable import EtcdStore
 
@@ -39,9 +38,7 @@ struct UserTests {
     EtcdUser(name: name, password: .keyFile(path: try fixture.file("password", password)))
   }
 
-  private func cache(_ store: EtcdCacheStore) -> TokenCacheAccessor {
-    TokenCacheAccessor(store: store, group: fixture.group)
-  }
+  private func cache(_ store: EtcdCacheStore) -> TokenCacheAccessor { fixture.accessor(on: store) }
 
   @Test func `A user with a right to the prefix keeps groups there`() async throws {
     try await cache(fixture.store(user: user())).save(token)
@@ -128,7 +125,7 @@ struct UserTests {
     let fixture = try Fixture(node)
     let transport = MeddlingTransport()
     let store = try fixture.store(user: user(), watching: nil, through: transport)
-    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    let cache = fixture.accessor(on: store)
     try await cache.save(SampleToken("one", account: 1))
     // Whoever asks whether it has ended prolongs it.
     await node.waitForEndOfToken()
@@ -164,8 +161,7 @@ struct UserTests {
       { _ = try await store.groups() }, { _ = try await store.read(.all, in: fixture.group) },
       { try await cache(store).save(token) },
     ] as [@Sendable () async throws -> Void] {
-      let error = await #expect(throws: CacheError.self) { try await call() }
-      #expect(error?.code == .refused)
+      let error = await #expect(throws: CacheError(.refused, "")) { try await call() }
       #expect(error?.message == "etcd's user has no right to the store's prefix.")
       #expect(error?.advice?.contains("grant-permission") == true)
     }

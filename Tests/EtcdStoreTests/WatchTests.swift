@@ -7,7 +7,6 @@ import Synchronization
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// What tells whether memory is still what etcd has.
 @Suite(.timeLimit(.minutes(20)))
@@ -19,9 +18,7 @@ struct WatchTests {
 
   init() throws { fixture = try Fixture() }
 
-  private func cache(_ store: EtcdCacheStore) -> TokenCacheAccessor {
-    TokenCacheAccessor(store: store, group: fixture.group)
-  }
+  private func cache(_ store: EtcdCacheStore) -> TokenCacheAccessor { fixture.accessor(on: store) }
 
   /// Waits until a store can tell, or cannot any more.
   private func wait(until isKnown: Bool, _ store: EtcdCacheStore) async throws {
@@ -137,20 +134,20 @@ struct WatchTests {
     let node = try EtcdNode()
     let fixture = try Fixture(node)
     let store = try fixture.store(watching: quick)
-    try await TokenCacheAccessor(store: store, group: fixture.group).save(token)
+    try await fixture.accessor(on: store).save(token)
     try await eventually { store.generation(of: fixture.group) != nil }
     node.signal(SIGSTOP)
     try await eventually { store.generation(of: fixture.group) == nil }
     node.signal(SIGCONT)
     try await eventually { store.generation(of: fixture.group) != nil }
-    #expect(try await TokenCacheAccessor(store: store, group: fixture.group).finds(token))
+    #expect(try await fixture.accessor(on: store).finds(token))
   }
 
   @Test func `Compaction hurts neither the watch nor a read`() async throws {
     let node = try EtcdNode()
     let fixture = try Fixture(node)
     let store = try fixture.store(watching: quick)
-    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    let cache = fixture.accessor(on: store)
     try await cache.save(token)
     for number in 0..<10 {
       _ = store.generation(of: fixture.group)
@@ -179,7 +176,7 @@ struct WatchTests {
     let store = try fixture.store(watching: quick, through: transport)
     try await eventually { store.generation(of: fixture.group) != nil && transport.streams >= 2 }
     #expect(
-      try await TokenCacheAccessor(store: store, group: fixture.group).finds(SampleToken("t1", account: 1)))
+      try await fixture.accessor(on: store).finds(SampleToken("t1", account: 1)))
   }
 
   @Test(
@@ -230,13 +227,8 @@ struct WatchTests {
   }
 
   @Test func `A revision after which there is none is nonsense`() async throws {
-    let transport = MeddlingTransport { (request, send) throws(HTTPTransportError) in
-      var answer = try await send(request)
-      let text = String(decoding: answer.body, as: UTF8.self)
-      answer.body = Data(
-        text.replacing("\"revision\":\"", with: "\"revision\":\"\(Int64.max)\",\"was\":\"").utf8)
-      return answer
-    }
+    let transport = MeddlingTransport(
+      replacing: "\"revision\":\"", with: "\"revision\":\"\(Int64.max)\",\"was\":\"")
     let store = try fixture.store(watching: quick, through: transport)
     try await eventually {
       #expect(store.generation(of: fixture.group) == nil)

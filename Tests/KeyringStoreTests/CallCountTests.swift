@@ -4,7 +4,6 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// How many calls an operation takes, and what a writer may take from its memory.
 @Suite(.timeLimit(.minutes(20)))
@@ -12,10 +11,11 @@ struct CallCountTests {
   private let first = SampleToken("first", account: 0, scope: "api://sample/same")
   private let second = SampleToken("second", account: 0, scope: "api://sample/same")
   private let third = SampleToken("third", account: 0, scope: "api://sample/same")
+  private let fixture: Fixture
+
+  init() async throws { fixture = try await Fixture(saving: first) }
 
   @Test func `A second save reads the items without a search and writes one`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(first)
     // Whether the keyring keeps what is changed in place is asked once.
     for (token, calls) in [
       (second, ["GetSecrets", "GetAll", "SetSecret"]), (third, ["GetSecrets", "SetSecret"]),
@@ -29,22 +29,18 @@ struct CallCountTests {
   @Test func `A read asks where the default collection is and whether it is locked, and nothing else of it`()
     async throws
   {
-    let fixture = try Fixture()
-    try await fixture.cache.save(first)
-    let shard = fixture.shard(first)
-    let one = try await fixture.logOfCalls { () async throws in
-      _ = try await fixture.store.read(.some([shard]), in: fixture.group)
+    for (selection, calls) in [
+      (.some([fixture.shard(first)]), ["ReadAlias", "Get", "SearchItems", "GetAll", "GetSecrets"]),
+      (.all, ["ReadAlias", "Get", "SearchItems", "SearchItems", "GetSecrets"]),
+    ] as [(ShardSelection, [String])] {
+      let log = try await fixture.logOfCalls { () async throws in
+        _ = try await fixture.store.read(selection, in: fixture.group)
+      }
+      #expect(log == calls)
     }
-    #expect(one == ["ReadAlias", "Get", "SearchItems", "GetAll", "GetSecrets"])
-    let all = try await fixture.logOfCalls { () async throws in
-      _ = try await fixture.store.read(.all, in: fixture.group)
-    }
-    #expect(all == ["ReadAlias", "Get", "SearchItems", "SearchItems", "GetSecrets"])
   }
 
   @Test func `A save after another program's searches again`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(first)
     try await fixture.otherCache().save(second)
     let log = try await fixture.logOfCalls { () async throws in try await fixture.cache.save(third) }
     #expect(log.count { $0 == "SearchItems" } == 2)
@@ -53,29 +49,22 @@ struct CallCountTests {
   }
 
   @Test func `A save overwrites nothing that a program which says nothing has changed`() async throws {
-    let fixture = try Fixture()
     let other = SampleToken("other", account: 0)
-    try await fixture.cache.save(first)
-    let item = try #require(try await fixture.items(fixture.shard(first)).first)
-    try await fixture.client.setSecret(
-      SecretBytes(copying: try await fixture.shardText(other)), of: item.properties.path)
+    let path = try await fixture.item(first).properties.path
+    let text = try await fixture.shardText(other)
+    try await fixture.client.setSecret(SecretBytes(copying: text), of: path)
     try await fixture.cache.save(second)
     for token in [other, second] { #expect(try await fixture.otherCache().finds(token)) }
   }
 
   @Test func `A save finds its place again when its item was deleted`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(first)
-    let item = try #require(try await fixture.items(fixture.shard(first)).first)
-    try await fixture.client.delete(item.properties.path)
+    try await fixture.client.delete(fixture.item(first).properties.path)
     try await fixture.cache.save(second)
     #expect(try await fixture.otherCache().finds(second))
   }
 
   @Test func `A save leaves alone what has the path of its item by now`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(first)
-    let path = try #require(try await fixture.items(fixture.shard(first)).first).properties.path
+    let path = try await fixture.item(first).properties.path
     // gnome-keyring gives no path twice while it runs; so it would look.
     let cancellable = Cancellable(timeout: .seconds(120))
     let bus = try BusConnection(address: fixture.keyring.busAddress, cancellable)
@@ -104,10 +93,7 @@ struct CallCountTests {
   }
 
   @Test func `A save after the keyring was restarted searches again`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(first)
-    fixture.keyring.killDaemon()
-    try fixture.keyring.startDaemon()
+    try fixture.keyring.restartDaemon()
     try await fixture.cache.save(second)
     #expect(try await fixture.otherCache().finds(second))
     #expect(try await fixture.allItems().count == 2)

@@ -4,7 +4,6 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// Keyrings that hold much, and disks that take no more.
 @Suite(.serialized, .timeLimit(.minutes(20)))
@@ -13,8 +12,7 @@ struct CapacityTests {
   private let next = SampleToken("next", account: 0)
 
   @Test func `An item of 10 MB is kept, read and changed like any other`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     let shard = fixture.shard(token)
     let large = String(repeating: "0123456789", count: 1 << 20)
     try await fixture.store.update([shard], in: fixture.group) { contents in
@@ -25,8 +23,7 @@ struct CapacityTests {
     let contents = try await fixture.otherStore().read(.some([shard]), in: fixture.group)
     #expect(contents[shard].otherSections["Large"] == .object(["text": .string(large)]))
 
-    let worker = try Worker(fixture.keyring, "serve", fixture.group.name)
-    #expect(await worker.nextLine() == "ready")
+    let worker = try await fixture.server()
     #expect(await worker.ask("save other") == "saved")
     #expect(await worker.ask("find one") == "found")
     #expect(worker.peakMemory < 400 << 20)
@@ -48,8 +45,7 @@ struct CapacityTests {
     #expect(contents.problems.allSatisfy { $0.kind == .foreign })
     #expect(contents.documents.count == 2)
 
-    let worker = try Worker(fixture.keyring, "serve", fixture.group.name)
-    #expect(await worker.nextLine() == "ready")
+    let worker = try await fixture.server()
     #expect(await worker.ask("problems") == "2500")
     #expect(await worker.ask("save other") == "saved")
     #expect(await worker.ask("find one") == "found")
@@ -60,8 +56,8 @@ struct CapacityTests {
   @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))
   func `A disk that is full is an error, and what was saved stays`() async throws {
     let fixture = try Fixture(startingDaemon: false)
-    let disk = try Disk("\(fixture.keyring.directory)/data/keyrings", kilobytes: 256)
-    defer { disk.unmount() }
+    let disk = try SmallDisk(at: fixture.keyring.directory + "/data/keyrings", kilobytes: 256)
+    defer { withExtendedLifetime(disk) {} }
     try fixture.keyring.startDaemon()
     var saved: [SampleToken] = []
     var failure: CacheError?
@@ -79,7 +75,7 @@ struct CapacityTests {
     for token in saved { #expect(try await fixture.otherCache().finds(token)) }
 
     fixture.keyring.killDaemon()
-    try disk.remount("size=8m")
+    try disk.remount(kilobytes: 8192)
     try fixture.keyring.startDaemon()
     for token in saved { #expect(try await fixture.otherCache().finds(token)) }
     try await fixture.cache.save(next)
@@ -89,37 +85,16 @@ struct CapacityTests {
   @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))
   func `A disk that is read-only is an error for writers, not for readers`() async throws {
     let fixture = try Fixture(startingDaemon: false)
-    let disk = try Disk("\(fixture.keyring.directory)/data/keyrings", kilobytes: 1024)
-    defer { disk.unmount() }
+    let disk = try SmallDisk(at: fixture.keyring.directory + "/data/keyrings", kilobytes: 1024)
+    defer { withExtendedLifetime(disk) {} }
     try fixture.keyring.startDaemon()
     try await fixture.cache.save(token)
-    try disk.remount("ro")
+    try disk.remount(readOnly: true)
     await #expect(throws: CacheError(.refused, "")) { try await fixture.cache.save(next) }
     #expect(try await fixture.otherCache().finds(token))
-    try disk.remount("rw")
+    try disk.remount()
     try await fixture.cache.save(next)
     for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
-  }
-}
-
-/// A file system of its own, in memory.
-private struct Disk {
-  private static let environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
-  private let path: String
-
-  init(_ path: String, kilobytes: Int) throws {
-    self.path = path
-    mkdir(path, 0o700)
-    try mount(["-t", "tmpfs", "-o", "size=\(kilobytes)k,mode=700", "llavero-test", path])
-  }
-
-  func remount(_ option: String) throws { try mount(["-o", "remount,\(option)", path]) }
-
-  func unmount() { _ = try? Child.run("umount", ["--lazy", path], environment: Self.environment) }
-
-  private func mount(_ arguments: [String]) throws {
-    let result = try Child.run("mount", arguments, environment: Self.environment)
-    try #require(result.status == 0, "\(result.standardError)")
   }
 }
 
@@ -138,13 +113,7 @@ extension Fixture {
           "\n[\(number):attribute\(index)]\nname=\(attribute.key)\ntype=string\nvalue=\(attribute.value)\n"
       }
     }
-    try write(text, to: directory + "/many.keyring")
-    try write("many", to: directory + "/default")
-  }
-
-  private func write(_ text: String, to path: String) throws {
-    let file = try #require(fopen(path, "w"))
-    fputs(text, file)
-    fclose(file)
+    try PrivateKeyring.write(text, to: directory + "/many.keyring")
+    try PrivateKeyring.write("many", to: directory + "/default")
   }
 }

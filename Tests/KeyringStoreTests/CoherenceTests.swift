@@ -5,7 +5,6 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// What a process remembers, and when it must not rely on it.
 @Suite(.timeLimit(.minutes(20)))
@@ -14,8 +13,7 @@ struct CoherenceTests {
   private let new = SampleToken("new", account: 0)
 
   @Test func `A second lookup does not ask the keyring`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(old)
+    let fixture = try await Fixture(saving: old)
     #expect(try await fixture.cache.finds(old))
     let log = try await fixture.logOfCalls { () async throws in
       #expect(try await fixture.cache.finds(old))
@@ -27,7 +25,7 @@ struct CoherenceTests {
   @Test func `Two accessors of one process see each other's changes with their first lookup`() async throws {
     let fixture = try Fixture()
     let caches = [
-      fixture.cache, TokenCacheAccessor(store: fixture.store, group: fixture.group), fixture.otherCache(),
+      fixture.cache, fixture.accessor(on: fixture.store), fixture.otherCache(),
     ]
     for (number, writer) in caches.enumerated() {
       let token = SampleToken("t\(number)", account: 0)
@@ -48,35 +46,18 @@ struct CoherenceTests {
 
   @Test func `A writer waits for another process, and goes on when that is killed`() async throws {
     let fixture = try Fixture()
-    let worker = try Worker(fixture.keyring, "serve", fixture.group.name)
-    #expect(await worker.nextLine() == "ready")
-    #expect(await worker.ask("hold") == "holding")
-    let impatient = TokenCacheAccessor(
-      store: fixture.otherStore(timeout: .seconds(2)), group: fixture.group)
-    await #expect(throws: CacheError(.timedOut, "")) { try await impatient.save(old) }
-    // Readers need no lock, nor do writers of another group.
-    #expect(try await !fixture.cache.finds(old))
-    try await TokenCacheAccessor(store: fixture.store, group: try KeychainGroup("org.example.other")).save(
-      old)
-
-    async let saved: Void = fixture.cache.save(new)
-    worker.kill()
-    try await saved
-    #expect(await worker.finish().status == 128 + SIGKILL)
-    #expect(try await fixture.otherCache().finds(new))
-    // What was given up while it waited for the lock was not written later.
-    try await eventually { (try? await impatient.save(SampleToken("after", account: 0))) != nil }
-    #expect(try await !fixture.otherCache().finds(old))
+    try await fixture.waitForAnotherProcess {
+      // Nor do writers of another group.
+      try await fixture.otherGroup(on: fixture.store).save(old)
+    }
   }
 
   @Test func `After a writer died in the middle readers ask the keyring until the next write`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(old)
+    let fixture = try await Fixture(saving: old)
     #expect(try await fixture.cache.finds(old))
     let before = try #require(fixture.store.generation(of: fixture.group))
 
-    let worker = try Worker(fixture.keyring, "serve", fixture.group.name)
-    #expect(await worker.nextLine() == "ready")
+    let worker = try await fixture.server()
     #expect(await worker.ask("begin") == "writing")
     #expect(fixture.store.generation(of: fixture.group) == nil)
     worker.kill()
@@ -84,8 +65,7 @@ struct CoherenceTests {
     #expect(fixture.store.generation(of: fixture.group) == nil)
 
     // What that writer may have done without anybody being told.
-    let shard = fixture.shard(new)
-    let path = try #require(try await fixture.items(shard).first).properties.path
+    let path = try await fixture.item(new).properties.path
     try await fixture.client.setSecret(.init(copying: try await fixture.shardText(new)), of: path)
     #expect(try await fixture.cache.finds(new))
     #expect(try await !fixture.cache.finds(old))
@@ -108,10 +88,7 @@ struct CoherenceTests {
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([]), .objectPaths([])]), "CreateItem": .silence,
     ])
-    let store = KeyringCacheStore(
-      timeout: .seconds(120), allowsPlainSession: true,
-      busAddress: service.keyring.busAddress,
-      environment: service.keyring.environment)
+    let store = service.store(timeout: .seconds(120))
     let group = try KeychainGroup("org.example.shared")
     let cache = TokenCacheAccessor(store: store, group: group)
     let saving = Task { try await cache.save(old) }
@@ -126,7 +103,7 @@ struct CoherenceTests {
   @Test func `In a sandbox every answer comes from the keyring`() async throws {
     let fixture = try Fixture()
     let store = fixture.otherStore(environment: ["SNAP": "/snap/example/1"])
-    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    let cache = fixture.accessor(on: store)
     try await cache.save(old)
     #expect(store.generation(of: fixture.group) == nil)
     for _ in 0..<2 {
@@ -134,8 +111,7 @@ struct CoherenceTests {
       #expect(log.contains("SearchItems"))
     }
     // A change of which the lock file says nothing.
-    let item = try #require(try await fixture.items(fixture.shard(old)).first)
-    try await fixture.client.delete(item.properties.path)
+    try await fixture.client.delete(fixture.item(old).properties.path)
     #expect(try await !cache.finds(old))
   }
 
@@ -157,10 +133,9 @@ struct CoherenceTests {
 
   @Test func `A runtime directory that cannot be used is an error for writers, not for readers`() async throws
   {
-    let fixture = try Fixture()
-    try await fixture.cache.save(old)
+    let fixture = try await Fixture(saving: old)
     let store = fixture.otherStore(environment: ["XDG_RUNTIME_DIR": "/proc/nowhere"])
-    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    let cache = fixture.accessor(on: store)
     #expect(try await cache.finds(old))
     let error = await #expect(throws: CacheError(.unavailable, "")) { try await cache.save(new) }
     #expect(error?.advice?.contains("XDG_RUNTIME_DIR") == true)

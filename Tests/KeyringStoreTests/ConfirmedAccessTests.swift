@@ -26,15 +26,9 @@ struct ConfirmedAccessTests {
     return try FakeService(["GetAll": item, "Unlock": prompt].merging(answers) { $1 })
   }
 
-  private func store(_ service: FakeService, prompt: PromptPermission) -> KeyringCacheStore {
-    KeyringCacheStore(
-      prompt: prompt, timeout: .seconds(600), allowsPlainSession: true,
-      busAddress: service.keyring.busAddress, environment: service.keyring.environment)
-  }
-
   @Test func `Locked items in an unlocked collection are not empty, and the setting is named`() async throws {
     let service = try service(["SearchItems": locked])
-    let store = store(service, prompt: .denied)
+    let store = service.store(timeout: .seconds(600))
     let error = await #expect(throws: CacheError.self) { try await store.groups() }
     #expect(error?.code == .locked && error?.advice?.contains("ConfirmAccessItem") == true)
     await #expect(throws: CacheError(.locked, "")) {
@@ -66,7 +60,7 @@ struct ConfirmedAccessTests {
         return .completion(.objectPaths(asked.value))
       },
     ])
-    let store = store(service, prompt: .allowed(waitingUpTo: .seconds(600)))
+    let store = service.store(prompt: .allowed(waitingUpTo: .seconds(600)), timeout: .seconds(600))
     _ = try await store.read(.some([shards[0]]), in: KeychainGroup(group))
     #expect(allowed.value.sorted() == items)
     #expect(try await store.groups() == [try KeychainGroup(group)])
@@ -79,12 +73,15 @@ struct ConfirmedAccessTests {
       "SearchItems": .silence, "Locked": .reply([.variant(.boolean(true))]),
       "Prompt": .completion(.objectPaths([FakeService.collection])),
     ])
-    await #expect(throws: CacheError(.locked, "")) { try await store(service, prompt: .denied).groups() }
+    await #expect(throws: CacheError(.locked, "")) {
+      try await service.store(timeout: .seconds(600)).groups()
+    }
     #expect(!service.calls.contains("SearchItems"))
     service.setAnswer("SearchItems", unlocked)
     service.setAnswer(
       "Locked", .inTurn(.reply([.variant(.boolean(true))]), then: .reply([.variant(.boolean(false))])))
-    let groups = try await store(service, prompt: .allowed(waitingUpTo: .seconds(600))).groups()
+    let groups = try await service.store(prompt: .allowed(waitingUpTo: .seconds(600)), timeout: .seconds(600))
+      .groups()
     #expect(groups == [try KeychainGroup(group)])
     let calls = service.calls
     let (prompt, search) = (calls.firstIndex(of: "Prompt"), calls.firstIndex(of: "SearchItems"))

@@ -4,7 +4,6 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// Daemons that die, are replaced, lose their data, dawdle or talk nonsense while the store is in use.
 @Suite(.timeLimit(.minutes(20)))
@@ -22,15 +21,14 @@ struct DaemonFaultTests {
       case .find: _ = try await fixture.otherCache().finds(token)
       case .save: try await fixture.cache.save(token)
       case .remove: try await fixture.cache.removeAccount(token.homeAccountID)
-      case .clear: _ = try await fixture.otherGroup.clear()
+      case .clear: _ = try await fixture.otherGroup(on: fixture.store).clear()
       }
     }
   }
 
   @Test(arguments: Call.allCases)
   func `A daemon killed before, during and after a call costs at most that call`(call: Call) async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     for delay in 0..<5 {
       let victim = SampleToken("v\(delay)", account: 2)
       let running = Task { try await call.run(fixture, victim) }
@@ -47,8 +45,7 @@ struct DaemonFaultTests {
   }
 
   @Test func `A bus that ends is an error at once, for every call`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     #expect(try await fixture.cache.finds(token))
     fixture.keyring.killBus()
     for call in Call.allCases {
@@ -59,8 +56,7 @@ struct DaemonFaultTests {
   }
 
   @Test func `A deleted collection is out of reach, not empty, and a new one is used`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     let cancellable = Cancellable(timeout: .seconds(120))
     let bus = try BusConnection(address: fixture.keyring.busAddress, cancellable)
     let path = try await fixture.client.collection().path.description
@@ -70,16 +66,14 @@ struct DaemonFaultTests {
     for call in Call.allCases {
       await #expect(throws: CacheError(.unavailable, ""), "\(call)") { try await call.run(fixture, next) }
     }
-    fixture.keyring.killDaemon()
-    try fixture.keyring.startDaemon()
+    try fixture.keyring.restartDaemon()
     #expect(try await fixture.store.groups().isEmpty)
     try await fixture.cache.save(next)
     #expect(try await fixture.otherCache().finds(next))
   }
 
   @Test func `Another daemon that takes the service over is used from then on`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     let before = try await fixture.client.collection().path
     let replacing = try Child.run(
       "gnome-keyring-daemon",
@@ -92,7 +86,7 @@ struct DaemonFaultTests {
     // The new one ends with the bus.
     defer { fixture.keyring.killBus() }
     try await eventually { (try? await fixture.client.collection().path) ?? before != before }
-    for cache in [TokenCacheAccessor(store: fixture.store, group: fixture.group), fixture.otherCache()] {
+    for cache in [fixture.accessor(on: fixture.store), fixture.otherCache()] {
       #expect(try await cache.finds(token))
     }
     try await fixture.cache.save(next)
@@ -112,8 +106,7 @@ struct DaemonFaultTests {
   }
 
   @Test func `A slow daemon is waited for as long as the timeout allows`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     for call in Call.allCases {
       fixture.keyring.stopDaemon()
       let running = Task { try await call.run(fixture, next) }
@@ -124,14 +117,13 @@ struct DaemonFaultTests {
   }
 
   @Test func `A prompt that nobody answers is given up at its deadline and harms nothing`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     try fixture.keyring.lockCollection()
     let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: fixture.keyring)
     let store = KeyringCacheStore(
       prompt: .allowed(waitingUpTo: .seconds(1)), busAddress: fixture.keyring.busAddress,
       environment: fixture.keyring.environment)
-    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    let cache = fixture.accessor(on: store)
     for _ in 0..<2 {
       await #expect(throws: CacheError(.timedOut, "")) { try await cache.finds(token) }
       await #expect(throws: CacheError(.timedOut, "")) { try await cache.save(next) }
@@ -163,16 +155,13 @@ struct DaemonFaultTests {
       ]),
     ])
     service.setAnswer(method, .reply([.boolean(true), .uint32(7)]))
-    let store = KeyringCacheStore(
-      timeout: .seconds(600), allowsPlainSession: true,
-      busAddress: service.keyring.busAddress,
-      environment: service.keyring.environment)
+    let store = service.store()
     let cache = TokenCacheAccessor(store: store, group: group)
     let refused = CacheError(.refused, "")
     await #expect(throws: refused) { try await store.read(.all, in: group) }
     await #expect(throws: refused) { try await cache.finds(token) }
     await #expect(throws: refused) { try await cache.save(token) }
-    for method in ["CreateItem", "SetSecret", "Delete"] { #expect(!service.calls.contains(method)) }
+    #expect(!service.hasBeenWrittenTo)
   }
 
   @Test func `A miss is not believed where the service does not say whether it is locked`() async throws {
@@ -180,54 +169,25 @@ struct DaemonFaultTests {
       "SearchItems": .reply([.objectPaths([]), .objectPaths([])]),
       "Locked": .reply([.variant(.string("false"))]),
     ])
-    let store = KeyringCacheStore(
-      timeout: .seconds(600), allowsPlainSession: true,
-      busAddress: service.keyring.busAddress,
-      environment: service.keyring.environment)
-    let cache = TokenCacheAccessor(store: store, group: try KeychainGroup("org.example.shared"))
-    let refused = CacheError(.refused, "")
-    await #expect(throws: refused) { try await store.groups() }
-    await #expect(throws: refused) { try await cache.finds(token) }
-    await #expect(throws: refused) { try await cache.save(token) }
-    await #expect(throws: refused) { try await cache.clear() }
-    for method in ["CreateItem", "SetSecret", "Delete"] { #expect(!service.calls.contains(method)) }
+    await service.store().expectEveryCall(in: try KeychainGroup("org.example.shared"), toThrow: .refused)
+    #expect(!service.hasBeenWrittenTo)
   }
 
   @Test func `A service that took its items off the bus to end is out of reach, not empty`() async throws {
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([FakeService.collection + "/1"]), .objectPaths([])])
     ])
-    let store = KeyringCacheStore(
-      timeout: .seconds(600), allowsPlainSession: true,
-      busAddress: service.keyring.busAddress,
-      environment: service.keyring.environment)
-    let group = try KeychainGroup("org.example.shared")
-    let cache = TokenCacheAccessor(store: store, group: group)
-    let gone = CacheError(.unavailable, "")
-    await #expect(throws: gone) { try await cache.finds(token) }
-    await #expect(throws: gone) { try await cache.save(token) }
-    await #expect(throws: gone) { try await cache.clear() }
-    await #expect(throws: gone) { try await store.groups() }
-    for method in ["CreateItem", "SetSecret", "Delete"] { #expect(!service.calls.contains(method)) }
+    await service.store().expectEveryCall(in: try KeychainGroup("org.example.shared"), toThrow: .unavailable)
+    #expect(!service.hasBeenWrittenTo)
   }
 
   @Test func `A service that is silent is given up at the deadline`() async throws {
     let service = try FakeService(["SearchItems": .silence])
-    let store = KeyringCacheStore(
-      timeout: .milliseconds(500), allowsPlainSession: true,
-      busAddress: service.keyring.busAddress,
-      environment: service.keyring.environment)
+    let store = service.store(timeout: .milliseconds(500))
     let group = try KeychainGroup("org.example.shared")
     await #expect(throws: CacheError(.timedOut, "")) { try await store.read(.all, in: group) }
     await #expect(throws: CacheError(.timedOut, "")) {
       try await TokenCacheAccessor(store: store, group: group).save(token)
     }
-  }
-}
-
-extension Fixture {
-  /// Another group on the same store.
-  fileprivate var otherGroup: TokenCacheAccessor {
-    get throws { TokenCacheAccessor(store: store, group: try KeychainGroup("org.example.other")) }
   }
 }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import KeyringStore
 import SecretService
+import StoreSupport
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// A keyring of its own, a group in it, and ways to see what is really there.
 struct Fixture: SharedStoreFixture {
@@ -30,6 +30,14 @@ struct Fixture: SharedStoreFixture {
     client = SecretServiceClient(busAddress: keyring.busAddress)
   }
 
+  /// One whose group has these tokens.
+  init(
+    _ provider: KeyringProvider = .gnomeKeyring, saving token: SampleToken, _ others: SampleToken...
+  ) async throws {
+    try self.init(provider: provider)
+    for token in [token] + others { try await cache.save(token) }
+  }
+
   /// Another store, as another process would have it.
   func otherStore(
     timeout: Duration = .seconds(120), environment: [String: String] = [:]
@@ -41,8 +49,8 @@ struct Fixture: SharedStoreFixture {
 
   func damage(_ shard: ShardID) async throws {
     try await unlock(attributes(shard))
-    let item = try #require(try await items(shard).first)
-    try await client.setSecret(SecretBytes(copying: Array("damaged".utf8)), of: item.properties.path)
+    let path = try #require(try await items(shard).first).properties.path
+    try await client.setSecret(SecretBytes(copying: Array("damaged".utf8)), of: path)
   }
 
   /// Lets the fixture's own client see items: KWallet has each client ask for the collection, and KeePassXC for the items.
@@ -57,9 +65,7 @@ struct Fixture: SharedStoreFixture {
   }
 
   /// Another accessor on another store.
-  func otherCache() -> TokenCacheAccessor {
-    TokenCacheAccessor(store: otherStore(), group: group)
-  }
+  func otherCache() -> TokenCacheAccessor { accessor(on: otherStore()) }
 
   private static func store(
     _ keyring: PrivateKeyring, _ provider: KeyringProvider, timeout: Duration,
@@ -74,27 +80,6 @@ struct Fixture: SharedStoreFixture {
   func worker(_ arguments: [String]) throws -> Worker {
     try Worker([Worker.program] + arguments, environment: keyring.environment)
   }
-
-  /// The names of what four processes that save at once were told is saved.
-  func savedByFour() async throws -> Set<String> {
-    let saves = 25
-    let workers = try (0..<4).map { try worker(["save", group.name, "w\($0)", "\(saves)", "3"]) }
-    var acknowledged: [String] = []
-    for worker in workers {
-      let (lines, status) = await worker.finish()
-      #expect(status == 0)
-      acknowledged += lines
-    }
-    #expect(acknowledged.count == 4 * saves)
-    return Set(acknowledged)
-  }
-
-  func shard(_ token: SampleToken) -> ShardID {
-    ShardID(homeAccountID: token.homeAccountID, group: group)
-  }
-
-  /// The shard of what belongs to no account.
-  var commonShard: ShardID { ShardID(homeAccountID: nil, group: group) }
 
   /// The attributes that the format gives a shard's item.
   func attributes(_ shard: ShardID) -> [String: String] {
@@ -126,6 +111,11 @@ struct Fixture: SharedStoreFixture {
 
   func items(_ shard: ShardID) async throws -> [Item] { try await items(attributes(shard)) }
 
+  /// The first item of a token's shard.
+  func item(_ token: SampleToken) async throws -> Item {
+    try #require(try await items(shard(token)).first)
+  }
+
   /// The items of the whole group.
   func allItems() async throws -> [Item] { try await items(["group": group.name]) }
 
@@ -141,10 +131,50 @@ struct Fixture: SharedStoreFixture {
     try await create(attributes, Array(text.utf8))
   }
 
+  /// The tokens as all programs see them, item by item: each shard has one, with the format's attributes, and in it
+  /// nothing but what belongs there.
+  func savedNames() async throws -> Set<String> {
+    var names: Set<String> = []
+    var shards: Set<ShardID> = []
+    for item in try await allItems() {
+      let shard = ShardID(rawValue: try #require(item.properties.attributes["shard"]))
+      #expect(item.properties.ownAttributes == attributes(shard))
+      #expect(shards.insert(shard).inserted)
+      let document = try item.document
+      if shard == commonShard { continue }
+      for credential in document.accessTokens.values {
+        let token = try #require(AccessToken(credential))
+        let name = try #require(SampleToken.name(ofAccessToken: token.secret))
+        #expect(token.credential.target == SampleToken(name, account: 0).scope)
+        #expect(ShardID(homeAccountID: token.homeAccountID, group: group) == shard)
+        #expect(names.insert(name).inserted)
+      }
+      #expect(document.accounts.count == 1)
+      #expect(document.idTokens.count == 1)
+      #expect(document.refreshTokens.count == 1)
+    }
+    let snapshot = try await otherCache().snapshot()
+    #expect(snapshot.problems.isEmpty)
+    let secrets = snapshot.document.accessTokens.values.compactMap(\.secret)
+    #expect(Set(secrets.compactMap(SampleToken.name(ofAccessToken:))) == names)
+    return names
+  }
+
   /// The shard that saving a token would make of an empty one.
   func shardText(_ token: SampleToken) async throws -> [UInt8] {
     let store = InMemoryStore()
     try await TokenCacheAccessor(store: store, group: group).save(token)
     return Array(try store.read(.some([shard(token)]), in: group)[shard(token)].json())
   }
+}
+
+extension FakeService {
+  /// A store on this service, which has the plain session alone.
+  func store(prompt: PromptPermission = .denied, timeout: Duration = .seconds(600)) -> KeyringCacheStore {
+    KeyringCacheStore(
+      prompt: prompt, timeout: timeout, allowsPlainSession: true, busAddress: keyring.busAddress,
+      environment: keyring.environment)
+  }
+
+  var hasBeenWrittenTo: Bool { !Set(["CreateItem", "SetSecret", "Delete"]).isDisjoint(with: calls) }
 }

@@ -1,9 +1,9 @@
 import GLibSupport
 import KeyringStore
 import SecretService
+import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// How a group lies in the keyring, and that nothing is written without need.
 @Suite(.timeLimit(.minutes(20)))
@@ -12,8 +12,7 @@ struct ItemFormatTests {
 
   @Test func `An item has the format's attributes, no others, and tells nothing of the person`() async throws
   {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     let items = try await fixture.allItems()
     #expect(items.count == 2)
     for shard in [fixture.shard(token), fixture.commonShard] {
@@ -32,23 +31,20 @@ struct ItemFormatTests {
   }
 
   @Test func `A save changes an item in place`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
-    let before = try #require(try await fixture.items(fixture.shard(token)).first)
+    let fixture = try await Fixture(saving: token)
+    let before = try await fixture.item(token)
     try await fixture.cache.save(SampleToken("two", account: 1))
     let after = try await fixture.items(fixture.shard(token))
     #expect(after.count == 1)
     let item = try #require(after.first)
     #expect(item.secret != before.secret)
-    #expect(item.properties.path == before.properties.path)
-    #expect(item.properties.attributes == before.properties.attributes)
-    #expect(item.properties.label == before.properties.label)
-    #expect(item.properties.created == before.properties.created)
+    let (new, old) = (item.properties, before.properties)
+    #expect(new.path == old.path && new.attributes == old.attributes)
+    #expect(new.label == old.label && new.created == old.created)
   }
 
   @Test func `Nothing is written where nothing changed`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     let (shard, common) = (fixture.shard(token), fixture.commonShard)
     let generation = fixture.store.generation(of: fixture.group)
     let before = try await fixture.allItems()
@@ -72,8 +68,7 @@ struct ItemFormatTests {
   }
 
   @Test func `A document that is too large is refused before anything is sent`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     let before = try await fixture.allItems()
     let generation = fixture.store.generation(of: fixture.group)
     let (common, shard) = (fixture.commonShard, fixture.shard(token))
@@ -93,8 +88,7 @@ struct ItemFormatTests {
   }
 
   @Test func `What is no group of Llavero's is not listed`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     try await fixture.create(["xdg:schema": "org.llavero.TokenCache", "group": "no group"], "")
     try await fixture.create(["xdg:schema": "com.example.Theirs", "group": "org.example.theirs"], "")
     #expect(try await fixture.store.groups() == [fixture.group])
@@ -102,7 +96,7 @@ struct ItemFormatTests {
 
   @Test func `A hundred items go at once, and only those of the group`() async throws {
     let fixture = try Fixture()
-    let other = TokenCacheAccessor(store: fixture.store, group: try KeychainGroup("org.example.other"))
+    let other = try fixture.otherGroup(on: fixture.store)
     try await other.save(token)
     for number in 0..<100 {
       let shard = ShardID(homeAccountID: "account \(number)", group: fixture.group)

@@ -5,7 +5,6 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// The store on KWallet, which differs from gnome-keyring in much of what the specification leaves open.
 @Suite(
@@ -37,10 +36,9 @@ struct KWalletTests {
   }
 
   @Test func `A save changes the item in place, and items have the format's attributes`() async throws {
-    let fixture = try fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(.kwallet, saving: token)
     try await fixture.unlock()
-    let before = try #require(try await fixture.items(fixture.shard(token)).first)
+    let before = try await fixture.item(token)
     try await fixture.cache.save(next)
     let items = try await fixture.allItems()
     #expect(items.count == 2)
@@ -48,7 +46,7 @@ struct KWalletTests {
       let shard = try #require(item.properties.attributes["shard"])
       #expect(item.properties.attributes == fixture.attributes(ShardID(rawValue: shard)))
     }
-    let after = try #require(try await fixture.items(fixture.shard(token)).first)
+    let after = try await fixture.item(token)
     #expect(after.properties.path == before.properties.path)
     #expect(after.secret != before.secret)
     for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
@@ -57,7 +55,7 @@ struct KWalletTests {
   @Test func `What is removed is gone, and only that`() async throws {
     let fixture = try fixture()
     for token in [token, next, other] { try await fixture.cache.save(token) }
-    let second = TokenCacheAccessor(store: fixture.store, group: try KeychainGroup("org.example.other"))
+    let second = try fixture.otherGroup(on: fixture.store)
     try await second.save(token)
     #expect(try await fixture.store.groups().map(\.name) == ["org.example.other", "org.example.shared"])
     try await fixture.cache.removeAccount(token.homeAccountID)
@@ -93,25 +91,16 @@ struct KWalletTests {
   }
 
   @Test func `A closed wallet is locked, never empty, and nothing asks`() async throws {
-    let fixture = try fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(.kwallet, saving: token)
     try fixture.logOut()
     try fixture.keyring.startDaemon(unlocked: false)
-    let locked = CacheError(.locked, "")
     for store in [fixture.store, fixture.otherStore()] {
-      let cache = TokenCacheAccessor(store: store, group: fixture.group)
       let log = try await fixture.logOfCalls {
-        await #expect(throws: locked) { try await store.groups() }
-        await #expect(throws: locked) { try await store.read(.all, in: fixture.group) }
-        await #expect(throws: locked) { try await store.remove(.everything, in: fixture.group) }
-        await #expect(throws: locked) { try await cache.finds(other) }
-        let error = await #expect(throws: locked) { try await cache.save(next) }
-        #expect(error?.advice != nil)
+        await store.expectEveryCall(in: fixture.group, toThrow: .locked, of: next)
       }
       #expect(!log.contains("Prompt"))
     }
-    fixture.keyring.killDaemon()
-    try fixture.keyring.startDaemon()
+    try fixture.keyring.restartDaemon()
     for cache in [fixture.cache, fixture.otherCache()] {
       #expect(try await cache.finds(token))
       #expect(try await !cache.finds(next))
@@ -119,8 +108,7 @@ struct KWalletTests {
   }
 
   @Test func `What was saved is there after KWallet was closed and started again`() async throws {
-    let fixture = try fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(.kwallet, saving: token)
     try fixture.logOut()
     await #expect(throws: CacheError(.unavailable, "")) { try await fixture.otherStore().groups() }
     try fixture.keyring.startDaemon()
@@ -131,13 +119,11 @@ struct KWalletTests {
   }
 
   @Test func `Killed within seconds of a save KWallet may forget it, but the store goes on`() async throws {
-    let fixture = try fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(.kwallet, saving: token)
     try fixture.logOut()
     try fixture.keyring.startDaemon()
     try await fixture.cache.save(other)
-    fixture.keyring.killDaemon()
-    try fixture.keyring.startDaemon()
+    try fixture.keyring.restartDaemon()
     let cache = fixture.otherCache()
     #expect(try await cache.finds(token))
     // KWallet writes secrets five seconds later. An empty item is all that may be left.
@@ -149,16 +135,15 @@ struct KWalletTests {
 
   @Test func `Four processes that save at once lose nothing`() async throws {
     let fixture = try fixture()
-    let acknowledged = try await fixture.savedByFour()
-    #expect(try await fixture.savedNames() == acknowledged)
     try await fixture.unlock()
+    try await fixture.saveByProcesses(4, saves: 25, accounts: 3)
     // One for each account and one for what belongs to none.
     #expect(try await fixture.allItems().count == 4)
   }
 
   @Test func `A stopped KWallet is waited for until the timeout and works again later`() async throws {
     let fixture = try fixture(timeout: .seconds(1))
-    let patient = TokenCacheAccessor(store: fixture.otherStore(), group: fixture.group)
+    let patient = fixture.accessor(on: fixture.otherStore())
     try await patient.save(token)
     // Connected, however long that takes.
     try await eventually { (try? await fixture.store.groups()) != nil }

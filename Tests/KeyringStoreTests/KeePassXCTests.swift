@@ -4,7 +4,6 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// The store on KeePassXC: one run of everything in one connection. KeePassXC crashes when items are written while it saves,
 /// as it does after each change, for which one client suffices; the store leaves it time to, but knows nothing of other
@@ -25,19 +24,18 @@ struct KeePassXCTests {
     let store = KeyringCacheStore(
       prompt: .allowed(waitingUpTo: .seconds(60)), timeout: .seconds(60),
       busAddress: fixture.keyring.busAddress, environment: fixture.keyring.environment)
-    let cache = TokenCacheAccessor(store: store, group: fixture.group)
+    let cache = fixture.accessor(on: store)
     #expect(try await store.groups().isEmpty)
     for token in [one, two] {
       try await cache.save(token)
       #expect(try await cache.finds(token))
     }
-    let again = TokenCacheAccessor(store: store, group: fixture.group)
+    let again = fixture.accessor(on: store)
     for token in [one, two] { #expect(try await again.finds(token)) }
     #expect(try await store.groups() == [fixture.group])
     let snapshot = try await again.snapshot()
-    let (document, problems) = (snapshot.document, snapshot.problems)
-    #expect(problems.isEmpty)
-    #expect(document.accessTokens.count == 2)
+    #expect(snapshot.problems.isEmpty)
+    #expect(snapshot.document.accessTokens.count == 2)
     try await cache.removeAccount(one.homeAccountID)
     #expect(try await !again.finds(one))
     _ = try await cache.clear()

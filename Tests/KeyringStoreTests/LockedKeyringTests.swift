@@ -2,7 +2,6 @@ import KeyringStore
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// A locked keyring is never taken for an empty one.
 @Suite(.timeLimit(.minutes(20)))
@@ -19,9 +18,7 @@ struct LockedKeyringTests {
     func apply(to keyring: PrivateKeyring) throws {
       switch self {
       case .lockedAgain: try keyring.lockCollection()
-      case .neverUnlocked:
-        keyring.killDaemon()
-        try keyring.startDaemon(unlocked: false)
+      case .neverUnlocked: try keyring.restartDaemon(unlocked: false)
       }
     }
   }
@@ -34,22 +31,9 @@ struct LockedKeyringTests {
     let group = fixture.group
     // The store that wrote, whose session is dead after a restart, and one that knows nothing yet.
     for store in [fixture.store, fixture.otherStore()] {
-      let cache = TokenCacheAccessor(store: store, group: group)
-      let locked = CacheError(.locked, "")
-      for shard in [fixture.shard(token), fixture.shard(unknown)] {
-        await #expect(throws: locked) { try await store.read(.some([shard]), in: group) }
-        await #expect(throws: locked) { try await store.update([shard], in: group) { _ in } }
+      for token in [token, unknown] {
+        await store.expectEveryCall(in: group, toThrow: .locked, of: token)
       }
-      await #expect(throws: locked) { try await store.read(.all, in: group) }
-      await #expect(throws: locked) { try await store.groups() }
-      await #expect(throws: locked) { try await store.remove(.everything, in: group) }
-      await #expect(throws: locked) { try await store.remove(.damaged, in: group) }
-      await #expect(throws: locked) { try await cache.finds(token) }
-      await #expect(throws: locked) { try await cache.finds(unknown) }
-      await #expect(throws: locked) { try await cache.accounts() }
-      await #expect(throws: locked) { try await cache.snapshot() }
-      let error = await #expect(throws: locked) { try await cache.save(unknown) }
-      #expect(error?.advice != nil)
     }
 
     try fixture.keyring.unlockCollection()
@@ -65,8 +49,7 @@ struct LockedKeyringTests {
   }
 
   @Test func `A keyring that is locked while it is in use is unlocked again without loss`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     for _ in 0..<5 {
       try fixture.keyring.lockCollection()
       let next = SampleToken("next", account: 1)

@@ -5,7 +5,6 @@ import StoreSupport
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// The store on a stand-in of oo7-daemon, which forgets what was changed in place and shows nothing of what is locked.
 @Suite(.timeLimit(.minutes(20)))
@@ -20,12 +19,11 @@ struct OO7Tests {
   }
 
   @Test func `What was saved and changed is there after oo7 was killed and started again`() async throws {
-    let fixture = try Fixture(provider: .oo7)
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(.oo7, saving: token)
     // By the process that made the item, and by one that found it.
     try await fixture.cache.save(next)
     try await fixture.otherCache().save(other)
-    try fixture.restart()
+    try fixture.keyring.restartDaemon()
     for cache in [fixture.cache, fixture.otherCache()] {
       for found in [token, next, other] { #expect(try await cache.finds(found)) }
       #expect(try await cache.snapshot().problems.isEmpty)
@@ -36,8 +34,7 @@ struct OO7Tests {
   @Test func `A save that changes an item takes its place and leaves one with the format's attributes`()
     async throws
   {
-    let fixture = try Fixture(provider: .oo7)
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(.oo7, saving: token)
     let shard = fixture.shard(token)
     let before = try #require(try await fixture.items(shard).first).properties
     try await fixture.cache.save(next)
@@ -51,27 +48,26 @@ struct OO7Tests {
   @Test func `What is removed is gone after a restart, and only that`() async throws {
     let fixture = try Fixture(provider: .oo7)
     for token in [token, next, other] { try await fixture.cache.save(token) }
-    let second = TokenCacheAccessor(store: fixture.store, group: try KeychainGroup("org.example.other"))
+    let second = try fixture.otherGroup(on: fixture.store)
     try await second.save(token)
     try await fixture.cache.removeAccount(token.homeAccountID)
-    try fixture.restart()
+    try fixture.keyring.restartDaemon()
     for cache in [fixture.cache, fixture.otherCache()] {
       #expect(try await !cache.finds(token))
       #expect(try await cache.finds(other))
     }
     #expect(try await fixture.cache.clear() > 0)
-    try fixture.restart()
+    try fixture.keyring.restartDaemon()
     #expect(try await fixture.otherCache().snapshot().document.isEmpty)
     #expect(try await second.finds(token))
   }
 
   @Test func `Two items of a shard become one, and both's tokens are there after a restart`() async throws {
-    let fixture = try Fixture(provider: .oo7)
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(.oo7, saving: token)
     try await fixture.create(fixture.attributes(fixture.shard(token)), try await fixture.shardText(next))
     try await fixture.otherStore().update([fixture.shard(token)], in: fixture.group) { _ in }
     #expect(try await fixture.items(fixture.shard(token)).count == 1)
-    try fixture.restart()
+    try fixture.keyring.restartDaemon()
     #expect(try await fixture.items(fixture.shard(token)).count == 1)
     for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
   }
@@ -93,28 +89,23 @@ struct OO7Tests {
 
   @Test(arguments: [true, false])
   func `A locked keyring is never taken for an empty one`(isNew: Bool) async throws {
-    let fixture = try Fixture(provider: .oo7)
-    try await fixture.cache.save(token)
-    if isNew { try fixture.restart(unlocked: false) } else { try fixture.keyring.lockCollection() }
-    let locked = CacheError(.locked, "")
-    for store in [fixture.store, fixture.otherStore()] {
-      let cache = TokenCacheAccessor(store: store, group: fixture.group)
-      await #expect(throws: locked) { try await store.groups() }
-      await #expect(throws: locked) { try await store.read(.all, in: fixture.group) }
-      await #expect(throws: locked) { try await store.remove(.everything, in: fixture.group) }
-      await #expect(throws: locked) { try await cache.finds(other) }
-      await #expect(throws: locked) { try await cache.save(next) }
+    let fixture = try await Fixture(.oo7, saving: token)
+    if isNew {
+      try fixture.keyring.restartDaemon(unlocked: false)
+    } else {
+      try fixture.keyring.lockCollection()
     }
-    let prompting = fixture.promptingCache()
-    try await prompting.save(next)
-    try fixture.restart()
+    for store in [fixture.store, fixture.otherStore()] {
+      await store.expectEveryCall(in: fixture.group, toThrow: .locked, of: next)
+    }
+    try await fixture.promptingCache().save(next)
+    try fixture.keyring.restartDaemon()
     for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
   }
 
   @Test func `An item that is locked alone says so, and not that its answer makes no sense`() async throws {
-    let fixture = try Fixture(provider: .oo7)
-    try await fixture.cache.save(token)
-    let path = try #require(try await fixture.items(fixture.shard(token)).first).properties.path
+    let fixture = try await Fixture(.oo7, saving: token)
+    let path = try await fixture.item(token).properties.path
     try fixture.keyring.lockCollection()
     await #expect(throws: SecretServiceError.collectionLocked) { try await fixture.client.item(path) }
     await #expect(throws: SecretServiceError.collectionLocked) {
@@ -123,9 +114,8 @@ struct OO7Tests {
   }
 
   @Test func `Where oo7 can ask nobody the error says that nothing was shown`() async throws {
-    let fixture = try Fixture(provider: .oo7)
-    try await fixture.cache.save(token)
-    try fixture.restart(unlocked: false)
+    let fixture = try await Fixture(.oo7, saving: token)
+    try fixture.keyring.restartDaemon(unlocked: false)
     try fixture.order("oo7-asks-nobody")
     let error = await #expect(throws: CacheError.self) { try await fixture.promptingCache().finds(token) }
     #expect(error?.underlyingError as? SecretServiceError == .promptDismissed)
@@ -134,20 +124,14 @@ struct OO7Tests {
 
   @Test func `Four processes that save at once lose nothing, before a restart and after it`() async throws {
     let fixture = try Fixture(provider: .oo7)
-    let acknowledged = try await fixture.savedByFour()
-    #expect(try await fixture.savedNames() == acknowledged)
-    try fixture.restart()
-    #expect(try await fixture.savedNames() == acknowledged)
+    try await fixture.saveByProcesses(4, saves: 25, accounts: 3)
+    let names = try await fixture.savedNames()
+    try fixture.keyring.restartDaemon()
+    #expect(try await fixture.savedNames() == names)
   }
 }
 
 extension Fixture {
-  /// Ends oo7 as a crash would, and starts it again.
-  fileprivate func restart(unlocked: Bool = true) throws {
-    keyring.killDaemon()
-    try keyring.startDaemon(unlocked: unlocked)
-  }
-
   /// Tells the stand-in what to do, by a file.
   fileprivate func order(_ name: String) throws {
     try Data().write(to: URL(filePath: keyring.directory + "/" + name))
@@ -162,6 +146,6 @@ extension Fixture {
     let store = KeyringCacheStore(
       prompt: .allowed(waitingUpTo: .seconds(120)), timeout: .seconds(120), busAddress: keyring.busAddress,
       environment: keyring.environment)
-    return TokenCacheAccessor(store: store, group: group)
+    return accessor(on: store)
   }
 }

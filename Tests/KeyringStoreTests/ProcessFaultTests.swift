@@ -3,7 +3,6 @@ import KeyringStore
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// Processes that are stopped, belong to somebody else, or run in a poor environment.
 @Suite(.timeLimit(.minutes(20)))
@@ -14,14 +13,10 @@ struct ProcessFaultTests {
   @Test func `A stopped holder of the lock makes writers wait until their timeout, and readers not at all`()
     async throws
   {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
-    let worker = try Worker(fixture.keyring, "serve", fixture.group.name)
-    #expect(await worker.nextLine() == "ready")
-    #expect(await worker.ask("hold") == "holding")
+    let fixture = try await Fixture(saving: token)
+    let worker = try await fixture.holder()
     worker.stop()
-    let impatient = TokenCacheAccessor(
-      store: fixture.otherStore(timeout: .seconds(1)), group: fixture.group)
+    let impatient = fixture.accessor(on: fixture.otherStore(timeout: .seconds(1)))
     for _ in 0..<2 {
       await #expect(throws: CacheError(.timedOut, "")) { try await impatient.save(next) }
       #expect(try await fixture.otherCache().finds(token))
@@ -44,16 +39,14 @@ struct ProcessFaultTests {
 
   @Test(.enabled(if: geteuid() == 0, "only root can become somebody else"))
   func `Another user gets neither at the keyring nor at the locks`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     // The keyring's directory opened as far as it goes without its files: the bus itself must refuse.
     for path in ["", "/run"] { chmod(fixture.keyring.directory + path, 0o755) }
     chmod(fixture.keyring.directory + "/run/bus", 0o777)
     // Nor need the directory of the build be open to others.
     let tool = fixture.keyring.directory + "/llavero"
     let built = Worker.program.replacing("/Worker", with: "/llavero")
-    let copied = try Child.run("cp", [built, tool], environment: fixture.keyring.environment)
-    try #require(copied.status == 0, "\(copied.standardError)")
+    try Child.output("cp", [built, tool])
     func run(_ arguments: [String], _ changes: [String: String] = [:]) throws -> Child.Result {
       try Child.run(
         "setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", tool] + arguments,

@@ -4,7 +4,6 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// Items that no store of this version would leave behind.
 @Suite(.timeLimit(.minutes(20)))
@@ -21,14 +20,9 @@ struct StrayItemsTests {
     try await fixture.create(fixture.attributes(shard), try await fixture.shardText(two))
     #expect(try await fixture.items(shard).count == 2)
 
-    for selection in [ShardSelection.all, .some([shard])] {
-      let contents = try await fixture.store.read(selection, in: fixture.group)
-      #expect(contents.problems.map(\.kind) == [.duplicate])
-      #expect(contents.problems.map(\.shard) == [shard])
-    }
+    _ = try await fixture.expectProblem(.duplicate, of: shard)
     let cache = fixture.otherCache()
-    #expect(try await cache.finds(one))
-    #expect(try await cache.finds(two))
+    for token in [one, two] { #expect(try await cache.finds(token)) }
 
     try await fixture.cache.save(three)
     #expect(try await fixture.items(shard).count == 1)
@@ -44,8 +38,7 @@ struct StrayItemsTests {
     }
     try await fixture.store.update([shard], in: fixture.group) { _ in }
     #expect(try await fixture.items(shard).count == 1)
-    #expect(try await fixture.cache.finds(one))
-    #expect(try await fixture.cache.finds(two))
+    for token in [one, two] { #expect(try await fixture.cache.finds(token)) }
   }
 
   @Test func `Of two items of one shard the newer has the last word, and stays`() async throws {
@@ -142,12 +135,8 @@ struct StrayItemsTests {
     try await fixture.create(fixture.attributes(shard), bytes)
     let before = try await fixture.items(shard)
 
-    for selection in [ShardSelection.all, .some([shard])] {
-      let contents = try await fixture.store.read(selection, in: fixture.group)
-      #expect(contents.documents[shard] == nil)
-      #expect(contents.problems.map(\.kind) == [.damaged])
-      #expect(contents.problems.map(\.shard) == [shard])
-    }
+    let documents = try await fixture.expectProblem(.damaged, of: shard)
+    #expect(documents[shard] == nil)
     let cache = fixture.cache
     for _ in 0..<2 {
       await #expect(throws: CacheError(.damaged, "")) { try await cache.save(one) }
@@ -209,12 +198,7 @@ struct StrayItemsTests {
     let path = try await fixture.create(attributes, "what only the future can read")
     let before = try await fixture.allItems()
 
-    for selection in [ShardSelection.all, .some([shard])] {
-      let contents = try await fixture.store.read(selection, in: fixture.group)
-      #expect(contents.documents.isEmpty)
-      #expect(contents.problems.map(\.kind) == [.newerVersion])
-      #expect(contents.problems.map(\.shard) == [shard])
-    }
+    #expect(try await fixture.expectProblem(.newerVersion, of: shard).isEmpty)
     let cache = fixture.cache
     await #expect(throws: CacheError(.newerVersion, "")) { try await cache.save(one) }
     await #expect(throws: CacheError(.newerVersion, "")) { try await cache.finds(one) }
@@ -225,5 +209,21 @@ struct StrayItemsTests {
     #expect(try await fixture.allItems().contains { $0.properties.path == path })
     #expect(try await fixture.store.remove(.everything, in: fixture.group) == 3)
     #expect(try await fixture.allItems().isEmpty)
+  }
+}
+
+extension Fixture {
+  /// Expects one problem, whether all of the group is read or the shard, and returns what can be read.
+  fileprivate func expectProblem(
+    _ kind: StoreProblem.Kind, of shard: ShardID
+  ) async throws -> [ShardID: CacheDocument] {
+    var documents: [ShardID: CacheDocument] = [:]
+    for selection in [ShardSelection.some([shard]), .all] {
+      let contents = try await store.read(selection, in: group)
+      #expect(contents.problems.map(\.kind) == [kind])
+      #expect(contents.problems.map(\.shard) == [shard])
+      documents.merge(contents.documents) { $1 }
+    }
+    return documents
   }
 }

@@ -3,7 +3,6 @@ import SecretService
 import TestSupport
 import Testing
 import TokenCache
-import WorkerSupport
 
 /// A keyring that is absent, ends, or does not answer.
 @Suite(.timeLimit(.minutes(20)))
@@ -16,16 +15,15 @@ struct UnreachableKeyringTests {
     for number in 0..<5 {
       let token = SampleToken("t\(number)", account: number % 2)
       try await fixture.cache.save(token)
-      fixture.keyring.killDaemon()
-      try fixture.keyring.startDaemon()
+      try fixture.keyring.restartDaemon()
       // From memory, which nobody changed, and from the keyring through a session that is dead.
       #expect(try await fixture.cache.finds(token))
-      let again = TokenCacheAccessor(store: fixture.store, group: fixture.group)
+      let again = fixture.accessor(on: fixture.store)
       #expect(try await again.finds(token))
       #expect(try await fixture.otherCache().finds(token))
     }
-    for number in 0..<5 {
-      #expect(try await fixture.cache.finds(SampleToken("t\(number)", account: number % 2)))
+    for cache in [fixture.cache, fixture.otherCache()] {
+      for number in 0..<5 { #expect(try await cache.finds(SampleToken("t\(number)", account: number % 2))) }
     }
     #expect(try await fixture.allItems().count == 3)
   }
@@ -33,18 +31,16 @@ struct UnreachableKeyringTests {
   @Test func `A save after a restart connects again`() async throws {
     let fixture = try Fixture()
     try await fixture.cache.save(token)
-    fixture.keyring.killDaemon()
-    try fixture.keyring.startDaemon()
+    try fixture.keyring.restartDaemon()
     try await fixture.cache.save(next)
-    #expect(try await fixture.otherCache().finds(token))
-    #expect(try await fixture.otherCache().finds(next))
+    for saved in [token, next] { #expect(try await fixture.otherCache().finds(saved)) }
   }
 
   @Test(.conformance(71), arguments: ["unix:path=/proc/nonexistent/bus", "nonsense"])
   func `Without a bus every operation says that the keyring is out of reach`(address: String) async throws {
     let fixture = try Fixture()
     let store = KeyringCacheStore(busAddress: address, environment: fixture.keyring.environment)
-    try await fixture.expectUnavailable(store)
+    await store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
     #expect(try await fixture.allItems().isEmpty)
   }
 
@@ -52,12 +48,12 @@ struct UnreachableKeyringTests {
     async throws
   {
     let fixture = try Fixture(startingDaemon: false)
-    try await fixture.expectUnavailable(fixture.store)
+    await fixture.store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
     try fixture.keyring.startDaemon()
     try await fixture.cache.save(token)
     #expect(try await fixture.cache.finds(token))
     fixture.keyring.killDaemon()
-    try await fixture.expectUnavailable(fixture.store)
+    await fixture.store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
   }
 
   @Test func `A collection that does not exist is out of reach`() async throws {
@@ -65,23 +61,22 @@ struct UnreachableKeyringTests {
     let store = KeyringCacheStore(
       collection: "Nobody's", busAddress: fixture.keyring.busAddress,
       environment: fixture.keyring.environment)
-    try await fixture.expectUnavailable(store)
+    await store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
     #expect(try await fixture.allItems().isEmpty)
   }
 
   @Test func `Without a default collection the keyring is out of reach, not empty`() async throws {
     let fixture = try Fixture(startingDaemon: false)
     try fixture.keyring.startDaemon(unlocked: false)
-    try await fixture.expectUnavailable(fixture.store)
+    await fixture.store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
   }
 
   @Test func `A daemon that does not answer is waited for until the timeout and works again later`()
     async throws
   {
     let fixture = try Fixture(timeout: .seconds(1))
-    let patient = fixture.otherStore()
-    let patientCache = TokenCacheAccessor(store: patient, group: fixture.group)
-    try await patientCache.save(token)
+    let patient = fixture.otherCache()
+    try await patient.save(token)
     // Connected, however long that takes, so that what is waited for is an answer.
     try await eventually { (try? await fixture.store.groups()) == [fixture.group] }
     fixture.keyring.stopDaemon()
@@ -94,9 +89,9 @@ struct UnreachableKeyringTests {
     }
     #expect(duration >= .seconds(4))
     fixture.keyring.continueDaemon()
-    #expect(try await patientCache.finds(token))
-    try await patientCache.save(next)
-    #expect(try await patientCache.finds(next))
+    #expect(try await patient.finds(token))
+    try await patient.save(next)
+    #expect(try await patient.finds(next))
     // The store that gave up is of use again.
     try await eventually { (try? await fixture.cache.finds(next)) == true }
   }
@@ -123,43 +118,22 @@ struct UnreachableKeyringTests {
   }
 
   @Test func `A daemon that dies under a write leaves no half of it`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     var saved = [token]
     for number in 0..<10 {
       let token = SampleToken("t\(number)", account: 1)
       let cache = fixture.cache
       let call = Task { try await cache.save(token) }
       try await Task.sleep(for: .milliseconds(number))
-      fixture.keyring.killDaemon()
-      try fixture.keyring.startDaemon()
+      try fixture.keyring.restartDaemon()
       // Whether it succeeded the second time or failed: what was acknowledged is there.
       if (try? await call.value) != nil { saved.append(token) }
     }
     let snapshot = try await fixture.otherCache().snapshot()
-    let (document, problems) = (snapshot.document, snapshot.problems)
-    #expect(problems.isEmpty)
-    let secrets = Set(document.accessTokens.values.compactMap(\.secret))
+    #expect(snapshot.problems.isEmpty)
+    let secrets = Set(snapshot.document.accessTokens.values.compactMap(\.secret))
     #expect(secrets.isSuperset(of: saved.map(\.accessToken)))
     #expect(secrets.allSatisfy { SampleToken.name(ofAccessToken: $0) != nil })
     #expect(try await fixture.items(fixture.shard(token)).count == 1)
-  }
-}
-
-extension Fixture {
-  /// Expects that nothing can be done with a store, that the error says what to do, and that nothing is
-  /// answered as if the store were empty.
-  fileprivate func expectUnavailable(_ store: KeyringCacheStore) async throws {
-    let cache = TokenCacheAccessor(store: store, group: group)
-    let token = SampleToken("any", account: 3)
-    let calls: [() async throws -> Void] = [
-      { _ = try await store.groups() }, { _ = try await store.read(.all, in: group) },
-      { try await cache.save(token) }, { _ = try await cache.finds(token) },
-      { _ = try await cache.accounts() }, { _ = try await cache.clear() },
-    ]
-    for call in calls {
-      let error = await #expect(throws: CacheError(.unavailable, "")) { try await call() }
-      #expect(error?.advice != nil)
-    }
   }
 }

@@ -203,7 +203,7 @@ struct SharedItemTests {
   }
 
   @Test func `A cache in use is an error that names who uses it`() async throws {
-    let holder = try Child("sleep", ["600"], environment: ["PATH": "/usr/bin:/bin"])
+    let holder = try Child("sleep", ["600"])
     mkdir(directory.path + "/peer", 0o700)
     _ = try directory.file("peer/cache.lockfile", "\(holder.pid) busy.py")
     do {

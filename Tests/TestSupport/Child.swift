@@ -21,6 +21,9 @@ public final class Child: Sendable {
     public let standardError: String
   }
 
+  /// What a program gets that needs nothing of the environment.
+  public static let plain = ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"]
+
   public let pid: pid_t
   private let status = Watched<Int32?>(nil)
 
@@ -31,7 +34,7 @@ public final class Child: Sendable {
   ///
   /// - Throws: ``SetUpFailure`` when it cannot be started.
   public init(
-    _ program: String, _ arguments: [String], environment: [String: String], group: pid_t = 0,
+    _ program: String, _ arguments: [String], environment: [String: String] = plain, group: pid_t = 0,
     streams: (input: Int32?, output: Int32?, error: Int32?) = (nil, nil, nil), log: String? = nil
   ) throws {
     var actions = posix_spawn_file_actions_t()
@@ -110,9 +113,19 @@ public final class Child: Sendable {
     }
   }
 
+  /// What a program writes, which a test needs: it throws when the program fails.
+  @discardableResult
+  public static func output(
+    _ program: String, _ arguments: [String], environment: [String: String] = plain, input: String = ""
+  ) throws -> String {
+    let result = try run(program, arguments, environment: environment, input: input)
+    guard result.status == 0 else { throw SetUpFailure("\(program): \(result.standardError)") }
+    return result.standardOutput
+  }
+
   /// Runs a program to its end; kills it when `deadline` passes, which is for what hangs, not for what is slow.
   public static func run(
-    _ program: String, _ arguments: [String], environment: [String: String], input: String = "",
+    _ program: String, _ arguments: [String], environment: [String: String] = plain, input: String = "",
     deadline: Duration = .seconds(300)
   ) throws -> Result {
     let stdin = try Pipe()

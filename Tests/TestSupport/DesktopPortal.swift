@@ -53,7 +53,7 @@ public struct Sandbox: Sendable {
     guard let files = try? TemporaryDirectory(),
       let sandbox = try? Sandbox("org.example.Probe", in: files.path)
     else { return false }
-    let end = try? Child.run("bwrap", sandbox.arguments + ["true"], environment: ["PATH": "/usr/bin:/bin"])
+    let end = try? Child.run("bwrap", sandbox.arguments + ["true"])
     return end?.status == 0
   }()
 

@@ -50,7 +50,7 @@ package final class EtcdCluster: Sendable {
     self.settings = settings
     files = try TemporaryDirectory()
     network = LoopbackAddress.newNetwork()
-    watchdog = try Watchdog(over: files.path, environment: ["PATH": "/usr/bin:/bin"])
+    watchdog = try Watchdog(over: files.path, environment: Child.plain)
     let network = network
     let hosts = (1...settings.nodes).map { "\(network).\($0)" }
     let peers = Dictionary(
@@ -165,8 +165,7 @@ package final class EtcdCluster: Sendable {
     // Only root can make files another's.
     let script =
       "set -eu; cd \(directory); chown() { :; }\n" + commands.replacing("/etc/default/etcd", with: file)
-    let result = try Child.run("sh", ["-c", script], environment: ["PATH": "/usr/bin:/bin"])
-    guard result.status == 0 else { throw SetUpFailure(result.standardError) }
+    try Child.output("sh", ["-c", script])
   }
 
   private func initialCluster(_ nodes: [Node]) -> String {
@@ -292,10 +291,7 @@ package final class EtcdCluster: Sendable {
     throws
   {
     let directory = files.path
-    func openssl(_ arguments: String...) throws {
-      let result = try Child.run("openssl", arguments, environment: ["PATH": "/usr/bin:/bin"])
-      guard result.status == 0 else { throw SetUpFailure(result.standardError) }
-    }
+    func openssl(_ arguments: String...) throws { try Child.output("openssl", arguments) }
     let alternatives = (["127.0.0.1"] + hosts).map { "IP:\($0)" } + names.map { "DNS:\($0)" }
     let extensions = try files.file(
       "extensions",

@@ -79,11 +79,9 @@ package final class EtcdNode: Sendable {
   @discardableResult
   package func control(_ arguments: [String], user: String? = nil) throws -> String {
     let user = user.map { ["--user", $0] } ?? []
-    let end = try Child.run(
+    return try Child.output(
       "etcdctl", ["--endpoints=\(endpoint)"] + user + arguments,
-      environment: ["PATH": "/usr/local/bin:/usr/bin:/bin", "ETCDCTL_API": "3"])
-    guard end.status == 0 else { throw SetUpFailure(end.standardError) }
-    return end.standardOutput
+      environment: Child.plain.merging(["ETCDCTL_API": "3"]) { $1 })
   }
 
   /// Reads etcd's log up to where it serves clients, and the rest on a thread of its own.

@@ -10,7 +10,7 @@ public final class HeldLock: Sendable {
   private let descriptor: Int32
   private let state = Mutex(true)
 
-  public init(_ path: String) throws {
+  public init(on path: String) throws {
     descriptor = open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0, flock(descriptor, LOCK_EX) == 0 else {
       throw SetUpFailure("\(path) cannot be locked: \(String(cString: strerror(errno)))")

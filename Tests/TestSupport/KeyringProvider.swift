@@ -173,10 +173,9 @@ public enum KeyringProvider: String, Sendable {
         <Value>{00000000-0000-0000-0000-000000000001}</Value></Item></CustomData></Meta>
         <Root><Group><UUID>AAAAAAAAAAAAAAAAAAAAAQ==</UUID><Name>Root</Name></Group></Root></KeePassFile>
         """, to: directory + "/llavero.xml")
-      let made = try Child.run(
+      try Child.output(
         "keepassxc-cli", ["import", "-p", directory + "/llavero.xml", database],
         environment: environment.merging(["QT_QPA_PLATFORM": "offscreen"]) { $1 }, input: password + password)
-      if made.status != 0 { throw SetUpFailure("keepassxc-cli: \(made.standardError)") }
     }
     // 2.7.10 crashes at its start when it is to read the password from standard input.
     let open = """

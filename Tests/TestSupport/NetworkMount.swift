@@ -39,9 +39,7 @@ public final class NetworkMount: Sendable {
       ]
     }
     let log = files.path + "/log"
-    child = try Child(
-      command[0], Array(command.dropFirst()),
-      environment: ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"], log: log)
+    child = try Child(command[0], Array(command.dropFirst()), log: log)
     for _ in 0..<60_000 {
       if isMounted { return }
       if child.hasEnded { break }

@@ -8,8 +8,7 @@ public enum OtherUser {
   public static let command: [String]? = {
     if geteuid() == 0 { return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] }
     let command = ["unshare", "--user", "--map-auto", "--setuid=1", "--setgid=1"]
-    let trial = try? Child.run(
-      command[0], command.dropFirst() + ["true"], environment: ["PATH": "/usr/bin:/bin"])
+    let trial = try? Child.run(command[0], command.dropFirst() + ["true"])
     return trial?.status == 0 ? command : nil
   }()
 }

@@ -117,6 +117,12 @@ public final class PrivateKeyring: Sendable {
     }
   }
 
+  /// Ends the keyring as a crash would, and starts it again.
+  public func restartDaemon(unlocked: Bool = true) throws {
+    killDaemon()
+    try startDaemon(unlocked: unlocked)
+  }
+
   /// Halts the keyring, so that it answers nothing.
   public func stopDaemon() { daemon.withLock { $0?.signal(SIGSTOP) } }
 
@@ -155,7 +161,7 @@ public final class PrivateKeyring: Sendable {
   private static let servicePath = "/org/freedesktop/secrets"
   private static let serviceInterface = "org.freedesktop.Secret.Service"
 
-  static func write(_ text: String, to path: String) throws {
+  package static func write(_ text: String, to path: String) throws {
     guard let file = fopen(path, "w"), fputs(text, file) >= 0, fclose(file) == 0 else {
       throw SetUpFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }

@@ -32,8 +32,7 @@ public final class TemporaryDirectory: Sendable {
   /// starts meanwhile inherits this process's for a moment.
   public func program(_ name: String, _ script: String) throws -> String {
     let path = path + "/" + name
-    let end = try Child.run("install", ["-m", "700", "/dev/stdin", path], environment: [:], input: script)
-    guard end.status == 0 else { throw SetUpFailure(end.standardError) }
+    try Child.output("install", ["-m", "700", "/dev/stdin", path], input: script)
     return path
   }
 
