@@ -33,9 +33,7 @@ struct AbsentServiceTests {
   @Test func `A keyring that has crashed is started again by the bus, and has what was saved`() async throws {
     let keyring = try PrivateKeyring(isActivatable: true)
     let client = SecretServiceClient(busAddress: keyring.busAddress)
-    let secret = SecretBytes(copying: [1])
-    _ = try await client.create(
-      label: "Crash", attributes: ["test": "crash"], secret: secret, in: client.collection().path)
+    _ = try await client.create(["test": "crash"])
     keyring.killDaemon()
     #expect(try await client.collection().label == "Login")
     #expect(try await client.search(["test": "crash"]).unlocked.count == 1)

@@ -16,21 +16,14 @@ struct ItemTests {
     Named("1 MiB", [UInt8](repeating: 0xA5, count: 1 << 20)),
   ])
   func `A secret comes back as it was stored`(secret: Named<[UInt8]>) async throws {
-    let bytes = secret.value
-    let collection = try await client.collection()
-    let item = try await client.create(
-      label: "Round trip", attributes: ["test": "round trip"], secret: SecretBytes(copying: bytes),
-      in: collection.path)
-    let secret = try #require(await client.secrets(of: [item])[item])
-    #expect(secret.withUnsafeBytes { Array($0) } == bytes)
+    let item = try await client.create(["test": "round trip"], secret.value)
+    #expect(try await client.bytes(of: item) == secret.value)
     try await client.delete(item)
   }
 
   @Test func `An item has the label and attributes it was given`() async throws {
-    let collection = try await client.collection()
     let attributes = ["xdg:schema": "org.example.Test", "größe": "klein, 小", "empty": ""]
-    let path = try await client.create(
-      label: "Etikett 🗝", attributes: attributes, secret: SecretBytes(copying: [1]), in: collection.path)
+    let path = try await client.create(attributes, label: "Etikett 🗝")
     let item = try await client.item(path)
     #expect(item.label == "Etikett 🗝")
     #expect(item.attributes == attributes)
@@ -43,12 +36,10 @@ struct ItemTests {
   @Test func `Replacing a secret leaves one item with the new secret`() async throws {
     let collection = try await client.collection()
     let attributes = ["test": "replace"]
-    let item = try await client.create(
-      label: "Replace", attributes: attributes, secret: SecretBytes(copying: [1]), in: collection.path)
+    let item = try await client.create(attributes)
     try await client.setSecret(SecretBytes(copying: [2, 3]), of: item)
     #expect(try await client.search(attributes, in: collection.path).unlocked == [item])
-    let secret = try #require(await client.secrets(of: [item])[item])
-    #expect(secret.withUnsafeBytes { Array($0) } == [2, 3])
+    #expect(try await client.bytes(of: item) == [2, 3])
     try await client.delete(item)
   }
 
@@ -56,9 +47,7 @@ struct ItemTests {
     let collection = try await client.collection()
     var written: [ObjectPath: [UInt8]] = [:]
     for number in 0..<40 as Range<UInt8> {
-      let item = try await client.create(
-        label: "Many", attributes: ["test": "many", "number": "\(number)"],
-        secret: SecretBytes(copying: [number]), in: collection.path)
+      let item = try await client.create(["test": "many", "number": "\(number)"], [number])
       written[item] = [number]
     }
     let found = try await client.search(["test": "many"], in: collection.path)
@@ -71,8 +60,7 @@ struct ItemTests {
   @Test func `An item that was deleted is gone for every call`() async throws {
     let collection = try await client.collection()
     let attributes = ["test": "deleted"]
-    let item = try await client.create(
-      label: "Deleted", attributes: attributes, secret: SecretBytes(copying: [1]), in: collection.path)
+    let item = try await client.create(attributes)
     try await client.delete(item)
     #expect(try await client.search(attributes, in: collection.path).unlocked.isEmpty)
     #expect(try await client.secrets(of: [item]).isEmpty)
@@ -87,10 +75,8 @@ struct ItemTests {
     let attributes = ["test": "confined"]
     let login = try await client.collection().path
     let session = try await client.collection(named: "session").path
-    let secret = SecretBytes(copying: [1])
     let items = [
-      try await client.create(label: "A", attributes: attributes, secret: secret, in: login),
-      try await client.create(label: "B", attributes: attributes, secret: secret, in: session),
+      try await client.create(attributes, in: login), try await client.create(attributes, in: session),
     ]
     #expect(try await client.search(attributes, in: login).unlocked == [items[0]])
     #expect(try await client.search(attributes, in: session).unlocked == [items[1]])

@@ -10,19 +10,21 @@ struct KeyringWithItem {
   let collection: ObjectPath
   let item: ObjectPath
 
-  init(timeout: Duration = .seconds(25)) async throws {
+  init() async throws {
     keyring = try PrivateKeyring()
-    client = SecretServiceClient(busAddress: keyring.busAddress, timeout: timeout)
+    client = SecretServiceClient(busAddress: keyring.busAddress, timeout: .seconds(600))
     collection = try await client.collection().path
-    item = try await client.create(
-      label: "Item", attributes: attributes, secret: SecretBytes(copying: [7]), in: collection)
+    item = try await client.create(attributes, [7])
   }
 }
 
 @Suite(.timeLimit(.minutes(20)))
 struct LockedCollectionTests {
+  private let fixture: KeyringWithItem
+
+  init() async throws { fixture = try await KeyringWithItem() }
+
   @Test func `A search in a locked collection tells its items apart`() async throws {
-    let fixture = try await KeyringWithItem()
     try fixture.keyring.lockCollection()
     let found = try await fixture.client.search(fixture.attributes, in: fixture.collection)
     #expect(found.unlocked.isEmpty)
@@ -32,7 +34,6 @@ struct LockedCollectionTests {
   }
 
   @Test func `A miss in a locked collection is not reported as a miss`() async throws {
-    let fixture = try await KeyringWithItem()
     #expect(try await fixture.client.search(["test": "other"], in: fixture.collection).locked.isEmpty)
     try fixture.keyring.lockCollection()
     await #expect(throws: SecretServiceError.collectionLocked) {
@@ -41,7 +42,6 @@ struct LockedCollectionTests {
   }
 
   @Test func `Reading and writing a locked item says that it is locked`() async throws {
-    let fixture = try await KeyringWithItem()
     try fixture.keyring.lockCollection()
     let client = fixture.client
     await #expect(throws: SecretServiceError.collectionLocked) {
@@ -51,13 +51,11 @@ struct LockedCollectionTests {
       try await client.setSecret(SecretBytes(copying: [8]), of: fixture.item)
     }
     await #expect(throws: SecretServiceError.collectionLocked) {
-      try await client.create(
-        label: "New", attributes: ["test": "new"], secret: SecretBytes(copying: [8]), in: fixture.collection)
+      try await client.create(["test": "new"], in: fixture.collection)
     }
   }
 
   @Test func `Unlocking without permission to prompt fails and leaves the service whole`() async throws {
-    let fixture = try await KeyringWithItem()
     try fixture.keyring.lockCollection()
     #expect(try await fixture.client.isLocked(fixture.collection))
     await #expect(throws: SecretServiceError.collectionLocked) {
@@ -65,12 +63,10 @@ struct LockedCollectionTests {
     }
     try fixture.keyring.unlockCollection()
     try await fixture.client.unlock(fixture.collection)
-    let secret = try await fixture.client.secrets(of: [fixture.item])[fixture.item]
-    #expect(secret?.withUnsafeBytes { Array($0) } == [7])
+    #expect(try await fixture.client.bytes(of: fixture.item) == [7])
   }
 
   @Test func `A prompt that cannot be shown counts as dismissed`() async throws {
-    let fixture = try await KeyringWithItem()
     try fixture.keyring.lockCollection()
     await #expect(throws: SecretServiceError.promptDismissed) {
       try await fixture.client.unlock(fixture.collection, prompt: .allowed(waitingUpTo: .seconds(600)))
@@ -79,9 +75,7 @@ struct LockedCollectionTests {
   }
 
   @Test func `A keyring that was never unlocked shows its items as locked`() async throws {
-    let fixture = try await KeyringWithItem()
-    fixture.keyring.killDaemon()
-    try fixture.keyring.startDaemon(unlocked: false)
+    try fixture.keyring.restartDaemon(unlocked: false)
     let client = SecretServiceClient(busAddress: fixture.keyring.busAddress)
     let collection = try await client.collection()
     #expect(collection.isLocked)

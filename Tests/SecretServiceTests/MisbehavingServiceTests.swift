@@ -4,31 +4,28 @@ import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct MisbehavingServiceTests {
+  private let fixture: KeyringWithItem
+
+  init() async throws { fixture = try await KeyringWithItem() }
+
   @Test func `After a restart of the service the client connects again and finds its data`() async throws {
-    let fixture = try await KeyringWithItem()
-    fixture.keyring.killDaemon()
-    try fixture.keyring.startDaemon()
+    try fixture.keyring.restartDaemon()
     await #expect(throws: SecretServiceError.serviceGone) {
       try await fixture.client.secrets(of: [fixture.item])
     }
     let collection = try await fixture.client.collection()
     let found = try await fixture.client.search(fixture.attributes, in: collection.path)
     let item = try #require(found.unlocked.first)
-    let secret = try await fixture.client.secrets(of: [item])[item]
-    #expect(secret?.withUnsafeBytes { Array($0) } == [7])
+    #expect(try await fixture.client.bytes(of: item) == [7])
   }
 
   @Test func `The first call after a restart succeeds if it needs no path`() async throws {
-    let fixture = try await KeyringWithItem()
-    fixture.keyring.killDaemon()
-    try fixture.keyring.startDaemon()
+    try fixture.keyring.restartDaemon()
     #expect(try await fixture.client.collection().label == "Login")
   }
 
   @Test func `A path from before a restart reaches nothing afterwards`() async throws {
-    let fixture = try await KeyringWithItem()
-    fixture.keyring.killDaemon()
-    try fixture.keyring.startDaemon()
+    try fixture.keyring.restartDaemon()
     let collection = try await fixture.client.collection()
     // The same D-Bus path, which might be another item now.
     for _ in 0..<2 {
@@ -38,19 +35,16 @@ struct MisbehavingServiceTests {
   }
 
   @Test func `A service that ended and does not come back is absent`() async throws {
-    let fixture = try await KeyringWithItem()
     fixture.keyring.killDaemon()
     await #expect(throws: SecretServiceError.noSecretService) { try await fixture.client.collections() }
   }
 
   @Test func `A bus that ended is no session bus`() async throws {
-    let fixture = try await KeyringWithItem()
     fixture.keyring.killBus()
     await #expect(throws: SecretServiceError.noSessionBus) { try await fixture.client.collections() }
   }
 
   @Test func `A stopped service times out and is of use again when it goes on`() async throws {
-    let fixture = try await KeyringWithItem()
     fixture.keyring.stopDaemon()
     // Connected; only what cannot succeed is given so little time.
     await #expect(throws: SecretServiceError.timedOut) {
@@ -67,7 +61,6 @@ struct MisbehavingServiceTests {
   }
 
   @Test func `A service that dies while a call waits for it is gone`() async throws {
-    let fixture = try await KeyringWithItem()
     fixture.keyring.stopDaemon()
     let call = Task { try await fixture.client.secrets(of: [fixture.item]) }
     // Whether the call was sent already or not, the answer is the same.
@@ -77,7 +70,6 @@ struct MisbehavingServiceTests {
   }
 
   @Test func `A cancelled task goes on at once`() async throws {
-    let fixture = try await KeyringWithItem(timeout: .seconds(600))
     fixture.keyring.stopDaemon()
     let call = Task { try await fixture.client.secrets(of: [fixture.item]) }
     await Task.yield()

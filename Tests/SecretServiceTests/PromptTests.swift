@@ -14,9 +14,7 @@ struct PromptTests {
   }
 
   @Test func `An answered prompt unlocks the collection`() async throws {
-    let service = try FakeService(["Unlock": unlockWithPrompt])
-    let client = service.client()
-    let collection = try await client.collection().path
+    let (service, client, collection) = try await FakeService.connected(["Unlock": unlockWithPrompt])
     async let unlocked: Void = client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(300)))
     try await shown(service)
     // Other calls do not wait for the user.
@@ -26,9 +24,7 @@ struct PromptTests {
   }
 
   @Test func `A dismissed prompt is an error of its own`() async throws {
-    let service = try FakeService(["Unlock": unlockWithPrompt])
-    let client = service.client()
-    let collection = try await client.collection().path
+    let (service, client, collection) = try await FakeService.connected(["Unlock": unlockWithPrompt])
     let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(300))) }
     try await shown(service)
     service.completePrompt(dismissed: true, .objectPaths([]))
@@ -36,9 +32,7 @@ struct PromptTests {
   }
 
   @Test func `A prompt that nobody answers is abandoned and never dismissed`() async throws {
-    let service = try FakeService(["Unlock": unlockWithPrompt])
-    let client = service.client()
-    let collection = try await client.collection().path
+    let (service, client, collection) = try await FakeService.connected(["Unlock": unlockWithPrompt])
     await #expect(throws: SecretServiceError.timedOut) {
       try await client.unlock(collection, prompt: .allowed(waitingUpTo: .milliseconds(200)))
     }
@@ -94,14 +88,12 @@ struct PromptTests {
   }
 
   @Test func `Without permission no prompt is shown`() async throws {
-    let service = try FakeService([
+    let (service, client, collection) = try await FakeService.connected([
       "Unlock": unlockWithPrompt,
       "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)]),
       "Delete": .reply([.objectPath(FakeService.prompt)]),
       "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
     ])
-    let client = service.client()
-    let collection = try await client.collection().path
     let found = try #require(await client.search([:], in: collection).unlocked.first)
     await #expect(throws: SecretServiceError.collectionLocked) { try await client.unlock(collection) }
     await #expect(throws: SecretServiceError.promptRequired) { try await client.delete(found) }
@@ -113,11 +105,9 @@ struct PromptTests {
   }
 
   @Test func `A service that makes items by prompt gives the item's path`() async throws {
-    let service = try FakeService([
+    let (service, client, collection) = try await FakeService.connected([
       "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)])
     ])
-    let client = service.client()
-    let collection = try await client.collection().path
     async let created = client.create(
       label: "", attributes: [:], secret: SecretBytes(copying: [1]), in: collection,
       prompt: .allowed(waitingUpTo: .seconds(300)))
@@ -152,7 +142,7 @@ struct PromptTests {
   @Test func `Changes that a service answers by prompts come in bursts, with time to save in between`()
     async throws
   {
-    let service = try FakeService([
+    let (service, client, collection) = try await FakeService.connected([
       "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)]),
       "Delete": .reply([.objectPath(FakeService.prompt)]), "SetSecret": .reply([]),
       "GetAll": .reply([
@@ -160,8 +150,6 @@ struct PromptTests {
       ]),
       "Prompt": .completion(.objectPath(item)),
     ])
-    let client = service.client()
-    let collection = try await client.collection().path
     let start = ContinuousClock.now
     var count = 0
     while count < 10 || ContinuousClock.now - start < .milliseconds(400) {
@@ -188,11 +176,9 @@ struct PromptTests {
   }
 
   @Test func `The time to save begins when the person has answered`() async throws {
-    let service = try FakeService([
+    let (service, client, collection) = try await FakeService.connected([
       "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)])
     ])
-    let client = service.client()
-    let collection = try await client.collection().path
     @Sendable func create() async throws {
       _ = try await client.create(
         label: "", attributes: [:], secret: SecretBytes(copying: [1]), in: collection,

@@ -92,14 +92,12 @@ struct HostileJSONTests {
   private func expectDamage(_ text: String, _ reason: String) { expectDamage(Data(text.utf8), reason) }
 
   private func expectDamage(_ json: Data, _ reason: String) {
-    let error = #expect(throws: CacheError.self) { try CacheDocument(json: json) }
-    #expect(error?.code == .damaged)
+    let error = #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json: json) }
     #expect(error?.message.contains(reason) == true)
   }
 
   private func expectBadAnswer(_ text: String, _ reason: String) {
-    let error = #expect(throws: CacheError.self) { try TokenResponse(json: Data(text.utf8)) }
-    #expect(error?.code == .invalidResponse)
+    let error = #expect(throws: CacheError(.invalidResponse, "")) { try TokenResponse(json: Data(text.utf8)) }
     #expect(error?.message.contains(reason) == true)
   }
 }

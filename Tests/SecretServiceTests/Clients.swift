@@ -1,0 +1,38 @@
+import SecretService
+import TestSupport
+import Testing
+
+extension FakeService {
+  /// It allows the plain session, which is all that this service has.
+  func client(timeout: Duration = .seconds(300)) -> SecretServiceClient {
+    SecretServiceClient(busAddress: keyring.busAddress, timeout: timeout, allowsPlainSession: true)
+  }
+}
+
+extension FakeService {
+  /// A service that gives these answers, a client of it, and the path of its collection.
+  static func connected(
+    _ answers: [String: Answer]
+  ) async throws -> (FakeService, SecretServiceClient, ObjectPath) {
+    let service = try FakeService(answers)
+    let client = service.client()
+    return (service, client, try await client.collection().path)
+  }
+}
+
+extension SecretServiceClient {
+  /// Makes an item, in the default collection unless another is named.
+  func create(
+    _ attributes: [String: String], _ secret: [UInt8] = [1], label: String = "Item",
+    in collection: ObjectPath? = nil
+  ) async throws -> ObjectPath {
+    let collection = if let collection { collection } else { try await self.collection().path }
+    return try await create(
+      label: label, attributes: attributes, secret: SecretBytes(copying: secret), in: collection)
+  }
+
+  /// What an item holds.
+  func bytes(of item: ObjectPath) async throws -> [UInt8] {
+    try #require(await secrets(of: [item])[item]).withUnsafeBytes { Array($0) }
+  }
+}
