@@ -57,7 +57,7 @@ final class Fixture: SharedStoreFixture {
   func newStore(timeout: Duration) throws -> any CacheStore { try store(timeout: timeout) }
 
   func generation(of store: any CacheStore, after previous: UInt64?) async -> UInt64? {
-    for _ in 0..<12_000 {
+    for _ in 0..<120_000 {
       if let generation = store.generation(of: group), generation != previous { return generation }
       try? await Task.sleep(for: .milliseconds(5))
     }

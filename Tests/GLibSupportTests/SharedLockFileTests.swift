@@ -187,7 +187,7 @@ struct SharedLockFileTests {
     #expect(try scratch.open().generation == file.generation)
   }
 
-  @Test func `A file that is not whole, and locked by another process, holds no reader up`() throws {
+  @Test func `A file that is not whole, and locked by another process, holds no reader up`() async throws {
     _ = try scratch.open()
     scratch.write("")
     let holder = try HeldLock(on: scratch.lockFile)
@@ -198,7 +198,7 @@ struct SharedLockFileTests {
     // Who has the lock puts the file right, and who only reads does it a second later at most.
     let other = try scratch.open()
     holder.release()
-    while file.generation % 2 == 1 { usleep(1000) }
+    try await eventually { file.generation % 2 == 0 }
     try other.write()
     #expect(file.generation == other.generation)
   }
@@ -225,7 +225,7 @@ struct SharedLockFileTests {
     }
   }
 
-  @Test func `A file that was deleted is made again with another number`() throws {
+  @Test func `A file that was deleted is made again with another number`() async throws {
     let file = try scratch.open()
     let other = try scratch.open()
     let before = file.generation
@@ -238,7 +238,7 @@ struct SharedLockFileTests {
     try file.write()
     #expect(again.generation == file.generation)
     // The old file's number is not trusted for longer than a second.
-    while other.generation == before { usleep(1000) }
+    try await eventually { other.generation != before }
     #expect(other.generation % 2 == 1)
     try other.locked {}
     #expect(other.generation == file.generation)

@@ -144,7 +144,7 @@ struct DeviceCodeTests {
     let task = Mutex<Task<AuthenticationResult, any Error>?>(nil)
     test.clock.onWait.withLock {
       $0 = { _ in
-        while task.withLock({ $0 == nil }) { await Task.yield() }
+        try? await eventually { task.withLock { $0 != nil } }
         task.withLock { $0?.cancel() }
       }
     }

@@ -484,7 +484,7 @@ struct OwnSchemeTests {
   @Test func `The answer that the system hands over ends the sign-in, once`() async throws {
     let test = try client()
     test.browser.person { _ in
-      try? await Task.sleep(for: .seconds(60))
+      try? await Task.sleep(for: .seconds(600))
       return [:]
     }
     let signIn = Task { try await test.signIn() }
@@ -516,7 +516,7 @@ struct OwnSchemeTests {
   @Test(.conformance(14)) func `And so does the end of the task`() async throws {
     let test = try client()
     test.browser.person { _ throws(IdentityError) in
-      try? await Task.sleep(for: .seconds(60))
+      try? await Task.sleep(for: .seconds(600))
       throw IdentityError(.cancelled, "")
     }
     let signIn = Task { try await test.signIn() }
