@@ -86,13 +86,13 @@ public final class PrivateKeyring: Sendable {
     }
     var child = try start()
     var ends = 0
-    let cancellable = Cancellable(timeout: .seconds(120))
+    let cancellable = Cancellable(timeout: .seconds(300))
     let connection = try BusConnection(address: busAddress, cancellable)
     while !cancellable.isPastDeadline {
-      let answer = try connection.call(
+      let answer = try? connection.call(
         "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner",
         [.string("org.freedesktop.secrets")], reply: "(b)", cancellable)
-      if answer[0].boolean == true, provider.isReady(on: connection, unlocked: unlocked, cancellable) {
+      if answer?[0].boolean == true, provider.isReady(on: connection, unlocked: unlocked, cancellable) {
         return
       }
       // KWallet ends when the bus has not yet seen that the one before it is gone.
