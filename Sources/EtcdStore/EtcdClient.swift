@@ -66,39 +66,39 @@ final class EtcdClient: Sendable {
     let began = ContinuousClock.now
     var patience = Self.patience
     var pause = Duration.milliseconds(50)
-    var isUnanswered = false
+    var outcomeIsUnknown = false
     while true {
-      var problems: [EndpointProblem] = []
+      var problems: [EtcdFailure] = []
       let (first, known) = state.withLock { ($0.preferred, $0.revision) }
       for offset in endpoints.indices {
         let index = (first + offset) % endpoints.count
         let remaining = deadline - .now
         guard remaining > .zero else { break }
         let limit = endpoints.count == 1 ? remaining : min(remaining, patience)
-        do throws(EndpointProblem) {
+        do throws(EtcdFailure) {
           let answer = try await attempt(
             method, body, at: endpoints[index], until: ContinuousClock.now + limit)
           // Other methods tell what a member knows, and it may be behind.
           try take(answer, from: index, noOlderThan: method.hasPrefix("kv/") ? known : nil)
           return answer
         } catch {
-          isUnanswered = isUnanswered || error.isUnanswered
+          outcomeIsUnknown = outcomeIsUnknown || error.outcomeIsUnknown
           if error.isFinal {
-            throw EtcdFailure(cause: error.cause, mayHaveHappened: isUnanswered)
+            throw EtcdFailure(cause: error.cause, outcomeIsUnknown: outcomeIsUnknown)
           }
           problems.append(error)
         }
       }
       let mayRecover =
-        problems.contains { $0.mayPass }
-        || problems.contains { $0.mayComeBack } && ContinuousClock.now - began < Self.grace
+        problems.contains { $0.isTransient }
+        || problems.contains { $0.mayBeRestarting } && ContinuousClock.now - began < Self.grace
       guard mayRecover, ContinuousClock.now + pause < deadline else {
-        throw EtcdFailure(cause: Self.cause(of: problems), mayHaveHappened: isUnanswered)
+        throw EtcdFailure(cause: Self.cause(of: problems), outcomeIsUnknown: outcomeIsUnknown)
       }
       do {
         try await Task.sleep(for: pause * Double.random(in: 0.5...1))
       } catch {
-        throw EtcdFailure(cause: .cancelled, mayHaveHappened: isUnanswered)
+        throw EtcdFailure(cause: .cancelled, outcomeIsUnknown: outcomeIsUnknown)
       }
       pause = min(pause * 2, .seconds(1))
       patience = min(patience * 2, Self.maximumPatience)
@@ -112,21 +112,16 @@ final class EtcdClient: Sendable {
     _ method: String, _ message: JSONObject, _ receive: @escaping @Sendable (Data) -> Bool
   ) async throws(EtcdFailure) -> Bool {
     let endpoint = endpoints[state.withLock(\.preferred)]
-    do throws(EndpointProblem) {
-      let token = try await token(at: endpoint, until: .now + Self.patience)
-      let body = try json(message, at: endpoint)
-      let request = request(method, body, token, to: endpoint, within: .seconds(900))
-      do {
-        let head = try await transport.stream(request, receive)
-        if head.status == .unauthorized { session?.forget(token) }
-        return true
-      } catch .invalidRequest {
-        return false
-      } catch {
-        throw EndpointProblem(error, at: endpoint)
-      }
+    let token = try await token(at: endpoint, until: .now + Self.patience)
+    let request = request(method, try Self.json(message), token, to: endpoint, within: .seconds(900))
+    do {
+      let head = try await transport.stream(request, receive)
+      if head.status == .unauthorized { session?.forget(token) }
+      return true
+    } catch .invalidRequest {
+      return false
     } catch {
-      throw EtcdFailure(cause: error.cause)
+      throw EtcdFailure(error, at: endpoint)
     }
   }
 
@@ -135,9 +130,9 @@ final class EtcdClient: Sendable {
     state.withLock { $0.preferred = ($0.preferred + 1) % endpoints.count }
   }
 
-  private static func cause(of problems: [EndpointProblem]) -> EtcdFailure.Cause {
+  private static func cause(of problems: [EtcdFailure]) -> EtcdFailure.Cause {
     if problems.allSatisfy(\.isUnreachable), !problems.isEmpty { return .unreachable(problems.map(\.reason)) }
-    if !problems.contains(where: \.mayPass), let problem = problems.first(where: { !$0.isUnreachable }) {
+    if !problems.contains(where: \.isTransient), let problem = problems.first(where: { !$0.isUnreachable }) {
       return problem.cause
     }
     return .timedOut(problems.map(\.reason))
@@ -146,17 +141,17 @@ final class EtcdClient: Sendable {
   /// Asks one endpoint, and again where its token had run out.
   private func attempt(
     _ method: String, _ body: Data, at endpoint: EtcdEndpoint, until deadline: ContinuousClock.Instant
-  ) async throws(EndpointProblem) -> EtcdAnswer {
+  ) async throws(EtcdFailure) -> EtcdAnswer {
     var attempts = 0
     while true {
       attempts += 1
       let token = try await token(at: endpoint, until: deadline)
-      do throws(EndpointProblem) {
+      do throws(EtcdFailure) {
         let object = try await send(method, body, token, to: endpoint, until: deadline)
         do {
           return try EtcdAnswer(object)
         } catch {
-          throw EndpointProblem(error.cause, at: endpoint, isUnanswered: true)
+          throw EtcdFailure(error.cause, at: endpoint, outcomeIsUnknown: true)
         }
       } catch  where error.isStaleToken && session != nil && attempts < 4 {
         session?.forget(token)
@@ -166,20 +161,20 @@ final class EtcdClient: Sendable {
 
   private func token(
     at endpoint: EtcdEndpoint, until deadline: ContinuousClock.Instant
-  ) async throws(EndpointProblem) -> String? {
+  ) async throws(EtcdFailure) -> String? {
     guard let session else { return nil }
     return try await session.token(at: endpoint, within: deadline - .now) {
-      (name, password) throws(EndpointProblem) in
+      (name, password) throws(EtcdFailure) in
       let message: JSONObject = ["name": .string(name), "password": .string(password)]
       let body: JSONObject
-      do throws(EndpointProblem) {
+      do throws(EtcdFailure) {
         body = try await send(
-          "auth/authenticate", json(message, at: endpoint), nil, to: endpoint, until: deadline)
-      } catch  where error.saysThatNobodyIsAsked {
+          "auth/authenticate", Self.json(message), nil, to: endpoint, until: deadline)
+      } catch  where error.isAuthenticationDisabled {
         return nil
       }
       guard let token = body["token"]?.stringValue, HTTPField.isValidValue(token) else {
-        throw EndpointProblem(.malformed("it holds no token"), at: endpoint, isUnanswered: false)
+        throw EtcdFailure(.malformed("it holds no token"), at: endpoint, outcomeIsUnknown: false)
       }
       return token
     }
@@ -188,13 +183,13 @@ final class EtcdClient: Sendable {
   private func send(
     _ method: String, _ body: Data, _ token: String?, to endpoint: EtcdEndpoint,
     until deadline: ContinuousClock.Instant
-  ) async throws(EndpointProblem) -> JSONObject {
+  ) async throws(EtcdFailure) -> JSONObject {
     let response: HTTPTransportResponse
     do {
       response = try await transport.send(
         request(method, body, token, to: endpoint, within: max(deadline - .now, .zero)))
     } catch {
-      throw EndpointProblem(error, at: endpoint)
+      throw EtcdFailure(error, at: endpoint)
     }
     let object: JSONObject
     do {
@@ -203,14 +198,14 @@ final class EtcdClient: Sendable {
       // Such as the page of a proxy.
       let reason =
         response.head.status == .ok ? error.cause : .malformed("its status is \(response.head.status.code)")
-      throw EndpointProblem(reason, at: endpoint, isUnanswered: true)
+      throw EtcdFailure(reason, at: endpoint, outcomeIsUnknown: true)
     }
     guard response.head.status == .ok else {
       guard case .integer? = object["code"] else {
-        throw EndpointProblem(
-          .malformed("its status is \(response.head.status.code)"), at: endpoint, isUnanswered: true)
+        throw EtcdFailure(
+          .malformed("its status is \(response.head.status.code)"), at: endpoint, outcomeIsUnknown: true)
       }
-      throw EndpointProblem(error: object, at: endpoint)
+      throw EtcdFailure(error: object, at: endpoint)
     }
     return object
   }
@@ -229,14 +224,6 @@ final class EtcdClient: Sendable {
 
   private let hasLeader = HTTPField.Name("Grpc-Metadata-hasleader")
 
-  private func json(_ message: JSONObject, at endpoint: EtcdEndpoint) throws(EndpointProblem) -> Data {
-    do {
-      return try Self.json(message)
-    } catch {
-      throw EndpointProblem(error.cause, at: endpoint, isUnanswered: false)
-    }
-  }
-
   private static func json(_ message: JSONObject) throws(EtcdFailure) -> Data {
     do {
       return Data(try JSONValue.object(message).json(within: .cache))
@@ -248,7 +235,7 @@ final class EtcdClient: Sendable {
   /// Takes note of who answered. Two clusters must not be taken for one, nor what was for what is.
   private func take(
     _ answer: EtcdAnswer, from index: Int, noOlderThan known: Int64?
-  ) throws(EndpointProblem) {
+  ) throws(EtcdFailure) {
     let endpoint = endpoints[index]
     let cause: EtcdFailure.Cause? = state.withLock { state in
       guard state.cluster == nil || state.cluster == answer.cluster else {
@@ -262,6 +249,6 @@ final class EtcdClient: Sendable {
       state.preferred = index
       return nil
     }
-    if let cause { throw EndpointProblem(cause, at: endpoint, isUnanswered: true) }
+    if let cause { throw EtcdFailure(cause, at: endpoint, outcomeIsUnknown: true) }
   }
 }

@@ -25,15 +25,19 @@ package struct EtcdFailure: Error {
 
   let cause: Cause
   /// Whether etcd may have carried the request out all the same.
-  var mayHaveHappened = false
+  let outcomeIsUnknown: Bool
+  /// A sentence that names the endpoint, for the failure of one.
+  var reason = ""
+  /// Whether the endpoint may be a member that is being started.
+  var mayBeRestarting = false
 
   static func malformed(_ reason: String) -> EtcdFailure { EtcdFailure(cause: .malformed(reason)) }
 
-  static let cancelled = EtcdFailure(cause: .cancelled, mayHaveHappened: true)
+  static let cancelled = EtcdFailure(cause: .cancelled, outcomeIsUnknown: true)
 
-  init(cause: Cause, mayHaveHappened: Bool = false) {
+  init(cause: Cause, outcomeIsUnknown: Bool = false) {
     self.cause = cause
-    self.mayHaveHappened = mayHaveHappened
+    self.outcomeIsUnknown = outcomeIsUnknown
   }
 
   /// Whether the network or the cluster is down.
@@ -45,6 +49,45 @@ package struct EtcdFailure: Error {
     case .unreachable(let reasons), .timedOut(let reasons): Self.list(reasons)
     default: nil
     }
+  }
+
+  /// Whether the other endpoints would fail in the same way.
+  var isFinal: Bool {
+    switch cause {
+    case .password, .otherCluster, .answerTooLarge, .cancelled: true
+    case .refused: !isTransient
+    case .unreachable, .timedOut, .malformed, .behind: false
+    }
+  }
+
+  /// Whether no etcd answers at the endpoint.
+  var isUnreachable: Bool { if case .unreachable = cause { true } else { false } }
+
+  /// Whether the same endpoint may answer a moment later.
+  var isTransient: Bool {
+    switch cause {
+    case .timedOut: true
+    // No leader, a change of leaders, a member that ends; too much to do.
+    case .refused(let code, let message):
+      [1, 2, 4, 10, 13, 14].contains(code) || message.contains("too many requests")
+    default: false
+    }
+  }
+
+  /// Whether the user's token is no longer valid, or one is required by now.
+  var isStaleToken: Bool {
+    guard case .refused(let code, let message) = cause else { return false }
+    return code == 16 || message.contains("user name is empty") || message.contains("auth store is old")
+  }
+
+  var isAuthenticationDisabled: Bool {
+    guard case .refused(_, let message) = cause else { return false }
+    return message.contains("authentication is not enabled")
+  }
+
+  var isLeaseNotFound: Bool {
+    guard case .refused(_, let message) = cause else { return false }
+    return message.contains("lease not found")
   }
 
   /// Whether a smaller page may be taken.
@@ -61,7 +104,7 @@ package struct EtcdFailure: Error {
   func cacheError(writing: Bool) -> CacheError {
     let (code, message, advice) = explanation
     let unknown = "Nobody can tell whether it was written: look before you do it again."
-    let told = writing && mayHaveHappened ? [message, unknown].joined(separator: " ") : message
+    let told = writing && outcomeIsUnknown ? [message, unknown].joined(separator: " ") : message
     return CacheError(code, told, advice: advice, underlyingError: self)
   }
 
@@ -157,4 +200,48 @@ package struct EtcdFailure: Error {
         $0.isASCII && $0.value >= 0x20 && $0.value != 0x7f ? Character($0) : "?"
       })
   }
+}
+
+extension EtcdFailure {
+  /// An answer of one endpoint that is of no use.
+  init(_ cause: Cause, at endpoint: EtcdEndpoint, outcomeIsUnknown: Bool) {
+    self.init(cause: cause, outcomeIsUnknown: outcomeIsUnknown)
+    reason = "\(endpoint) gives answers that make no sense."
+  }
+
+  /// An endpoint that gave no answer.
+  init(_ error: HTTPTransportError, at endpoint: EtcdEndpoint) {
+    switch error {
+    case .cancelled: self.init(.cancelled, at: endpoint, outcomeIsUnknown: true)
+    case .responseTooLarge: self.init(.answerTooLarge, at: endpoint, outcomeIsUnknown: true)
+    case .malformedResponse:
+      self.init(.malformed("what came is no HTTP"), at: endpoint, outcomeIsUnknown: true)
+    case .timedOut:
+      self.init(cause: .timedOut([]), outcomeIsUnknown: true)
+      reason = "\(endpoint) kept silent."
+    case .connectionLost(let text):
+      self.init(cause: .timedOut([text]), outcomeIsUnknown: true)
+      reason = Self.sentence(text)
+    case .invalidConfiguration(let text), .invalidRequest(let text), .cannotFindHost(let text),
+      .untrustedServer(let text):
+      self.init(cause: .unreachable([text]))
+      reason = Self.sentence(text)
+    case .cannotConnect(let text):
+      // Without TLS nobody knows how far it came.
+      self.init(cause: .unreachable([text]), outcomeIsUnknown: true)
+      reason = Self.sentence(text)
+      mayBeRestarting = true
+    }
+  }
+
+  /// What etcd says in place of an answer: the code of gRPC and a text.
+  init(error: JSONObject, at endpoint: EtcdEndpoint) {
+    let code: Int64 = if case .integer(let code)? = error["code"] { code } else { 2 }
+    let message = (error["error"] ?? error["message"])?.stringValue ?? ""
+    let cause = Cause.refused(code: code, message: message)
+    self.init(cause: cause, outcomeIsUnknown: EtcdFailure(cause: cause).isTransient)
+    reason = Self.sentence("\(endpoint): \(Self.printable(message))")
+  }
+
+  private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
 }

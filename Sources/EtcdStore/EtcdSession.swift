@@ -37,23 +37,23 @@ final class EtcdSession: Sendable {
   /// The token; `nil` where etcd asks for none.
   func token(
     at endpoint: EtcdEndpoint, within timeout: Duration,
-    _ authenticate: (_ name: String, _ password: String) async throws(EndpointProblem) -> String?
-  ) async throws(EndpointProblem) -> String? {
+    _ authenticate: (_ name: String, _ password: String) async throws(EtcdFailure) -> String?
+  ) async throws(EtcdFailure) -> String? {
     let known = state.withLock { ($0.token, $0.isKnown) }
     if known.1 { return known.0 }
     let deadline = ContinuousClock.now + timeout
     return try await turns.run(timeout: timeout) { error in
-      EndpointProblem(
-        .password(error.code, error.message, advice: error.advice), at: endpoint, isUnanswered: false)
-    } work: { () async throws(EndpointProblem) -> String? in
+      EtcdFailure(
+        .password(error.code, error.message, advice: error.advice), at: endpoint, outcomeIsUnknown: false)
+    } work: { () async throws(EtcdFailure) -> String? in
       let known = state.withLock { ($0.token, $0.isKnown) }
       if known.1 { return known.0 }
       let password: SecretBytes
       do throws(CacheError) {
         password = try await self.password(within: deadline - .now)
       } catch {
-        throw EndpointProblem(
-          .password(error.code, error.message, advice: error.advice), at: endpoint, isUnanswered: false)
+        throw EtcdFailure(
+          .password(error.code, error.message, advice: error.advice), at: endpoint, outcomeIsUnknown: false)
       }
       let text = unsafe password.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
       let token = try await authenticate(user.name, text)

@@ -134,7 +134,7 @@ struct EtcdUpdate<Result: Sendable> {
       guard let writer, writer.value == id else { return false }
       take(plan, at: writer.modRevision, snapshot.keys)
       return true
-    } catch  where error.saysThatTheLeaseIsGone {
+    } catch  where error.isLeaseNotFound {
       // The lease is gone, as after a backup was restored.
       group.lease = nil
       return false
@@ -178,13 +178,8 @@ struct EtcdUpdate<Result: Sendable> {
 }
 
 extension EtcdFailure {
-  fileprivate var saysThatTheLeaseIsGone: Bool {
-    guard case .refused(_, let message) = cause else { return false }
-    return message.contains("lease not found")
-  }
-
   /// The error of a call that has sent something, and cannot know what became of it.
   fileprivate var unsettled: CacheError {
-    EtcdFailure(cause: cause, mayHaveHappened: true).cacheError(writing: true)
+    EtcdFailure(cause: cause, outcomeIsUnknown: true).cacheError(writing: true)
   }
 }

@@ -79,7 +79,7 @@ struct UserTests {
       })
     let session = EtcdSession(user, environment: [:], busAddress: nil)
     let endpoint = try EtcdEndpoint("https://localhost:1")
-    let problem = await #expect(throws: EndpointProblem.self) {
+    let problem = await #expect(throws: EtcdFailure.self) {
       _ = try await session.token(at: endpoint, within: .milliseconds(100)) { _, _ in "token" }
     }
     end.signal()
