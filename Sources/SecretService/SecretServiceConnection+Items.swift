@@ -11,15 +11,26 @@ extension SecretServiceConnection {
     _ attributes: [String: String], in collection: ObjectPath?, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> FoundItems {
     try withSession(of: collection, cancellable) { (session) throws(SecretServiceError) in
-      let found = try session.search(attributes, in: collection, cancellable)
+      func search() throws(SecretServiceError) -> FoundItems {
+        let answer = try session.call(
+          ServiceInterface.service, "SearchItems", at: ServiceInterface.servicePath, on: .service,
+          [.dictionary(attributes)], reply: "(aoao)", cancellable)
+        guard let unlocked = answer[0].strings, let locked = answer[1].strings else {
+          throw .malformedAnswer("SearchItems")
+        }
+        func wanted(_ paths: [String]) -> [ObjectPath] {
+          let all = paths.map { ObjectPath(path: $0, owner: session.owner) }
+          guard let collection else { return all }
+          return all.filter { $0.isInside(collection) }
+        }
+        return FoundItems(unlocked: wanted(unlocked), locked: wanted(locked))
+      }
+      let found = try search()
       guard let collection, found.unlocked.isEmpty, found.locked.isEmpty else { return found }
       // Some services show nothing of what is locked.
-      let target = CallTarget.collection(name: collection.lastElement)
-      if try session.isLocked(collection.path, ServiceInterface.collection, target, cancellable) {
-        throw .collectionLocked
-      }
+      if try isLocked(collection, cancellable) { throw .collectionLocked }
       // Somebody may have unlocked it since it was searched.
-      return try session.search(attributes, in: collection, cancellable)
+      return try search()
     }
   }
 
@@ -42,13 +53,18 @@ extension SecretServiceConnection {
     try withSession(cancellable) { (session) throws(SecretServiceError) in
       if paths.contains(where: { $0.owner != session.owner }) { throw .serviceGone }
       if paths.isEmpty { return [:] }
-      let secrets = try session.secrets(of: paths.map(\.path), cancellable)
-      var result: [ObjectPath: SecretBytes] = [:]
-      for path in paths {
-        if let secret = secrets[path.path] {
-          result[path] = secret
-          continue
-        }
+      let answer = try session.call(
+        ServiceInterface.service, "GetSecrets", at: ServiceInterface.servicePath, on: .service,
+        [.objectPaths(paths.map(\.path)), .objectPath(session.path)], reply: "(a{o(oayays)})", cancellable)
+      let wanted = Set(paths)
+      var secrets: [ObjectPath: SecretBytes] = [:]
+      for entry in answer[0].children.map(\.children) {
+        guard let path = entry[0].string.map({ ObjectPath(path: $0, owner: session.owner) }),
+          wanted.contains(path)
+        else { continue }
+        secrets[path] = try session.decode(entry[1])
+      }
+      for path in paths where secrets[path] == nil {
         // GetSecrets leaves out locked items without a word. One that is there was locked then.
         do throws(SecretServiceError) {
           _ = try session.isLocked(path.path, ServiceInterface.item, .item, cancellable)
@@ -57,7 +73,7 @@ extension SecretServiceConnection {
         }
         throw .collectionLocked
       }
-      return result
+      return secrets
     }
   }
 
@@ -65,21 +81,52 @@ extension SecretServiceConnection {
     _ path: ObjectPath, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> ItemProperties {
     try withSession(of: path, cancellable) { (session) throws(SecretServiceError) in
-      try session.item(path, cancellable)
+      let answer = try session.call(
+        ServiceInterface.properties, "GetAll", at: path.path, on: .item, [.string(ServiceInterface.item)],
+        reply: "(a{sv})", cancellable)
+      guard let properties = answer[0].properties, let isLocked = properties["Locked"]?.boolean
+      else { throw .malformedAnswer("GetAll") }
+      guard let attributes = properties["Attributes"]?.dictionary, let label = properties["Label"]?.string
+      else {
+        // Of a locked item oo7 tells nothing else.
+        throw isLocked ? .collectionLocked : .malformedAnswer("GetAll")
+      }
+      if attributes[ServiceInterface.contentType] == nil {
+        session.keepsChanges.store(true, ordering: .relaxed)
+      }
+      if attributes[ServiceInterface.entry] != nil { session.isKeePassXC.store(true, ordering: .relaxed) }
+      return ItemProperties(
+        path: path, attributes: attributes, label: label,
+        created: properties["Created"]?.uint64 ?? 0, modified: properties["Modified"]?.uint64 ?? 0,
+        isLocked: isLocked)
     }
   }
 
-  /// Makes a new item, even where one with the same attributes exists.
+  /// Makes a new item, in place of those with the same attributes if it is `replacing` them.
   package func create(
-    label: String, attributes: [String: String], secret: SecretBytes, in collection: ObjectPath,
-    prompt: Bool, _ cancellable: Cancellable
+    label: String, attributes: [String: String], secret: SecretBytes, replacing: Bool = false,
+    in collection: ObjectPath, prompt: Bool, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> ObjectPath {
     try secret.checkSize()
+    let properties = Variant.properties([
+      "\(ServiceInterface.item).Label": .string(label),
+      "\(ServiceInterface.item).Attributes": .dictionary(attributes),
+    ])
     return try withSession(of: collection, cancellable) { (session) throws(SecretServiceError) in
-      try session.create(
-        label: label, attributes: attributes, secret: secret, replacing: false, in: collection,
-        prompt: prompt,
-        cancellable)
+      try session.change { () throws(SecretServiceError) in
+        let answer = try session.call(
+          ServiceInterface.collection, "CreateItem", at: collection.path,
+          on: .collection(name: collection.lastElement),
+          [properties, session.encode(secret), .boolean(replacing)], reply: "(oo)", cancellable)
+        var path = answer[0].string
+        if let promptPath = answer[1].string, promptPath != ServiceInterface.noPath {
+          guard prompt else { throw .promptRequired }
+          session.isKeePassXC.store(true, ordering: .relaxed)
+          path = try session.prompt(promptPath, cancellable).string
+        }
+        guard let path, path != ServiceInterface.noPath else { throw .malformedAnswer("CreateItem") }
+        return ObjectPath(path: path, owner: session.owner)
+      }
     }
   }
 
@@ -95,9 +142,9 @@ extension SecretServiceConnection {
     try secret.checkSize()
     return try withSession(of: path, cancellable) { (session) throws(SecretServiceError) in
       if !session.keepsChanges.load(ordering: .relaxed) {
-        let item = try session.item(path, cancellable)
+        let item = try item(path, cancellable)
         if item.attributes[ServiceInterface.contentType] != nil {
-          return try session.create(
+          return try create(
             label: item.label, attributes: item.attributes, secret: secret, replacing: true,
             in: path.collection, prompt: false, cancellable)
         }
@@ -147,80 +194,6 @@ extension ServiceSession {
     let value = try property("Locked", of: interface, at: path, on: target, cancellable)
     guard let isLocked = value.boolean else { throw .malformedAnswer("Locked") }
     return isLocked
-  }
-
-  fileprivate func item(
-    _ path: ObjectPath, _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> ItemProperties {
-    let answer = try call(
-      ServiceInterface.properties, "GetAll", at: path.path, on: .item, [.string(ServiceInterface.item)],
-      reply: "(a{sv})", cancellable)
-    guard let properties = answer[0].properties, let isLocked = properties["Locked"]?.boolean
-    else { throw .malformedAnswer("GetAll") }
-    guard let attributes = properties["Attributes"]?.dictionary, let label = properties["Label"]?.string
-    else {
-      // Of a locked item oo7 tells nothing else.
-      throw isLocked ? .collectionLocked : .malformedAnswer("GetAll")
-    }
-    if attributes[ServiceInterface.contentType] == nil { keepsChanges.store(true, ordering: .relaxed) }
-    if attributes[ServiceInterface.entry] != nil { isKeePassXC.store(true, ordering: .relaxed) }
-    return ItemProperties(
-      path: path, attributes: attributes, label: label,
-      created: properties["Created"]?.uint64 ?? 0, modified: properties["Modified"]?.uint64 ?? 0,
-      isLocked: isLocked)
-  }
-
-  /// Makes an item, in place of those with the same attributes if it is `replacing` them.
-  fileprivate func create(
-    label: String, attributes: [String: String], secret: SecretBytes, replacing: Bool,
-    in collection: ObjectPath, prompt: Bool, _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> ObjectPath {
-    let properties = Variant.properties([
-      "\(ServiceInterface.item).Label": .string(label),
-      "\(ServiceInterface.item).Attributes": .dictionary(attributes),
-    ])
-    return try change { () throws(SecretServiceError) in
-      let answer = try call(
-        ServiceInterface.collection, "CreateItem", at: collection.path,
-        on: .collection(name: collection.lastElement),
-        [properties, encode(secret), .boolean(replacing)], reply: "(oo)", cancellable)
-      var path = answer[0].string
-      if let promptPath = answer[1].string, promptPath != ServiceInterface.noPath {
-        guard prompt else { throw .promptRequired }
-        isKeePassXC.store(true, ordering: .relaxed)
-        path = try self.prompt(promptPath, cancellable).string
-      }
-      guard let path, path != ServiceInterface.noPath else { throw .malformedAnswer("CreateItem") }
-      return ObjectPath(path: path, owner: owner)
-    }
-  }
-
-  fileprivate func search(
-    _ attributes: [String: String], in collection: ObjectPath?, _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> FoundItems {
-    let answer = try call(
-      ServiceInterface.service, "SearchItems", at: ServiceInterface.servicePath, on: .service,
-      [.dictionary(attributes)], reply: "(aoao)", cancellable)
-    func wanted(_ paths: Variant) throws(SecretServiceError) -> [ObjectPath] {
-      guard let paths = paths.strings else { throw .malformedAnswer("SearchItems") }
-      let all = paths.map { ObjectPath(path: $0, owner: owner) }
-      guard let collection else { return all }
-      return all.filter { $0.isInside(collection) }
-    }
-    return FoundItems(unlocked: try wanted(answer[0]), locked: try wanted(answer[1]))
-  }
-
-  fileprivate func secrets(
-    of paths: [String], _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> [String: SecretBytes] {
-    let answer = try call(
-      ServiceInterface.service, "GetSecrets", at: ServiceInterface.servicePath, on: .service,
-      [.objectPaths(paths), .objectPath(path)], reply: "(a{o(oayays)})", cancellable)
-    var result: [String: SecretBytes] = [:]
-    for entry in answer[0].children.map(\.children) {
-      if let path = entry[0].string { result[path] = try decode(entry[1]) }
-    }
-    return result
   }
 }
 
