@@ -16,7 +16,9 @@ public import TokenCache
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
 public final class EncryptedFileCacheStore: SealedStore {
-  private let store: GroupStore<FileBackend>
+  private let directory: Result<StoreDirectory, CacheError>
+  private let keys: StoreKeys
+  private let store: GroupStore<StoreDirectory>
   private let writers: GroupWriters
 
   /// The files are in `llavero/sealed` in `$XDG_DATA_HOME`, or in `~/.local/share` where that is not set. The first
@@ -45,28 +47,43 @@ public final class EncryptedFileCacheStore: SealedStore {
       let lock = shellQuoted("\(path)/\(GroupFiles.lockName)")
       return try GroupWriter(
         directory: path, name: GroupFiles.lockName, variable: "XDG_DATA_HOME", label: "llavero.files.writes",
-        cancelled: FileBackend.cancelled,
+        cancelled: Self.cancelled,
         timedOut: CacheError(
-          .timedOut, FileBackend.late,
+          .timedOut, Self.late,
           advice: "Another process may hold its lock; \"fuser -v \(lock)\" says which."))
     }
+    (self.directory, self.keys) = (directory, keys)
     store = GroupStore(
-      FileBackend(directory: directory, keys: keys), writers, timeout: timeout, label: "llavero.files.reads")
+      writers, label: "llavero.files.reads", timeout: timeout, cancelled: Self.cancelled,
+      timedOut: CacheError(.timedOut, Self.late), retries: 0, unlocks: 8
+    ) { _ throws(CacheError) in
+      try directory.get()
+    } cacheError: {
+      $0
+    } unlock: { (failure) throws(CacheError) in
+      let isMissing = (failure.underlyingError as? StoreKeys.NotUnsealed)?.isMissing ?? false
+      try await keys.unsealing { (cancellable) throws(CacheError) in
+        try directory.get().unseal(makingStore: isMissing, cancellable)
+      }
+    }
   }
+
+  private static let cancelled = CacheError(.cancelled, "The call to the file store was cancelled.")
+  private static let late = "The file store did not answer in time."
 
   /// The directory of the store.
   ///
   /// - Throws: ``CacheError/Code/unavailable`` when the environment names none.
-  package func path() throws(CacheError) -> String { try store.backend.directory.get().path }
+  package func path() throws(CacheError) -> String { try directory.get().path }
 
   /// Who may use the files, by the file system that they are on or would be made on.
-  package func sharing() throws(CacheError) -> FileSharing { try store.backend.directory.get().sharing }
+  package func sharing() throws(CacheError) -> FileSharing { try directory.get().sharing }
 
   /// The directory of a group; of all groups for `nil`.
   ///
   /// - Throws: As ``path()`` does.
   package func path(of group: KeychainGroup?) throws(CacheError) -> String {
-    try store.backend.directory.get().path(of: group)
+    try directory.get().path(of: group)
   }
 
   /// Unseals the keys, as every call does that needs them.
@@ -117,47 +134,18 @@ public final class EncryptedFileCacheStore: SealedStore {
   /// - Returns: How many files were sealed again and how many could not be.
   /// - Throws: `CacheError` when the store cannot be opened or written.
   public func rekey(to source: KeySource? = nil) async throws(CacheError) -> RekeySummary {
-    try await store.unlocking { [writers, backend = store.backend] () async throws(CacheError) in
-      try await backend.keys.changing(to: source) { (cancellable) throws(CacheError) in
-        Result { () throws(CacheError) in
-          let directory = try backend.directory.get()
-          return try directory.change(to: source, cancellable) { (group, keys) throws(CacheError) in
-            guard let files = try directory.directory(of: group) else { return RekeySummary() }
-            return try writers.writer(of: group).locked { (turn) throws(CacheError) in
-              try GroupFiles(group, in: files, keys).reseal(turn)
-            }
+    try await keys.withKeys { [keys, writers, directory] () async throws(CacheError) in
+      try await keys.changing(to: source) { (cancellable) throws(CacheError) in
+        let directory = try directory.get()
+        return try directory.change(to: source, cancellable) { (group, keys) throws(CacheError) in
+          guard let files = try directory.directory(of: group) else { return RekeySummary() }
+          return try writers.writer(of: group).locked { (turn) throws(CacheError) in
+            try GroupFiles(group, in: files, keys).reseal(turn)
           }
         }
       }
-    }
-  }
-}
-
-/// Sealed files in one directory.
-private struct FileBackend: StoreBackend {
-  static let maximumRetries = 0
-  static let maximumUnlocks = 8
-  static let cancelled = CacheError(.cancelled, "The call to the file store was cancelled.")
-  static let late = "The file store did not answer in time."
-
-  let directory: Result<StoreDirectory, CacheError>
-  let keys: StoreKeys
-
-  var cancelled: CacheError { Self.cancelled }
-  var timedOut: CacheError { CacheError(.timedOut, Self.late) }
-
-  func job(_ cancellable: Cancellable) throws(CacheError) -> StoreDirectory { try directory.get() }
-
-  func disposition(of failure: CacheError) -> Disposition {
-    failure.underlyingError is StoreKeys.NotUnsealed ? .unlock : .fatal
-  }
-
-  func cacheError(_ failure: CacheError) -> CacheError { failure }
-
-  func unlock(_ failure: CacheError) async throws(CacheError) {
-    let isMissing = (failure.underlyingError as? StoreKeys.NotUnsealed)?.isMissing ?? false
-    try await keys.unsealing { [directory] (cancellable) throws(CacheError) in
-      try directory.get().unseal(makingStore: isMissing, cancellable)
+    } unsealing: { [directory] (cancellable) throws(CacheError) in
+      try directory.get().unseal(makingStore: false, cancellable)
     }
   }
 }

@@ -185,7 +185,7 @@ struct StoreDirectory {
   }
 }
 
-extension StoreDirectory: StoreJob {
+extension StoreDirectory: StoreBackend {
   /// `nil` where there is no store.
   typealias Version = GroupFindings?
 

@@ -6,7 +6,7 @@ import Synchronization
 import TokenCache
 
 /// One collection of the keyring while a blocking job runs: reads, writes and removes the items of groups.
-final class Keyring: StoreJob {
+final class Keyring: StoreBackend {
   /// Where the items of each shard are; of copies the newest first.
   typealias Version = [ShardID: [ObjectPath]]
 
@@ -77,7 +77,7 @@ final class Keyring: StoreJob {
       // What a later version left beside an item of this one does not hide it.
       for stranger in strangers where !isThere || stranger == .foreign { items.note(stranger) }
     }
-    let secrets = try secrets(found.map(\.item.path))
+    let secrets = try client.secrets(of: found.map(\.item.path), cancellable)
     for (item, shard) in found {
       guard let secret = secrets[item.path] else { continue }
       items.add(ShardCopy(path: item.path, modified: item.modified, secret: secret), to: shard)
@@ -100,7 +100,7 @@ final class Keyring: StoreJob {
   func isCurrent(
     _ last: Loaded<Version>, _ shards: [ShardID]
   ) throws(SecretServiceError) -> Bool {
-    let secrets = try secrets(shards.compactMap { last.version[$0]?.first })
+    let secrets = try client.secrets(of: shards.compactMap { last.version[$0]?.first }, cancellable)
     return shards.allSatisfy { shard in
       guard let path = last.version[shard]?.first, let secret = secrets[path] else { return false }
       return ShardCopy(path: path, secret: secret).document == last.contents.documents[shard]
@@ -168,7 +168,7 @@ final class Keyring: StoreJob {
     }
     for start in stride(from: 0, to: paths.count, by: step) {
       let end = min(start + step, paths.count)
-      let secrets = try secrets(Array(paths[start..<end]))
+      let secrets = try client.secrets(of: Array(paths[start..<end]), cancellable)
       // The last, which for most groups is all, on this thread.
       if end < paths.count { decoder.async { decode(secrets) } } else { decoder.sync { decode(secrets) } }
     }
@@ -234,7 +234,7 @@ final class Keyring: StoreJob {
       KeyringItem.Attribute.schema: KeyringItem.schema, KeyringItem.Attribute.group: group.name,
     ])
     if removal == .damaged {
-      let secrets = try secrets(candidates)
+      let secrets = try client.secrets(of: candidates, cancellable)
       candidates.removeAll { path in
         // An empty one is what KWallet leaves when it ends before it has written the secret.
         secrets[path].map { $0.count > 0 && ShardCopy(path: path, secret: $0).damage == nil } ?? true
@@ -279,10 +279,5 @@ final class Keyring: StoreJob {
       throw .itemsLocked(try client.search(wider, in: collection(), cancellable).locked)
     }
     return found.unlocked
-  }
-
-  /// Reads items in one call. Items that are gone are left out.
-  private func secrets(_ paths: [ObjectPath]) throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
-    try client.secrets(of: paths, cancellable)
   }
 }

@@ -16,7 +16,7 @@ public import TokenCache
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
 public final class KeyringCacheStore: CacheStore {
-  private let store: GroupStore<KeyringBackend>
+  private let store: GroupStore<Keyring>
   private let writers: GroupWriters
 
   /// - Parameters:
@@ -49,7 +49,10 @@ public final class KeyringCacheStore: CacheStore {
     let connection = SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlainSession)
     let access = KeyringAccess(connection, collection: collection, prompt: prompt, timeout: timeout)
     store = GroupStore(
-      KeyringBackend(access: access), writers, timeout: timeout, label: "llavero.keyring.reads")
+      writers, label: "llavero.keyring.reads", timeout: timeout, cancelled: KeyringAccess.cancelled,
+      timedOut: KeyringAccess.timedOut, retries: 1, unlocks: KeyringAccess.unlocks,
+      backend: { (cancellable) throws(SecretServiceError) in Keyring(access, cancellable) },
+      cacheError: access.cacheError, unlock: access.unlock)
   }
 
   public func groups() async throws(CacheError) -> [KeychainGroup] { try await store.groups() }
@@ -69,23 +72,4 @@ public final class KeyringCacheStore: CacheStore {
 
   /// Not by way of the generic store, whose code is not made for this backend: every lookup comes here.
   public func generation(of group: KeychainGroup) -> UInt64? { writers.generation(of: group) }
-}
-
-/// One collection of the keyring, in which each shard of a group is one item.
-private struct KeyringBackend: StoreBackend {
-  static let maximumRetries = 1
-  static let maximumUnlocks = KeyringAccess.maximumUnlocks
-
-  let access: KeyringAccess
-
-  var cancelled: CacheError { KeyringAccess.cancelled }
-  var timedOut: CacheError { KeyringAccess.timedOut }
-
-  func job(_ cancellable: Cancellable) -> Keyring { Keyring(access, cancellable) }
-
-  func disposition(of failure: SecretServiceError) -> Disposition { access.disposition(of: failure) }
-
-  func cacheError(_ failure: SecretServiceError) -> CacheError { access.cacheError(failure) }
-
-  func unlock(_ failure: SecretServiceError) async throws(CacheError) { try await access.unlock(failure) }
 }

@@ -26,7 +26,7 @@ public final class MSALExtensionsCacheStore: CacheStore {
   /// What the cache is called as a group; other groups are empty and cannot be written.
   public let group: KeychainGroup
 
-  private let store: GroupStore<PeerBackend>
+  private let store: GroupStore<PeerJob>
 
   /// - Parameters:
   ///   - peer: The cache to share.
@@ -61,8 +61,15 @@ public final class MSALExtensionsCacheStore: CacheStore {
         label: "llavero.peer.writes", cancelled: KeyringAccess.cancelled, timedOut: KeyringAccess.timedOut)
     }
     store = GroupStore(
-      PeerBackend(peer: peer, group: group, access: access, patience: patience), writers, timeout: timeout,
-      label: "llavero.peer.reads")
+      writers, label: "llavero.peer.reads", timeout: timeout, cancelled: KeyringAccess.cancelled,
+      timedOut: KeyringAccess.timedOut, retries: 2, unlocks: KeyringAccess.unlocks
+    ) { (cancellable) throws(CacheError) in
+      PeerJob(peer, as: group, access, patience: patience, cancellable)
+    } cacheError: {
+      $0
+    } unlock: { (failure) throws(CacheError) in
+      if let error = failure.underlyingError as? SecretServiceError { try await access.unlock(error) }
+    }
   }
 
   /// The cache's group, where there is a cache.
@@ -148,37 +155,5 @@ extension MSALExtensionsCacheStore {
       }
       return result
     }
-  }
-}
-
-/// Another program's cache, whose lock keeps other processes out.
-private struct PeerBackend: StoreBackend {
-  static let maximumRetries = 2
-  static let maximumUnlocks = KeyringAccess.maximumUnlocks
-
-  let peer: PeerCache
-  let group: KeychainGroup
-  let access: KeyringAccess
-  let patience: Duration
-
-  var cancelled: CacheError { KeyringAccess.cancelled }
-  var timedOut: CacheError { KeyringAccess.timedOut }
-
-  func job(_ cancellable: Cancellable) -> PeerJob {
-    PeerJob(peer, as: group, access, patience: patience, cancellable)
-  }
-
-  func disposition(of failure: CacheError) -> Disposition {
-    switch failure.underlyingError {
-    case is LockLost: .retry
-    case let error as SecretServiceError: access.disposition(of: error)
-    default: .fatal
-    }
-  }
-
-  func cacheError(_ failure: CacheError) -> CacheError { failure }
-
-  func unlock(_ failure: CacheError) async throws(CacheError) {
-    if let error = failure.underlyingError as? SecretServiceError { try await access.unlock(error) }
   }
 }

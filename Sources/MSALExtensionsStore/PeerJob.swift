@@ -5,7 +5,7 @@ import StoreSupport
 import TokenCache
 
 /// Reads and writes another program's cache, on a thread that may block.
-final class PeerJob: StoreJob {
+final class PeerJob: StoreBackend {
   private let peer: PeerCache
   private let group: KeychainGroup
   private let access: KeyringAccess
@@ -55,10 +55,6 @@ final class PeerJob: StoreJob {
     return Loaded(
       GroupContents(documents: documents, problems: [duplicate]), contents, unmerged: unmerged)
   }
-
-  func mayBeUnfinished(
-    _ loaded: Loaded<PeerContents>, of shards: ShardSelection, wasQuiet: Bool
-  ) throws(CacheError) -> Bool { false }
 
   func encode(
     _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
@@ -199,7 +195,9 @@ final class PeerJob: StoreJob {
 }
 
 /// The underlying error when another program removed a lock that was held.
-struct LockLost: Error {}
+struct LockLost: StoreFailure {
+  var disposition: Disposition { .retry }
+}
 
 extension CacheDocument {
   /// Whether the last token went. The account goes with it then: the other libraries know no state of having

@@ -1,4 +1,5 @@
 package import GLibSupport
+package import StoreSupport
 import Synchronization
 package import TokenCache
 
@@ -20,9 +21,10 @@ package final class StoreKeys: Sendable {
   }
 
   /// The underlying error when the keys have yet to be unsealed, here or again.
-  package struct NotUnsealed: Error {
+  package struct NotUnsealed: StoreFailure {
     /// Whether there is no store yet, which a write is to make.
     package let isMissing: Bool
+    package var disposition: Disposition { .unlock }
   }
 
   /// - Parameters:

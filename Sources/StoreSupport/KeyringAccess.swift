@@ -12,8 +12,8 @@ package struct KeyringAccess: Sendable {
   /// A prompt may take minutes; nothing else waits for it.
   private let prompts = BlockingQueue(label: "llavero.prompts")
 
-  /// The collection, and after it perhaps items in it.
-  package static let maximumUnlocks = 2
+  /// A call unlocks the collection, and after it perhaps items in it.
+  package static let unlocks = 2
   package static let cancelled = CacheError(SecretServiceError.cancelled)
   package static let timedOut = CacheError(SecretServiceError.timedOut)
 
@@ -27,14 +27,6 @@ package struct KeyringAccess: Sendable {
   }
 
   package var mayPrompt: Bool { prompt != .denied }
-
-  package func disposition(of failure: SecretServiceError) -> Disposition {
-    switch failure {
-    case .serviceGone: .retry
-    case .collectionLocked, .itemsLocked, .promptRequired: .unlock
-    default: .fatal
-    }
-  }
 
   package func cacheError(_ failure: SecretServiceError) -> CacheError {
     CacheError(failure, collection: collection)
@@ -54,6 +46,16 @@ package struct KeyringAccess: Sendable {
       } catch {
         throw cacheError(error)
       }
+    }
+  }
+}
+
+extension SecretServiceError: StoreFailure {
+  package var disposition: Disposition {
+    switch self {
+    case .serviceGone: .retry
+    case .collectionLocked, .itemsLocked, .promptRequired: .unlock
+    default: .fatal
     }
   }
 }

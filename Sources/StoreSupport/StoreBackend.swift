@@ -1,45 +1,28 @@
 package import GLibSupport
 package import TokenCache
 
-/// What keeps groups, for a ``GroupStore``: it loads, commits and removes, and leaves to that the deadline, the lock,
-/// retries, memory and the translation of errors.
-package protocol StoreBackend: Sendable {
-  associatedtype Job: StoreJob
-
-  /// How often a call begins again where a failure is ``Disposition/retry``.
-  static var maximumRetries: Int { get }
-  /// How often a call begins again after unlocking.
-  static var maximumUnlocks: Int { get }
-
-  /// Thrown when the task is cancelled.
-  var cancelled: CacheError { get }
-  /// Thrown when work that takes no lock is too slow.
-  var timedOut: CacheError { get }
-
-  /// What does the work of one call, on one thread that may block.
-  func job(_ cancellable: Cancellable) throws(Job.Failure) -> Job
-
-  func disposition(of failure: Job.Failure) -> Disposition
-
-  /// What a failure is to the store's users.
-  func cacheError(_ failure: Job.Failure) -> CacheError
-
-  /// Unlocks what a failure says is locked.
-  func unlock(_ failure: Job.Failure) async throws(CacheError)
+/// Why a backend failed.
+package protocol StoreFailure: Error {
+  var disposition: Disposition { get }
 }
 
 /// What a ``GroupStore`` does about a failure.
 package enum Disposition: Sendable {
   /// Begins again: what the backend works with went away under it.
   case retry
-  /// Begins again after ``StoreBackend/unlock(_:)``.
+  /// Unlocks, and begins again.
   case unlock
   case fatal
 }
 
-/// The work of one call to a store, on one thread that may block.
-package protocol StoreJob {
-  associatedtype Failure: Error
+extension CacheError: StoreFailure {
+  package var disposition: Disposition { (underlyingError as? any StoreFailure)?.disposition ?? .fatal }
+}
+
+/// What keeps groups, while one call of a ``GroupStore`` works on a thread that may block. It loads, commits and removes,
+/// and leaves to that the deadline, the lock, retries, memory and the translation of errors.
+package protocol StoreBackend: SendableMetatype {
+  associatedtype Failure: StoreFailure
   /// What a commit has to know of what was loaded.
   associatedtype Version: Sendable
   /// What a commit writes.
@@ -85,12 +68,15 @@ package protocol StoreJob {
     _ removal: Removal, from group: KeychainGroup, _ turn: Turn
   ) throws(Failure) -> (count: Int, isDone: Bool)
 
-  /// Releases what the job has taken besides the group's lock.
+  /// Releases what the backend has taken besides the group's lock.
   func end()
 }
 
-extension StoreJob {
+extension StoreBackend {
   package func end() {}
+  package func mayBeUnfinished(
+    _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
+  ) throws(Failure) -> Bool { false }
   package func check(_ loaded: Loaded<Version>, _ turn: Turn) throws(Failure) {}
   package func isCurrent(_ last: Loaded<Version>, _ shards: [ShardID]) throws(Failure) -> Bool { false }
 }
