@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import SecretService
+import Synchronization
 import TestSupport
 import Testing
 import TokenCache
@@ -10,10 +11,22 @@ struct Tool: Sendable {
   let keyring: PrivateKeyring
   let group = "test.g\(UInt64.random(in: 0 ... .max))"
 
-  /// Uses the shared keyring unless the test does something to it.
+  /// Uses a keyring that tests share unless the test does something to it.
   init(on keyring: PrivateKeyring? = nil) throws {
-    self.keyring = try keyring ?? PrivateKeyring.shared.get()
+    self.keyring = try keyring ?? Self.sharedKeyring()
   }
+
+  /// One of eight, the same for all tests of a file: the more a keyring has, the more each change to it costs.
+  private static func sharedKeyring() throws -> PrivateKeyring {
+    let number = (Test.current?.sourceLocation.fileID ?? "").hashValue & 7
+    return try keyrings.withLock { keyrings in
+      let keyring = keyrings[number] ?? Swift.Result { try PrivateKeyring(isActivatable: true) }
+      keyrings[number] = keyring
+      return try keyring.get()
+    }
+  }
+
+  private static let keyrings = Mutex<[Int: Swift.Result<PrivateKeyring, any Error>]>([:])
 
   /// The executable that was built with these tests.
   static let path: String = {
