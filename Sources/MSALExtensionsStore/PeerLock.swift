@@ -227,7 +227,7 @@ private struct HeldFile: Sendable {
         return .held(holder)
       }
     }
-    let text = Array("\(getpid()) \(CommandLine.arguments.first ?? "")".utf8)
+    let text = Array("\(getpid()) \(processArguments.first ?? "")".utf8)
     ftruncate(descriptor, 0)
     _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     return .taken(file)

@@ -18,13 +18,14 @@ public enum RedirectHandover {
   /// Hands over the address that the desktop started this program with; for the beginning of `main`.
   ///
   /// - Parameters:
-  ///   - arguments: The process's.
+  ///   - arguments: The words of the command line, the program's name first; the process's own by default.
   ///   - redirectURI: That of the application.
   /// - Returns: Whether the program was started with such an address. Then it has done its work.
   /// - Throws: `IdentityError.Code.invalidState` when no sign-in waits for it.
   public static func run(
-    arguments: [String] = CommandLine.arguments, redirectURI: URL
+    arguments: [String]? = nil, redirectURI: URL
   ) throws(IdentityError) -> Bool {
+    let arguments = arguments ?? processArguments
     guard let scheme = redirectURI.scheme?.lowercased(), redirectURI.isOwnScheme, arguments.count == 2,
       arguments[1].lowercased().hasPrefix(scheme + ":")
     else { return false }

@@ -14,7 +14,7 @@ enum RedirectScheme {
   ///   ``IdentityError/Code/cancelled``.
   static func check(_ redirectURI: URL) async throws(IdentityError) {
     let scheme = redirectURI.scheme?.lowercased() ?? ""
-    let program = executableFile() ?? CommandLine.arguments.first ?? ""
+    let program = executableFile() ?? processArguments.first ?? ""
     let handler = try await handler(of: scheme)
     if let error = refusal(of: handler, scheme: scheme, program: program) { throw error }
   }

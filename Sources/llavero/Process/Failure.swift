@@ -1,6 +1,7 @@
 import ArgumentParser
 import EtcdStore
 import FoundationEssentials
+import GLibSupport
 import Glibc
 import Sealing
 import SecretService

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GLibSupport
 import Glibc
 
 @main
