@@ -164,6 +164,14 @@ let package = Package(
     .target(
       name: "WorkerSupport", dependencies: ["GLibSupport", "TokenCache"], path: "Tests/WorkerSupport",
       swiftSettings: common),
+    // What tests need that ask the lab.
+    .target(
+      name: "LabSupport",
+      dependencies: [
+        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "ProofOfPossession", "SoupTransport",
+        "TestSupport", "TokenCache", logging,
+      ],
+      path: "Tests/LabSupport", swiftSettings: common),
     .testTarget(
       name: "GLibSupportTests", dependencies: ["CGLib", "GLibSupport", "TestSupport"],
       swiftSettings: common),
@@ -219,7 +227,8 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "EntraLabTests",
-      dependencies: ["EntraLab", "TestSupport", "entra-lab", crypto, cryptoExtras], swiftSettings: common),
+      dependencies: ["EntraLab", "LabSupport", "TestSupport", "entra-lab", crypto, cryptoExtras],
+      swiftSettings: common),
     .testTarget(
       name: "ProofOfPossessionTests",
       dependencies: [
@@ -255,22 +264,22 @@ let package = Package(
     .testTarget(
       name: "SignInTests",
       dependencies: [
-        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "KeyringStore", "ProofOfPossession",
-        "SoupTransport", "TestSupport", "TokenCache", httpTypes, logging,
+        "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "KeyringStore", "LabSupport",
+        "SoupTransport", "TestSupport", "TokenCache", httpTypes,
       ],
       swiftSettings: common),
     .testTarget(
       name: "MicrosoftGraphTests",
       dependencies: [
-        "EntraLab", "HTTPSupport", "IdentityClient", "MicrosoftGraph", "SoupTransport", "TestSupport",
-        "TokenCache", httpTypes, logging,
+        "EntraLab", "HTTPSupport", "IdentityClient", "LabSupport", "MicrosoftGraph", "TestSupport",
+        "TokenCache", httpTypes,
       ],
       swiftSettings: common),
     .testTarget(
       name: "MSALTests",
       dependencies: [
         "BrowserSignIn", "EntraLab", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
-        "Lending", "MSAL", "MSALExtensionsStore",
+        "LabSupport", "Lending", "MSAL", "MSALExtensionsStore",
         "ProofOfPossession", "SecretService", "SoupTransport", "TestSupport", "TokenCache", httpTypes,
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
@@ -281,7 +290,8 @@ let package = Package(
     .testTarget(
       name: "LlaveroTests",
       dependencies: [
-        "EntraLab", "GLibSupport", "HTTPSupport", "SecretService", "TestSupport", "TokenCache", "llavero",
+        "EntraLab", "GLibSupport", "HTTPSupport", "LabSupport", "SecretService", "TestSupport", "TokenCache",
+        "llavero",
       ],
       swiftSettings: common),
   ],

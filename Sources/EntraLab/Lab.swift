@@ -64,21 +64,6 @@ package final class Lab: Sendable {
   }
 }
 
-/// Starts a lab for one test and ends it afterwards, however the test ends.
-///
-/// - Throws: ``LabError`` where the lab cannot start, and whatever `body` throws.
-package func withLab<T: Sendable>(_ body: (Lab) async throws -> T) async throws -> T {
-  let lab = try await Lab.start()
-  do {
-    let result = try await body(lab)
-    await lab.stop()
-    return result
-  } catch {
-    await lab.stop()
-    throw error
-  }
-}
-
 /// What a test does with the lab; the control channel does the same from outside.
 extension Lab {
   /// The address of Microsoft Graph, with its version.

@@ -1,25 +1,26 @@
 import EntraLab
 import FoundationEssentials
+import LabSupport
 import Testing
 
-@Suite struct AuthorizeTests {
+@Suite(.lab) struct AuthorizeTests {
+  private let lab = Lab.current
+
   @Test func `The three response modes`() async throws {
-    try await withLab { lab async throws in
-      let query = try await lab.authorize()
-      #expect(query.status == 302)
-      #expect(query.headers["location"]?.hasPrefix("http://localhost:50000/?") == true)
-      #expect(query.redirect["state"] == "st")
-      #expect(query.redirect["client_info"] != nil)
+    let query = try await lab.authorize()
+    #expect(query.status == 302)
+    #expect(query.headers["location"]?.hasPrefix("http://localhost:50000/?") == true)
+    #expect(query.redirect["state"] == "st")
+    #expect(query.redirect["client_info"] != nil)
 
-      let fragment = try await lab.authorize(["response_mode": "fragment"])
-      #expect(fragment.headers["location"]?.hasPrefix("http://localhost:50000/#") == true)
+    let fragment = try await lab.authorize(["response_mode": "fragment"])
+    #expect(fragment.headers["location"]?.hasPrefix("http://localhost:50000/#") == true)
 
-      let form = try await lab.authorize(["response_mode": "form_post", "state": "\"><b>"])
-      #expect(form.status == 200)
-      #expect(form.body.contains(#"name="hiddenform" action="http://localhost:50000""#))
-      #expect(form.body.contains("<noscript>"))
-      #expect(form.body.contains(#"name="state" value="&quot;&gt;&lt;b&gt;""#))
-    }
+    let form = try await lab.authorize(["response_mode": "form_post", "state": "\"><b>"])
+    #expect(form.status == 200)
+    #expect(form.body.contains(#"name="hiddenform" action="http://localhost:50000""#))
+    #expect(form.body.contains("<noscript>"))
+    #expect(form.body.contains(#"name="state" value="&quot;&gt;&lt;b&gt;""#))
   }
 
   @Test(arguments: [
@@ -32,24 +33,20 @@ import Testing
   func `A loopback redirect URI may have any port and nothing else`(uri: String, isRegistered: Bool)
     async throws
   {
-    try await withLab { lab async throws in
-      let answer = try await lab.authorize(["redirect_uri": uri])
-      #expect((answer.status == 302) == isRegistered)
-      if !isRegistered {
-        #expect(answer.body.contains("AADSTS50011"))
-        #expect(answer.headers["location"] == nil)
-      }
+    let answer = try await lab.authorize(["redirect_uri": uri])
+    #expect((answer.status == 302) == isRegistered)
+    if !isRegistered {
+      #expect(answer.body.contains("AADSTS50011"))
+      #expect(answer.headers["location"] == nil)
     }
   }
 
   @Test func `An unknown app is told on a page only`() async throws {
-    try await withLab { lab async throws in
-      let answer = try await lab.authorize(["client_id": "c0000000-0000-4000-8000-00000000dead"])
-      #expect(answer.status == 400)
-      #expect(answer.body.contains("AADSTS700016"))
-      let single = try await lab.authorize(["client_id": "c0000000-0000-4000-8000-000000000051"])
-      #expect(single.body.contains("AADSTS50194"))
-    }
+    let answer = try await lab.authorize(["client_id": "c0000000-0000-4000-8000-00000000dead"])
+    #expect(answer.status == 400)
+    #expect(answer.body.contains("AADSTS700016"))
+    let single = try await lab.authorize(["client_id": "c0000000-0000-4000-8000-000000000051"])
+    #expect(single.body.contains("AADSTS50194"))
   }
 
   @Test(arguments: [
@@ -61,79 +58,68 @@ import Testing
   func `What is wrong with a request goes to the redirect URI`(
     changes: [String: String], error: String
   ) async throws {
-    try await withLab { lab async throws in
-      let answer = try await lab.authorize(changes)
-      #expect(answer.redirect["error"] == error)
-      #expect(answer.redirect["state"] == "st")
-    }
+    let answer = try await lab.authorize(changes)
+    #expect(answer.redirect["error"] == error)
+    #expect(answer.redirect["state"] == "st")
   }
 
   @Test func `A person chooses on the page, and the browser remembers`() async throws {
-    try await withLab { lab async throws in
-      let jar = FileManager.default.temporaryDirectory.path + "/entra-lab-cookies-\(UUID().uuidString)"
-      defer { try? FileManager.default.removeItem(atPath: jar) }
-      let page = try await lab.authorize(["login_hint": ""])
-      #expect(page.status == 200)
-      #expect(page.body.contains("bob@contoso.test"))
-      let id = try #require(
-        page.body.split(separator: #"name="ctx" value=""#).last?.split(separator: "\"").first)
-      let answer = try await lab.curl(
-        "/common/login", form: [("ctx", String(id)), ("user", "bob")], ["-c", jar])
-      let code = try #require(answer.redirect["code"])
-      let claims = try await lab.redeem(code).claims(of: "id_token")
-      #expect(claims["preferred_username"] == "bob@contoso.test")
+    let jar = FileManager.default.temporaryDirectory.path + "/entra-lab-cookies-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: jar) }
+    let page = try await lab.authorize(["login_hint": ""])
+    #expect(page.status == 200)
+    #expect(page.body.contains("bob@contoso.test"))
+    let id = try #require(
+      page.body.split(separator: #"name="ctx" value=""#).last?.split(separator: "\"").first)
+    let answer = try await lab.curl(
+      "/common/login", form: [("ctx", String(id)), ("user", "bob")], ["-c", jar])
+    let code = try #require(answer.redirect["code"])
+    let claims = try await lab.redeem(code).claims(of: "id_token")
+    #expect(claims["preferred_username"] == "bob@contoso.test")
 
-      let again = try await lab.curl("/common/login", form: [("ctx", String(id)), ("user", "bob")])
-      #expect(again.status == 400)
+    let again = try await lab.curl("/common/login", form: [("ctx", String(id)), ("user", "bob")])
+    #expect(again.status == 400)
 
-      let query =
-        "/common/oauth2/v2.0/authorize?client_id=\(Client.plain)&response_type=code&scope=User.Read"
-        + "&redirect_uri=http%3A%2F%2Flocalhost&prompt=none"
-      #expect(try await lab.curl(query, headers: [], ["-b", jar]).redirect["code"] != nil)
-      try lab.requireMFA(of: "bob")
-      #expect(
-        try await lab.curl(query, headers: [], ["-b", jar]).redirect["error"] == "interaction_required")
-    }
+    let query =
+      "/common/oauth2/v2.0/authorize?client_id=\(LabApps.plain)&response_type=code&scope=User.Read"
+      + "&redirect_uri=http%3A%2F%2Flocalhost&prompt=none"
+    #expect(try await lab.curl(query, headers: [], ["-b", jar]).redirect["code"] != nil)
+    try lab.requireMFA(of: "bob")
+    #expect(try await lab.curl(query, headers: [], ["-b", jar]).redirect["error"] == "interaction_required")
   }
 
   @Test func `A test decides how the endpoint answers`() async throws {
-    try await withLab { lab async throws in
-      lab.configure { $0.authorize = .deny }
-      let denied = try await lab.authorize()
-      #expect(denied.redirect["error"] == "access_denied")
-      #expect(denied.redirect["error_subcode"] == "cancel")
-      let policy = try await lab.authorize(tenant: "contoso.onmicrosoft.com/b2c_1_up")
-      #expect(policy.redirect["error_description"]?.hasPrefix("AADB2C90091") == true)
-      lab.configure { $0.authorize = .error(code: "server_error", description: "<script>\u{1b}[31m") }
-      #expect(try await lab.authorize().redirect["error_description"] == "<script>\u{1b}[31m")
-      lab.configure { $0.authorize = .user(name: "bob") }
-      #expect(try await lab.authorize(["login_hint": ""]).redirect["code"] != nil)
-      lab.configure { $0.authorizeResponse = ["state": "other", "iss": "https://evil.example"] }
-      let altered = try await lab.authorize()
-      #expect(altered.redirect["state"] == "other")
-      #expect(altered.redirect["iss"] == "https://evil.example")
-      lab.configure { $0.authorize = .page }
-      #expect(try await lab.authorize().status == 200)
-    }
+    lab.configure { $0.authorize = .deny }
+    let denied = try await lab.authorize()
+    #expect(denied.redirect["error"] == "access_denied")
+    #expect(denied.redirect["error_subcode"] == "cancel")
+    let policy = try await lab.authorize(tenant: "contoso.onmicrosoft.com/b2c_1_up")
+    #expect(policy.redirect["error_description"]?.hasPrefix("AADB2C90091") == true)
+    lab.configure { $0.authorize = .error(code: "server_error", description: "<script>\u{1b}[31m") }
+    #expect(try await lab.authorize().redirect["error_description"] == "<script>\u{1b}[31m")
+    lab.configure { $0.authorize = .user(name: "bob") }
+    #expect(try await lab.authorize(["login_hint": ""]).redirect["code"] != nil)
+    lab.configure { $0.authorizeResponse = ["state": "other", "iss": "https://evil.example"] }
+    let altered = try await lab.authorize()
+    #expect(altered.redirect["state"] == "other")
+    #expect(altered.redirect["iss"] == "https://evil.example")
+    lab.configure { $0.authorize = .page }
+    #expect(try await lab.authorize().status == 200)
   }
 
   @Test func `A personal account cannot sign in at organizations, nor a stranger in a tenant`() async throws {
-    try await withLab { lab async throws in
-      let carol = try await lab.authorize(tenant: "organizations", ["login_hint": "carol@outlook.test"])
-      #expect(carol.body.contains("AADSTS50020"))
-      let bob = try await lab.authorize(tenant: "fabrikam.test", ["login_hint": "bob@contoso.test"])
-      #expect(bob.body.contains("AADSTS50020"))
-      #expect(try await lab.authorize(tenant: "fabrikam.test").redirect["code"] != nil)
-    }
+    let carol = try await lab.authorize(tenant: "organizations", ["login_hint": "carol@outlook.test"])
+    #expect(carol.body.contains("AADSTS50020"))
+    let bob = try await lab.authorize(tenant: "fabrikam.test", ["login_hint": "bob@contoso.test"])
+    #expect(bob.body.contains("AADSTS50020"))
+    #expect(try await lab.authorize(tenant: "fabrikam.test").redirect["code"] != nil)
   }
 
   @Test func `Signing out goes back to a registered URI only`() async throws {
-    try await withLab { lab async throws in
-      let uri = "/common/oauth2/v2.0/logout?state=s&post_logout_redirect_uri="
-      let back = try await lab.curl(uri + "http%3A%2F%2Flocalhost%3A7")
-      #expect(back.headers["location"] == "http://localhost:7?state=s")
-      let stranger = try await lab.curl(uri + "https%3A%2F%2Fevil.example")
-      #expect(stranger.status == 200)
-    }
+    let uri = "/common/oauth2/v2.0/logout?state=s&post_logout_redirect_uri="
+    let back = try await lab.curl(uri + "http%3A%2F%2Flocalhost%3A7")
+    #expect(back.headers["location"] == "http://localhost:7?state=s")
+    let stranger = try await lab.curl(uri + "https%3A%2F%2Fevil.example")
+    #expect(stranger.status == 200)
   }
 }

@@ -2,11 +2,14 @@ import Crypto
 import CryptoExtras
 import EntraLab
 import FoundationEssentials
+import LabSupport
 import Testing
 
 /// The lab's API for tokens that are bound to a key, and what it refuses.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.lab, .timeLimit(.minutes(20)))
 struct BoundTokenTests {
+  private let lab = Lab.current
+
   /// A key and signed requests with it, made without a line of the client's.
   private struct Signer {
     let key: _RSA.Signing.PrivateKey
@@ -40,7 +43,7 @@ struct BoundTokenTests {
     }
   }
 
-  private func boundToken(_ lab: Lab, _ signer: Signer) async throws -> String {
+  private func boundToken(_ signer: Signer) async throws -> String {
     let code = try #require(try await lab.authorize().redirect["code"])
     let answer = try await lab.redeem(code, ["token_type": "Pop", "req_cnf": signer.confirmation])
     #expect(answer["token_type"] == "pop")
@@ -48,119 +51,104 @@ struct BoundTokenTests {
     return try #require(answer["access_token"])
   }
 
-  private func call(
-    _ lab: Lab, _ request: String, path: String = "/orders", _ options: [String] = []
-  ) async throws -> Answer {
-    try await lab.curl(lab.protectedURL + path, headers: ["Authorization: Pop \(request)"], options)
+  private func call(_ request: String, _ options: [String] = []) async throws -> Answer {
+    try await lab.curl(lab.protectedURL + "/orders", headers: ["Authorization: Pop \(request)"], options)
   }
 
   @Test func `A signed request with a token of its key is taken, once`() async throws {
-    try await withLab { lab async throws in
-      let signer = try Signer()
-      let request = try signer.sign(signer.claims(try await boundToken(lab, signer)))
-      let answer = try await call(lab, request)
-      #expect(answer.status == 200)
-      #expect(answer["userPrincipalName"] == "alice@contoso.test")
-      let again = try await call(lab, request)
-      #expect(again.status == 401)
-      #expect(again["error"] == "nonce")
-    }
+    let signer = try Signer()
+    let request = try signer.sign(signer.claims(try await boundToken(signer)))
+    let answer = try await call(request)
+    #expect(answer.status == 200)
+    #expect(answer["userPrincipalName"] == "alice@contoso.test")
+    let again = try await call(request)
+    #expect(again.status == 401)
+    #expect(again["error"] == "nonce")
   }
 
   @Test func `A refresh token gives bound tokens and plain ones`() async throws {
-    try await withLab { lab async throws in
-      let signer = try Signer()
-      let refresh = try #require(try await lab.signIn()["refresh_token"])
-      let form = [
-        "grant_type": "refresh_token", "client_id": Client.plain, "refresh_token": refresh,
-        "scope": "User.Read",
-      ]
-      let bound = try await lab.token(
-        form.merging(["token_type": "PoP", "req_cnf": signer.confirmation]) { $1 })
-      let request = try signer.sign(signer.claims(try #require(bound["access_token"])))
-      #expect(try await call(lab, request).status == 200)
-      #expect(try await lab.token(form)["token_type"] == "Bearer")
-    }
+    let signer = try Signer()
+    let refresh = try #require(try await lab.signIn()["refresh_token"])
+    let form = [
+      "grant_type": "refresh_token", "client_id": LabApps.plain, "refresh_token": refresh,
+      "scope": "User.Read",
+    ]
+    let bound = try await lab.token(
+      form.merging(["token_type": "PoP", "req_cnf": signer.confirmation]) { $1 })
+    let request = try signer.sign(signer.claims(try #require(bound["access_token"])))
+    #expect(try await call(request).status == 200)
+    #expect(try await lab.token(form)["token_type"] == "Bearer")
   }
 
   @Test func `Whatever is wrong with a signed request is refused, and named`() async throws {
-    try await withLab { lab async throws in
-      let signer = try Signer()
-      let stranger = try Signer()
-      let token = try await boundToken(lab, signer)
-      func request(_ changes: [String: JSON?]) throws -> String {
-        var claims = signer.claims(token)
-        for (name, value) in changes { claims[name] = value }
-        return try signer.sign(claims)
-      }
-      let good = try request([:])
-      let other = try request(["at": .string(token + "x")])
-      let now = Int(Date().timeIntervalSince1970)
-      let parts = good.split(separator: ".")
-      let plain = try #require(try await lab.signIn()["access_token"])
-      var mixed = signer.claims(token)
-      mixed["cnf"] = ["jwk": .object(stranger.publicKey)]
-      let refused: [(String, String)] = [
-        // The signature is that of another request, the key that of somebody else.
-        ("\(parts[0]).\(parts[1]).\(other.split(separator: ".")[2])", "signature"),
-        (try stranger.sign(signer.claims(token), header: ["kid": .string(signer.thumbprint)]), "signature"),
-        (try stranger.sign(stranger.claims(token)), "thumbprint"), (try signer.sign(mixed), "thumbprint"),
-        (try signer.sign(signer.claims(token), header: ["kid": "x"]), "thumbprint"),
-        (try signer.sign(signer.claims(plain)), "thumbprint"),
-        (try request(["ts": .integer(now - 1200)]), "time"),
-        (try request(["ts": .integer(now + 1200)]), "time"),
-        (try request(["ts": nil]), "time"), (try request(["m": "POST"]), "method"),
-        (try request(["u": "graph.microsoft.com"]), "host"), (try request(["u": nil]), "host"),
-        (try request(["p": "/protected/other"]), "path"), (try request(["p": nil]), "path"),
-        (try request(["nonce": nil]), "nonce"), (try request(["nonce": ""]), "nonce"), (other, "token"),
-        (try request(["cnf": nil]), "key"),
-        (try signer.sign(signer.claims(token), header: ["alg": "none"]), "header"),
-        (token, "token"), ("a.b", "format"), ("", "scheme"),
-      ]
-      for (request, reason) in refused {
-        let answer = try await call(lab, request)
-        #expect(answer.status == 401)
-        #expect(answer["error"] == reason)
-        #expect(answer.headers["www-authenticate"]?.hasPrefix("PoP error=\"invalid_token\"") == true)
-      }
-      let bearer = try await lab.curl(
-        lab.protectedURL + "/orders", headers: ["Authorization: Bearer \(token)"])
-      #expect(bearer["error"] == "scheme")
-      #expect(try await call(lab, good).status == 200)
-      // And a proof without a method does for any.
-      #expect(try await call(lab, try request(["m": nil]), ["-X", "DELETE"]).status == 200)
+    let signer = try Signer()
+    let stranger = try Signer()
+    let token = try await boundToken(signer)
+    func request(_ changes: [String: JSON?]) throws -> String {
+      var claims = signer.claims(token)
+      for (name, value) in changes { claims[name] = value }
+      return try signer.sign(claims)
     }
+    let good = try request([:])
+    let other = try request(["at": .string(token + "x")])
+    let now = Int(Date().timeIntervalSince1970)
+    let parts = good.split(separator: ".")
+    let plain = try #require(try await lab.signIn()["access_token"])
+    var mixed = signer.claims(token)
+    mixed["cnf"] = ["jwk": .object(stranger.publicKey)]
+    let refused: [(String, String)] = [
+      // The signature is that of another request, the key that of somebody else.
+      ("\(parts[0]).\(parts[1]).\(other.split(separator: ".")[2])", "signature"),
+      (try stranger.sign(signer.claims(token), header: ["kid": .string(signer.thumbprint)]), "signature"),
+      (try stranger.sign(stranger.claims(token)), "thumbprint"), (try signer.sign(mixed), "thumbprint"),
+      (try signer.sign(signer.claims(token), header: ["kid": "x"]), "thumbprint"),
+      (try signer.sign(signer.claims(plain)), "thumbprint"),
+      (try request(["ts": .integer(now - 1200)]), "time"),
+      (try request(["ts": .integer(now + 1200)]), "time"),
+      (try request(["ts": nil]), "time"), (try request(["m": "POST"]), "method"),
+      (try request(["u": "graph.microsoft.com"]), "host"), (try request(["u": nil]), "host"),
+      (try request(["p": "/protected/other"]), "path"), (try request(["p": nil]), "path"),
+      (try request(["nonce": nil]), "nonce"), (try request(["nonce": ""]), "nonce"), (other, "token"),
+      (try request(["cnf": nil]), "key"),
+      (try signer.sign(signer.claims(token), header: ["alg": "none"]), "header"),
+      (token, "token"), ("a.b", "format"), ("", "scheme"),
+    ]
+    for (request, reason) in refused {
+      let answer = try await call(request)
+      #expect(answer.status == 401)
+      #expect(answer["error"] == reason)
+      #expect(answer.headers["www-authenticate"]?.hasPrefix("PoP error=\"invalid_token\"") == true)
+    }
+    let bearer = try await lab.curl(lab.protectedURL + "/orders", headers: ["Authorization: Bearer \(token)"])
+    #expect(bearer["error"] == "scheme")
+    #expect(try await call(good).status == 200)
+    // And a proof without a method does for any.
+    #expect(try await call(try request(["m": nil]), ["-X", "DELETE"]).status == 200)
   }
 
   @Test func `A bound token is no bearer token`() async throws {
-    try await withLab { lab async throws in
-      let token = try await boundToken(lab, try Signer())
-      let answer = try await lab.curl("/v1.0/me", headers: ["Authorization: Bearer \(token)"])
-      #expect(answer.status == 401)
-    }
+    let token = try await boundToken(try Signer())
+    let answer = try await lab.curl("/v1.0/me", headers: ["Authorization: Bearer \(token)"])
+    #expect(answer.status == 401)
   }
 
   @Test func `The API may want a nonce of its own`() async throws {
-    try await withLab { lab async throws in
-      lab.configure { $0.popNonce = "server-nonce" }
-      let signer = try Signer()
-      let token = try await boundToken(lab, signer)
-      let refused = try await call(lab, try signer.sign(signer.claims(token)))
-      #expect(refused["error"] == "nonce")
-      #expect(refused.headers["www-authenticate"]?.hasSuffix("nonce=\"server-nonce\"") == true)
-      #expect(try await call(lab, try signer.sign(signer.claims(token, nonce: "server-nonce"))).status == 200)
-    }
+    lab.configure { $0.popNonce = "server-nonce" }
+    let signer = try Signer()
+    let token = try await boundToken(signer)
+    let refused = try await call(try signer.sign(signer.claims(token)))
+    #expect(refused["error"] == "nonce")
+    #expect(refused.headers["www-authenticate"]?.hasSuffix("nonce=\"server-nonce\"") == true)
+    #expect(try await call(try signer.sign(signer.claims(token, nonce: "server-nonce"))).status == 200)
   }
 
   @Test func `A key that cannot be understood is refused`() async throws {
-    try await withLab { lab async throws in
-      let short = base64URL(Data(#"{"kid":"short"}"#.utf8))
-      for (type, confirmation) in [("pop", ""), ("pop", "x"), ("pop", short), ("ssh-cert", short)] {
-        let code = try #require(try await lab.authorize().redirect["code"])
-        let answer = try await lab.redeem(code, ["token_type": type, "req_cnf": confirmation])
-        #expect(answer.status == 400)
-        #expect(answer["error"] == "invalid_request")
-      }
+    let short = base64URL(Data(#"{"kid":"short"}"#.utf8))
+    for (type, confirmation) in [("pop", ""), ("pop", "x"), ("pop", short), ("ssh-cert", short)] {
+      let code = try #require(try await lab.authorize().redirect["code"])
+      let answer = try await lab.redeem(code, ["token_type": type, "req_cnf": confirmation])
+      #expect(answer.status == 400)
+      #expect(answer["error"] == "invalid_request")
     }
   }
 }

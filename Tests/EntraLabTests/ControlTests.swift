@@ -1,31 +1,32 @@
 import EntraLab
 import FoundationEssentials
+import LabSupport
 import Glibc
 import Testing
 
-@Suite struct ControlTests {
+@Suite(.lab) struct ControlTests {
+  private let lab = Lab.current
+
   @Test func `Every verb works over the control channel`() async throws {
-    try await withLab { lab async throws in
-      func tell(_ command: String) async throws -> Answer { try await lab.curl("/__ctl", ["-d", command]) }
-      let commands = [
-        #"{"configure":{"deviceInterval":1,"authorize":{"user":{"name":"bob"}},"tokenResponse":{"scope":null}}}"#,
-        #"{"fault":{"target":"graph","status":503,"count":2,"headers":{"Retry-After":"1"}}}"#,
-        #"{"clearFaults":{}}"#, #"{"revoke":"alice"}"#,
-        #"{"condition":{"user":"alice","condition":"accountDeleted"}}"#, #"{"condition":{"user":"alice"}}"#,
-        #"{"mfa":{"user":"bob","required":true,"scopes":["Mail.Read"]}}"#, #"{"clearLog":{}}"#,
-      ]
-      for command in commands {
-        let answer = try await tell(command)
-        #expect(answer.status == 200, "\(command): \(answer.body)")
-      }
-      let overview = try await lab.curl("/__ctl").json
-      #expect(overview["settings"]?["deviceInterval"] == 1)
-      #expect(overview["settings"]?["tokenLifetime"] == 3600)
-      #expect(overview["directory"]?["users"]?.array?.count == 3)
-      #expect(try await lab.authorize(["login_hint": ""]).redirect["code"] != nil)
-      #expect(try await tell(#"{"reset":{}}"#).status == 200)
-      #expect(try await lab.curl("/__ctl").json["settings"]?["deviceInterval"] == 5)
+    func tell(_ command: String) async throws -> Answer { try await lab.curl("/__ctl", ["-d", command]) }
+    let commands = [
+      #"{"configure":{"deviceInterval":1,"authorize":{"user":{"name":"bob"}},"tokenResponse":{"scope":null}}}"#,
+      #"{"fault":{"target":"graph","status":503,"count":2,"headers":{"Retry-After":"1"}}}"#,
+      #"{"clearFaults":{}}"#, #"{"revoke":"alice"}"#,
+      #"{"condition":{"user":"alice","condition":"accountDeleted"}}"#, #"{"condition":{"user":"alice"}}"#,
+      #"{"mfa":{"user":"bob","required":true,"scopes":["Mail.Read"]}}"#, #"{"clearLog":{}}"#,
+    ]
+    for command in commands {
+      let answer = try await tell(command)
+      #expect(answer.status == 200, "\(command): \(answer.body)")
     }
+    let overview = try await lab.curl("/__ctl").json
+    #expect(overview["settings"]?["deviceInterval"] == 1)
+    #expect(overview["settings"]?["tokenLifetime"] == 3600)
+    #expect(overview["directory"]?["users"]?.array?.count == 3)
+    #expect(try await lab.authorize(["login_hint": ""]).redirect["code"] != nil)
+    #expect(try await tell(#"{"reset":{}}"#).status == 200)
+    #expect(try await lab.curl("/__ctl").json["settings"]?["deviceInterval"] == 5)
   }
 
   @Test(arguments: [
@@ -35,39 +36,33 @@ import Testing
     #"{"fault":{"target":"nowhere"}}"#,
   ])
   func `A command that makes no sense is refused`(command: String) async throws {
-    try await withLab { lab async throws in
-      let answer = try await lab.curl("/__ctl", ["-d", command])
-      #expect(answer.status == 400)
-      #expect(answer["error"] != nil)
-    }
+    let answer = try await lab.curl("/__ctl", ["-d", command])
+    #expect(answer.status == 400)
+    #expect(answer["error"] != nil)
   }
 
   @Test func `The log holds what was sent`() async throws {
-    try await withLab { lab async throws in
-      _ = try await lab.curl(
-        "/common/oauth2/v2.0/token?slice=x",
-        form: [("client_id", "a b+c&d"), ("scope", "s"), ("scope", "t")],
-        headers: ["x-client-SKU: Llavero"])
-      let entry = try #require(lab.log.first)
-      #expect(entry.endpoint == .token)
-      #expect(entry.query == ["slice": "x"])
-      #expect(entry.form["client_id"] == "a b+c&d")
-      #expect(entry.duplicates == ["scope"])
-      #expect(entry.headers["x-client-sku"] == "Llavero")
-      let remote = try await lab.curl("/__log").json
-      #expect(remote.array?.count == 1)
-      #expect(remote.array?.first?["form"]?["client_id"] == "a b+c&d")
-      lab.clearLog()
-      #expect(lab.log.isEmpty)
-    }
+    _ = try await lab.curl(
+      "/common/oauth2/v2.0/token?slice=x",
+      form: [("client_id", "a b+c&d"), ("scope", "s"), ("scope", "t")],
+      headers: ["x-client-SKU: Llavero"])
+    let entry = try #require(lab.log.first)
+    #expect(entry.endpoint == .token)
+    #expect(entry.query == ["slice": "x"])
+    #expect(entry.form["client_id"] == "a b+c&d")
+    #expect(entry.duplicates == ["scope"])
+    #expect(entry.headers["x-client-sku"] == "Llavero")
+    let remote = try await lab.curl("/__log").json
+    #expect(remote.array?.count == 1)
+    #expect(remote.array?.first?["form"]?["client_id"] == "a b+c&d")
+    lab.clearLog()
+    #expect(lab.log.isEmpty)
   }
 
   @Test func `A test can wait for a request`() async throws {
-    try await withLab { lab async throws in
-      async let arrived = lab.requests(to: .keys, atLeast: 2)
-      for _ in 0..<2 { _ = try await lab.curl("/common/discovery/v2.0/keys") }
-      #expect(await arrived.count == 2)
-    }
+    async let arrived = lab.requests(to: .keys, atLeast: 2)
+    for _ in 0..<2 { _ = try await lab.curl("/common/discovery/v2.0/keys") }
+    #expect(await arrived.count == 2)
     let lab = try await Lab.start()
     async let never = lab.requests(to: .token, atLeast: 1)
     await lab.stop()
@@ -75,14 +70,12 @@ import Testing
   }
 
   @Test func `People and apps can be added`() async throws {
-    try await withLab { lab async throws in
-      try lab.add(
-        LabUser(
-          name: "dora", displayName: "Dora", userPrincipalName: "dora@contoso.test",
-          homeTenant: LabDirectory.contoso, objectID: "d0000000-0000-4000-8000-000000000004"))
-      try lab.add(LabApp(name: "new", clientID: "new-app"))
-      let tokens = try await lab.signIn(as: "dora@contoso.test", client: "new-app")
-      #expect(try tokens.claims(of: "id_token")["name"] == "Dora")
-    }
+    try lab.add(
+      LabUser(
+        name: "dora", displayName: "Dora", userPrincipalName: "dora@contoso.test",
+        homeTenant: LabDirectory.contoso, objectID: "d0000000-0000-4000-8000-000000000004"))
+    try lab.add(LabApp(name: "new", clientID: "new-app"))
+    let tokens = try await lab.signIn(as: "dora@contoso.test", client: "new-app")
+    #expect(try tokens.claims(of: "id_token")["name"] == "Dora")
   }
 }

@@ -1,64 +1,59 @@
 import EntraLab
+import LabSupport
 import Testing
 
-@Suite struct DeviceTests {
+@Suite(.lab) struct DeviceTests {
+  private let lab = Lab.current
+
   @Test func `A code is pending until somebody approves it`() async throws {
-    try await withLab { lab async throws in
-      let flow = try await lab.begin()
-      #expect(flow["verification_uri"] == lab.baseURL + "/common/oauth2/deviceauth")
-      #expect(try flow.json["expires_in"] == 900)
-      #expect(try flow.json["interval"] == 5)
-      #expect(try flow.json["verification_uri_complete"] == nil)
-      #expect(lab.pendingUserCodes == [flow["user_code"]])
-      #expect(try await lab.poll(flow)["error"] == "authorization_pending")
-      try lab.approveDevice(userCode: flow["user_code"], as: "alice")
-      let tokens = try await lab.poll(flow)
-      #expect(try tokens.claims(of: "id_token")["name"] == "Alice Álvarez")
-      #expect(try await lab.poll(flow)["error"] == "invalid_grant")
-      #expect(lab.pendingUserCodes.isEmpty)
-    }
+    let flow = try await lab.begin()
+    #expect(flow["verification_uri"] == lab.baseURL + "/common/oauth2/deviceauth")
+    #expect(try flow.json["expires_in"] == 900)
+    #expect(try flow.json["interval"] == 5)
+    #expect(try flow.json["verification_uri_complete"] == nil)
+    #expect(lab.pendingUserCodes == [flow["user_code"]])
+    #expect(try await lab.poll(flow)["error"] == "authorization_pending")
+    try lab.approveDevice(userCode: flow["user_code"], as: "alice")
+    let tokens = try await lab.poll(flow)
+    #expect(try tokens.claims(of: "id_token")["name"] == "Alice Álvarez")
+    #expect(try await lab.poll(flow)["error"] == "invalid_grant")
+    #expect(lab.pendingUserCodes.isEmpty)
   }
 
   @Test func `A code is declined, expires, or was never given`() async throws {
-    try await withLab { lab async throws in
-      let declined = try await lab.begin()
-      try lab.declineDevice()
-      #expect(try await lab.poll(declined)["error"] == "authorization_declined")
-      let late = try await lab.begin()
-      lab.configure { $0.clockSkew = 901 }
-      #expect(try await lab.poll(late)["error"] == "expired_token")
-      let unknown = try await lab.token([
-        "grant_type": "device_code", "client_id": Client.plain, "device_code": "x",
-      ])
-      #expect(unknown["error"] == "bad_verification_code")
-      #expect(throws: LabError.self) { try lab.approveDevice(userCode: "NOSUCH", as: "alice") }
-    }
+    let declined = try await lab.begin()
+    try lab.declineDevice()
+    #expect(try await lab.poll(declined)["error"] == "authorization_declined")
+    let late = try await lab.begin()
+    lab.configure { $0.clockSkew = 901 }
+    #expect(try await lab.poll(late)["error"] == "expired_token")
+    let unknown = try await lab.token([
+      "grant_type": "device_code", "client_id": LabApps.plain, "device_code": "x",
+    ])
+    #expect(unknown["error"] == "bad_verification_code")
+    #expect(throws: LabError.self) { try lab.approveDevice(userCode: "NOSUCH", as: "alice") }
   }
 
   @Test func `Who polls too fast is told to slow down, if the lab is told to care`() async throws {
-    try await withLab { lab async throws in
-      lab.configure { $0.enforceDeviceInterval = true }
-      let flow = try await lab.begin()
-      #expect(try await lab.poll(flow)["error"] == "authorization_pending")
-      #expect(try await lab.poll(flow)["error"] == "slow_down")
-      lab.configure { $0.clockSkew = 6 }
-      #expect(try await lab.poll(flow)["error"] == "authorization_pending")
-    }
+    lab.configure { $0.enforceDeviceInterval = true }
+    let flow = try await lab.begin()
+    #expect(try await lab.poll(flow)["error"] == "authorization_pending")
+    #expect(try await lab.poll(flow)["error"] == "slow_down")
+    lab.configure { $0.clockSkew = 6 }
+    #expect(try await lab.poll(flow)["error"] == "authorization_pending")
   }
 
   @Test func `A person enters the code on the page`() async throws {
-    try await withLab { lab async throws in
-      let flow = try await lab.begin()
-      let page = try await lab.curl("/common/oauth2/deviceauth")
-      #expect(page.body.contains("name=\"otc\""))
-      let wrong = try await lab.curl("/common/oauth2/deviceauth", form: [("otc", "<b>"), ("user", "bob")])
-      #expect(wrong.status == 400)
-      #expect(!wrong.body.contains("<B>"))
-      let code = try #require(flow["user_code"]).lowercased()
-      let done = try await lab.curl("/common/oauth2/deviceauth", form: [("otc", code), ("user", "bob")])
-      #expect(done.status == 200)
-      #expect(try await lab.poll(flow).claims(of: "id_token")["name"] == "Bob Brown")
-    }
+    let flow = try await lab.begin()
+    let page = try await lab.curl("/common/oauth2/deviceauth")
+    #expect(page.body.contains("name=\"otc\""))
+    let wrong = try await lab.curl("/common/oauth2/deviceauth", form: [("otc", "<b>"), ("user", "bob")])
+    #expect(wrong.status == 400)
+    #expect(!wrong.body.contains("<B>"))
+    let code = try #require(flow["user_code"]).lowercased()
+    let done = try await lab.curl("/common/oauth2/deviceauth", form: [("otc", code), ("user", "bob")])
+    #expect(done.status == 200)
+    #expect(try await lab.poll(flow).claims(of: "id_token")["name"] == "Bob Brown")
   }
 }
 
@@ -66,12 +61,12 @@ extension Lab {
   fileprivate func begin() async throws -> Answer {
     try await curl(
       "/common/oauth2/v2.0/devicecode",
-      form: [("client_id", Client.plain), ("scope", "User.Read openid profile offline_access")])
+      form: [("client_id", LabApps.plain), ("scope", "User.Read openid profile offline_access")])
   }
 
   fileprivate func poll(_ flow: Answer) async throws -> Answer {
     try await token([
-      "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "client_id": Client.plain,
+      "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "client_id": LabApps.plain,
       "device_code": #require(flow["device_code"]),
     ])
   }

@@ -1,27 +1,26 @@
 import EntraLab
+import LabSupport
 import Testing
 
-@Suite struct DiscoveryTests {
+@Suite(.lab) struct DiscoveryTests {
+  private let lab = Lab.current
+
   @Test func `Common has a template for an issuer, a domain becomes its tenant's id`() async throws {
-    try await withLab { lab async throws in
-      let common = try await lab.curl("/common/v2.0/.well-known/openid-configuration")
-      #expect(common["issuer"] == lab.baseURL + "/{tenantid}/v2.0")
-      #expect(common["token_endpoint"] == lab.baseURL + "/common/oauth2/v2.0/token")
-      let domain = try await lab.curl("/contoso.test/v2.0/.well-known/openid-configuration")
-      #expect(domain["issuer"] == "\(lab.baseURL)/\(LabDirectory.contoso)/v2.0")
-      #expect(domain["token_endpoint"] == "\(lab.baseURL)/\(LabDirectory.contoso)/oauth2/v2.0/token")
-      let consumers = try await lab.curl("/consumers/v2.0/.well-known/openid-configuration")
-      #expect(consumers["issuer"] == "\(lab.baseURL)/\(LabTenant.consumers)/v2.0")
-    }
+    let common = try await lab.curl("/common/v2.0/.well-known/openid-configuration")
+    #expect(common["issuer"] == lab.baseURL + "/{tenantid}/v2.0")
+    #expect(common["token_endpoint"] == lab.baseURL + "/common/oauth2/v2.0/token")
+    let domain = try await lab.curl("/contoso.test/v2.0/.well-known/openid-configuration")
+    #expect(domain["issuer"] == "\(lab.baseURL)/\(LabDirectory.contoso)/v2.0")
+    #expect(domain["token_endpoint"] == "\(lab.baseURL)/\(LabDirectory.contoso)/oauth2/v2.0/token")
+    let consumers = try await lab.curl("/consumers/v2.0/.well-known/openid-configuration")
+    #expect(consumers["issuer"] == "\(lab.baseURL)/\(LabTenant.consumers)/v2.0")
   }
 
   @Test func `An unknown tenant is an error`() async throws {
-    try await withLab { lab async throws in
-      let answer = try await lab.curl("/nowhere.test/v2.0/.well-known/openid-configuration")
-      #expect(answer.status == 400)
-      #expect(answer["error"] == "invalid_tenant")
-      #expect(answer.errorCode == 90002)
-    }
+    let answer = try await lab.curl("/nowhere.test/v2.0/.well-known/openid-configuration")
+    #expect(answer.status == 400)
+    #expect(answer["error"] == "invalid_tenant")
+    #expect(answer.errorCode == 90002)
   }
 
   @Test(arguments: [
@@ -37,46 +36,38 @@ import Testing
     ("/v2.0/.well-known/openid-configuration", "/\(LabDirectory.contoso)/v2.0"),
   ])
   func `B2C, ADFS and External ID have their paths`(path: String, issuer: String) async throws {
-    try await withLab { lab async throws in
-      let answer = try await lab.curl(path)
-      #expect(answer["issuer"] == lab.baseURL + issuer)
-    }
+    let answer = try await lab.curl(path)
+    #expect(answer["issuer"] == lab.baseURL + issuer)
   }
 
   @Test func `An instance is known with and without its port`() async throws {
-    try await withLab { lab async throws in
-      for host in [lab.baseURL, "https://localhost", "https://127.0.0.1"] {
-        let answer = try await lab.curl(
-          "/common/discovery/instance",
-          form: [("api-version", "1.1"), ("authorization_endpoint", host + "/common/oauth2/v2.0/authorize")],
-          ["-G"])
-        #expect(
-          answer["tenant_discovery_endpoint"] == lab.baseURL + "/common/v2.0/.well-known/openid-configuration"
-        )
-        #expect(try answer.json["metadata"]?.array?.count == 2)
-      }
-      let evil = try await lab.curl(
+    for host in [lab.baseURL, "https://localhost", "https://127.0.0.1"] {
+      let answer = try await lab.curl(
         "/common/discovery/instance",
-        form: [("authorization_endpoint", "https://evil.example/common/oauth2/v2.0/authorize")], ["-G"])
-      #expect(evil["error"] == "invalid_instance")
-      #expect(evil.errorCode == 50049)
+        form: [("api-version", "1.1"), ("authorization_endpoint", host + "/common/oauth2/v2.0/authorize")],
+        ["-G"])
+      #expect(
+        answer["tenant_discovery_endpoint"] == lab.baseURL + "/common/v2.0/.well-known/openid-configuration"
+      )
+      #expect(try answer.json["metadata"]?.array?.count == 2)
     }
+    let evil = try await lab.curl(
+      "/common/discovery/instance",
+      form: [("authorization_endpoint", "https://evil.example/common/oauth2/v2.0/authorize")], ["-G"])
+    #expect(evil["error"] == "invalid_instance")
+    #expect(evil.errorCode == 50049)
   }
 
   @Test func `URLs begin with the host that the client used`() async throws {
-    try await withLab { lab async throws in
-      let base = lab.baseURL.replacing("localhost", with: "127.0.0.1")
-      let answer = try await lab.curl(base + "/common/v2.0/.well-known/openid-configuration")
-      #expect(answer["token_endpoint"] == base + "/common/oauth2/v2.0/token")
-    }
+    let base = lab.baseURL.replacing("localhost", with: "127.0.0.1")
+    let answer = try await lab.curl(base + "/common/v2.0/.well-known/openid-configuration")
+    #expect(answer["token_endpoint"] == base + "/common/oauth2/v2.0/token")
   }
 
   @Test func `Metadata can be overlaid`() async throws {
-    try await withLab { lab async throws in
-      lab.configure { $0.metadata = ["token_endpoint": "http://localhost/token", "issuer": nil] }
-      let answer = try await lab.curl("/common/v2.0/.well-known/openid-configuration")
-      #expect(answer["token_endpoint"] == "http://localhost/token")
-      #expect(try answer.json["issuer"] == nil)
-    }
+    lab.configure { $0.metadata = ["token_endpoint": "http://localhost/token", "issuer": nil] }
+    let answer = try await lab.curl("/common/v2.0/.well-known/openid-configuration")
+    #expect(answer["token_endpoint"] == "http://localhost/token")
+    #expect(try answer.json["issuer"] == nil)
   }
 }

@@ -1,23 +1,24 @@
 import EntraLab
 import FoundationEssentials
+import LabSupport
 import Testing
 
-@Suite struct FaultTests {
+@Suite(.lab) struct FaultTests {
+  private let lab = Lab.current
+
   @Test func `A fault meets so many requests to one endpoint`() async throws {
-    try await withLab { lab async throws in
-      lab.inject(LabFault(.token, count: 2, status: 503, headers: ["Retry-After": "1"], body: "<html>busy"))
-      lab.inject(LabFault(.graph, status: 429))
-      for _ in 0..<2 {
-        let answer = try await lab.refresh("x")
-        #expect(answer.status == 503)
-        #expect(answer.headers["retry-after"] == "1")
-        #expect(answer.body == "<html>busy")
-      }
-      #expect(try await lab.refresh("x").status == 400)
-      #expect(try await lab.curl("/v1.0/me").status == 429)
-      #expect(try await lab.curl("/v1.0/me").status == 401)
-      #expect(lab.requests(to: .token).map(\.status) == [503, 503, 400])
+    lab.inject(LabFault(.token, count: 2, status: 503, headers: ["Retry-After": "1"], body: "<html>busy"))
+    lab.inject(LabFault(.graph, status: 429))
+    for _ in 0..<2 {
+      let answer = try await lab.refresh("x")
+      #expect(answer.status == 503)
+      #expect(answer.headers["retry-after"] == "1")
+      #expect(answer.body == "<html>busy")
     }
+    #expect(try await lab.refresh("x").status == 400)
+    #expect(try await lab.curl("/v1.0/me").status == 429)
+    #expect(try await lab.curl("/v1.0/me").status == 401)
+    #expect(lab.requests(to: .token).map(\.status) == [503, 503, 400])
   }
 
   /// Exit statuses of curl: 52 no answer, 56 reset or cut off, 18 body incomplete, 1 and 8 no HTTP.
@@ -27,51 +28,43 @@ import Testing
       (.garbage, [1, 8, 56]),
     ] as [(LabFault.Connection, [Int32])])
   func `A connection breaks as it was told to`(connection: LabFault.Connection, exits: [Int32]) async throws {
-    try await withLab { lab async throws in
-      lab.inject(LabFault(.discovery, connection: connection))
-      lab.inject(LabFault(.discovery, delay: 0.05, connection: connection))
-      for _ in 0..<2 {
-        let broken = try await lab.curl("/common/v2.0/.well-known/openid-configuration", ["--http1.1"])
-        #expect(exits.contains(broken.exit), "\(broken)")
-      }
-      #expect(try await lab.curl("/common/v2.0/.well-known/openid-configuration").status == 200)
+    lab.inject(LabFault(.discovery, connection: connection))
+    lab.inject(LabFault(.discovery, delay: 0.05, connection: connection))
+    for _ in 0..<2 {
+      let broken = try await lab.curl("/common/v2.0/.well-known/openid-configuration", ["--http1.1"])
+      #expect(exits.contains(broken.exit), "\(broken)")
     }
+    #expect(try await lab.curl("/common/v2.0/.well-known/openid-configuration").status == 200)
   }
 
   @Test func `A request can be carried out before its answer is lost`() async throws {
-    try await withLab { lab async throws in
-      let code = try #require(try await lab.authorize().redirect["code"])
-      lab.inject(LabFault(.token, connection: .drop))
-      #expect(try await lab.redeem(code).exit != 0)
-      lab.inject(LabFault(.token, connection: .drop, afterHandling: true))
-      #expect(try await lab.redeem(code).exit != 0)
-      #expect(try await lab.redeem(code).errorCode == 54005)
-    }
+    let code = try #require(try await lab.authorize().redirect["code"])
+    lab.inject(LabFault(.token, connection: .drop))
+    #expect(try await lab.redeem(code).exit != 0)
+    lab.inject(LabFault(.token, connection: .drop, afterHandling: true))
+    #expect(try await lab.redeem(code).exit != 0)
+    #expect(try await lab.redeem(code).errorCode == 54005)
   }
 
   @Test func `A slow answer holds up nobody else, and a client may give up`() async throws {
-    try await withLab { lab async throws in
-      lab.inject(LabFault(.keys, delay: 600))
-      async let impatient = lab.curl("/common/discovery/v2.0/keys", ["--max-time", "0.3"])
-      #expect(try await lab.curl("/common/v2.0/.well-known/openid-configuration").status == 200)
-      #expect(try await impatient.exit == 28)
-      for ending in [nil, LabFault.Connection.drop, .truncate] {
-        lab.inject(LabFault(.keys, delay: 0.3, connection: ending))
-        #expect(try await lab.curl("/common/discovery/v2.0/keys", ["--max-time", "0.2"]).exit == 28)
-      }
-      lab.clearFaults()
-      lab.inject(LabFault(.keys, delay: 0.4))
-      #expect(try await lab.curl("/common/discovery/v2.0/keys").status == 200)
+    lab.inject(LabFault(.keys, delay: 600))
+    async let impatient = lab.curl("/common/discovery/v2.0/keys", ["--max-time", "0.3"])
+    #expect(try await lab.curl("/common/v2.0/.well-known/openid-configuration").status == 200)
+    #expect(try await impatient.exit == 28)
+    for ending in [nil, LabFault.Connection.drop, .truncate] {
+      lab.inject(LabFault(.keys, delay: 0.3, connection: ending))
+      #expect(try await lab.curl("/common/discovery/v2.0/keys", ["--max-time", "0.2"]).exit == 28)
     }
+    lab.clearFaults()
+    lab.inject(LabFault(.keys, delay: 0.4))
+    #expect(try await lab.curl("/common/discovery/v2.0/keys").status == 200)
   }
 
   @Test func `A huge body is sent whole`() async throws {
-    try await withLab { lab async throws in
-      lab.inject(LabFault(.token, status: 200, bodySize: 50_000_000))
-      let answer = try await lab.curl(
-        "/common/oauth2/v2.0/token", form: [("a", "b")],
-        ["-o", "/dev/null", "-w", "HTTP/1.1 %{size_download}"])
-      #expect(answer.status == 50_000_000)
-    }
+    lab.inject(LabFault(.token, status: 200, bodySize: 50_000_000))
+    let answer = try await lab.curl(
+      "/common/oauth2/v2.0/token", form: [("a", "b")],
+      ["-o", "/dev/null", "-w", "HTTP/1.1 %{size_download}"])
+    #expect(answer.status == 50_000_000)
   }
 }

@@ -1,13 +1,7 @@
 import EntraLab
 import FoundationEssentials
+import LabSupport
 import Testing
-
-/// The client ids of the standard apps.
-enum Client {
-  static let plain = "c0000000-0000-4000-8000-000000000001"
-  static let mail = "c0000000-0000-4000-8000-0000000000f1"
-  static let calendar = "c0000000-0000-4000-8000-0000000000f2"
-}
 
 /// A challenge and its verifier, from RFC 7636 appendix B.
 enum Proof {
@@ -19,7 +13,7 @@ extension Lab {
   /// Asks the authorize endpoint; `changes` replace parameters, an empty one removes.
   func authorize(tenant: String = "common", _ changes: [String: String] = [:]) async throws -> Answer {
     let standard = [
-      "client_id": Client.plain, "response_type": "code", "redirect_uri": "http://localhost:50000",
+      "client_id": LabApps.plain, "response_type": "code", "redirect_uri": "http://localhost:50000",
       "scope": "User.Read openid profile offline_access", "state": "st", "client_info": "1",
       "code_challenge": Proof.challenge, "code_challenge_method": "S256", "login_hint": "alice@contoso.test",
     ]
@@ -36,7 +30,7 @@ extension Lab {
     _ code: String, tenant: String = "common", _ changes: [String: String] = [:]
   ) async throws -> Answer {
     let standard = [
-      "grant_type": "authorization_code", "client_id": Client.plain, "code": code, "client_info": "1",
+      "grant_type": "authorization_code", "client_id": LabApps.plain, "code": code, "client_info": "1",
       "redirect_uri": "http://localhost:50000", "code_verifier": Proof.verifier,
     ]
     return try await token(
@@ -44,7 +38,7 @@ extension Lab {
   }
 
   func refresh(
-    _ token: String, tenant: String = "common", client: String = Client.plain,
+    _ token: String, tenant: String = "common", client: String = LabApps.plain,
     scope: String = "User.Read openid profile offline_access", claims: String = ""
   ) async throws -> Answer {
     let form = [
@@ -56,7 +50,7 @@ extension Lab {
 
   /// Signs in with a code, and returns the token response.
   func signIn(
-    tenant: String = "common", as user: String = "alice@contoso.test", client: String = Client.plain,
+    tenant: String = "common", as user: String = "alice@contoso.test", client: String = LabApps.plain,
     scope: String = "User.Read openid profile offline_access", claims: String = ""
   ) async throws -> Answer {
     let answer = try await authorize(

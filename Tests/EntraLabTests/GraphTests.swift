@@ -1,136 +1,122 @@
 import EntraLab
 import FoundationEssentials
+import LabSupport
 import Testing
 
-@Suite struct GraphTests {
+@Suite(.lab) struct GraphTests {
+  private let lab = Lab.current
+
   @Test func `Me, whole and selected`() async throws {
-    try await withLab { lab async throws in
-      let token = try #require(try await lab.signIn()["access_token"])
-      let me = try await lab.graph("/me", token)
-      #expect(me["userPrincipalName"] == "alice@contoso.test")
-      #expect(try me.json["jobTitle"] == .null)
-      #expect(me.headers["odata-version"] == "4.0")
-      #expect(me.headers["content-type"]?.contains("IEEE754Compatible=false") == true)
-      #expect(me.headers["request-id"] != nil)
-      let selected = try await lab.graph("/me?$select=displayName,mail", token)
-      #expect(selected["@odata.context"] == lab.graphURL + "/$metadata#users(displayName,mail)/$entity")
-      #expect(try selected.json.object?.count == 3)
-      #expect(try await lab.graph("/me?$select=nothing", token).status == 400)
-    }
+    let token = try #require(try await lab.signIn()["access_token"])
+    let me = try await lab.graph("/me", token)
+    #expect(me["userPrincipalName"] == "alice@contoso.test")
+    #expect(try me.json["jobTitle"] == .null)
+    #expect(me.headers["odata-version"] == "4.0")
+    #expect(me.headers["content-type"]?.contains("IEEE754Compatible=false") == true)
+    #expect(me.headers["request-id"] != nil)
+    let selected = try await lab.graph("/me?$select=displayName,mail", token)
+    #expect(selected["@odata.context"] == lab.graphURL + "/$metadata#users(displayName,mail)/$entity")
+    #expect(try selected.json.object?.count == 3)
+    #expect(try await lab.graph("/me?$select=nothing", token).status == 400)
   }
 
   @Test func `Photo, or none`() async throws {
-    try await withLab { lab async throws in
-      let alice = try #require(try await lab.signIn()["access_token"])
-      #expect(try await lab.graph("/me/photo/$value", alice).headers["content-type"] == "image/png")
-      let bob = try #require(try await lab.signIn(as: "bob@contoso.test")["access_token"])
-      let none = try await lab.graph("/me/photo/$value", bob)
-      #expect(none.status == 404)
-      #expect(try none.json["error"]?["code"] == "ImageNotFound")
-    }
+    let alice = try #require(try await lab.signIn()["access_token"])
+    #expect(try await lab.graph("/me/photo/$value", alice).headers["content-type"] == "image/png")
+    let bob = try #require(try await lab.signIn(as: "bob@contoso.test")["access_token"])
+    let none = try await lab.graph("/me/photo/$value", bob)
+    #expect(none.status == 404)
+    #expect(try none.json["error"]?["code"] == "ImageNotFound")
   }
 
   @Test func `Users come by pages, to whom may see them`() async throws {
-    try await withLab { lab async throws in
-      let plain = try #require(try await lab.signIn()["access_token"])
-      let denied = try await lab.graph("/users", plain)
-      #expect(denied.status == 403)
-      #expect(try denied.json["error"]?["code"] == "Authorization_RequestDenied")
-      let token = try #require(try await lab.signIn(scope: "User.ReadBasic.All")["access_token"])
-      var next: String? = lab.graphURL + "/users?$top=20"
-      var sizes: [Int?] = []
-      while let url = next {
-        let page = try await lab.curl(url, headers: ["Authorization: Bearer \(token)"])
-        sizes.append(try page.json["value"]?.array?.count)
-        next = page["@odata.nextLink"]
-      }
-      #expect(sizes == [20, 20, 5])
+    let plain = try #require(try await lab.signIn()["access_token"])
+    let denied = try await lab.graph("/users", plain)
+    #expect(denied.status == 403)
+    #expect(try denied.json["error"]?["code"] == "Authorization_RequestDenied")
+    let token = try #require(try await lab.signIn(scope: "User.ReadBasic.All")["access_token"])
+    var next: String? = lab.graphURL + "/users?$top=20"
+    var sizes: [Int?] = []
+    while let url = next {
+      let page = try await lab.curl(url, headers: ["Authorization: Bearer \(token)"])
+      sizes.append(try page.json["value"]?.array?.count)
+      next = page["@odata.nextLink"]
     }
+    #expect(sizes == [20, 20, 5])
   }
 
   @Test func `Tokens that are absent, garbled, expired or for another resource are refused`() async throws {
-    try await withLab { lab async throws in
-      let absent = try await lab.curl("/v1.0/me")
-      #expect(absent.status == 401)
-      #expect(try absent.json["error"]?["message"] == "Access token is empty.")
-      #expect(try absent.json["error"]?["innerError"]?["request-id"] != nil)
-      #expect(try await lab.graph("/me", "garbage").status == 401)
-      let foreign = try #require(try await lab.signIn(scope: "api://other/read")["access_token"])
-      #expect(try await lab.graph("/me", foreign).status == 401)
-      let token = try #require(try await lab.signIn()["access_token"])
-      lab.configure { $0.clockSkew = 3601 }
-      let expired = try await lab.graph("/me", token)
-      #expect(
-        try expired.json["error"]?["message"] == "Lifetime validation failed, the token is expired.")
-    }
+    let absent = try await lab.curl("/v1.0/me")
+    #expect(absent.status == 401)
+    #expect(try absent.json["error"]?["message"] == "Access token is empty.")
+    #expect(try absent.json["error"]?["innerError"]?["request-id"] != nil)
+    #expect(try await lab.graph("/me", "garbage").status == 401)
+    let foreign = try #require(try await lab.signIn(scope: "api://other/read")["access_token"])
+    #expect(try await lab.graph("/me", foreign).status == 401)
+    let token = try #require(try await lab.signIn()["access_token"])
+    lab.configure { $0.clockSkew = 3601 }
+    let expired = try await lab.graph("/me", token)
+    #expect(try expired.json["error"]?["message"] == "Lifetime validation failed, the token is expired.")
   }
 
   @Test func `A revoked token is challenged if it is continuously evaluated`() async throws {
-    try await withLab { lab async throws in
-      let claims = #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#
-      let watched = try #require(try await lab.signIn(claims: claims)["access_token"])
-      let plain = try #require(try await lab.signIn()["access_token"])
-      try lab.revokeSessions(of: "alice")
-      #expect(try await lab.graph("/me", plain).status == 200)
-      let challenged = try await lab.graph("/me", watched)
-      #expect(challenged.status == 401)
-      let header = try #require(challenged.headers["www-authenticate"])
-      #expect(header.contains(#"error="insufficient_claims""#))
-      let encoded = try #require(header.split(separator: #"claims=""#).last?.dropLast())
-      let challenge = try decodeBase64URL(encoded.replacing("=", with: ""))
-      #expect(challenge["access_token"]?["nbf"]?["essential"] == true)
-    }
+    let claims = #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#
+    let watched = try #require(try await lab.signIn(claims: claims)["access_token"])
+    let plain = try #require(try await lab.signIn()["access_token"])
+    try lab.revokeSessions(of: "alice")
+    #expect(try await lab.graph("/me", plain).status == 200)
+    let challenged = try await lab.graph("/me", watched)
+    #expect(challenged.status == 401)
+    let header = try #require(challenged.headers["www-authenticate"])
+    #expect(header.contains(#"error="insufficient_claims""#))
+    let encoded = try #require(header.split(separator: #"claims=""#).last?.dropLast())
+    let challenge = try decodeBase64URL(encoded.replacing("=", with: ""))
+    #expect(challenge["access_token"]?["nbf"]?["essential"] == true)
   }
 
   @Test func `A batch is answered item by item, in another order`() async throws {
-    try await withLab { lab async throws in
-      let token = try #require(try await lab.signIn()["access_token"])
-      func batch(_ requests: String) async throws -> Answer {
-        try await lab.curl(
-          "/v1.0/$batch", headers: ["Authorization: Bearer \(token)", "Content-Type: application/json"],
-          ["-d", #"{"requests":["# + requests + "]}"])
-      }
-      let answer = try await batch(
-        """
-        {"id":"1","method":"GET","url":"/me?$select=mail"},{"id":"2","method":"GET","url":"/users"},
-        {"id":"3","method":"GET","url":"/me","dependsOn":["2"]}
-        """)
-      let responses = try #require(try answer.json["responses"]?.array)
-      #expect(responses.map { $0["id"] } == ["3", "2", "1"])
-      #expect(responses.map { $0["status"] } == [424, 403, 200])
-      #expect(responses[2]["body"]?["mail"] == "alice@contoso.test")
-      let many = Array(repeating: #"{"id":"1","method":"GET","url":"/me"}"#, count: 21)
-      #expect(try await batch(many.joined(separator: ",")).status == 400)
+    let token = try #require(try await lab.signIn()["access_token"])
+    func batch(_ requests: String) async throws -> Answer {
+      try await lab.curl(
+        "/v1.0/$batch", headers: ["Authorization: Bearer \(token)", "Content-Type: application/json"],
+        ["-d", #"{"requests":["# + requests + "]}"])
     }
+    let answer = try await batch(
+      """
+      {"id":"1","method":"GET","url":"/me?$select=mail"},{"id":"2","method":"GET","url":"/users"},
+      {"id":"3","method":"GET","url":"/me","dependsOn":["2"]}
+      """)
+    let responses = try #require(try answer.json["responses"]?.array)
+    #expect(responses.map { $0["id"] } == ["3", "2", "1"])
+    #expect(responses.map { $0["status"] } == [424, 403, 200])
+    #expect(responses[2]["body"]?["mail"] == "alice@contoso.test")
+    let many = Array(repeating: #"{"id":"1","method":"GET","url":"/me"}"#, count: 21)
+    #expect(try await batch(many.joined(separator: ",")).status == 400)
   }
 
   @Test func `A fault meets one request of a batch, and those that depend on it fail`() async throws {
-    try await withLab { lab async throws in
-      let token = try #require(try await lab.signIn()["access_token"])
-      lab.inject(
-        LabFault(.batchItem, status: 429, headers: ["Retry-After": "2"], body: #"{"error":{"code":"slow"}}"#))
-      let requests = """
-        {"requests":[{"id":"1","method":"GET","url":"/me"},{"id":"2","method":"GET","url":"/me"},
-        {"id":"3","method":"GET","url":"/me","dependsOn":["1"]}]}
-        """
-      let answer = try await lab.curl(
-        "/v1.0/$batch", headers: ["Authorization: Bearer \(token)", "Content-Type: application/json"],
-        ["-d", requests])
-      let responses = try #require(try answer.json["responses"]?.array)
-      #expect(responses.map { $0["status"] } == [424, 200, 429])
-      #expect(responses.last?["headers"]?["Retry-After"] == "2")
-      #expect(responses.last?["body"]?["error"]?["code"] == "slow")
-    }
+    let token = try #require(try await lab.signIn()["access_token"])
+    lab.inject(
+      LabFault(.batchItem, status: 429, headers: ["Retry-After": "2"], body: #"{"error":{"code":"slow"}}"#))
+    let requests = """
+      {"requests":[{"id":"1","method":"GET","url":"/me"},{"id":"2","method":"GET","url":"/me"},
+      {"id":"3","method":"GET","url":"/me","dependsOn":["1"]}]}
+      """
+    let answer = try await lab.curl(
+      "/v1.0/$batch", headers: ["Authorization: Bearer \(token)", "Content-Type: application/json"],
+      ["-d", requests])
+    let responses = try #require(try answer.json["responses"]?.array)
+    #expect(responses.map { $0["status"] } == [424, 200, 429])
+    #expect(responses.last?["headers"]?["Retry-After"] == "2")
+    #expect(responses.last?["body"]?["error"]?["code"] == "slow")
   }
 
   @Test func `A change is answered without a body`() async throws {
-    try await withLab { lab async throws in
-      let token = try #require(try await lab.signIn(scope: "User.ReadWrite")["access_token"])
-      let answer = try await lab.curl(
-        "/v1.0/me", headers: ["Authorization: Bearer \(token)"], ["-X", "PATCH", "-d", "{}"])
-      #expect(answer.status == 204)
-      #expect(answer.body.isEmpty)
-    }
+    let token = try #require(try await lab.signIn(scope: "User.ReadWrite")["access_token"])
+    let answer = try await lab.curl(
+      "/v1.0/me", headers: ["Authorization: Bearer \(token)"], ["-X", "PATCH", "-d", "{}"])
+    #expect(answer.status == 204)
+    #expect(answer.body.isEmpty)
   }
 }
 

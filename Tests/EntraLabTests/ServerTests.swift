@@ -1,26 +1,27 @@
 import EntraLab
 import FoundationEssentials
+import LabSupport
 import Glibc
 import TestSupport
 import Testing
 
-@Suite struct ServerTests {
+@Suite(.lab) struct ServerTests {
+  private let lab = Lab.current
+
   /// curl's exit status 60: the certificate is not trusted.
   @Test func `The certificate is trusted through the bundle only, and for its names and time only`()
     async throws
   {
-    try await withLab { lab async throws in
-      let path = "/common/discovery/v2.0/keys"
-      #expect(try await lab.curl(path).status == 200)
-      #expect(try await lab.curl(path, ["--cacert", "/etc/ssl/certs/ca-certificates.crt"]).exit == 60)
-      let port = try #require(lab.baseURL.split(separator: ":").last)
-      for host in ["127.0.0.1", "[::1]"] {
-        #expect(try await lab.curl("https://\(host):\(port)\(path)").status == 200)
-      }
-      let other = try await lab.curl(
-        "https://evil.example:\(port)\(path)", ["--resolve", "evil.example:\(port):127.0.0.1"])
-      #expect(other.exit == 60)
+    let path = "/common/discovery/v2.0/keys"
+    #expect(try await lab.curl(path).status == 200)
+    #expect(try await lab.curl(path, ["--cacert", "/etc/ssl/certs/ca-certificates.crt"]).exit == 60)
+    let port = try #require(lab.baseURL.split(separator: ":").last)
+    for host in ["127.0.0.1", "[::1]"] {
+      #expect(try await lab.curl("https://\(host):\(port)\(path)").status == 200)
     }
+    let other = try await lab.curl(
+      "https://evil.example:\(port)\(path)", ["--resolve", "evil.example:\(port):127.0.0.1"])
+    #expect(other.exit == 60)
     let expired = try await Lab.start(validity: Date() - 7200...Date() - 3600)
     #expect(try await expired.curl("/common/discovery/v2.0/keys").exit == 60)
     await expired.stop()
@@ -35,58 +36,52 @@ import Testing
   }
 
   @Test func `A port that is taken is an error`() async throws {
-    try await withLab { lab async throws in
-      let port = try #require(lab.baseURL.split(separator: ":").last.flatMap { UInt16($0) })
-      await #expect(throws: LabError.self) { try await Lab.start(port: port) }
-    }
+    let port = try #require(lab.baseURL.split(separator: ":").last.flatMap { UInt16($0) })
+    await #expect(throws: LabError.self) { try await Lab.start(port: port) }
   }
 
   @Test func `Requests that nobody would send do no harm`() async throws {
-    try await withLab { lab async throws in
-      let long = String(repeating: "a", count: 100_000)
-      let deep = String(repeating: "[", count: 100_000)
-      let requests: [(String, [String])] = [
-        ("/", []), ("/%00%ff/..%2f", []), ("/" + String(repeating: "a/", count: 3000), []),
-        ("/common/oauth2/v2.0/authorize?%", []), ("/common/oauth2/v2.0/authorize?client_id&=&&%zz=%", []),
-        ("/common/oauth2/v2.0/token", ["-d", long]), ("/common/oauth2/v2.0/token", ["-d", "claims=" + deep]),
-        ("/common/oauth2/v2.0/token", ["-X", "DELETE"]),
-        ("/common/oauth2/v2.0/token", ["-d", "\u{1}\u{ff}=%ff"]),
-        ("/__ctl", ["-d", deep]),
-        (
-          "/__ctl",
-          [
-            "-d",
-            #"{"fault":{"target":"other","count":-9223372036854775808,"status":-1,"bodySize":-1,"delay":-1e300}}"#,
-          ]
-        ),
-        ("/nothing", []), ("/common/discovery/v2.0/keys", []),
-        ("/v1.0/me", ["-H", "Authorization: Bearer"]), ("/v1.0/$batch", ["-d", deep]),
-        ("/common/login", ["-d", "ctx"]),
-        ("/common/discovery/instance?authorization_endpoint=https:////", []),
-        ("/common/v2.0/.well-known/openid-configuration", ["-H", "Host: evil.example"]),
-        ("/common/v2.0/.well-known/openid-configuration", ["-H", "Host:"]),
-      ]
-      for (path, options) in requests {
-        let answer = try await lab.curl(path, ["--path-as-is"] + options)
-        #expect(answer.exit == 0 && answer.status > 0, "\(path.prefix(60)): \(answer.exit)")
-        #expect(!answer.body.contains("evil.example"))
-      }
-      lab.reset()
-      #expect(try await lab.signIn().status == 200)
+    let long = String(repeating: "a", count: 100_000)
+    let deep = String(repeating: "[", count: 100_000)
+    let requests: [(String, [String])] = [
+      ("/", []), ("/%00%ff/..%2f", []), ("/" + String(repeating: "a/", count: 3000), []),
+      ("/common/oauth2/v2.0/authorize?%", []), ("/common/oauth2/v2.0/authorize?client_id&=&&%zz=%", []),
+      ("/common/oauth2/v2.0/token", ["-d", long]), ("/common/oauth2/v2.0/token", ["-d", "claims=" + deep]),
+      ("/common/oauth2/v2.0/token", ["-X", "DELETE"]),
+      ("/common/oauth2/v2.0/token", ["-d", "\u{1}\u{ff}=%ff"]),
+      ("/__ctl", ["-d", deep]),
+      (
+        "/__ctl",
+        [
+          "-d",
+          #"{"fault":{"target":"other","count":-9223372036854775808,"status":-1,"bodySize":-1,"delay":-1e300}}"#,
+        ]
+      ),
+      ("/nothing", []), ("/common/discovery/v2.0/keys", []),
+      ("/v1.0/me", ["-H", "Authorization: Bearer"]), ("/v1.0/$batch", ["-d", deep]),
+      ("/common/login", ["-d", "ctx"]),
+      ("/common/discovery/instance?authorization_endpoint=https:////", []),
+      ("/common/v2.0/.well-known/openid-configuration", ["-H", "Host: evil.example"]),
+      ("/common/v2.0/.well-known/openid-configuration", ["-H", "Host:"]),
+    ]
+    for (path, options) in requests {
+      let answer = try await lab.curl(path, ["--path-as-is"] + options)
+      #expect(answer.exit == 0 && answer.status > 0, "\(path.prefix(60)): \(answer.exit)")
+      #expect(!answer.body.contains("evil.example"))
     }
+    lab.reset()
+    #expect(try await lab.signIn().status == 200)
   }
 
   @Test func `Large and chunked bodies are refused`() async throws {
-    try await withLab { lab async throws in
-      let file = FileManager.default.temporaryDirectory.path + "/entra-lab-large-\(UUID().uuidString)"
-      defer { try? FileManager.default.removeItem(atPath: file) }
-      try Data(repeating: 97, count: 3_000_000).write(to: URL(filePath: file))
-      let large = try await lab.curl(
-        "/common/oauth2/v2.0/token", ["-H", "Expect:", "--data-binary", "@" + file])
-      #expect(large.status == 413)
-      let chunked = try await lab.curl(
-        "/common/oauth2/v2.0/token", ["-H", "Expect:", "-H", "Transfer-Encoding: chunked", "-d", "a=b"])
-      #expect(chunked.status == 411)
-    }
+    let file = FileManager.default.temporaryDirectory.path + "/entra-lab-large-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    try Data(repeating: 97, count: 3_000_000).write(to: URL(filePath: file))
+    let large = try await lab.curl(
+      "/common/oauth2/v2.0/token", ["-H", "Expect:", "--data-binary", "@" + file])
+    #expect(large.status == 413)
+    let chunked = try await lab.curl(
+      "/common/oauth2/v2.0/token", ["-H", "Expect:", "-H", "Transfer-Encoding: chunked", "-d", "a=b"])
+    #expect(chunked.status == 411)
   }
 }

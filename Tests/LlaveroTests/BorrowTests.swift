@@ -1,6 +1,7 @@
 import EntraLab
 import FoundationEssentials
 import HTTPSupport
+import LabSupport
 import TestSupport
 import Testing
 import TokenCache
@@ -31,14 +32,20 @@ struct BorrowTests {
     func callAsFunction(
       _ arguments: String..., input: String = "", with changes: [String: String] = [:]
     ) throws -> Child.Result {
+      try run(arguments, input: input, with: changes)
+    }
+
+    func run(
+      _ arguments: [String], input: String = "", with changes: [String: String] = [:]
+    ) throws -> Child.Result {
       let environment = ["LLAVERO_FROM": address, "PATH": "/usr/bin:/bin"].merging(changes) { $1 }
       return try Child.run(Tool.path, arguments, environment: environment, input: input)
     }
+  }
 
-    /// The error that a command prints as JSON.
-    func error(_ result: Child.Result) throws -> JSONValue? {
-      try JSONValue(text: result.standardError)["error"]
-    }
+  /// Lends a token for any scope.
+  @Sendable private static func whatIsAskedFor(_ query: [String: String]) -> (Int, String) {
+    (200, LentThings.token(["scope": .string(query["scope"] ?? "")]))
   }
 
   // What can be done with borrowed tokens
@@ -50,9 +57,7 @@ struct BorrowTests {
       ("token --account ALICE@contoso.test --tenant \(LentThings.tenant)", "lent-token\n"),
       ("token --client \(LentThings.client)", "lent-token\n"), ("token --broker only", "lent-token\n"),
     ] {
-      let command = words.split(separator: " ").map(String.init)
-      let result = try Child.run(
-        Tool.path, command, environment: ["LLAVERO_FROM": borrower.address])
+      let result = try borrower.run(words.words)
       #expect(result.status == 0 && result.standardOutput == output, "\(words): \(result.standardError)")
       #expect(result.standardError.isEmpty, "\(result.standardError)")
     }
@@ -63,9 +68,7 @@ struct BorrowTests {
   }
 
   @Test func `git gets a borrowed token, and nothing for other hosts`() throws {
-    let borrower = try Borrower { query in
-      (200, LentThings.token(["scope": .string(query["scope"] ?? "")]))
-    }
+    let borrower = try Borrower(Self.whatIsAskedFor)
     let result = try borrower("git-credential", "get", input: "protocol=https\nhost=dev.azure.com\n\n")
     #expect(result.standardOutput.contains("password=lent-token\n"), "\(result.standardError)")
     #expect(result.standardOutput.contains("username=alice@contoso.test\n"))
@@ -78,58 +81,46 @@ struct BorrowTests {
   }
 
   @Test func `The stand-ins for az and azd give what is lent`() throws {
-    let borrower = try Borrower { query in
-      (200, LentThings.token(["scope": .string(query["scope"] ?? "")]))
-    }
+    let borrower = try Borrower(Self.whatIsAskedFor)
     for (program, arguments) in [
       ("az", "account get-access-token --output json --resource https://management.azure.com"),
       ("azd", "auth token --output json --scope https://management.azure.com/.default"),
     ] {
-      let installed = try borrower("shim", "install", program, "--directory", borrower.directory.path)
-      #expect(installed.status == 0, "\(installed.standardError)")
+      try borrower("shim", "install", program, "--directory", borrower.directory.path).exits(0)
       let result = try Child.run(
-        "\(borrower.directory.path)/\(program)", arguments.split(separator: " ").map(String.init),
+        "\(borrower.directory.path)/\(program)", arguments.words,
         environment: ["LLAVERO_FROM": borrower.address, "PATH": "/usr/bin:/bin"])
       #expect(result.standardOutput.contains("lent-token"), "\(result.standardError)")
     }
   }
 
-  @Test func `Graph is asked with a borrowed token`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let token = try tool("token").standardOutput.split(separator: "\n").joined()
-      let borrower = try Borrower { query in
-        (200, LentThings.token(["access_token": .string(token), "scope": .string(query["scope"] ?? "")]))
-      }
-      for arguments in [["me", "--json"], ["get", "/me"]] {
-        let result = try tool.run(
-          arguments + ["--from", borrower.address],
-          with: ["LLAVERO_CLIENT_ID": nil, "LLAVERO_AUTHORITY": nil, "DBUS_SESSION_BUS_ADDRESS": nil])
-        #expect(result.status == 0, "\(result.standardError)")
-        #expect(result.standardOutput.contains(LabTool.alice))
-      }
-      // Each command asked for the terms once.
-      #expect(borrower.server.requests.map { $0.hasPrefix("GET /loan ") } == [true, false, true, false])
+  /// What a tool at the lab does not have where it borrows.
+  private static let nothing: [String: String?] = [
+    "LLAVERO_CLIENT_ID": nil, "LLAVERO_AUTHORITY": nil, "DBUS_SESSION_BUS_ADDRESS": nil,
+  ]
+
+  @Test(.lab) func `Graph is asked with a borrowed token`() throws {
+    let tool = try Tool.signedIn()
+    let token = try tool("token").standardOutput.split(separator: "\n").joined()
+    let borrower = try Borrower { query in
+      (200, LentThings.token(["access_token": .string(token), "scope": .string(query["scope"] ?? "")]))
     }
+    for arguments in [["me", "--json"], ["get", "/me"]] {
+      let result = try tool.run(arguments + ["--from", borrower.address], with: Self.nothing).exits(0)
+      #expect(result.standardOutput.contains(Tool.alice))
+    }
+    // Each command asked for the terms once.
+    #expect(borrower.server.requests.map { $0.hasPrefix("GET /loan ") } == [true, false, true, false])
   }
 
-  @Test func `A token that Graph refuses is a matter for the lender, and nobody is sent to sign in here`()
-    async throws
-  {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      let borrower = try Borrower { query in
-        (200, LentThings.token(["scope": .string(query["scope"] ?? "")]))
-      }
-      for arguments in [["me"], ["get", "/me"]] {
-        let result = try tool.run(
-          arguments + ["--from", borrower.address],
-          with: ["LLAVERO_CLIENT_ID": nil, "LLAVERO_AUTHORITY": nil, "DBUS_SESSION_BUS_ADDRESS": nil])
-        #expect(result.status == 3, "\(result.standardError)")
-        #expect(result.standardError.contains("where the tokens are lent"), "\(result.standardError)")
-        #expect(!result.standardError.contains("llavero login"))
-      }
+  @Test(.lab)
+  func `A token that Graph refuses is a matter for the lender, and nobody is sent to sign in here`() throws {
+    let tool = try Tool.atLab()
+    let borrower = try Borrower(Self.whatIsAskedFor)
+    for arguments in [["me"], ["get", "/me"]] {
+      let result = try tool.run(arguments + ["--from", borrower.address], with: Self.nothing)
+        .exits(3, saying: "where the tokens are lent")
+      #expect(!result.standardError.contains("llavero login"))
     }
   }
 
@@ -139,31 +130,26 @@ struct BorrowTests {
   ])
   func `A command asks for the terms once`(words: String) throws {
     let terms = LentThings.terms(["authority": "https://login.microsoftonline.com/contoso.test"])
-    let borrower = try Borrower(terms: terms) { query in
-      (200, LentThings.token(["scope": .string(query["scope"] ?? "")]))
-    }
-    let command = words.split(separator: " ").map(String.init)
-    let result = try Child.run(
-      Tool.path, command, environment: ["LLAVERO_FROM": borrower.address],
-      input: "protocol=https\nhost=dev.azure.com\n\n")
-    #expect(result.status == 0, "\(result.standardError)")
+    let borrower = try Borrower(terms: terms, Self.whatIsAskedFor)
+    try Child.run(
+      Tool.path, words.words, environment: ["LLAVERO_FROM": borrower.address],
+      input: "protocol=https\nhost=dev.azure.com\n\n"
+    ).exits(0)
     #expect(borrower.server.requests.filter { $0.hasPrefix("GET /loan ") }.count == 1)
   }
 
   @Test func `status and doctor say whose tokens are lent, what for, and until when`() throws {
     let borrower = try Borrower()
-    let status = try borrower("status", "--json")
-    #expect(status.status == 0, "\(status.standardError)")
+    let status = try borrower("status", "--json").exits(0)
     #expect(borrower.server.requests.count == 1)
-    let account = try JSONValue(text: status.standardOutput)["accounts"]?[0]
+    let account = try status.json["accounts"]?[0]
     #expect(account?["origin"] == "lender" && account?["username"] == "alice@contoso.test")
     #expect(account?["tokens"]?[0]?["scopes"]?[1] == "Mail.Read")
     #expect(account?["tokens"]?[1]?["expires_on"] == "2100-01-01T00:00:00Z")
     #expect(account?["tokens"]?[0]?["state"] == "lent")
     #expect(try borrower("status").standardOutput.contains("left"))
-    let doctor = try borrower("doctor", "--json")
-    #expect(doctor.status == 0, "\(doctor.standardError)")
-    let findings = try JSONValue(text: doctor.standardOutput)["findings"]
+    let doctor = try borrower("doctor", "--json").exits(0)
+    let findings = try doctor.json["findings"]
     let text = findings?.strings("message").joined(separator: " ") ?? ""
     for word in [borrower.address, "alice@contoso.test", "Mail.Read", "management.azure.com", "2100"] {
       #expect(text.contains(word), "\(text)")
@@ -205,7 +191,7 @@ struct BorrowTests {
       let result = try Child.run(
         Tool.path, ["status", "--json"] + arguments,
         environment: environment.merging(["LLAVERO_CLIENT_ID": LentThings.client]) { $1 })
-      #expect(try own.error(result)?["code"] == "unavailable", "\(result.standardError)")
+      #expect(try result.error?["code"] == "unavailable", "\(result.standardError)")
     }
   }
 
@@ -231,13 +217,8 @@ struct BorrowTests {
     ])
   func `A command that needs a store says that there is none, and what to do`(words: String) throws {
     let borrower = try Borrower()
-    let command = words.split(separator: " ").map(String.init)
-    let result = try Child.run(
-      Tool.path, command,
-      environment: ["LLAVERO_FROM": borrower.address, "LLAVERO_CLIENT_ID": LentThings.client])
-    #expect(result.status == 2, "\(result.standardError)")
-    #expect(result.standardError.contains("borrowed from \(borrower.address)"), "\(result.standardError)")
-    #expect(result.standardError.contains("LLAVERO_FROM to off"))
+    let result = try borrower.run(words.words, with: ["LLAVERO_CLIENT_ID": LentThings.client])
+      .exits(2, saying: "borrowed from \(borrower.address)", "LLAVERO_FROM to off")
     #expect(result.standardOutput.isEmpty && borrower.server.connectionCount == 0)
   }
 
@@ -246,10 +227,7 @@ struct BorrowTests {
     for option in [
       ["--store", "keyring"], ["--store", "file", "--key", "file:/tmp/k"], ["--collection", "x"],
     ] {
-      let result = try Child.run(
-        Tool.path, ["token", "--json"] + option, environment: ["LLAVERO_FROM": borrower.address])
-      #expect(
-        try result.status == 2 && borrower.error(result)?["code"] == "borrowed", "\(result.standardError)")
+      try borrower.run(["token", "--json"] + option).exits(2, code: "borrowed")
     }
     #expect(borrower.server.connectionCount == 0)
   }
@@ -273,15 +251,13 @@ struct BorrowTests {
 
   @Test func `A lender that is not there, and one that talks nonsense, are told apart`() throws {
     let borrower = try Borrower { _ in (200, LentThings.token(["access_token": "a\nb"])) }
-    let nonsense = try borrower("token", "--json")
-    #expect(try nonsense.status == 1 && borrower.error(nonsense)?["code"] == "broker_failed")
+    try borrower("token", "--json").exits(1, code: "broker_failed")
     try RawServer.leaveBehind(at: borrower.directory.path + "/left")
     _ = try borrower.directory.file("file")
     for name in ["left", "file", "none"] {
-      let result = try borrower("token", "--json", "--from", "unix:\(borrower.directory.path)/\(name)")
-      #expect(
-        try result.status == 4 && borrower.error(result)?["code"] == "no_broker", "\(result.standardError)")
-      #expect(try borrower.error(result)?["advice"]?.stringValue?.contains("llavero lend") == true)
+      let result = try borrower("token", "--json", "--from", "unix:\(borrower.directory.path)/\(name)").exits(
+        4, code: "no_broker")
+      #expect(try result.error?["advice"]?.stringValue?.contains("llavero lend") == true)
     }
     let long = try borrower("token", "--from", "unix:/" + String(repeating: "x", count: 107))
     #expect(long.status == 2 && long.standardError.contains("107"), "\(long.standardError)")
@@ -295,10 +271,10 @@ struct BorrowTests {
       connection.write(answer)
     }
     for command in ["token", "status"] {
-      let result = try Child.run(
-        Tool.path, [command, "--json"], environment: ["LLAVERO_FROM": "unix:" + server.path])
-      #expect(result.status == 4, "\(result.standardError)")
-      #expect(try JSONValue(text: result.standardError)["error"]?["code"] == "broker_failed")
+      try Child.run(
+        Tool.path, [command, "--json"], environment: ["LLAVERO_FROM": "unix:" + server.path]
+      )
+      .exits(4, code: "broker_failed")
     }
   }
 
@@ -309,8 +285,7 @@ struct BorrowTests {
       ["--tenant", "80000000-0000-4000-8000-000000000001"], ["--tenant", "fabrikam.test"],
       ["--authority", "https://login.microsoftonline.us/common"],
     ] {
-      let result = try Child.run(
-        Tool.path, ["token"] + option, environment: ["LLAVERO_FROM": borrower.address])
+      let result = try borrower.run(["token"] + option)
       #expect(
         result.status == 2 && result.standardError.contains("lent"), "\(option): \(result.standardError)")
     }

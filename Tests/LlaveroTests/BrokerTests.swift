@@ -1,6 +1,7 @@
 import EntraLab
 import FoundationEssentials
 import Glibc
+import LabSupport
 import TestSupport
 import Testing
 import TokenCache
@@ -14,23 +15,30 @@ struct BrokerTests {
   /// The tool on the broker's bus, where nobody has signed in. The authority is Microsoft's own: nobody may ask it.
   private struct BrokerTool {
     let broker: StandInBroker
-    let tool: Tool
+    var tool: Tool
 
     init(_ kind: StandInBroker.Kind = .native, on keyring: PrivateKeyring? = nil, orders: String = "{}")
       throws
     {
       broker = try StandInBroker(kind, on: keyring, orders: orders)
       tool = try Tool(on: broker.keyring)
+      // A proxy that is none: whoever opens a connection fails.
+      tool.settings = [
+        "LLAVERO_CLIENT_ID": BrokerTests.client, "LLAVERO_GROUP": tool.group,
+        "https_proxy": "http://127.0.0.1:\(ReservedPort.refusing.number)",
+      ]
     }
 
     func callAsFunction(_ arguments: String..., with changes: [String: String?] = [:]) throws -> Child.Result
     {
-      // A proxy that is none: whoever opens a connection fails.
-      let environment: [String: String?] = [
-        "LLAVERO_CLIENT_ID": BrokerTests.client, "LLAVERO_GROUP": tool.group,
-        "https_proxy": "http://127.0.0.1:\(ReservedPort.refusing.number)",
-      ]
-      return try tool.run(arguments, environment: environment.merging(changes) { $1 })
+      try tool.run(arguments, with: changes)
+    }
+
+    /// Starts a command, and waits until the broker is asked for a token.
+    func start(_ arguments: String...) async throws -> Child {
+      let process = try Child(Tool.path, arguments, environment: tool.environment())
+      try await eventually { try tokenCalls() > 0 }
+      return process
     }
 
     func tokenCalls() throws -> Int { try broker.calls().count { $0.method == "acquireTokenSilently" } }
@@ -45,22 +53,20 @@ struct BrokerTests {
   @Test(arguments: StandInBroker.Kind.allCases)
   func `With only the broker a token is printed where there is no keyring and no network`(
     kind: StandInBroker.Kind
-  ) async throws {
+  ) throws {
     let tool = try BrokerTool(kind)
     for form in [
       "token", "token --output header", "token --account alice@contoso.test", "git-credential get",
     ] {
-      let arguments = form.split(separator: " ").map(String.init) + ["--broker", "only"]
+      let arguments = form.words + ["--broker", "only"]
       let result = try tool.tool.run(
-        arguments, input: form.hasPrefix("git") ? "protocol=https\nhost=dev.azure.com\n\n" : "",
-        environment: ["LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group])
-      #expect(result.status == 0, "\(form): \(result.standardError)")
+        arguments, input: form.hasPrefix("git") ? "protocol=https\nhost=dev.azure.com\n\n" : ""
+      ).exits(0)
       #expect(result.standardError.isEmpty, "\(result.standardError)")
       #expect(result.standardOutput.contains("eyJ"))
     }
-    let status = try tool("status", "--broker", "only", "--json")
-    #expect(status.status == 0, "\(status.standardError)")
-    let account = try JSONValue(text: status.standardOutput)["accounts"]?[0]
+    let status = try tool("status", "--broker", "only", "--json").exits(0)
+    let account = try status.json["accounts"]?[0]
     #expect(account?["origin"] == "broker" && account?["username"] == "alice@contoso.test")
     #expect(account?["renews"] == .bool(false))
   }
@@ -77,47 +83,41 @@ struct BrokerTests {
     ])
   func `What goes wrong has its exit code and says why, without a token`(
     misdeed: String, status: Int32, words: String
-  ) async throws {
+  ) throws {
     let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
-    let result = try tool("token", "--broker", "only")
-    #expect(result.status == status, "\(result.standardError)")
+    let result = try tool("token", "--broker", "only").exits(status)
     #expect(result.standardOutput.isEmpty)
     #expect(result.standardError.contains(words), "\(result.standardError)")
     #expect(!result.standardError.contains("eyJ"))
   }
 
-  @Test func `Nobody, no broker, and too many are told apart`() async throws {
+  @Test func `Nobody, no broker, and too many are told apart`() throws {
     let tool = try BrokerTool(orders: #"{"accounts":[]}"#)
     #expect(try tool("token", "--broker", "only").status == 3)
     #expect(try tool("status", "--broker", "only").status == 3)
     try tool.broker.order(#"{"accounts":[\#(StandInBroker.account()),\#(Self.bob)]}"#)
-    let ambiguous = try tool("token", "--broker", "only")
-    #expect(ambiguous.status == 2)
-    #expect(ambiguous.standardError.contains("bob@contoso.test"))
+    try tool("token", "--broker", "only").exits(2, saying: "bob@contoso.test")
     #expect(try tool("token", "--broker", "only", "--account", "BOB@contoso.test").status == 0)
     #expect(try tool("token", "--broker", "only", "--account", "carol@contoso.test").status == 3)
     tool.broker.kill()
-    let absent = try tool("token", "--broker", "only", "--json")
-    #expect(absent.status == 1)
-    #expect(try JSONValue(text: absent.standardError)["error"]?["code"] == "no_broker")
+    try tool("token", "--broker", "only", "--json").exits(1, code: "no_broker")
   }
 
-  @Test func `Of a guest and an account at home by one name the one of the tenant is meant`() async throws {
+  @Test func `Of a guest and an account at home by one name the one of the tenant is meant`() throws {
     let other = "70000000-0000-4000-8000-000000000002"
     let guest = StandInBroker.account(uid: "60e57000-0000-4000-8000-000000000001", home: other)
     let tool = try BrokerTool(orders: #"{"accounts":[\#(guest),\#(StandInBroker.account())]}"#)
     let result = try tool(
-      "token", "--broker", "only", "--account", "alice@contoso.test", "--tenant", other, "--json")
-    #expect(result.status == 0, "\(result.standardError)")
-    let home = try JSONValue(text: result.standardOutput)["home_account_id"]?.stringValue
+      "token", "--broker", "only", "--account", "alice@contoso.test", "--tenant", other, "--json"
+    ).exits(0)
+    let home = try result.json["home_account_id"]?.stringValue
     #expect(home?.hasSuffix(other) == true)
   }
 
-  @Test func `A broker that hangs costs one run its time, and no other`() async throws {
+  @Test func `A broker that hangs costs one run its time, and no other`() throws {
     let tool = try BrokerTool(orders: #"{"do":{"*":"never"}}"#)
-    let slow = try tool("token", "--broker", "only", with: ["LLAVERO_TEST_BROKER_LIMIT": "200"])
-    #expect(slow.status == 1)
-    #expect(slow.standardError.contains("in time"))
+    try tool("token", "--broker", "only", with: ["LLAVERO_TEST_BROKER_LIMIT": "200"])
+      .exits(1, saying: "in time")
     for policy in ["only", "auto"] {
       let next = try tool("status", "--broker", policy, "--store", "file", "--key", "file:/dev/null")
       #expect(next.status != 0)
@@ -136,11 +136,7 @@ struct BrokerTests {
     let tool = try BrokerTool(
       on: PrivateKeyring(), orders: #"{"do":{"getAccounts":"hold","acquireTokenSilently":"hold"}}"#)
     let processes = try (0..<3).map { _ in
-      try Child(
-        Tool.path, ["token", "--broker", "only"],
-        environment: tool.tool.environment(with: [
-          "LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group,
-        ]))
+      try Child(Tool.path, ["token", "--broker", "only"], environment: tool.tool.environment())
     }
     // Each lists the accounts before it waits for its turn, and who has it once more. They begin to wait together: a wait
     // ends after a minute, which may pass while another one starts on a busy machine.
@@ -156,42 +152,25 @@ struct BrokerTests {
   @Test(arguments: [SIGINT, SIGTERM])
   func `Ctrl-C while a broker hangs ends at once`(_ signal: Int32) async throws {
     let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"acquireTokenSilently":"never"}}"#)
-    let process = try Child(
-      Tool.path, ["token"],
-      environment: tool.tool.environment(with: [
-        "LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group,
-      ]))
-    try await eventually { try tool.tokenCalls() > 0 }
+    let process = try await tool.start("token")
     process.signal(signal)
     #expect(process.wait() == 5)
   }
 
   @Test(arguments: ["empty", "no-network", "dbus:broker socket connect"])
-  func `Who is signed in nowhere hears that the broker failed`(misdeed: String) async throws {
-    let tool = try BrokerTool(
-      on: PrivateKeyring(), orders: #"{"do":{"getAccounts":"\#(misdeed)"}}"#)
+  func `Who is signed in nowhere hears that the broker failed`(misdeed: String) throws {
+    let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"getAccounts":"\#(misdeed)"}}"#)
     for arguments in [["token"], ["status"], ["logout", "--account", "alice@contoso.test"], ["me"]] {
-      let result = try tool.tool.run(
-        arguments, environment: ["LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group])
-      #expect(result.status == 3, "\(result.standardError)")
-      #expect(result.standardError.contains("signed in"))
-      #expect(result.standardError.contains("identity broker"), "\(result.standardError)")
-      #expect(result.standardError.contains("llavero login"))
+      try tool.tool.run(arguments).exits(3, saying: "signed in", "identity broker", "llavero login")
     }
-    let all = try tool("logout", "--all")
-    #expect(all.status == (misdeed == "no-network" ? 4 : 1))
-    #expect(all.standardError.contains("identity broker"))
+    try tool("logout", "--all").exits(misdeed == "no-network" ? 4 : 1, saying: "identity broker")
   }
 
   @Test(arguments: [[], ["--account", "alice@contoso.test"], ["--all"]])
-  func `An account that only the broker has can be signed out`(choice: [String]) async throws {
+  func `An account that only the broker has can be signed out`(choice: [String]) throws {
     let tool = try BrokerTool(on: PrivateKeyring())
-    let result = try tool.tool.run(
-      ["logout", "--json"] + choice,
-      environment: ["LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group])
-    #expect(result.status == 0, "\(result.standardError)")
-    #expect(
-      try JSONValue(text: result.standardOutput)["signed_out"]?.strings("username") == ["alice@contoso.test"])
+    let result = try tool.tool.run(["logout", "--json"] + choice).exits(0)
+    #expect(try result.json["signed_out"]?.strings("username") == ["alice@contoso.test"])
     // From this client, not from the broker.
     #expect(try !tool.broker.calls().contains { $0.method == "removeAccount" })
     for policy in ["auto", "only"] { #expect(try tool("token", "--broker", policy).status == 3) }
@@ -200,7 +179,7 @@ struct BrokerTests {
   }
 
   @Test func `Of several accounts that only the broker has one has to be named, unless all are meant`()
-    async throws
+    throws
   {
     let tool = try BrokerTool(
       on: PrivateKeyring(), orders: #"{"accounts":[\#(StandInBroker.account()),\#(Self.bob)]}"#)
@@ -216,10 +195,9 @@ struct BrokerTests {
     #expect(try tool("logout", "--all").standardError.contains("Nobody"))
   }
 
-  @Test func `A token of the broker is kept, so that the next one costs no question`() async throws {
+  @Test func `A token of the broker is kept, so that the next one costs no question`() throws {
     let tool = try BrokerTool(on: PrivateKeyring())
-    let first = try tool("token")
-    #expect(first.status == 0, "\(first.standardError)")
+    let first = try tool("token").exits(0)
     let count = try tool.broker.calls().count
     #expect(try tool("token").standardOutput == first.standardOutput)
     #expect(try tool("token", "--broker", "only").standardOutput == first.standardOutput)
@@ -231,7 +209,7 @@ struct BrokerTests {
     #expect(cache["RefreshToken"]?.objectValue?.isEmpty ?? true)
     #expect(!cache.secrets.contains("a-refresh-token"))
     #expect(cache["Account"]?.objectValue?.values.first?["account_source"] == "broker")
-    let accounts = try JSONValue(text: tool("accounts", "--json").standardOutput)
+    let accounts = try tool("accounts", "--json").json
     #expect(accounts["accounts"]?[0]?["origin"] == "broker")
     #expect(try tool("accounts").standardOutput.contains("broker"))
   }
@@ -249,19 +227,14 @@ struct BrokerTests {
 
   @Test func `A process that is killed in a call leaves nothing in the way of the next`() async throws {
     let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"acquireTokenSilently":"never"}}"#)
-    let process = try Child(
-      Tool.path, ["token", "--broker", "only"],
-      environment: tool.tool.environment(with: [
-        "LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group,
-      ]))
-    try await eventually { try tool.tokenCalls() > 0 }
+    let process = try await tool.start("token", "--broker", "only")
     process.signal(SIGKILL)
     process.wait()
     try tool.broker.order("{}")
     #expect(try tool("token", "--broker", "only").status == 0)
   }
 
-  @Test func `Who signed out here is not signed in by the broker`() async throws {
+  @Test func `Who signed out here is not signed in by the broker`() throws {
     let tool = try BrokerTool(on: PrivateKeyring())
     #expect(try tool("token").status == 0)
     #expect(try tool("logout").status == 0)
@@ -275,105 +248,96 @@ struct BrokerTests {
 
   // Before the browser, and before the own refresh token
 
-  private func withLabTool<T: Sendable>(
-    _ kind: StandInBroker.Kind = .native, _ body: (LabTool, StandInBroker, String) async throws -> T
-  ) async throws -> T {
-    try await withLab { lab in
-      let keyring = try PrivateKeyring()
-      let tool = try LabTool(lab, on: keyring)
-      lab.configure { $0.authorize = .user(name: "alice") }
-      let signedIn = try tool("login", "--broker", "off")
-      try #require(signedIn.status == 0, "\(signedIn.standardError)")
-      let home = try #require(
-        tool.json("status", "--broker", "off")["accounts"]?[0]?["home_account_id"]?.stringValue)
-      let parts = home.split(separator: ".").map(String.init)
-      let account = StandInBroker.account(uid: parts[0], home: parts[1])
-      let broker = try StandInBroker(kind, on: keyring, orders: #"{"accounts":[\#(account)]}"#)
-      defer { broker.kill() }
-      lab.clearLog()
-      return try await body(tool, broker, account)
-    }
+  /// The tool where Alice has signed in at the lab, and then a broker came that has her account.
+  private func signedIn(_ kind: StandInBroker.Kind = .native) throws -> (
+    lab: Lab, tool: Tool, broker: StandInBroker, account: String
+  ) {
+    let keyring = try PrivateKeyring()
+    let tool = try Tool.atLab(on: keyring)
+    try tool.logIn("alice", "--broker", "off")
+    let home = try #require(
+      tool.json("status", "--broker", "off")["accounts"]?[0]?["home_account_id"]?.stringValue)
+    let parts = home.split(separator: ".").map(String.init)
+    let account = StandInBroker.account(uid: parts[0], home: parts[1])
+    let broker = try StandInBroker(kind, on: keyring, orders: #"{"accounts":[\#(account)]}"#)
+    Lab.current.clearLog()
+    return (Lab.current, tool, broker, account)
   }
 
-  @Test(arguments: [
-    "interaction", "no-network", "dropped", "refused", "unexpected", "empty", "malformed", "wrong-type",
-    "die",
-  ])
+  @Test(
+    .lab,
+    arguments: [
+      "interaction", "no-network", "dropped", "refused", "unexpected", "empty", "malformed", "wrong-type",
+      "die",
+    ])
   func `When the broker fails the own refresh token serves, and with only it does not`(misdeed: String)
-    async throws
+    throws
   {
-    try await withLabTool { (tool, broker, account) throws in
-      #expect(try tool.json("status")["accounts"]?[0]?["origin"] == "both")
-      let brokered = try tool("token", "--force-refresh")
-      #expect(isToken(brokered.standardOutput), "\(brokered.standardError)")
-      #expect(tool.lab.log.isEmpty)
-      try broker.order(#"{"accounts":[\#(account)],"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
-      let only = try tool("token", "--force-refresh", "--broker", "only")
-      #expect(only.status != 0)
-      #expect(tool.lab.log.isEmpty)
-      guard misdeed != "die" else { return }
-      let own = try tool("token", "--force-refresh")
-      #expect(own.status == 0, "\(own.standardError)")
-      #expect(own.standardOutput != brokered.standardOutput)
-      #expect(tool.lab.requests(to: .token).count == 1)
-      try broker.order(#"{"do":{"*":"\#(misdeed)"}}"#)
-      let status = try tool("status")
-      #expect(status.status == 0)
-      #expect(status.standardOutput.contains("alice@contoso.test"))
-      #expect(status.standardError.contains("identity broker"), "\(status.standardError)")
-    }
+    let (lab, tool, broker, account) = try signedIn()
+    defer { broker.kill() }
+    #expect(try tool.json("status")["accounts"]?[0]?["origin"] == "both")
+    let brokered = try tool("token", "--force-refresh")
+    #expect(isToken(brokered.standardOutput), "\(brokered.standardError)")
+    #expect(lab.log.isEmpty)
+    try broker.order(#"{"accounts":[\#(account)],"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
+    let only = try tool("token", "--force-refresh", "--broker", "only")
+    #expect(only.status != 0)
+    #expect(lab.log.isEmpty)
+    guard misdeed != "die" else { return }
+    let own = try tool("token", "--force-refresh").exits(0)
+    #expect(own.standardOutput != brokered.standardOutput)
+    #expect(lab.requests(to: .token).count == 1)
+    try broker.order(#"{"do":{"*":"\#(misdeed)"}}"#)
+    let status = try tool("status").exits(0)
+    #expect(status.standardOutput.contains("alice@contoso.test"))
+    #expect(status.standardError.contains("identity broker"), "\(status.standardError)")
   }
 
-  @Test func `Without a broker all is as ever, and with off none is asked`() async throws {
-    try await withLabTool { (tool, broker, _) throws in
-      #expect(try tool("token", "--force-refresh", "--broker", "off").status == 0)
-      #expect(try tool("token", "--force-refresh", with: ["LLAVERO_BROKER": "off"]).status == 0)
-      #expect(try broker.calls().isEmpty)
-      broker.kill()
-      #expect(try tool("token", "--force-refresh").status == 0)
-      #expect(tool.lab.requests(to: .token).count == 3)
-    }
+  @Test(.lab) func `Without a broker all is as ever, and with off none is asked`() throws {
+    let (lab, tool, broker, _) = try signedIn()
+    defer { broker.kill() }
+    #expect(try tool("token", "--force-refresh", "--broker", "off").status == 0)
+    #expect(try tool("token", "--force-refresh", with: ["LLAVERO_BROKER": "off"]).status == 0)
+    #expect(try broker.calls().isEmpty)
+    broker.kill()
+    #expect(try tool("token", "--force-refresh").status == 0)
+    #expect(lab.requests(to: .token).count == 3)
   }
 
-  @Test(arguments: StandInBroker.Kind.allCases)
+  @Test(.lab, arguments: StandInBroker.Kind.allCases)
   func `Microsoft's broker signs people in before the browser, Himmelblau's only where nobody else may`(
     kind: StandInBroker.Kind
-  ) async throws {
-    try await withLabTool(kind) { (tool, broker, _) throws in
-      let result = try tool("login")
-      #expect(result.status == 0, "\(result.standardError)")
-      let calls = try broker.calls().count { $0.method == "acquireTokenInteractively" }
-      let isMicrosofts = kind == .java || kind == .native
-      #expect(calls == (isMicrosofts ? 1 : 0))
-      #expect(tool.lab.requests(to: .authorize).isEmpty == isMicrosofts)
-      let required = try tool("login", "--account", "alice@contoso.test", "--broker", "only")
-      #expect(required.status == 0, "\(required.standardError)")
-      #expect(try broker.calls().count { $0.method == "acquireTokenInteractively" } == calls + 1)
-    }
+  ) throws {
+    let (lab, tool, broker, _) = try signedIn(kind)
+    defer { broker.kill() }
+    try tool("login").exits(0)
+    let calls = try broker.calls().count { $0.method == "acquireTokenInteractively" }
+    let isMicrosofts = kind == .java || kind == .native
+    #expect(calls == (isMicrosofts ? 1 : 0))
+    #expect(lab.requests(to: .authorize).isEmpty == isMicrosofts)
+    try tool("login", "--account", "alice@contoso.test", "--broker", "only").exits(0)
+    #expect(try broker.calls().count { $0.method == "acquireTokenInteractively" } == calls + 1)
   }
 
-  @Test func `When it fails at that the browser is opened, and when the person gives up nothing`()
-    async throws
+  @Test(.lab) func `When it fails at that the browser is opened, and when the person gives up nothing`()
+    throws
   {
-    try await withLabTool { (tool, broker, _) throws in
-      try broker.order(#"{"do":{"acquireTokenInteractively":"cancelled"}}"#)
-      #expect(try tool("login").status == 5)
-      #expect(tool.lab.log.isEmpty)
-      try broker.order(#"{"do":{"acquireTokenInteractively":"refused"}}"#)
-      let result = try tool("login")
-      #expect(result.status == 0, "\(result.standardError)")
-      #expect(tool.lab.requests(to: .authorize).count == 1)
-      let only = try tool("login", "--broker", "only")
-      #expect(only.status == 1)
-      #expect(only.standardError.contains("nativeclient"))
-      #expect(tool.lab.requests(to: .authorize).count == 1)
-    }
+    let (lab, tool, broker, _) = try signedIn()
+    defer { broker.kill() }
+    try broker.order(#"{"do":{"acquireTokenInteractively":"cancelled"}}"#)
+    #expect(try tool("login").status == 5)
+    #expect(lab.log.isEmpty)
+    try broker.order(#"{"do":{"acquireTokenInteractively":"refused"}}"#)
+    try tool("login").exits(0)
+    #expect(lab.requests(to: .authorize).count == 1)
+    try tool("login", "--broker", "only").exits(1, saying: "nativeclient")
+    #expect(lab.requests(to: .authorize).count == 1)
   }
 
   // Settings
 
   @Test func `The policy comes from the command line, the environment or the configuration, and makes sense`()
-    async throws
+    throws
   {
     let tool = try BrokerTool()
     let directory = try TemporaryDirectory()
@@ -392,21 +356,15 @@ struct BrokerTests {
   }
 
   @Test(arguments: ShimProgramName.allCases)
-  func `A stand-in for another tool asks the broker as it was installed to`(program: ShimProgramName)
-    async throws
-  {
+  func `A stand-in for another tool asks the broker as it was installed to`(program: ShimProgramName) throws {
     let tool = try BrokerTool()
     let directory = try TemporaryDirectory()
-    let installed = try tool(
-      "shim", "install", program.rawValue, "--directory", directory.path, "--broker", "only")
-    #expect(installed.status == 0, "\(installed.standardError)")
+    try tool("shim", "install", program.rawValue, "--directory", directory.path, "--broker", "only").exits(0)
     let arguments = program == .az ? ["account", "get-access-token"] : ["auth", "token"]
     let result = try Child.run(
       directory.path + "/" + program.rawValue, arguments,
-      environment: tool.tool.environment(with: [
-        "LLAVERO_CLIENT_ID": Self.client, "LLAVERO_GROUP": tool.tool.group,
-      ]))
-    #expect(result.status == 0, "\(result.standardError)")
+      environment: tool.tool.environment()
+    ).exits(0)
     #expect(result.standardOutput.contains("eyJ"))
   }
 
@@ -417,17 +375,14 @@ struct BrokerTests {
   private func examine(_ tool: BrokerTool, with changes: [String: String?] = [:]) throws -> (
     state: String?, text: String
   ) {
-    let result = try tool("doctor", "--json", with: changes)
-    let findings = try JSONValue(text: result.standardOutput)["findings"]?.arrayValue ?? []
-    let own = findings.filter { $0["check"] == "identity_broker" }
-    let text = own.flatMap { [$0["message"], $0["advice"]] }.compactMap { $0?.stringValue }.joined(
-      separator: "\n")
+    let report = try tool.tool.examine(with: changes)
+    let text = report.text("identity_broker")
     #expect(!text.contains("eyJ"))
-    return (own.last?["state"]?.stringValue, text)
+    return (report.states("identity_broker").last, text)
   }
 
   @Test func `Doctor says what there is: whether it runs, its version, how long it takes, accounts, a token`()
-    async throws
+    throws
   {
     let tool = try BrokerTool()
     let well = try examine(tool)
@@ -452,7 +407,7 @@ struct BrokerTests {
       ("dbus:Cannot use the Secret portal", "xdg-desktop-portal"), ("empty", "journalctl"),
       ("interaction", "company portal"), ("expired", "token_expired"), ("refused", "nativeclient"),
     ])
-  func `Doctor knows what helps`(misdeed: String, advice: String) async throws {
+  func `Doctor knows what helps`(misdeed: String, advice: String) throws {
     let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
     let finding = try examine(tool)
     #expect(finding.state == "warning")
@@ -466,7 +421,7 @@ struct BrokerTests {
       ("dbus:alice@contoso.test is not known, see /home/alice/.cache", "broker_failed"),
     ])
   func `Doctor has the numbers of a refusal, and no name that is in it`(misdeed: String, words: String)
-    async throws
+    throws
   {
     let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
     let finding = try examine(tool)
@@ -478,8 +433,7 @@ struct BrokerTests {
   @Test(arguments: [
     "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/policy", "https://adfs.contoso.test/adfs",
   ])
-  func `Doctor asks the broker for no token of another service than Entra ID`(authority: String) async throws
-  {
+  func `Doctor asks the broker for no token of another service than Entra ID`(authority: String) throws {
     let tool = try BrokerTool()
     let finding = try examine(tool, with: ["LLAVERO_AUTHORITY": authority])
     #expect(finding.state == "ok")

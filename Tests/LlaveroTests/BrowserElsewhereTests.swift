@@ -3,12 +3,18 @@ import EntraLab
 import FoundationEssentials
 import GLibSupport
 import Glibc
+import LabSupport
 import TestSupport
 import Testing
 
 /// Signing in where the browser is on another machine.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.lab, .timeLimit(.minutes(20)))
 struct BrowserElsewhereTests {
+  private let lab = Lab.current
+  private let tool: Tool
+
+  init() throws { tool = try Tool.atLab() }
+
   /// The last page that a text shows.
   private func page(in text: String) throws -> String {
     String(try #require(text.matches(of: /https:\/\/\S+\/authorize\?\S+/).last?.output))
@@ -18,248 +24,197 @@ struct BrowserElsewhereTests {
   ///
   /// - Returns: The address that a browser would end at.
   @discardableResult
-  private func browse(_ page: String, _ lab: Lab, _ options: String...) throws -> String {
+  private func browse(_ page: String, _ options: String...) throws -> String {
     let result = try Child.run(
       "curl",
       ["-q", "-s", "-o", "/dev/null", "-w", "%{redirect_url}", "--cacert", lab.caBundlePath] + options + [
         page
-      ],
-      environment: ["PATH": "/usr/bin:/bin"])
-    #expect(result.status == 0)
+      ]
+    ).exits(0)
     return result.standardOutput
   }
 
   /// Signs in on a terminal, without a browser. `answer` gets the page that is shown.
   private func logIn(
-    _ arguments: String..., with tool: LabTool, changes: [String: String?] = [:],
+    _ arguments: String..., with changes: [String: String?] = [:],
     answer: (_ page: String, _ shown: String, _ process: @escaping () throws -> pid_t) throws -> String?
   ) throws -> Screening {
-    let environment = tool.environment.merging(["BROWSER": nil, "SSH_CONNECTION": nil]) { $1 }
-      .merging(changes) { $1 }
-    return try tool.tool.onTerminal(
-      ["login"] + arguments, environment: tool.tool.environment(with: environment)
-    ) { shown, process in try answer(try page(in: shown), shown, process) }
+    let elsewhere: [String: String?] = ["BROWSER": nil, "SSH_CONNECTION": nil]
+    return try tool.onTerminal(["login"] + arguments, with: elsewhere.merging(changes) { $1 }) {
+      shown, process in
+      try answer(try page(in: shown), shown, process)
+    }
   }
 
   @Test func `Without a display the page is shown, and the address that it ended at is pasted unseen`()
-    async throws
+    throws
   {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .user(name: "alice") }
-      var address = ""
-      let screen = try logIn(
-        with: tool, changes: ["SSH_CONNECTION": "203.0.113.9 51111 198.51.100.7 2222", "USER": "dora"]
-      ) { page, _, _ in
-        address = try browse(page, lab)
-        return " \(address)\n"
-      }
-      #expect(screen.status == 0, "\(screen.text)")
-      #expect(screen.echoes)
-      let said = "Signed in as alice@contoso.test, for User.Read openid profile."
-      #expect(screen.lines.last?.hasSuffix(said) == true)
-      let url = try #require(URL(string: address))
-      let port = try #require(url.port)
-      #expect(screen.text.contains("ssh -L \(port):localhost:\(port) dora@198.51.100.7 -p 2222\r\n"))
-      let code = try #require(lab.requests(to: .token).first?.form["code"])
-      #expect(address.contains(code))
-      #expect(!screen.text.contains(code))
-      #expect(lab.requests(to: .authorize).last?.query["response_mode"] == "query")
-      #expect(lab.requests(to: .token).count == 1)
-      #expect(try tool("status").status == 0)
-    }
+    var address = ""
+    let screen = try logIn(
+      with: ["SSH_CONNECTION": "203.0.113.9 51111 198.51.100.7 2222", "USER": "dora"]
+    ) { page, _, _ in
+      address = try browse(page)
+      return " \(address)\n"
+    }.exits(0)
+    #expect(screen.echoes)
+    let said = "Signed in as alice@contoso.test, for User.Read openid profile."
+    #expect(screen.lines.last?.hasSuffix(said) == true)
+    let url = try #require(URL(string: address))
+    let port = try #require(url.port)
+    #expect(screen.text.contains("ssh -L \(port):localhost:\(port) dora@198.51.100.7 -p 2222\r\n"))
+    let code = try #require(lab.requests(to: .token).first?.form["code"])
+    #expect(address.contains(code))
+    #expect(!screen.text.contains(code))
+    #expect(lab.requests(to: .authorize).last?.query["response_mode"] == "query")
+    #expect(lab.requests(to: .token).count == 1)
+    #expect(try tool("status").status == 0)
   }
 
-  @Test func `What is not that address is said, and asked again`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .user(name: "alice") }
-      var steps: [(typed: (String, String) -> String, said: String)] = [
-        ({ _, _ in "hello" }, "That is no address."), ({ _, _ in "" }, "That is no address."),
-        ({ page, _ in page }, "That is the page to sign in at"),
-        ({ _, end in end.replacing(/localhost:[0-9]+/, with: "localhost:1") }, "this sign-in ends at"),
-        ({ _, end in end.replacing("localhost", with: "localhost.evil.test") }, "this sign-in ends at"),
-        ({ _, end in String(end.prefix { $0 != "?" }) }, "no answer in it"),
-        ({ _, end in end.replacing(/state=[^&]+/, with: "state=other") }, "answers another sign-in"),
-        ({ _, end in end.replacing(/&?state=[^&]+/, with: "") }, "answers another sign-in"),
-        ({ _, _ in String(repeating: "x", count: 1 << 20) }, "too long"),
-        ({ _, end in "x\u{15}\(end)y\u{7f}" }, ""),
-      ]
-      let expected = steps.map(\.said)
-      var (end, seen, said) = ("", 0, [String]())
-      let screen = try logIn("--no-browser", with: tool) { page, shown, _ in
-        if end.isEmpty { end = try browse(page, lab) }
-        said.append(String(shown.dropFirst(seen)))
-        seen = shown.count
-        return steps.isEmpty ? nil : steps.removeFirst().typed(page, end) + "\n"
-      }
-      #expect(screen.status == 0, "\(screen.text)")
-      #expect(screen.echoes)
-      #expect(said.count == expected.count)
-      for (text, reason) in zip(said.dropFirst(), expected) { #expect(text.contains(reason)) }
-      #expect(!screen.text.contains(try #require(lab.requests(to: .token).first?.form["code"])))
-      #expect(lab.requests(to: .token).count == 1)
-    }
+  @Test func `What is not that address is said, and asked again`() throws {
+    var steps: [(typed: (String, String) -> String, said: String)] = [
+      ({ _, _ in "hello" }, "That is no address."), ({ _, _ in "" }, "That is no address."),
+      ({ page, _ in page }, "That is the page to sign in at"),
+      ({ _, end in end.replacing(/localhost:[0-9]+/, with: "localhost:1") }, "this sign-in ends at"),
+      ({ _, end in end.replacing("localhost", with: "localhost.evil.test") }, "this sign-in ends at"),
+      ({ _, end in String(end.prefix { $0 != "?" }) }, "no answer in it"),
+      ({ _, end in end.replacing(/state=[^&]+/, with: "state=other") }, "answers another sign-in"),
+      ({ _, end in end.replacing(/&?state=[^&]+/, with: "") }, "answers another sign-in"),
+      ({ _, _ in String(repeating: "x", count: 1 << 20) }, "too long"),
+      ({ _, end in "x\u{15}\(end)y\u{7f}" }, ""),
+    ]
+    let expected = steps.map(\.said)
+    var (end, seen, said) = ("", 0, [String]())
+    let screen = try logIn("--no-browser") { page, shown, _ in
+      if end.isEmpty { end = try browse(page) }
+      said.append(String(shown.dropFirst(seen)))
+      seen = shown.count
+      return steps.isEmpty ? nil : steps.removeFirst().typed(page, end) + "\n"
+    }.exits(0)
+    #expect(screen.echoes)
+    #expect(said.count == expected.count)
+    for (text, reason) in zip(said.dropFirst(), expected) { #expect(text.contains(reason)) }
+    #expect(!screen.text.contains(try #require(lab.requests(to: .token).first?.form["code"])))
+    #expect(lab.requests(to: .token).count == 1)
   }
 
-  @Test func `A paste of many lines is taken for one, however slowly it comes`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .user(name: "alice") }
-      var address = ""
-      let screen = try logIn("--no-browser", with: tool) { page, _, _ in
-        guard address.isEmpty else { return address + "\n" }
-        address = try browse(page, lab)
-        return String(repeating: "some text of many lines\n", count: 40_000)
-      }
-      #expect(screen.status == 0)
-      #expect(screen.text.contains("That is no address."))
-      #expect(screen.echoes)
-    }
+  @Test func `A paste of many lines is taken for one, however slowly it comes`() throws {
+    var address = ""
+    let screen = try logIn("--no-browser") { page, _, _ in
+      guard address.isEmpty else { return address + "\n" }
+      address = try browse(page)
+      return String(repeating: "some text of many lines\n", count: 40_000)
+    }.exits(0)
+    #expect(screen.text.contains("That is no address."))
+    #expect(screen.echoes)
   }
 
-  @Test func `An address that says that the person declined is that error`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .deny }
-      let screen = try logIn("--no-browser", with: tool) { page, _, _ in try browse(page, lab) + "\n" }
-      #expect(screen.status == 5)
-      #expect(screen.echoes)
-    }
+  @Test func `An address that says that the person declined is that error`() throws {
+    lab.configure { $0.authorize = .deny }
+    let screen = try logIn("--no-browser") { page, _, _ in try browse(page) + "\n" }
+    #expect(screen.status == 5)
+    #expect(screen.echoes)
   }
 
-  @Test func `An address that is pasted twice is redeemed once, and not for another sign-in`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .user(name: "alice") }
-      var address = ""
-      let reserved = try ReservedPort()
-      defer { withExtendedLifetime(reserved) {} }
-      let port = "\(reserved.number)"
-      let first = try logIn("--no-browser", "--port", port, with: tool) { page, _, _ in
-        address = try browse(page, lab)
-        return "\(address)\n\(address)\n"
-      }
-      #expect(first.status == 0, "\(first.text)")
-      let second = try logIn("--no-browser", "--port", port, with: tool) { _, shown, _ in
-        shown.contains("That ") ? "\u{3}" : address + "\n"
-      }
-      #expect(second.status == 5, "\(second.text)")
-      #expect(second.text.contains("answers another sign-in"))
-      #expect(lab.requests(to: .token).count == 1)
-    }
+  @Test func `An address that is pasted twice is redeemed once, and not for another sign-in`() throws {
+    var address = ""
+    let reserved = try ReservedPort()
+    defer { withExtendedLifetime(reserved) {} }
+    let port = "\(reserved.number)"
+    try logIn("--no-browser", "--port", port) { page, _, _ in
+      address = try browse(page)
+      return "\(address)\n\(address)\n"
+    }.exits(0)
+    let second = try logIn("--no-browser", "--port", port) { _, shown, _ in
+      shown.contains("That ") ? "\u{3}" : address + "\n"
+    }.exits(5)
+    #expect(second.text.contains("answers another sign-in"))
+    #expect(lab.requests(to: .token).count == 1)
   }
 
-  @Test func `The browser's answer at the port ends the wait for a paste`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .user(name: "alice") }
-      let reserved = try ReservedPort()
-      defer { withExtendedLifetime(reserved) {} }
-      let port = reserved.number
-      let screen = try logIn("--no-browser", "--port", "\(port)", with: tool) { page, _, _ in
-        try browse(page, lab, "-L")
-        return nil
-      }
-      #expect(screen.status == 0, "\(screen.text)")
-      #expect(screen.echoes)
-      #expect(lab.requests(to: .authorize).last?.query["redirect_uri"] == "http://localhost:\(port)")
-    }
+  @Test func `The browser's answer at the port ends the wait for a paste`() throws {
+    let reserved = try ReservedPort()
+    defer { withExtendedLifetime(reserved) {} }
+    let port = reserved.number
+    let screen = try logIn("--no-browser", "--port", "\(port)") { page, _, _ in
+      try browse(page, "-L")
+      return nil
+    }.exits(0)
+    #expect(screen.echoes)
+    #expect(lab.requests(to: .authorize).last?.query["redirect_uri"] == "http://localhost:\(port)")
   }
 
-  @Test func `After Ctrl-D nothing can be pasted, and the wait goes on`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .user(name: "alice") }
-      let screen = try logIn("--no-browser", with: tool) { page, _, _ in
-        DispatchQueue(label: "test.browser").async { _ = try? browse(page, lab, "-L") }
-        return "\u{4}"
-      }
-      #expect(screen.status == 0, "\(screen.text)")
-      #expect(screen.echoes)
-    }
+  @Test func `After Ctrl-D nothing can be pasted, and the wait goes on`() throws {
+    let screen = try logIn("--no-browser") { page, _, _ in
+      DispatchQueue(label: "test.browser").async { _ = try? browse(page, "-L") }
+      return "\u{4}"
+    }.exits(0)
+    #expect(screen.echoes)
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-  func `However it is ended, the terminal is as it was`(_ signal: Int32) async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .page }
-      let screen = try logIn("--no-browser", with: tool) { _, _, process in
-        // Asked once more for what comes after the question, it may be gone.
-        if let process = try? process() { kill(process, signal) }
-        return nil
-      }
-      if signal != SIGQUIT {
-        #expect(screen.status == 5, "\(screen.text)")
-      } else {
-        // What setsid says of a program that a signal has ended.
-        #expect(screen.text.contains("did not exit normally"), "\(screen.text)")
-      }
-      #expect(screen.echoes)
+  func `However it is ended, the terminal is as it was`(_ signal: Int32) throws {
+    lab.configure { $0.authorize = .page }
+    let screen = try logIn("--no-browser") { _, _, process in
+      // Asked once more for what comes after the question, it may be gone.
+      if let process = try? process() { kill(process, signal) }
+      return nil
     }
+    if signal != SIGQUIT {
+      #expect(screen.status == 5, "\(screen.text)")
+    } else {
+      // What setsid says of a program that a signal has ended.
+      #expect(screen.text.contains("did not exit normally"), "\(screen.text)")
+    }
+    #expect(screen.echoes)
   }
 
-  @Test func `Ctrl-C on the terminal ends it as well, and leaves no half of a paste`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .page }
-      let screen = try logIn("--no-browser", with: tool) { _, _, _ in "http://localhost\u{3}" }
-      #expect(screen.status == 5)
-      #expect(screen.echoes)
-      #expect(!screen.text.contains("http://localhost\u{3}"))
-    }
+  @Test func `Ctrl-C on the terminal ends it as well, and leaves no half of a paste`() throws {
+    lab.configure { $0.authorize = .page }
+    let screen = try logIn("--no-browser") { _, _, _ in "http://localhost\u{3}" }
+    #expect(screen.status == 5)
+    #expect(screen.echoes)
+    #expect(!screen.text.contains("http://localhost\u{3}"))
   }
 
-  @Test func `Without a terminal the page is shown too, and the answer comes to the port in a form`()
-    async throws
-  {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .user(name: "alice") }
-      let reserved = try ReservedPort()
-      defer { withExtendedLifetime(reserved) {} }
-      let port = reserved.number
-      let end = try background(
-        ["login", "--port", "\(port)", "--json"], tool, ["BROWSER": nil], until: "ssh -L"
-      ) { shown in
-        let page = try page(in: shown)
-        _ = try Child.run(
-          "python3", [LabTool.browser, page],
-          environment: ["PATH": "/usr/bin:/bin", "LAB_CA_BUNDLE": lab.caBundlePath])
-      }
-      #expect(end.status == 0, "\(end.error)")
-      #expect(end.error.contains("ssh -L \(port):localhost:\(port) "))
-      #expect(!end.error.contains("paste"))
-      #expect(lab.requests(to: .authorize).last?.query["response_mode"] == "form_post")
-      #expect(lab.requests(to: .authorize).last?.query["redirect_uri"] == "http://localhost:\(port)")
+  @Test func `Without a terminal the page is shown too, and the answer comes to the port in a form`() throws {
+    let reserved = try ReservedPort()
+    defer { withExtendedLifetime(reserved) {} }
+    let port = reserved.number
+    let end = try background(
+      ["login", "--port", "\(port)", "--json"], ["BROWSER": nil], until: "ssh -L"
+    ) { shown in
+      let page = try page(in: shown)
+      _ = try Child.run(
+        "python3", [Lab.browser, page],
+        environment: ["PATH": "/usr/bin:/bin", "LAB_CA_BUNDLE": lab.caBundlePath])
     }
+    #expect(end.status == 0, "\(end.error)")
+    #expect(end.error.contains("ssh -L \(port):localhost:\(port) "))
+    #expect(!end.error.contains("paste"))
+    #expect(lab.requests(to: .authorize).last?.query["response_mode"] == "form_post")
+    #expect(lab.requests(to: .authorize).last?.query["redirect_uri"] == "http://localhost:\(port)")
   }
 
-  @Test func `What the command of BROWSER prints is shown`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .user(name: "alice") }
-      let end = try background(
-        ["login", "--json"], tool, ["BROWSER": "echo Open"], until: "Open http://localhost:"
-      ) { shown in
-        _ = try Child.run(
-          "python3", [LabTool.browser, page(in: shown)],
-          environment: ["PATH": "/usr/bin:/bin", "LAB_CA_BUNDLE": lab.caBundlePath])
-      }
-      #expect(end.status == 0, "\(end.error)")
+  @Test func `What the command of BROWSER prints is shown`() throws {
+    let end = try background(
+      ["login", "--json"], ["BROWSER": "echo Open"], until: "Open http://localhost:"
+    ) { shown in
+      _ = try Child.run(
+        "python3", [Lab.browser, page(in: shown)],
+        environment: ["PATH": "/usr/bin:/bin", "LAB_CA_BUNDLE": lab.caBundlePath])
     }
+    #expect(end.status == 0, "\(end.error)")
   }
 
   /// Runs a command without a terminal, and does something once a line on standard error has some text.
   private func background(
-    _ arguments: [String], _ tool: LabTool, _ changes: [String: String?], until text: String,
+    _ arguments: [String], _ changes: [String: String?], until text: String,
     _ act: (String) throws -> Void
   ) throws -> (status: Int32, error: String) {
     let errors = try Pipe()
     let child = try Child(
       Tool.path, arguments,
-      environment: tool.tool.environment(with: tool.environment.merging(changes) { $1 }),
+      environment: tool.environment(with: changes),
       streams: (nil, nil, errors.writing))
     errors.closeWriting()
     var shown = ""
@@ -283,18 +238,14 @@ struct BrowserElsewhereTests {
     #expect(try Tool().run(["login", "--client", "c"] + arguments).status == 2)
   }
 
-  @Test func `A port that is taken is named before anybody signs in`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      let port = try #require(URL(string: lab.baseURL)?.port)
-      for arguments in [["--no-browser"], []] {
-        let result = try tool.run(["login", "--port", "\(port)"] + arguments)
-        #expect(result.status == 1)
-        #expect(result.standardError.contains("Port \(port) of the loopback interface is in use"))
-        #expect(!result.standardError.contains("ssh -L"))
-      }
-      #expect(lab.requests(to: .authorize).isEmpty)
+  @Test func `A port that is taken is named before anybody signs in`() throws {
+    let port = try #require(URL(string: lab.baseURL)?.port)
+    for arguments in [["--no-browser"], []] {
+      let result = try tool.run(["login", "--port", "\(port)"] + arguments)
+        .exits(1, saying: "Port \(port) of the loopback interface is in use")
+      #expect(!result.standardError.contains("ssh -L"))
     }
+    #expect(lab.requests(to: .authorize).isEmpty)
   }
 
   private static let firstOpenPort = try? String(
@@ -303,16 +254,10 @@ struct BrowserElsewhereTests {
   @Test(
     .enabled(if: geteuid() == 0, "only root can give up the right"),
     .enabled(if: firstOpenPort == "1024\n", "ports below 1024 are open to all users"))
-  func `A port that takes a right which the person does not have is an error that says so`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      let environment = tool.tool.environment(with: tool.environment)
-      let result = try Child.run(
-        "setpriv", ["--bounding-set=-net_bind_service", Tool.path, "login", "--port", "81"],
-        environment: environment)
-      #expect(result.status == 1)
-      #expect(result.standardError.contains("Port 81 "))
-      #expect(result.standardError.contains("1024 or more"))
-    }
+  func `A port that takes a right which the person does not have is an error that says so`() throws {
+    try Child.run(
+      "setpriv", ["--bounding-set=-net_bind_service", Tool.path, "login", "--port", "81"],
+      environment: tool.environment()
+    ).exits(1, saying: "Port 81 ", "1024 or more")
   }
 }

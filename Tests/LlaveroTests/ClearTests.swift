@@ -31,21 +31,17 @@ struct ClearTests {
 
   @Test(arguments: choices)
   func `clear removes what was chosen and nothing else`(_ choice: Choice) throws {
-    try tool.load(Sample.cache)
+    try tool.load()
     let before = try tool.exported()
-    let dryRun = try tool.run(tool.inGroup(["clear"] + choice.arguments + ["--dry-run", "--json"]))
-    #expect(dryRun.status == 0)
+    let dryRun = try tool(["clear"] + choice.arguments + ["--dry-run", "--json"]).exits(0)
     #expect(try tool.exported() == before)
 
-    let result = try tool.run(tool.inGroup(["clear"] + choice.arguments + ["--yes", "--json"]))
-    #expect(result.status == 0)
+    let result = try tool(["clear"] + choice.arguments + ["--yes", "--json"]).exits(0)
     let after = try tool.exported()
     #expect(tokens(after) == choice.stay)
     #expect((after["Account"]?.objectValue?.count ?? 0) == choice.accounts)
 
-    let (planned, done) = (
-      try JSONValue(text: dryRun.standardOutput), try JSONValue(text: result.standardOutput)
-    )
+    let (planned, done) = (try dryRun.json, try result.json)
     #expect(done.keys == ["dry_run", "group", "problems", "removed", "unreadable"])
     #expect((planned["dry_run"], done["dry_run"]) == (.bool(true), .bool(false)))
     #expect(planned["removed"] == done["removed"])
@@ -78,7 +74,7 @@ struct ClearTests {
   }
 
   @Test func `clear says in words what went`() throws {
-    try tool.load(Sample.cache)
+    try tool.load()
     let plan = try tool("clear", "--account", Sample.bob, "--dry-run").standardOutput
     #expect(plan.split(separator: "\n").count == 5)
     #expect(
@@ -95,18 +91,15 @@ struct ClearTests {
     ].abbreviated)
   func `An account or client that has nothing is an error`(_ arguments: Named<[String]>) throws {
     let arguments = arguments.value
-    try tool.load(Sample.cache)
+    try tool.load()
     for mode in ["--yes", "--dry-run"] {
-      let result = try tool.run(tool.inGroup(["clear", mode, "--json"] + arguments))
-      #expect(result.status == 1)
-      #expect(try JSONValue(text: result.standardError)["error"]?["code"] == "not_found")
+      try tool(["clear", mode, "--json"] + arguments).exits(1, code: "not_found")
     }
   }
 
   @Test(arguments: ["--expired", "--damaged", "--all"])
   func `That nothing is expired, damaged or there is no error`(_ choice: String) throws {
-    let result = try tool("clear", choice)
-    #expect(result.status == 0)
+    let result = try tool("clear", choice).exits(0)
     #expect(result.standardOutput == "0 records removed from \(tool.group).\n")
   }
 
@@ -114,10 +107,8 @@ struct ClearTests {
     try tool.load(
       Sample.cache([Sample.account(Sample.alice, "us@x.example"), Sample.account(Sample.bob, "us@x.example")])
     )
-    let result = try tool("clear", "--account", "us@x.example", "--yes", "--json")
-    #expect(result.status == 2)
-    #expect(try JSONValue(text: result.standardError)["error"]?["code"] == "ambiguous")
-    #expect(result.standardError.contains(Sample.alice) && result.standardError.contains(Sample.bob))
+    try tool("clear", "--account", "us@x.example", "--yes", "--json")
+      .exits(2, saying: Sample.alice, Sample.bob, code: "ambiguous")
     #expect(try tool.json("accounts")["accounts"]?.arrayValue?.count == 2)
     #expect(try tool("clear", "--account", Sample.bob, "--yes").status == 0)
     #expect(try tool.json("accounts")["accounts"]?.strings("home_account_id") == [Sample.alice])
@@ -134,38 +125,30 @@ struct ClearTests {
     ["--expired", "--damaged"],
   ])
   func `clear wants one choice`(_ arguments: [String]) throws {
-    let result = try tool.run(tool.inGroup(["clear"] + arguments))
-    #expect(result.status == 2)
-    #expect(result.standardError.contains("Say what to remove"))
+    try tool(["clear"] + arguments).exits(2, saying: "Say what to remove")
   }
 
   @Test func `Without --yes and without a terminal nothing is removed`() throws {
-    try tool.load(Sample.cache)
+    try tool.load()
     let before = try tool.exported()
-    let result = try tool("clear", "--all", input: "y\n")
-    #expect(result.status == 3)
-    #expect(result.standardError.contains("--yes"))
+    try tool("clear", "--all", input: "y\n").exits(3, saying: "--yes")
     #expect(try tool.exported() == before)
   }
 
   @Test(arguments: ["n\n", "\n", "\u{4}", "yellow\n"])
   func `On a terminal anything but yes removes nothing`(_ answer: String) throws {
-    try tool.load(Sample.cache)
+    try tool.load()
     let before = try tool.exported()
     let screening = try tool.onTerminal("clear", "--expired", typing: answer)
-    #expect(screening.status == 5)
-    #expect(screening.text.contains("Remove 2 records from \(tool.group)? [y/N]"))
-    #expect(screening.text.contains("Nothing was removed."))
+      .exits(5, saying: "Remove 2 records from \(tool.group)? [y/N]", "Nothing was removed.")
     #expect(screening.lines.contains { $0.contains("Calenda") && $0.contains("d ago") })
     #expect(try tool.exported() == before)
   }
 
   @Test(arguments: ["y\n", "YES\n"])
   func `On a terminal yes removes`(_ answer: String) throws {
-    try tool.load(Sample.cache)
-    let screening = try tool.onTerminal("clear", "--all", typing: answer)
-    #expect(screening.status == 0)
-    #expect(screening.text.contains("[y/N] 10 records removed from"))
+    try tool.load()
+    try tool.onTerminal("clear", "--all", typing: answer).exits(0, saying: "[y/N] 10 records removed from")
     #expect(try tool.exported() == .object([:]))
   }
 
@@ -193,17 +176,14 @@ struct UnreadableItemTests {
 
   init() async throws {
     tool = try Tool()
-    try tool.load(Sample.cache)
+    try tool.load()
     try await tool.create(shard: shard, secret: #"{"AccessToken": [], "secret": "secret-damaged"}"#)
     try await tool.create(shard: String(repeating: "b", count: 32), version: "2", secret: "later")
   }
 
   @Test(arguments: ["list", "accounts"])
   func `Commands warn of what they cannot read, and show the rest`(_ command: String) throws {
-    let text = try tool(command)
-    #expect(text.status == 0)
-    #expect(text.standardError.contains("llavero clear --damaged"))
-    #expect(text.standardError.contains("update llavero"))
+    let text = try tool(command).exits(0, saying: "llavero clear --damaged", "update llavero")
     #expect(!text.standardError.contains("secret-damaged"))
     #expect(text.standardOutput.contains("bob@contoso.example"))
 
@@ -220,10 +200,8 @@ struct UnreadableItemTests {
   }
 
   @Test func `An export that lacks something is an error, and holds the rest`() throws {
-    let result = try tool("export")
-    #expect(result.status == 1)
-    #expect(result.standardError.contains("lacks"))
-    #expect(try JSONValue(text: result.standardOutput)["Account"]?.keys.count == 2)
+    let result = try tool("export").exits(1, saying: "lacks")
+    #expect(try result.json["Account"]?.keys.count == 2)
   }
 
   @Test func `clear --damaged removes only what is damaged`() throws {

@@ -8,30 +8,25 @@ import TokenCache
 struct CopyTests {
   private let tool: Tool
   private let files: TemporaryDirectory
+  private let key: [String]
 
   init() throws {
-    tool = try Tool()
     files = try TemporaryDirectory()
-    chmod(try files.file("key", String(repeating: "k", count: 32)), 0o600)
+    tool = try Tool(settings: ["XDG_DATA_HOME": files.path])
+    key = ["--key", "file:" + (try files.keyFile())]
   }
 
   private func run(_ arguments: String..., input: String = "") throws -> Child.Result {
-    try tool.run(
-      tool.inGroup(arguments + ["--key", "file:\(files.path)/key"]), input: input,
-      environment: ["XDG_DATA_HOME": files.path])
+    try tool(arguments + key, input: input)
   }
 
   private func json(_ arguments: String...) throws -> JSONValue {
-    let result = try tool.run(
-      tool.inGroup(arguments + ["--key", "file:\(files.path)/key", "--json"]),
-      environment: ["XDG_DATA_HOME": files.path])
-    #expect(result.status == 0, "\(result.standardError)")
-    return try JSONValue(text: result.standardOutput)
+    try tool(arguments + key + ["--json"]).exits(0).json
   }
 
   /// What a store holds of the group.
   private func contents(of store: String) throws -> JSONValue {
-    try JSONValue(text: try run("export", "--store", store).standardOutput)
+    try run("export", "--store", store).json
   }
 
   @Test(arguments: [("keyring", "file"), ("file", "keyring")])
@@ -46,8 +41,7 @@ struct CopyTests {
     #expect(try contents(of: target).secrets.isEmpty)
 
     // What is not said of a side is what --store says.
-    let first = try run("copy", "--store", source, "--to-store", target)
-    #expect(first.status == 0, "\(first.standardError)")
+    let first = try run("copy", "--store", source, "--to-store", target).exits(0)
     let place = target == "file" ? "in the file store" : "in the keyring"
     #expect(first.standardOutput == "10 records copied into \(tool.group), \(place), 0 there already.\n")
     #expect(try contents(of: target) == contents(of: source))
@@ -89,26 +83,20 @@ struct CopyTests {
     try await tool.create(shard: shard.rawValue, secret: "{\"torn")
     let items = try await tool.items()
 
-    let text = try run("copy", "--from-store", "keyring", "--to-store", "file")
-    #expect(text.status == 1)
+    let text = try run("copy", "--from-store", "keyring", "--to-store", "file").exits(1)
     #expect(text.standardOutput.hasPrefix("10 records copied"))
     #expect(text.standardError.contains("clear --damaged") && text.standardError.contains("The copy lacks"))
-    let result = try run("copy", "--from-store", "keyring", "--to-store", "file", "--json")
-    #expect(result.status == 1)
-    #expect(try JSONValue(text: result.standardOutput)["problems"]?.strings("kind") == ["damaged"])
-    #expect(try JSONValue(text: result.standardError)["error"]?["code"] == "incomplete")
+    let result = try run("copy", "--from-store", "keyring", "--to-store", "file", "--json").exits(1)
+    #expect(try result.json["problems"]?.strings("kind") == ["damaged"])
+    #expect(try result.error?["code"] == "incomplete")
     #expect(try contents(of: "file").secrets.count == contents(of: "keyring").secrets.count)
     #expect(try await tool.items() == items)
   }
 
   @Test func `A store is not copied onto itself, and nothing is not copied`() throws {
     for arguments in [["copy"], ["copy", "--from-store", "file", "--to-store", "file"]] {
-      let result = try tool.run(tool.inGroup(arguments))
-      #expect(result.status == 2)
-      #expect(result.standardError.contains("--to-store"))
+      try tool(arguments).exits(2, saying: "--to-store")
     }
-    let result = try run("copy", "--to-store", "file", "--json")
-    #expect(result.status == 1)
-    #expect(try JSONValue(text: result.standardError)["error"]?["code"] == "not_found")
+    try run("copy", "--to-store", "file", "--json").exits(1, code: "not_found")
   }
 }

@@ -12,46 +12,21 @@ struct DoctorTests {
 
   init() throws { home = try TemporaryDirectory() }
 
-  /// What the doctor said.
-  private struct Report {
-    let status: Int32
-    let json: JSONValue
-
-    var state: String? { json["state"]?.stringValue }
-    var checks: [String] { json["findings"]?.strings("check") ?? [] }
-
-    func findings(_ check: String) -> [JSONValue] {
-      (json["findings"]?.arrayValue ?? []).filter { $0["check"] == .string(check) }
-    }
-
-    func states(_ check: String) -> [String] { findings(check).compactMap { $0["state"]?.stringValue } }
-
-    /// Everything that was said about a check.
-    func text(_ check: String) -> String {
-      findings(check).flatMap { [$0["message"], $0["advice"]] }.compactMap { $0?.stringValue }
-        .joined(separator: "\n")
-    }
-  }
-
   /// Examines with a home of the test's own and, unless told otherwise, with a display and a browser.
   private func examine(
-    _ tool: Tool, _ options: String..., environment: [String: String?] = [:]
-  ) throws -> Report {
+    _ tool: Tool, _ options: String..., with changes: [String: String?] = [:]
+  ) throws -> DoctorReport {
     let variables: [String: String?] = [
       "HOME": home.path, "XDG_DATA_HOME": nil, "XDG_CACHE_HOME": nil, "DISPLAY": ":1", "BROWSER": "true",
     ]
-    let result = try tool.run(
-      ["doctor", "--json"] + options, environment: variables.merging(environment) { $1 })
-    #expect(result.standardError.isEmpty, "\(result.standardError)")
-    return Report(status: result.status, json: try JSONValue(text: result.standardOutput))
+    return try tool.examine(options, with: variables.merging(changes) { $1 })
   }
 
   @Test func `On a good machine everything is well, and nothing is left behind`() async throws {
     let tool = try Tool(on: PrivateKeyring())
-    try tool.load(Sample.cache)
+    try tool.load()
     let before = try tool.exported()
-    let report = try examine(tool)
-    #expect(report.status == 0)
+    let report = try examine(tool).exits(0)
     #expect(
       report.checks == [
         "session_bus", "secret_service", "encryption", "prompt", "collection", "probe", "groups", "clock",
@@ -90,9 +65,7 @@ struct DoctorTests {
   @Test func `A keyring that refuses encryption is a problem, unless that is allowed`() throws {
     let service = try FakeService(["SearchItems": .reply([.objectPaths([]), .objectPaths([])])])
     let tool = try Tool(on: service.keyring)
-    let report = try examine(tool)
-    #expect(report.states("encryption") == ["problem"])
-    #expect(report.text("encryption").contains("--allow-plain-session"))
+    let report = try examine(tool).finds("encryption", "problem", saying: "--allow-plain-session")
     #expect(report.findings("probe").isEmpty)
     let calls = Set(service.calls)
     #expect(calls.isDisjoint(with: ["SearchItems", "GetSecrets", "CreateItem"]), "\(calls)")
@@ -101,8 +74,7 @@ struct DoctorTests {
 
   @Test func `People get one finding a line, with a next step under it`() throws {
     let tool = try Tool(on: PrivateKeyring())
-    let result = try tool.run(["doctor"], environment: ["HOME": home.path])
-    #expect(result.status == 0)
+    let result = try tool.run(["doctor"], with: ["HOME": home.path]).exits(0)
     let lines = result.standardOutput.split(separator: "\n")
     #expect(lines.first == "ok       There is a session bus.")
     let warning = try #require(lines.firstIndex { $0.hasPrefix("warning  The keyring cannot ask") })
@@ -121,7 +93,7 @@ struct DoctorTests {
   func `Without a bus the chain ends there and the rest is still looked at`(address: String?) throws {
     let directory = try TemporaryDirectory()
     let report = try examine(
-      Tool(), environment: ["DBUS_SESSION_BUS_ADDRESS": address, "XDG_RUNTIME_DIR": directory.path])
+      Tool(), with: ["DBUS_SESSION_BUS_ADDRESS": address, "XDG_RUNTIME_DIR": directory.path])
     #expect(report.status == 1)
     #expect(report.state == "problem")
     #expect(
@@ -134,20 +106,20 @@ struct DoctorTests {
 
   @Test func `Without a bus the broker is not said to be well`() throws {
     let directory = try TemporaryDirectory()
-    let report = try examine(
+    try examine(
       Tool(),
-      environment: [
+      with: [
         "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(directory.path)/none", "XDG_RUNTIME_DIR": directory.path,
-      ])
-    #expect(report.states("identity_broker") == ["warning"])
-    #expect(report.text("identity_broker").contains("no session bus"))
+      ]
+    )
+    .finds("identity_broker", "warning", saying: "no session bus")
   }
 
   @Test func `A setting that is not known is a problem, and all else is looked at`() throws {
     let tool = try Tool()
     let directory = try TemporaryDirectory()
     try tool.configure("[llavero]\ngruop = com.example.mail\ncolour = red\n", in: directory)
-    let report = try examine(tool, environment: ["XDG_CONFIG_HOME": directory.path])
+    let report = try examine(tool, with: ["XDG_CONFIG_HOME": directory.path])
     #expect(report.status == 1)
     #expect(report.states("configuration") == ["problem"])
     let text = report.text("configuration")
@@ -158,24 +130,21 @@ struct DoctorTests {
 
   @Test func `Without a keyring it says how to get one`() throws {
     let report = try examine(Tool(on: PrivateKeyring(startingDaemon: false)))
-    #expect(report.status == 1)
-    #expect(report.states("secret_service") == ["problem"])
-    #expect(report.text("secret_service").contains("apt-get install gnome-keyring"))
+      .exits(1)
+      .finds("secret_service", "problem", saying: "apt-get install gnome-keyring")
     #expect(report.findings("encryption").isEmpty)
   }
 
   @Test func `A keyring that was never made can be made with the command that is named`() async throws {
     let keyring = try PrivateKeyring(startingDaemon: false)
     try keyring.startDaemon(unlocked: false)
-    let report = try examine(Tool(on: keyring))
-    #expect(report.status == 1)
-    #expect(report.states("collection") == ["problem"])
+    let report = try examine(Tool(on: keyring)).exits(1).finds("collection", "problem")
     #expect(report.findings("probe").isEmpty)
     #expect(report.text("collection").contains("gnome-keyring-daemon --replace --unlock"))
-    let unlocking = try Child.run(
+    try Child.run(
       "gnome-keyring-daemon", ["--replace", "--unlock", "--components=secrets"],
-      environment: keyring.environment, input: "secret")
-    #expect(unlocking.status == 0)
+      environment: keyring.environment, input: "secret"
+    ).exits(0)
     // The command is done before the daemon that it leaves behind is on the bus.
     let client = SecretServiceClient(busAddress: keyring.busAddress)
     try await eventually { (try? await client.collection()) != nil }
@@ -186,7 +155,7 @@ struct DoctorTests {
   @Test func `A locked keyring is told apart by whether it can ask`() throws {
     let keyring = try PrivateKeyring()
     let tool = try Tool(on: keyring)
-    try tool.load(Sample.cache)
+    try tool.load()
     for restarting in [false, true] {
       if restarting {
         keyring.killDaemon()
@@ -195,22 +164,20 @@ struct DoctorTests {
         try keyring.lockCollection()
       }
       for display in [nil, ":1"] {
-        let report = try examine(tool, environment: ["DISPLAY": display])
-        #expect(report.status == 1)
-        #expect(report.states("collection") == ["problem"])
-        #expect(report.text("collection").contains("Login, is locked"))
+        let report = try examine(tool, with: ["DISPLAY": display])
+          .exits(1)
+          .finds("collection", "problem", saying: "Login, is locked")
         #expect(report.findings("probe").isEmpty && report.findings("groups").isEmpty)
       }
     }
     // Somebody who could ask.
     let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: keyring)
     let report = try examine(tool)
-    #expect(report.status == 0)
-    #expect(report.states("prompt") == ["ok"])
-    #expect(report.states("collection") == ["warning"])
-    #expect(report.text("collection").contains("llavero doctor --unlock"))
+      .exits(0)
+      .finds("prompt", "ok")
+      .finds("collection", "warning", saying: "llavero doctor --unlock")
     #expect(report.findings("probe").isEmpty && report.findings("groups").isEmpty)
-    #expect(try examine(tool, environment: ["DISPLAY": nil]).states("collection") == ["problem"])
+    #expect(try examine(tool, with: ["DISPLAY": nil]).states("collection") == ["problem"])
     withExtendedLifetime(prompter) {}
   }
 
@@ -225,29 +192,27 @@ struct DoctorTests {
   }
 
   @Test func `A collection that does not exist is named`() throws {
-    let report = try examine(Tool(on: PrivateKeyring()), "--collection", "nope")
-    #expect(report.status == 1)
-    #expect(report.states("collection") == ["problem"])
-    #expect(report.text("collection").contains("no collection named nope"))
-    let configured = try examine(Tool(on: PrivateKeyring()), environment: ["LLAVERO_COLLECTION": "nope"])
+    try examine(Tool(on: PrivateKeyring()), "--collection", "nope")
+      .exits(1)
+      .finds("collection", "problem", saying: "no collection named nope")
+    let configured = try examine(Tool(on: PrivateKeyring()), with: ["LLAVERO_COLLECTION": "nope"])
     #expect(configured.states("collection") == ["problem"])
   }
 
   @Test func `The settings' collection is looked at, and other programs' caches in the default one`() throws {
     let keyring = try PrivateKeyring()
-    let report = try examine(Tool(on: keyring), environment: ["LLAVERO_COLLECTION": "nope"])
+    let report = try examine(Tool(on: keyring), with: ["LLAVERO_COLLECTION": "nope"])
     #expect(report.text("collection").contains("no collection named nope"))
     #expect(report.text("sources").contains("No cache of another program"))
   }
 
   @Test func `What should not be in a group is named by kind`() async throws {
     let tool = try Tool(on: PrivateKeyring())
-    try tool.load(Sample.cache)
+    try tool.load()
     try await tool.create(shard: "broken", secret: "{")
     try await tool.create(shard: "later", version: "2", secret: "{}")
     try await tool.create(shard: "strange", version: "", secret: "{}")
-    let report = try examine(tool)
-    #expect(report.status == 1)
+    let report = try examine(tool).exits(1)
     let text = report.text("groups")
     #expect(text.contains("llavero clear --damaged --group \(tool.group)"))
     #expect(text.contains("that only a later version can read"))
@@ -256,21 +221,16 @@ struct DoctorTests {
     #expect(try examine(tool, "--fix").states("groups").sorted() == report.states("groups").sorted())
     #expect(try await tool.items() == before)
 
-    let clearing = try tool("clear", "--damaged", "--yes")
-    #expect(clearing.status == 0)
-    let after = try examine(tool)
-    #expect(after.status == 0)
+    try tool("clear", "--damaged", "--yes").exits(0)
+    let after = try examine(tool).exits(0)
     #expect(!after.states("groups").contains("problem"))
   }
 
   @Test func `An item of somebody else is left alone`() async throws {
     let tool = try Tool(on: PrivateKeyring())
-    try tool.load(Sample.cache)
+    try tool.load()
     try await tool.create(shard: "theirs", secret: "theirs", adding: ["theirs": "1"])
-    let report = try examine(tool, "--fix")
-    #expect(report.status == 0)
-    #expect(report.states("groups") == ["warning"])
-    #expect(report.text("groups").contains("of another program"))
+    try examine(tool, "--fix").exits(0).finds("groups", "warning", saying: "of another program")
     #expect(try await tool.items().contains("theirs"))
   }
 
@@ -282,14 +242,10 @@ struct DoctorTests {
     #expect(try await tool.items().count == 2)
     let before = try tool.exported()
 
-    let report = try examine(tool)
-    #expect(report.status == 0)
-    #expect(report.states("groups") == ["warning"])
-    #expect(report.text("groups").contains("llavero doctor --fix"))
+    try examine(tool).exits(0).finds("groups", "warning", saying: "llavero doctor --fix")
     #expect(try await tool.items().count == 2)
 
-    let mended = try examine(tool, "--fix")
-    #expect(mended.states("groups") == ["mended"])
+    try examine(tool, "--fix").finds("groups", "mended")
     #expect(try await tool.items().count == 1)
     #expect(try tool.exported() == before)
     #expect(try examine(tool, "--fix").states("groups") == ["ok"])
@@ -299,45 +255,36 @@ struct DoctorTests {
     let tool = try Tool(on: PrivateKeyring())
     try tool.load(
       Sample.cache.replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"4102444000\""))
-    let report = try examine(tool)
-    #expect(report.status == 0)
-    #expect(report.states("clock") == ["warning"])
-    #expect(report.text("clock").contains("4 tokens cached in the future, at 2099-12-31T23:46:40Z"))
-    #expect(report.text("clock").contains("timedatectl"))
+    try examine(tool)
+      .exits(0)
+      .finds(
+        "clock", "warning", saying: "4 tokens cached in the future, at 2099-12-31T23:46:40Z", "timedatectl")
   }
 
   @Test(arguments: ["llavero", "llavero/group.lock"])
   func `A lock directory that others may enter is closed by --fix`(name: String) throws {
     let tool = try Tool(on: PrivateKeyring())
-    try tool.load(Sample.cache)
+    try tool.load()
     let runtime = try #require(tool.keyring.environment["XDG_RUNTIME_DIR"])
     let path = "\(runtime)/\(name)"
     if name.hasSuffix("lock") { try Data().write(to: URL(filePath: path)) }
     #expect(chmod(path, 0o755) == 0)
 
-    let report = try examine(tool)
-    #expect(report.status == 1)
-    #expect(report.states("lock_directory") == ["problem"])
-    #expect(report.text("lock_directory").contains("\(path) is open to others"))
-    let mended = try examine(tool, "--fix")
-    #expect(mended.status == 0)
-    #expect(mended.states("lock_directory") == ["mended"])
+    try examine(tool).exits(1).finds("lock_directory", "problem", saying: "\(path) is open to others")
+    try examine(tool, "--fix").exits(0).finds("lock_directory", "mended")
     #expect(try examine(tool).states("lock_directory") == ["ok"])
-    try tool.load(Sample.cache)
+    try tool.load()
   }
 
   @Test func `A lock directory that cannot be used, or that others do not share, is named`() throws {
     let tool = try Tool(on: PrivateKeyring())
-    let broken = try examine(tool, environment: ["XDG_RUNTIME_DIR": "/proc/nowhere"])
-    #expect(broken.states("lock_directory") == ["problem"])
-    #expect(broken.text("lock_directory").contains("export XDG_RUNTIME_DIR="))
-    let sandboxed = try examine(tool, environment: ["SNAP": "/snap/example/1"])
-    #expect(sandboxed.states("lock_directory") == ["warning"])
+    try examine(tool, with: ["XDG_RUNTIME_DIR": "/proc/nowhere"])
+      .finds("lock_directory", "problem", saying: "export XDG_RUNTIME_DIR=")
+    try examine(tool, with: ["SNAP": "/snap/example/1"]).finds("lock_directory", "warning")
     let directory = try TemporaryDirectory()
     symlink("/tmp", directory.path + "/llavero")
-    let link = try examine(tool, environment: ["XDG_RUNTIME_DIR": directory.path])
-    #expect(link.states("lock_directory") == ["problem"])
-    #expect(link.text("lock_directory").contains("is a link"))
+    try examine(tool, with: ["XDG_RUNTIME_DIR": directory.path])
+      .finds("lock_directory", "problem", saying: "is a link")
   }
 
   private static let storeChecks = [
@@ -347,8 +294,7 @@ struct DoctorTests {
 
   /// The environment of a file store in the home directory, with a key file.
   private func fileStore() throws -> [String: String?] {
-    let key = try home.file("key", String(repeating: "k", count: 32))
-    chmod(key, 0o600)
+    let key = try home.keyFile()
     return [
       "HOME": home.path, "XDG_DATA_HOME": home.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": "file:\(key)",
       "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent", "LLAVERO_BROKER": "off",
@@ -358,33 +304,31 @@ struct DoctorTests {
   /// Such a store with a filled group, and the directory of that.
   private func filledStore(_ tool: Tool) throws -> (environment: [String: String?], group: String) {
     let environment = try fileStore()
-    let result = try tool.run(
-      tool.inGroup(["import", "-"]), input: Sample.cache, environment: environment)
+    let result = try tool(["import", "-"], input: Sample.cache, with: environment)
     try #require(result.status == 0, "\(result.standardError)")
     return (environment, "\(home.path)/llavero/sealed/groups/\(tool.group)")
   }
 
   @Test func `The file store is examined in the keyring's place, and nothing is left behind`() throws {
     let tool = try Tool()
-    let empty = try examine(tool, environment: fileStore())
+    let empty = try examine(tool, with: fileStore())
     #expect(empty.checks == Self.storeChecks.filter { !["store_key", "probe"].contains($0) })
     #expect(empty.text("sealed_files").contains("the first write makes it"))
     #expect(!FileManager.default.fileExists(atPath: home.path + "/llavero"))
 
     let (environment, group) = try filledStore(tool)
     let before = try FileManager.default.subpathsOfDirectory(atPath: home.path).sorted()
-    let report = try examine(tool, environment: environment)
+    let report = try examine(tool, with: environment)
     #expect(report.status == 0 && report.state == "ok")
     #expect(report.checks == Self.storeChecks)
     #expect(try FileManager.default.subpathsOfDirectory(atPath: home.path).sorted() == before)
 
     for path in [group, group + "/lock", home.path + "/llavero/sealed"] {
       chmod(path, 0o755)
-      let open = try examine(tool, environment: environment)
-      #expect(open.status == 1)
+      let open = try examine(tool, with: environment).exits(1)
       #expect(open.text("sealed_files").contains("\(path) is open to others"))
-      #expect(try examine(tool, "--fix", environment: environment).states("sealed_files") == ["mended"])
-      #expect(try examine(tool, environment: environment).state == "ok")
+      #expect(try examine(tool, "--fix", with: environment).states("sealed_files") == ["mended"])
+      #expect(try examine(tool, with: environment).state == "ok")
     }
   }
 
@@ -394,23 +338,21 @@ struct DoctorTests {
     let shards = try FileManager.default.contentsOfDirectory(atPath: group)
       .filter { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") }.sorted().map { "\(group)/\($0)" }
     let before = try shards.map { try Data(contentsOf: URL(filePath: $0)) }
-    let clearing = try tool.run(
-      tool.inGroup(["import", "-"]),
+    let clearing = try tool(
+      ["import", "-"],
       input: Sample.cache.replacing("secret-rt", with: "secret-new")
         .replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"1767229200\""),
-      environment: environment)
+      with: environment)
     try #require(clearing.status == 0)
     // Not every shard has changed, and their names are in no order.
-    let changed = try #require(
-      zip(shards, before).first { try Data(contentsOf: URL(filePath: $0)) != $1 })
+    let changed = try #require(zip(shards, before).first { try Data(contentsOf: URL(filePath: $0)) != $1 })
     try changed.1.write(to: URL(filePath: changed.0))
     let others = shards.filter { $0 != changed.0 }
     var damaged = try Data(contentsOf: URL(filePath: others[0]))
     damaged[500] ^= 1
     try damaged.write(to: URL(filePath: others[0]))
     try FileManager.default.removeItem(atPath: others[1])
-    let report = try examine(tool, "--fix", environment: environment)
-    #expect(report.status == 1)
+    let report = try examine(tool, "--fix", with: environment).exits(1)
     let text = report.text("groups")
     for words in ["was damaged", "older version of itself", "was removed by something", "clear --damaged"] {
       #expect(text.contains(words), "\(text)")
@@ -421,8 +363,7 @@ struct DoctorTests {
   @Test(arguments: [true, false])
   func `The command that is named works as it stands, on the same store`(byDescriptor: Bool) throws {
     let tool = try Tool()
-    let secret = try home.file("the key", String(repeating: "k", count: 32))
-    chmod(secret, 0o600)
+    let secret = try home.keyFile("the key", of: "k")
     let key = byDescriptor ? "passphrase-fd:0" : "file:" + secret
     let environment = ["XDG_DATA_HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"]
     /// Runs a line of a shell in which `llavero` is the tool.
@@ -441,36 +382,29 @@ struct DoctorTests {
     damaged[500] ^= 1
     try damaged.write(to: URL(filePath: "\(group)/\(shard)"))
 
-    let report = try shell("llavero doctor \(store)")
-    #expect(report.status == 1)
+    let report = try shell("llavero doctor \(store)").exits(1)
     let command = try #require(report.standardOutput.firstMatch(of: /llavero clear .*/)).output
     #expect(command.contains("--store file --key"))
-    let clearing = try shell(command.replacing("FILE", with: "'\(secret)'") + " --yes")
-    #expect(clearing.status == 0, "\(clearing.standardError)")
+    try shell(command.replacing("FILE", with: "'\(secret)'") + " --yes").exits(0)
     #expect(try shell("llavero doctor \(store)").status == 0)
   }
 
   @Test func `A key that is wrong, or that nobody is there to give, is told apart`() throws {
     let tool = try Tool()
     var (environment, _) = try filledStore(tool)
-    let other = try home.file("other", String(repeating: "x", count: 32))
-    chmod(other, 0o600)
-    let wrong = try examine(tool, "--key", "file:" + other, environment: environment)
-    #expect(wrong.states("store_key") == ["problem"])
+    let other = try home.keyFile("other", of: "x")
+    let wrong = try examine(tool, "--key", "file:" + other, with: environment).finds("store_key", "problem")
     #expect(wrong.findings("groups").isEmpty && wrong.states("sources") == ["ok"])
-    let missing = try examine(tool, "--key", "file:/proc/nonexistent", environment: environment)
+    let missing = try examine(tool, "--key", "file:/proc/nonexistent", with: environment)
     #expect(missing.text("store_key").contains("There is no key file /proc/nonexistent"))
 
     environment["XDG_DATA_HOME"] = try home.directory("asked")
     environment["LLAVERO_KEY"] = "passphrase-fd:0"
-    let made = try tool.run(
-      tool.inGroup(["import", home.file("c", Sample.cache)]), input: "korrekt",
-      environment: environment)
+    let made = try tool(["import", home.file("c", Sample.cache)], input: "korrekt", with: environment)
     try #require(made.status == 0, "\(made.standardError)")
-    let unasked = try examine(tool, "--key", "passphrase", environment: environment)
-    #expect(unasked.status == 0)
-    #expect(unasked.states("store_key") == ["warning"])
-    #expect(unasked.text("store_key").contains("passphrase-fd:3 3< FILE"))
+    let unasked = try examine(tool, "--key", "passphrase", with: environment)
+      .exits(0)
+      .finds("store_key", "warning", saying: "passphrase-fd:3 3< FILE")
     #expect(unasked.findings("probe").isEmpty && unasked.findings("groups").isEmpty)
   }
 
@@ -478,7 +412,7 @@ struct DoctorTests {
     var environment = try fileStore()
     environment["LLAVERO_KEY"] = "keyring"
     environment.removeValue(forKey: "DBUS_SESSION_BUS_ADDRESS")
-    let report = try examine(Tool(on: PrivateKeyring(startingDaemon: false)), environment: environment)
+    let report = try examine(Tool(on: PrivateKeyring(startingDaemon: false)), with: environment)
     #expect(report.states("secret_service") == ["problem"])
     #expect(report.findings("sealed_files").isEmpty)
   }
@@ -498,17 +432,14 @@ struct DoctorTests {
     try Data(Sample.cache.utf8).write(to: URL(filePath: path))
     chmod(path, 0o644)
 
-    let report = try examine(tool)
-    #expect(report.status == 1)
-    #expect(report.states("sources") == ["warning", "problem"])
-    #expect(report.text("sources").contains("Tokens stand in clear in \(path)"))
-    #expect(report.text("sources").contains("llavero adopt \(command)"))
-    let mended = try examine(tool, "--fix")
-    #expect(mended.status == 0)
-    #expect(mended.states("sources") == ["warning", "mended"])
+    try examine(tool)
+      .exits(1)
+      .finds(
+        "sources", "warning", "problem", saying: "Tokens stand in clear in \(path)",
+        "llavero adopt \(command)")
+    try examine(tool, "--fix").exits(0).finds("sources", "warning", "mended")
     #expect(try examine(tool).states("sources") == ["warning"])
-    var status = stat()
-    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(mode(of: path) == 0o600)
     #expect(try home.contents(name) == Sample.cache)
   }
 
@@ -526,13 +457,12 @@ struct DoctorTests {
     let tool = try Tool(on: PrivateKeyring(startingDaemon: false))
 
     let report = try examine(tool)
-    #expect(report.states("secret_service") == ["problem"])
-    #expect(report.states("sources") == ["warning", "warning", "warning", "warning"])
-    #expect(report.text("sources").contains("\(lock) was left behind"))
-    #expect(report.text("sources").contains("llavero import --from azure-cli --dry-run"))
+      .finds("secret_service", "problem")
+      .finds(
+        "sources", "warning", "warning", "warning", "warning", saying: "\(lock) was left behind",
+        "llavero import --from azure-cli --dry-run")
     #expect(!report.text("sources").contains("secret-"))
-    let mended = try examine(tool, "--fix")
-    #expect(mended.states("sources") == ["mended", "warning", "warning", "warning"])
+    try examine(tool, "--fix").finds("sources", "mended", "warning", "warning", "warning")
     #expect(access(lock, F_OK) != 0)
     #expect(try home.contents(".azure/msal_token_cache.json") == cache)
     _ = try home.file(".azure/msal_token_cache.json", "{")
@@ -546,13 +476,10 @@ struct DoctorTests {
       ("LLAVERO_CA_BUNDLE", "/proc/nonexistent.pem"), ("SSL_CERT_FILE", "/proc/nonexistent.pem"),
       ("SSL_CERT_FILE", file),
     ] {
-      let report = try examine(tool, environment: [variable: path])
-      #expect(report.status == 1)
-      #expect(report.states("ca_bundle") == ["problem"])
-      #expect(report.text("ca_bundle").contains(path))
+      try examine(tool, with: [variable: path]).exits(1).finds("ca_bundle", "problem", saying: path)
     }
     let good = try home.file("good.pem", "-----BEGIN CERTIFICATE-----\n")
-    #expect(try examine(tool, environment: ["LLAVERO_CA_BUNDLE": good]).states("ca_bundle") == ["ok"])
+    #expect(try examine(tool, with: ["LLAVERO_CA_BUNDLE": good]).states("ca_bundle") == ["ok"])
   }
 
   @Test func `Without a display or without a program to open pages there is no browser`() throws {
@@ -562,10 +489,7 @@ struct DoctorTests {
     ]
       as [[String: String?]]
     {
-      let report = try examine(tool, environment: variables)
-      #expect(report.status == 0)
-      #expect(report.states("browser") == ["warning"])
-      #expect(report.text("browser").contains("llavero login"))
+      try examine(tool, with: variables).exits(0).finds("browser", "warning", saying: "llavero login")
     }
   }
 }

@@ -17,61 +17,46 @@ struct EtcdTests {
 
   private let cluster: EtcdCluster
   private let tool: Tool
+  private let keyring: [String: String?] = ["LLAVERO_STORE": nil, "LLAVERO_KEY": nil]
 
   init() throws {
     cluster = try Self.shared.get()
-    tool = try Tool()
-  }
-
-  private func environment(_ more: [String: String?] = [:]) -> [String: String?] {
-    [
+    tool = try Tool(settings: [
       "LLAVERO_STORE": "etcd", "LLAVERO_ENDPOINTS": cluster.endpoints.joined(separator: ","),
       "LLAVERO_PREFIX": EtcdCluster.prefix, "LLAVERO_KEY": "file:" + cluster.keyFile,
       "LLAVERO_ETCD_USER": EtcdCluster.user, "LLAVERO_ETCD_PASSWORD": "file:" + cluster.passwordFile,
       "LLAVERO_CA_BUNDLE": cluster.caBundle,
-    ].merging(more) { $1 }
-  }
-
-  private func run(
-    _ arguments: String..., input: String = "", environment more: [String: String?] = [:]
-  ) throws -> Child.Result {
-    try tool.run(tool.inGroup(arguments), input: input, environment: environment(more))
-  }
-
-  private func load() throws {
-    let result = try run("import", "-", input: Sample.cache)
-    try #require(result.status == 0, "\(result.standardError)")
+    ])
   }
 
   @Test func `Every command works on it, and the keyring is left alone`() throws {
-    try load()
-    let groups = try JSONValue(text: try run("groups", "--json").standardOutput)
+    try tool.load()
+    let groups = try tool("groups", "--json").json
     #expect(groups["groups"]?.strings("group").contains(tool.group) == true)
-    let list = try JSONValue(text: try run("list", "--json").standardOutput)
+    let list = try tool("list", "--json").json
     #expect(list["records"]?.arrayValue?.count == 10)
-    #expect(try run("show", list["records"]?[0]?["id"]?.stringValue ?? "").status == 0)
-    #expect(try run("accounts").standardOutput.contains("bob@contoso.example"))
+    #expect(try tool("show", list["records"]?[0]?["id"]?.stringValue ?? "").status == 0)
+    #expect(try tool("accounts").standardOutput.contains("bob@contoso.example"))
     let alice = ["--client", Sample.mail, "--account", Sample.alice]
     let present = Sample.accessToken(
       "present", Sample.alice, Sample.mail, "Present.Read",
       expiresOn: "\(Int(Date().timeIntervalSince1970) + 3600)")
-    #expect(try run("import", "-", input: Sample.cache([present])).status == 0)
-    let token = try tool.run(
-      tool.inGroup(["token", "--scope", "Present.Read"] + alice), environment: environment())
+    #expect(try tool("import", "-", input: Sample.cache([present])).status == 0)
+    let token = try tool(["token", "--scope", "Present.Read"] + alice)
     #expect(token.standardOutput == "secret-at-present\n", "\(token.standardError)")
-    #expect(try tool.run(tool.inGroup(["status"] + alice), environment: environment()).status == 0)
-    #expect(try run("clear", "--expired", "--yes").status == 0)
-    let exported = try JSONValue(text: try run("export").standardOutput)
+    #expect(try tool(["status"] + alice).status == 0)
+    #expect(try tool("clear", "--expired", "--yes").status == 0)
+    let exported = try tool("export").json
     #expect(exported.secrets.contains("secret-at-valid"))
     #expect(!exported.secrets.contains("secret-at-expired"))
-    #expect(try tool.run(tool.inGroup(["logout"] + alice), environment: environment()).status == 0)
-    #expect(try tool.json("list")["records"]?.arrayValue?.isEmpty == true)
-    #expect(try run("clear", "--all", "--yes").status == 0)
-    #expect(try run("list").standardError.contains("Nothing in \(tool.group)"))
+    #expect(try tool(["logout"] + alice).status == 0)
+    #expect(try tool.json("list", with: keyring)["records"]?.arrayValue?.isEmpty == true)
+    #expect(try tool("clear", "--all", "--yes").status == 0)
+    #expect(try tool("list").standardError.contains("Nothing in \(tool.group)"))
   }
 
   @Test func `The command line names it, with the key and the password in descriptors`() throws {
-    let files = try TemporaryDirectory()
+    let (tool, files) = (try Tool(), try TemporaryDirectory())
     let key = try files.file("passphrase", "correct horse")
     let options = [
       "--store", "etcd", "--endpoints", cluster.endpoints[0], "--prefix",
@@ -86,69 +71,48 @@ struct EtcdTests {
           "KEY": key, "PASSWORD": cluster.passwordFile, "LLAVERO_CA_BUNDLE": cluster.caBundle,
         ]), input: input)
     }
-    let imported = try run(["import", "-"], input: Sample.cache)
-    #expect(imported.status == 0, "\(imported.standardError)")
+    let imported = try run(["import", "-"], input: Sample.cache).exits(0)
     #expect(imported.standardOutput == "10 records imported into \(tool.group), 0 there already.\n")
-    #expect(
-      try JSONValue(text: try run(["list", "--json"]).standardOutput)["records"]?.arrayValue?.count == 10)
+    #expect(try run(["list", "--json"]).json["records"]?.arrayValue?.count == 10)
   }
 
   @Test func `What is missing or wrong is said in llavero's name`() throws {
-    let missing = try run("list", "--json", environment: ["LLAVERO_ENDPOINTS": nil])
-    #expect(missing.status == 2)
-    #expect(try JSONValue(text: missing.standardError)["error"]?["code"] == "endpoints_required")
-    let refused = try run("list", environment: ["LLAVERO_ETCD_PASSWORD": "file:" + cluster.keyFile])
-    #expect(refused.status == 1)
+    try tool("list", "--json", with: ["LLAVERO_ENDPOINTS": nil]).exits(2, code: "endpoints_required")
+    let refused = try tool("list", with: ["LLAVERO_ETCD_PASSWORD": "file:" + cluster.keyFile]).exits(1)
     #expect(refused.standardError.hasPrefix("llavero: etcd does not take"), "\(refused.standardError)")
-    let elsewhere = try run("list", environment: ["LLAVERO_PREFIX": "/elsewhere"])
-    #expect(elsewhere.status == 1)
-    #expect(elsewhere.standardError.contains("no right to the store's prefix"))
-    #expect(try run("list", "--nonsense").standardError.contains("llavero list"))
+    try tool("list", with: ["LLAVERO_PREFIX": "/elsewhere"]).exits(
+      1, saying: "no right to the store's prefix")
+    #expect(try tool("list", "--nonsense").standardError.contains("llavero list"))
   }
 
   @Test func `A group is copied from the keyring to etcd, and from there into files`() throws {
     let files = try TemporaryDirectory()
-    try tool.load(Sample.cache)
+    try tool.load(with: keyring)
     let unset: [String: String?] = ["LLAVERO_STORE": nil, "XDG_DATA_HOME": files.path]
-    let result = try run("copy", "--to-store", "etcd", environment: unset)
-    #expect(result.status == 0, "\(result.standardError)")
+    let result = try tool("copy", "--to-store", "etcd", with: unset).exits(0)
     #expect(result.standardOutput == "10 records copied into \(tool.group), in etcd, 0 there already.\n")
-    let again = try run("copy", "--to-store", "etcd", "--json", environment: unset)
-    #expect(try JSONValue(text: again.standardOutput)["kept"] == .integer(10))
-    let onward = try run("copy", "--from-store", "etcd", "--to-store", "file", environment: unset)
-    #expect(onward.status == 0, "\(onward.standardError)")
-    let copied = try run("export", "--store", "file", environment: unset)
-    #expect(try JSONValue(text: copied.standardOutput) == tool.exported())
-    let same = try run("copy", "--from-store", "etcd", "--to-store", "etcd", environment: unset)
-    #expect(same.status == 2)
+    let again = try tool("copy", "--to-store", "etcd", "--json", with: unset)
+    #expect(try again.json["kept"] == .integer(10))
+    try tool("copy", "--from-store", "etcd", "--to-store", "file", with: unset).exits(0)
+    let copied = try tool("export", "--store", "file", with: unset)
+    #expect(try copied.json == tool.exported(with: keyring))
+    try tool("copy", "--from-store", "etcd", "--to-store", "etcd", with: unset).exits(2)
   }
 
-  private func examine(_ more: [String: String?] = [:]) throws -> (status: Int32, findings: [JSONValue]) {
-    let result = try tool.run(
-      ["doctor", "--json"],
-      environment: environment(["DISPLAY": ":1", "BROWSER": "true"].merging(more) { $1 }))
-    let report = try JSONValue(text: result.standardOutput)
-    return (result.status, report["findings"]?.arrayValue ?? [])
-  }
-
-  private func text(_ check: String, in findings: [JSONValue]) -> String {
-    findings.filter { $0["check"] == .string(check) }.flatMap { [$0["state"], $0["message"], $0["advice"]] }
-      .compactMap { $0?.stringValue }.joined(separator: "\n")
+  private func examine(_ more: [String: String?] = [:]) throws -> DoctorReport {
+    try tool.examine(with: ["DISPLAY": ":1", "BROWSER": "true"].merging(more) { $1 })
   }
 
   @Test func `The doctor says how the cluster is, and leaves nothing behind`() throws {
-    try load()
+    try tool.load()
     let before = try cluster.administrate("get", "--prefix", "--keys-only", EtcdCluster.prefix + "/")
-    let report = try examine()
-    #expect(report.status == 0)
-    let checks = report.findings.compactMap { $0["check"]?.stringValue }
+    let report = try examine().exits(0)
     #expect(
-      checks.prefix(7) == ["etcd", "etcd", "etcd_rights", "etcd_watch", "store_key", "probe", "groups"],
-      "\(report.findings)")
-    #expect(text("etcd", in: report.findings).contains("leads: etcd 3."))
-    #expect(text("etcd", in: report.findings).contains("it may have "))
-    #expect(text("etcd_watch", in: report.findings).hasPrefix("ok"))
-    #expect(try run("groups", "--json").standardOutput.contains("org.llavero.probe") == false)
+      report.checks.prefix(7)
+        == ["etcd", "etcd", "etcd_rights", "etcd_watch", "store_key", "probe", "groups"])
+    #expect(report.text("etcd").contains("leads: etcd 3.") && report.text("etcd").contains("it may have "))
+    #expect(report.states("etcd_watch").first == "ok")
+    #expect(try tool("groups", "--json").standardOutput.contains("org.llavero.probe") == false)
     let after = try cluster.administrate("get", "--prefix", "--keys-only", EtcdCluster.prefix + "/")
     #expect(!after.contains("org.llavero.probe"), "\(after)")
     #expect(before.contains(tool.group))
@@ -156,23 +120,22 @@ struct EtcdTests {
 
   @Test func `A cluster that cannot be reached is exit code 4`() throws {
     let dead = "https://\(LoopbackAddress.newNetwork()).9:2379"
-    let result = try run("list", "--json", environment: ["LLAVERO_ENDPOINTS": dead])
-    #expect(result.status == 4, "\(result.standardError)")
-    #expect(try JSONValue(text: result.standardError)["error"]?["code"] == "unavailable")
+    try tool("list", "--json", with: ["LLAVERO_ENDPOINTS": dead]).exits(4, code: "unavailable")
   }
 
   @Test func `The doctor names an endpoint that does not answer, and rights that are missing`() throws {
     let dead = "https://\(LoopbackAddress.newNetwork()).9:2379"
-    let one = try examine(["LLAVERO_ENDPOINTS": cluster.endpoints[0] + "," + dead])
-    #expect(one.status == 0)
-    #expect(text("etcd", in: one.findings).contains("warning\n\(dead): "))
-    #expect(!text("etcd", in: one.findings).contains("No endpoint"))
-    let all = try examine(["LLAVERO_ENDPOINTS": dead])
-    #expect(all.status == 1)
-    #expect(text("etcd", in: all.findings).hasPrefix("problem\nNo endpoint of etcd can be reached."))
-    let refused = try examine(["LLAVERO_PREFIX": "/elsewhere"])
-    #expect(refused.status == 1)
-    #expect(text("etcd_rights", in: refused.findings).contains("grant-permission"))
+    let one = try examine(["LLAVERO_ENDPOINTS": cluster.endpoints[0] + "," + dead]).exits(0)
+    #expect(
+      one.findings("etcd").contains {
+        $0["state"] == "warning" && $0["message"]?.stringValue?.hasPrefix("\(dead): ") == true
+      })
+    #expect(!one.text("etcd").contains("No endpoint"))
+    let all = try examine(["LLAVERO_ENDPOINTS": dead]).exits(1)
+    #expect(all.states("etcd").first == "problem")
+    #expect(all.text("etcd").hasPrefix("No endpoint of etcd can be reached."))
+    let refused = try examine(["LLAVERO_PREFIX": "/elsewhere"]).exits(1)
+    #expect(refused.text("etcd_rights").contains("grant-permission"))
   }
 
   @Test func `A database that is full takes no writes, gives what it has, and the doctor says what to do`()
@@ -185,20 +148,17 @@ struct EtcdTests {
       "LLAVERO_ENDPOINTS": cluster.endpoints[0], "LLAVERO_KEY": "file:" + cluster.keyFile,
       "LLAVERO_ETCD_PASSWORD": "file:" + cluster.passwordFile, "LLAVERO_CA_BUNDLE": cluster.caBundle,
     ]
-    #expect(try run("import", "-", input: Sample.cache, environment: place).status == 0)
+    #expect(try tool("import", "-", input: Sample.cache, with: place).status == 0)
     let filling = String(repeating: "x", count: 100_000)
     var number = 0
     while number < 1000, (try? cluster.administrate("put", "filling\(number)", filling)) != nil {
       number += 1
     }
-    let full = try run("clear", "--expired", "--yes", environment: place)
-    #expect(full.status == 1)
-    #expect(full.standardError.contains("NOSPACE"), "\(full.standardError)")
-    let listed = try run("list", "--json", environment: place)
-    #expect(try JSONValue(text: listed.standardOutput)["records"]?.arrayValue?.count == 10)
-    let report = try examine(place)
-    #expect(report.status == 1)
-    #expect(text("etcd", in: report.findings).contains("etcdctl alarm disarm"))
+    try tool("clear", "--expired", "--yes", with: place).exits(1, saying: "NOSPACE")
+    let listed = try tool("list", "--json", with: place)
+    #expect(try listed.json["records"]?.arrayValue?.count == 10)
+    let report = try examine(place).exits(1)
+    #expect(report.text("etcd").contains("etcdctl alarm disarm"))
 
     try cluster.administrate("del", "--prefix", "filling")
     let revision = try JSONValue(text: try cluster.administrate("get", "nothing", "--write-out", "json"))[
@@ -206,7 +166,7 @@ struct EtcdTests {
     try cluster.administrate("compaction", "\(revision?.integerValue ?? 0)")
     try cluster.administrate("defrag")
     try cluster.administrate("alarm", "disarm")
-    #expect(try run("clear", "--expired", "--yes", environment: place).status == 0)
+    #expect(try tool("clear", "--expired", "--yes", with: place).status == 0)
   }
 }
 

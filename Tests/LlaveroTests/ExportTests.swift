@@ -12,7 +12,7 @@ struct ExportTests {
   init() throws {
     tool = try Tool()
     directory = try TemporaryDirectory()
-    try tool.load(Sample.cache)
+    try tool.load()
   }
 
   @Test func `The export is one cache with everything`() throws {
@@ -34,7 +34,7 @@ struct ExportTests {
     let items = try await tool.items().joined()
     #expect(items.contains("secret-pop-key") && !items.contains("secret-other-key"))
     for arguments in [["list", "--json"], ["list"], ["groups"], ["status"], ["doctor", "--json"]] {
-      let result = try tool.run(tool.inGroup(arguments))
+      let result = try tool(arguments)
       #expect(!(result.standardOutput + result.standardError).contains("secret-pop-key"))
     }
     #expect(try tool("clear", "--all", "--yes").status == 0)
@@ -47,13 +47,10 @@ struct ExportTests {
 
   @Test func `A file is new and for its owner alone`() throws {
     let path = directory.path + "/cache.json"
-    let result = try shell(#"umask 0; exec "$0" export "$1" --group "$2""#, path)
-    #expect(result.status == 0)
+    let result = try shell(#"umask 0; exec "$0" export "$1" --group "$2""#, path).exits(0)
     #expect(result.standardOutput.isEmpty)
     #expect(result.standardError == "10 records of \(tool.group) written to \(path), in clear.\n")
-    var status = stat()
-    #expect(stat(path, &status) == 0)
-    #expect(status.st_mode & 0o777 == 0o600)
+    #expect(mode(of: path) == 0o600)
     #expect(try JSONValue(text: directory.contents("cache.json")) == JSONValue(text: Sample.cache))
   }
 
@@ -62,9 +59,7 @@ struct ExportTests {
     symlink(path, directory.path + "/link.json")
     symlink(directory.path + "/new.json", directory.path + "/dangling.json")
     for name in ["cache.json", "link.json", "dangling.json"] {
-      let result = try tool("export", directory.path + "/" + name)
-      #expect(result.status == 1)
-      #expect(result.standardError.contains("does not exist yet"))
+      try tool("export", directory.path + "/" + name).exits(1, saying: "does not exist yet")
     }
     #expect(try directory.contents("cache.json") == "mine")
     #expect(access(directory.path + "/new.json", F_OK) != 0)
@@ -72,21 +67,14 @@ struct ExportTests {
 
   @Test func `A directory that does not exist is named`() throws {
     let path = try TemporaryDirectory().path + "/cache.json"
-    let result = try tool("export", path)
-    #expect(result.status == 1)
-    #expect(
-      result.standardError
-        == "llavero: \(path) cannot be written: No such file or directory.\n")
+    let result = try tool("export", path).exits(1)
+    #expect(result.standardError == "llavero: \(path) cannot be written: No such file or directory.\n")
   }
 
   @Test func `To a terminal the export goes only with --reveal`() throws {
-    let refused = try tool.onTerminal("export")
-    #expect(refused.status == 2)
-    #expect(refused.text.contains("--reveal"))
+    let refused = try tool.onTerminal("export").exits(2, saying: "--reveal")
     #expect(!refused.text.contains("secret-"))
-    let shown = try tool.onTerminal("export", "--reveal")
-    #expect(shown.status == 0)
-    #expect(shown.text.contains("secret-at-valid"))
+    try tool.onTerminal("export", "--reveal").exits(0, saying: "secret-at-valid")
   }
 
   @Test(arguments: ["list", "export", "list --json"])
@@ -99,9 +87,7 @@ struct ExportTests {
   }
 
   @Test func `A full disk is an error`() throws {
-    let result = try shell(#""$0" export --group "$2" >/dev/full"#)
-    #expect(result.status == 1)
-    #expect(result.standardError.contains("No space left"))
+    try shell(#""$0" export --group "$2" >/dev/full"#).exits(1, saying: "No space left")
   }
 
   /// Runs a shell script whose `$0` is the tool, `$1` a path and `$2` the group.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import LabSupport
 import TestSupport
 import Testing
 import TokenCache
@@ -9,29 +10,13 @@ import TokenCache
 struct FileStoreTests {
   private let tool: Tool
   private let files: TemporaryDirectory
+  private let key: String
+  private let passphrase: [String: String?] = ["LLAVERO_KEY": "passphrase"]
 
   init() throws {
-    tool = try Tool()
     files = try TemporaryDirectory()
-    chmod(try files.file("key", String(repeating: "k", count: 32)), 0o600)
-  }
-
-  private var key: String { "file:\(files.path)/key" }
-
-  private func environment(_ more: [String: String?] = [:]) -> [String: String?] {
-    ["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": key].merging(more) { $1 }
-  }
-
-  private func run(
-    _ arguments: String..., input: String = "", environment more: [String: String?] = [:]
-  ) throws -> Child.Result {
-    try tool.run(tool.inGroup(arguments), input: input, environment: environment(more))
-  }
-
-  /// Fills the group.
-  private func load() throws {
-    let result = try run("import", "-", input: Sample.cache)
-    try #require(result.status == 0, "\(result.standardError)")
+    key = "file:" + (try files.keyFile())
+    tool = try Tool(settings: ["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": key])
   }
 
   private var group: String { "\(files.path)/llavero/sealed/groups/\(tool.group)" }
@@ -43,20 +28,22 @@ struct FileStoreTests {
   }
 
   @Test func `Every command works on it, and the keyring is left alone`() throws {
-    try load()
-    let groups = try JSONValue(text: try run("groups", "--json").standardOutput)
+    try tool.load()
+    let groups = try tool("groups", "--json").json
     #expect(groups["groups"]?.strings("group") == [tool.group])
-    let list = try JSONValue(text: try run("list", "--json").standardOutput)
+    let list = try tool("list", "--json").json
     #expect(list["records"]?.arrayValue?.count == 10)
-    #expect(try run("show", list["records"]?[0]?["id"]?.stringValue ?? "").status == 0)
-    #expect(try run("accounts").standardOutput.contains("bob@contoso.example"))
-    #expect(try run("clear", "--expired", "--yes").status == 0)
-    let exported = try JSONValue(text: try run("export").standardOutput)
+    #expect(try tool("show", list["records"]?[0]?["id"]?.stringValue ?? "").status == 0)
+    #expect(try tool("accounts").standardOutput.contains("bob@contoso.example"))
+    #expect(try tool("clear", "--expired", "--yes").status == 0)
+    let exported = try tool("export").json
     #expect(exported.secrets.contains("secret-at-valid"))
     #expect(!exported.secrets.contains("secret-at-expired"))
-    #expect(try tool.json("list")["records"]?.arrayValue?.isEmpty == true)
-    #expect(try run("clear", "--all", "--yes").status == 0)
-    #expect(try run("groups").standardError.contains("No keychain group"))
+    #expect(
+      try tool.json("list", with: ["LLAVERO_STORE": nil, "LLAVERO_KEY": nil])["records"]?.arrayValue?.isEmpty
+        == true)
+    #expect(try tool("clear", "--all", "--yes").status == 0)
+    #expect(try tool("groups").standardError.contains("No keychain group"))
   }
 
   @Test func `The command line goes before the environment, and that before the configuration`() throws {
@@ -65,74 +52,60 @@ struct FileStoreTests {
     _ = try files.file("config/llavero/config", "[llavero]\nstore = file\nkey = \(key)\n")
     let unset: [String: String?] = ["LLAVERO_STORE": nil, "LLAVERO_KEY": nil]
     let configured = unset.merging(["XDG_CONFIG_HOME": files.path + "/config"]) { $1 }
-    #expect(try run("import", "-", input: Sample.cache, environment: configured).status == 0)
-    #expect(try run("list", "--store", "file", "--key", key, environment: unset).status == 0)
+    #expect(try tool("import", "-", input: Sample.cache, with: configured).status == 0)
+    #expect(try tool("list", "--store", "file", "--key", key, with: unset).status == 0)
     #expect(try shards().count == 3)
-    let wrong = try run("list", "--key", "keyring", environment: configured)
-    #expect(wrong.status == 1)
-    #expect(wrong.standardError.contains("--key file:PATH"))
+    try tool("list", "--key", "keyring", with: configured).exits(1, saying: "--key file:PATH")
   }
 
   @Test func `A store without a key, and a key that is none, are wrong usage`() throws {
-    let missing = try run("list", "--json", environment: ["LLAVERO_KEY": nil])
-    #expect(missing.status == 2)
-    let error = try JSONValue(text: missing.standardError)["error"]
+    let missing = try tool("list", "--json", with: ["LLAVERO_KEY": nil]).exits(2)
+    let error = try missing.error
     #expect(error?["code"]?.stringValue == "key_required")
     #expect(error?["advice"]?.stringValue?.contains("passphrase-fd:N") == true)
     // Somebody may take it for the place of the passphrase itself.
-    let misunderstood = try run("list", environment: ["LLAVERO_KEY": "hunter2"])
-    #expect(misunderstood.status == 2)
+    let misunderstood = try tool("list", with: ["LLAVERO_KEY": "hunter2"]).exits(2)
     #expect(!misunderstood.standardError.contains("hunter2"))
     for key in [
       "", "passphrase:secret", "passphrase-fd:", "passphrase-fd:x", "file:", "credential:", "keyring:x",
       "portal:x",
     ] {
-      #expect(try run("list", "--key", key).status == 2, "\(key)")
+      #expect(try tool("list", "--key", key).status == 2, "\(key)")
     }
-    #expect(try run("rekey", environment: ["LLAVERO_STORE": nil]).status == 2)
+    #expect(try tool("rekey", with: ["LLAVERO_STORE": nil]).status == 2)
   }
 
   @Test func `A damaged file is named with what to do, and clear --damaged removes it`() throws {
-    try load()
+    try tool.load()
     let path = try #require(try shards().first)
     var bytes = try Data(contentsOf: URL(filePath: path))
     bytes[500] ^= 1
     try bytes.write(to: URL(filePath: path))
-    let list = try run("list")
-    #expect(list.status == 0)
-    #expect(list.standardError.contains("was damaged: its check sum"))
-    #expect(list.standardError.contains("clear --damaged"))
-    #expect(try run("export").status == 1)
-    let cleared = try run("clear", "--damaged", "--yes")
+    try tool("list").exits(0, saying: "was damaged: its check sum", "clear --damaged")
+    #expect(try tool("export").status == 1)
+    let cleared = try tool("clear", "--damaged", "--yes")
     #expect(cleared.standardOutput.contains("1 item removed"))
-    #expect(try run("export").status == 0)
+    #expect(try tool("export").status == 0)
     try bytes.write(to: URL(filePath: path))
-    let back = try run("list", "--json")
-    #expect(try JSONValue(text: back.standardOutput)["problems"]?.strings("kind") == ["damaged"])
+    let back = try tool("list", "--json")
+    #expect(try back.json["problems"]?.strings("kind") == ["damaged"])
   }
 
   @Test func `A passphrase is asked for without being shown`() throws {
-    let environment = environment(["LLAVERO_KEY": "passphrase"])
     _ = try files.file("cache.json", Sample.cache)
     let made = try tool.onTerminal(
-      "import", files.path + "/cache.json", answering: ["korrekt", "korrekt"], environment: environment)
-    #expect(made.status == 0, "\(made.text)")
+      "import", files.path + "/cache.json", answering: ["korrekt", "korrekt"], with: passphrase
+    ).exits(0)
     #expect(!made.text.contains("korrekt"))
-    let opened = try tool.onTerminal("accounts", answering: ["korrekt"], environment: environment)
-    #expect(opened.status == 0)
-    #expect(opened.text.contains("bob@contoso.example"))
+    let opened = try tool.onTerminal("accounts", answering: ["korrekt"], with: passphrase)
+      .exits(0, saying: "bob@contoso.example")
     #expect(!opened.text.contains("korrekt"))
-    let wrong = try tool.onTerminal("accounts", answering: ["falsch"], environment: environment)
-    #expect(wrong.status == 1)
-    #expect(wrong.text.contains("is not the one it was sealed with"))
-    let interrupted = try tool.onTerminal("accounts", answering: ["kor\u{3}"], environment: environment)
-    #expect(interrupted.status == 5)
+    try tool.onTerminal("accounts", answering: ["falsch"], with: passphrase)
+      .exits(1, saying: "is not the one it was sealed with")
+    let interrupted = try tool.onTerminal("accounts", answering: ["kor\u{3}"], with: passphrase).exits(5)
     #expect(interrupted.text.contains("was cancelled") && interrupted.echoes)
-    let ended = try tool.onTerminal("accounts", answering: ["\u{4}"], environment: environment)
-    #expect(ended.status == 5)
-    let nobody = try run("accounts", environment: ["LLAVERO_KEY": "passphrase"])
-    #expect(nobody.status == 3)
-    #expect(nobody.standardError.contains("passphrase-fd:3 3< FILE"))
+    try tool.onTerminal("accounts", answering: ["\u{4}"], with: passphrase).exits(5)
+    try tool("accounts", with: passphrase).exits(3, saying: "passphrase-fd:3 3< FILE")
   }
 
   @Test(arguments: ["accounts", "logout --browser"], [SIGINT, SIGTERM, SIGHUP])
@@ -140,17 +113,17 @@ struct FileStoreTests {
     command: String, signal: Int32
   ) throws {
     // The second may have a request under way, which an interruption lets come to its end.
-    let environment = environment([
-      "LLAVERO_KEY": "passphrase", "LLAVERO_CLIENT_ID": LabTool.client,
+    let passphrase = passphrase.merging([
+      "LLAVERO_CLIENT_ID": LabApps.plain,
       "LLAVERO_AUTHORITY": "https://localhost:\(ReservedPort.refusing.number)/common",
-    ])
+    ]) { $1 }
     let secret = try files.file("passphrase", "korrekt")
     let made = try Child.run(
       "/bin/sh", ["-c", "\(Tool.path) import - --group \(tool.group) --key passphrase-fd:9 9< \(secret)"],
-      environment: tool.environment(with: environment), input: Sample.cache)
+      environment: tool.environment(with: passphrase), input: Sample.cache)
     try #require(made.status == 0, "\(made.standardError)")
-    let words = command.split(separator: " ").map(String.init)
-    let end = try tool.onTerminal(words, answering: ["kor\u{1}"], environment: environment) {
+    let words = command.words
+    let end = try tool.onTerminal(words, answering: ["kor\u{1}"], with: passphrase) {
       kill($0, signal)
     }
     #expect(end.echoes)
@@ -163,31 +136,29 @@ struct FileStoreTests {
   }
 
   @Test func `Two passphrases that differ make no store`() throws {
-    let environment = environment(["LLAVERO_KEY": "passphrase"])
     _ = try files.file("cache.json", Sample.cache)
     let made = try tool.onTerminal(
-      "import", files.path + "/cache.json", answering: ["one", "other"], environment: environment)
-    #expect(made.status == 1)
+      "import", files.path + "/cache.json", answering: ["one", "other"], with: passphrase
+    ).exits(1)
     #expect(made.text.contains("differ"))
     #expect(!FileManager.default.fileExists(atPath: files.path + "/llavero/sealed/keys"))
   }
 
   @Test func `rekey puts a passphrase in place of the key file`() throws {
-    try load()
+    try tool.load()
     _ = try files.file("passphrase", "secret\n")
     func withPassphrase(_ command: String) throws -> Child.Result {
       try Child.run(
         "/bin/sh", ["-c", "\(Tool.path) \(command) 9< \(files.path)/passphrase"],
-        environment: tool.environment(with: environment()))
+        environment: tool.environment())
     }
-    let rekeyed = try withPassphrase("rekey --new-key passphrase-fd:9 --json")
-    #expect(rekeyed.status == 0, "\(rekeyed.standardError)")
-    #expect(try JSONValue(text: rekeyed.standardOutput)["resealed"]?.numberValue == 4)
-    #expect(try JSONValue(text: rekeyed.standardOutput)["left"]?.numberValue == 0)
-    #expect(try run("list").status == 1)
+    let rekeyed = try withPassphrase("rekey --new-key passphrase-fd:9 --json").exits(0)
+    #expect(try rekeyed.json["resealed"]?.numberValue == 4)
+    #expect(try rekeyed.json["left"]?.numberValue == 0)
+    #expect(try tool("list").status == 1)
     let list = try withPassphrase("accounts --key passphrase-fd:9 --group \(tool.group)")
     #expect(list.standardOutput.contains("bob@contoso.example"))
-    #expect(try run("accounts", "--key", "passphrase-fd:9").status == 1)
+    #expect(try tool("accounts", "--key", "passphrase-fd:9").status == 1)
   }
 
   @Test func `A configuration that names the old key names the new one after rekey`() throws {
@@ -197,42 +168,37 @@ struct FileStoreTests {
     let configured: [String: String?] = [
       "XDG_CONFIG_HOME": files.path + "/config", "LLAVERO_STORE": nil, "LLAVERO_KEY": nil,
     ]
-    #expect(try run("import", "-", input: Sample.cache, environment: configured).status == 0)
-    chmod(try files.file("new", String(repeating: "n", count: 32)), 0o600)
+    #expect(try tool("import", "-", input: Sample.cache, with: configured).status == 0)
+    _ = try files.keyFile("new", of: "n")
     let new = "file:\(files.path)/new"
-    let rekeyed = try tool.run(["rekey", "--new-key", new], environment: environment(configured))
-    #expect(rekeyed.status == 0, "\(rekeyed.standardError)")
+    let rekeyed = try tool.run(["rekey", "--new-key", new], with: configured).exits(0)
     #expect(rekeyed.standardOutput.contains("\(configuration) names the new key now."))
     #expect(try files.contents("config/llavero/config") == text.replacing(key, with: new))
-    #expect(try run("list", environment: configured).status == 0)
+    #expect(try tool("list", with: configured).status == 0)
 
     // What names the key in another way is told of, and an old key is not asked for again.
-    let named = try tool.run(["rekey", "--key", new, "--new-key", key], environment: environment())
+    let named = try tool.run(["rekey", "--key", new, "--new-key", key])
     #expect(named.standardOutput.contains("--key \(key)"))
     #expect(!named.standardError.contains("LLAVERO_KEY"))
     #expect(try files.contents("config/llavero/config").contains(new))
-    let old = try run("list", environment: configured)
-    #expect(old.status == 1)
-    #expect(old.standardError.contains("after a change of keys, the new one"))
-    let overridden = try tool.run(
-      ["rekey", "--new-key", new], environment: environment(["LLAVERO_KEY": key]))
+    try tool("list", with: configured).exits(1, saying: "after a change of keys, the new one")
+    let overridden = try tool.run(["rekey", "--new-key", new], with: ["LLAVERO_KEY": key])
     #expect(overridden.standardError.contains("warning: LLAVERO_KEY in the environment names another key"))
   }
 
   @Test func `Where another store's keys are, rekey advises what helps`() throws {
-    try load()
+    try tool.load()
     let keys = files.path + "/llavero/sealed/keys"
     let elsewhere = try TemporaryDirectory()
     let place: [String: String?] = ["XDG_DATA_HOME": elsewhere.path]
-    #expect(try run("import", "-", input: Sample.cache, environment: place).status == 0)
+    #expect(try tool("import", "-", input: Sample.cache, with: place).status == 0)
     try FileManager.default.removeItem(atPath: keys)
     try FileManager.default.copyItem(atPath: elsewhere.path + "/llavero/sealed/keys", toPath: keys)
-    let rekeyed = try tool.run(["rekey"], environment: environment())
-    #expect(rekeyed.status == 0)
+    let rekeyed = try tool.run(["rekey"]).exits(0)
     #expect(!rekeyed.standardError.contains("clear --damaged"), "\(rekeyed.standardError)")
     #expect(rekeyed.standardError.contains("clear --all"))
-    #expect(try run("clear", "--all", "--yes").status == 0)
-    let again = try tool.run(["rekey"], environment: environment())
+    #expect(try tool("clear", "--all", "--yes").status == 0)
+    let again = try tool.run(["rekey"])
     #expect(again.status == 0 && again.standardError.isEmpty, "\(again.standardError)")
   }
 
@@ -240,7 +206,7 @@ struct FileStoreTests {
   func `Without the manifest no command takes what is there for present or for nothing`(
     isEmptied: Bool
   ) throws {
-    try load()
+    try tool.load()
     let manifest = "\(group)/manifest.sealed"
     try FileManager.default.removeItem(atPath: manifest)
     if isEmptied { chmod(try files.file("m"), 0o600) }
@@ -249,37 +215,35 @@ struct FileStoreTests {
       "--client", Sample.mail, "--authority", "https://localhost:\(ReservedPort.refusing.number)/tenant",
     ]
     for command in [["token"] + client, ["status"] + client, ["export"], ["logout"] + client] {
-      let result = try tool.run(tool.inGroup(command), environment: environment())
-      #expect(result.status == 1, "\(command): \(result.standardError)")
+      let result = try tool(command).exits(1)
       #expect(!result.standardOutput.contains("secret-"))
       #expect(result.standardError.contains("manifest.sealed"), "\(command): \(result.standardError)")
     }
     for command in [["list"], ["accounts"]] {
-      let result = try tool.run(tool.inGroup(command), environment: environment())
+      let result = try tool(command)
       #expect(result.standardError.contains("manifest.sealed"), "\(command): \(result.standardError)")
     }
-    #expect(try run("import", "-", input: Sample.cache.replacing("0a0a0a0a", with: "0c0c0c0c")).status == 1)
+    #expect(try tool("import", "-", input: Sample.cache.replacing("0a0a0a0a", with: "0c0c0c0c")).status == 1)
     let before = try shards()
-    let plan = try run("clear", "--damaged", "--dry-run")
+    let plan = try tool("clear", "--damaged", "--dry-run")
     #expect(plan.standardOutput.contains("manifest.sealed"))
     #expect(plan.standardOutput.contains("would be accepted"))
-    let cleared = try run("clear", "--damaged", "--yes")
-    #expect(cleared.status == 0)
+    let cleared = try tool("clear", "--damaged", "--yes").exits(0)
     #expect(!cleared.standardOutput.contains("It was removed"), "\(cleared.standardOutput)")
     #expect(try shards() == before)
-    #expect(try JSONValue(text: try run("export").standardOutput).secrets.contains("secret-at-valid"))
+    #expect(try tool("export").json.secrets.contains("secret-at-valid"))
   }
 
   @Test func `What opens is not removed without a word`() throws {
-    try load()
+    try tool.load()
     let before = try shards().map { ($0, try Data(contentsOf: URL(filePath: $0))) }
     let newer = Sample.cache.replacing("secret-rt", with: "secret-new")
       .replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"1767229200\"")
-    #expect(try run("import", "-", input: newer).status == 0)
+    #expect(try tool("import", "-", input: newer).status == 0)
     for (path, bytes) in before { try bytes.write(to: URL(filePath: path)) }
     let names = before.map { $0.0.split(separator: "/").last.map(String.init) ?? "" }
-    let plan = try run("clear", "--damaged", "--dry-run")
-    let done = try run("clear", "--damaged", "--yes")
+    let plan = try tool("clear", "--damaged", "--dry-run")
+    let done = try tool("clear", "--damaged", "--yes")
     for (result, verb) in [(plan, "would be removed"), (done, "removed")] {
       let lines = result.standardOutput.split(separator: "\n")
       let older = lines.filter { $0.contains("older version of itself") }
@@ -287,7 +251,7 @@ struct FileStoreTests {
       #expect(older.allSatisfy { line in names.contains { line.contains($0) } })
       #expect(older.allSatisfy { $0.contains("opens with the store's key") && $0.contains(verb) })
     }
-    let json = try JSONValue(text: try run("clear", "--damaged", "--dry-run", "--json").standardOutput)
+    let json = try tool("clear", "--damaged", "--dry-run", "--json").json
     #expect(json["problems"] == .array([]))
   }
 }

@@ -82,11 +82,9 @@ struct ImportTests {
 
   @Test(arguments: hostile)
   func `What is no cache is refused`(_ text: Named<String>) throws {
-    let result = try tool.run(
-      tool.inGroup(["import", try directory.file("input", text.value), "--json"]))
-    #expect(result.status == 1)
+    let result = try tool(["import", try directory.file("input", text.value), "--json"]).exits(1)
     #expect(result.standardOutput.isEmpty)
-    let error = try JSONValue(text: result.standardError)["error"]
+    let error = try result.error
     #expect(error?["advice"]?.stringValue?.contains("AccessToken") == true)
     #expect(!result.standardError.contains("secret-"))
     #expect(try tool.exported() == .object([:]))
@@ -94,17 +92,14 @@ struct ImportTests {
 
   @Test(arguments: ["/proc/nonexistent/cache.json", "/", "/dev/null", "/proc/self/mem"])
   func `What cannot be read is named`(_ path: String) throws {
-    let result = try tool("import", path)
-    #expect(result.status == 1)
+    let result = try tool("import", path).exits(1)
     #expect(result.standardError.hasPrefix("llavero: \(path)"))
   }
 
   @Test func `A huge file is refused`() throws {
     let path = try directory.file("huge")
     #expect(truncate(path, 300 << 20) == 0)
-    let result = try tool("import", path, "--json")
-    #expect(result.status == 1)
-    #expect(try JSONValue(text: result.standardError)["error"]?["code"] == "too_large")
+    try tool("import", path, "--json").exits(1, code: "too_large")
   }
 
   @Test func `Deep nesting that the format allows survives`() throws {
@@ -117,10 +112,9 @@ struct ImportTests {
   @Test func `A long import shows on a terminal how far it is`() throws {
     let accounts = (0..<20).map { Sample.account("u\($0).t", "user\($0)@x.example") }
     let file = try directory.file("cache.json", Sample.cache(accounts))
-    let screening = try tool.onTerminal("import", file)
-    #expect(screening.status == 0)
-    #expect(screening.text.contains("\r\u{1B}[KImporting: 19 of 20 accounts\r\u{1B}[K20 records imported"))
-    #expect(try tool.onTerminal("import", file, environment: ["TERM": "dumb"]).lines.count == 1)
+    try tool.onTerminal("import", file)
+      .exits(0, saying: "\r\u{1B}[KImporting: 19 of 20 accounts\r\u{1B}[K20 records imported")
+    #expect(try tool.onTerminal("import", file, with: ["TERM": "dumb"]).lines.count == 1)
     #expect(try tool("import", file).standardError.isEmpty)
   }
 }

@@ -27,7 +27,7 @@ struct InspectionTests {
   }
 
   @Test func `accounts names accounts, their tenants and ids`() throws {
-    try tool.load(Sample.cache)
+    try tool.load()
     let output = try tool.json("accounts")
     #expect(output.keys == ["accounts", "group", "problems"])
     #expect(output["group"] == .string(tool.group))
@@ -44,7 +44,7 @@ struct InspectionTests {
   }
 
   @Test func `accounts --client lists only who is signed in to it`() throws {
-    try tool.load(Sample.cache)
+    try tool.load()
     _ = try tool("clear", "--client", Sample.mail, "--account", Sample.bob, "--yes")
     #expect(
       try tool.json("accounts", "--client", Sample.mail)["accounts"]?.strings("home_account_id")
@@ -54,7 +54,7 @@ struct InspectionTests {
   }
 
   @Test func `list shows every record and the state of tokens`() throws {
-    try tool.load(Sample.cache)
+    try tool.load()
     let output = try tool.json("list")
     #expect(output.keys == ["group", "problems", "records"])
     let records = try #require(output["records"]?.arrayValue)
@@ -82,8 +82,7 @@ struct InspectionTests {
 
   @Test func `An empty group is no error`() throws {
     for (command, key) in [("accounts", "accounts"), ("list", "records")] {
-      let result = try tool(command)
-      #expect(result.status == 0)
+      let result = try tool(command).exits(0)
       #expect(result.standardOutput.isEmpty)
       #expect(result.standardError.contains(tool.group))
       #expect(try tool.json(command)[key] == .array([]))
@@ -92,17 +91,15 @@ struct InspectionTests {
   }
 
   @Test func `show explains a token without showing it`() throws {
-    try tool.load(Sample.cache)
+    try tool.load()
     let id = try id(of: "AccessToken", "User.Read Mail.Read")
-    let text = try tool("show", String(id.prefix(8)))
-    #expect(text.status == 0)
+    let text = try tool("show", String(id.prefix(8))).exits(0)
     #expect(text.standardOutput.hasPrefix("AccessToken \(id), "))
     #expect(text.standardOutput.contains("\nScopes\n  User.Read\n  Mail.Read\n"))
     #expect(text.standardOutput.contains(/expires_on +4102444800 \(2100-01-01T00:00:00Z\)\n/))
     #expect(text.standardOutput.contains(/secret +hidden, 15 characters\n/))
     let output = try tool.json("show", id)
-    #expect(
-      output.keys == ["fields", "group", "hidden_fields", "record", "scopes", "seconds_left"])
+    #expect(output.keys == ["fields", "group", "hidden_fields", "record", "scopes", "seconds_left"])
     #expect(output["hidden_fields"] == .array(["private_extra", "secret"]))
     #expect(output["scopes"] == .array(["User.Read", "Mail.Read"]))
     #expect((output["seconds_left"]?.numberValue ?? 0) > 0)
@@ -111,7 +108,7 @@ struct InspectionTests {
   }
 
   @Test func `show --reveal shows the token and unknown fields`() throws {
-    try tool.load(Sample.cache)
+    try tool.load()
     let id = try id(of: "AccessToken", "User.Read Mail.Read")
     let text = try tool("show", id, "--reveal").standardOutput
     #expect(text.contains(/secret +secret-at-valid\n/))
@@ -122,7 +119,7 @@ struct InspectionTests {
   }
 
   @Test func `show reads the claims of a JSON Web Token under their own names`() throws {
-    try tool.load(Sample.cache)
+    try tool.load()
     let id = try id(of: "IdToken")
     let output = try tool.json("show", id)
     #expect(output["claims"] == (try JSONValue(text: Sample.claims)))
@@ -133,7 +130,7 @@ struct InspectionTests {
   }
 
   @Test func `show aligns its values`() throws {
-    try tool.load(Sample.cache)
+    try tool.load()
     let text = try tool("show", id(of: "AccessToken", "User.Read Mail.Read")).standardOutput
     let fields = text.split(separator: "\n\n")[0].split(separator: "\n").dropFirst()
     let starts = fields.compactMap { $0.firstMatch(of: /^  [a-z_]+ +/)?.0.count }
@@ -149,14 +146,10 @@ struct InspectionTests {
         }))
     let ids = try #require(tool.json("list")["records"]).strings("id")
     let beginning = try #require(Dictionary(grouping: ids) { $0.prefix(1) }.first { $0.value.count > 1 })
-    let ambiguous = try tool("show", String(beginning.key), "--json")
-    #expect(ambiguous.status == 2)
-    #expect(try JSONValue(text: ambiguous.standardError)["error"]?["code"] == "ambiguous")
+    let ambiguous = try tool("show", String(beginning.key), "--json").exits(2, code: "ambiguous")
     for id in beginning.value { #expect(ambiguous.standardError.contains(id)) }
     for id in ["", "zz"] {
-      let missing = try tool("show", id, "--json")
-      #expect(missing.status == 1)
-      #expect(try JSONValue(text: missing.standardError)["error"]?["code"] == "not_found")
+      try tool("show", id, "--json").exits(1, code: "not_found")
     }
   }
 

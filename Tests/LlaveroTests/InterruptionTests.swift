@@ -1,25 +1,28 @@
 import EntraLab
 import Glibc
+import LabSupport
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.lab, .timeLimit(.minutes(20)))
 struct InterruptionTests {
+  private let lab = Lab.current
+  private let tool: Tool
+
+  init() throws { tool = try Tool.atLab() }
+
   /// Starts a sign-in, interrupts it once the lab was asked for `endpoint`, whose answer comes then, and waits
   /// for its end.
   private func interrupt(
-    _ arguments: [String], at endpoint: LabEndpoint, after seen: Int = 0, by signal: Int32, of tool: LabTool,
-    environment changes: [String: String?] = [:]
+    _ arguments: [String], at endpoint: LabEndpoint, after seen: Int = 0, by signal: Int32
   ) async throws -> (status: Int32, error: String) {
     let errors = try Pipe()
     let child = try Child(
-      Tool.path, arguments,
-      environment: tool.tool.environment(with: tool.environment.merging(changes) { $1 }),
-      streams: (nil, nil, errors.writing))
+      Tool.path, arguments, environment: tool.environment(), streams: (nil, nil, errors.writing))
     errors.closeWriting()
-    _ = await tool.lab.requests(to: endpoint, atLeast: seen + 1)
+    _ = await lab.requests(to: endpoint, atLeast: seen + 1)
     child.signal(signal)
-    tool.lab.endDelays()
+    lab.endDelays()
     let status = child.wait()
     var text = ""
     while case let line = errors.readLine(), !line.isEmpty { text += line + "\n" }
@@ -28,37 +31,28 @@ struct InterruptionTests {
 
   @Test(arguments: [SIGINT, SIGTERM])
   func `Ctrl-C ends a sign-in by device code`(_ signal: Int32) async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      let end = try await interrupt(["login", "--device-code"], at: .token, by: signal, of: tool)
-      #expect(end.status == 5)
-      #expect(end.error.contains("cancelled"))
-    }
+    let end = try await interrupt(["login", "--device-code"], at: .token, by: signal)
+    #expect(end.status == 5)
+    #expect(end.error.contains("cancelled"))
   }
 
   @Test(arguments: [["token", "--scope", "Mail.Read"], ["get", "/me/messages", "--scope", "Mail.Read"]])
   func `Ctrl-C in the middle of a renewal waits for the new tokens and keeps them`(
     _ arguments: [String]
   ) async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let seen = lab.requests(to: .token).count
-      lab.inject(LabFault(.token, delay: 600))
-      let end = try await interrupt(arguments, at: .token, after: seen, by: SIGINT, of: tool)
-      #expect(end.status == 5)
-      #expect(try tool("token", "--scope", "Mail.Read").status == 0)
-      #expect(lab.requests(to: .token).count == seen + 1)
-    }
+    try tool.logIn()
+    let seen = lab.requests(to: .token).count
+    lab.inject(LabFault(.token, delay: 600))
+    let end = try await interrupt(arguments, at: .token, after: seen, by: SIGINT)
+    #expect(end.status == 5)
+    #expect(try tool("token", "--scope", "Mail.Read").status == 0)
+    #expect(lab.requests(to: .token).count == seen + 1)
   }
 
   @Test func `Ctrl-C ends a sign-in in the browser, and nobody listens any more`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .page }
-      let end = try await interrupt(["login"], at: .authorize, by: SIGINT, of: tool)
-      #expect(end.status == 5)
-      #expect(try tool("status").status == 3)
-    }
+    lab.configure { $0.authorize = .page }
+    let end = try await interrupt(["login"], at: .authorize, by: SIGINT)
+    #expect(end.status == 5)
+    #expect(try tool("status").status == 3)
   }
 }

@@ -15,8 +15,7 @@ struct KeyringProviderTests {
   @Test func `Items that the keyring asks for each time end the tool with 3 and the setting's name`() throws {
     let prompt = FakeService.Answer.reply([.objectPaths([]), .objectPath(FakeService.prompt)])
     let service = try FakeService(["SearchItems": locked, "Unlock": prompt])
-    let result = try Tool(on: service.keyring).run(["groups", "--allow-plain-session"])
-    #expect(result.status == 3)
+    let result = try Tool(on: service.keyring).run(["groups", "--allow-plain-session"]).exits(3)
     for words in ["ConfirmAccessItem", "--unlock"] { #expect(result.standardError.contains(words)) }
   }
 
@@ -59,9 +58,8 @@ struct KeyringProviderTests {
     let keyring = try PrivateKeyring(provider: .kwallet)
     keyring.killDaemon()
     try keyring.startDaemon(unlocked: false)
-    let result = try Tool(on: keyring).run(["groups", "--unlock"])
-    #expect(result.status == 5)
-    #expect(result.standardError.contains("cannot ask for its password: there is no display"))
+    try Tool(on: keyring).run(["groups", "--unlock"])
+      .exits(5, saying: "cannot ask for its password: there is no display")
     #expect(try Tool(on: keyring).run(["groups"]).status == 3)
   }
 
@@ -73,8 +71,7 @@ struct KeyringProviderTests {
 
   @Test func `A keyring that ends while a session is opened leaves nothing but the tool's words`() throws {
     let service = try FakeService(["OpenSession": .error("org.freedesktop.DBus.Error.NoReply")])
-    let result = try Tool(on: service.keyring).run(["groups"])
-    #expect(result.status == 1)
+    let result = try Tool(on: service.keyring).run(["groups"]).exits(1)
     #expect(result.standardError.hasPrefix("llavero: ") && !result.standardError.contains("CRITICAL"))
   }
 
@@ -83,8 +80,7 @@ struct KeyringProviderTests {
     let tool = try Tool(on: PrivateKeyring())
     try await tool.create(shard: "0123456789abcdef", secret: "")
     #expect(try tool("groups").standardOutput.contains(tool.group))
-    let result = try tool.run(command[0] == "doctor" ? command : tool.inGroup(command))
-    #expect(result.status == 0, "\(result.standardError)")
+    try tool.run(command[0] == "doctor" ? command : tool.inGroup(command)).exits(0)
     #expect(try await tool.items().isEmpty)
     #expect(try !tool("groups").standardOutput.contains(tool.group))
   }

@@ -3,6 +3,7 @@ import EntraLab
 import FoundationEssentials
 import Glibc
 import Synchronization
+import LabSupport
 import TestSupport
 import Testing
 import TokenCache
@@ -15,7 +16,7 @@ private final class LendingTool: Sendable {
   private let errors: Pipe
 
   init(
-    _ tool: LabTool, _ arguments: [String], lines: Int = 1, through program: [String] = [],
+    _ tool: Tool, _ arguments: [String], lines: Int = 1, through program: [String] = [],
     errorsAreFull isFull: Bool = false
   ) throws {
     let output = try Pipe()
@@ -29,9 +30,9 @@ private final class LendingTool: Sendable {
     }
     let command = program + [Tool.path, "lend"] + arguments
     // What is freed is written over, so that its use shows.
-    let environment = tool.environment.merging(["G_SLICE": "always-malloc", "MALLOC_PERTURB_": "165"]) { $1 }
     child = try Child(
-      command[0], Array(command.dropFirst()), environment: tool.tool.environment(with: environment),
+      command[0], Array(command.dropFirst()),
+      environment: tool.environment(with: ["G_SLICE": "always-malloc", "MALLOC_PERTURB_": "165"]),
       streams: (nil, output.writing, errors.writing))
     output.closeWriting()
     errors.closeWriting()
@@ -68,201 +69,163 @@ private final class LendingTool: Sendable {
       ["-sS", "--noproxy", "*"] + place + arguments + ["\(endpoint)?api-version=2019-08-01&\(query)"],
       environment: ["PATH": "/usr/bin:/bin"])
     try #require(result.status == 0, "\(result.standardError)")
-    return try JSONValue(text: result.standardOutput)
+    return try result.json
   }
 }
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.lab, .timeLimit(.minutes(20)))
 struct LendTests {
+  private let lab = Lab.current
+  private let tool: Tool
+
+  init() throws { tool = try Tool.signedIn() }
+
   @Test func `A token is lent over a socket, each request is a line, and a signal takes the socket away`()
     async throws
   {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let lending = try LendingTool(tool, ["--scope", "User.Read"])
-        #expect(lending.errorLine().hasPrefix("Lending User.Read of \(LabTool.alice) until "))
-        #expect(lending.socket.hasPrefix(tool.tool.keyring.directory + "/run/llavero/loan-"))
-        let token = try await lending.curl("scope=User.Read")["access_token"]?.stringValue
-        #expect(token == (try tool("token").standardOutput.trimmed))
-        let line = lending.errorLine()
-        #expect(line.contains(" /token User.Read: 200, process "))
-        #expect(line.contains("(curl) of user \(geteuid())"))
-        #expect(try await lending.curl("scope=Mail.Read")["error"] == "invalid_scope")
-        let refusal = lending.errorLine()
-        #expect(refusal.contains(" /token: 403 invalid_scope, process "))
-        #expect(!(line + refusal).contains(try #require(token)))
-        lending.child.signal(signal)
-        #expect(lending.child.wait() == 0)
-        #expect(access(lending.socket, F_OK) != 0)
-        #expect(access(String(lending.socket.dropLast("/loan.sock".count)), F_OK) != 0)
-      }
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+      let lending = try LendingTool(tool, ["--scope", "User.Read"])
+      #expect(lending.errorLine().hasPrefix("Lending User.Read of \(Tool.alice) until "))
+      #expect(lending.socket.hasPrefix(tool.keyring.directory + "/run/llavero/loan-"))
+      let token = try await lending.curl("scope=User.Read")["access_token"]?.stringValue
+      #expect(token == (try tool("token").standardOutput.trimmed))
+      let line = lending.errorLine()
+      #expect(line.contains(" /token User.Read: 200, process "))
+      #expect(line.contains("(curl) of user \(geteuid())"))
+      #expect(try await lending.curl("scope=Mail.Read")["error"] == "invalid_scope")
+      let refusal = lending.errorLine()
+      #expect(refusal.contains(" /token: 403 invalid_scope, process "))
+      #expect(!(line + refusal).contains(try #require(token)))
+      lending.child.signal(signal)
+      #expect(lending.child.wait() == 0)
+      #expect(access(lending.socket, F_OK) != 0)
+      #expect(access(String(lending.socket.dropLast("/loan.sock".count)), F_OK) != 0)
     }
   }
 
   @Test func `Standard error that nobody reads holds up neither borrowers nor the end`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let lending = try LendingTool(tool, ["--scope", "User.Read"], errorsAreFull: true)
-      for _ in 0..<3 { #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer") }
-      lending.child.signal(SIGTERM)
-      #expect(lending.child.wait() == 0)
-      #expect(access(lending.socket, F_OK) != 0)
-    }
+    let lending = try LendingTool(tool, ["--scope", "User.Read"], errorsAreFull: true)
+    for _ in 0..<3 { #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer") }
+    lending.child.signal(SIGTERM)
+    #expect(lending.child.wait() == 0)
+    #expect(access(lending.socket, F_OK) != 0)
   }
 
   @Test func `Refusals without end are counted, and hide no other line`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let lending = try LendingTool(tool, ["--scope", "User.Read"])
-      let flood = try Child.run(
-        "curl", ["-sS", "--unix-socket", lending.socket, "http://localhost/other?[1-300]"],
-        environment: ["PATH": "/usr/bin:/bin"])
-      #expect(flood.status == 0)
-      #expect(try await lending.curl("scope=Mail.Read")["error"] == "invalid_scope")
-      _ = try await lending.curl("scope=User.Read")
-      lending.child.signal(SIGTERM)
-      #expect(lending.child.wait() == 0)
-      var lines: [String] = []
-      while case let line = lending.errorLine(), !line.isEmpty { lines.append(line) }
-      let refusals = lines.filter { $0.contains("another path: 404 invalid_request") }
-      // They may begin at the end of a minute.
-      #expect([20, 40].contains(refusals.count))
-      let count = lines.compactMap { $0.wholeMatch(of: #/(\d+) more requests, which are not listed\./#)?.1 }
-      #expect(count.compactMap { Int($0) }.reduce(0, +) == 300 - refusals.count)
-      #expect(lines.contains { $0.hasSuffix(": Scope not offered by the lender. Offered: User.Read.") })
-      #expect(lines.contains { $0.contains("/token User.Read: 200") })
-    }
+    let lending = try LendingTool(tool, ["--scope", "User.Read"])
+    try Child.run("curl", ["-sS", "--unix-socket", lending.socket, "http://localhost/other?[1-300]"]).exits(0)
+    #expect(try await lending.curl("scope=Mail.Read")["error"] == "invalid_scope")
+    _ = try await lending.curl("scope=User.Read")
+    lending.child.signal(SIGTERM)
+    #expect(lending.child.wait() == 0)
+    var lines: [String] = []
+    while case let line = lending.errorLine(), !line.isEmpty { lines.append(line) }
+    let refusals = lines.filter { $0.contains("another path: 404 invalid_request") }
+    // They may begin at the end of a minute.
+    #expect([20, 40].contains(refusals.count))
+    let count = lines.compactMap { $0.wholeMatch(of: #/(\d+) more requests, which are not listed\./#)?.1 }
+    #expect(count.compactMap { Int($0) }.reduce(0, +) == 300 - refusals.count)
+    #expect(lines.contains { $0.hasSuffix(": Scope not offered by the lender. Offered: User.Read.") })
+    #expect(lines.contains { $0.contains("/token User.Read: 200") })
   }
 
-  @Test func `A scope of Graph is lent by its short name and by its long one`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let lending = try LendingTool(tool, ["--scope", "https://graph.microsoft.com/User.Read"])
-      let from = ["--from", "unix:" + lending.socket]
-      for command in [
-        ["token"], ["me"], ["get", "/me"], ["token", "--scope", "https://graph.microsoft.com/User.Read"],
-      ] {
-        let result = try tool.run(command + from)
-        #expect(result.status == 0, "\(command): \(result.standardError)")
-      }
+  @Test func `A scope of Graph is lent by its short name and by its long one`() throws {
+    let lending = try LendingTool(tool, ["--scope", "https://graph.microsoft.com/User.Read"])
+    let from = ["--from", "unix:" + lending.socket]
+    for command in [
+      ["token"], ["me"], ["get", "/me"], ["token", "--scope", "https://graph.microsoft.com/User.Read"],
+    ] {
+      try tool.run(command + from).exits(0)
     }
   }
 
   @Test func `A port serves who sends the secret`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let lending = try LendingTool(
-        tool, ["--scope", "https://graph.microsoft.com/.default", "--port", "0"], lines: 2)
-      #expect(lending.printed.keys.sorted() == ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"])
-      #expect(lending.printed["IDENTITY_HEADER"]?.utf8.count == 43)
-      let answer = try await lending.curl("resource=https://graph.microsoft.com")
-      #expect(answer["token_type"] == "Bearer")
-      #expect(answer["resource"] == "https://graph.microsoft.com")
-      #expect(answer["client_id"]?.stringValue == LabTool.client)
-      #expect(try await lending.curl("resource=https://vault.azure.net")["error"] == "invalid_scope")
-      lending.child.signal(SIGTERM)
-      #expect(lending.child.wait() == 0)
-      var errors = ""
-      while case let line = lending.errorLine(), !line.isEmpty { errors += line }
-      #expect(!errors.contains(try #require(lending.printed["IDENTITY_HEADER"])))
-    }
+    let lending = try LendingTool(
+      tool, ["--scope", "https://graph.microsoft.com/.default", "--port", "0"], lines: 2)
+    #expect(lending.printed.keys.sorted() == ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"])
+    #expect(lending.printed["IDENTITY_HEADER"]?.utf8.count == 43)
+    let answer = try await lending.curl("resource=https://graph.microsoft.com")
+    #expect(answer["token_type"] == "Bearer")
+    #expect(answer["resource"] == "https://graph.microsoft.com")
+    #expect(answer["client_id"]?.stringValue == LabApps.plain)
+    #expect(try await lending.curl("resource=https://vault.azure.net")["error"] == "invalid_scope")
+    lending.child.signal(SIGTERM)
+    #expect(lending.child.wait() == 0)
+    var errors = ""
+    while case let line = lending.errorLine(), !line.isEmpty { errors += line }
+    #expect(!errors.contains(try #require(lending.printed["IDENTITY_HEADER"])))
   }
 
   @Test func `Ten borrowers at once are served by one renewal`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
-      let asked = lab.requests(to: .token).count
-      lab.inject(LabFault(.token, delay: 600))
-      async let tokens = withThrowingTaskGroup(of: String?.self) { group in
-        for _ in 0..<10 {
-          group.addTask { try await lending.curl("scope=Mail.Read")["access_token"]?.stringValue }
-        }
-        return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+    let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
+    let asked = lab.requests(to: .token).count
+    lab.inject(LabFault(.token, delay: 600))
+    async let tokens = withThrowingTaskGroup(of: String?.self) { group in
+      for _ in 0..<10 {
+        group.addTask { try await lending.curl("scope=Mail.Read")["access_token"]?.stringValue }
       }
-      _ = await lab.requests(to: .token, atLeast: asked + 1)
-      lab.endDelays()
-      let got = try await tokens
-      #expect(got.count == 1 && !got.contains(nil))
-      #expect(lab.requests(to: .token).count == asked + 1)
+      return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
     }
+    _ = await lab.requests(to: .token, atLeast: asked + 1)
+    lab.endDelays()
+    let got = try await tokens
+    #expect(got.count == 1 && !got.contains(nil))
+    #expect(lab.requests(to: .token).count == asked + 1)
   }
 
   @Test func `A signal in the middle of a renewal waits for the new tokens and keeps them`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
-      let asked = lab.requests(to: .token).count
-      lab.inject(LabFault(.token, delay: 600))
-      let borrower = try Child(
-        "curl",
-        [
-          "-sS", "--unix-socket", lending.socket,
-          "http://localhost/token?api-version=2019-08-01&scope=Mail.Read",
-        ], environment: ["PATH": "/usr/bin:/bin"])
-      _ = await lab.requests(to: .token, atLeast: asked + 1)
-      lending.child.signal(SIGTERM)
-      #expect(borrower.wait() != 0)
-      lab.endDelays()
-      #expect(lending.child.wait() == 0)
-      #expect(try tool("token", "--scope", "Mail.Read").status == 0)
-      #expect(lab.requests(to: .token).count == asked + 1)
-    }
+    let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
+    let asked = lab.requests(to: .token).count
+    lab.inject(LabFault(.token, delay: 600))
+    let borrower = try Child(
+      "curl",
+      [
+        "-sS", "--unix-socket", lending.socket,
+        "http://localhost/token?api-version=2019-08-01&scope=Mail.Read",
+      ], environment: ["PATH": "/usr/bin:/bin"])
+    _ = await lab.requests(to: .token, atLeast: asked + 1)
+    lending.child.signal(SIGTERM)
+    #expect(borrower.wait() != 0)
+    lab.endDelays()
+    #expect(lending.child.wait() == 0)
+    #expect(try tool("token", "--scope", "Mail.Read").status == 0)
+    #expect(lab.requests(to: .token).count == asked + 1)
   }
 
   @Test func `Without a sign-in, and when it is of no use any more, that is said`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      let nobody = try tool("lend", "--scope", "User.Read")
-      #expect(nobody.status == 3)
-      #expect(nobody.standardOutput.isEmpty)
-      try tool.logIn()
-      let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
-      try lab.revokeSessions(of: "alice")
-      #expect(try await lending.curl("scope=Mail.Read")["error"] == "interaction_required")
-      try tool.logIn()
-      // The outcome of a renewal stands for a minute.
-      #expect(try await lending.curl("scope=Mail.Read")["error"] == "interaction_required")
-      let next = try LendingTool(tool, ["--scope", "Mail.Read"])
-      lab.inject(LabFault(.token, count: 5, status: 503))
-      #expect(try await next.curl("scope=Mail.Read")["error"] == "temporarily_unavailable")
-    }
+    let tool = try Tool.atLab()
+    let nobody = try tool("lend", "--scope", "User.Read").exits(3)
+    #expect(nobody.standardOutput.isEmpty)
+    try tool.logIn()
+    let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
+    try lab.revokeSessions(of: "alice")
+    #expect(try await lending.curl("scope=Mail.Read")["error"] == "interaction_required")
+    try tool.logIn()
+    // The outcome of a renewal stands for a minute.
+    #expect(try await lending.curl("scope=Mail.Read")["error"] == "interaction_required")
+    let next = try LendingTool(tool, ["--scope", "Mail.Read"])
+    lab.inject(LabFault(.token, count: 5, status: 503))
+    #expect(try await next.curl("scope=Mail.Read")["error"] == "temporarily_unavailable")
   }
 
-  @Test func `A lender that cannot have its socket leaves no directory`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let directory = try TemporaryDirectory()
-      let runtime = try directory.directory(String(repeating: "x", count: 100))
-      chmod(runtime, 0o700)
-      let result = try tool("lend", "--scope", "User.Read", with: ["XDG_RUNTIME_DIR": runtime])
-      #expect(result.status != 0 && result.standardOutput.isEmpty, "\(result)")
-      let left = try FileManager.default.contentsOfDirectory(atPath: runtime + "/llavero")
-      #expect(left.filter { $0.hasPrefix("loan-") } == [])
-    }
+  @Test func `A lender that cannot have its socket leaves no directory`() throws {
+    let directory = try TemporaryDirectory()
+    let runtime = try directory.directory(String(repeating: "x", count: 100))
+    chmod(runtime, 0o700)
+    let result = try tool("lend", "--scope", "User.Read", with: ["XDG_RUNTIME_DIR": runtime])
+    #expect(result.status != 0 && result.standardOutput.isEmpty, "\(result)")
+    let left = try FileManager.default.contentsOfDirectory(atPath: runtime + "/llavero")
+    #expect(left.filter { $0.hasPrefix("loan-") } == [])
   }
 
-  @Test func `A runtime directory that others may use is refused`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let directory = try TemporaryDirectory()
-      let shared = try directory.directory("llavero")
-      chmod(shared, 0o777)
-      let result = try tool("lend", "--scope", "User.Read", with: ["XDG_RUNTIME_DIR": directory.path])
-      #expect(result.status == 1 && result.standardOutput.isEmpty, "\(result)")
-      #expect(result.standardError.contains("\(shared) must belong to this user"))
-      #expect(try FileManager.default.contentsOfDirectory(atPath: shared) == [])
-    }
+  @Test func `A runtime directory that others may use is refused`() throws {
+    let directory = try TemporaryDirectory()
+    let shared = try directory.directory("llavero")
+    chmod(shared, 0o777)
+    let result = try tool("lend", "--scope", "User.Read", with: ["XDG_RUNTIME_DIR": directory.path])
+    #expect(result.status == 1 && result.standardOutput.isEmpty, "\(result)")
+    #expect(result.standardError.contains("\(shared) must belong to this user"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: shared) == [])
   }
 
   @Test(arguments: [
@@ -273,60 +236,47 @@ struct LendTests {
     ["--scope", "User.Read", "--for", "soon"], ["--scope", "User.Read", "--any-user", "--port", "0"],
     ["--scope", "offline_access"],
   ])
-  func `What makes no sense is wrong usage`(_ arguments: [String]) async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      #expect(try tool.run(["lend"] + arguments).status == 2)
-    }
+  func `What makes no sense is wrong usage`(_ arguments: [String]) throws {
+    #expect(try tool.run(["lend"] + arguments).status == 2)
   }
 
-  @Test func `systemd's socket is served, and left to systemd`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let directory = try TemporaryDirectory()
-      let socket = directory.path + "/passed.sock"
-      let variables = tool.tool.environment(with: tool.environment).keys.map { "--setenv=\($0)" }
-      let errors = try Pipe()
-      let activator = try Child(
-        "systemd-socket-activate",
-        ["--listen=\(socket)"] + variables + [Tool.path, "lend", "--scope", "User.Read"],
-        environment: tool.tool.environment(with: tool.environment), streams: (nil, nil, errors.writing))
-      errors.closeWriting()
-      defer {
-        activator.signal(SIGKILL)
-        activator.wait()
-      }
-      _ = errors.readLine()
-      let result = try Child.run(
-        "curl",
-        ["-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=User.Read"],
-        environment: ["PATH": "/usr/bin:/bin"])
-      #expect(try JSONValue(text: result.standardOutput)["token_type"] == "Bearer", "\(result)")
-      activator.signal(SIGTERM)
-      #expect(activator.wait() == 0)
-      #expect(access(socket, F_OK) == 0)
+  @Test func `systemd's socket is served, and left to systemd`() throws {
+    let directory = try TemporaryDirectory()
+    let socket = directory.path + "/passed.sock"
+    let variables = tool.environment().keys.map { "--setenv=\($0)" }
+    let errors = try Pipe()
+    let activator = try Child(
+      "systemd-socket-activate",
+      ["--listen=\(socket)"] + variables + [Tool.path, "lend", "--scope", "User.Read"],
+      environment: tool.environment(), streams: (nil, nil, errors.writing))
+    errors.closeWriting()
+    defer {
+      activator.signal(SIGKILL)
+      activator.wait()
     }
+    _ = errors.readLine()
+    let result = try Child.run(
+      "curl",
+      ["-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=User.Read"])
+    #expect(try result.json["token_type"] == "Bearer", "\(result)")
+    activator.signal(SIGTERM)
+    #expect(activator.wait() == 0)
+    #expect(access(socket, F_OK) == 0)
   }
 
   @Test func `Where too few descriptors are left the others wait, and it goes on`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let lending = try LendingTool(
-        tool, ["--scope", "User.Read"], through: ["sh", "-c", #"ulimit -n 80; exec "$0" "$@""#])
-      let output = try Pipe()
-      let flood = try Child(
-        "python3", ["-c", Self.flood, lending.socket], environment: ["PATH": "/usr/bin:/bin"],
-        streams: (nil, output.writing, 2))
-      output.closeWriting()
-      #expect(output.readLine() == "ready")
-      #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer")
-      flood.signal(SIGKILL)
-      flood.wait()
-      #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer")
-    }
+    let lending = try LendingTool(
+      tool, ["--scope", "User.Read"], through: ["sh", "-c", #"ulimit -n 80; exec "$0" "$@""#])
+    let output = try Pipe()
+    let flood = try Child(
+      "python3", ["-c", Self.flood, lending.socket], environment: ["PATH": "/usr/bin:/bin"],
+      streams: (nil, output.writing, 2))
+    output.closeWriting()
+    #expect(output.readLine() == "ready")
+    #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer")
+    flood.signal(SIGKILL)
+    flood.wait()
+    #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer")
   }
 
   private static let flood = """
@@ -343,79 +293,66 @@ struct LendTests {
   @Test(arguments: [
     ("y", "access_token"), ("yes", "access_token"), ("n", "access_denied"), ("", "access_denied"),
   ])
-  func `The person is asked on the terminal`(_ typed: String, _ expected: String) async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let directory = try TemporaryDirectory()
-      let socket = directory.path + "/loan.sock"
-      let lending = Mutex<pid_t>(0)
-      let answer = Mutex<String>("")
-      let isOver = Mutex(false)
-      let borrowed = DispatchGroup()
-      DispatchQueue(label: "test.borrower").async(group: borrowed) {
-        while access(socket, F_OK) != 0, !isOver.withLock({ $0 }) { usleep(10_000) }
-        let result = try? Child.run(
-          "curl",
-          ["-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=User.Read"],
-          environment: ["PATH": "/usr/bin:/bin"])
-        answer.withLock { $0 = result?.standardOutput ?? "" }
-        // Whoever was never asked has no process yet, and 0 is everybody of the tests' own group.
-        let process = lending.withLock { $0 }
-        if process != 0 { kill(process, SIGTERM) }
-      }
-      let screening = try tool.tool.onTerminal(
-        "lend", "--scope", "User.Read", "--ask", "--socket", socket, columns: 200, answering: [typed],
-        environment: tool.environment
-      ) { process in lending.withLock { $0 = process } }
-      isOver.withLock { $0 = true }
-      borrowed.wait()
-      #expect(screening.status == 0)
-      #expect(screening.text.contains("Lend User.Read of \(LabTool.alice) to process "))
-      #expect(answer.withLock { $0 }.contains("\"\(expected)\""))
+  func `The person is asked on the terminal`(_ typed: String, _ expected: String) throws {
+    let directory = try TemporaryDirectory()
+    let socket = directory.path + "/loan.sock"
+    let lending = Mutex<pid_t>(0)
+    let answer = Mutex<String>("")
+    let isOver = Mutex(false)
+    let borrowed = DispatchGroup()
+    DispatchQueue(label: "test.borrower").async(group: borrowed) {
+      while access(socket, F_OK) != 0, !isOver.withLock({ $0 }) { usleep(10_000) }
+      let result = try? Child.run(
+        "curl",
+        ["-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=User.Read"])
+      answer.withLock { $0 = result?.standardOutput ?? "" }
+      // Whoever was never asked has no process yet, and 0 is everybody of the tests' own group.
+      let process = lending.withLock { $0 }
+      if process != 0 { kill(process, SIGTERM) }
     }
+    let screening = try tool.onTerminal(
+      "lend", "--scope", "User.Read", "--ask", "--socket", socket, columns: 200, answering: [typed]
+    ) { process in lending.withLock { $0 = process } }
+    isOver.withLock { $0 = true }
+    borrowed.wait()
+    #expect(screening.status == 0)
+    #expect(screening.text.contains("Lend User.Read of \(Tool.alice) to process "))
+    #expect(answer.withLock { $0 }.contains("\"\(expected)\""))
   }
 
   @Test(arguments: [("yes", "access_token"), ("no", "error"), ("default", "error"), ("close", "error")])
   func `The person is asked at the desktop`(_ person: String, _ expected: String) async throws {
-    try await withLab { lab in
-      let keyring = try PrivateKeyring()
-      let tool = try LabTool(lab, on: keyring)
-      try tool.logIn()
-      let output = try Pipe()
-      let desktop = try Self.desktop(person, on: keyring, output)
-      defer {
-        desktop.signal(SIGKILL)
-        desktop.wait()
-      }
-      // Without a terminal: in a session of its own.
-      let lending = try LendingTool(tool, ["--scope", "User.Read", "--ask"], through: ["setsid", "--wait"])
-      let answer = try await lending.curl("scope=User.Read")
-      #expect(answer[expected] != nil, "\(answer)")
-      let question = output.readLine()
-      #expect(question.contains("Lend User.Read of \(LabTool.alice) to process "))
-      #expect(question.hasSuffix("| yes Lend no Do not lend"))
+    let keyring = try PrivateKeyring()
+    let tool = try Tool.signedIn(on: keyring)
+    let output = try Pipe()
+    let desktop = try Self.desktop(person, on: keyring, output)
+    defer {
+      desktop.signal(SIGKILL)
+      desktop.wait()
     }
+    // Without a terminal: in a session of its own.
+    let lending = try LendingTool(tool, ["--scope", "User.Read", "--ask"], through: ["setsid", "--wait"])
+    let answer = try await lending.curl("scope=User.Read")
+    #expect(answer[expected] != nil, "\(answer)")
+    let question = output.readLine()
+    #expect(question.contains("Lend User.Read of \(Tool.alice) to process "))
+    #expect(question.hasSuffix("| yes Lend no Do not lend"))
   }
 
-  @Test func `With nobody to ask nothing is lent`() async throws {
-    try await withLab { lab in
-      let keyring = try PrivateKeyring()
-      let tool = try LabTool(lab, on: keyring)
-      try tool.logIn()
-      let output = try Pipe()
-      for isThere in [false, true] {
-        let desktop = isThere ? try Self.desktop("nothing", on: keyring, output) : nil
-        defer {
-          desktop?.signal(SIGKILL)
-          desktop?.wait()
-        }
-        let result = try Child.run(
-          "setsid", ["--wait", Tool.path, "lend", "--scope", "User.Read", "--ask"],
-          environment: tool.tool.environment(with: tool.environment))
-        #expect(result.status == 1)
-        #expect(result.standardError.contains("no desktop that shows questions"))
+  @Test func `With nobody to ask nothing is lent`() throws {
+    let keyring = try PrivateKeyring()
+    let tool = try Tool.signedIn(on: keyring)
+    let output = try Pipe()
+    for isThere in [false, true] {
+      let desktop = isThere ? try Self.desktop("nothing", on: keyring, output) : nil
+      defer {
+        desktop?.signal(SIGKILL)
+        desktop?.wait()
       }
+      try Child.run(
+        "setsid", ["--wait", Tool.path, "lend", "--scope", "User.Read", "--ask"],
+        environment: tool.environment()
+      ).exits(1, saying: "no desktop that shows questions")
     }
   }
 

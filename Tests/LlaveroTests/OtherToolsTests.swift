@@ -1,6 +1,7 @@
 import EntraLab
 import FoundationEssentials
 import Glibc
+import LabSupport
 import TestSupport
 import Testing
 import TokenCache
@@ -15,47 +16,39 @@ struct OtherToolsTests {
       .map { String($0.dropFirst(name.count + 1)) }
   }
 
-  @Test func `Git gets a token for Azure DevOps, from the server and then from the cache`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let first = try tool("git-credential", "get", input: Self.question)
-      #expect(first.status == 0, "\(first.standardError)")
-      #expect(lab.requests(to: .token).last?.form["scope"]?.contains(Self.devOps) == true)
-      let asked = lab.log.count
-      let second = try tool("git-credential", "get", input: Self.question)
-      #expect(second.standardOutput == first.standardOutput)
-      #expect(lab.log.count == asked)
-      let token = try tool("token", "--scope", Self.devOps).standardOutput
-      #expect(values(first.standardOutput, "password").map { $0 + "\n" } == [token])
-      #expect(values(first.standardOutput, "username") == [LabTool.alice])
-      #expect(values(first.standardOutput, "password_expiry_utc").count == 1)
+  @Test(.lab) func `Git gets a token for Azure DevOps, from the server and then from the cache`() throws {
+    let tool = try Tool.signedIn()
+    let first = try tool("git-credential", "get", input: Self.question).exits(0)
+    #expect(Lab.current.requests(to: .token).last?.form["scope"]?.contains(Self.devOps) == true)
+    let asked = Lab.current.log.count
+    let second = try tool("git-credential", "get", input: Self.question)
+    #expect(second.standardOutput == first.standardOutput)
+    #expect(Lab.current.log.count == asked)
+    let token = try tool("token", "--scope", Self.devOps).standardOutput
+    #expect(values(first.standardOutput, "password").map { $0 + "\n" } == [token])
+    #expect(values(first.standardOutput, "username") == [Tool.alice])
+    #expect(values(first.standardOutput, "password_expiry_utc").count == 1)
 
-      let newer = try tool(
-        "git-credential", "get",
-        input: "capability[]=authtype\ncapability[]=state\nprotocol=https\nhost=contoso.visualstudio.com\n\n")
-      #expect(newer.standardOutput.hasPrefix("capability[]=authtype\nauthtype=Bearer\n"))
-      #expect(values(newer.standardOutput, "credential").map { $0 + "\n" } == [token])
-      #expect(values(newer.standardOutput, "password").isEmpty)
-    }
+    let newer = try tool(
+      "git-credential", "get",
+      input: "capability[]=authtype\ncapability[]=state\nprotocol=https\nhost=contoso.visualstudio.com\n\n")
+    #expect(newer.standardOutput.hasPrefix("capability[]=authtype\nauthtype=Bearer\n"))
+    #expect(values(newer.standardOutput, "credential").map { $0 + "\n" } == [token])
+    #expect(values(newer.standardOutput, "password").isEmpty)
   }
 
-  @Test func `Git asks with its own commands`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let helper = "credential.https://dev.azure.com.helper=!'\(Tool.path)' git-credential"
-      let result = try Child.run(
-        "git", ["-c", helper, "credential", "fill"],
-        environment: tool.tool.environment(
-          with: tool.environment.merging(["GIT_TERMINAL_PROMPT": "0"]) { $1 }),
-        input: "protocol=https\nhost=dev.azure.com\n\n")
-      #expect(result.status == 0, "\(result.standardError)")
-      let token = try tool("token", "--scope", Self.devOps).standardOutput
-      #expect(
-        (values(result.standardOutput, "password") + values(result.standardOutput, "credential"))
-          .map { $0 + "\n" } == [token])
-    }
+  @Test(.lab) func `Git asks with its own commands`() throws {
+    let tool = try Tool.signedIn()
+    let helper = "credential.https://dev.azure.com.helper=!'\(Tool.path)' git-credential"
+    let result = try Child.run(
+      "git", ["-c", helper, "credential", "fill"],
+      environment: tool.environment(with: ["GIT_TERMINAL_PROMPT": "0"]),
+      input: "protocol=https\nhost=dev.azure.com\n\n"
+    ).exits(0)
+    let token = try tool("token", "--scope", Self.devOps).standardOutput
+    #expect(
+      (values(result.standardOutput, "password") + values(result.standardOutput, "credential"))
+        .map { $0 + "\n" } == [token])
   }
 
   @Test(arguments: [
@@ -70,177 +63,157 @@ struct OtherToolsTests {
   func `The helper is silent about everything else`(_ question: String) throws {
     // Without a client: what is not for the helper is no business of its settings either.
     let result = try Child.run(
-      Tool.path, ["git-credential", "get"], environment: try Tool().environment(with: [:]), input: question)
-    #expect(result.status == 0)
+      Tool.path, ["git-credential", "get"], environment: try Tool().environment(with: [:]), input: question
+    )
+    .exits(0)
     #expect(result.standardOutput.isEmpty && result.standardError.isEmpty)
   }
 
   @Test(arguments: ["store", "erase", "capability", "whatever-comes"])
   func `Nothing is stored for git, and what is not known is ignored`(_ operation: String) throws {
-    let result = try Tool().run(["git-credential", operation], input: Self.question)
-    #expect(result.status == 0)
+    let result = try Tool().run(["git-credential", operation], input: Self.question).exits(0)
     #expect(result.standardOutput.isEmpty && result.standardError.isEmpty)
   }
 
-  @Test(arguments: ["password", "credential"])
-  func `A token that the server refused does not come again`(member: String) async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let first = try tool("git-credential", "get", input: Self.question)
-      let token = try #require(values(first.standardOutput, "password").first)
-      // Of another host, and of another token: nothing is forgotten.
-      for input in [
-        "protocol=https\nhost=example.com\n\(member)=\(token)\n", Self.question + "\(member)=other\n",
-      ] {
-        #expect(try tool("git-credential", "erase", input: input).status == 0)
-      }
-      #expect(try tool("git-credential", "get", input: Self.question).standardOutput == first.standardOutput)
-      let erased = try tool("git-credential", "erase", input: Self.question + "\(member)=\(token)\n")
-      #expect(
-        erased.status == 0 && erased.standardOutput.isEmpty && erased.standardError.isEmpty, "\(erased)")
-      let second = try tool("git-credential", "get", input: Self.question)
-      #expect(values(second.standardOutput, "password").first != token)
-      #expect(second.status == 0, "\(second.standardError)")
+  @Test(.lab, arguments: ["password", "credential"])
+  func `A token that the server refused does not come again`(member: String) throws {
+    let tool = try Tool.signedIn()
+    let first = try tool("git-credential", "get", input: Self.question)
+    let token = try #require(values(first.standardOutput, "password").first)
+    // Of another host, and of another token: nothing is forgotten.
+    for input in [
+      "protocol=https\nhost=example.com\n\(member)=\(token)\n", Self.question + "\(member)=other\n",
+    ] {
+      #expect(try tool("git-credential", "erase", input: input).status == 0)
     }
+    #expect(try tool("git-credential", "get", input: Self.question).standardOutput == first.standardOutput)
+    let erased = try tool("git-credential", "erase", input: Self.question + "\(member)=\(token)\n")
+    #expect(erased.status == 0 && erased.standardOutput.isEmpty && erased.standardError.isEmpty, "\(erased)")
+    let second = try tool("git-credential", "get", input: Self.question)
+    #expect(values(second.standardOutput, "password").first != token)
+    #expect(second.status == 0, "\(second.standardError)")
   }
 
-  @Test func `The stand-in for az answers the Azure SDKs`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let directory = try TemporaryDirectory()
-      #expect(try tool("shim", "install", "az", "--directory", directory.path).status == 0)
-      // One for a tool that has been moved since.
-      _ = try directory.file(
-        "az", try directory.contents("az").replacing("exec '", with: "exec '/nowhere"))
-      #expect(try tool("shim", "install", "az", "--directory", directory.path).status == 0)
-      let environment = tool.tool.environment(with: tool.environment)
-      let call = ["account", "get-access-token", "--output", "json"]
-      let result = try Child.run(
-        directory.path + "/az",
-        call + ["--resource", "https://management.azure.com", "--tenant", LabDirectory.contoso],
-        environment: environment)
-      #expect(result.status == 0, "\(result.standardError)")
-      #expect(try JSONValue(text: result.standardOutput)["tenant"]?.stringValue == LabDirectory.contoso)
-      let form = lab.requests(to: .token).last?.form
-      #expect(form?["scope"]?.hasPrefix("https://management.azure.com/.default ") == true)
-      for arguments in [
-        ["login"], [], ["account", "list"], ["account", "get-access-token", "--query", "tenant"],
-        ["account", "get-access-token", "-o", "table"], call + ["--scope"],
-        call + ["--tenant", "a b; echo $(touch \(directory.path)/x)"],
-      ] {
-        // No other az stands behind it.
-        let refused = try Child.run(
-          directory.path + "/az", arguments, environment: environment.merging(["PATH": directory.path]) { $1 }
-        )
-        #expect(refused.status == 2, "\(arguments) \(refused)")
-        #expect(refused.standardOutput.isEmpty)
-      }
-      #expect(!FileManager.default.fileExists(atPath: directory.path + "/x"))
+  @Test(.lab) func `The stand-in for az answers the Azure SDKs`() throws {
+    let tool = try Tool.signedIn()
+    let directory = try TemporaryDirectory()
+    #expect(try tool("shim", "install", "az", "--directory", directory.path).status == 0)
+    // One for a tool that has been moved since.
+    _ = try directory.file("az", try directory.contents("az").replacing("exec '", with: "exec '/nowhere"))
+    #expect(try tool("shim", "install", "az", "--directory", directory.path).status == 0)
+    let environment = tool.environment()
+    let call = ["account", "get-access-token", "--output", "json"]
+    let result = try Child.run(
+      directory.path + "/az",
+      call + ["--resource", "https://management.azure.com", "--tenant", LabDirectory.contoso],
+      environment: environment
+    ).exits(0)
+    #expect(try result.json["tenant"]?.stringValue == LabDirectory.contoso)
+    let form = Lab.current.requests(to: .token).last?.form
+    #expect(form?["scope"]?.hasPrefix("https://management.azure.com/.default ") == true)
+    for arguments in [
+      ["login"], [], ["account", "list"], ["account", "get-access-token", "--query", "tenant"],
+      ["account", "get-access-token", "-o", "table"], call + ["--scope"],
+      call + ["--tenant", "a b; echo $(touch \(directory.path)/x)"],
+    ] {
+      // No other az stands behind it.
+      let refused = try Child.run(
+        directory.path + "/az", arguments, environment: environment.merging(["PATH": directory.path]) { $1 }
+      ).exits(2)
+      #expect(refused.standardOutput.isEmpty)
     }
+    #expect(!FileManager.default.fileExists(atPath: directory.path + "/x"))
   }
 
-  @Test func `The stand-in for azd answers the Azure SDKs`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let directory = try TemporaryDirectory()
-      #expect(try tool.json("shim", "install", "azd", "--directory", directory.path)["path"] != nil)
-      let result = try Child.run(
-        directory.path + "/azd",
-        ["auth", "token", "--output", "json", "--no-prompt", "--scope", "User.Read"],
-        environment: tool.tool.environment(with: tool.environment))
-      #expect(result.status == 0, "\(result.standardError)")
-      #expect(try JSONValue(text: result.standardOutput).keys == ["expiresOn", "token"])
-    }
+  @Test(.lab) func `The stand-in for azd answers the Azure SDKs`() throws {
+    let tool = try Tool.signedIn()
+    let directory = try TemporaryDirectory()
+    #expect(try tool.json("shim", "install", "azd", "--directory", directory.path)["path"] != nil)
+    let result = try Child.run(
+      directory.path + "/azd",
+      ["auth", "token", "--output", "json", "--no-prompt", "--scope", "User.Read"],
+      environment: tool.environment()
+    ).exits(0)
+    #expect(try result.json.keys == ["expiresOn", "token"])
   }
 
   private static let manager = "https://management.core.windows.net//.default"
 
   /// Runs a stand-in that was made anew.
   private func standIn(
-    _ program: String, _ arguments: [String], of tool: LabTool, with changes: [String: String?] = [:]
+    _ program: String, _ arguments: [String], of tool: Tool, with changes: [String: String?] = [:]
   ) throws -> Child.Result {
     let directory = try TemporaryDirectory()
     let installed = try tool("shim", "install", program, "--directory", directory.path)
     try #require(installed.status == 0, "\(installed.standardError)")
     return try Child.run(
       directory.path + "/" + program, arguments,
-      environment: tool.tool.environment(with: tool.environment.merging(changes) { $1 }))
+      environment: tool.environment(with: changes))
   }
 
-  @Test
+  @Test(.lab)
   func `The stand-ins take the options that scripts give, and Azure Resource Manager without a resource`()
-    async throws
+    throws
   {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      let az = ["account", "get-access-token"]
-      for (program, arguments, scope): (String, [String], String) in [
-        ("az", az, Self.manager), ("azd", ["auth", "token"], Self.manager),
-        ("az", az + ["--query", "accessToken", "-o", "tsv"], Self.manager),
-        ("az", az + ["--query=accessToken", "--output=tsv", "--resource-type", "arm"], Self.manager),
-        ("az", az + ["--only-show-errors", "--output=json", "--subscription", "x"], Self.manager),
-        ("az", az + ["--resource-type", "ms-graph"], "https://graph.microsoft.com/.default"),
-        ("az", az + ["--resource=https://storage.azure.com"], "https://storage.azure.com/.default"),
-        ("az", az + ["--scope", "User.Read", "Mail.Read", "-o", "json"], "Mail.Read"),
-        ("azd", ["auth", "token", "--output=json", "--scope=User.Read"], "User.Read"),
-      ] {
-        lab.clearLog()
-        let result = try standIn(program, arguments, of: tool)
-        #expect(result.status == 0, "\(arguments): \(result.standardError)")
-        let asked = lab.requests(to: .token).last?.form["scope"]?.split(separator: " ").map(String.init)
-        // One that was asked for before is in the cache.
-        #expect(asked == nil || asked?.contains(scope) == true, "\(arguments): \(asked ?? [])")
-        let token = try tool("token", "--scope", scope).standardOutput
-        if arguments.contains(where: { $0.hasSuffix("tsv") }) {
-          #expect(result.standardOutput == token)
-        } else {
-          #expect(result.standardOutput.contains("\"\(token.split(separator: "\n").joined())\""))
-        }
+    let tool = try Tool.signedIn()
+    let az = ["account", "get-access-token"]
+    for (program, arguments, scope): (String, [String], String) in [
+      ("az", az, Self.manager), ("azd", ["auth", "token"], Self.manager),
+      ("az", az + ["--query", "accessToken", "-o", "tsv"], Self.manager),
+      ("az", az + ["--query=accessToken", "--output=tsv", "--resource-type", "arm"], Self.manager),
+      ("az", az + ["--only-show-errors", "--output=json", "--subscription", "x"], Self.manager),
+      ("az", az + ["--resource-type", "ms-graph"], "https://graph.microsoft.com/.default"),
+      ("az", az + ["--resource=https://storage.azure.com"], "https://storage.azure.com/.default"),
+      ("az", az + ["--scope", "User.Read", "Mail.Read", "-o", "json"], "Mail.Read"),
+      ("azd", ["auth", "token", "--output=json", "--scope=User.Read"], "User.Read"),
+    ] {
+      Lab.current.clearLog()
+      let result = try standIn(program, arguments, of: tool).exits(0)
+      let asked = Lab.current.requests(to: .token).last?.form["scope"]?.split(separator: " ").map(String.init)
+      // One that was asked for before is in the cache.
+      #expect(asked == nil || asked?.contains(scope) == true, "\(arguments): \(asked ?? [])")
+      let token = try tool("token", "--scope", scope).standardOutput
+      if arguments.contains(where: { $0.hasSuffix("tsv") }) {
+        #expect(result.standardOutput == token)
+      } else {
+        #expect(result.standardOutput.contains("\"\(token.split(separator: "\n").joined())\""))
       }
     }
   }
 
-  @Test func `Who is not signed in is told in the words that the SDKs look for`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      let az = try standIn("az", ["account", "get-access-token"], of: tool)
-      #expect(az.status != 0 && az.standardOutput.isEmpty)
-      #expect(az.standardError.contains("Please run 'az login'"), "\(az.standardError)")
-      #expect(az.standardError.contains("llavero login"))
-      let azd = try standIn("azd", ["auth", "token"], of: tool)
-      #expect(
-        azd.standardError.contains("not logged in, run `azd auth login` to login"), "\(azd.standardError)")
-      // Whoever is signed in and has no network is not sent there.
-      try tool.logIn()
-      lab.inject(LabFault(.token, count: 8, status: 503))
-      let outage = try standIn("az", ["account", "get-access-token"], of: tool)
-      #expect(outage.status == 4 && !outage.standardError.contains("az login"), "\(outage)")
-    }
+  @Test(.lab) func `Who is not signed in is told in the words that the SDKs look for`() throws {
+    let tool = try Tool.atLab()
+    let az = try standIn("az", ["account", "get-access-token"], of: tool)
+    #expect(az.status != 0 && az.standardOutput.isEmpty)
+    #expect(az.standardError.contains("Please run 'az login'"), "\(az.standardError)")
+    #expect(az.standardError.contains("llavero login"))
+    let azd = try standIn("azd", ["auth", "token"], of: tool)
+    #expect(
+      azd.standardError.contains("not logged in, run `azd auth login` to login"), "\(azd.standardError)")
+    // Whoever is signed in and has no network is not sent there.
+    try tool.logIn()
+    Lab.current.inject(LabFault(.token, count: 8, status: 503))
+    let outage = try standIn("az", ["account", "get-access-token"], of: tool)
+    #expect(outage.status == 4 && !outage.standardError.contains("az login"), "\(outage)")
   }
 
-  @Test func `All else goes to the az that stands behind it on PATH, word for word`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      let files = try TemporaryDirectory()
-      let other = try files.directory("a b")
-      let real = try files.file("a b/az", "#!/bin/sh\nprintf '<%s>' \"$@\"\n")
-      chmod(real, 0o755)
-      let first = try files.directory("first")
-      #expect(try tool("shim", "install", "az", "--directory", first).status == 0)
-      let path = "\(first):\(other):/usr/bin:/bin"
-      for arguments in [
-        ["login", "--use-device-code"],
-        ["account", "get-access-token", "--query", "[a, 'b c']", "-o", "tsv"],
-        ["account", "get-access-token", "--resource", "x", "--sdk-auth"], ["group", "list", ""],
-      ] {
-        let result = try Child.run(
-          first + "/az", arguments, environment: tool.tool.environment(with: ["PATH": path]))
-        #expect(result.standardOutput == arguments.map { "<\($0)>" }.joined(), "\(result)")
-      }
+  @Test(.lab) func `All else goes to the az that stands behind it on PATH, word for word`() throws {
+    let tool = try Tool.atLab()
+    let files = try TemporaryDirectory()
+    let other = try files.directory("a b")
+    let real = try files.file("a b/az", "#!/bin/sh\nprintf '<%s>' \"$@\"\n")
+    chmod(real, 0o755)
+    let first = try files.directory("first")
+    #expect(try tool("shim", "install", "az", "--directory", first).status == 0)
+    let path = "\(first):\(other):/usr/bin:/bin"
+    for arguments in [
+      ["login", "--use-device-code"],
+      ["account", "get-access-token", "--query", "[a, 'b c']", "-o", "tsv"],
+      ["account", "get-access-token", "--resource", "x", "--sdk-auth"], ["group", "list", ""],
+    ] {
+      let result = try Child.run(
+        first + "/az", arguments, environment: tool.environment(with: ["PATH": path]))
+      #expect(result.standardOutput == arguments.map { "<\($0)>" }.joined(), "\(result)")
     }
   }
 
@@ -249,10 +222,9 @@ struct OtherToolsTests {
     let tool = try Tool()
     let own = home.path + "/.local/bin"
     func install(_ path: String, _ more: String...) throws -> Child.Result {
-      try tool.run(["shim", "install", "az"] + more, environment: ["HOME": home.path, "PATH": path])
+      try tool.run(["shim", "install", "az"] + more, with: ["HOME": home.path, "PATH": path])
     }
-    let missing = try install("/usr/bin:/bin")
-    #expect(missing.status == 0, "\(missing.standardError)")
+    let missing = try install("/usr/bin:/bin").exits(0)
     #expect(FileManager.default.isExecutableFile(atPath: own + "/az"))
     #expect(missing.standardError.contains("not in PATH"), "\(missing.standardError)")
     let good = try install("\(own):/usr/bin:/bin")
@@ -261,15 +233,13 @@ struct OtherToolsTests {
     chmod(try home.file("first/az", "#!/bin/sh\n"), 0o755)
     let shadowed = try install("\(first):\(own):/usr/bin:/bin", "--json")
     #expect(shadowed.standardError.isEmpty)
-    #expect(try JSONValue(text: shadowed.standardOutput)["found"]?.stringValue == first + "/az")
+    #expect(try shadowed.json["found"]?.stringValue == first + "/az")
   }
 
   @Test func `A file of somebody else's is left alone`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.file("az", "#!/bin/sh\n")
-    let result = try Tool().run(["shim", "install", "az", "--directory", directory.path])
-    #expect(result.status == 1)
-    #expect(result.standardError.contains("--directory"))
+    try Tool().run(["shim", "install", "az", "--directory", directory.path]).exits(1, saying: "--directory")
     #expect(try directory.contents("az") == "#!/bin/sh\n")
     try FileManager.default.removeItem(atPath: path)
     // Not a directory, and none can be made there.
@@ -282,15 +252,14 @@ struct OtherToolsTests {
     let directory = try TemporaryDirectory()
     let tool = try Tool()
     // As a full disk does, the limit lets the file be made and nothing be written to it.
-    let result = try Child.run(
+    try Child.run(
       "/bin/sh",
       [
         "-c", #"umask 0; trap "" XFSZ; ulimit -f 0; exec "$0" shim install az --directory "$1""#, Tool.path,
         directory.path,
       ],
-      environment: tool.environment(with: [:]))
-    #expect(result.status == 1)
-    #expect(result.standardError.contains("File too large"))
+      environment: tool.environment(with: [:])
+    ).exits(1, saying: "File too large")
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     #expect(try tool.run(["shim", "install", "az", "--directory", directory.path]).status == 0)
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["az"])
@@ -299,9 +268,7 @@ struct OtherToolsTests {
   @Test func `A stand-in goes into a directory that is named`() throws {
     let tool = try Tool()
     #expect(try tool.run(["shim", "install", "az", "--directory", ""]).status == 2)
-    let homeless = try tool.run(["shim", "install", "az"], environment: ["HOME": nil])
-    #expect(homeless.status == 2)
-    #expect(homeless.standardError.contains("HOME is not set"))
+    try tool.run(["shim", "install", "az"], with: ["HOME": nil]).exits(2, saying: "HOME is not set")
     #expect(!FileManager.default.fileExists(atPath: "/az"))
   }
 }

@@ -13,25 +13,16 @@ struct PeerCacheTests {
   let azure: String
 
   init() throws {
-    tool = try Tool()
     home = try TemporaryDirectory()
+    tool = try Tool(settings: ["HOME": home.path, "XDG_DATA_HOME": home.path + "/.local/share"])
     azure = home.path + "/.azure/msal_token_cache.json"
     mkdir(home.path + "/.azure", 0o700)
   }
 
-  /// Runs a command with the home directory, in the tool's group unless it is `sources`.
-  private func run(_ arguments: String..., input: String = "") throws -> Child.Result {
-    try tool.run(
-      arguments[0] == "sources" ? arguments : tool.inGroup(arguments), input: input,
-      environment: ["HOME": home.path, "XDG_DATA_HOME": home.path + "/.local/share"])
-  }
-
   private func json(_ arguments: String...) throws -> JSONValue {
-    let all = arguments[0] == "sources" ? arguments : tool.inGroup(arguments)
-    let result = try tool.run(
-      all + ["--json"], environment: ["HOME": home.path, "XDG_DATA_HOME": home.path + "/.local/share"])
+    let result = try tool(arguments + ["--json"])
     try #require(result.status == 0, "\(result.standardError)")
-    return try JSONValue(text: result.standardOutput)
+    return try result.json
   }
 
   private func writeAzureCLI(_ text: String = Sample.cache, mode: mode_t = 0o600) throws {
@@ -43,10 +34,6 @@ struct PeerCacheTests {
     try json("sources")["sources"]?.arrayValue?.first { $0["name"]?.stringValue == name }
   }
 
-  private func code(of result: Child.Result) throws -> String? {
-    try JSONValue(text: result.standardError)["error"]?["code"]?.stringValue
-  }
-
   @Test func `A plaintext cache is listed with its dangers, and without its tokens`() throws {
     try writeAzureCLI(mode: 0o644)
     _ = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
@@ -54,7 +41,7 @@ struct PeerCacheTests {
     #expect(found["is_encrypted"] == .bool(false) && found["path"] == .string(azure))
     #expect(found["accounts"] == .integer(2) && found["records"] == .integer(10))
     #expect(found["findings"]?.strings("kind") == ["stale_lock", "plaintext", "readable_by_others"])
-    let text = try run("sources").standardOutput
+    let text = try tool("sources").standardOutput
     #expect(text.contains("IN CLEAR") && text.contains("llavero adopt") && !text.contains("secret-"))
 
     let fixed = try json("sources", "--fix")
@@ -75,7 +62,7 @@ struct PeerCacheTests {
       let result = try Child.run(
         "unshare", ["--pid", "--fork", Tool.path, "sources", "--json"],
         environment: tool.environment(with: ["HOME": home.path, "XDG_DATA_HOME": home.path]))
-      return try JSONValue(text: result.standardOutput)["sources"]?.arrayValue?
+      return try result.json["sources"]?.arrayValue?
         .flatMap { $0["findings"]?.strings("kind") ?? [] } ?? []
     }
     #expect(try !kinds().contains("stale_lock"))
@@ -92,19 +79,15 @@ struct PeerCacheTests {
     let descriptor = open(lock, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     try #require(flock(descriptor, LOCK_SH) == 0)
-    let result = try run("sources", "--fix", "--json")
-    #expect(result.status == 0)
+    let result = try tool("sources", "--fix", "--json").exits(0)
     #expect(result.standardError.isEmpty)
-    let report = try JSONValue(text: result.standardOutput)
+    let report = try result.json
     #expect(report["warnings"]?[0]?.stringValue?.hasPrefix("The cache of another program is in use") == true)
     let sources = report["sources"]?.arrayValue ?? []
     let fixed = sources.map { source in
       [source["name"]] + (source["findings"]?.arrayValue ?? []).map { $0["fixed"] }
     }
-    #expect(
-      fixed == [
-        ["azure-cli", .bool(false), .bool(true)], ["azure-cli-encrypted", .bool(false)],
-      ])
+    #expect(fixed == [["azure-cli", .bool(false), .bool(true)], ["azure-cli-encrypted", .bool(false)]])
   }
 
   @Test func `Refresh tokens without an account and records with two keys are found`() throws {
@@ -123,32 +106,23 @@ struct PeerCacheTests {
 
   @Test func `A keyring out of reach hides no plaintext, and is an error`() throws {
     try writeAzureCLI()
-    let result = try tool.run(
-      ["sources", "--json"],
-      environment: ["HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"])
-    #expect(result.status == 1)
-    #expect(try JSONValue(text: result.standardOutput)["sources"]?.strings("name") == ["azure-cli"])
-    #expect(try code(of: result) == "unavailable")
+    let result = try tool(
+      "sources", "--json", with: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"]
+    ).exits(1, code: "unavailable")
+    #expect(try result.json["sources"]?.strings("name") == ["azure-cli"])
   }
 
   @Test func `A locked keyring hides no plaintext, and has to be unlocked by somebody`() throws {
     let keyring = try PrivateKeyring()
-    let tool = try Tool(on: keyring)
-    let environment = ["HOME": home.path]
+    let tool = try Tool(on: keyring, settings: tool.settings)
     try writeAzureCLI()
-    try tool.load(Sample.cache)
-    let filled = try tool.run(
-      tool.inGroup(["export", "--to", "azure-identity-python"]), environment: environment)
+    try tool.load()
+    let filled = try tool(["export", "--to", "azure-identity-python"])
     try #require(filled.status == 0, "\(filled.standardError)")
     try keyring.lockCollection()
-    let result = try tool.run(["sources", "--json"], environment: environment)
-    #expect(result.status == 3)
-    #expect(try JSONValue(text: result.standardOutput)["sources"]?.strings("name") == ["azure-cli"])
-    #expect(try code(of: result) == "locked")
-    let taken = try tool.run(
-      tool.inGroup(["import", "--from", "azure-identity-python", "--json"]), environment: environment)
-    #expect(taken.status == 3)
-    #expect(try code(of: taken) == "locked")
+    let result = try tool("sources", "--json").exits(3, code: "locked")
+    #expect(try result.json["sources"]?.strings("name") == ["azure-cli"])
+    try tool("import", "--from", "azure-identity-python", "--json").exits(3, code: "locked")
   }
 
   @Test func `A preview changes nothing`() throws {
@@ -157,7 +131,7 @@ struct PeerCacheTests {
     #expect(preview.keys == ["dry_run", "group", "kept", "peer", "records", "saved"])
     #expect(preview["saved"] == .integer(10) && preview["records"]?.arrayValue?.count == 10)
     #expect(try tool.exported() == .object([:]))
-    #expect(try run("import", "--from", "azure-cli").standardOutput.hasPrefix("10 records imported into"))
+    #expect(try tool("import", "--from", "azure-cli").standardOutput.hasPrefix("10 records imported into"))
     #expect(try json("import", "--from", "azure-cli", "--dry-run")["records"] == .array([]))
 
     let export = try json("export", "--to", "file", "--location", home.path + "/new", "--dry-run")
@@ -168,14 +142,13 @@ struct PeerCacheTests {
   @Test func `An export into a file keeps what is there, and says that it is in clear`() throws {
     let theirs = Sample.cache([Sample.refreshToken("theirs", "9.x", Sample.mail)])
     let file = try home.file("theirs", String(theirs.dropLast()) + #", "Custom": {"x": [1]}}"#)
-    try tool.load(Sample.cache)
-    let result = try run("export", "--to", "file", "--location", file)
+    try tool.load()
+    let result = try tool("export", "--to", "file", "--location", file)
     #expect(result.status == 0 && result.standardError.contains("in clear"))
     let after = try JSONValue(text: home.contents("theirs"))
     #expect(after["Custom"] == .object(["x": .array([.integer(1)])]))
     #expect(after["RefreshToken"]?.keys.count == 3)
-    var status = stat()
-    #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(mode(of: file) == 0o600)
   }
 
   @Test func `Of overlapping access tokens an export leaves the new one`() throws {
@@ -185,7 +158,7 @@ struct PeerCacheTests {
       "new", Sample.alice, Sample.mail, "User.Read Mail.Read", expiresOn: Sample.future
     ).replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"1767229200\"")
     try tool.load(Sample.cache([new]))
-    #expect(try run("export", "--to", "file", "--location", file).status == 0)
+    #expect(try tool("export", "--to", "file", "--location", file).status == 0)
     #expect(try JSONValue(text: home.contents("theirs")).secrets == ["secret-at-new"])
   }
 
@@ -198,7 +171,7 @@ struct PeerCacheTests {
     name: String, attributes: [String: String], suffix: String
   ) async throws {
     let keyring = try PrivateKeyring()
-    let tool = try Tool(on: keyring)
+    let tool = try Tool(on: keyring, settings: tool.settings)
     let client = SecretServiceClient(busAddress: keyring.busAddress)
     let collection = try await client.collection().path
     func create(_ attributes: [String: String], _ secret: String) async throws -> ObjectPath {
@@ -213,20 +186,14 @@ struct PeerCacheTests {
     // Of the new one's kind, and none of ours.
     let principals = try await create(
       ["xdg:schema": "Microsoft Azure CLI", "type": "Secret store"], #"[{"client_secret":"s3cret"}]"#)
-    let environment = ["HOME": home.path]
-    func run(_ arguments: String...) throws -> Child.Result {
-      let result = try tool.run(arguments, environment: environment)
-      try #require(result.status == 0, "\(result.standardError)")
-      return result
-    }
-    let sources = try JSONValue(text: run("sources", "--json").standardOutput)["sources"]
+    let sources = try tool("sources", "--json").exits(0).json["sources"]
     #expect(sources?.strings("name") == [name])
     #expect(sources?[0]?["accounts"] == .integer(2) && sources?[0]?["is_encrypted"] == .bool(true))
-    _ = try run("import", "--from", name, "--group", tool.group)
+    try tool("import", "--from", name).exits(0)
     #expect(try tool.exported().secrets.contains("secret-rt-alices"))
 
     try tool.load(Sample.cache([Sample.refreshToken("carols", "9.x", Sample.mail)]))
-    _ = try run("export", "--to", name, "--group", tool.group)
+    try tool("export", "--to", name).exits(0)
     #expect(try await payload(item).contains("secret-rt-carols"))
     #expect(try await payload(principals) == #"[{"client_secret":"s3cret"}]"#)
     // So a process of Azure CLI sees that there is something new.
@@ -235,55 +202,46 @@ struct PeerCacheTests {
     #expect(access(signal + ".lockfile", F_OK) != 0)
     // As Azure CLI leaves it when everybody signs out.
     try await client.setSecret(SecretBytes(copying: Array("{}".utf8)), of: item)
-    #expect(
-      try JSONValue(text: run("sources", "--json").standardOutput)["sources"]?[0]?["records"] == .integer(0))
+    #expect(try tool("sources", "--json").exits(0).json["sources"]?[0]?["records"] == .integer(0))
   }
 
   @Test func `Adopting moves a plaintext cache into the keyring`() throws {
     try writeAzureCLI()
     #expect(try json("adopt", "azure-cli", "--keep")["adopted"]?[0]?["removed"] == .bool(false))
     #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
-    let result = try run("adopt", "--all", "--yes")
+    let result = try tool("adopt", "--all", "--yes")
     #expect(result.status == 0 && result.standardError.contains("az login"))
     #expect(access(azure, F_OK) != 0)
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
-    #expect(try run("adopt", "--all", "--yes").standardError == "There are no tokens in clear.\n")
-    let again = try run("adopt", "azure-cli", "--yes", "--json")
-    #expect(again.status == 1)
-    #expect(try code(of: again) == "not_found")
+    #expect(try tool("adopt", "--all", "--yes").standardError == "There are no tokens in clear.\n")
+    try tool("adopt", "azure-cli", "--yes", "--json").exits(1, code: "not_found")
   }
 
   @Test func `Asked on a terminal, a no leaves the file and a yes removes it`() throws {
     try writeAzureCLI()
-    let environment = ["HOME": home.path]
     let question = "Write over \(azure) and remove it? [y/N] "
-    let no = try tool.onTerminal("adopt", "azure-cli", columns: 200, typing: "n\n", environment: environment)
-    #expect(no.status == 5)
-    #expect(no.text.contains("\(azure) is as it was."))
+    try tool.onTerminal("adopt", "azure-cli", columns: 200, typing: "n\n")
+      .exits(5, saying: "\(azure) is as it was.")
     #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
-    let yes = try tool.onTerminal("adopt", "azure-cli", columns: 200, typing: "y\n", environment: environment)
-    #expect(yes.status == 0)
-    #expect(yes.text.contains(question + "\(azure) was written over and removed."))
+    try tool.onTerminal("adopt", "azure-cli", columns: 200, typing: "y\n")
+      .exits(0, saying: question + "\(azure) was written over and removed.")
     #expect(access(azure, F_OK) != 0)
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
   @Test func `A file that its program empties while the question stands is left, and no error`() throws {
     try writeAzureCLI()
-    let screen = try tool.onTerminal(
-      "adopt", "azure-cli", columns: 200, answering: ["y"], environment: ["HOME": home.path],
-      asked: { _ in try writeAzureCLI("{}") })
-    #expect(screen.status == 0)
-    #expect(screen.text.contains("imported"))
+    try tool.onTerminal(
+      "adopt", "azure-cli", columns: 200, answering: ["y"], with: ["HOME": home.path],
+      asked: { _ in try writeAzureCLI("{}") }
+    ).exits(0, saying: "imported")
     #expect(try home.contents(".azure/msal_token_cache.json") == "{}")
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
   @Test func `Without anybody to ask nothing is adopted`() throws {
     try writeAzureCLI()
-    let result = try run("adopt", "--all", "--json")
-    #expect(result.status == 3)
-    #expect(try code(of: result) == "confirmation_required")
+    try tool("adopt", "--all", "--json").exits(3, code: "confirmation_required")
     #expect(try tool.exported() == .object([:]))
     #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
   }
@@ -296,10 +254,9 @@ struct PeerCacheTests {
   func `A damaged source is an error and stays`(_ text: Named<String>) throws {
     try writeAzureCLI(text.value)
     for command in [["adopt", "azure-cli", "--yes"], ["import", "--from", "azure-cli"]] {
-      let result = try tool.run(tool.inGroup(command + ["--json"]), environment: ["HOME": home.path])
-      #expect(result.status == 1)
+      let result = try tool(command + ["--json"]).exits(1)
       #expect(result.standardOutput.isEmpty)
-      #expect(try code(of: result) == "damaged")
+      #expect(try result.error?["code"] == "damaged")
       #expect(!result.standardError.contains("secret-"))
     }
     #expect(try source("azure-cli")?["findings"]?.strings("kind") == ["damaged"])
@@ -310,10 +267,8 @@ struct PeerCacheTests {
     try writeAzureCLI("secret-html")
     mkdir(home.path + "/.azureauth", 0o700)
     let file = try home.file(".azureauth/msal_tenant_cache.json", Sample.cache)
-    let result = try run("adopt", "--all", "--yes", "--json")
-    #expect(result.status == 1)
-    #expect(try code(of: result) == "damaged")
-    let adopted = try JSONValue(text: result.standardOutput)["adopted"]
+    let result = try tool("adopt", "--all", "--yes", "--json").exits(1, code: "damaged")
+    let adopted = try result.json["adopted"]
     #expect(adopted?.strings("name") == ["azureauth-file:tenant"])
     #expect(access(file, F_OK) != 0)
     #expect(try home.contents(".azure/msal_token_cache.json") == "secret-html")
@@ -324,28 +279,26 @@ struct PeerCacheTests {
     try writeAzureCLI("secret-html")
     mkdir(home.path + "/.azureauth", 0o700)
     _ = try home.file(".azureauth/msal_tenant_cache.json", "secret-html")
-    let result = try run("adopt", "--all", "--yes", "--json")
-    #expect(result.status == 1)
-    #expect(try code(of: result) == "damaged")
-    let report = try JSONValue(text: result.standardOutput)
+    let result = try tool("adopt", "--all", "--yes", "--json").exits(1, code: "damaged")
+    let report = try result.json
     #expect(report["failed"]?.strings("name") == ["azure-cli", "azureauth-file:tenant"])
     #expect(report["adopted"] == .array([]))
   }
 
   @Test func `Who adopts from Azure CLI is told how to keep its sign-in`() throws {
     try writeAzureCLI()
-    let result = try run("adopt", "azure-cli", "--yes")
+    let result = try tool("adopt", "azure-cli", "--yes")
     #expect(result.standardError.contains("llavero export --to azure-cli-encrypted"))
     #expect(result.standardError.contains("az logout"))
   }
 
   @Test func `What sources cannot look at is a part of its JSON, and not beside it`() throws {
     #expect(mkfifo(azure, 0o600) == 0)
-    let result = try run("sources", "--json")
+    let result = try tool("sources", "--json")
     #expect(result.standardError.isEmpty, "\(result)")
-    let warnings = try JSONValue(text: result.standardOutput)["warnings"]?.arrayValue ?? []
+    let warnings = try result.json["warnings"]?.arrayValue ?? []
     #expect(warnings.contains { $0.stringValue?.contains(azure) == true })
-    #expect(try run("sources").standardError.contains("warning: "))
+    #expect(try tool("sources").standardError.contains("warning: "))
   }
 
   typealias Obstacle = @Sendable (_ path: String) throws -> Void
@@ -383,20 +336,15 @@ struct PeerCacheTests {
       _ = try home.file(
         ".azureauth/msal_\(tenant)_cache.json", tenant == "one" ? Sample.cache : "secret-html")
     }
-    let result = try run("adopt", "--all", "--yes", "--json")
-    #expect(result.status == 1)
-    #expect(try self.code(of: result) == code)
-    let report = try JSONValue(text: result.standardOutput)
+    let result = try tool("adopt", "--all", "--yes", "--json").exits(1, code: code)
+    let report = try result.json
     #expect(report["adopted"]?.strings("name") == ["azureauth-file:one"])
     #expect(report["failed"]?.strings("name") == ["azure-cli", "azureauth-file:two"])
     #expect(report["failed"]?.strings("code") == [code, "damaged"])
     #expect(access(home.path + "/.azureauth/msal_one_cache.json", F_OK) != 0)
     var status = stat()
     #expect(lstat(azure, &status) == 0)
-    let again = try run("adopt", "--all", "--yes")
-    #expect(again.status == 1)
-    #expect(again.standardError.contains(azure))
-    #expect(again.standardError.contains("msal_two_cache.json"))
+    try tool("adopt", "--all", "--yes").exits(1, saying: azure, "msal_two_cache.json")
   }
 
   @Test func `A cache that is named without a directory is locked as well`() throws {
@@ -409,7 +357,7 @@ struct PeerCacheTests {
         "-c",
         "cd \(home.path) && \(Tool.path) import --from file --location cache.json --group \(tool.group)",
       ],
-      environment: tool.environment(with: ["HOME": home.path]))
+      environment: tool.environment())
     #expect(result.status == 0, "\(result.standardError)")
     #expect(access(lock, F_OK) != 0)
   }
@@ -418,19 +366,18 @@ struct PeerCacheTests {
     try writeAzureCLI("secret-html")
     mkdir(home.path + "/.azureauth", 0o700)
     _ = try home.file(".azureauth/msal_tenant_cache.json", Sample.cache)
-    let result = try run("adopt", "azureauth-file:tenant", "azure-cli", "--yes", "--json")
-    #expect(result.status == 1)
-    #expect(try code(of: result) == "damaged")
-    let adopted = try JSONValue(text: result.standardOutput)["adopted"]
+    let result = try tool("adopt", "azureauth-file:tenant", "azure-cli", "--yes", "--json").exits(
+      1, code: "damaged")
+    let adopted = try result.json["adopted"]
     #expect(adopted?.strings("name") == ["azureauth-file:tenant"])
   }
 
   @Test func `A keyring that cannot be written leaves the file`() throws {
     try writeAzureCLI()
-    let result = try tool.run(
-      tool.inGroup(["adopt", "azure-cli", "--yes", "--json"]),
-      environment: ["HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"])
-    #expect(result.status == 1)
+    try tool(
+      ["adopt", "azure-cli", "--yes", "--json"],
+      with: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"]
+    ).exits(1)
     #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
   }
 
@@ -455,13 +402,11 @@ struct PeerCacheTests {
     ["adopt", "--all", "--keep", "--yes"], ["adopt", "azure-cli-encrypted"],
   ])
   func `What makes no sense is wrong usage`(_ arguments: [String]) throws {
-    #expect(try tool.run(tool.inGroup(arguments), environment: ["HOME": home.path]).status == 2)
+    #expect(try tool(arguments).status == 2)
   }
 
   @Test func `What is not there is said`() throws {
-    let result = try run("import", "--from", "azure-cli", "--json")
-    #expect(result.status == 1)
-    #expect(try code(of: result) == "not_found")
+    try tool("import", "--from", "azure-cli", "--json").exits(1, code: "not_found")
     #expect(access(azure + ".lockfile", F_OK) != 0)
   }
 }

@@ -2,6 +2,7 @@ import EntraLab
 import FoundationEssentials
 import GLibSupport
 import Glibc
+import LabSupport
 import TestSupport
 import Testing
 import TokenCache
@@ -13,17 +14,24 @@ struct ProcessTests {
 
   init() throws { files = try TemporaryDirectory() }
 
-  /// Runs a shell script whose `$0` is the tool.
-  private func shell(
-    _ script: String, _ arguments: String..., tool: Tool, environment: [String: String?] = [:]
-  ) throws -> Child.Result {
-    try Child.run(
-      "/bin/sh", ["-c", script, Tool.path] + arguments, environment: tool.environment(with: environment))
+  /// Settings for an authority that nobody reaches.
+  private var unreachable: [String: String?] {
+    [
+      "LLAVERO_CLIENT_ID": LabApps.plain,
+      "LLAVERO_AUTHORITY": "https://localhost:\(ReservedPort.refusing.number)/common",
+      "HOME": files.path,
+    ]
   }
 
-  @Test(
-    .enabled(if: mayMount, "No mount namespace can be made."),
-    arguments: [nil, "/proc", "environment"])
+  /// Runs a shell script whose `$0` is the tool.
+  private func shell(
+    _ script: String, _ arguments: String..., tool: Tool, with changes: [String: String?] = [:]
+  ) throws -> Child.Result {
+    try Child.run(
+      "/bin/sh", ["-c", script, Tool.path] + arguments, environment: tool.environment(with: changes))
+  }
+
+  @Test(.enabled(if: mayMount, "No mount namespace can be made."), arguments: [nil, "/proc", "environment"])
   func `The arguments are found without proc, and with an environment that has moved`(lacking: String?) throws
   {
     let tool = try Tool()
@@ -47,77 +55,56 @@ struct ProcessTests {
           "--user", "--map-root-user", "--mount", "sh", "-c",
           "\(mount)\(preload)exec \(Tool.path) \(arguments)",
         ],
-        environment: tool.environment(with: [:]))
-      #expect(result.status == status, "\(result)")
+        environment: tool.environment(with: [:])
+      ).exits(status)
       #expect(!result.standardOutput.contains("SUBCOMMANDS"), "\(result)")
     }
   }
 
   private static let mayMount =
     (try? Child.run(
-      "unshare", ["--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/proc"],
-      environment: ["PATH": "/usr/bin:/bin"]
+      "unshare", ["--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/proc"]
     ).status) == 0
 
-  @Test func `The browser gets no descriptor but the standard streams`() async throws {
-    try await withLab { lab in
-      lab.configure { $0.authorize = .user(name: "alice") }
-      let tool = try LabTool(lab)
-      let secret = try files.file("passphrase", "correct horse battery staple\n")
-      let other = try files.file("other", "another secret")
-      let browser = try files.file(
-        "browser.py",
-        """
-        import json, os, runpy, sys
-        own = []
-        for number in range(3, 256):
-            try:
-                own.append(os.readlink(f"/proc/self/fd/{number}"))
-            except OSError:
-                pass
-        with open("\(files.path)/seen", "w") as seen:
-            json.dump(own, seen)
-        sys.argv = ["browser.py", sys.argv[1]]
-        runpy.run_path("\(LabTool.browser)", run_name="__main__")
-        """)
-      let environment = tool.environment.merging([
-        "XDG_DATA_HOME": files.path, "BROWSER": "python3 \(browser)",
-      ]) { $1 }
-      let result = try shell(
-        #"exec "$0" login --store file --key passphrase-fd:3 3<"$1" 5<"$2""#, secret, other,
-        tool: tool.tool, environment: environment)
-      #expect(result.status == 0, "\(result.standardError)")
-      #expect(try JSONValue(text: try files.contents("seen")) == .array([]))
-    }
+  @Test(.lab) func `The browser gets no descriptor but the standard streams`() throws {
+    let tool = try Tool.atLab()
+    let secret = try files.file("passphrase", "correct horse battery staple\n")
+    let other = try files.file("other", "another secret")
+    let browser = try files.file(
+      "browser.py",
+      """
+      import json, os, runpy, sys
+      own = []
+      for number in range(3, 256):
+          try:
+              own.append(os.readlink(f"/proc/self/fd/{number}"))
+          except OSError:
+              pass
+      with open("\(files.path)/seen", "w") as seen:
+          json.dump(own, seen)
+      sys.argv = ["browser.py", sys.argv[1]]
+      runpy.run_path("\(Lab.browser)", run_name="__main__")
+      """)
+    try shell(
+      #"exec "$0" login --store file --key passphrase-fd:3 3<"$1" 5<"$2""#, secret, other,
+      tool: tool, with: ["XDG_DATA_HOME": files.path, "BROWSER": "python3 \(browser)"]
+    ).exits(0)
+    #expect(try JSONValue(text: try files.contents("seen")) == .array([]))
   }
 
   @Test func `Beside libsoup 2 there is a sentence, not a crash`() throws {
     // What libsoup 3 looks for.
     let source = try files.file("soup2.c", "void soup_uri_new(void) {}\n")
     let library = files.path + "/libsoup2.so"
-    let compiler = try Child.run(
-      "cc", ["-shared", "-o", library, source], environment: ["PATH": "/usr/bin:/bin"])
-    #expect(compiler.status == 0, "\(compiler)")
-    let tool = try Tool()
+    try Child.run("cc", ["-shared", "-o", library, source]).exits(0)
     let result = try shell(
-      #"exec "$0" login --device-code"#, tool: tool,
-      environment: [
-        "LLAVERO_CLIENT_ID": LabTool.client,
-        "LLAVERO_AUTHORITY": "https://localhost:\(ReservedPort.refusing.number)/common",
-        "HOME": files.path,
-        "LD_PRELOAD": library,
-      ])
+      #"exec "$0" login --device-code"#, tool: Tool(settings: unreachable), with: ["LD_PRELOAD": library])
     #expect((1..<6).contains(result.status), "\(result)")
     #expect(result.standardError.contains("libsoup 2"), "\(result)")
   }
 
   @Test func `With few descriptors there is a sentence, not a crash`() throws {
-    let tool = try Tool()
-    let environment: [String: String?] = [
-      "LLAVERO_CLIENT_ID": LabTool.client,
-      "LLAVERO_AUTHORITY": "https://localhost:\(ReservedPort.refusing.number)/common",
-      "HOME": files.path,
-    ]
+    let tool = try Tool(settings: unreachable)
     let commands = [
       "list", "groups", "accounts", "export", "import -", "clear --all --yes", "doctor", "sources",
       "adopt --all --yes", "status", "token", "login --device-code", "logout", "me", "get /me",
@@ -125,8 +112,7 @@ struct ProcessTests {
     ]
     for limit in 3...60 {
       for command in limit.isMultiple(of: 4) ? commands : ["list", "login --device-code"] {
-        let result = try shell(
-          #"ulimit -n "$1"; exec "$0" \#(command)"#, "\(limit)", tool: tool, environment: environment)
+        let result = try shell(#"ulimit -n "$1"; exec "$0" \#(command)"#, "\(limit)", tool: tool)
         // Of 3 the dynamic linker says that it has no room for the libraries.
         #expect(result.status < 6 || limit == 3, "\(command) with \(limit): \(result)")
         if (4..<40).contains(limit) {
@@ -142,44 +128,36 @@ struct ProcessTests {
       "a sanitizer takes terabytes of address space for itself"))
   func `With too little address space there is a sentence, neither a crash nor a wait without end`() throws {
     for kibibytes in [100_000, 160_000] {
-      let result = try shell(
-        #"ulimit -v "$1"; exec timeout -s KILL 60 "$0" groups"#, "\(kibibytes)", tool: Tool())
-      #expect(result.status == 1, "\(kibibytes): \(result.standardError)")
-      #expect(result.standardError.contains("MiB of address space"), "\(result.standardError)")
+      try shell(
+        #"ulimit -v "$1"; exec timeout -s KILL 60 "$0" groups"#, "\(kibibytes)", tool: Tool()
+      )
+      .exits(1, saying: "MiB of address space")
     }
   }
 
-  @Test func `As few descriptors as the tool asks for are enough to sign in`() async throws {
-    try await withLab { lab in
-      lab.configure { $0.authorize = .user(name: "alice") }
-      let tool = try LabTool(lab)
-      // Swift's runtime opens one before the tool can look.
-      let result = try shell(
-        #"ulimit -n $(($(ls /proc/$$/fd | wc -l) + 53)); "$0" login && "$0" me && exec "$0" token --force-refresh"#,
-        tool: tool.tool,
-        environment: tool.environment)
-      #expect(result.status == 0, "\(result)")
-    }
+  @Test(.lab) func `As few descriptors as the tool asks for are enough to sign in`() throws {
+    let tool = try Tool.atLab()
+    // Swift's runtime opens one before the tool can look.
+    try shell(
+      #"ulimit -n $(($(ls /proc/$$/fd | wc -l) + 53)); "$0" login && "$0" me && exec "$0" token --force-refresh"#,
+      tool: tool
+    ).exits(0)
   }
 
   @Test func `A standard stream that is closed gets nothing else, and a lost message changes nothing`() throws
   {
     let tool = try Tool()
-    try tool.load(Sample.cache)
+    try tool.load()
     for (number, errors) in ["&-", "/dev/full"].enumerated() {
       let path = "\(files.path)/cache\(number).json"
-      let result = try shell(
-        #"exec "$0" export "$1" --group "$2" 2>"# + errors, path, tool.group, tool: tool)
-      #expect(result.status == 0)
+      try shell(#"exec "$0" export "$1" --group "$2" 2>"# + errors, path, tool.group, tool: tool).exits(0)
       #expect(try JSONValue(text: files.contents("cache\(number).json")) == JSONValue(text: Sample.cache))
       #expect(try shell(#"exec "$0" list --group . 2>"# + errors, tool: tool).status == 2)
     }
-    let silent = try shell(#"exec "$0" export --group "$1" >&-"#, tool.group, tool: tool)
-    #expect(silent.status == 1)
-    #expect(silent.standardError.contains("Standard output cannot be written"))
-    let mute = try shell(#"exec "$0" import - --group "$1" <&-"#, tool.group, tool: tool)
-    #expect(mute.status == 1)
-    #expect(mute.standardError.contains("Standard input cannot be read"))
+    try shell(#"exec "$0" export --group "$1" >&-"#, tool.group, tool: tool)
+      .exits(1, saying: "Standard output cannot be written")
+    try shell(#"exec "$0" import - --group "$1" <&-"#, tool.group, tool: tool)
+      .exits(1, saying: "Standard input cannot be read")
   }
 
   @Test func `A keyring that refuses encryption gets no token, unless that is allowed by name`() throws {
@@ -187,17 +165,14 @@ struct ProcessTests {
     let tool = try Tool(on: service.keyring)
     let key = ["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": "keyring"]
     for environment in [[:], key] {
-      let result = try tool.run(
-        tool.inGroup(["import", "-", "--json"]), input: Sample.cache, environment: environment)
-      #expect(result.status == 1)
-      let error = try JSONValue(text: result.standardError)["error"]
+      let result = try tool(["import", "-", "--json"], input: Sample.cache, with: environment).exits(1)
+      let error = try result.error
       #expect(error?["code"]?.stringValue == "refused")
       #expect(error?["message"]?.stringValue?.contains("refuses to encrypt") == true)
       #expect(error?["advice"]?.stringValue?.contains("--allow-plain-session") == true)
     }
-    let copy = try tool.run(["export", "--to", "azure-identity-python", "--json"])
-    #expect(copy.status == 1)
-    #expect(copy.standardError.contains("--allow-plain-session"))
+    try tool.run(["export", "--to", "azure-identity-python", "--json"])
+      .exits(1, saying: "--allow-plain-session")
     #expect(Set(service.calls).isSubset(of: ["OpenSession", "Close"]), "\(service.calls)")
     let allowed = try tool("import", "-", "--allow-plain-session", input: Sample.cache)
     #expect(!allowed.standardError.contains("refuses to encrypt"))

@@ -1,5 +1,6 @@
 import EntraLab
 import FoundationEssentials
+import LabSupport
 import TestSupport
 import Testing
 import TokenCache
@@ -7,31 +8,29 @@ import TokenCache
 /// What a person does with the tool, on the keyring that `TEST_KEYRING` names.
 @Suite(.timeLimit(.minutes(20)))
 struct ProviderStoryTests {
-  @Test func `Sign-in, token, renewal, import, export and clear work on the keyring`() async throws {
+  @Test(.lab) func `Sign-in, token, renewal, import, export and clear work on the keyring`() throws {
     let provider = KeyringProvider.chosen
     let permission = provider.promptsForWrites ? ["--unlock"] : []
-    try await withLab { lab in
-      let tool = try LabTool(lab, on: PrivateKeyring(provider: provider))
-      func run(_ words: String..., input: String = "") throws -> String {
-        let result = try tool.run(words + permission, input: input)
-        try #require(result.status == 0, "\(words): \(result.standardError)")
-        return result.standardOutput
-      }
-      #expect(try tool.onDevice(["login", "--device-code"] + permission).status == 0)
-      let token = try run("token")
-      #expect(try run("token") == token)
-      #expect(try run("token", "--force-refresh") != token)
-      #expect(try run("status").contains(LabTool.alice))
-      let exported = try run("export")
-      #expect(try run("clear", "--all", "--yes").contains("removed"))
-      #expect(try !run("groups").contains(tool.tool.group))
-      _ = try run("import", "-", input: exported)
-      #expect(try run("accounts").contains(LabTool.alice))
-      _ = try run("clear", "--all", "--yes")
+    let tool = try Tool.atLab(on: PrivateKeyring(provider: provider))
+    func run(_ words: String..., input: String = "") throws -> String {
+      let result = try tool.run(words + permission, input: input)
+      try #require(result.status == 0, "\(words): \(result.standardError)")
+      return result.standardOutput
     }
+    #expect(try tool.onDevice(["login", "--device-code"] + permission).status == 0)
+    let token = try run("token")
+    #expect(try run("token") == token)
+    #expect(try run("token", "--force-refresh") != token)
+    #expect(try run("status").contains(Tool.alice))
+    let exported = try run("export")
+    #expect(try run("clear", "--all", "--yes").contains("removed"))
+    #expect(try !run("groups").contains(tool.group))
+    _ = try run("import", "-", input: exported)
+    #expect(try run("accounts").contains(Tool.alice))
+    _ = try run("clear", "--all", "--yes")
   }
 
-  @Test func `A hundred accounts are imported, listed and exported`() async throws {
+  @Test func `A hundred accounts are imported, listed and exported`() throws {
     let provider = KeyringProvider.chosen
     let tool = try Tool(on: PrivateKeyring(provider: provider))
     let accounts = (0..<100).map { number in
@@ -42,9 +41,9 @@ struct ProviderStoryTests {
     let cache = #"{"Account": {\#(accounts.joined(separator: ", "))}}"#
     func run(_ words: String..., input: String = "") throws -> JSONValue {
       let words = words + ["--json"] + (provider.promptsForWrites ? ["--unlock"] : [])
-      let result = try tool.run(tool.inGroup(words), input: input)
+      let result = try tool(words, input: input)
       try #require(result.status == 0, "\(words): \(result.standardError)")
-      return try JSONValue(text: result.standardOutput)
+      return try result.json
     }
     _ = try run("import", "-", input: cache)
     #expect(try run("accounts")["accounts"]?.arrayValue?.count == 100)

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import TestSupport
+import Testing
 
 /// What a program showed on a terminal.
 struct Screening {
@@ -14,6 +15,16 @@ struct Screening {
     text.replacing(/\u{1B}\[[0-9;]*m/, with: "").replacing("\r\n", with: "\n").split(separator: "\n")
       .map(String.init)
   }
+
+  /// Expects an exit code, and words on the terminal.
+  @discardableResult
+  func exits(
+    _ status: Int32, saying words: String..., sourceLocation: SourceLocation = #_sourceLocation
+  ) -> Self {
+    #expect(self.status == status, "\(text)", sourceLocation: sourceLocation)
+    for word in words { #expect(text.contains(word), "\(text)", sourceLocation: sourceLocation) }
+    return self
+  }
 }
 
 extension Tool {
@@ -26,20 +37,19 @@ extension Tool {
   /// tool's process.
   func onTerminal(
     _ arguments: String..., columns: Int = 80, typing: String = "", answering: [String] = [],
-    environment: [String: String?] = [:], asked: (pid_t) throws -> Void = { _ in }
+    with changes: [String: String?] = [:], asked: (pid_t) throws -> Void = { _ in }
   ) throws -> Screening {
     try onTerminal(
-      arguments, columns: columns, typing: typing, answering: answering, environment: environment,
-      asked: asked)
+      arguments, columns: columns, typing: typing, answering: answering, with: changes, asked: asked)
   }
 
   func onTerminal(
     _ arguments: [String], columns: Int = 80, typing: String = "", answering: [String] = [],
-    environment: [String: String?] = [:], asked: (pid_t) throws -> Void = { _ in }
+    with changes: [String: String?] = [:], asked: (pid_t) throws -> Void = { _ in }
   ) throws -> Screening {
     var answers = answering[...]
     return try onTerminal(
-      inGroup(arguments), columns: columns, typing: typing, environment: self.environment(with: environment)
+      inGroup(arguments), columns: columns, typing: typing, with: changes
     ) { _, process in
       guard let answer = answers.popFirst() else { return nil }
       try asked(process())
@@ -50,7 +60,7 @@ extension Tool {
   /// Runs a command on a terminal of its own. `answer` says what the person types at each question, for which it gets
   /// what the terminal has shown so far and, if it asks for that, the tool's process.
   func onTerminal(
-    _ arguments: [String], columns: Int = 80, typing: String = "", environment: [String: String],
+    _ arguments: [String], columns: Int = 80, typing: String = "", with changes: [String: String?] = [:],
     answer: (_ shown: String, _ process: @escaping () throws -> pid_t) throws -> String?
   ) throws -> Screening {
     let main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
@@ -65,7 +75,7 @@ extension Tool {
     _ = ioctl(main, UInt(TIOCSWINSZ), &size)
     // In a session of its own: /dev/tty must be this terminal, not the one that the tests were started on.
     let child = try Child(
-      "setsid", ["--ctty", "--wait", Self.path] + arguments, environment: environment,
+      "setsid", ["--ctty", "--wait", Self.path] + arguments, environment: environment(with: changes),
       streams: (terminal, terminal, terminal))
     close(terminal)
     var typed = Array(typing.utf8)[...]
@@ -92,16 +102,14 @@ extension Tool {
       // What is typed before a question for a secret is thrown away.
       let question = String(decoding: output.suffix(2), as: UTF8.self)
       if [": ", "] "].contains(question),
-        let answer = try answer(
-          String(decoding: output, as: UTF8.self), { try Self.child(of: child.pid) })
+        let answer = try answer(String(decoding: output, as: UTF8.self), { try Self.child(of: child.pid) })
       {
         typed += Array(answer.utf8)
       }
     }
     var settings = termios()
     let echoes = tcgetattr(main, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
-    return Screening(
-      status: child.wait(), text: String(decoding: output, as: UTF8.self), echoes: echoes)
+    return Screening(status: child.wait(), text: String(decoding: output, as: UTF8.self), echoes: echoes)
   }
 
   /// The one process that another has started.

@@ -62,7 +62,7 @@ struct SandboxTests {
 
   private func problem(_ result: Child.Result) throws -> JSONValue? {
     #expect(result.status == 1, "\(result)")
-    return try JSONValue(text: result.standardError)["error"]
+    return try result.error
   }
 
   private let one = "org.example.One"
@@ -134,7 +134,7 @@ struct SandboxTests {
     defer { portal.stop() }
     try load(one)
     func findings(_ application: String?) throws -> [JSONValue] {
-      try JSONValue(text: run(application, "doctor", "--json").standardOutput)["findings"]?.arrayValue ?? []
+      try run(application, "doctor", "--json").json["findings"]?.arrayValue ?? []
     }
     func state(_ check: String, _ findings: [JSONValue]) -> String? {
       findings.first { $0["check"]?.stringValue == check }?["state"]?.stringValue
@@ -154,7 +154,7 @@ struct SandboxTests {
   @Test func `A store changes to the portal's key and back in a sandbox`() throws {
     let portal = try DesktopPortal(on: tool.keyring)
     defer { portal.stop() }
-    chmod(try files.file("key", String(repeating: "k", count: 32)), 0o600)
+    _ = try files.keyFile()
     let key = "file:\(files.path)/key"
     try load(one)
     #expect(try run(one, "rekey", "--new-key", key).status == 0)

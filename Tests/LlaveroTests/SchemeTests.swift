@@ -35,7 +35,7 @@ struct SchemeTests {
   private func list() throws -> JSONValue {
     let result = try run("list", "--json")
     #expect(result.status == 0 && result.standardError.isEmpty)
-    return try #require(try JSONValue(text: result.standardOutput)["schemes"])
+    return try #require(try result.json["schemes"])
   }
 
   private func desktopFile(_ scheme: String = scheme) -> String {
@@ -51,9 +51,8 @@ struct SchemeTests {
   }
 
   @Test func `A scheme that is installed leads to the program, and is listed`() throws {
-    let result = try run("install", "\(Self.scheme)://auth", program, "--json")
-    #expect(result.status == 0, "\(result.standardError)")
-    #expect(try JSONValue(text: result.standardOutput).keys == ["arguments", "path", "program", "scheme"])
+    let result = try run("install", "\(Self.scheme)://auth", program, "--json").exits(0)
+    #expect(try result.json.keys == ["arguments", "path", "program", "scheme"])
     #expect(try handler() == "llavero-scheme-\(Self.scheme).desktop")
     let listed = try list()
     #expect(listed.strings("scheme") == [Self.scheme] && listed.strings("program") == [program])
@@ -74,10 +73,10 @@ struct SchemeTests {
       "a b", "it's", "\"", "\\", "$HOME", "`id`", "%u", "%%", "", "c;d&e|f", "~*?#()<>", "ä", "\"\u{301}",
       "\\\u{301}",
     ]
-    let installed = try Child.run(
+    try Child.run(
       Tool.path, ["scheme", "install", Self.scheme, odd, "--name", "Mail \\ %c", "--"] + words,
-      environment: environment)
-    #expect(installed.status == 0, "\(installed.standardError)")
+      environment: environment
+    ).exits(0)
     let address = "\(Self.scheme)://auth?code=1&state=a%20b"
     // What it starts inherits its streams, and would hold a pipe open.
     try #require(try Child("gio", ["open", address], environment: environment).wait() == 0)
@@ -107,20 +106,16 @@ struct SchemeTests {
     chmod(file, 0o640)
     #expect(try handler() == "org.example.other.desktop")
 
-    let refused = try run("install", Self.scheme, program, "--json")
-    #expect(refused.status == 1)
-    #expect(try JSONValue(text: refused.standardError)["error"]?["code"]?.stringValue == "taken")
+    try run("install", Self.scheme, program, "--json").exits(1, code: "taken")
     #expect(try home.contents("config/mimeapps.list") == before)
 
     #expect(try run("install", "--replace", Self.scheme, program).status == 0)
     #expect(try handler() == "llavero-scheme-\(Self.scheme).desktop")
     #expect(try list().strings("state") == ["ok"])
-    let removed = try run("remove", Self.scheme, "--json")
-    #expect(removed.status == 0, "\(removed.standardError)")
+    try run("remove", Self.scheme, "--json").exits(0)
     #expect(try home.contents("config/mimeapps.list") == before)
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "real.list")
-    var status = stat()
-    #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o640)
+    #expect(mode(of: file) == 0o640)
     #expect(!FileManager.default.fileExists(atPath: home.path + "/" + desktopFile()))
     #expect(try handler() == "org.example.other.desktop")
     let again = try run("remove", Self.scheme)
@@ -130,7 +125,7 @@ struct SchemeTests {
   @Test func `A warning is a part of the JSON, and not beside it`() throws {
     let result = try run("install", "msauth.org.example.mail2", program, "--json")
     #expect(result.status == 0 && result.standardError.isEmpty, "\(result)")
-    #expect(try JSONValue(text: result.standardOutput)["warnings"]?.arrayValue?.count == 1)
+    #expect(try result.json["warnings"]?.arrayValue?.count == 1)
     #expect(
       try run("install", "msauth.org.example.mail2", program).standardError.hasPrefix("warning: xdg-open"))
   }
@@ -153,8 +148,7 @@ struct SchemeTests {
     throws
   {
     let scheme = scheme.value
-    let result = try run("install", "--", scheme, program)
-    #expect(result.status == 2, "\(result.standardOutput)")
+    try run("install", "--", scheme, program).exits(2)
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/config").isEmpty)
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/data/applications").isEmpty)
   }
@@ -211,8 +205,8 @@ struct SchemeTests {
     for arguments in [["install", Self.scheme, program], ["list"]] {
       let result = try Child.run(
         "timeout", ["60", Tool.path, "scheme"] + arguments,
-        environment: environment.merging(["XDG_CURRENT_DESKTOP": "GNOME"]) { $1 })
-      #expect(result.status == 1, "\(result)")
+        environment: environment.merging(["XDG_CURRENT_DESKTOP": "GNOME"]) { $1 }
+      ).exits(1)
       #expect(result.standardError.contains(home.path + "/" + list), "\(result)")
     }
   }

@@ -18,7 +18,7 @@ struct SecrecyTests {
         ["clear", "--all"], ["show", "zz"], ["clear", "--account", "zz"],
       ] + ids.map { ["show", $0] }
     return try (commands + commands.map { $0 + ["--json"] }).map { command in
-      let result = try tool.run(tool.inGroup(command))
+      let result = try tool(command)
       return (command, result.standardOutput + result.standardError)
     }
   }
@@ -34,15 +34,14 @@ struct SecrecyTests {
   }
 
   @Test func `No token and no unknown field is shown without --reveal`() throws {
-    try tool.load(Sample.cache)
+    try tool.load()
     let outputs = try everyOutput(on: tool)
     #expect(outputs.count > 30)
     for (command, output) in outputs where output.contains("secret-") {
       Issue.record("\(command) shows a secret: \(output)")
     }
     for arguments in [["import", "-"], ["clear", "--all", "--yes"]] {
-      let result = try tool.run(tool.inGroup(arguments), input: Sample.cache)
-      #expect(result.status == 0)
+      let result = try tool(arguments, input: Sample.cache).exits(0)
       #expect(!(result.standardOutput + result.standardError).contains("secret-"))
     }
   }
@@ -81,7 +80,7 @@ struct SecrecyTests {
     let home = try TemporaryDirectory()
     _ = try home.directory(".azureauth")
     _ = try home.file(".azureauth/msal_\u{1B}[31m\u{202E}_cache.json", Sample.cache)
-    let result = try tool.run(["sources"], environment: ["HOME": home.path])
+    let result = try tool.run(["sources"], with: ["HOME": home.path])
     #expect(result.standardOutput.contains("IN CLEAR"))
     #expect(!result.standardOutput.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
   }

@@ -10,26 +10,23 @@ import TokenCache
 struct ServiceCredentialTests {
   let tool: Tool
   let home: TemporaryDirectory
+  private let machine: [String: String]
 
   init() throws {
-    tool = try Tool()
     home = try TemporaryDirectory()
+    machine = ["SYSTEMD_CREDENTIAL_SECRET": home.path + "/secret"]
+    tool = try Tool(
+      settings: [
+        "XDG_CONFIG_HOME": home.path + "/config", "XDG_DATA_HOME": home.path + "/data",
+        "LLAVERO_STORE": nil, "LLAVERO_KEY": nil, "LLAVERO_CLIENT_ID": nil, "LLAVERO_GROUP": nil,
+        "CREDENTIALS_DIRECTORY": nil,
+      ].merging(machine) { $1 })
   }
 
   private var path: String { home.path + "/store of 100%/llavero" }
-  private var machine: [String: String] { ["SYSTEMD_CREDENTIAL_SECRET": home.path + "/secret"] }
-
-  private func run(_ arguments: [String], with changes: [String: String?] = [:]) throws -> Child.Result {
-    let variables: [String: String?] = [
-      "XDG_CONFIG_HOME": home.path + "/config", "XDG_DATA_HOME": home.path + "/data", "LLAVERO_STORE": nil,
-      "LLAVERO_KEY": nil, "LLAVERO_CLIENT_ID": nil, "LLAVERO_GROUP": nil, "CREDENTIALS_DIRECTORY": nil,
-    ]
-    return try tool.run(
-      arguments, environment: variables.merging(machine) { $1 }.merging(changes) { $1 })
-  }
 
   private func setup(_ arguments: String..., with changes: [String: String?] = [:]) throws -> Child.Result {
-    try run(
+    try tool.run(
       ["setup", "--store", "file", "--key", "credential:llavero", "--credential-file", path] + arguments,
       with: changes)
   }
@@ -37,9 +34,8 @@ struct ServiceCredentialTests {
   private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
   @Test func `A key for a service is encrypted, and opens a store where systemd has decrypted it`() throws {
-    let result = try setup("--client", #"a"b\c%d"#, "--json")
-    #expect(result.status == 0, "\(result.standardError)")
-    let report = try JSONValue(text: result.standardOutput)
+    let result = try setup("--client", #"a"b\c%d"#, "--json").exits(0)
+    let report = try result.json
     #expect(
       report.keys == [
         "does_not_protect", "dry_run", "key_file", "protects", "settings", "unit", "warnings",
@@ -53,34 +49,32 @@ struct ServiceCredentialTests {
         #"Environment="LLAVERO_KEY=credential:llavero""#, #"Environment="LLAVERO_CLIENT_ID=a\"b\\c%%d""#,
         #"Environment="XDG_DATA_HOME=/var/lib/llavero""#,
       ])
-    var status = stat()
-    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(mode(of: path) == 0o600)
     // Neither a configuration nor a store: both are the service's.
     #expect(!isThere(home.path + "/config") && !isThere(home.path + "/data"))
 
     let service = try home.file("some.service", (unit + ["ExecStart=/bin/true", ""]).joined(separator: "\n"))
-    let verified = try Child.run(
-      "systemd-analyze", ["verify", service], environment: ["PATH": "/usr/bin:/bin"])
+    let verified = try Child.run("systemd-analyze", ["verify", service])
     #expect(verified.status == 0 && verified.standardError.isEmpty, "\(verified.standardError)")
 
     // What systemd does for the service.
     let credentials = try home.directory("credentials")
-    let decrypted = try Child.run(
+    try Child.run(
       "systemd-creds", ["decrypt", "--name=llavero", path, credentials + "/llavero"],
-      environment: machine.merging(["PATH": "/usr/bin:/bin"]) { $1 })
-    #expect(decrypted.status == 0, "\(decrypted.standardError)")
+      environment: machine.merging(["PATH": "/usr/bin:/bin"]) { $1 }
+    ).exits(0)
     #expect(try Data(contentsOf: URL(filePath: credentials + "/llavero")).count == 32)
     let inService = [
       "CREDENTIALS_DIRECTORY": credentials, "LLAVERO_STORE": "file", "LLAVERO_KEY": "credential:llavero",
       "XDG_DATA_HOME": home.path + "/data",
     ]
     let cache = try home.file("cache.json", Sample.cache)
-    #expect(try run(["import", cache], with: inService).status == 0)
-    #expect(try run(["accounts"], with: inService).standardOutput.contains("bob@contoso.example"))
+    #expect(try tool.run(["import", cache], with: inService).status == 0)
+    #expect(try tool.run(["accounts"], with: inService).standardOutput.contains("bob@contoso.example"))
     // Inside of the service the store is tried, and the configuration written.
-    let inside = try run(
-      ["setup", "--client", "c", "--store", "file", "--key", "credential:llavero"], with: inService)
-    #expect(inside.status == 0, "\(inside.standardError)")
+    try tool.run(
+      ["setup", "--client", "c", "--store", "file", "--key", "credential:llavero"], with: inService
+    ).exits(0)
     #expect(
       try home.contents("config/llavero/config")
         == "[llavero]\nstore = file\nkey = credential:llavero\nclient = c\n")
@@ -89,8 +83,7 @@ struct ServiceCredentialTests {
   @Test func `A credential that is there stays as it is, and its lines are said again`() throws {
     #expect(try setup("--client", "c").status == 0)
     let before = try Data(contentsOf: URL(filePath: path))
-    let again = try setup("--client", "c")
-    #expect(again.status == 0, "\(again.standardError)")
+    let again = try setup("--client", "c").exits(0)
     #expect(!again.standardOutput.contains("was made"))
     #expect(again.standardOutput.contains("  LoadCredentialEncrypted=llavero:"))
     #expect(again.standardOutput.contains("Without a TPM, whoever gets the whole disk has every token."))
@@ -98,8 +91,7 @@ struct ServiceCredentialTests {
   }
 
   @Test func `A dry run makes no credential, and says the lines`() throws {
-    let result = try setup("--client", "c", "--dry-run")
-    #expect(result.status == 0, "\(result.standardError)")
+    let result = try setup("--client", "c", "--dry-run").exits(0)
     #expect(result.standardOutput.contains("The key file \(path) would be made."))
     #expect(result.standardOutput.contains("  LoadCredentialEncrypted=llavero:"))
     #expect(!isThere(home.path + "/store of 100%") && !isThere(home.path + "/secret"))
@@ -116,8 +108,7 @@ struct ServiceCredentialTests {
       echo encrypted
       """)
     let programs = ["PATH": home.path + ":/usr/bin:/bin", "HOME": home.path]
-    let result = try setup("--client", "c", with: programs)
-    #expect(result.status == 0, "\(result.standardError)")
+    let result = try setup("--client", "c", with: programs).exits(0)
     #expect(result.standardError == "warning: systemd-creds: A word of caution\n")
     let key = try #require(Data(base64Encoded: try home.contents("key").split(separator: "\n").joined()))
     #expect(key.count == 32)
@@ -142,15 +133,11 @@ struct ServiceCredentialTests {
   ) throws {
     let program = try home.program("systemd-creds", "#!/bin/sh\n\(script)\n")
     let programs = ["PATH": home.path + ":/usr/bin:/bin"]
-    let failed = try setup("--client", "c", with: programs)
-    #expect(failed.status == 1)
-    #expect(
-      failed.standardError.contains("did not encrypt the credential " + reason), "\(failed.standardError)")
-    #expect(failed.standardError.contains(geteuid() == 0 ? "--key file:PATH" : "sudo"))
+    try setup("--client", "c", with: programs)
+      .exits(
+        1, saying: "did not encrypt the credential " + reason, geteuid() == 0 ? "--key file:PATH" : "sudo")
     unlink(program)
-    let missing = try setup("--client", "c", "--json", with: ["PATH": home.path])
-    #expect(missing.status == 1)
-    #expect(try JSONValue(text: missing.standardError)["error"]?["code"] == "no_systemd_creds")
+    try setup("--client", "c", "--json", with: ["PATH": home.path]).exits(1, code: "no_systemd_creds")
     #expect(!isThere(path))
   }
 
@@ -160,26 +147,21 @@ struct ServiceCredentialTests {
   ])
   func `What makes no sense is wrong usage, and makes nothing`(_ arguments: [String]) throws {
     // Of two options of one name the later one counts.
-    let result = try run(
-      ["setup", "--store", "file", "--key", "credential:x", "--credential-file", path] + arguments)
-    #expect(result.status == 2, "\(result.standardError)")
+    try tool.run(
+      ["setup", "--store", "file", "--key", "credential:x", "--credential-file", path] + arguments
+    ).exits(2)
     #expect(!isThere(path) && !isThere(home.path + "/secret") && !isThere(home.path + "/config"))
   }
 
   @Test func `On a terminal a credential is one of the answers`() throws {
-    let variables: [String: String?] = [
-      "XDG_CONFIG_HOME": home.path + "/config", "LLAVERO_STORE": nil, "LLAVERO_KEY": nil,
-      "CREDENTIALS_DIRECTORY": nil,
-    ]
-    let screen = try tool.onTerminal(
+    try tool.onTerminal(
       ["setup", "--store", "file", "--credential-file", path],
-      environment: tool.environment(with: variables.merging(machine) { $1 }),
       answer: { shown, _ in
         let question = shown.replacing("\r\n", with: "\n").split(separator: "\n").last ?? ""
         if question.hasPrefix("Key (") { return "credential:llavero\n" }
         return ["Client", "Tenant"].contains { question.hasPrefix($0) } ? "\n" : nil
-      })
-    #expect(screen.status == 0, "\(screen.text)")
+      }
+    ).exits(0)
     #expect(isThere(path) && !isThere(home.path + "/config"))
   }
 }

@@ -10,19 +10,15 @@ struct SetupTests {
   let home: TemporaryDirectory
 
   init() throws {
-    tool = try Tool()
     home = try TemporaryDirectory()
+    tool = try Tool(settings: [
+      "XDG_CONFIG_HOME": home.path + "/config", "XDG_DATA_HOME": home.path + "/data", "LLAVERO_STORE": nil,
+      "LLAVERO_KEY": nil, "LLAVERO_CLIENT_ID": nil, "LLAVERO_GROUP": nil,
+    ])
   }
 
   private var path: String { home.path + "/config/llavero/config" }
   private var configuration: String? { try? String(contentsOfFile: path, encoding: .utf8) }
-
-  private var variables: [String: String?] {
-    [
-      "XDG_CONFIG_HOME": home.path + "/config", "XDG_DATA_HOME": home.path + "/data", "LLAVERO_STORE": nil,
-      "LLAVERO_KEY": nil, "LLAVERO_CLIENT_ID": nil, "LLAVERO_GROUP": nil,
-    ]
-  }
 
   /// What a machine without a keyring has.
   private static let noBus: [String: String?] = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"]
@@ -30,7 +26,7 @@ struct SetupTests {
   private func setup(
     _ arguments: String..., with changes: [String: String?] = [:], input: String = ""
   ) throws -> Child.Result {
-    try tool.run(["setup"] + arguments, input: input, environment: variables.merging(changes) { $1 })
+    try tool.run(["setup"] + arguments, input: input, with: changes)
   }
 
   private func write(_ text: String) throws {
@@ -42,8 +38,8 @@ struct SetupTests {
     throws
   {
     let result = try setup("--client", "some-client", "--tenant", "contoso.com", "--json", with: Self.noBus)
-    #expect(result.status == 0, "\(result.standardError)")
-    let report = try JSONValue(text: result.standardOutput)
+      .exits(0)
+    let report = try result.json
     #expect(
       report.keys == ["does_not_protect", "dry_run", "key_file", "path", "protects", "settings", "warnings"])
     let key = home.path + "/config/llavero/key"
@@ -52,13 +48,11 @@ struct SetupTests {
       configuration
         == "[llavero]\nstore = file\nkey = file:\(key)\nclient = some-client\ntenant = contoso.com\n")
     for file in [path, key] {
-      var status = stat()
-      #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+      #expect(mode(of: file) == 0o600)
     }
     #expect(try Data(contentsOf: URL(filePath: key)).count == 32)
     // From then on the other commands work without an option, and the probe has left nothing.
-    let groups = try tool.run(["groups"], environment: variables.merging(Self.noBus) { $1 })
-    #expect(groups.status == 0, "\(groups.standardError)")
+    let groups = try tool.run(["groups"], with: Self.noBus).exits(0)
     #expect(groups.standardOutput.isEmpty)
     // Again, nothing changes.
     let before = configuration
@@ -74,9 +68,9 @@ struct SetupTests {
         "LLAVERO_STORE": "etcd", "LLAVERO_KEY": "file:\(key)", "LLAVERO_PREFIX": "/ours",
         "LLAVERO_ENDPOINTS": "https://etcd.example.com:2379", "LLAVERO_GROUP": "com.example.mail",
         "LLAVERO_ETCD_USER": "cache", "LLAVERO_ETCD_PASSWORD": "file:/etc/password",
-      ])
-    #expect(result.status == 0, "\(result.standardError)")
-    let settings = try JSONValue(text: result.standardOutput)["settings"]
+      ]
+    ).exits(0)
+    let settings = try result.json["settings"]
     #expect(
       zip(settings?.strings("name") ?? [], settings?.strings("value") ?? []).map { "\($0)=\($1)" } == [
         "store=etcd", "key=file:\(key)", "endpoints=https://etcd.example.com:2379", "prefix=/ours",
@@ -86,9 +80,7 @@ struct SetupTests {
 
   @Test func `A setting that is not known stays in the file, and setup says which it is`() throws {
     try write("[llavero]\ngruop = com.example.mail\n")
-    let result = try setup("--store", "keyring", "--client", "c")
-    #expect(result.status == 0, "\(result.standardError)")
-    #expect(result.standardError.contains("gruop"))
+    try setup("--store", "keyring", "--client", "c").exits(0, saying: "gruop")
     #expect(configuration == "[llavero]\ngruop = com.example.mail\nstore = keyring\nclient = c\n")
   }
 
@@ -103,8 +95,7 @@ struct SetupTests {
   }
 
   @Test func `Where a keyring answers it is taken, and what it protects is said`() throws {
-    let result = try setup("--client", "some-client")
-    #expect(result.status == 0, "\(result.standardError)")
+    let result = try setup("--client", "some-client").exits(0)
     #expect(configuration == "[llavero]\nstore = keyring\nclient = some-client\n")
     #expect(result.standardOutput.contains("What it does not:\n  Programs of yours can ask"))
     #expect(result.standardError.isEmpty)
@@ -112,10 +103,9 @@ struct SetupTests {
 
   @Test func `A locked keyring is not passed over, and nothing is written`() throws {
     let keyring = try PrivateKeyring()
-    let tool = try Tool(on: keyring)
+    let tool = try Tool(on: keyring, settings: tool.settings)
     try keyring.lockCollection()
-    let result = try tool.run(["setup", "--client", "c"], environment: variables)
-    #expect(result.status == 3)
+    try tool.run(["setup", "--client", "c"]).exits(3)
     #expect(configuration == nil)
   }
 
@@ -135,19 +125,17 @@ struct SetupTests {
       """
     try write(text)
     chmod(path, 0o644)
-    let result = try setup("--store", "keyring", "--client", #"a\b"#, "--tenant", "example.com")
-    #expect(result.status == 0, "\(result.standardError)")
+    let result = try setup("--store", "keyring", "--client", #"a\b"#, "--tenant", "example.com").exits(0)
     #expect(
       configuration
         == text.replacing(
           "tenant = contoso.com\n", with: "tenant = example.com\nstore = keyring\nclient = a\\\\b\n"))
     #expect(result.standardOutput.contains("tenant = example.com (was contoso.com)\n"))
     #expect(result.standardOutput.contains("client = a\\b\n"))
-    var status = stat()
-    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
-    let again = try tool.run(["setup", "--json"], environment: variables)
-    #expect(try JSONValue(text: again.standardOutput)["settings"]?.strings("previous") == [])
-    #expect(try JSONValue(text: again.standardOutput)["settings"]?.strings("value").contains(#"a\b"#) == true)
+    #expect(mode(of: path) == 0o600)
+    let again = try tool.run(["setup", "--json"])
+    #expect(try again.json["settings"]?.strings("previous") == [])
+    #expect(try again.json["settings"]?.strings("value").contains(#"a\b"#) == true)
   }
 
   @Test func `A configuration that is a link stays one`() throws {
@@ -160,24 +148,20 @@ struct SetupTests {
   }
 
   @Test func `A dry run writes nothing, neither settings nor key nor store`() throws {
-    let result = try setup("--client", "c", "--dry-run", with: Self.noBus)
-    #expect(result.status == 0, "\(result.standardError)")
+    let result = try setup("--client", "c", "--dry-run", with: Self.noBus).exits(0)
     #expect(result.standardOutput.hasPrefix("Would be written to \(path):\n  store = file\n"))
     #expect(!FileManager.default.fileExists(atPath: home.path + "/config"))
     #expect(!FileManager.default.fileExists(atPath: home.path + "/data"))
   }
 
   @Test func `A store that does not work says why, and nothing is written`() throws {
-    let missing = try setup("--store", "keyring", "--json", with: Self.noBus)
-    #expect(missing.status == 1)
-    #expect(missing.standardError.contains("llavero setup"))
+    try setup("--store", "keyring", "--json", with: Self.noBus).exits(1, saying: "llavero setup")
     #expect(configuration == nil)
     // The store that is there has another key.
     #expect(try setup("--store", "file", "--client", "c").status == 0)
     let before = configuration
     let other = home.path + "/other"
-    let wrong = try setup("--store", "file", "--key", "file:\(other)")
-    #expect(wrong.status == 1)
+    try setup("--store", "file", "--key", "file:\(other)").exits(1)
     #expect(configuration == before)
     #expect(!FileManager.default.fileExists(atPath: other))
   }
@@ -187,16 +171,13 @@ struct SetupTests {
   {
     // No file may be larger than 4 KiB: the keys are smaller, a shard is larger.
     let script = #"trap "" XFSZ; ulimit -f 4; exec "$0" setup --store file --client c"#
-    let failed = try Child.run(
-      "bash", ["-c", script, Tool.path], environment: tool.environment(with: variables))
-    #expect(failed.status == 1)
+    let failed = try Child.run("bash", ["-c", script, Tool.path], environment: tool.environment()).exits(1)
     let key = home.path + "/config/llavero/key"
     #expect(FileManager.default.fileExists(atPath: home.path + "/data/llavero/sealed/keys"))
     #expect(FileManager.default.fileExists(atPath: key))
     #expect(failed.standardError.contains("The key file \(key) was made, and stays"))
     #expect(configuration == nil)
-    let result = try setup("--store", "file", "--client", "c")
-    #expect(result.status == 0, "\(result.standardError)")
+    try setup("--store", "file", "--client", "c").exits(0)
     #expect(configuration?.contains("key = file:\(key)\n") == true)
     // Neither has left the group that it tried.
     let groups = try FileManager.default.contentsOfDirectory(
@@ -206,7 +187,7 @@ struct SetupTests {
 
   @Test func `The key of a store that could not be made is removed`() throws {
     let result = try setup("--store", "file", "--client", "c", with: ["XDG_DATA_HOME": "/proc/nowhere"])
-    #expect(result.status == 1)
+      .exits(1)
     #expect(!result.standardError.contains("stays"))
     #expect(!FileManager.default.fileExists(atPath: home.path + "/config/llavero/key"))
   }
@@ -216,8 +197,7 @@ struct SetupTests {
     ["--store", "papyrus"], ["--authority", "http://login.example.com/common"],
   ])
   func `What makes no sense is wrong usage`(_ arguments: [String]) throws {
-    let result = try tool.run(["setup"] + arguments, environment: variables)
-    #expect(result.status == 2, "\(result.standardError)")
+    try tool.run(["setup"] + arguments).exits(2)
     #expect(configuration == nil)
   }
 
@@ -227,22 +207,20 @@ struct SetupTests {
     let result = try Child.run(
       "bash",
       ["-c", #"exec "$0" setup --store file --key passphrase-fd:3 --client c 3< "$1""#, Tool.path, phrase],
-      environment: tool.environment(with: variables))
-    #expect(result.status == 0, "\(result.standardError)")
+      environment: tool.environment()
+    ).exits(0)
     #expect(configuration?.contains("key = passphrase\n") == true)
     #expect(!result.standardOutput.contains("korrekt"))
   }
 
   @Test func `A variable that goes before the file is told of, and without a client it says so`() throws {
-    let result = try setup("--store", "keyring", with: ["LLAVERO_STORE": "file", "LLAVERO_KEY": "keyring"])
-    #expect(result.status == 0, "\(result.standardError)")
-    #expect(result.standardError.contains("LLAVERO_STORE in the environment goes before this store."))
-    #expect(result.standardError.contains("No client is named."))
+    try setup("--store", "keyring", with: ["LLAVERO_STORE": "file", "LLAVERO_KEY": "keyring"])
+      .exits(0, saying: "LLAVERO_STORE in the environment goes before this store.", "No client is named.")
   }
 
   @Test func `On a terminal it asks, again for what makes no sense`() throws {
-    let screen = try tool.onTerminal(
-      ["setup"], environment: tool.environment(with: variables),
+    try tool.onTerminal(
+      ["setup"],
       answer: { shown, _ in
         let question = shown.replacing("\r\n", with: "\n").split(separator: "\n").last ?? ""
         if question.hasPrefix("Store (keyring, file) [keyring]") {
@@ -251,13 +229,11 @@ struct SetupTests {
         if question.hasPrefix("Key (") { return "\n" }
         if question.hasPrefix("Client") { return "some-client\n" }
         return question.hasPrefix("Tenant") ? "\n" : nil
-      })
-    #expect(screen.status == 0, "\(screen.text)")
+      }
+    ).exits(0)
     #expect(
       configuration
         == "[llavero]\nstore = file\nkey = file:\(home.path)/config/llavero/key\nclient = some-client\n")
-    let ended = try tool.onTerminal(
-      ["setup"], environment: tool.environment(with: variables), answer: { _, _ in "\u{4}" })
-    #expect(ended.status == 5)
+    try tool.onTerminal(["setup"], answer: { _, _ in "\u{4}" }).exits(5)
   }
 }

@@ -1,97 +1,80 @@
 import EntraLab
 import FoundationEssentials
 import Glibc
+import LabSupport
 import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.lab, .timeLimit(.minutes(20)))
 struct SignInTests {
-  @Test func `A person signs in in the browser, and the tokens are in the keyring`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      let result = try tool.logIn("alice", "--json")
-      let login = try JSONValue(text: result.standardOutput)
-      #expect(login["username"]?.stringValue == LabTool.alice)
-      #expect(
-        login.keys == [
-          "client_id", "expires_on", "group", "home_account_id", "scopes", "tenant_id", "username",
-        ])
-      #expect(result.standardError.contains("open this page yourself: \(lab.baseURL)"))
-      #expect(lab.requests(to: .authorize).first?.query["prompt"] == "select_account")
+  private let lab = Lab.current
+  private let tool: Tool
 
-      let status = try tool.json("status")
-      #expect(status["accounts"]?[0]?["username"]?.stringValue == LabTool.alice)
-      #expect(status["accounts"]?[0]?["renews"] == .bool(true))
-      #expect(status["accounts"]?[0]?["tokens"]?[0]?["state"] == "valid")
-      #expect(try tool("status").standardOutput.contains("59 min left"))
-    }
+  init() throws { tool = try Tool.atLab() }
+
+  @Test func `A person signs in in the browser, and the tokens are in the keyring`() throws {
+    let result = try tool.logIn("alice", "--json")
+    let login = try result.json
+    #expect(login["username"]?.stringValue == Tool.alice)
+    #expect(
+      login.keys == [
+        "client_id", "expires_on", "group", "home_account_id", "scopes", "tenant_id", "username",
+      ])
+    #expect(result.standardError.contains("open this page yourself: \(lab.baseURL)"))
+    #expect(lab.requests(to: .authorize).first?.query["prompt"] == "select_account")
+
+    let status = try tool.json("status")
+    #expect(status["accounts"]?[0]?["username"]?.stringValue == Tool.alice)
+    #expect(status["accounts"]?[0]?["renews"] == .bool(true))
+    #expect(status["accounts"]?[0]?["tokens"]?[0]?["state"] == "valid")
+    #expect(try tool("status").standardOutput.contains("59 min left"))
   }
 
-  @Test func `A named account is proposed to the browser`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn("alice", "--account", LabTool.alice)
-      let query = lab.requests(to: .authorize).first?.query
-      #expect(query?["login_hint"] == LabTool.alice)
-      #expect(query?["prompt"] == nil)
-    }
+  @Test func `A named account is proposed to the browser`() throws {
+    try tool.logIn("alice", "--account", Tool.alice)
+    let query = lab.requests(to: .authorize).first?.query
+    #expect(query?["login_hint"] == Tool.alice)
+    #expect(query?["prompt"] == nil)
   }
 
-  @Test func `An authority on the command line goes before a tenant in the environment`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      lab.configure { $0.authorize = .user(name: "alice") }
-      let authority = lab.authority(LabDirectory.contoso)
-      let result = try tool(
-        "login", "--authority", authority, with: ["LLAVERO_TENANT": LabDirectory.fabrikam])
-      #expect(result.status == 0, "\(result.standardError)")
-      #expect(lab.requests(to: .authorize).first?.path.contains(LabDirectory.contoso) == true)
-      _ = try tool("login", with: ["LLAVERO_TENANT": LabDirectory.contoso])
-      #expect(lab.requests(to: .authorize).last?.path.contains(LabDirectory.contoso) == true)
-    }
+  @Test func `An authority on the command line goes before a tenant in the environment`() throws {
+    let authority = lab.authority(LabDirectory.contoso)
+    try tool("login", "--authority", authority, with: ["LLAVERO_TENANT": LabDirectory.fabrikam]).exits(0)
+    #expect(lab.requests(to: .authorize).first?.path.contains(LabDirectory.contoso) == true)
+    _ = try tool("login", with: ["LLAVERO_TENANT": LabDirectory.contoso])
+    #expect(lab.requests(to: .authorize).last?.path.contains(LabDirectory.contoso) == true)
   }
 
-  @Test func `A person signs in by a device code`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      let result = try tool.onDevice(["login", "--device-code", "--scope", "Mail.Read"])
-      #expect(result.status == 0)
-      #expect(result.standardOutput == "Signed in as alice@contoso.test, for Mail.Read openid profile.\n")
-      #expect(result.standardError.contains("enter the code"))
-      #expect(!result.standardError.contains("no display"))
-    }
+  @Test func `A person signs in by a device code`() throws {
+    let result = try tool.onDevice(["login", "--device-code", "--scope", "Mail.Read"])
+    #expect(result.status == 0)
+    #expect(result.standardOutput == "Signed in as alice@contoso.test, for Mail.Read openid profile.\n")
+    #expect(result.standardError.contains("enter the code"))
+    #expect(!result.standardError.contains("no display"))
   }
 
-  @Test func `A sign-in that is declined is cancelled`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      let device = try tool.onDevice(["login", "--device-code"]) { try $0.declineDevice() }
-      #expect(device.status == 5)
-      #expect(device.standardOutput.isEmpty)
-      lab.configure { $0.authorize = .deny }
-      #expect(try tool("login").status == 5)
-      #expect(try tool("status").status == 3)
-    }
+  @Test func `A sign-in that is declined is cancelled`() throws {
+    let device = try tool.onDevice(["login", "--device-code"]) { try $0.declineDevice() }
+    #expect(device.status == 5)
+    #expect(device.standardOutput.isEmpty)
+    lab.configure { $0.authorize = .deny }
+    #expect(try tool("login").status == 5)
+    #expect(try tool("status").status == 3)
   }
 
-  @Test func `Signing out forgets the account, and signing out twice is no error`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      try tool.logIn("bob")
-      let ambiguous = try tool("logout")
-      #expect(ambiguous.status == 2)
-      #expect(ambiguous.standardError.contains("bob@contoso.test"))
-      #expect(
-        try tool("logout", "--account", "ALICE@contoso.test").standardOutput
-          == "Signed out alice@contoso.test.\n")
-      #expect(try tool("token", "--account", LabTool.alice).status == 3)
-      #expect(try tool.json("logout")["signed_out"]?.strings("username") == ["bob@contoso.test"])
-      #expect(try tool.json("logout")["signed_out"] == .array([]))
-      #expect(try tool("logout").standardError == "Nobody is signed in.\n")
-      #expect(lab.requests(to: .logout).isEmpty)
-    }
+  @Test func `Signing out forgets the account, and signing out twice is no error`() throws {
+    try tool.logIn()
+    try tool.logIn("bob")
+    try tool("logout").exits(2, saying: "bob@contoso.test")
+    #expect(
+      try tool("logout", "--account", "ALICE@contoso.test").standardOutput
+        == "Signed out alice@contoso.test.\n")
+    #expect(try tool("token", "--account", Tool.alice).status == 3)
+    #expect(try tool.json("logout")["signed_out"]?.strings("username") == ["bob@contoso.test"])
+    #expect(try tool.json("logout")["signed_out"] == .array([]))
+    #expect(try tool("logout").standardError == "Nobody is signed in.\n")
+    #expect(lab.requests(to: .logout).isEmpty)
   }
 
   @Test func `A user name need not be like a mail address`() throws {
@@ -103,68 +86,53 @@ struct SignInTests {
     #expect(result.standardOutput == "Signed out \(name).\n", "\(result.standardError)")
   }
 
-  @Test func `Signing out of the browser too opens its page`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      try tool.logIn("bob")
-      let result = try tool("logout", "--all", "--browser")
-      #expect(result.status == 0, "\(result.standardError)")
-      #expect(lab.requests(to: .logout).count == 2)
-      #expect(try tool("status").status == 3)
-    }
+  @Test func `Signing out of the browser too opens its page`() throws {
+    try tool.logIn()
+    try tool.logIn("bob")
+    try tool("logout", "--all", "--browser").exits(0)
+    #expect(lab.requests(to: .logout).count == 2)
+    #expect(try tool("status").status == 3)
   }
 
   @Test(arguments: [[], ["--json"]])
   func `Where no browser starts every account is signed out all the same, and that is said`(json: [String])
-    async throws
+    throws
   {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      try tool.logIn()
-      try tool.logIn("bob")
-      let result = try tool.run(
-        ["logout", "--all", "--browser"] + json,
-        with: ["BROWSER": "/bin/false", "DISPLAY": nil, "WAYLAND_DISPLAY": nil])
-      #expect(result.status == 1, "\(result)")
-      for name in [LabTool.alice, "bob@contoso.test"] {
-        #expect(result.standardOutput.contains(name), "\(result)")
-      }
-      #expect(result.standardError.contains("browser"))
-      #expect(try tool("status").status == 3)
-      #expect(result.standardError.contains(#""error""#) != json.isEmpty, "\(result)")
+    try tool.logIn()
+    try tool.logIn("bob")
+    let result = try tool.run(
+      ["logout", "--all", "--browser"] + json,
+      with: ["BROWSER": "/bin/false", "DISPLAY": nil, "WAYLAND_DISPLAY": nil]
+    ).exits(1)
+    for name in [Tool.alice, "bob@contoso.test"] {
+      #expect(result.standardOutput.contains(name), "\(result)")
     }
+    #expect(result.standardError.contains("browser"))
+    #expect(try tool("status").status == 3)
+    #expect(result.standardError.contains(#""error""#) != json.isEmpty, "\(result)")
   }
 
-  @Test func `A locked keyring is told of before anybody signs in`() async throws {
-    try await withLab { lab in
-      let keyring = try PrivateKeyring()
-      let tool = try LabTool(lab, on: keyring)
-      try keyring.lockCollection()
-      for command in ["login", "logout", "token", "status"] { #expect(try tool(command).status == 3) }
-      #expect(lab.log.isEmpty)
-    }
+  @Test func `A locked keyring is told of before anybody signs in`() throws {
+    let keyring = try PrivateKeyring()
+    let tool = try Tool.atLab(on: keyring)
+    try keyring.lockCollection()
+    for command in ["login", "logout", "token", "status"] { #expect(try tool(command).status == 3) }
+    #expect(lab.log.isEmpty)
   }
 
-  @Test func `A file store that could keep nothing is told of before anybody signs in`() async throws {
-    try await withLab { lab in
-      let tool = try LabTool(lab)
-      let files = try TemporaryDirectory()
-      lab.configure { $0.authorize = .user(name: "alice") }
-      let store: [String: String?] = ["LLAVERO_STORE": "file", "XDG_DATA_HOME": files.path]
-      func login(_ key: String) throws -> Child.Result {
-        try tool("login", "--json", with: store.merging(["LLAVERO_KEY": key]) { $1 })
-      }
-      let missing = try login("file:\(files.path)/none")
-      #expect(missing.status == 1)
-      #expect(missing.standardError.contains("There is no key file"))
-      #expect(lab.log.isEmpty)
-      chmod(try files.file("key", String(repeating: "k", count: 32)), 0o600)
-      #expect(try login("file:\(files.path)/key").status == 0)
-      lab.clearLog()
-      chmod(try files.file("other", String(repeating: "x", count: 32)), 0o600)
-      #expect(try login("file:\(files.path)/other").status == 1)
-      #expect(lab.log.isEmpty)
+  @Test func `A file store that could keep nothing is told of before anybody signs in`() throws {
+    let files = try TemporaryDirectory()
+    let store: [String: String?] = ["LLAVERO_STORE": "file", "XDG_DATA_HOME": files.path]
+    func login(_ key: String) throws -> Child.Result {
+      try tool("login", "--json", with: store.merging(["LLAVERO_KEY": key]) { $1 })
     }
+    try login("file:\(files.path)/none").exits(1, saying: "There is no key file")
+    #expect(lab.log.isEmpty)
+    _ = try files.keyFile()
+    #expect(try login("file:\(files.path)/key").status == 0)
+    lab.clearLog()
+    _ = try files.keyFile("other", of: "x")
+    #expect(try login("file:\(files.path)/other").status == 1)
+    #expect(lab.log.isEmpty)
   }
 }

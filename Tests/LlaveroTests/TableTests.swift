@@ -51,10 +51,9 @@ struct TableTests {
 
   @Test func `Colours are for terminals that want them`() throws {
     #expect(try tool.onTerminal("list").text.contains("\u{1B}[1mID"))
-    #expect(try tool.onTerminal("list", environment: ["NO_COLOR": ""]).text.contains("\u{1B}["))
+    #expect(try tool.onTerminal("list", with: ["NO_COLOR": ""]).text.contains("\u{1B}["))
     for environment in [["NO_COLOR": "1"], ["TERM": "dumb"]] {
-      let screening = try tool.onTerminal("list", environment: environment)
-      #expect(screening.status == 0)
+      let screening = try tool.onTerminal("list", with: environment).exits(0)
       #expect(!screening.text.contains("\u{1B}"))
     }
   }

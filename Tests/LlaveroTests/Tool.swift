@@ -10,10 +10,13 @@ import TokenCache
 struct Tool: Sendable {
   let keyring: PrivateKeyring
   let group = "test.g\(UInt64.random(in: 0 ... .max))"
+  /// What each run has in its environment besides the keyring's. Here and in changes `nil` takes a variable away.
+  var settings: [String: String?] = [:]
 
   /// Uses a keyring that tests share unless the test does something to it.
-  init(on keyring: PrivateKeyring? = nil) throws {
+  init(on keyring: PrivateKeyring? = nil, settings: [String: String?] = [:]) throws {
     self.keyring = try keyring ?? Self.sharedKeyring()
+    self.settings = settings
   }
 
   /// One of eight, the same for all tests of a file: the more a keyring has, the more each change to it costs.
@@ -35,35 +38,44 @@ struct Tool: Sendable {
   }()
 
   func run(
-    _ arguments: [String], input: String = "", environment: [String: String?] = [:]
+    _ arguments: [String], input: String = "", with changes: [String: String?] = [:]
   ) throws -> Child.Result {
-    try Child.run(Self.path, arguments, environment: self.environment(with: environment), input: input)
+    try Child.run(Self.path, arguments, environment: environment(with: changes), input: input)
   }
 
   /// Runs a command in the tool's group.
-  func callAsFunction(_ arguments: String..., input: String = "") throws -> Child.Result {
-    try run(inGroup(arguments), input: input)
+  func callAsFunction(
+    _ arguments: String..., input: String = "", with changes: [String: String?] = [:]
+  ) throws -> Child.Result {
+    try self(arguments, input: input, with: changes)
+  }
+
+  func callAsFunction(
+    _ arguments: [String], input: String = "", with changes: [String: String?] = [:]
+  ) throws -> Child.Result {
+    try run(inGroup(arguments), input: input, with: changes)
   }
 
   /// Runs a command in the tool's group that is to succeed, and decodes what it prints.
-  func json(_ arguments: String..., input: String = "") throws -> JSONValue {
-    let result = try run(inGroup(arguments + ["--json"]), input: input)
-    #expect(result.status == 0, "\(result.standardError)")
-    #expect(result.standardError.isEmpty)
-    return try JSONValue(text: result.standardOutput)
+  func json(
+    _ arguments: String..., input: String = "", with changes: [String: String?] = [:]
+  ) throws -> JSONValue {
+    let result = try self(arguments + ["--json"], input: input, with: changes).exits(0)
+    #expect(result.standardError.isEmpty, "\(result.standardError)")
+    return try result.json
   }
 
   /// Fills the group.
-  func load(_ cache: String) throws {
-    let result = try self("import", "-", input: cache)
+  func load(_ cache: String = Sample.cache, with changes: [String: String?] = [:]) throws {
+    let result = try self("import", "-", input: cache, with: changes)
     try #require(result.status == 0, "\(result.standardError)")
   }
 
   /// Everything in the group.
-  func exported() throws -> JSONValue {
-    let result = try self("export")
+  func exported(with changes: [String: String?] = [:]) throws -> JSONValue {
+    let result = try self("export", with: changes)
     try #require(result.status == 0, "\(result.standardError)")
-    return try JSONValue(text: result.standardOutput)
+    return try result.json
   }
 
   /// Puts an item into the group behind the tool's back.
@@ -93,7 +105,8 @@ struct Tool: Sendable {
       .map { $0.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }.sorted()
   }
 
-  func environment(with changes: [String: String?]) -> [String: String] {
+  func environment(with changes: [String: String?] = [:]) -> [String: String] {
+    let changes = settings.merging(changes) { $1 }
     // Milliseconds; a test that is about a silent broker names less.
     let defaults: [String: String?] = ["TERM": "xterm", "LLAVERO_TEST_BROKER_LIMIT": "600000"]
     return keyring.environment.merging(defaults.merging(changes) { $1 }.compactMapValues { $0 }) { $1 }
@@ -101,7 +114,61 @@ struct Tool: Sendable {
   }
 
   func inGroup(_ arguments: [String]) -> [String] {
-    arguments.first == "groups" ? arguments : arguments + ["--group", group]
+    let isNamed =
+      (settings["LLAVERO_GROUP"] ?? nil) != nil || ["groups", "sources"].contains(arguments.first)
+    return isNamed ? arguments : arguments + ["--group", group]
+  }
+}
+
+extension Child {
+  /// Runs a program that needs nothing but `PATH`.
+  static func run(_ program: String, _ arguments: [String]) throws -> Result {
+    try run(program, arguments, environment: ["PATH": "/usr/bin:/bin"])
+  }
+}
+
+extension Child.Result {
+  /// Expects an exit code, words on standard error, and the code of the error that a command prints with `--json`.
+  @discardableResult
+  func exits(
+    _ status: Int32, saying words: String..., code: String? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) -> Self {
+    #expect(self.status == status, "\(standardError)", sourceLocation: sourceLocation)
+    for text in words {
+      #expect(standardError.contains(text), "\(standardError)", sourceLocation: sourceLocation)
+    }
+    if let code {
+      let actual = try? error?["code"]?.stringValue
+      #expect(actual == code, "\(standardError)", sourceLocation: sourceLocation)
+    }
+    return self
+  }
+
+  /// What a command printed with `--json`.
+  var json: JSONValue { get throws { try JSONValue(text: standardOutput) } }
+
+  /// The error that it printed so.
+  var error: JSONValue? { get throws { try JSONValue(text: standardError)["error"] } }
+}
+
+/// Who may do what with a file.
+func mode(of path: String) -> mode_t? {
+  var status = stat()
+  return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+}
+
+extension String {
+  /// The words of a command.
+  var words: [String] { split(separator: " ").map(String.init) }
+}
+
+extension TemporaryDirectory {
+  /// Makes a file with a key for a store, and returns its path.
+  func keyFile(_ name: String = "key", of letter: Character = "k") throws -> String {
+    let path = try file(name, String(repeating: letter, count: 32))
+    chmod(path, 0o600)
+    return path
   }
 }
 

@@ -16,7 +16,7 @@ struct UnreadablePartTests {
   }
 
   private func run(_ arguments: String...) throws -> Child.Result {
-    try tool.run(tool.inGroup(arguments) + ["--client", Sample.mail])
+    try tool(arguments + ["--client", Sample.mail])
   }
 
   private let alices = Sample.cache([
@@ -36,23 +36,18 @@ struct UnreadablePartTests {
   {
     try await damage(Sample.alice)
     let arguments = tool.inGroup(command) + ["--client", Sample.mail]
-    let text = try tool.run(arguments)
-    #expect(text.status == 1)
-    #expect(text.standardError.contains("clear --damaged"), "\(text.standardError)")
+    let text = try tool.run(arguments).exits(1, saying: "clear --damaged")
     #expect(!text.standardError.contains("signed"))
-    let json = try tool.run(arguments + ["--json"])
-    #expect(json.status == 1)
-    #expect(try JSONValue(text: json.standardError)["error"]?["code"] == "damaged")
+    try tool.run(arguments + ["--json"]).exits(1, code: "damaged")
   }
 
   @Test func `Who can be read is shown, with what cannot be`() async throws {
     try tool.load(alices)
     try await damage(Sample.bob)
-    let text = try run("status")
-    #expect(text.status == 0)
+    let text = try run("status").exits(0)
     #expect(text.standardOutput.contains("alice@contoso.example"))
     #expect(text.standardError.contains("clear --damaged"))
-    let json = try JSONValue(text: try run("status", "--json").standardOutput)
+    let json = try run("status", "--json").json
     #expect(json["problems"]?.strings("kind") == ["damaged"])
     #expect(json["accounts"]?.strings("username") == ["alice@contoso.example"])
   }
@@ -61,8 +56,7 @@ struct UnreadablePartTests {
     try tool.load(alices)
     try await damage(Sample.bob)
     for command in ["token", "logout", "login"] {
-      let result = try run(command)
-      #expect(result.status == 1, "\(command)")
+      let result = try run(command).exits(1)
       #expect(result.standardOutput.isEmpty)
       #expect(result.standardError.contains("clear --damaged"))
     }

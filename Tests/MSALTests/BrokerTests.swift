@@ -50,12 +50,10 @@ extension ApplicationTests {
       let application = try application(broker, entra)
       #expect(application.isCompatibleAADBrokerAvailable)
       #expect(try application.allAccounts().isEmpty)
-      let account = try #require(
-        await application.accountsFromDevice(for: MSALAccountEnumerationParameters()).first)
+      let account = try await application.accountOfDevice()
       #expect(account.username == "alice@contoso.test")
       #expect(account.isSSOAccount)
-      let result = try await application.acquireTokenSilent(
-        with: MSALSilentTokenParameters(scopes: ["user.read"], account: account))
+      let result = try await application.silent(account)
       #expect(result.account.identifier == account.identifier)
       #expect(try application.allAccounts().map(\.isSSOAccount) == [true])
       // What the token says of the device is all there is.
@@ -69,18 +67,12 @@ extension ApplicationTests {
       let broker = try StandInBroker(.java, orders: #"{"do":{"acquireTokenSilently":"interaction"}}"#)
       defer { broker.kill() }
       let application = try application(broker)
-      let account = try #require(
-        await application.accountsFromDevice(for: MSALAccountEnumerationParameters()).first)
-      do {
-        try await application.acquireTokenSilent(
-          with: MSALSilentTokenParameters(scopes: ["user.read"], account: account))
-        Issue.record("No error.")
-      } catch let error as NSError {
-        #expect(error.domain == MSALErrorDomain && error.code == MSALError.interactionRequired.rawValue)
-        #expect(error.userInfo[MSALBrokerVersionKey] as? String == "2.0.1")
-        #expect(error.userInfo[MSALSTSErrorCodesKey] as? [Int] == [50078])
-        #expect(error.userInfo[MSALOAuthSubErrorKey] as? String == "basic_action")
-      }
+      let account = try await application.accountOfDevice()
+      let error = try await failure { try await application.silent(account) }
+      #expect(error.domain == MSALErrorDomain && error.code == MSALError.interactionRequired.rawValue)
+      #expect(error.userInfo[MSALBrokerVersionKey] as? String == "2.0.1")
+      #expect(error.userInfo[MSALSTSErrorCodesKey] as? [Int] == [50078])
+      #expect(error.userInfo[MSALOAuthSubErrorKey] as? String == "basic_action")
     }
 
     @Test func `Without a broker there is none, and nothing is known of the device`() async throws {
@@ -152,15 +144,9 @@ extension ApplicationTests {
       let account = try await application.signIn().account
       let parameters = MSALSilentTokenParameters(scopes: ["mail.read"], account: account)
       parameters.allowUsingLocalCachedRtWhenSsoExtFailed = false
-      do {
-        try await application.acquireTokenSilent(with: parameters)
-        Issue.record("No error.")
-      } catch let error as NSError {
-        #expect(error.code == MSALError.internal.rawValue)
-        #expect(
-          error.userInfo[MSALInternalErrorCodeKey] as? Int
-            == MSALInternalError.internalErrorBrokerUnknown.rawValue)
-      }
+      let error = try await failure { try await application.acquireTokenSilent(with: parameters) }
+      #expect(error.code == MSALError.internal.rawValue)
+      #expect(error.internalCode == MSALInternalError.internalErrorBrokerUnknown.rawValue)
       parameters.allowUsingLocalCachedRtWhenSsoExtFailed = true
       try await application.acquireTokenSilent(with: parameters)
     }

@@ -7,18 +7,18 @@ import TokenCache
 extension ApplicationTests {
   /// Where completion blocks are called, and how a sign-in that belongs to no application is reached.
   struct CallbackTests {
-    let entra = FakeEntra()
+    private let entra = FakeEntra()
+    private let application: MSALPublicClientApplication
     private let key = DispatchSpecificKey<Bool>()
     private let queue = DispatchQueue(label: "test")
 
-    init() {
+    init() throws {
+      application = try .test(entra)
       queue.setSpecific(key: key, value: true)
     }
 
     @Test func `Sign in and sign out answer on the main queue`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
-      let parameters = MSALInteractiveTokenParameters(
-        scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
+      let parameters = MSALInteractiveTokenParameters.userRead()
       let account = await withCheckedContinuation { continuation in
         application.acquireToken(with: parameters) { result, _ in
           dispatchPrecondition(condition: .onQueue(.main))
@@ -36,9 +36,7 @@ extension ApplicationTests {
     }
 
     @Test func `The queue of the parameters is used`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
-      let parameters = MSALInteractiveTokenParameters(
-        scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
+      let parameters = MSALInteractiveTokenParameters.userRead()
       parameters.completionBlockQueue = queue
       await withCheckedContinuation { continuation in
         application.acquireToken(with: parameters) { _, _ in
@@ -58,7 +56,6 @@ extension ApplicationTests {
     }
 
     @Test func `Without a queue, what needs no broker calls back before it returns`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
       _ = try await application.signIn()
       let called = Mutex<[String]>([])
       let note = { @Sendable (text: String?, error: (any Error)?) in
@@ -102,7 +99,6 @@ extension ApplicationTests {
     }
 
     @Test func `A refused request answers by the block`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
       let parameters = MSALDeviceCodeTokenParameters(scopes: []) { _ in }
       await withCheckedContinuation { continuation in
         application.acquireToken(with: parameters) { result, error in
@@ -115,16 +111,11 @@ extension ApplicationTests {
     @Test func `The waiting sign-in can be cancelled by its class`() async throws {
       #expect(!MSALPublicClientApplication.cancelCurrentWebAuthSession())
       entra.mood = .silent
-      let application = try MSALPublicClientApplication.test(entra)
       let task = Task { try await application.signIn() }
       _ = try await entra.nextPage()
       #expect(MSALPublicClientApplication.cancelCurrentWebAuthSession())
-      do {
-        _ = try await task.value
-        Issue.record("It was cancelled.")
-      } catch let error as NSError {
-        #expect(error.domain == MSALErrorDomain && error.code == MSALError.userCanceled.rawValue)
-      }
+      let error = try await failure { try await task.value }
+      #expect(error.domain == MSALErrorDomain && error.code == MSALError.userCanceled.rawValue)
     }
 
     @Test func `An answer to a scheme of its own completes the sign-in`() async throws {
@@ -143,7 +134,6 @@ extension ApplicationTests {
     }
 
     @Test func `Blocking calls from every thread of the pool come to an end`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
       _ = try await application.signIn()
       try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<64 { group.addTask { try application.allAccounts().count } }
@@ -159,7 +149,6 @@ extension ApplicationTests {
         messages.continuation.yield((level, message ?? "", containsPII))
         if message == "the end" { messages.continuation.finish() }
       }
-      let application = try MSALPublicClientApplication.test(entra)
       _ = try await application.signIn()
       config.log(.verbose, "the end", containsPII: false)
       var heard = 0

@@ -20,8 +20,7 @@ extension ApplicationTests {
     }
 
     @Test func `Parameters`() {
-      let interactive = MSALInteractiveTokenParameters(
-        scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
+      let interactive = MSALInteractiveTokenParameters.userRead()
       #expect(interactive.promptType == .promptIfNecessary)
       #expect(interactive.preferredAuthMethod == .none)
       #expect(interactive.completionBlockQueue == nil && interactive.authenticationScheme == nil)
@@ -76,15 +75,9 @@ extension ApplicationTests {
     @Test func `Linux is an ordinary device`() async throws {
       let application = try MSALPublicClientApplication.test(FakeEntra())
       #expect(try await application.deviceInformation(with: nil).deviceMode == .default)
-      do {
-        try await application.wpjMetaDataDevice(with: nil, forTenantId: nil)
-        Issue.record("There is no registration.")
-      } catch let error as NSError {
-        #expect(error.domain == MSALErrorDomain)
-        #expect(
-          error.userInfo[MSALInternalErrorCodeKey] as? Int
-            == MSALInternalError.internalBrokerNotAvailable.rawValue)
-      }
+      let error = try await failure { try await application.wpjMetaDataDevice(with: nil, forTenantId: nil) }
+      #expect(error.domain == MSALErrorDomain)
+      #expect(error.internalCode == MSALInternalError.internalBrokerNotAvailable.rawValue)
     }
   }
 }

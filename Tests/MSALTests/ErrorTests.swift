@@ -64,7 +64,7 @@ struct ErrorTests {
   ])
   func `Internal codes`(code: IdentityError.Code, internalCode: Int) {
     let error = NSError(IdentityError(code, "A test."))
-    #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == internalCode)
+    #expect(error.internalCode == internalCode)
   }
 
   @Test func `A network that is down shows in its own domain`() {
@@ -100,24 +100,20 @@ struct ErrorTests {
   @Test func `Requests that make no sense are refused`() async throws {
     let application = try MSALPublicClientApplication(clientId: "11111111-2222-4333-8444-555555555555")
     for scopes in [[], [" "], ["user.read", "OpenID"], ["11111111-2222-4333-8444-555555555555"]] {
-      await expectInvalid(application, MSALDeviceCodeTokenParameters(scopes: scopes) { _ in })
+      try await expectInvalid(application, MSALDeviceCodeTokenParameters(scopes: scopes) { _ in })
     }
     let pop = MSALDeviceCodeTokenParameters(scopes: ["user.read"]) { _ in }
     pop.authenticationScheme = MSALAuthenticationSchemePop(
       httpMethod: .GET, request: URL(string: "https://graph.microsoft.com")!, nonce: nil,
       additionalParameters: nil)
-    await expectInvalid(application, pop)
+    try await expectInvalid(application, pop)
 
     let account = MSALAccount(
       Account(homeAccountID: "uid.utid", username: nil, environment: "", tenantProfiles: []))
     let silent = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
     silent.account = nil
-    do {
-      try await application.acquireTokenSilent(with: silent)
-      Issue.record("There is no account.")
-    } catch let error as NSError {
-      #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == -42106)
-    }
+    let error = try await failure { try await application.acquireTokenSilent(with: silent) }
+    #expect(error.internalCode == -42106)
   }
 
   @Test func `A result without a token has no authorization header`() {
@@ -144,20 +140,16 @@ struct ErrorTests {
       _ = try work()
       return nil
     } catch let error as NSError {
-      return error.domain == MSALErrorDomain ? error.userInfo[MSALInternalErrorCodeKey] as? Int : nil
+      return error.domain == MSALErrorDomain ? error.internalCode : nil
     }
   }
 
   private func expectInvalid(
     _ application: MSALPublicClientApplication, _ parameters: MSALDeviceCodeTokenParameters
-  ) async {
-    do {
-      try await application.acquireToken(with: parameters)
-      Issue.record("The request should have been refused.")
-    } catch let error as NSError {
-      #expect(error.code == MSALError.internal.rawValue)
-      #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == -42000)
-    }
+  ) async throws {
+    let error = try await failure { try await application.acquireToken(with: parameters) }
+    #expect(error.code == MSALError.internal.rawValue)
+    #expect(error.internalCode == -42000)
   }
 
   /// Throws an error and catches it as programs for iOS and macOS do. A Swift struct would not be caught.

@@ -28,34 +28,20 @@ extension ApplicationTests {
       let entra = FakeEntra()
       let application = try MSALPublicClientApplication(
         configuration: config, transport: entra, authenticator: entra)
-      let account = try #require(
-        await application.accountsFromDevice(for: MSALAccountEnumerationParameters()).first)
+      let account = try await application.accountOfDevice()
       #expect(account.username == "alice@contoso.test" && !account.isSSOAccount)
-      let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
-      let result = try await application.acquireTokenSilent(with: parameters)
+      let result = try await application.silent(account)
       #expect(result.accessToken == "lent-token" && result.account.identifier == account.identifier)
       #expect(try application.allAccounts().isEmpty)
       #expect(server.requests.count == 3)
-      do {
-        try await application.acquireToken(
-          with: MSALInteractiveTokenParameters(
-            scopes: ["user.read"], webviewParameters: MSALWebviewParameters()))
-        Issue.record("No error.")
-      } catch let error as NSError {
-        #expect(error.code == MSALError.interactionRequired.rawValue)
-      }
+      let refusal = try await failure { try await application.signIn() }
+      #expect(refusal.code == MSALError.interactionRequired.rawValue)
       config.tokenBroker = LoanBroker(
         transport: try SoupHTTPTransport(unixSocket: directory.path + "/nobody.sock"))
       let alone = try MSALPublicClientApplication(
         configuration: config, transport: entra, authenticator: entra)
-      do {
-        try await alone.accountsFromDevice(for: MSALAccountEnumerationParameters())
-        Issue.record("No error.")
-      } catch let error as NSError {
-        #expect(
-          error.userInfo[MSALInternalErrorCodeKey] as? Int
-            == MSALInternalError.internalBrokerNotAvailable.rawValue)
-      }
+      let error = try await failure { try await alone.accountOfDevice() }
+      #expect(error.internalCode == MSALInternalError.internalBrokerNotAvailable.rawValue)
     }
   }
 }

@@ -20,8 +20,11 @@ extension ApplicationTests {
 
     private static let key = DispatchSpecificKey<Bool>()
 
-    let entra = FakeEntra()
+    private let entra = FakeEntra()
+    private let application: MSALPublicClientApplication
     private let heard = AsyncStream<Heard>.makeStream()
+
+    init() throws { application = try .test(entra) }
 
     @Test func `Names are those of Apple's systems`() {
       #expect(
@@ -34,7 +37,7 @@ extension ApplicationTests {
     @Test func `A sign-in starts, finishes and completes`() async throws {
       let tokens = await observe()
       defer { tokens.forEach(NotificationCenter.default.removeObserver) }
-      _ = try await MSALPublicClientApplication.test(entra).signIn()
+      _ = try await application.signIn()
       let page = "https://login.microsoftonline.com/common/oauth2/v2.0/authorize"
       let redirect = "http://localhost:8080"
       #expect(
@@ -46,12 +49,10 @@ extension ApplicationTests {
     }
 
     @Test func `A browser that is closed fails, and a silent request says nothing`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
       let account = try await application.signIn().account
       let tokens = await observe()
       defer { tokens.forEach(NotificationCenter.default.removeObserver) }
-      let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
-      try await application.acquireTokenSilent(with: parameters)
+      try await application.silent(account)
       entra.mood = .closed
       await #expect(throws: NSError.self) { try await application.signIn() }
       let heard = await hear()
@@ -61,13 +62,11 @@ extension ApplicationTests {
     }
 
     @Test func `The error of a failure is the one with which the request ends`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
       let account = try await application.signIn().account
       let tokens = await observe()
       defer { tokens.forEach(NotificationCenter.default.removeObserver) }
       entra.mood = .closed
-      let parameters = MSALInteractiveTokenParameters(
-        scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
+      let parameters = MSALInteractiveTokenParameters.userRead()
       parameters.account = account
       let error = await #expect(throws: NSError.self) {
         try await application.acquireToken(with: parameters)

@@ -36,9 +36,7 @@ struct OwnSchemeTests {
     let config = MSALPublicClientApplicationConfig(
       clientId: FakeEntra.clientID, redirectUri: redirectURI, authority: nil)
     let error = #expect(throws: NSError.self) { try MSALPublicClientApplication(configuration: config) }
-    #expect(
-      error?.userInfo[MSALInternalErrorCodeKey] as? Int
-        == MSALInternalError.internalErrorInvalidRedirectURI.rawValue)
+    #expect(error?.internalCode == MSALInternalError.internalErrorInvalidRedirectURI.rawValue)
   }
 
   @Test func `A scheme that does not lead here is the error of MSAL, at once`() async {
@@ -54,8 +52,7 @@ struct OwnSchemeTests {
         exit(1)
       } catch let error as NSError {
         guard error.domain == MSALErrorDomain, error.code == MSALError.internal.rawValue,
-          error.userInfo[MSALInternalErrorCodeKey] as? Int
-            == MSALInternalError.internalErrorRedirectSchemeNotRegistered.rawValue,
+          error.internalCode == MSALInternalError.internalErrorRedirectSchemeNotRegistered.rawValue,
           error.localizedRecoverySuggestion?.contains("llavero scheme install msauth.org.example.mail /")
             ?? false
         else {

@@ -29,22 +29,11 @@ struct RawValueTests {
   }
 
   @Test func `Log level`() {
-    check([
-      MSALLogLevel.nothing: 0,
-      .error: 1,
-      .warning: 2,
-      .info: 3,
-      .verbose: 4,
-    ])
+    check([MSALLogLevel.nothing: 0, .error: 1, .warning: 2, .info: 3, .verbose: 4])
   }
 
   @Test func `Webview type`() {
-    check([
-      MSALWebviewType.default: 0,
-      .authenticationSession: 1,
-      .safariViewController: 2,
-      .wkWebView: 3,
-    ])
+    check([MSALWebviewType.default: 0, .authenticationSession: 1, .safariViewController: 2, .wkWebView: 3])
   }
 
   @Test func `Brokered availability`() {
@@ -52,13 +41,7 @@ struct RawValueTests {
   }
 
   @Test func `Prompt type`() {
-    check([
-      MSALPromptType.selectAccount: 0,
-      .login: 1,
-      .consent: 2,
-      .create: 3,
-      .promptIfNecessary: 4,
-    ])
+    check([MSALPromptType.selectAccount: 0, .login: 1, .consent: 2, .create: 3, .promptIfNecessary: 4])
   }
 
   @Test func `Device mode`() {
@@ -79,12 +62,7 @@ struct RawValueTests {
   }
 
   @Test func `Xpc mode`() {
-    check([
-      MSALXpcMode.disabled: 0,
-      .ssoExtCompanion: 1,
-      .ssoExtBackup: 2,
-      .primary: 3,
-    ])
+    check([MSALXpcMode.disabled: 0, .ssoExtCompanion: 1, .ssoExtBackup: 2, .primary: 3])
   }
 
   @Test func `Auth scheme`() {
@@ -195,11 +173,7 @@ struct RawValueTests {
   }
 
   @Test func `Log masking level`() {
-    check([
-      MSALLogMaskingLevel.settingsMaskAllPII: 0,
-      .settingsMaskEUIIOnly: 1,
-      .settingsMaskSecretsOnly: 2,
-    ])
+    check([MSALLogMaskingLevel.settingsMaskAllPII: 0, .settingsMaskEUIIOnly: 1, .settingsMaskSecretsOnly: 2])
   }
 
   @Test func `Legacy shared account mode`() {

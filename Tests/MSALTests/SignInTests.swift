@@ -9,10 +9,12 @@ import TokenCache
 extension ApplicationTests {
   /// What an application gets from a whole sign-in.
   struct SignInTests {
-    let entra = FakeEntra()
+    private let entra = FakeEntra()
+    private let application: MSALPublicClientApplication
+
+    init() throws { application = try .test(entra) }
 
     @Test func `A result says whose the token is`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
       let result = try await application.signIn()
       #expect(result.accessToken == "made-up-access-token")
       #expect(result.authorizationHeader == "Bearer made-up-access-token")
@@ -34,7 +36,6 @@ extension ApplicationTests {
     }
 
     @Test func `A signed in account is found and needs no further sign-in`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
       let result = try await application.signIn()
       let account = try #require(try application.allAccounts().first)
       #expect(account == result.account && account.hash == result.account.hash)
@@ -46,21 +47,15 @@ extension ApplicationTests {
       #expect(try await application.accountsFromDevice(for: MSALAccountEnumerationParameters()) == [account])
 
       entra.mood = .offline
-      let silent = try await application.acquireTokenSilent(
-        with: MSALSilentTokenParameters(scopes: ["user.read"], account: account))
+      let silent = try await application.silent(account)
       #expect(silent.accessToken == result.accessToken)
     }
 
-    @Test func `An unknown account is an error that says so`() throws {
-      let application = try MSALPublicClientApplication.test(entra)
-      do {
-        _ = try application.account(forIdentifier: "uid.utid")
-        Issue.record("There is no such account.")
-      } catch let error as NSError {
-        #expect(error.domain == MSALErrorDomain)
-        #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == -42106)
-        #expect(error.localizedDescription.contains("No account"))
-      }
+    @Test func `An unknown account is an error that says so`() async throws {
+      let error = try await failure { try application.account(forIdentifier: "uid.utid") }
+      #expect(error.domain == MSALErrorDomain)
+      #expect(error.internalCode == -42106)
+      #expect(error.localizedDescription.contains("No account"))
     }
 
     @Test func `Parameters reach the server`() async throws {
@@ -70,8 +65,7 @@ extension ApplicationTests {
         $0.nestedAuthBrokerClientId = "host"
         $0.nestedAuthBrokerRedirectUri = "msauth.com.example.host://auth"
       }
-      let parameters = MSALInteractiveTokenParameters(
-        scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
+      let parameters = MSALInteractiveTokenParameters.userRead()
       parameters.promptType = .login
       parameters.preferredAuthMethod = .QRPIN
       parameters.loginHint = "alice@contoso.example"
@@ -109,42 +103,26 @@ extension ApplicationTests {
       #expect(try !InteractiveRequest(own).prefersEphemeralSession)
     }
 
-    @Test(.conformance(12))
-    func `What the person refuses is userCanceled`() async throws {
+    @Test(.conformance(12)) func `What the person refuses is userCanceled`() async throws {
       entra.mood = .closed
-      let application = try MSALPublicClientApplication.test(entra)
       #expect(await code { try await application.signIn() } == MSALError.userCanceled.rawValue)
     }
 
     @Test func `A refused silent request needs the person`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
       let account = try await application.signIn().account
       entra.mood = .refuses("invalid_grant")
-      let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
-      parameters.forceRefresh = true
-      do {
-        try await application.acquireTokenSilent(with: parameters)
-        Issue.record("The server refused.")
-      } catch let error as NSError {
-        #expect(error.code == MSALError.interactionRequired.rawValue)
-        #expect(error.userInfo[MSALOAuthErrorKey] as? String == "invalid_grant")
-        #expect(error.userInfo[MSALSTSErrorCodesKey] as? [Int] == [50076])
-      }
+      let error = try await failure { try await application.silent(account, forceRefresh: true) }
+      #expect(error.code == MSALError.interactionRequired.rawValue)
+      #expect(error.userInfo[MSALOAuthErrorKey] as? String == "invalid_grant")
+      #expect(error.userInfo[MSALSTSErrorCodesKey] as? [Int] == [50076])
     }
 
     @Test func `An error about an account says which`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
       let account = try await application.signIn().account
       entra.mood = .refuses("invalid_grant")
-      let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
-      parameters.forceRefresh = true
-      do {
-        try await application.acquireTokenSilent(with: parameters)
-        Issue.record("The server refused.")
-      } catch let error as NSError {
-        #expect(error.userInfo[MSALHomeAccountIdKey] as? String == account.identifier)
-        #expect(error.userInfo[MSALDisplayableUserIdKey] as? String == "alice@contoso.example")
-      }
+      let error = try await failure { try await application.silent(account, forceRefresh: true) }
+      #expect(error.userInfo[MSALHomeAccountIdKey] as? String == account.identifier)
+      #expect(error.userInfo[MSALDisplayableUserIdKey] as? String == "alice@contoso.example")
       let byId = #expect(throws: NSError.self) { try application.account(forIdentifier: "some.body") }
       #expect(byId?.userInfo[MSALHomeAccountIdKey] as? String == "some.body")
       let byName = #expect(throws: NSError.self) {
@@ -153,26 +131,19 @@ extension ApplicationTests {
       #expect(byName?.userInfo[MSALDisplayableUserIdKey] as? String == "bob@contoso.example")
     }
 
-    @Test(.conformance(67))
-    func `Declined scopes come with what was granted`() async throws {
+    @Test(.conformance(67)) func `Declined scopes come with what was granted`() async throws {
       entra.mood = .grants("user.read openid profile")
-      let application = try MSALPublicClientApplication.test(entra)
       let parameters = MSALInteractiveTokenParameters(
         scopes: ["user.read", "mail.read"], webviewParameters: MSALWebviewParameters())
-      do {
-        try await application.acquireToken(with: parameters)
-        Issue.record("A scope was declined.")
-      } catch let error as NSError {
-        #expect(error.code == MSALError.serverDeclinedScopes.rawValue)
-        #expect(error.userInfo[MSALDeclinedScopesKey] as? [String] == ["mail.read"])
-        #expect((error.userInfo[MSALGrantedScopesKey] as? [String])?.contains("user.read") == true)
-        let result = error.userInfo[MSALInvalidResultKey] as? MSALResult
-        #expect(result?.accessToken == "made-up-access-token")
-      }
+      let error = try await failure { try await application.acquireToken(with: parameters) }
+      #expect(error.code == MSALError.serverDeclinedScopes.rawValue)
+      #expect(error.userInfo[MSALDeclinedScopesKey] as? [String] == ["mail.read"])
+      #expect((error.userInfo[MSALGrantedScopesKey] as? [String])?.contains("user.read") == true)
+      let result = error.userInfo[MSALInvalidResultKey] as? MSALResult
+      #expect(result?.accessToken == "made-up-access-token")
     }
 
     @Test func `A device code is shown and redeemed`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
       let shown = Mutex<[String]>([])
       let parameters = MSALDeviceCodeTokenParameters(scopes: ["user.read"]) { code in
         shown.withLock { $0 += [code.userCode, code.message, code.verificationURI.absoluteString] }
@@ -185,7 +156,6 @@ extension ApplicationTests {
 
     @Test func `Cancelling the task ends the sign-in`() async throws {
       entra.mood = .silent
-      let application = try MSALPublicClientApplication.test(entra)
       let task = Task { try await application.signIn() }
       _ = try await entra.nextPage()
       task.cancel()
@@ -193,19 +163,13 @@ extension ApplicationTests {
     }
 
     @Test func `A person who signed out has to sign in again`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
       let account = try await application.signIn().account
       try application.remove(account)
       #expect(try application.allAccounts().isEmpty)
-      let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
-      #expect(
-        await code { try await application.acquireTokenSilent(with: parameters) }
-          == MSALError.interactionRequired.rawValue)
+      #expect(await code { try await application.silent(account) } == MSALError.interactionRequired.rawValue)
     }
 
-    @Test(.conformance(69))
-    func `The browser is signed out on request`() async throws {
-      let application = try MSALPublicClientApplication.test(entra)
+    @Test(.conformance(69)) func `The browser is signed out on request`() async throws {
       let account = try await application.signIn().account
       let parameters = MSALSignoutParameters(webviewParameters: MSALWebviewParameters())
       parameters.signoutFromBrowser = true
@@ -218,57 +182,44 @@ extension ApplicationTests {
           == MSALError.userCanceled.rawValue)
     }
 
-    @Test(.conformance(40))
-    func `Of two accounts neither is the current one`() async throws {
+    @Test(.conformance(40)) func `Of two accounts neither is the current one`() async throws {
       entra.with { $0.people = [.alice, .bob] }
-      let application = try MSALPublicClientApplication.test(entra)
       #expect(try await application.currentAccount(with: nil) == (nil, nil))
       let alice = try await application.signIn().account
       #expect(try await application.currentAccount(with: nil) == (alice, nil))
       let bob = try await application.signIn().account
-      do {
-        try await application.currentAccount(with: nil)
-        Issue.record("Two accounts are signed in.")
-      } catch let error as NSError {
-        #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == -42102)
-      }
+      let error = try await failure { try await application.currentAccount(with: nil) }
+      #expect(error.internalCode == -42102)
       try application.remove(alice)
       #expect(try await application.currentAccount(with: nil) == (bob, alice))
       #expect(try await application.currentAccount(with: nil) == (bob, nil))
     }
 
-    @Test(.conformance(71))
-    func `A failed save is reported with the result in hand`() async throws {
+    @Test(.conformance(71)) func `A failed save is reported with the result in hand`() async throws {
       let application = try MSALPublicClientApplication.test(entra, store: LockedStore())
       let result = try await application.signIn()
       #expect(result.accessToken == "made-up-access-token")
       #expect(result.cacheError?.domain == NSOSStatusErrorDomain)
       #expect(result.cacheError?.code == -25308)
-      do {
-        _ = try application.allAccounts()
-        Issue.record("The store is locked.")
-      } catch let error as NSError {
-        #expect(error.domain == NSOSStatusErrorDomain && error.code == -25308)
-      }
+      let error = try await failure { try application.allAccounts() }
+      #expect(error.domain == NSOSStatusErrorDomain && error.code == -25308)
     }
 
     @Test func `What cannot be read is neither nobody nor the only account`() async throws {
       let application = try MSALPublicClientApplication.test(entra, store: DamagedStore())
-      func expectDamage<T>(_ work: () async throws -> T) async {
-        do {
-          _ = try await work()
-          Issue.record("A part of the store is damaged.")
-        } catch let error as NSError {
-          #expect(error.domain == NSOSStatusErrorDomain && error.code == -26275)
-        }
+      func expectDamage<T>(_ work: () async throws -> T) async throws {
+        let error = try await failure { try await work() }
+        #expect(error.domain == NSOSStatusErrorDomain && error.code == -26275)
       }
-      await expectDamage { try application.allAccounts() }
-      await expectDamage { try application.account(forUsername: "alice@contoso.example") }
-      await expectDamage { try await application.accountsFromDevice(for: MSALAccountEnumerationParameters()) }
-      await expectDamage { try await application.currentAccount(with: nil) }
+      try await expectDamage { try application.allAccounts() }
+      try await expectDamage { try application.account(forUsername: "alice@contoso.example") }
+      try await expectDamage {
+        try await application.accountsFromDevice(for: MSALAccountEnumerationParameters())
+      }
+      try await expectDamage { try await application.currentAccount(with: nil) }
       _ = try await application.signIn()
       #expect(try application.allAccounts().count == 1)
-      await expectDamage { try await application.currentAccount(with: nil) }
+      try await expectDamage { try await application.currentAccount(with: nil) }
     }
 
     private func code<T>(_ work: () async throws -> T) async -> Int? {

@@ -14,7 +14,7 @@ struct VectorTests {
     let error = NSError(specific: specific, "A test.")
     #expect(error.domain == row.string("publicDomain"))
     #expect(error.code == row.fields.number("publicCode"))
-    #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == row.fields.number("internalCode"))
+    #expect(error.internalCode == row.fields.number("internalCode"))
   }
 
   @Test(arguments: VectorFile.rows("aad_authority_cloud_instances"))
@@ -87,7 +87,7 @@ struct VectorTests {
       // What is no JSON has the error of the JSON reader, in a domain of its own.
       #expect(error.domain == expected["domain"]?.stringValue ?? MSALErrorDomain)
       #expect(error.code == expected.number("code"))
-      #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == expected.number("internalCode"))
+      #expect(error.internalCode == expected.number("internalCode"))
       #expect(error.userInfo[MSALErrorDescriptionKey] as? String == description)
     }
   }

@@ -1,13 +1,19 @@
 import EntraLab
 import Foundation
 import HTTPTypes
+import LabSupport
 import MicrosoftGraph
 import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.lab, .timeLimit(.minutes(20)))
 struct BatchTests {
+  private let lab = Lab.current
+  private let test: GraphLab
+
+  init() async throws { test = try await GraphLab() }
+
   private static func get(
     _ id: String, _ path: String = "/me", dependsOn: [String] = []
   ) -> GraphBatchRequest {
@@ -24,133 +30,112 @@ struct BatchTests {
 
   @Test(.conformance(73))
   func `A batch is answered in the order of its requests, each by its own status`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab, scopes: ["User.ReadWrite"])
-      let requests = [
-        Self.get("a", "/me?$select=mail"), Self.get("b", "/users"), Self.get("c", dependsOn: ["b"]),
-        GraphBatchRequest(
-          id: "d", GraphRequest("/me", method: .patch, body: Data(#"{"jobTitle":"Chef"}"#.utf8))),
-        GraphBatchRequest(id: "e", GraphRequest("/me", query: ["$select": "id,mail"]), dependsOn: ["a"]),
-        Self.get("f", "/me/photo/$value"),
-      ]
-      let answers = try await test.graph().batch(requests)
-      #expect(answers.map(\.id) == ["a", "b", "c", "d", "e", "f"])
-      #expect(answers.map(\.status) == [200, 403, 424, 204, 200, 200])
-      #expect(answers[0].body?.objectValue?["mail"] == "alice@contoso.test")
-      #expect(answers[1].error?.code == .forbidden)
-      #expect(answers[1].error?.graphCode == "Authorization_RequestDenied")
-      #expect(answers[1].error?.requestID?.isEmpty == false)
-      #expect(answers[2].error?.graphCode == "FailedDependency")
-      #expect(answers[3].body == nil && answers[3].error == nil)
-      #expect(answers[4].body?.objectValue?.count == 3)
-      #expect(answers[5].headers[.contentType] == "image/png")
-      #expect(answers[5].body?.stringValue?.hasPrefix("iVBORw0KGgo") == true)
+    let test = try await GraphLab(scopes: ["User.ReadWrite"])
+    let requests = [
+      Self.get("a", "/me?$select=mail"), Self.get("b", "/users"), Self.get("c", dependsOn: ["b"]),
+      GraphBatchRequest(
+        id: "d", GraphRequest("/me", method: .patch, body: Data(#"{"jobTitle":"Chef"}"#.utf8))),
+      GraphBatchRequest(id: "e", GraphRequest("/me", query: ["$select": "id,mail"]), dependsOn: ["a"]),
+      Self.get("f", "/me/photo/$value"),
+    ]
+    let answers = try await test.graph().batch(requests)
+    #expect(answers.map(\.id) == ["a", "b", "c", "d", "e", "f"])
+    #expect(answers.map(\.status) == [200, 403, 424, 204, 200, 200])
+    #expect(answers[0].body?.objectValue?["mail"] == "alice@contoso.test")
+    #expect(answers[1].error?.code == .forbidden)
+    #expect(answers[1].error?.graphCode == "Authorization_RequestDenied")
+    #expect(answers[1].error?.requestID?.isEmpty == false)
+    #expect(answers[2].error?.graphCode == "FailedDependency")
+    #expect(answers[3].body == nil && answers[3].error == nil)
+    #expect(answers[4].body?.objectValue?.count == 3)
+    #expect(answers[5].headers[.contentType] == "image/png")
+    #expect(answers[5].body?.stringValue?.hasPrefix("iVBORw0KGgo") == true)
 
-      let sent = try JSONDecoder().decode(JSONObject.self, from: #require(test.sent.first).body)
-      let items = sent["requests"]?.arrayValue?.compactMap(\.objectValue) ?? []
-      #expect(items[3]["body"] == .object(["jobTitle": "Chef"]))
-      #expect(items[3]["headers"] == .object(["Content-Type": "application/json"]))
-      #expect(items[4]["dependsOn"] == .array(["a"]))
-      #expect(test.sent.count == 1)
-    }
+    let sent = try JSONDecoder().decode(JSONObject.self, from: #require(test.sent.first).body)
+    let items = sent["requests"]?.arrayValue?.compactMap(\.objectValue) ?? []
+    #expect(items[3]["body"] == .object(["jobTitle": "Chef"]))
+    #expect(items[3]["headers"] == .object(["Content-Type": "application/json"]))
+    #expect(items[4]["dependsOn"] == .array(["a"]))
+    #expect(test.sent.count == 1)
   }
 
   @Test(.conformance(73))
   func `More than twenty requests go in parts, and a request after those that it depends on`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      var requests = (1...41).map { Self.get("\($0)") }
-      requests[1].request.path = "/users"
-      requests[20].dependsOn = ["1"]
-      requests[30].dependsOn = ["2"]
-      requests[39].dependsOn = ["39"]
-      let answers = try await test.graph().batch(requests)
-      #expect(answers.map(\.id) == (1...41).map(String.init))
-      let failed = answers.filter { $0.error != nil }
-      #expect(failed.map(\.id) == ["2", "31"])
-      #expect(failed.map(\.status) == [403, 424])
-      #expect(try Self.parts(test).map(\.count) == [20, 20])
-      #expect(try Self.parts(test)[1].contains("31") == false)
-      let second = try JSONDecoder().decode(JSONObject.self, from: test.sent[1].body)
-      let dependent = second["requests"]?.arrayValue?.compactMap { $0.objectValue?["dependsOn"] }
-      #expect(dependent == [.array(["39"])])
-    }
+    var requests = (1...41).map { Self.get("\($0)") }
+    requests[1].request.path = "/users"
+    requests[20].dependsOn = ["1"]
+    requests[30].dependsOn = ["2"]
+    requests[39].dependsOn = ["39"]
+    let answers = try await test.graph().batch(requests)
+    #expect(answers.map(\.id) == (1...41).map(String.init))
+    let failed = answers.filter { $0.error != nil }
+    #expect(failed.map(\.id) == ["2", "31"])
+    #expect(failed.map(\.status) == [403, 424])
+    #expect(try Self.parts(test).map(\.count) == [20, 20])
+    #expect(try Self.parts(test)[1].contains("31") == false)
+    let second = try JSONDecoder().decode(JSONObject.self, from: test.sent[1].body)
+    let dependent = second["requests"]?.arrayValue?.compactMap { $0.objectValue?["dependsOn"] }
+    #expect(dependent == [.array(["39"])])
   }
 
   @Test(.conformance(73, 74))
   func `Those of a batch that are throttled are sent again, and those that depend on them`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.batchItem, status: 429, headers: ["Retry-After": "7"], body: "{}"))
-      lab.inject(LabFault(.batchItem, status: 503, headers: ["Retry-After": "9"], body: "{}"))
-      let answers = try await test.graph().batch([
-        Self.get("a"), Self.get("b", "/me?$select=id"), Self.get("c", dependsOn: ["a"]), Self.get("d"),
-      ])
-      #expect(answers.map(\.status) == [200, 200, 200, 200])
-      #expect(answers[1].body?.objectValue?.count == 2)
-      #expect(try Self.parts(test) == [["a", "b", "c", "d"], ["a", "b", "c"]])
-      #expect(test.waits.seconds == [9])
-    }
+    lab.inject(LabFault(.batchItem, status: 429, headers: ["Retry-After": "7"], body: "{}"))
+    lab.inject(LabFault(.batchItem, status: 503, headers: ["Retry-After": "9"], body: "{}"))
+    let answers = try await test.graph().batch([
+      Self.get("a"), Self.get("b", "/me?$select=id"), Self.get("c", dependsOn: ["a"]), Self.get("d"),
+    ])
+    #expect(answers.map(\.status) == [200, 200, 200, 200])
+    #expect(answers[1].body?.objectValue?.count == 2)
+    #expect(try Self.parts(test) == [["a", "b", "c", "d"], ["a", "b", "c"]])
+    #expect(test.waits.seconds == [9])
   }
 
-  @Test(.conformance(74))
-  func `What stays throttled is the answer in the end`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(
-        LabFault(
-          .batchItem, count: 9, status: 429,
-          body: #"{"error":{"code":"TooManyRequests","message":"Slow down."}}"#))
-      let answers = try await test.graph(retries: GraphRetryPolicy(maximumTries: 3)).batch([
-        Self.get("a"), Self.get("b", dependsOn: ["a"]),
-      ])
-      #expect(answers.map(\.status) == [429, 424])
-      #expect(answers[0].error?.code == .throttled)
-      #expect(answers[0].error?.message == "Slow down.")
-      #expect(test.waits.seconds == [3, 12])
-    }
+  @Test(.conformance(74)) func `What stays throttled is the answer in the end`() async throws {
+    lab.inject(
+      LabFault(
+        .batchItem, count: 9, status: 429,
+        body: #"{"error":{"code":"TooManyRequests","message":"Slow down."}}"#))
+    let answers = try await test.graph(retries: GraphRetryPolicy(maximumTries: 3)).batch([
+      Self.get("a"), Self.get("b", dependsOn: ["a"]),
+    ])
+    #expect(answers.map(\.status) == [429, 424])
+    #expect(answers[0].error?.code == .throttled)
+    #expect(answers[0].error?.message == "Slow down.")
+    #expect(test.waits.seconds == [3, 12])
   }
 
   @Test(.conformance(73))
   func `Who got no answer is told so, and the answers of the others stay`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      let ids = (1...25).map { "\($0)" }
-      let answered = ids.map { #"{"id":"\#($0)","status":200,"body":{}}"# }.prefix(19)
-      lab.inject(LabFault(.graph, body: #"{"responses":[\#(answered.joined(separator: ","))]}"#))
-      lab.inject(LabFault(.graph, status: 500))
-      let answers = try await test.graph().batch(ids.map { Self.get($0) })
-      #expect(answers.map(\.id) == ids)
-      #expect(answers.prefix(19).allSatisfy { $0.status == 200 && $0.error == nil })
-      #expect(answers[19].error?.code == .invalidResponse)
-      #expect(answers.suffix(5).allSatisfy { $0.status == nil && $0.error?.code == .serviceUnavailable })
-    }
+    let ids = (1...25).map { "\($0)" }
+    let answered = ids.map { #"{"id":"\#($0)","status":200,"body":{}}"# }.prefix(19)
+    lab.inject(LabFault(.graph, body: #"{"responses":[\#(answered.joined(separator: ","))]}"#))
+    lab.inject(LabFault(.graph, status: 500))
+    let answers = try await test.graph().batch(ids.map { Self.get($0) })
+    #expect(answers.map(\.id) == ids)
+    #expect(answers.prefix(19).allSatisfy { $0.status == 200 && $0.error == nil })
+    #expect(answers[19].error?.code == .invalidResponse)
+    #expect(answers.suffix(5).allSatisfy { $0.status == nil && $0.error?.code == .serviceUnavailable })
   }
 
   @Test(.conformance(73), arguments: ["{}", "[]", "<html>", #"{"responses":{}}"#])
   func `An answer that is none to a batch is an error`(_ body: String) async throws {
-    try await withLab { lab in
-      lab.inject(LabFault(.graph, body: body))
-      let graph = try await GraphLab(lab).graph()
-      await #expect(throws: GraphError(.invalidResponse, "")) { try await graph.batch([Self.get("a")]) }
-    }
+    lab.inject(LabFault(.graph, body: body))
+    let graph = try test.graph()
+    await #expect(throws: GraphError(.invalidResponse, "")) { try await graph.batch([Self.get("a")]) }
   }
 
-  @Test
-  func `A batch that makes no sense is refused before anything is sent`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      let badBody = GraphBatchRequest(id: "a", GraphRequest("/me", method: .post, body: Data("x".utf8)))
-      let batches = [
-        [Self.get("a"), Self.get("a")], [Self.get("")], [Self.get("a", dependsOn: ["a"])],
-        [Self.get("a", dependsOn: ["b"]), Self.get("b")], [Self.get("a", lab.graphURL + "/me")],
-        [Self.get("a", "me")], [badBody],
-      ]
-      for batch in batches {
-        await #expect(throws: GraphError(.invalidRequest, "")) { try await test.graph().batch(batch) }
-      }
-      #expect(test.sent.isEmpty)
-      #expect(try await test.graph().batch([]).isEmpty)
+  @Test func `A batch that makes no sense is refused before anything is sent`() async throws {
+    let badBody = GraphBatchRequest(id: "a", GraphRequest("/me", method: .post, body: Data("x".utf8)))
+    let batches = [
+      [Self.get("a"), Self.get("a")], [Self.get("")], [Self.get("a", dependsOn: ["a"])],
+      [Self.get("a", dependsOn: ["b"]), Self.get("b")], [Self.get("a", lab.graphURL + "/me")],
+      [Self.get("a", "me")], [badBody],
+    ]
+    for batch in batches {
+      await #expect(throws: GraphError(.invalidRequest, "")) { try await test.graph().batch(batch) }
     }
+    #expect(test.sent.isEmpty)
+    #expect(try await test.graph().batch([]).isEmpty)
   }
 }

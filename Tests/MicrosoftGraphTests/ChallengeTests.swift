@@ -1,14 +1,20 @@
 import EntraLab
 import Foundation
 import IdentityClient
+import LabSupport
 import MicrosoftGraph
 import Synchronization
 import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.lab, .timeLimit(.minutes(20)))
 struct ChallengeTests {
+  private let lab = Lab.current
+  private let test: GraphLab
+
+  init() async throws { test = try await GraphLab() }
+
   /// Which claims the tokens were asked for.
   private final class Asked: Sendable {
     private let list = Mutex<[String]>([])
@@ -18,117 +24,99 @@ struct ChallengeTests {
 
   @Test(.conformance(52))
   func `Who was signed out elsewhere signs in again in the middle of a call to Graph`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab, capabilities: ["cp1"])
-      let asked = Asked()
-      let graph = try test.graph { claims throws(IdentityError) in
-        asked.add(claims)
-        do throws(IdentityError) {
-          return try await test.silent(claims)
-        } catch  where error.code == .interactionRequired {
-          return try await test.signIn(claims: claims)
-        }
+    let test = try await GraphLab(capabilities: ["cp1"])
+    let asked = Asked()
+    let graph = try test.graph { claims throws(IdentityError) in
+      asked.add(claims)
+      do throws(IdentityError) {
+        return try await test.silent(claims)
+      } catch  where error.code == .interactionRequired {
+        return try await test.signIn(claims: claims)
       }
-      _ = try await graph.me()
-      try lab.revokeSessions(of: "alice")
-      #expect(try await graph.me().displayName == "Alice Álvarez")
-      #expect(lab.requests(to: .graph).map(\.status) == [200, 401, 200])
-      #expect(asked.claims.count == 3)
-      #expect(asked.claims.last?.contains("\"nbf\"") == true)
-      #expect(asked.claims.dropLast() == ["", ""])
-      #expect(test.waits.seconds.isEmpty)
-      let sent = test.sent.map { $0.headers["authorization"] }
-      #expect(sent[0] == sent[1] && sent[1] != sent[2])
-      // That token is for requests with the same claims. The next call gets another, and those after it have it from the
-      // cache.
-      for _ in 0..<2 { _ = try await graph.me() }
-      let later = test.sent.suffix(2).map { $0.headers["authorization"] }
-      #expect(later[0] == later[1] && later[0] != sent[2])
     }
+    _ = try await graph.me()
+    try lab.revokeSessions(of: "alice")
+    #expect(try await graph.me().displayName == "Alice Álvarez")
+    #expect(lab.requests(to: .graph).map(\.status) == [200, 401, 200])
+    #expect(asked.claims.count == 3)
+    #expect(asked.claims.last?.contains("\"nbf\"") == true)
+    #expect(asked.claims.dropLast() == ["", ""])
+    #expect(test.waits.seconds.isEmpty)
+    let sent = test.sent.map { $0.headers["authorization"] }
+    #expect(sent[0] == sent[1] && sent[1] != sent[2])
+    // That token is for requests with the same claims. The next call gets another, and those after it have it from the
+    // cache.
+    for _ in 0..<2 { _ = try await graph.me() }
+    let later = test.sent.suffix(2).map { $0.headers["authorization"] }
+    #expect(later[0] == later[1] && later[0] != sent[2])
   }
 
   @Test(.conformance(52))
   func `Without a person the error says what the sign-in has to ask for`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab, capabilities: ["cp1"])
-      _ = try await test.graph().me()
-      try lab.revokeSessions(of: "alice")
-      let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-      #expect(error?.code == .authentication)
-      #expect(error?.identityError?.code == .interactionRequired)
-      #expect(error?.identityError?.claims?.contains("nbf") == true)
-      #expect(error?.httpStatus == 401)
-      #expect(error?.requestID?.isEmpty == false)
-      #expect(test.sent.count == 2)
-    }
+    let test = try await GraphLab(capabilities: ["cp1"])
+    _ = try await test.graph().me()
+    try lab.revokeSessions(of: "alice")
+    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
+    #expect(error?.code == .authentication)
+    #expect(error?.identityError?.code == .interactionRequired)
+    #expect(error?.identityError?.claims?.contains("nbf") == true)
+    #expect(error?.httpStatus == 401)
+    #expect(error?.requestID?.isEmpty == false)
+    #expect(test.sent.count == 2)
   }
 
   @Test(.conformance(52), arguments: [401, 403])
   func `A second challenge ends the call, whatever the status`(_ status: Int) async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      let claims = Data(#"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#.utf8)
-      let challenge =
-        #"Bearer realm="", authorization_uri="https://localhost/a,b", error="insufficient_claims", "#
-        + #"claims="\#(claims.base64EncodedString())""#
-      lab.inject(
-        LabFault(
-          .graph, count: 9, status: status, headers: ["WWW-Authenticate": challenge],
-          body: #"{"error":{"code":"InvalidAuthenticationToken","message":"No."}}"#))
-      let asked = Asked()
-      let graph = try test.graph { claims throws(IdentityError) in
-        asked.add(claims)
-        return try await test.silent(nil)
-      }
-      let error = await #expect(throws: GraphError.self) { try await graph.me() }
-      #expect(error?.code == .claimsChallenge)
-      #expect(error?.httpStatus == status)
-      #expect(error?.message == "No.")
-      #expect(asked.claims == ["", #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#])
-      #expect(test.sent.count == 2)
+    let claims = Data(#"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#.utf8)
+    let challenge =
+      #"Bearer realm="", authorization_uri="https://localhost/a,b", error="insufficient_claims", "#
+      + #"claims="\#(claims.base64EncodedString())""#
+    lab.inject(
+      LabFault(
+        .graph, count: 9, status: status, headers: ["WWW-Authenticate": challenge],
+        body: #"{"error":{"code":"InvalidAuthenticationToken","message":"No."}}"#))
+    let asked = Asked()
+    let graph = try test.graph { claims throws(IdentityError) in
+      asked.add(claims)
+      return try await test.silent(nil)
     }
+    let error = await #expect(throws: GraphError.self) { try await graph.me() }
+    #expect(error?.code == .claimsChallenge)
+    #expect(error?.httpStatus == status)
+    #expect(error?.message == "No.")
+    #expect(asked.claims == ["", #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#])
+    #expect(test.sent.count == 2)
   }
 
   @Test(.conformance(52), arguments: ["e30x", "W10=", "", "eyJ1c2VyaW5mbyI6e319"])
   func `A challenge that cannot be read is a refusal like any other`(_ claims: String) async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      let challenge = #"Bearer error="insufficient_claims", claims="\#(claims)""#
-      lab.inject(LabFault(.graph, status: 401, headers: ["WWW-Authenticate": challenge]))
-      await #expect(throws: GraphError(.unauthorized, "")) { try await test.graph().me() }
-      #expect(test.sent.count == 1)
-    }
+    let challenge = #"Bearer error="insufficient_claims", claims="\#(claims)""#
+    lab.inject(LabFault(.graph, status: 401, headers: ["WWW-Authenticate": challenge]))
+    await #expect(throws: GraphError(.unauthorized, "")) { try await test.graph().me() }
+    #expect(test.sent.count == 1)
   }
 
-  @Test
-  func `A token that Graph does not accept is not tried twice`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.configure { $0.clockSkew = 4000 }
-      let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-      #expect(error?.code == .unauthorized)
-      #expect(error?.graphCode == "InvalidAuthenticationToken")
-      #expect(error?.message == "Lifetime validation failed, the token is expired.")
-      #expect(test.sent.count == 1)
-    }
+  @Test func `A token that Graph does not accept is not tried twice`() async throws {
+    lab.configure { $0.clockSkew = 4000 }
+    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
+    #expect(error?.code == .unauthorized)
+    #expect(error?.graphCode == "InvalidAuthenticationToken")
+    #expect(error?.message == "Lifetime validation failed, the token is expired.")
+    #expect(test.sent.count == 1)
   }
 
-  @Test
-  func `Without a token nothing is sent`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      let refusing = try test.graph { _ throws(IdentityError) in
-        throw IdentityError(.interactionRequired, "Nobody is signed in.", advice: "Sign in.")
-      }
-      let error = await #expect(throws: GraphError.self) { try await refusing.me() }
-      #expect(error?.code == .authentication)
-      #expect(error?.description == "Nobody is signed in. Sign in.")
-      #expect(error?.identityError?.code == .interactionRequired)
-      let cancelled = try test.graph { _ throws(IdentityError) in throw IdentityError(.cancelled, "") }
-      await #expect(throws: GraphError(.cancelled, "")) { try await cancelled.me() }
-      let empty = try test.graph { _ throws(IdentityError) in .made(token: "") }
-      await #expect(throws: GraphError(.authentication, "")) { try await empty.me() }
-      #expect(test.sent.isEmpty)
+  @Test func `Without a token nothing is sent`() async throws {
+    let refusing = try test.graph { _ throws(IdentityError) in
+      throw IdentityError(.interactionRequired, "Nobody is signed in.", advice: "Sign in.")
     }
+    let error = await #expect(throws: GraphError.self) { try await refusing.me() }
+    #expect(error?.code == .authentication)
+    #expect(error?.description == "Nobody is signed in. Sign in.")
+    #expect(error?.identityError?.code == .interactionRequired)
+    let cancelled = try test.graph { _ throws(IdentityError) in throw IdentityError(.cancelled, "") }
+    await #expect(throws: GraphError(.cancelled, "")) { try await cancelled.me() }
+    let empty = try test.graph { _ throws(IdentityError) in .made(token: "") }
+    await #expect(throws: GraphError(.authentication, "")) { try await empty.me() }
+    #expect(test.sent.isEmpty)
   }
 }

@@ -38,13 +38,11 @@ import TokenCache
     if let cloud { #expect(cloud.allowedHosts == [try #require(cloud.baseURL.host)]) }
   }
 
-  @Test(.conformance(75))
-  func `An OpenID Connect provider has no Graph, whatever its host`() throws {
+  @Test(.conformance(75)) func `An OpenID Connect provider has no Graph, whatever its host`() throws {
     #expect(GraphCloud.cloud(for: try Self.authority("https://login.microsoftonline.com/x", .oidc)) == nil)
   }
 
-  @Test
-  func `An address of one's own, with a version or without`() throws {
+  @Test func `An address of one's own, with a version or without`() throws {
     func cloud(_ address: String) throws -> GraphCloud {
       try GraphCloud(baseURL: #require(URL(string: address)))
     }
@@ -85,8 +83,7 @@ import TokenCache
     }
   }
 
-  @Test(.conformance(75))
-  func `A token of one cloud is not sent to another`() async throws {
+  @Test(.conformance(75)) func `A token of one cloud is not sent to another`() async throws {
     let transport = Self.transport()
     let american = AuthenticationResult.made(
       authority: try Self.authority("https://login.microsoftonline.us/common"))
@@ -102,8 +99,7 @@ import TokenCache
     #expect(transport.requests.map(\.host) == ["graph.microsoft.us", "dod-graph.microsoft.us"])
   }
 
-  @Test(.conformance(75))
-  func `Personal accounts are for the public cloud alone`() async throws {
+  @Test(.conformance(75)) func `Personal accounts are for the public cloud alone`() async throws {
     let transport = Self.transport()
     let authority = try Self.authority("https://login.microsoftonline.us/common")
     let personal = AuthenticationResult.made(authority: authority, tenant: Tenant.personalAccounts)

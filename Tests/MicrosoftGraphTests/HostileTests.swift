@@ -1,34 +1,34 @@
 import EntraLab
 import Foundation
 import HTTPSupport
+import LabSupport
 import MicrosoftGraph
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.lab, .timeLimit(.minutes(20)))
 struct HostileTests {
-  @Test(.conformance(73))
-  func `An error's text cannot drive a terminal, and is short`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      let escape = #"\u001b]0;owned\u0007\u001b[2J\u202eevil\r\n"#
-      let long = String(repeating: "A", count: 2_000_000)
-      lab.inject(
-        LabFault(
-          .graph, status: 400,
-          body: #"{"error":{"code":"\#(escape)\#(long)","message":"\#(escape)\#(long)","#
-            + #""innererror":{"request-id":"\#(escape)\#(long)","code":"\#(escape)"}}}"#))
-      let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
-      let shown = [
-        error.message, error.graphCode, error.requestID, error.innerCodes.first, error.description,
-      ]
-      for text in shown.compactMap(\.self) {
-        #expect(!text.unicodeScalars.contains { $0.value < 32 || (0x202A...0x202E).contains($0.value) })
-        #expect(text.contains("evil"))
-        #expect(text.utf8.count <= 2000)
-      }
-      #expect(shown.compactMap(\.self).count == 5)
+  private let lab = Lab.current
+  private let test: GraphLab
+
+  init() async throws { test = try await GraphLab() }
+
+  @Test(.conformance(73)) func `An error's text cannot drive a terminal, and is short`() async throws {
+    let escape = #"\u001b]0;owned\u0007\u001b[2J\u202eevil\r\n"#
+    let long = String(repeating: "A", count: 2_000_000)
+    lab.inject(
+      LabFault(
+        .graph, status: 400,
+        body: #"{"error":{"code":"\#(escape)\#(long)","message":"\#(escape)\#(long)","#
+          + #""innererror":{"request-id":"\#(escape)\#(long)","code":"\#(escape)"}}}"#))
+    let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
+    let shown = [error.message, error.graphCode, error.requestID, error.innerCodes.first, error.description]
+    for text in shown.compactMap(\.self) {
+      #expect(!text.unicodeScalars.contains { $0.value < 32 || (0x202A...0x202E).contains($0.value) })
+      #expect(text.contains("evil"))
+      #expect(text.utf8.count <= 2000)
     }
+    #expect(shown.compactMap(\.self).count == 5)
   }
 
   @Test(
@@ -40,99 +40,77 @@ struct HostileTests {
     ].abbreviated)
   func `What is no error of Graph's is told by its status`(_ body: Named<String>) async throws {
     let body = body.value
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, status: 418, body: body))
-      let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
-      #expect(error.code == .requestRefused)
-      #expect(error.message == "Graph answered with status 418 and no explanation.")
-      #expect(error.graphCode == nil)
-    }
+    lab.inject(LabFault(.graph, status: 418, body: body))
+    let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
+    #expect(error.code == .requestRefused)
+    #expect(error.message == "Graph answered with status 418 and no explanation.")
+    #expect(error.graphCode == nil)
   }
 
-  @Test(.conformance(73))
-  func `Both spellings of the inner error, and errors inside of it`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      for name in ["innerError", "innererror"] {
-        lab.inject(
-          LabFault(
-            .graph, status: 409,
-            body: #"{"error":{"code":"a","message":"No.","\#(name)":{"code":"b","request-id":"r","#
-              + #""\#(name)":{"code":"c"}}}}"#))
-        let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
-        #expect(error.graphCode == "a")
-        #expect(error.innerCodes == ["b", "c"])
-        #expect(error.requestID == "r")
-        #expect(error.message == "No.")
-      }
+  @Test(.conformance(73)) func `Both spellings of the inner error, and errors inside of it`() async throws {
+    for name in ["innerError", "innererror"] {
+      lab.inject(
+        LabFault(
+          .graph, status: 409,
+          body: #"{"error":{"code":"a","message":"No.","\#(name)":{"code":"b","request-id":"r","#
+            + #""\#(name)":{"code":"c"}}}}"#))
+      let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
+      #expect(error.graphCode == "a")
+      #expect(error.innerCodes == ["b", "c"])
+      #expect(error.requestID == "r")
+      #expect(error.message == "No.")
     }
   }
 
   @Test(.conformance(73), arguments: [200, 500])
   func `An answer of 50 MB is an error, and taken where that is wanted`(_ status: Int) async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      let size = 50 << 20
-      lab.inject(LabFault(.graph, status: status, bodySize: size))
-      let error = await #expect(throws: GraphError.self) { try await test.graph().get("/me/messages") }
-      #expect(error?.code == .responseTooLarge)
-      #expect(error?.message == "Graph's answer is larger than 16777216 bytes.")
-      #expect(error?.transportError == .responseTooLarge(limit: 16 << 20))
-      lab.inject(LabFault(.graph, bodySize: size))
-      var request = GraphRequest("/me/messages/1/attachments/1/$value")
-      request.maximumResponseSize = size
-      #expect(try await test.graph().send(request).body.count == size)
-    }
+    let size = 50 << 20
+    lab.inject(LabFault(.graph, status: status, bodySize: size))
+    let error = await #expect(throws: GraphError.self) { try await test.graph().get("/me/messages") }
+    #expect(error?.code == .responseTooLarge)
+    #expect(error?.message == "Graph's answer is larger than 16777216 bytes.")
+    #expect(error?.transportError == .responseTooLarge(limit: 16 << 20))
+    lab.inject(LabFault(.graph, bodySize: size))
+    var request = GraphRequest("/me/messages/1/attachments/1/$value")
+    request.maximumResponseSize = size
+    #expect(try await test.graph().send(request).body.count == size)
   }
 
   @Test(.conformance(73), arguments: [LabFault.Connection.drop, .reset, .truncate])
   func `A connection that breaks once costs nothing`(_ connection: LabFault.Connection) async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, connection: connection))
-      #expect(try await test.graph().me().displayName == "Alice Álvarez")
-      #expect(lab.requests(to: .graph).map(\.status).last == 200)
-    }
+    lab.inject(LabFault(.graph, connection: connection))
+    #expect(try await test.graph().me().displayName == "Alice Álvarez")
+    #expect(lab.requests(to: .graph).map(\.status).last == 200)
   }
 
   @Test(.conformance(73), arguments: [LabFault.Connection.drop, .reset, .truncate, .garbage])
   func `A connection that keeps breaking is an error of the network`(_ connection: LabFault.Connection)
     async throws
   {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, count: 9, connection: connection))
-      let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-      #expect(error?.code == .network)
-      #expect(error?.transportError != nil)
-      #expect(error?.clientRequestID?.isEmpty == false)
-      #expect(test.sent.count == (connection == .garbage ? 1 : 2))
-    }
+    lab.inject(LabFault(.graph, count: 9, connection: connection))
+    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
+    #expect(error?.code == .network)
+    #expect(error?.transportError != nil)
+    #expect(error?.clientRequestID?.isEmpty == false)
+    #expect(test.sent.count == (connection == .garbage ? 1 : 2))
   }
 
   @Test(.conformance(73))
   func `A redirection is not followed, and its address, which may be a secret, not told`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(
-        LabFault(.graph, status: 302, headers: ["Location": "https://evil.test/?tempauth=secret"]))
-      let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().get("/x") })
-      #expect(error.code == .redirected)
-      #expect(!error.description.contains("secret"))
-      #expect(test.transport.requests.allSatisfy { $0.host.hasPrefix("localhost:") })
-    }
+    lab.inject(
+      LabFault(.graph, status: 302, headers: ["Location": "https://evil.test/?tempauth=secret"]))
+    let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().get("/x") })
+    #expect(error.code == .redirected)
+    #expect(!error.description.contains("secret"))
+    #expect(test.transport.requests.allSatisfy { $0.host.hasPrefix("localhost:") })
   }
 
   @Test(arguments: ["<html>", "[]", "", "\u{FEFF}x"])
   func `A success that is no user is an error`(_ body: String) async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, status: 200, headers: ["request-id": "r"], body: body))
-      let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-      #expect(error?.code == .invalidResponse)
-      #expect(error?.requestID == "r")
-    }
+    lab.inject(LabFault(.graph, status: 200, headers: ["request-id": "r"], body: body))
+    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
+    #expect(error?.code == .invalidResponse)
+    #expect(error?.requestID == "r")
   }
 
   @Test(arguments: [
@@ -141,35 +119,28 @@ struct HostileTests {
   func `JSON beyond the limits is told as such, and what is within them is read`(
     _ depth: Int, _ count: Int, _ reason: String?
   ) async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      let list = Array(repeating: "1", count: count).joined(separator: ",")
-      let body = String(repeating: "[", count: depth) + list + String(repeating: "]", count: depth)
-      lab.inject(LabFault(.graph, status: 200, body: body))
-      let response = try await test.graph().get("/x")
-      guard let reason else {
-        #expect(throws: Never.self) { try response.json() }
-        return
-      }
-      let error = try #require(#expect(throws: GraphError.self) { try response.json() })
-      #expect(error.code == .invalidResponse)
-      #expect(error.message.contains(reason) && error.advice != nil)
-      #expect(error.clientRequestID?.isEmpty == false)
+    let list = Array(repeating: "1", count: count).joined(separator: ",")
+    let body = String(repeating: "[", count: depth) + list + String(repeating: "]", count: depth)
+    lab.inject(LabFault(.graph, status: 200, body: body))
+    let response = try await test.graph().get("/x")
+    guard let reason else {
+      #expect(throws: Never.self) { try response.json() }
+      return
     }
+    let error = try #require(#expect(throws: GraphError.self) { try response.json() })
+    #expect(error.code == .invalidResponse)
+    #expect(error.message.contains(reason) && error.advice != nil)
+    #expect(error.clientRequestID?.isEmpty == false)
   }
 
-  @Test
-  func `No error tells the token`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, status: 400))
-      let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
-      let token = try #require(test.sent.last?.headers["authorization"]?.dropFirst(7))
-      #expect(token.count > 20)
-      var dumped = ""
-      dump(error, to: &dumped)
-      #expect(!dumped.contains(token))
-      #expect(!"\(error) \(String(reflecting: error))".contains(token))
-    }
+  @Test func `No error tells the token`() async throws {
+    lab.inject(LabFault(.graph, status: 400))
+    let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
+    let token = try #require(test.sent.last?.headers["authorization"]?.dropFirst(7))
+    #expect(token.count > 20)
+    var dumped = ""
+    dump(error, to: &dumped)
+    #expect(!dumped.contains(token))
+    #expect(!"\(error) \(String(reflecting: error))".contains(token))
   }
 }

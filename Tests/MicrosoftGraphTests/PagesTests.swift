@@ -1,44 +1,45 @@
 import EntraLab
 import Foundation
 import HTTPTypes
+import LabSupport
 import MicrosoftGraph
 import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.lab, .timeLimit(.minutes(20)))
 struct PagesTests {
+  private let lab = Lab.current
+  private let test: GraphLab
+
+  init() async throws { test = try await GraphLab() }
+
   private static let scopes = ["User.ReadBasic.All"]
 
   @Test(.conformance(73))
   func `A list comes page by page, with the header fields of the first request`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab, scopes: Self.scopes)
-      let list = try test.graph().pages(
-        of: GraphRequest("/users", query: ["$top": "20"], headers: [.contentLanguage: "eventual"]))
-      for _ in 0..<2 {
-        var sizes: [Int] = []
-        for try await page in list { sizes.append(page.items.count) }
-        #expect(sizes == [20, 20, 5])
-      }
-      #expect(test.sent.count == 6)
-      #expect(test.sent.allSatisfy { $0.headers["content-language"] == "eventual" })
+    let test = try await GraphLab(scopes: Self.scopes)
+    let list = try test.graph().pages(
+      of: GraphRequest("/users", query: ["$top": "20"], headers: [.contentLanguage: "eventual"]))
+    for _ in 0..<2 {
+      var sizes: [Int] = []
+      for try await page in list { sizes.append(page.items.count) }
+      #expect(sizes == [20, 20, 5])
     }
+    #expect(test.sent.count == 6)
+    #expect(test.sent.allSatisfy { $0.headers["content-language"] == "eventual" })
   }
 
-  @Test(.conformance(73))
-  func `An error ends the list and is of Graph's type`() async throws {
-    try await withLab { lab in
-      let list = try await GraphLab(lab).graph().pages(of: "/users")
-      var pages = list.makeAsyncIterator()
-      do throws(GraphError) {
-        _ = try await pages.next()
-        Issue.record("The list should be refused.")
-      } catch {
-        #expect(error.code == .forbidden)
-      }
-      #expect(try await pages.next() == nil)
+  @Test(.conformance(73)) func `An error ends the list and is of Graph's type`() async throws {
+    let list = try test.graph().pages(of: "/users")
+    var pages = list.makeAsyncIterator()
+    do throws(GraphError) {
+      _ = try await pages.next()
+      Issue.record("The list should be refused.")
+    } catch {
+      #expect(error.code == .forbidden)
     }
+    #expect(try await pages.next() == nil)
   }
 
   @Test(
@@ -48,57 +49,47 @@ struct PagesTests {
       "https://localhost@evil.test/", "https://user@localhost/", "/v1.0/users", "//evil.test/users",
     ])
   func `A list that goes on elsewhere is an error, and no token goes there`(_ link: String) async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab, scopes: Self.scopes)
-      lab.inject(LabFault(.graph, body: #"{"value":[1],"@odata.nextLink":"\#(link)"}"#))
-      var pages = try test.graph().pages(of: "/users").makeAsyncIterator()
-      #expect(try await pages.next()?.items == [.integer(1)])
-      let error = await #expect(throws: GraphError.self) { try await pages.next() }
-      #expect(error?.code == .hostNotAllowed)
-      #expect(error?.requestID == nil && error?.httpStatus == 200)
-      #expect(test.transport.requests.allSatisfy { $0.host == test.sent[0].host })
-      #expect(test.sent.count == 1)
-      #expect(try await pages.next() == nil)
-    }
+    let test = try await GraphLab(scopes: Self.scopes)
+    lab.inject(LabFault(.graph, body: #"{"value":[1],"@odata.nextLink":"\#(link)"}"#))
+    var pages = try test.graph().pages(of: "/users").makeAsyncIterator()
+    #expect(try await pages.next()?.items == [.integer(1)])
+    let error = await #expect(throws: GraphError.self) { try await pages.next() }
+    #expect(error?.code == .hostNotAllowed)
+    #expect(error?.requestID == nil && error?.httpStatus == 200)
+    #expect(test.transport.requests.allSatisfy { $0.host == test.sent[0].host })
+    #expect(test.sent.count == 1)
+    #expect(try await pages.next() == nil)
   }
 
-  @Test(.conformance(73))
-  func `A list that comes back to itself ends in an error`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab, scopes: Self.scopes)
-      for link in ["users?$skiptoken=1", "users?$skiptoken=2", "users?$skiptoken=1"] {
-        lab.inject(LabFault(.graph, body: #"{"value":[],"@odata.nextLink":"\#(lab.graphURL)/\#(link)"}"#))
-      }
-      var count = 0
-      let error = await #expect(throws: GraphError.self) {
-        for try await _ in try test.graph().pages(of: "/users") { count += 1 }
-      }
-      #expect(error?.code == .invalidResponse)
-      #expect(count == 3)
-      #expect(test.sent.count == 3)
+  @Test(.conformance(73)) func `A list that comes back to itself ends in an error`() async throws {
+    let test = try await GraphLab(scopes: Self.scopes)
+    for link in ["users?$skiptoken=1", "users?$skiptoken=2", "users?$skiptoken=1"] {
+      lab.inject(LabFault(.graph, body: #"{"value":[],"@odata.nextLink":"\#(lab.graphURL)/\#(link)"}"#))
     }
+    var count = 0
+    let error = await #expect(throws: GraphError.self) {
+      for try await _ in try test.graph().pages(of: "/users") { count += 1 }
+    }
+    #expect(error?.code == .invalidResponse)
+    #expect(count == 3)
+    #expect(test.sent.count == 3)
   }
 
   @Test(.conformance(73), arguments: ["[]", "{}", #"{"value":{}}"#, "<html>", ""])
   func `What is no list is an error`(_ body: String) async throws {
-    try await withLab { lab in
-      lab.inject(LabFault(.graph, status: 200, body: body))
-      var pages = try await GraphLab(lab).graph().pages(of: "/me").makeAsyncIterator()
-      let error = await #expect(throws: GraphError.self) { try await pages.next() }
-      #expect(error?.code == .invalidResponse)
-    }
+    lab.inject(LabFault(.graph, status: 200, body: body))
+    var pages = try test.graph().pages(of: "/me").makeAsyncIterator()
+    let error = await #expect(throws: GraphError.self) { try await pages.next() }
+    #expect(error?.code == .invalidResponse)
   }
 
-  @Test
-  func `The last page of a delta query tells where to ask for changes`() async throws {
-    try await withLab { lab in
-      let link = lab.graphURL + "/users/delta?$deltatoken=x"
-      lab.inject(LabFault(.graph, body: #"{"value":[{"id":"1"}],"@odata.deltaLink":"\#(link)"}"#))
-      var pages = try await GraphLab(lab).graph().pages(of: "/users/delta").makeAsyncIterator()
-      let page = try await pages.next()
-      #expect(page?.deltaLink == link)
-      #expect(page?.items == [.object(["id": "1"])])
-      #expect(try await pages.next() == nil)
-    }
+  @Test func `The last page of a delta query tells where to ask for changes`() async throws {
+    let link = lab.graphURL + "/users/delta?$deltatoken=x"
+    lab.inject(LabFault(.graph, body: #"{"value":[{"id":"1"}],"@odata.deltaLink":"\#(link)"}"#))
+    var pages = try test.graph().pages(of: "/users/delta").makeAsyncIterator()
+    let page = try await pages.next()
+    #expect(page?.deltaLink == link)
+    #expect(page?.items == [.object(["id": "1"])])
+    #expect(try await pages.next() == nil)
   }
 }

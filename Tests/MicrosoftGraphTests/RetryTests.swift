@@ -3,154 +3,125 @@ import Foundation
 import HTTPSupport
 import HTTPTypes
 import IdentityClient
+import LabSupport
 import MicrosoftGraph
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.lab, .timeLimit(.minutes(20)))
 struct RetryTests {
+  private let lab = Lab.current
+  private let test: GraphLab
+
+  init() async throws { test = try await GraphLab() }
+
   @Test(.conformance(74), arguments: [429, 503, 504])
   func `A busy Graph is asked again, after as long as it says`(_ status: Int) async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, count: 2, status: status, headers: ["Retry-After": "17"]))
-      lab.inject(LabFault(.graph, status: status, headers: ["Retry-After": "0"]))
-      #expect(try await test.graph().me().displayName == "Alice Álvarez")
-      #expect(test.waits.seconds == [17, 17, 0])
-      #expect(test.sent.map { $0.headers["retry-attempt"] } == [nil, "1", "2", "3"])
-      #expect(Set(test.sent.map { $0.headers["client-request-id"] }).count == 1)
-    }
+    lab.inject(LabFault(.graph, count: 2, status: status, headers: ["Retry-After": "17"]))
+    lab.inject(LabFault(.graph, status: status, headers: ["Retry-After": "0"]))
+    #expect(try await test.graph().me().displayName == "Alice Álvarez")
+    #expect(test.waits.seconds == [17, 17, 0])
+    #expect(test.sent.map { $0.headers["retry-attempt"] } == [nil, "1", "2", "3"])
+    #expect(Set(test.sent.map { $0.headers["client-request-id"] }).count == 1)
   }
 
-  @Test(.conformance(74))
-  func `Retry-After as a date counts from the server's own clock`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      let headers = [
-        "Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT", "Date": "Fri, 31 Dec 1999 23:59:29 GMT",
-      ]
-      lab.inject(LabFault(.graph, status: 429, headers: headers))
-      lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"]))
-      _ = try await test.graph().me()
-      #expect(test.waits.seconds == [30, 0])
-    }
+  @Test(.conformance(74)) func `Retry-After as a date counts from the server's own clock`() async throws {
+    let headers = ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT", "Date": "Fri, 31 Dec 1999 23:59:29 GMT"]
+    lab.inject(LabFault(.graph, status: 429, headers: headers))
+    lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"]))
+    _ = try await test.graph().me()
+    #expect(test.waits.seconds == [30, 0])
   }
 
   @Test(.conformance(74))
   func `Without Retry-After the waits grow, and end with the policy's sum`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, count: 20, status: 503, body: "<html>busy"))
-      let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-      #expect(error?.code == .serviceUnavailable)
-      #expect(error?.httpStatus == 503)
-      #expect(test.waits.seconds == [3, 12, 27, 48, 75])
-    }
+    lab.inject(LabFault(.graph, count: 20, status: 503, body: "<html>busy"))
+    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
+    #expect(error?.code == .serviceUnavailable)
+    #expect(error?.httpStatus == 503)
+    #expect(test.waits.seconds == [3, 12, 27, 48, 75])
   }
 
   @Test(.conformance(74))
   func `Ten tries are enough, and no wait is longer than three minutes`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, count: 20, status: 429))
-      let patient = GraphRetryPolicy(maximumWait: .seconds(100_000))
-      await #expect(throws: GraphError(.throttled, "")) { try await test.graph(retries: patient).me() }
-      #expect(test.waits.seconds == [3, 12, 27, 48, 75, 108, 147, 180, 180])
-      #expect(test.sent.count == 10)
-    }
+    lab.inject(LabFault(.graph, count: 20, status: 429))
+    let patient = GraphRetryPolicy(maximumWait: .seconds(100_000))
+    await #expect(throws: GraphError(.throttled, "")) { try await test.graph(retries: patient).me() }
+    #expect(test.waits.seconds == [3, 12, 27, 48, 75, 108, 147, 180, 180])
+    #expect(test.sent.count == 10)
   }
 
-  @Test(.conformance(74))
-  func `Who is asked to wait too long is told at once, and how long`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "3600"]))
-      let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-      #expect(error?.code == .throttled)
-      #expect(error?.retryAfter == .seconds(3600))
-      #expect(error?.advice == "Try again in 3600 seconds.")
-      #expect(test.waits.seconds.isEmpty)
-    }
+  @Test(.conformance(74)) func `Who is asked to wait too long is told at once, and how long`() async throws {
+    lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "3600"]))
+    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
+    #expect(error?.code == .throttled)
+    #expect(error?.retryAfter == .seconds(3600))
+    #expect(error?.advice == "Try again in 3600 seconds.")
+    #expect(test.waits.seconds.isEmpty)
   }
 
-  @Test(.conformance(74))
-  func `What may have been carried out is not sent twice`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab, scopes: ["User.ReadWrite"])
-      let change = GraphRequest("/me", method: .patch, body: Data("{}".utf8))
-      lab.inject(LabFault(.graph, status: 504))
-      await #expect(throws: GraphError(.serviceUnavailable, "")) { try await test.graph().send(change) }
-      lab.inject(LabFault(.graph, connection: .drop))
-      await #expect(throws: GraphError(.network, "")) { try await test.graph().send(change) }
-      #expect(test.sent.count == 2)
-      lab.inject(LabFault(.graph, status: 503))
-      #expect(try await test.graph().send(change).status == 204)
-      #expect(test.sent.suffix(2).allSatisfy { $0.body == Data("{}".utf8) })
-    }
+  @Test(.conformance(74)) func `What may have been carried out is not sent twice`() async throws {
+    let test = try await GraphLab(scopes: ["User.ReadWrite"])
+    let change = GraphRequest("/me", method: .patch, body: Data("{}".utf8))
+    lab.inject(LabFault(.graph, status: 504))
+    await #expect(throws: GraphError(.serviceUnavailable, "")) { try await test.graph().send(change) }
+    lab.inject(LabFault(.graph, connection: .drop))
+    await #expect(throws: GraphError(.network, "")) { try await test.graph().send(change) }
+    #expect(test.sent.count == 2)
+    lab.inject(LabFault(.graph, status: 503))
+    #expect(try await test.graph().send(change).status == 204)
+    #expect(test.sent.suffix(2).allSatisfy { $0.body == Data("{}".utf8) })
   }
 
   @Test(.conformance(74))
   func `A batch of nothing but questions is sent again after 504, one that changes something is not`()
     async throws
   {
-    try await withLab { lab in
-      let test = try await GraphLab(lab, scopes: ["User.ReadWrite"])
-      let question = GraphBatchRequest(id: "a", GraphRequest("/me"))
-      let change = GraphBatchRequest(id: "b", GraphRequest("/me", method: .patch, body: Data("{}".utf8)))
-      lab.inject(LabFault(.graph, status: 504))
-      #expect(try await test.graph().batch([question]).map(\.status) == [200])
-      lab.inject(LabFault(.graph, status: 504))
-      await #expect(throws: GraphError(.serviceUnavailable, "")) {
-        try await test.graph().batch([question, change])
-      }
-      lab.inject(LabFault(.batchItem, count: 2, status: 504, body: "{}"))
-      #expect(try await test.graph().batch([question, change]).map(\.status) == [200, 504])
+    let test = try await GraphLab(scopes: ["User.ReadWrite"])
+    let question = GraphBatchRequest(id: "a", GraphRequest("/me"))
+    let change = GraphBatchRequest(id: "b", GraphRequest("/me", method: .patch, body: Data("{}".utf8)))
+    lab.inject(LabFault(.graph, status: 504))
+    #expect(try await test.graph().batch([question]).map(\.status) == [200])
+    lab.inject(LabFault(.graph, status: 504))
+    await #expect(throws: GraphError(.serviceUnavailable, "")) {
+      try await test.graph().batch([question, change])
     }
+    lab.inject(LabFault(.batchItem, count: 2, status: 504, body: "{}"))
+    #expect(try await test.graph().batch([question, change]).map(\.status) == [200, 504])
   }
 
   @Test(.conformance(74), arguments: [400, 404, 409, 412, 500, 501, 502, 507])
   func `No other refusal is tried again`(_ status: Int) async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, status: status, headers: ["Retry-After": "5"]))
-      let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-      #expect(error?.httpStatus == status)
-      #expect(error?.retryAfter == (status < 500 ? nil : .seconds(5)))
-      #expect(test.sent.count == 1)
-    }
+    lab.inject(LabFault(.graph, status: status, headers: ["Retry-After": "5"]))
+    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
+    #expect(error?.httpStatus == status)
+    #expect(error?.retryAfter == (status < 500 ? nil : .seconds(5)))
+    #expect(test.sent.count == 1)
   }
 
-  @Test
-  func `A call that is cancelled while it waits ends`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "100"]))
-      let (waiting, began) = AsyncStream.makeStream(of: Void.self)
-      let timing = Timing(
-        sleep: { duration in
-          began.yield()
-          try await Task.sleep(for: duration)
-        }, uptime: { .zero })
-      let graph = GraphClient(
-        transport: test.transport, cloud: try test.cloud(), retries: GraphRetryPolicy(), timing: timing,
-        tokens: { claims throws(IdentityError) in try await test.silent(claims) })
-      let call = Task { try await graph.me() }
-      for await _ in waiting { break }
-      call.cancel()
-      await #expect(throws: GraphError(.cancelled, "")) { try await call.value }
-    }
+  @Test func `A call that is cancelled while it waits ends`() async throws {
+    lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "100"]))
+    let (waiting, began) = AsyncStream.makeStream(of: Void.self)
+    let timing = Timing(
+      sleep: { duration in
+        began.yield()
+        try await Task.sleep(for: duration)
+      }, uptime: { .zero })
+    let graph = GraphClient(
+      transport: test.transport, cloud: try test.cloud(), retries: GraphRetryPolicy(), timing: timing,
+      tokens: { claims throws(IdentityError) in try await test.silent(claims) })
+    let call = Task { try await graph.me() }
+    for await _ in waiting { break }
+    call.cancel()
+    await #expect(throws: GraphError(.cancelled, "")) { try await call.value }
   }
 
-  @Test
-  func `A call that is cancelled while Graph thinks ends`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      lab.inject(LabFault(.graph, delay: 600))
-      let graph = try test.graph()
-      let call = Task { try await graph.me() }
-      _ = await lab.requests(to: .graph, atLeast: 1)
-      call.cancel()
-      await #expect(throws: GraphError(.cancelled, "")) { try await call.value }
-    }
+  @Test func `A call that is cancelled while Graph thinks ends`() async throws {
+    lab.inject(LabFault(.graph, delay: 600))
+    let graph = try test.graph()
+    let call = Task { try await graph.me() }
+    _ = await lab.requests(to: .graph, atLeast: 1)
+    call.cancel()
+    await #expect(throws: GraphError(.cancelled, "")) { try await call.value }
   }
 }

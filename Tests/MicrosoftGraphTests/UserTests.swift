@@ -1,117 +1,101 @@
 import EntraLab
 import Foundation
 import HTTPTypes
+import LabSupport
 import MicrosoftGraph
 import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.lab, .timeLimit(.minutes(20)))
 struct UserTests {
-  @Test(.conformance(73))
-  func `The user, whole and with selected properties`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      let graph = try test.graph()
-      let me = try await graph.me()
-      #expect(me.userPrincipalName == "alice@contoso.test")
-      #expect(me.displayName == "Alice Álvarez")
-      #expect((me.givenName, me.surname) == ("Alice", "Álvarez"))
-      #expect(me.id == lab.directory.user("alice")?.objectID)
-      #expect((me.jobTitle, me.businessPhones) == (nil, []))
-      #expect(me.properties["jobTitle"] == .null)
-      let selected = try await graph.me(select: ["displayName", "mail"])
-      #expect(selected.properties == ["displayName": "Alice Álvarez", "mail": "alice@contoso.test"])
-      #expect(selected.id == nil)
-      let copy = try JSONDecoder().decode(GraphUser.self, from: JSONEncoder().encode(me))
-      #expect(copy == me)
-      let requests = lab.requests(to: .graph)
-      #expect(requests.last?.query == ["$select": "displayName,mail"])
-      #expect(Set(requests.compactMap { $0.headers["client-request-id"] }).count == 2)
-      #expect(requests.allSatisfy { $0.headers["retry-attempt"] == nil })
-    }
+  private let lab = Lab.current
+  private let test: GraphLab
+
+  init() async throws { test = try await GraphLab() }
+
+  @Test(.conformance(73)) func `The user, whole and with selected properties`() async throws {
+    let graph = try test.graph()
+    let me = try await graph.me()
+    #expect(me.userPrincipalName == "alice@contoso.test")
+    #expect(me.displayName == "Alice Álvarez")
+    #expect((me.givenName, me.surname) == ("Alice", "Álvarez"))
+    #expect(me.id == lab.directory.user("alice")?.objectID)
+    #expect((me.jobTitle, me.businessPhones) == (nil, []))
+    #expect(me.properties["jobTitle"] == .null)
+    let selected = try await graph.me(select: ["displayName", "mail"])
+    #expect(selected.properties == ["displayName": "Alice Álvarez", "mail": "alice@contoso.test"])
+    #expect(selected.id == nil)
+    let copy = try JSONDecoder().decode(GraphUser.self, from: JSONEncoder().encode(me))
+    #expect(copy == me)
+    let requests = lab.requests(to: .graph)
+    #expect(requests.last?.query == ["$select": "displayName,mail"])
+    #expect(Set(requests.compactMap { $0.headers["client-request-id"] }).count == 2)
+    #expect(requests.allSatisfy { $0.headers["retry-attempt"] == nil })
   }
 
   @Test(.conformance(73))
   func `A property that does not exist is Graph's to refuse, in its words`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      let error = await #expect(throws: GraphError.self) { try await test.graph().me(select: ["shoeSize"]) }
-      #expect(error?.code == .requestRefused)
-      #expect(error?.httpStatus == 400)
-      #expect(error?.graphCode == "BadRequest")
-      #expect(error?.message.hasSuffix("Could not find a property named 'shoeSize'.") == true)
-      #expect(error?.requestID?.isEmpty == false)
-      #expect(error?.clientRequestID == test.sent.last?.headers["client-request-id"])
-    }
+    let error = await #expect(throws: GraphError.self) { try await test.graph().me(select: ["shoeSize"]) }
+    #expect(error?.code == .requestRefused)
+    #expect(error?.httpStatus == 400)
+    #expect(error?.graphCode == "BadRequest")
+    #expect(error?.message.hasSuffix("Could not find a property named 'shoeSize'.") == true)
+    #expect(error?.requestID?.isEmpty == false)
+    #expect(error?.clientRequestID == test.sent.last?.headers["client-request-id"])
   }
 
-  @Test(.conformance(73))
-  func `A photo, and none`() async throws {
-    try await withLab { lab in
-      let photo = try await GraphLab(lab).graph().photo()
-      #expect(photo?.prefix(4) == Data([0x89, 0x50, 0x4E, 0x47]))
-      #expect(try await GraphLab(lab, user: "bob").graph().photo() == nil)
-    }
+  @Test(.conformance(73)) func `A photo, and none`() async throws {
+    let photo = try await test.graph().photo()
+    #expect(photo?.prefix(4) == Data([0x89, 0x50, 0x4E, 0x47]))
+    #expect(try await GraphLab(user: "bob").graph().photo() == nil)
   }
 
-  @Test(.conformance(73))
-  func `Only the absence of a photo is no error`() async throws {
-    try await withLab { lab in
-      let graph = try await GraphLab(lab).graph()
-      lab.inject(LabFault(.graph, status: 404, body: #"{"error":{"code":"ErrorInvalidUser"}}"#))
-      await #expect(throws: GraphError(.notFound, "")) { try await graph.photo() }
-      lab.inject(
-        LabFault(
-          .graph, status: 404,
-          body: #"{"error":{"code":"NotFound","message":"","innererror":{"code":"ImageNotFound"}}}"#))
-      #expect(try await graph.photo() == nil)
-    }
+  @Test(.conformance(73)) func `Only the absence of a photo is no error`() async throws {
+    let graph = try test.graph()
+    lab.inject(LabFault(.graph, status: 404, body: #"{"error":{"code":"ErrorInvalidUser"}}"#))
+    await #expect(throws: GraphError(.notFound, "")) { try await graph.photo() }
+    lab.inject(
+      LabFault(
+        .graph, status: 404,
+        body: #"{"error":{"code":"NotFound","message":"","innererror":{"code":"ImageNotFound"}}}"#))
+    #expect(try await graph.photo() == nil)
   }
 
-  @Test(.conformance(73))
-  func `Any path, by any method; an answer without a body`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab, scopes: ["User.ReadWrite", "User.ReadBasic.All"])
-      let graph = try test.graph()
-      let list = try await graph.get("/users?$top=3", query: ["$filter": "a eq 'b&c'"])
-      #expect(try list.json().objectValue?["value"]?.arrayValue?.count == 3)
-      #expect(lab.requests(to: .graph).last?.query == ["$top": "3", "$filter": "a eq 'b&c'"])
-      let change = GraphRequest("me", method: .patch, body: Data(#"{"jobTitle":"Chef"}"#.utf8))
-      let answer = try await graph.send(change)
-      #expect(answer.status == 204)
-      #expect(answer.body.isEmpty)
-      #expect(answer.requestID?.isEmpty == false)
-      #expect(answer.clientRequestID == test.sent.last?.headers["client-request-id"])
-      #expect(test.sent.last?.headers["content-type"] == "application/json")
-      #expect(throws: GraphError(.invalidResponse, "")) { try answer.json() }
-      let beta = try await graph.get("\(lab.baseURL)/beta/me")
-      #expect(try beta.decode(GraphUser.self).displayName == "Alice Álvarez")
-    }
+  @Test(.conformance(73)) func `Any path, by any method; an answer without a body`() async throws {
+    let test = try await GraphLab(scopes: ["User.ReadWrite", "User.ReadBasic.All"])
+    let graph = try test.graph()
+    let list = try await graph.get("/users?$top=3", query: ["$filter": "a eq 'b&c'"])
+    #expect(try list.json().objectValue?["value"]?.arrayValue?.count == 3)
+    #expect(lab.requests(to: .graph).last?.query == ["$top": "3", "$filter": "a eq 'b&c'"])
+    let change = GraphRequest("me", method: .patch, body: Data(#"{"jobTitle":"Chef"}"#.utf8))
+    let answer = try await graph.send(change)
+    #expect(answer.status == 204)
+    #expect(answer.body.isEmpty)
+    #expect(answer.requestID?.isEmpty == false)
+    #expect(answer.clientRequestID == test.sent.last?.headers["client-request-id"])
+    #expect(test.sent.last?.headers["content-type"] == "application/json")
+    #expect(throws: GraphError(.invalidResponse, "")) { try answer.json() }
+    let beta = try await graph.get("\(lab.baseURL)/beta/me")
+    #expect(try beta.decode(GraphUser.self).displayName == "Alice Álvarez")
   }
 
-  @Test(.conformance(73))
-  func `Who may not is told what to do`() async throws {
-    try await withLab { lab in
-      let error = await #expect(throws: GraphError.self) { try await GraphLab(lab).graph().get("/users") }
-      #expect(error?.code == .forbidden)
-      #expect(error?.graphCode == "Authorization_RequestDenied")
-      #expect(error?.message == "Insufficient privileges to complete the operation.")
-      #expect(error?.advice?.contains("scope") == true)
-    }
+  @Test(.conformance(73)) func `Who may not is told what to do`() async throws {
+    let error = await #expect(throws: GraphError.self) { try await test.graph().get("/users") }
+    #expect(error?.code == .forbidden)
+    #expect(error?.graphCode == "Authorization_RequestDenied")
+    #expect(error?.message == "Insufficient privileges to complete the operation.")
+    #expect(error?.advice?.contains("scope") == true)
   }
 
   @Test
   func `A path that would mean something else than it says is refused, and nothing is sent`() async throws {
-    try await withLab { lab in
-      let test = try await GraphLab(lab)
-      let graph = try test.graph()
-      for path in ["/users/a_b.test#EXT#@c.test", "http://localhost/v1.0/me", "https://"] {
-        await #expect(throws: GraphError(.invalidRequest, "")) { try await graph.get(path) }
-      }
-      let ownToken = GraphRequest("/me", headers: [.authorization: "Bearer x"])
-      await #expect(throws: GraphError(.invalidRequest, "")) { try await graph.send(ownToken) }
-      #expect(test.sent.isEmpty)
+    let graph = try test.graph()
+    for path in ["/users/a_b.test#EXT#@c.test", "http://localhost/v1.0/me", "https://"] {
+      await #expect(throws: GraphError(.invalidRequest, "")) { try await graph.get(path) }
     }
+    let ownToken = GraphRequest("/me", headers: [.authorization: "Bearer x"])
+    await #expect(throws: GraphError(.invalidRequest, "")) { try await graph.send(ownToken) }
+    #expect(test.sent.isEmpty)
   }
 }

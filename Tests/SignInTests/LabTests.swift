@@ -4,94 +4,86 @@ import HTTPSupport
 import HTTPTypes
 import IdentityClient
 import KeyringStore
+import LabSupport
 import SoupTransport
 import Synchronization
 import TestSupport
 import Testing
 import TokenCache
 
-@Suite(.serialized, .timeLimit(.minutes(20)))
+@Suite(.lab, .serialized, .timeLimit(.minutes(20)))
 struct LabTests {
+  private let lab = Lab.current
+  private let test: LabClient
+
+  init() throws { test = try LabClient() }
+
   @Test(.conformance(1, 21, 22, 43, 49))
   func `A sign-in in the browser, then tokens from the cache and by the refresh token`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      let result = try await test.signIn()
-      #expect(result.account.username == "alice@contoso.test")
-      #expect(result.account.homeAccountID == lab.directory.user("alice")?.homeAccountID)
-      #expect(result.source == .network)
-      #expect(result.cacheError == nil)
-      let page = try #require(lab.requests(to: .authorize).first)
-      #expect(page.query["response_mode"] == "form_post")
-      #expect(page.query["code_challenge_method"] == "S256")
-      #expect(page.query["scope"] == "User.Read openid profile offline_access")
-      #expect(page.query["client_info"] == "1")
-      #expect(page.query["state"]?.isEmpty == false)
-      #expect(page.query["nonce"]?.isEmpty == false)
-      #expect(page.duplicates.isEmpty)
-      #expect(lab.requests(to: .discovery).count == 1)
-      let before = lab.log.count
-      #expect(try await test.silent(result.account).accessToken == result.accessToken)
-      #expect(lab.log.count == before)
-      #expect(try await test.silent(result.account, ["Mail.Read"]).source == .network)
-      #expect(try await test.silent(result.account, ["Mail.Read"]).source == .cache)
-      let refreshed = try #require(lab.requests(to: .token).last)
-      #expect(refreshed.path.hasPrefix("/\(LabDirectory.contoso)/"))
-      #expect(refreshed.headers["x-client-current-telemetry"] == "4|34,2|")
-      #expect(lab.requests(to: .token).allSatisfy { $0.status == 200 && $0.duplicates.isEmpty })
-    }
+    let result = try await test.signIn()
+    #expect(result.account.username == "alice@contoso.test")
+    #expect(result.account.homeAccountID == lab.directory.user("alice")?.homeAccountID)
+    #expect(result.source == .network)
+    #expect(result.cacheError == nil)
+    let page = try #require(lab.requests(to: .authorize).first)
+    #expect(page.query["response_mode"] == "form_post")
+    #expect(page.query["code_challenge_method"] == "S256")
+    #expect(page.query["scope"] == "User.Read openid profile offline_access")
+    #expect(page.query["client_info"] == "1")
+    #expect(page.query["state"]?.isEmpty == false)
+    #expect(page.query["nonce"]?.isEmpty == false)
+    #expect(page.duplicates.isEmpty)
+    #expect(lab.requests(to: .discovery).count == 1)
+    let before = lab.log.count
+    #expect(try await test.silent(result.account).accessToken == result.accessToken)
+    #expect(lab.log.count == before)
+    #expect(try await test.silent(result.account, ["Mail.Read"]).source == .network)
+    #expect(try await test.silent(result.account, ["Mail.Read"]).source == .cache)
+    let refreshed = try #require(lab.requests(to: .token).last)
+    #expect(refreshed.path.hasPrefix("/\(LabDirectory.contoso)/"))
+    #expect(refreshed.headers["x-client-current-telemetry"] == "4|34,2|")
+    #expect(lab.requests(to: .token).allSatisfy { $0.status == 200 && $0.duplicates.isEmpty })
   }
 
   @Test(.conformance(2))
   func `A provider that posts no forms answers with a query, and the browser is led away from the code`()
     async throws
   {
-    try await withLab { lab in
-      lab.configure { $0.metadata = ["response_modes_supported": ["query"]] }
-      let test = try LabClient(lab, tenant: "\(LabDirectory.contoso)/v2.0", kind: .oidc, action: "watch")
-      let result = try await test.signIn()
-      #expect(try await test.silent(result.account).source == .cache)
-      #expect(lab.requests(to: .authorize).first?.query["response_mode"] == "query")
-      #expect(await lab.requests(to: .other, atLeast: 1).first?.query["status"] == "303")
-    }
+    lab.configure { $0.metadata = ["response_modes_supported": ["query"]] }
+    let test = try LabClient(tenant: "\(LabDirectory.contoso)/v2.0", kind: .oidc, action: "watch")
+    let result = try await test.signIn()
+    #expect(try await test.silent(result.account).source == .cache)
+    #expect(lab.requests(to: .authorize).first?.query["response_mode"] == "query")
+    #expect(await lab.requests(to: .other, atLeast: 1).first?.query["status"] == "303")
   }
 
-  @Test(.conformance(3))
-  func `A code with another proof gives nothing`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(
-        lab,
-        exchange: { request, transport throws(HTTPTransportError) in
-          var request = request
-          let form = request.body.map { String(decoding: $0, as: UTF8.self) }
-          request.body = form.map { Data($0.replacing("code_verifier=", with: "code_verifier=x").utf8) }
-          return try await transport.send(request)
-        })
-      let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
-      #expect(error?.code == .invalidGrant)
-      #expect(error?.stsErrorCodes == [501_481])
-      #expect(try await test.recordCount() == 0)
-    }
+  @Test(.conformance(3)) func `A code with another proof gives nothing`() async throws {
+    let test = try LabClient(exchange: { request, transport throws(HTTPTransportError) in
+      var request = request
+      let form = request.body.map { String(decoding: $0, as: UTF8.self) }
+      request.body = form.map { Data($0.replacing("code_verifier=", with: "code_verifier=x").utf8) }
+      return try await transport.send(request)
+    })
+    let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
+    #expect(error?.code == .invalidGrant)
+    #expect(error?.stsErrorCodes == [501_481])
+    #expect(try await test.recordCount() == 0)
   }
 
   @Test(.conformance(4))
   func `A code works once, and a second time changes nothing in the cache`() async throws {
-    try await withLab { lab in
-      let sendsTwice = Mutex(false)
-      let test = try LabClient(
-        lab,
-        exchange: { request, transport throws(HTTPTransportError) in
-          if sendsTwice.withLock({ $0 }), request.body != nil { _ = try await transport.send(request) }
-          return try await transport.send(request)
-        })
-      try await test.signIn("bob")
-      let before = try await test.cache.snapshot().document
-      sendsTwice.withLock { $0 = true }
-      let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
-      #expect(error?.code == .invalidGrant)
-      #expect(error?.stsErrorCodes == [54005])
-      #expect(try await test.cache.snapshot().document == before)
-    }
+    let sendsTwice = Mutex(false)
+    let test = try LabClient(exchange: { request, transport throws(HTTPTransportError) in
+      if sendsTwice.withLock({ $0 }), request.body != nil { _ = try await transport.send(request) }
+      return try await transport.send(request)
+    })
+    try await test.signIn("bob")
+    let before = try await test.cache.snapshot().document
+    sendsTwice.withLock { $0 = true }
+    let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
+    #expect(error?.code == .invalidGrant)
+    #expect(error?.stsErrorCodes == [54005])
+    #expect(try await test.cache.snapshot().document == before)
   }
 
   @Test(
@@ -100,426 +92,337 @@ struct LabTests {
       ["nonce": "other"], ["aud": "other"], ["iss": "https://evil.test/v2.0"],
     ])
   func `An ID token that is wrong in one thing stores nothing`(_ claims: [String: String]) async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      lab.configure { $0.idTokenClaims = claims.mapValues { .string($0) } }
-      await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn() }
-      #expect(try await test.cache.snapshot().document.recordCount == 0)
-    }
+    lab.configure { $0.idTokenClaims = claims.mapValues { .string($0) } }
+    await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn() }
+    #expect(try await test.cache.snapshot().document.recordCount == 0)
   }
 
   @Test(.conformance(10), arguments: [(240, true), (360, false), (-3840, true), (-3960, false)])
   func `Six minutes of skew are too many, four are not`(_ seconds: Int, _ isGood: Bool) async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      lab.configure { $0.clockSkew = seconds }
-      if isGood {
-        try await test.signIn()
-      } else {
-        await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn() }
-      }
+    lab.configure { $0.clockSkew = seconds }
+    if isGood {
+      try await test.signIn()
+    } else {
+      await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn() }
     }
   }
 
-  @Test(.conformance(12))
-  func `Who declines is told apart from what fails`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      lab.configure { $0.authorize = .deny }
-      await #expect(throws: IdentityError(.userCanceled, "")) {
-        try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
-      }
+  @Test(.conformance(12)) func `Who declines is told apart from what fails`() async throws {
+    lab.configure { $0.authorize = .deny }
+    await #expect(throws: IdentityError(.userCanceled, "")) {
+      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
     }
   }
 
-  @Test(
-    .conformance(13, 20),
-    arguments: [
-      "User.Read", "unregistered",
-    ])
+  @Test(.conformance(13, 20), arguments: ["User.Read", "unregistered"])
   func `A person who never comes back, or meets an error page, ends the wait with a hint`(_ kind: String)
     async throws
   {
-    try await withLab { lab in
-      let test = try LabClient(lab) { configuration in
-        if kind == "unregistered" { configuration.redirectURI = URL(string: "http://localhost/nowhere") }
-      }
-      lab.configure { $0.authorize = .page }
-      var request = InteractiveRequest(scopes: ["User.Read"])
-      request.timeout = .seconds(1)
-      let error = await #expect(throws: IdentityError.self) { try await test.client.acquireToken(request) }
-      #expect(error?.code == .timedOut)
-      #expect(error?.advice?.contains("redirect URI is registered") == true)
-      try await portCloses(try #require(test.pages.redirectPorts.first))
+    let test = try LabClient { configuration in
+      if kind == "unregistered" { configuration.redirectURI = URL(string: "http://localhost/nowhere") }
     }
+    lab.configure { $0.authorize = .page }
+    var request = InteractiveRequest(scopes: ["User.Read"])
+    request.timeout = .seconds(1)
+    let error = await #expect(throws: IdentityError.self) { try await test.client.acquireToken(request) }
+    #expect(error?.code == .timedOut)
+    #expect(error?.advice?.contains("redirect URI is registered") == true)
+    try await portCloses(try #require(test.pages.redirectPorts.first))
   }
 
   @Test(.conformance(14))
   func `A cancelled task ends the wait and frees the port; the browser goes on, and is no zombie later`()
     async throws
   {
-    try await withLab { lab in
-      let test = try LabClient(lab, action: "linger")
-      lab.configure { $0.authorize = .page }
-      let signIn = Task { try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"])) }
-      let report = await lab.requests(to: .other, atLeast: 1)
-      let browser = try #require(report.first?.query["process"].flatMap { pid_t($0) })
-      signIn.cancel()
-      await #expect(throws: IdentityError(.cancelled, "")) { try await signIn.value }
-      try await portCloses(try #require(test.pages.redirectPorts.first))
-      // One that ended is there until somebody waits for it.
-      #expect(kill(browser, SIGTERM) == 0)
-      try await eventually { kill(browser, 0) != 0 }
-    }
+    let test = try LabClient(action: "linger")
+    lab.configure { $0.authorize = .page }
+    let signIn = Task { try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"])) }
+    let report = await lab.requests(to: .other, atLeast: 1)
+    let browser = try #require(report.first?.query["process"].flatMap { pid_t($0) })
+    signIn.cancel()
+    await #expect(throws: IdentityError(.cancelled, "")) { try await signIn.value }
+    try await portCloses(try #require(test.pages.redirectPorts.first))
+    // One that ended is there until somebody waits for it.
+    #expect(kill(browser, SIGTERM) == 0)
+    try await eventually { kill(browser, 0) != 0 }
   }
 
   @Test(.conformance(5, 6, 15, 16))
   func `Whatever else reaches the listener is refused, and the sign-in goes on`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab, action: "noise")
-      #expect(try await test.signIn().account.username == "alice@contoso.test")
-      #expect(
-        lab.requests(to: .other).first?.query == [
-          "favicon": "404", "get": "405", "state": "400", "stateless": "400", "twice": "400", "host": "400",
-          "script": "403",
-        ])
-    }
+    let test = try LabClient(action: "noise")
+    #expect(try await test.signIn().account.username == "alice@contoso.test")
+    #expect(
+      lab.requests(to: .other).first?.query == [
+        "favicon": "404", "get": "405", "state": "400", "stateless": "400", "twice": "400", "host": "400",
+        "script": "403",
+      ])
   }
 
-  @Test(.conformance(18))
-  func `Two sign-ins at once do not meet`() async throws {
-    try await withLab { lab in
-      lab.configure { $0.authorize = .loginHint }
-      let (one, other) = (try LabClient(lab), try LabClient(lab, app: LabApps.mail))
-      var (ofAlice, ofBob) = (
-        InteractiveRequest(scopes: ["User.Read"]), InteractiveRequest(scopes: ["User.Read"])
-      )
-      (ofAlice.loginHint, ofBob.loginHint) = ("alice@contoso.test", "bob@contoso.test")
-      let (alice, bob) = (ofAlice, ofBob)
-      async let first = one.client.acquireToken(alice)
-      async let second = other.client.acquireToken(bob)
-      #expect(try await first.account.username == "alice@contoso.test")
-      #expect(try await second.account.username == "bob@contoso.test")
-      let ports = one.pages.redirectPorts + other.pages.redirectPorts
-      #expect(Set(ports).count == 2)
-    }
+  @Test(.conformance(18)) func `Two sign-ins at once do not meet`() async throws {
+    lab.configure { $0.authorize = .loginHint }
+    let (one, other) = (try LabClient(), try LabClient(app: LabApps.mail))
+    var (ofAlice, ofBob) = (
+      InteractiveRequest(scopes: ["User.Read"]), InteractiveRequest(scopes: ["User.Read"])
+    )
+    (ofAlice.loginHint, ofBob.loginHint) = ("alice@contoso.test", "bob@contoso.test")
+    let (alice, bob) = (ofAlice, ofBob)
+    async let first = one.client.acquireToken(alice)
+    async let second = other.client.acquireToken(bob)
+    #expect(try await first.account.username == "alice@contoso.test")
+    #expect(try await second.account.username == "bob@contoso.test")
+    let ports = one.pages.redirectPorts + other.pages.redirectPorts
+    #expect(Set(ports).count == 2)
   }
 
-  @Test(.conformance(19))
-  func `A port that is taken is named`() async throws {
-    try await withLab { lab in
-      let port = try #require(URL(string: lab.baseURL)?.port)
-      let test = try LabClient(lab) { $0.redirectURI = URL(string: "http://localhost:\(port)") }
-      let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
-      #expect(error?.code == .listenerFailed)
-      #expect(error?.message.contains("\(port)") == true)
-    }
+  @Test(.conformance(19)) func `A port that is taken is named`() async throws {
+    let port = try #require(URL(string: lab.baseURL)?.port)
+    let test = try LabClient { $0.redirectURI = URL(string: "http://localhost:\(port)") }
+    let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
+    #expect(error?.code == .listenerFailed)
+    #expect(error?.message.contains("\(port)") == true)
   }
 
   @Test(.conformance(27, 31))
   func `Refresh tokens that work once are each sent once, by many callers at once too`() async throws {
-    try await withLab { lab in
-      lab.configure { $0.strictRefreshTokens = true }
-      let test = try LabClient(lab)
-      let account = try await test.signIn().account
-      for _ in 0..<2 { _ = try await test.silent(account) { $0.forceRefresh = true } }
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for scope in ["Mail.Read", "Calendars.Read", "Mail.Read", "Calendars.Read", "Files.Read"] {
-          group.addTask { _ = try await test.silent(account, [scope]) }
-        }
-        try await group.waitForAll()
+    lab.configure { $0.strictRefreshTokens = true }
+    let account = try await test.signIn().account
+    for _ in 0..<2 { _ = try await test.silent(account) { $0.forceRefresh = true } }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for scope in ["Mail.Read", "Calendars.Read", "Mail.Read", "Calendars.Read", "Files.Read"] {
+        group.addTask { _ = try await test.silent(account, [scope]) }
       }
-      let sent = lab.requests(to: .token).compactMap { $0.form["refresh_token"] }
-      #expect(sent.count == 5)
-      #expect(Set(sent).count == 5)
-      #expect(try await test.refreshTokens().count == 1)
+      try await group.waitForAll()
     }
+    let sent = lab.requests(to: .token).compactMap { $0.form["refresh_token"] }
+    #expect(sent.count == 5)
+    #expect(Set(sent).count == 5)
+    #expect(try await test.refreshTokens().count == 1)
   }
 
   @Test(.conformance(32))
   func `Two clients of one store do not lose the refresh token either`() async throws {
-    try await withLab { lab in
-      lab.configure { $0.strictRefreshTokens = true }
-      let store = InMemoryStore()
-      let (one, other) = (try LabClient(lab, store: store), try LabClient(lab, store: store))
-      let account = try await one.signIn().account
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for scope in ["Mail.Read", "Calendars.Read", "Files.Read", "Mail.Send"] {
-          group.addTask { _ = try await one.silent(account, [scope]) }
-          group.addTask { _ = try await other.silent(account, [scope]) }
-        }
-        try await group.waitForAll()
+    lab.configure { $0.strictRefreshTokens = true }
+    let store = InMemoryStore()
+    let (one, other) = (try LabClient(store: store), try LabClient(store: store))
+    let account = try await one.signIn().account
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for scope in ["Mail.Read", "Calendars.Read", "Files.Read", "Mail.Send"] {
+        group.addTask { _ = try await one.silent(account, [scope]) }
+        group.addTask { _ = try await other.silent(account, [scope]) }
       }
-      let sent = lab.requests(to: .token).compactMap { $0.form["refresh_token"] }
-      #expect(Set(sent).count == sent.count)
-      #expect(sent.count == 4)
+      try await group.waitForAll()
     }
+    let sent = lab.requests(to: .token).compactMap { $0.form["refresh_token"] }
+    #expect(Set(sent).count == sent.count)
+    #expect(sent.count == 4)
   }
 
   @Test(.conformance(30))
   func `A refresh token that was taken once needs a person, and the account stays`() async throws {
-    try await withLab { lab in
-      lab.configure { $0.strictRefreshTokens = true }
-      let test = try LabClient(lab)
-      let account = try await test.signIn().account
-      // The answer is lost after the server has used the token up.
-      lab.inject(LabFault(.token, count: 1, connection: .drop, afterHandling: true))
-      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
-      #expect(error?.code == .interactionRequired)
-      #expect(try await test.client.accounts().count == 1)
-    }
+    lab.configure { $0.strictRefreshTokens = true }
+    let account = try await test.signIn().account
+    // The answer is lost after the server has used the token up.
+    lab.inject(LabFault(.token, count: 1, connection: .drop, afterHandling: true))
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
+    #expect(error?.code == .interactionRequired)
+    #expect(try await test.client.accounts().count == 1)
   }
 
   @Test(.conformance(33, 34, 35, 36, 37), arguments: AccountCondition.allCases)
   func `What is wrong with an account is told apart`(_ condition: AccountCondition) async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      let account = try await test.signIn().account
-      try lab.setCondition(condition, of: "alice")
-      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
-      #expect(
-        error?.code
-          == (condition == .protectionPolicyRequired
-            ? .serverProtectionPoliciesRequired : .interactionRequired))
-      #expect(error?.stsErrorCodes.isEmpty == false)
-      let tokens = try await test.refreshTokens().count
-      #expect(tokens == (condition == .badToken || condition == .accountDeleted ? 0 : 1))
-      #expect(try await test.client.accounts().count == (condition == .accountDeleted ? 0 : 1))
-    }
+    let account = try await test.signIn().account
+    try lab.setCondition(condition, of: "alice")
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
+    #expect(
+      error?.code
+        == (condition == .protectionPolicyRequired
+          ? .serverProtectionPoliciesRequired : .interactionRequired))
+    #expect(error?.stsErrorCodes.isEmpty == false)
+    let tokens = try await test.refreshTokens().count
+    #expect(tokens == (condition == .badToken || condition == .accountDeleted ? 0 : 1))
+    #expect(try await test.client.accounts().count == (condition == .accountDeleted ? 0 : 1))
   }
 
   @Test(.conformance(34))
   func `A second factor is asked for, with the claims that lead to it`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      let account = try await test.signIn().account
-      try lab.requireMFA(of: "alice")
-      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
-      #expect(error?.code == .interactionRequired)
-      #expect(error?.advice?.contains("second factor") == true)
-      let claims = try error?.claims.map { try ClaimsRequest(json: $0) }
-      try await test.signIn("alice", ["Mail.Read"]) { request in
-        request.account = account
-        request.claims = claims
-      }
-      // The token is for requests with the same claims; the refresh token gets one for others.
-      #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
-      #expect(try await test.silent(account, ["Mail.Read"]).source == .cache)
+    let account = try await test.signIn().account
+    try lab.requireMFA(of: "alice")
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
+    #expect(error?.code == .interactionRequired)
+    #expect(error?.advice?.contains("second factor") == true)
+    let claims = try error?.claims.map { try ClaimsRequest(json: $0) }
+    try await test.signIn("alice", ["Mail.Read"]) { request in
+      request.account = account
+      request.claims = claims
     }
+    // The token is for requests with the same claims; the refresh token gets one for others.
+    #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
+    #expect(try await test.silent(account, ["Mail.Read"]).source == .cache)
   }
 
   @Test(.conformance(38))
   func `An app of the family gets tokens without a sign-in of its own; another does not`() async throws {
-    try await withLab { lab in
-      let store = InMemoryStore()
-      let mail = try LabClient(lab, app: LabApps.mail, store: store)
-      let calendar = try LabClient(lab, app: LabApps.calendar, store: store)
-      let plain = try LabClient(lab, store: store)
-      let account = try await mail.signIn().account
-      #expect(try await calendar.client.accounts().count == 1)
-      #expect(try await calendar.silent(account, ["Calendars.Read"]).source == .network)
-      for _ in 0..<2 {
-        await #expect(throws: IdentityError(.interactionRequired, "")) { try await plain.silent(account) }
-      }
-      #expect(lab.requests(to: .token).filter { $0.form["client_id"] == LabApps.plain }.count == 1)
+    let store = InMemoryStore()
+    let mail = try LabClient(app: LabApps.mail, store: store)
+    let calendar = try LabClient(app: LabApps.calendar, store: store)
+    let plain = try LabClient(store: store)
+    let account = try await mail.signIn().account
+    #expect(try await calendar.client.accounts().count == 1)
+    #expect(try await calendar.silent(account, ["Calendars.Read"]).source == .network)
+    for _ in 0..<2 {
+      await #expect(throws: IdentityError(.interactionRequired, "")) { try await plain.silent(account) }
     }
+    #expect(lab.requests(to: .token).filter { $0.form["client_id"] == LabApps.plain }.count == 1)
   }
 
-  @Test(.conformance(41))
-  func `Somebody else than was asked for is refused`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      let account = try await test.signIn().account
-      await #expect(throws: IdentityError(.mismatchedUser, "")) {
-        try await test.signIn("bob") { $0.account = account }
-      }
-      #expect(try await test.client.accounts() == [account])
+  @Test(.conformance(41)) func `Somebody else than was asked for is refused`() async throws {
+    let account = try await test.signIn().account
+    await #expect(throws: IdentityError(.mismatchedUser, "")) {
+      try await test.signIn("bob") { $0.account = account }
     }
+    #expect(try await test.client.accounts() == [account])
   }
 
   @Test(.conformance(42))
   func `The guest tenant's tokens come by the home tenant's refresh token`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      let account = try await test.signIn().account
-      let authority = try Authority(url: #require(URL(string: lab.authority(LabDirectory.fabrikam))))
-      let result = try await test.silent(account) { $0.authority = authority }
-      #expect(result.account.homeAccountID == account.homeAccountID)
-      #expect(result.tenantProfile?.tenantID == LabDirectory.fabrikam)
-      #expect(
-        result.tenantProfile?.localAccountID
-          == lab.directory.user("alice")?.objectID(in: LabDirectory.fabrikam))
-      #expect(result.account.tenantProfiles.count == 2)
-    }
+    let account = try await test.signIn().account
+    let authority = try Authority(url: #require(URL(string: lab.authority(LabDirectory.fabrikam))))
+    let result = try await test.silent(account) { $0.authority = authority }
+    #expect(result.account.homeAccountID == account.homeAccountID)
+    #expect(result.tenantProfile?.tenantID == LabDirectory.fabrikam)
+    #expect(
+      result.tenantProfile?.localAccountID
+        == lab.directory.user("alice")?.objectID(in: LabDirectory.fabrikam))
+    #expect(result.account.tenantProfiles.count == 2)
   }
 
   @Test(.conformance(44))
   func `A personal account signs in, and an organisation's authority refuses it`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      let account = try await test.signIn("carol").account
-      #expect(account.homeAccountID.hasSuffix(LabTenant.consumers))
-      let consumers = try Authority(url: #require(URL(string: lab.authority("consumers"))))
-      #expect(try await test.silent(account) { $0.authority = consumers }.source == .cache)
-      let organizations = try Authority(url: #require(URL(string: lab.authority("organizations"))))
-      await #expect(throws: IdentityError(.interactionRequired, "")) {
-        try await test.silent(account, ["Mail.Read"]) { $0.authority = organizations }
-      }
+    let account = try await test.signIn("carol").account
+    #expect(account.homeAccountID.hasSuffix(LabTenant.consumers))
+    let consumers = try Authority(url: #require(URL(string: lab.authority("consumers"))))
+    #expect(try await test.silent(account) { $0.authority = consumers }.source == .cache)
+    let organizations = try Authority(url: #require(URL(string: lab.authority("organizations"))))
+    await #expect(throws: IdentityError(.interactionRequired, "")) {
+      try await test.silent(account, ["Mail.Read"]) { $0.authority = organizations }
     }
   }
 
-  @Test(
-    .conformance(48),
-    arguments: [
-      "http://localhost/token", "https://evil.test/token",
-    ])
+  @Test(.conformance(48), arguments: ["http://localhost/token", "https://evil.test/token"])
   func `Metadata that leads elsewhere is refused before a token is sent`(_ address: String) async throws {
-    try await withLab { lab in
-      lab.configure { $0.metadata = ["token_endpoint": .string(address)] }
-      let test = try LabClient(lab)
-      await #expect(throws: IdentityError(.authorityValidationFailed, "")) { try await test.signIn() }
-      #expect(lab.requests(to: .authorize).isEmpty)
-    }
+    lab.configure { $0.metadata = ["token_endpoint": .string(address)] }
+    await #expect(throws: IdentityError(.authorityValidationFailed, "")) { try await test.signIn() }
+    #expect(lab.requests(to: .authorize).isEmpty)
   }
 
   @Test(.conformance(52, 53))
   func `Who was signed out elsewhere is challenged once, signs in, and the API answers again`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab) { $0.capabilities = ["cp1"] }
-      let first = try await test.signIn()
-      #expect(try await test.graph(first).head.status == .ok)
-      try lab.revokeSessions(of: "alice")
-      let refused = try await test.graph(first)
-      #expect(refused.head.status == .unauthorized)
-      let challenge = try #require(refused.head.headerFields[.wwwAuthenticate])
-      let encoded = try #require(challenge.firstMatch(of: #/claims="([^"]+)"/#)?.1)
-      let json = try #require(Data(base64Encoded: String(encoded)))
-      let claims = try ClaimsRequest(json: String(decoding: json, as: UTF8.self))
+    let test = try LabClient { $0.capabilities = ["cp1"] }
+    let first = try await test.signIn()
+    #expect(try await test.graph(first).head.status == .ok)
+    try lab.revokeSessions(of: "alice")
+    let refused = try await test.graph(first)
+    #expect(refused.head.status == .unauthorized)
+    let challenge = try #require(refused.head.headerFields[.wwwAuthenticate])
+    let encoded = try #require(challenge.firstMatch(of: #/claims="([^"]+)"/#)?.1)
+    let json = try #require(Data(base64Encoded: String(encoded)))
+    let claims = try ClaimsRequest(json: String(decoding: json, as: UTF8.self))
 
-      await #expect(throws: IdentityError(.interactionRequired, "")) {
-        try await test.silent(first.account) { $0.claims = claims }
-      }
-      let second = try await test.signIn { request in
-        request.account = first.account
-        request.claims = claims
-      }
-      #expect(try await test.graph(second).head.status == .ok)
-      let third = try await test.silent(first.account)
-      #expect(third.source == .network)
-      #expect(try await test.graph(third).head.status == .ok)
-      #expect(lab.requests(to: .graph).map(\.status) == [200, 401, 200, 200])
-      let sent = lab.requests(to: .token).map { $0.form["claims"] ?? "" }
-      #expect(sent.map { $0.contains("\"nbf\"") } == [false, true, true, false])
-      #expect(sent.allSatisfy { $0.contains("\"xms_cc\"") })
+    await #expect(throws: IdentityError(.interactionRequired, "")) {
+      try await test.silent(first.account) { $0.claims = claims }
     }
+    let second = try await test.signIn { request in
+      request.account = first.account
+      request.claims = claims
+    }
+    #expect(try await test.graph(second).head.status == .ok)
+    let third = try await test.silent(first.account)
+    #expect(third.source == .network)
+    #expect(try await test.graph(third).head.status == .ok)
+    #expect(lab.requests(to: .graph).map(\.status) == [200, 401, 200, 200])
+    let sent = lab.requests(to: .token).map { $0.form["claims"] ?? "" }
+    #expect(sent.map { $0.contains("\"nbf\"") } == [false, true, true, false])
+    #expect(sent.allSatisfy { $0.contains("\"xms_cc\"") })
   }
 
-  @Test(.conformance(54))
-  func `A sign-in on another device`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      let request = DeviceCodeRequest(scopes: ["User.Read"]) { code in
-        #expect(!code.message.isEmpty)
-        try? lab.approveDevice(userCode: code.userCode, as: "alice")
-      }
-      let result = try await test.client.acquireToken(request)
-      #expect(result.account.username == "alice@contoso.test")
-      #expect(try await test.silent(result.account).source == .cache)
+  @Test(.conformance(54)) func `A sign-in on another device`() async throws {
+    let request = DeviceCodeRequest(scopes: ["User.Read"]) { code in
+      #expect(!code.message.isEmpty)
+      try? lab.approveDevice(userCode: code.userCode, as: "alice")
     }
+    let result = try await test.client.acquireToken(request)
+    #expect(result.account.username == "alice@contoso.test")
+    #expect(try await test.silent(result.account).source == .cache)
   }
 
-  @Test(.conformance(55, 56))
-  func `Pending, then declined`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      let signIn = Task {
-        try await test.client.acquireToken(DeviceCodeRequest(scopes: ["User.Read"]) { _ in })
-      }
-      _ = await lab.requests(to: .token, atLeast: 2)
-      try lab.declineDevice()
-      await #expect(throws: IdentityError(.userCanceled, "")) { try await signIn.value }
+  @Test(.conformance(55, 56)) func `Pending, then declined`() async throws {
+    let signIn = Task {
+      try await test.client.acquireToken(DeviceCodeRequest(scopes: ["User.Read"]) { _ in })
     }
+    _ = await lab.requests(to: .token, atLeast: 2)
+    try lab.declineDevice()
+    await #expect(throws: IdentityError(.userCanceled, "")) { try await signIn.value }
   }
 
-  @Test(.conformance(61))
-  func `A server whose certificate nobody vouches for gets nothing`() async throws {
-    try await withLab { lab in
-      let system = "/etc/ssl/certs/ca-certificates.crt"
-      let test = try LabClient(lab, caBundle: system)
-      let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
-      #expect(error?.code == .network)
-      guard case .untrustedServer = error?.transportError else {
-        Issue.record("\(error?.transportError as Any)")
-        return
-      }
-      #expect(lab.log.isEmpty)
+  @Test(.conformance(61)) func `A server whose certificate nobody vouches for gets nothing`() async throws {
+    let system = "/etc/ssl/certs/ca-certificates.crt"
+    let test = try LabClient(transport: lab.transport(trusting: system))
+    let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
+    #expect(error?.code == .network)
+    guard case .untrustedServer = error?.transportError else {
+      Issue.record("\(error?.transportError as Any)")
+      return
     }
+    #expect(lab.log.isEmpty)
   }
 
-  @Test(
-    .conformance(62),
-    arguments: [
-      LabFault.Connection.drop, .reset, .truncate, .garbage,
-    ])
+  @Test(.conformance(62), arguments: [LabFault.Connection.drop, .reset, .truncate, .garbage])
   func `A connection that breaks leaves the refresh token as it was`(_ connection: LabFault.Connection)
     async throws
   {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      let account = try await test.signIn().account
-      let before = try await test.refreshTokens()
-      lab.inject(LabFault(.token, count: 2, connection: connection))
-      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
-      #expect([.network, .invalidResponse].contains(error?.code))
-      #expect(try await test.refreshTokens() == before)
-      lab.clearFaults()
-      #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
-    }
+    let account = try await test.signIn().account
+    let before = try await test.refreshTokens()
+    lab.inject(LabFault(.token, count: 2, connection: connection))
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
+    #expect([.network, .invalidResponse].contains(error?.code))
+    #expect(try await test.refreshTokens() == before)
+    lab.clearFaults()
+    #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
   }
 
   @Test(.conformance(63))
   func `One failure of the server goes unnoticed; a wish for peace is heard`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      let account = try await test.signIn().account
-      lab.inject(LabFault(.token, status: 500, body: "{}"))
-      #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
-      lab.inject(LabFault(.token, status: 503, headers: ["Retry-After": "30"], body: "{}"))
-      await #expect(throws: IdentityError(.serverError, "")) {
-        try await test.silent(account, ["Calendars.Read"])
-      }
-      let before = lab.log.count
-      let error = await #expect(throws: IdentityError.self) {
-        try await test.silent(account, ["Calendars.Read"])
-      }
-      #expect(error?.isThrottled == true)
-      #expect(lab.log.count == before)
+    let account = try await test.signIn().account
+    lab.inject(LabFault(.token, status: 500, body: "{}"))
+    #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
+    lab.inject(LabFault(.token, status: 503, headers: ["Retry-After": "30"], body: "{}"))
+    await #expect(throws: IdentityError(.serverError, "")) {
+      try await test.silent(account, ["Calendars.Read"])
     }
+    let before = lab.log.count
+    let error = await #expect(throws: IdentityError.self) {
+      try await test.silent(account, ["Calendars.Read"])
+    }
+    #expect(error?.isThrottled == true)
+    #expect(lab.log.count == before)
   }
 
-  @Test(.conformance(65))
-  func `An answer without end is cut off`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      let account = try await test.signIn().account
-      lab.inject(LabFault(.token, bodySize: 50 << 20))
-      let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
-      #expect(error?.transportError == .responseTooLarge(limit: 1 << 20))
-    }
+  @Test(.conformance(65)) func `An answer without end is cut off`() async throws {
+    let account = try await test.signIn().account
+    lab.inject(LabFault(.token, bodySize: 50 << 20))
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
+    #expect(error?.transportError == .responseTooLarge(limit: 1 << 20))
   }
 
   @Test(.conformance(67))
   func `Scopes that the server leaves out are reported with the result`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      lab.configure { $0.declinedScopes = ["Mail.Send"] }
-      let error = await #expect(throws: IdentityError.self) {
-        try await test.signIn("alice", ["User.Read", "Mail.Send"])
-      }
-      #expect(error?.code == .serverDeclinedScopes)
-      #expect(error?.declinedScopes == ["Mail.Send"])
-      #expect(error?.result?.accessToken.isEmpty == false)
+    lab.configure { $0.declinedScopes = ["Mail.Send"] }
+    let error = await #expect(throws: IdentityError.self) {
+      try await test.signIn("alice", ["User.Read", "Mail.Send"])
     }
+    #expect(error?.code == .serverDeclinedScopes)
+    #expect(error?.declinedScopes == ["Mail.Send"])
+    #expect(error?.result?.accessToken.isEmpty == false)
   }
 
   @Test(.conformance(71))
@@ -527,39 +430,33 @@ struct LabTests {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
-    try await withLab { lab in
-      let store = KeyringCacheStore(
-        busAddress: "unix:path=/proc/nonexistent/bus",
-        environment: ["HOME": directory.path, "XDG_RUNTIME_DIR": directory.path])
-      let test = try LabClient(lab, store: store)
-      let result = try await test.signIn()
-      #expect(!result.accessToken.isEmpty)
-      #expect(result.cacheError?.code == .unavailable)
-      let error = await #expect(throws: IdentityError.self) { try await test.silent(result.account) }
-      #expect(error?.cacheError?.code == .unavailable)
-      let files = FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)
-      // The lock and its counter may be there.
-      for case let file as URL in files?.allObjects ?? [] {
-        let text = String(decoding: (try? Data(contentsOf: file)) ?? Data(), as: UTF8.self)
-        for secret in [result.accessToken, "AccessToken", "RefreshToken"] { #expect(!text.contains(secret)) }
-      }
+    let store = KeyringCacheStore(
+      busAddress: "unix:path=/proc/nonexistent/bus",
+      environment: ["HOME": directory.path, "XDG_RUNTIME_DIR": directory.path])
+    let test = try LabClient(store: store)
+    let result = try await test.signIn()
+    #expect(!result.accessToken.isEmpty)
+    #expect(result.cacheError?.code == .unavailable)
+    let error = await #expect(throws: IdentityError.self) { try await test.silent(result.account) }
+    #expect(error?.cacheError?.code == .unavailable)
+    let files = FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)
+    // The lock and its counter may be there.
+    for case let file as URL in files?.allObjects ?? [] {
+      let text = String(decoding: (try? Data(contentsOf: file)) ?? Data(), as: UTF8.self)
+      for secret in [result.accessToken, "AccessToken", "RefreshToken"] { #expect(!text.contains(secret)) }
     }
   }
 
-  @Test(.conformance(69))
-  func `Signing out clears the cache and opens the authority's page`() async throws {
-    try await withLab { lab in
-      let test = try LabClient(lab)
-      let account = try await test.signIn().account
-      try await test.client.signOut(account, SignOutOptions(fromBrowser: true))
-      #expect(try await test.client.accounts().isEmpty)
-      #expect(try await test.refreshTokens().isEmpty)
-      let page = try #require(lab.requests(to: .logout).first)
-      let port = try #require(test.pages.redirectPorts.first)
-      #expect(page.query["post_logout_redirect_uri"]?.hasPrefix("http://localhost:") == true)
-      #expect(page.query["post_logout_redirect_uri"] != "http://localhost:\(port)")
-      #expect(page.query["state"]?.isEmpty == false)
-      #expect(lab.requests(to: .logout).count == 1)
-    }
+  @Test(.conformance(69)) func `Signing out clears the cache and opens the authority's page`() async throws {
+    let account = try await test.signIn().account
+    try await test.client.signOut(account, SignOutOptions(fromBrowser: true))
+    #expect(try await test.client.accounts().isEmpty)
+    #expect(try await test.refreshTokens().isEmpty)
+    let page = try #require(lab.requests(to: .logout).first)
+    let port = try #require(test.pages.redirectPorts.first)
+    #expect(page.query["post_logout_redirect_uri"]?.hasPrefix("http://localhost:") == true)
+    #expect(page.query["post_logout_redirect_uri"] != "http://localhost:\(port)")
+    #expect(page.query["state"]?.isEmpty == false)
+    #expect(lab.requests(to: .logout).count == 1)
   }
 }

@@ -27,8 +27,7 @@ struct SystemBrowserTests {
     #expect(SystemBrowser(environment: environment).isAvailable == isAvailable)
   }
 
-  @Test
-  func `A command that fails gives way to the next; none left is an error`() async throws {
+  @Test func `A command that fails gives way to the next; none left is an error`() async throws {
     let url = try #require(URL(string: "https://localhost/"))
     let path = "/usr/bin:/bin"
     // A desktop without applications: gio would open the page with any browser that is installed.

@@ -1,5 +1,6 @@
 import Foundation
 @testable import MSAL
+import Testing
 import TokenCache
 
 extension MSALPublicClientApplication {
@@ -15,9 +16,37 @@ extension MSALPublicClientApplication {
   }
 
   /// Signs somebody in.
-  func signIn() async throws -> MSALResult {
-    try await acquireToken(
-      with: MSALInteractiveTokenParameters(
-        scopes: ["user.read"], webviewParameters: MSALWebviewParameters()))
+  func signIn() async throws -> MSALResult { try await acquireToken(with: .userRead()) }
+
+  /// Gets a token without the person.
+  @discardableResult
+  func silent(_ account: MSALAccount, forceRefresh: Bool = false) async throws -> MSALResult {
+    let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
+    parameters.forceRefresh = forceRefresh
+    return try await acquireTokenSilent(with: parameters)
   }
+
+  /// The first account that this machine has, the broker's included.
+  func accountOfDevice() async throws -> MSALAccount {
+    try #require(await accountsFromDevice(for: MSALAccountEnumerationParameters()).first)
+  }
+}
+
+extension MSALInteractiveTokenParameters {
+  static func userRead() -> MSALInteractiveTokenParameters {
+    MSALInteractiveTokenParameters(scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
+  }
+}
+
+/// The error that a call throws, as programs for iOS and macOS catch it.
+func failure<T>(
+  sourceLocation: SourceLocation = #_sourceLocation, of call: () async throws -> T
+) async throws -> NSError {
+  try #require(
+    await #expect(throws: NSError.self, sourceLocation: sourceLocation) { _ = try await call() },
+    sourceLocation: sourceLocation)
+}
+
+extension NSError {
+  var internalCode: Int? { userInfo[MSALInternalErrorCodeKey] as? Int }
 }

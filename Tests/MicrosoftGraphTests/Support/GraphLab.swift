@@ -2,9 +2,8 @@ import EntraLab
 import Foundation
 import HTTPSupport
 import IdentityClient
-import Logging
+import LabSupport
 import MicrosoftGraph
-import SoupTransport
 import Synchronization
 import TestSupport
 import Testing
@@ -12,7 +11,7 @@ import TokenCache
 
 /// Somebody who is signed in at a lab, and a Graph client that waits for nobody.
 struct GraphLab: Sendable {
-  let lab: Lab
+  let lab = Lab.current
   let client: PublicClient
   let account: Account
   let scopes: [String]
@@ -20,22 +19,11 @@ struct GraphLab: Sendable {
   let waits = Waits()
 
   init(
-    _ lab: Lab, user: String = "alice", scopes: [String] = ["User.Read"], capabilities: [String] = []
+    user: String = "alice", scopes: [String] = ["User.Read"], capabilities: [String] = []
   ) async throws {
-    let authority = try Authority(url: #require(URL(string: lab.authority())))
-    let configuration = ClientConfiguration(
-      clientID: "c0000000-0000-4000-8000-000000000001", authority: authority, knownAuthorities: [authority],
-      capabilities: capabilities)
-    let transport = RecordingTransport(try SoupHTTPTransport(caBundle: lab.caBundlePath, environment: [:]))
-    let start = ContinuousClock.now
-    client = PublicClient(
-      configuration: configuration, cache: TokenCacheAccessor(store: InMemoryStore()), transport: transport,
-      authenticator: nil, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
-      now: { Date() },
-      timing: Timing(sleep: { _ in await Task.yield() }, uptime: { ContinuousClock.now - start }),
-      // In a private keyring's directory, which goes when the tests end, however they do.
-      lockDirectory: try PrivateKeyring.shared.get().directory + "/graph-locks")
-    (self.lab, self.scopes, self.transport) = (lab, scopes, transport)
+    let transport = RecordingTransport(try lab.transport())
+    client = try LabClient(transport: transport) { $0.capabilities = capabilities }.client
+    (self.scopes, self.transport) = (scopes, transport)
     account = try await Self.signIn(lab, client, user, scopes, nil).account
   }
 
