@@ -14,9 +14,7 @@ private let answerForm = form("code=abc%2B1&state=right")
 
 @Suite(.timeLimit(.minutes(20)))
 struct LoopbackListenerTests {
-  @Test(
-    .conformance(1), arguments: ["127.0.0.1", "::1"],
-    ["localhost", "LocalHost", "127.0.0.1", "[::1]"])
+  @Test(.conformance(1), arguments: ["127.0.0.1", "::1"], ["localhost", "LocalHost", "127.0.0.1", "[::1]"])
   func `The form that was expected is the answer`(_ address: String, _ name: String) async throws {
     let listener = try makeListener()
     #expect(listener.redirectURI == "http://localhost:\(listener.port)")
@@ -77,8 +75,7 @@ struct LoopbackListenerTests {
     #expect(late.contains("sign-in is over"))
   }
 
-  @Test(.conformance(12, 17))
-  func `An error is an answer, and the page escapes its text`() async throws {
+  @Test(.conformance(12, 17)) func `An error is an answer, and the page escapes its text`() async throws {
     let listener = try makeListener()
     let answer = await send(
       form("error=access_denied&error_description=%3Cscript%3E%26%22'%1b[31m&state=right"), to: listener.port)
@@ -285,8 +282,7 @@ struct LoopbackListenerTests {
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
   }
 
-  @Test(.conformance(15))
-  func `Connections that stay empty do not keep the answer out`() async throws {
+  @Test(.conformance(15)) func `Connections that stay empty do not keep the answer out`() async throws {
     let listener = try makeListener()
     let speculative = (0..<8).compactMap { _ in RawClient(listener.port) }
     #expect(status(await send(answerForm, to: listener.port)) == 200)
@@ -294,24 +290,21 @@ struct LoopbackListenerTests {
     #expect(speculative.count == 8)
   }
 
-  @Test(.conformance(15))
-  func `So many that no more are taken are closed after a while`() async throws {
+  @Test(.conformance(15)) func `So many that no more are taken are closed after a while`() async throws {
     let listener = try makeListener()
     let idle = (0..<16).compactMap { _ in RawClient(listener.port) }
     #expect(status(await send(answerForm, to: listener.port)) == 200)
     #expect(status(await idle[0].readToEnd()) != 200)
   }
 
-  @Test(.conformance(15))
-  func `A request that does not end is cut off`() async throws {
+  @Test(.conformance(15)) func `A request that does not end is cut off`() async throws {
     let listener = try makeListener()
     let client = try #require(RawClient(listener.port))
     client.write("POST / HTTP/1.1\r\nHost: localhost:\(listener.port)\r\n")
     #expect(status(await client.readToEnd()) != 200)
   }
 
-  @Test(.conformance(16))
-  func `A body without an end is not kept`() async throws {
+  @Test(.conformance(16)) func `A body without an end is not kept`() async throws {
     let listener = try makeListener()
     let client = try #require(RawClient(listener.port))
     client.write(
@@ -323,8 +316,7 @@ struct LoopbackListenerTests {
     #expect(status(await client.readToEnd()) == 413)
   }
 
-  @Test(.conformance(2))
-  func `A query is answered with 303, to a path without the code`() async throws {
+  @Test(.conformance(2)) func `A query is answered with 303, to a path without the code`() async throws {
     let listener = try makeListener(.query, path: "/callback")
     let page = "GET /callback/complete HTTP/1.1\nHost: localhost:{port}\n\n"
     #expect(status(await send(page, to: listener.port)) == 404)
@@ -343,8 +335,7 @@ struct LoopbackListenerTests {
     #expect(status(again) == 410)
   }
 
-  @Test(.conformance(2, 16))
-  func `Where a query is expected nothing else is taken`() async throws {
+  @Test(.conformance(2, 16)) func `Where a query is expected nothing else is taken`() async throws {
     let listener = try makeListener(.query)
     #expect(status(await send(answerForm, to: listener.port)) == 405)
     for query in ["", "?", "?code=1&state=wrong", "?code=1&state=right&state=right", "?code=%zz&state=right"]
@@ -375,8 +366,7 @@ struct LoopbackListenerTests {
     #expect(try await response == ["code": "a&b", "state": "right"])
   }
 
-  @Test(.conformance(13))
-  func `The wait ends when its time is over`() async throws {
+  @Test(.conformance(13)) func `The wait ends when its time is over`() async throws {
     let listener = try makeListener()
     let start = ContinuousClock.now
     await #expect(throws: LoopbackError.timedOut(refusedAnswers: 0)) {
@@ -385,8 +375,7 @@ struct LoopbackListenerTests {
     #expect(ContinuousClock.now - start >= .milliseconds(100))
   }
 
-  @Test(.conformance(14))
-  func `The wait ends with its task`() async throws {
+  @Test(.conformance(14)) func `The wait ends with its task`() async throws {
     let listener = try makeListener()
     let task = Task { try await listener.response(timeout: .seconds(50)) }
     _ = await send("GET / HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
@@ -394,8 +383,7 @@ struct LoopbackListenerTests {
     await #expect(throws: LoopbackError.cancelled) { try await task.value }
   }
 
-  @Test(.conformance(13, 14))
-  func `Closing ends the wait, all connections and the port`() async throws {
+  @Test(.conformance(13, 14)) func `Closing ends the wait, all connections and the port`() async throws {
     let listener = try makeListener()
     let idle = try #require(RawClient(listener.port))
     let task = Task { try await listener.response(timeout: .seconds(50)) }
@@ -417,16 +405,14 @@ struct LoopbackListenerTests {
     #expect(RawClient(port) == nil)
   }
 
-  @Test(.conformance(19))
-  func `A port that is taken is named`() throws {
+  @Test(.conformance(19)) func `A port that is taken is named`() throws {
     let listener = try makeListener()
     let error = #expect(throws: ListeningError.self) { try makeListener(port: listener.port) }
     #expect(error == .portInUse(listener.port))
     #expect("\(try #require(error))".contains("\(listener.port)"))
   }
 
-  @Test(.conformance(19))
-  func `Also one that is taken for IPv6 only`() throws {
+  @Test(.conformance(19)) func `Also one that is taken for IPv6 only`() throws {
     // A listener of the test's own on [::1], whose port is free on 127.0.0.1.
     let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

@@ -221,9 +221,7 @@ struct PastedAddressTests {
   }
 
   @Test(.conformance(19))
-  func `A port that is named goes before the redirect URI's, and a taken one is named`()
-    async throws
-  {
+  func `A port that is named goes before the redirect URI's, and a taken one is named`() async throws {
     let taken = try LoopbackListener(mode: .query) { _ in false }
     defer { taken.close() }
     var browser = BrowserAuthenticator(port: taken.port, show: { _ in })
