@@ -21,7 +21,7 @@ struct Llavero: AsyncParsableCommand {
         0  done
         1  error
         2  wrong usage
-        3  somebody has to act first: sign in, unlock the keyring, or confirm
+        3  action required: sign in, unlock the keyring, or confirm
         4  the network or the server failed
         5  cancelled
 
