@@ -163,11 +163,13 @@ struct LoanBrokerTests {
       loan.tokenRequests.map { $0["token_sha256_to_refresh"] != nil } == [false, true, true, false, true])
   }
 
-  @Test(arguments: [
-    #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#,
-    #"{"access_token":{"nbf":{"essential":true,"value":"1"},"polids":{"essential":true,"values":["p"]}}}"#,
-    #"{"id_token":{"nbf":{"essential":true,"value":"1"}}}"#,
-  ])
+  @Test(
+    .fault("demands more"),
+    arguments: [
+      #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#,
+      #"{"access_token":{"nbf":{"essential":true,"value":"1"},"polids":{"essential":true,"values":["p"]}}}"#,
+      #"{"id_token":{"nbf":{"essential":true,"value":"1"}}}"#,
+    ])
   func `A resource that wants more than a new token is told of, and no lender is asked`(claims: String)
     async throws
   {
@@ -179,7 +181,8 @@ struct LoanBrokerTests {
     #expect(loan.tokenRequests.isEmpty)
   }
 
-  @Test func `A resource that wants a newer token, and says why, gets one`() async throws {
+  @Test(.fault("demands more"))
+  func `A resource that wants a newer token, and says why, gets one`() async throws {
     let loan = try Loan { query in
       let name = query["token_sha256_to_refresh"] == nil ? "old" : "new"
       return (200, LentThings.token(["access_token": .string(name)]))
@@ -205,7 +208,8 @@ struct LoanBrokerTests {
 
   // Somebody else's
 
-  @Test func `Another account, client or tenant than was asked for is refused`() async throws {
+  @Test(.fault("wrong account"))
+  func `Another account, client or tenant than was asked for is refused`() async throws {
     let mallory = LentThings.account.replacing("a11ce", with: "bad00")
     let other = LentThings.tenant.replacing("7", with: "8")
     for (change, code) in [
@@ -247,7 +251,8 @@ struct LoanBrokerTests {
     Named("an end with a power", LentThings.token(["expires_on": "1e300"])),
   ]
 
-  @Test(arguments: nonsense) func `What is no token is one error`(body: Named<String>) async throws {
+  @Test(.fault("lender nonsense"), arguments: nonsense)
+  func `What is no token is one error`(body: Named<String>) async throws {
     let loan = try Loan { _ in (200, body.value) }
     let error = await loan.failure()
     #expect(error?.code == .brokerFailed, "\(String(describing: error))")
@@ -256,6 +261,7 @@ struct LoanBrokerTests {
   }
 
   @Test(
+    .fault("lender nonsense"),
     arguments: [
       "", "{}", LentThings.terms(["authority": "http://example.com/x"]), LentThings.terms(["authority": ""]),
       LentThings.terms(["client_id": ""]), LentThings.terms(["expires_on": "soon"]),
@@ -266,7 +272,8 @@ struct LoanBrokerTests {
     await expectError(.brokerFailed) { try await loan.lender.terms() }
   }
 
-  @Test func `A lender that hangs up, floods or is silent is the same error`() async throws {
+  @Test(.fault("exit 4", "lender nonsense"))
+  func `A lender that hangs up, floods or is silent is the same error`() async throws {
     // What it writes when it is asked, and what it repeats for ever.
     let faults: [(name: String, start: String, block: String?)] = [
       ("closes in the middle", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", nil),
@@ -305,7 +312,8 @@ struct LoanBrokerTests {
     await expectError(.cancelled) { try await task.value }
   }
 
-  @Test func `A socket at which nobody listens is told from a lender that fails`() async throws {
+  @Test(.fault("no lender"))
+  func `A socket at which nobody listens is told from a lender that fails`() async throws {
     let directory = try TemporaryDirectory()
     try RawServer.leaveBehind(at: directory.path + "/left")
     _ = try directory.file("file")
@@ -317,6 +325,7 @@ struct LoanBrokerTests {
   }
 
   @Test(
+    .fault("loan over"),
     arguments: [
       ("invalid_scope", 403, .invalidScope), ("access_denied", 403, .authorizationFailed),
       ("interaction_required", 400, .interactionRequired), ("temporarily_unavailable", 503, .network),
@@ -332,7 +341,8 @@ struct LoanBrokerTests {
     #expect(error?.message.contains("Because.") == true && error?.message.contains("\u{1b}") == false)
   }
 
-  @Test func `Neither a refusal without a reason nor one as an answer is a token`() async throws {
+  @Test(.fault("lender nonsense"))
+  func `Neither a refusal without a reason nor one as an answer is a token`() async throws {
     for (status, body) in [
       (403, "<html>"), (500, ""), (302, ""), (200, LentThings.refusal("access_denied", 403, "No.")),
     ] {

@@ -97,7 +97,7 @@ struct LoopbackListenerTests {
     -> String
   { "\(method) \(path) HTTP/1.1\nHost: \(host)\n\(fields)\n" }
 
-  @Test(.conformance(72), arguments: [LoopbackListener.Mode.formPost, .query])
+  @Test(.conformance(72), .fault("page opened"), arguments: [LoopbackListener.Mode.formPost, .query])
   func `The browser is led to the page once`(_ mode: LoopbackListener.Mode) async throws {
     let listener = try makeListener(mode)
     let path = Self.launch(listener)
@@ -118,7 +118,7 @@ struct LoopbackListenerTests {
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
   }
 
-  @Test(.conformance(72), arguments: [false, true])
+  @Test(.conformance(72), .fault("page opened"), arguments: [false, true])
   func `Who opens the page a second time ends the sign-in`(_ isLate: Bool) async throws {
     let listener = try makeListener()
     let path = Self.launch(listener)
@@ -135,7 +135,8 @@ struct LoopbackListenerTests {
   }
 
   @Test(
-    .conformance(72), .enabled(if: OtherUser.command != nil, "nobody else can be had"),
+    .conformance(72), .fault("opened first"),
+    .enabled(if: OtherUser.command != nil, "nobody else can be had"),
     arguments: [LoopbackListener.Mode.formPost, .query], ["127.0.0.1", "[::1]"])
   func `Another user gets nothing, spends nothing and ends nothing`(
     _ mode: LoopbackListener.Mode, _ host: String

@@ -68,7 +68,7 @@ struct PastedAddressTests {
     }
   }
 
-  @Test(.conformance(1), arguments: ["", "/", "/signed-in", "/signed-in/", "/a%20b/c/"])
+  @Test(.conformance(1), .fault("slash"), arguments: ["", "/", "/signed-in", "/signed-in/", "/a%20b/c/"])
   func `The answer comes to the redirect URI as it is registered`(_ path: String) async throws {
     let story = Story()
     let browser = BrowserAuthenticator(show: { page in
@@ -84,7 +84,7 @@ struct PastedAddressTests {
     #expect(page.redirectURI.absoluteString == "http://localhost:\(try #require(page.port))" + path)
   }
 
-  @Test(.conformance(1)) func `A slash at the end makes it another redirect URI`() throws {
+  @Test(.conformance(1), .fault("slash")) func `A slash at the end makes it another redirect URI`() throws {
     let registered = try #require(URL(string: "http://localhost:1/signed-in/"))
     for (address, isAnswer) in [(registered.absoluteString, true), ("http://localhost:1/signed-in", false)] {
       let answer = try #require(URL(string: address + "?code=1&state=right"))
@@ -92,7 +92,8 @@ struct PastedAddressTests {
     }
   }
 
-  @Test(.conformance(72)) func `The browser is started without the page's address`() async throws {
+  @Test(.conformance(72), .fault("page opened"))
+  func `The browser is started without the page's address`() async throws {
     let files = try TemporaryDirectory()
     let program = try files.program(
       "browser",
@@ -121,7 +122,8 @@ struct PastedAddressTests {
     #expect(story.shown.count == 1)
   }
 
-  @Test(.conformance(5, 6)) func `What is not the answer is refused with the reason, and asked for again`()
+  @Test(.conformance(5, 6), .fault("wrong paste"))
+  func `What is not the answer is refused with the reason, and asked for again`()
     async throws
   {
     let story = Story()
@@ -249,7 +251,7 @@ struct PastedAddressTests {
     #expect(String(decoding: text, as: UTF8.self) == "Open https://localhost/\n")
   }
 
-  @Test func `A browser outlives who reads what it prints`() throws {
+  @Test(.fault("browser prints")) func `A browser outlives who reads what it prints`() throws {
     let directory = try TemporaryDirectory()
     let script = "echo 1; echo 2; echo done > '\(directory.path)/end'"
     let pipe = try TestSupport.Pipe()

@@ -60,7 +60,7 @@ struct RedirectListenerTests {
   }
 
   @Test(
-    .conformance(5, 6),
+    .conformance(5, 6), .fault("stray address"),
     arguments: [
       "?code=evil&state=wrong", "?code=evil", "?state=right&code=evil&state=right", "#code=evil&state=right",
       "/other?code=evil&state=right", "?code=evil&state=right&%ff=1",
@@ -76,7 +76,8 @@ struct RedirectListenerTests {
     #expect(try await response["code"] == "1")
   }
 
-  @Test func `An address beyond the limit is refused, and the wait goes on`() async throws {
+  @Test(.fault("stray address"))
+  func `An address beyond the limit is refused, and the wait goes on`() async throws {
     let listener = try listener()
     async let response = listener.response(timeout: .seconds(200))
     let code = String(repeating: "e", count: RedirectMailbox.limit)
@@ -85,7 +86,8 @@ struct RedirectListenerTests {
     #expect(try await response["code"] == "1")
   }
 
-  @Test func `Packets that are no address, and connections that say nothing, keep nobody out`() async throws {
+  @Test(.fault("stray address"))
+  func `Packets that are no address, and connections that say nothing, keep nobody out`() async throws {
     let listener = try listener()
     async let response = listener.response(timeout: .seconds(200))
     let mailbox = RedirectMailbox(
@@ -110,7 +112,8 @@ struct RedirectListenerTests {
     for socket in sockets { close(socket) }
   }
 
-  @Test func `A process that is stuck finds the address later, and nobody waits for it`() async throws {
+  @Test(.fault("stuck waiter"))
+  func `A process that is stuck finds the address later, and nobody waits for it`() async throws {
     let mailbox = RedirectMailbox(
       try PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: "right")
     let socket = try mailbox.open()
@@ -125,7 +128,7 @@ struct RedirectListenerTests {
     #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == address)
   }
 
-  @Test func `Of two that wait each gets its own answer`() async throws {
+  @Test(.fault("two waiters")) func `Of two that wait each gets its own answer`() async throws {
     let (one, other) = (try listener("one"), try listener("other"))
     async let first = one.response(timeout: .seconds(200))
     async let second = other.response(timeout: .seconds(200))
@@ -160,7 +163,7 @@ struct RedirectListenerTests {
     }
   }
 
-  @Test(.enabled(if: OtherUser.command != nil, "nobody else can be had"))
+  @Test(.fault("foreign address"), .enabled(if: OtherUser.command != nil, "nobody else can be had"))
   func `Another user hands over nothing, even where the files let him in`() async throws {
     let listener = try listener()
     async let response = listener.response(timeout: .seconds(200))
@@ -192,7 +195,7 @@ struct RedirectListenerTests {
     #expect(try await response["code"] == "1")
   }
 
-  @Test(.enabled(if: OtherUser.command != nil, "nobody else can be had"))
+  @Test(.fault("foreign address"), .enabled(if: OtherUser.command != nil, "nobody else can be had"))
   func `Nothing is handed over to another user who waits in the right place`() throws {
     let mailbox = RedirectMailbox(
       try PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: "right")
@@ -224,7 +227,8 @@ struct RedirectListenerTests {
     child.wait()
   }
 
-  @Test func `Only this user reaches the socket, and what a killed process leaves goes`() throws {
+  @Test(.fault("waiter killed"))
+  func `Only this user reaches the socket, and what a killed process leaves goes`() throws {
     let listener = try listener()
     let names = try FileManager.default.contentsOfDirectory(atPath: directory)
     #expect(names.count == 1)
@@ -248,7 +252,8 @@ struct RedirectListenerTests {
     #expect(try await !handOver(Self.redirectURI + "?code=1&state=right"))
   }
 
-  @Test func `A program that is started with an address says whether somebody waited for it`() throws {
+  @Test(.fault("two waiters"))
+  func `A program that is started with an address says whether somebody waited for it`() throws {
     let redirectURI = try #require(URL(string: Self.redirectURI))
     for arguments in [["mail"], ["mail", "https://example.com/?code=1"], ["mail", "x", Self.redirectURI]] {
       #expect(try !RedirectHandover.run(arguments: arguments, redirectURI: redirectURI))
@@ -262,10 +267,12 @@ struct RedirectListenerTests {
     #expect(error?.description.contains("secret") == false)
   }
 
-  @Test(arguments: [
-    (["/bin/mail"], true), (["/usr/bin/env", "A=b", "C=", "/bin/mail", "x"], true), (["/bin/other"], false),
-    (["/bin/sh", "/bin/mail"], false), ([], false), (["env"], false),
-  ])
+  @Test(
+    .fault("scheme nowhere"),
+    arguments: [
+      (["/bin/mail"], true), (["/usr/bin/env", "A=b", "C=", "/bin/mail", "x"], true), (["/bin/other"], false),
+      (["/bin/sh", "/bin/mail"], false), ([], false), (["env"], false),
+    ])
   func `A handler leads here when it starts this program`(_ command: [String], _ leadsHere: Bool) throws {
     let here = try TemporaryDirectory()
     for name in ["mail", "other", "sh", "env"] { chmod(try here.file(name), 0o755) }
@@ -279,7 +286,7 @@ struct RedirectListenerTests {
     #expect(refusal.map { $0.code == .redirectSchemeNotRegistered } ?? true)
   }
 
-  @Test func `The advice is the command, as a shell takes it`() {
+  @Test(.fault("scheme nowhere")) func `The advice is the command, as a shell takes it`() {
     let absent = RedirectScheme.refusal(of: nil, scheme: "a.b", program: "/opt/My App/mail")
     #expect(absent?.advice == "Register this one: llavero scheme install a.b '/opt/My App/mail'")
     let foreign = RedirectScheme.refusal(

@@ -90,7 +90,7 @@ struct DamageTests {
     },
   ]
 
-  @Test(arguments: faults)
+  @Test(.fault("version 0"), arguments: faults)
   func `A changed file is told apart, hides no other, and is written over by nobody`(
     _ fault: Named<Fault>
   ) async throws {

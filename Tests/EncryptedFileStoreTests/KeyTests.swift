@@ -131,7 +131,8 @@ struct KeyTests {
     #expect(error?.underlyingError as? SealError == .otherKeySource(.passphrase))
   }
 
-  @Test func `A store whose keys are gone or damaged is not given new ones`() async throws {
+  @Test(.fault("keys gone"))
+  func `A store whose keys are gone or damaged is not given new ones`() async throws {
     let fixture = try await Fixture(saving: token)
     let keys = try fixture.bytes(fixture.keys)
     #expect(keys.count == 140)
@@ -150,8 +151,8 @@ struct KeyTests {
     #expect(try await fixture.otherCache().finds(token))
   }
 
-  @Test func `A path in an advice can be given to a shell, and none deletes what may be intact`() async throws
-  {
+  @Test(.fault("keys gone"))
+  func `A path in an advice can be given to a shell, and none deletes what may be intact`() async throws {
     let parent = try TemporaryDirectory()
     let directory = try parent.directory("my 'data'; x")
     chmod(directory, 0o700)
@@ -179,7 +180,8 @@ struct KeyTests {
     #expect(try words(after: "mv ", lost).first == fixture.root)
   }
 
-  @Test func `Keys that ask for too much memory, or are of a later version, are refused`() async throws {
+  @Test(.fault("version 0", "bad keys header"))
+  func `Keys that ask for too much memory, or are of a later version, are refused`() async throws {
     try await fixture.otherCache(key: .passphrase("secret")).save(token)
     let keys = try fixture.bytes(fixture.keys)
     for (offset, byte) in [(39, 30), (19, 9)] as [(Int, UInt8)] {
@@ -205,7 +207,7 @@ struct KeyTests {
   }
 
   /// In a process of its own, whose memory it bounds.
-  @Test func `A shortage of memory is no damage`() async {
+  @Test(.fault("little memory")) func `A shortage of memory is no damage`() async {
     await #expect(processExitsWith: .success) {
       let header = SealedKeys.Header(.passphrase, scrypt: .standard)
       let memory = try String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)

@@ -92,7 +92,8 @@ struct KilledWriterTests {
     #expect(try await fixture.cache.finds(old))
   }
 
-  @Test func `A new manifest that lies about from before is not believed`() async throws {
+  @Test(.fault("rekey killed"))
+  func `A new manifest that lies about from before is not believed`() async throws {
     let (fixture, before, _) = try await fixture()
     try fixture.put(["manifest.sealed.new": try #require(before["manifest.sealed"]), "notes.new": [1]])
     let cache = fixture.otherCache()

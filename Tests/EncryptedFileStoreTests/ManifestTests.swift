@@ -36,7 +36,7 @@ struct ManifestTests {
     Named("double entries", { try $0.resealManifest { $0 = $0[..<24] + $0 } }),
   ]
 
-  @Test(arguments: losses)
+  @Test(.fault("manifest"), arguments: losses)
   func `Without a sound manifest nothing is taken for present or written until the person says so`(
     _ loss: Named<Change>
   ) async throws {
@@ -63,7 +63,7 @@ struct ManifestTests {
     for token in [one, two, new] { #expect(try await fixture.otherCache().finds(token)) }
   }
 
-  @Test(arguments: losses)
+  @Test(.fault("manifest"), arguments: losses)
   func `A manifest that cannot be used goes with everything, also where it is the last file`(
     _ loss: Named<Change>
   ) async throws {
@@ -77,7 +77,8 @@ struct ManifestTests {
     #expect(try await fixture.otherCache().finds(new))
   }
 
-  @Test func `Nothing is put right without a manifest while a file is of a later version`() async throws {
+  @Test(.fault("manifest"))
+  func `Nothing is put right without a manifest while a file is of a later version`() async throws {
     try fixture.forge(fixture.path(two)) { $0[11] = 2 }
     try fixture.remove(fixture.manifest)
     let files = try fixture.files()
@@ -88,7 +89,7 @@ struct ManifestTests {
   }
 
   /// R12.17
-  @Test(arguments: [(11, CacheError.Code.newerVersion), (20, .wrongKey)])
+  @Test(.fault("late manifest"), arguments: [(11, CacheError.Code.newerVersion), (20, .wrongKey)])
   func `A manifest of another version or key is nobody's to replace, but to remove with everything`(
     _ offset: Int, _ code: CacheError.Code
   ) async throws {
@@ -102,7 +103,7 @@ struct ManifestTests {
     try await fixture.otherCache().save(new)
   }
 
-  @Test(arguments: [Removal.damaged, .everything], [true, false])
+  @Test(.fault("directory"), arguments: [Removal.damaged, .everything], [true, false])
   func `A directory in a file's place is removed, or moved aside with what is in it`(
     _ removal: Removal, isEmpty: Bool
   ) async throws {
@@ -127,7 +128,7 @@ struct ManifestTests {
     }
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root can mount something"))
+  @Test(.fault("manifest"), .enabled(if: geteuid() == 0, "only root can mount something"))
   func `A name that cannot be removed keeps nothing else`() async throws {
     let path = fixture.path(ShardID(rawValue: String(repeating: "0", count: 32)))
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -139,7 +140,7 @@ struct ManifestTests {
     for token in [one, two] { #expect(fixture.contents(fixture.path(token)) == nil) }
   }
 
-  @Test(arguments: [true, false])
+  @Test(.fault("older file"), arguments: [true, false])
   func `An older file is no way round the manifest where that is gone`(isEmptied: Bool) async throws {
     try fixture.write(older, to: fixture.path(one))
     if isEmptied { try fixture.write([], to: fixture.manifest) } else { try fixture.remove(fixture.manifest) }
@@ -150,7 +151,8 @@ struct ManifestTests {
     #expect(try await !cache.store.read(.all, in: fixture.group).problems.isEmpty)
   }
 
-  @Test func `A file from before the whole group was taken away is an older one afterwards`() async throws {
+  @Test(.fault("older file"))
+  func `A file from before the whole group was taken away is an older one afterwards`() async throws {
     let fixture = try await Fixture(saving: one)
     let older = try fixture.bytes(fixture.path(one))
     try fixture.remove(fixture.groupPath)
@@ -161,7 +163,8 @@ struct ManifestTests {
     #expect(problems.map(\.kind) == [.rolledBack])
   }
 
-  @Test func `Killed in the group's first write with another's file beside, it leaves that to the person`()
+  @Test(.fault("manifest"))
+  func `Killed in the group's first write with another's file beside, it leaves that to the person`()
     async throws
   {
     let manifest = try fixture.bytes(fixture.manifest)

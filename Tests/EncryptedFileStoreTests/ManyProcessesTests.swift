@@ -30,7 +30,8 @@ struct ManyProcessesTests {
     try await fixture.leaveNoResidue()
   }
 
-  @Test func `Readers wait for nobody who holds the lock of a lock file that is not whole`() async throws {
+  @Test(.fault("lock torn"))
+  func `Readers wait for nobody who holds the lock of a lock file that is not whole`() async throws {
     let token = SampleToken("one", account: 1)
     try await fixture.cache.save(token)
     let lock = fixture.groupPath + "/lock"

@@ -44,7 +44,8 @@ struct NetworkTests {
     try (0..<2).map { _ in try NetworkMount(.withLocks, of: export) }
   }
 
-  @Test func `Processes of two machines that save at once lose nothing of each other's`() async throws {
+  @Test(.fault("network mount"))
+  func `Processes of two machines that save at once lose nothing of each other's`() async throws {
     let machines = try twoMachines()
     let writers = try (0..<4).map { number in
       try worker(on: machines[number % 2], "save", fixture.group.name, "w\(number)", "25", "3")
@@ -57,7 +58,8 @@ struct NetworkTests {
     }
   }
 
-  @Test func `Whoever has read before sees at once what another machine wrote`() async throws {
+  @Test(.fault("network mount"))
+  func `Whoever has read before sees at once what another machine wrote`() async throws {
     let machines = try twoMachines()
     let caches = machines.map(cache)
     for number in 0..<10 {
@@ -71,7 +73,8 @@ struct NetworkTests {
     #expect(try await caches[0].finds(SampleToken("t9", account: 0)))
   }
 
-  @Test func `A writer waits for one of another machine, and goes on when that is killed`() async throws {
+  @Test(.fault("network mount"))
+  func `A writer waits for one of another machine, and goes on when that is killed`() async throws {
     let machines = try twoMachines()
     try await cache(on: machines[0]).save(SampleToken("old", account: 0))
     let holder = try worker(on: machines[0], "serve", fixture.group.name)
@@ -88,7 +91,8 @@ struct NetworkTests {
     #expect(try await cache(on: machines[0]).finds(token))
   }
 
-  @Test func `Where no lock reaches other machines the store is read and not written`() async throws {
+  @Test(.fault("no net locks"))
+  func `Where no lock reaches other machines the store is read and not written`() async throws {
     let machine = try NetworkMount(.withoutLocks, of: export)
     let none = await #expect(throws: CacheError(.unavailable, "")) {
       try await cache(on: machine).save(token)
@@ -116,7 +120,7 @@ struct NetworkTests {
     #expect(try await reader.finds(later))
   }
 
-  @Test func `A shard that is out of sight is not written anew`() async throws {
+  @Test(.fault("shard unseen")) func `A shard that is out of sight is not written anew`() async throws {
     let machine = try NetworkMount(.withLocks, of: export)
     try await cache(on: machine).save(token)
     let file = try fixture.bytes(fixture.path(token))

@@ -47,7 +47,7 @@ struct PortalTests {
     #expect(portal.calls.last?.token == "second")
   }
 
-  @Test(arguments: [0, 31, 4097, 100_000])
+  @Test(.fault("portal secret"), arguments: [0, 31, 4097, 100_000])
   func `A secret that is too short or too long makes no store`(size: Int) async throws {
     let portal = try FakePortal(.secret(.init(repeating: 7, count: size)))
     let error = await #expect(throws: CacheError(.refused, "")) {
@@ -60,7 +60,7 @@ struct PortalTests {
     #expect(!fixture.isThere(fixture.keys))
   }
 
-  @Test(arguments: [32, 4096])
+  @Test(.fault("portal secret"), arguments: [32, 4096])
   func `One that is just long enough, or not yet too long, does`(size: Int) async throws {
     let portal = try FakePortal(.secret(.init(repeating: 7, count: size)))
     try await cache(portal).save(token)
@@ -68,6 +68,7 @@ struct PortalTests {
   }
 
   @Test(
+    .fault("portal fails"),
     arguments: ([
       (FakePortal.Answer.secret([], response: 1), SecretPortalError.denied, CacheError.Code.promptDismissed),
       (.secret([], response: 2), .failed, .unavailable),
@@ -111,7 +112,8 @@ struct PortalTests {
     #expect(try await cache(sound).finds(token))
   }
 
-  @Test func `Without a portal, and without a bus, the key is out of reach`() async throws {
+  @Test(.fault("no portal"))
+  func `Without a portal, and without a bus, the key is out of reach`() async throws {
     let bus = try PrivateKeyring(startingDaemon: false)
     func error(_ address: String) async -> CacheError? {
       await #expect(throws: CacheError(.unavailable, "")) {
@@ -123,7 +125,8 @@ struct PortalTests {
     #expect(await error(bus.busAddress)?.underlyingError as? SecretPortalError == .noSessionBus)
   }
 
-  @Test func `A bus that ends while the portal is asked is an error at once`() async throws {
+  @Test(.fault("no portal"))
+  func `A bus that ends while the portal is asked is an error at once`() async throws {
     let portal = try FakePortal(.silence)
     let task = Task { try await store(portal).open(makingStore: true) }
     _ = await portal.nextCall()
@@ -132,7 +135,8 @@ struct PortalTests {
     #expect(error?.underlyingError as? SecretPortalError == .portalGone)
   }
 
-  @Test func `A portal that says nothing is given up at its deadline, and at once when nobody waits`()
+  @Test(.fault("portal silent"))
+  func `A portal that says nothing is given up at its deadline, and at once when nobody waits`()
     async throws
   {
     let portal = try FakePortal(.silence)
@@ -150,7 +154,7 @@ struct PortalTests {
     #expect(!fixture.isThere(fixture.keys))
   }
 
-  @Test func `Nobody but the portal says how it ended`() async throws {
+  @Test(.fault("portal forged")) func `Nobody but the portal says how it ended`() async throws {
     let portal = try FakePortal(.silence)
     let task = Task { try await store(portal).open(makingStore: true) }
     let call = try #require(await portal.nextCall())
@@ -159,7 +163,8 @@ struct PortalTests {
     await #expect(throws: CacheError(.promptDismissed, "")) { try await task.value }
   }
 
-  @Test func `Another application's secret opens nothing and changes nothing`() async throws {
+  @Test(.fault("swapped files"))
+  func `Another application's secret opens nothing and changes nothing`() async throws {
     let portal = try FakePortal(.secret(secret))
     try await cache(portal).save(token)
     let before = try fixture.files()
@@ -189,7 +194,7 @@ struct PortalTests {
     #expect(try await fixture.otherCache().finds(token))
   }
 
-  @Test func `A token in the keys that cannot be one is damage`() async throws {
+  @Test(.fault("portal token")) func `A token in the keys that cannot be one is damage`() async throws {
     let portal = try FakePortal(.secret(secret, results: ["token": .string("ttttt")]))
     try await cache(portal).save(token)
     let keys = try fixture.bytes(fixture.keys)

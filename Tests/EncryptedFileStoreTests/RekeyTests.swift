@@ -127,7 +127,8 @@ struct RekeyTests {
     #expect(try fixture.bytes(fixture.keys).count == 140)
   }
 
-  @Test func `Where another store's keys are, what they do not open is counted, and stays`() async throws {
+  @Test(.fault("other keys"))
+  func `Where another store's keys are, what they do not open is counted, and stays`() async throws {
     let sound = try fixture.bytes(fixture.keys)
     let other = try await Self.filled(one, two)
     try fixture.write(try other.bytes(other.keys), to: fixture.keys)
@@ -158,7 +159,8 @@ struct RekeyTests {
     #expect(try await fixture.cache.finds(one))
   }
 
-  @Test func `Where the keys are gone it is an error, and nothing is changed`() async throws {
+  @Test(.fault("keys gone"))
+  func `Where the keys are gone it is an error, and nothing is changed`() async throws {
     try fixture.remove(fixture.keys)
     let files = try fixture.files()
     let error = await #expect(throws: CacheError(.damaged, "")) { _ = try await fixture.otherStore().rekey() }
@@ -167,7 +169,7 @@ struct RekeyTests {
     #expect(!fixture.isThere(fixture.keys))
   }
 
-  @Test(arguments: ["keys.new", "lock.new", "manifest.sealed"])
+  @Test(.fault("odd group"), arguments: ["keys.new", "lock.new", "manifest.sealed"])
   func `A group called like a file of the store's is in no file's way`(name: String) async throws {
     let cache = TokenCacheAccessor(store: fixture.store, group: try KeychainGroup(name))
     try await cache.save(one)
@@ -176,7 +178,7 @@ struct RekeyTests {
     #expect(try await fixture.otherCache(key: .passphrase("new")).finds(two))
   }
 
-  @Test func `More keys than a reader takes are not written`() async throws {
+  @Test(.fault("keys gone")) func `More keys than a reader takes are not written`() async throws {
     let bytes = try fixture.bytes(fixture.keys)
     let header = try SealedKeys.Header(bytes)
     let key = try header.key(from: fixture.bytes(fixture.directory + "/key"))
@@ -193,7 +195,7 @@ struct RekeyTests {
     #expect(try await fixture.otherCache().finds(two))
   }
 
-  @Test func `What a killed one left goes with the group`() async throws {
+  @Test(.fault("rekey killed")) func `What a killed one left goes with the group`() async throws {
     for name in try fixture.files().keys { try fixture.put([name + ".new": [1, 2, 3]]) }
     #expect(try await fixture.otherStore().remove(.everything, in: fixture.group) == 3)
     #expect(try fixture.files().keys.sorted() == ["manifest.sealed"])

@@ -47,7 +47,7 @@ struct ClusterTests {
     }
   }
 
-  @Test(arguments: Fault.allCases)
+  @Test(.fault("node lost"), arguments: Fault.allCases)
   func `Whatever becomes of one node, saves go on, and what was acknowledged is found once`(
     _ fault: Fault
   ) async throws {
@@ -75,7 +75,8 @@ struct ClusterTests {
     #expect(try await fixture.store().increment(0, of: fixture) == 3 * 40 + 1)
   }
 
-  @Test func `A node that is cut off from the others answers nothing, rather than something old`()
+  @Test(.fault("node cut off"))
+  func `A node that is cut off from the others answers nothing, rather than something old`()
     async throws
   {
     try await fixture.store().increment(1, of: fixture)
@@ -98,8 +99,8 @@ struct ClusterTests {
     #expect(try await fixture.store(at: [there]).numbers(of: fixture) == [1: 3])
   }
 
-  @Test func `Where no node is left the store says so, and goes on when there are enough again`() async throws
-  {
+  @Test(.fault("no quorum"))
+  func `Where no node is left the store says so, and goes on when there are enough again`() async throws {
     let store = try fixture.store()
     try await store.increment(1, of: fixture)
     let leader = try cluster.leader()
@@ -116,8 +117,8 @@ struct ClusterTests {
     #expect(try await fixture.store().increment(1, of: fixture) == number + 1)
   }
 
-  @Test func `Nodes that started again, and changed rights, cost no more than another sign-in`() async throws
-  {
+  @Test(.fault("nodes restart"))
+  func `Nodes that started again, and changed rights, cost no more than another sign-in`() async throws {
     let store = try fixture.store()
     #expect(try await store.increment(1, of: fixture) == 1)
     for node in 0..<3 {
@@ -130,7 +131,8 @@ struct ClusterTests {
     #expect(try await store.increment(1, of: fixture) == 3)
   }
 
-  @Test func `An answer that comes too late is looked up at another node, and the change is made once`()
+  @Test(.fault("lossy network"))
+  func `An answer that comes too late is looked up at another node, and the change is made once`()
     async throws
   {
     let (relay, endpoint) = try cluster.relay(to: 0)
@@ -149,7 +151,8 @@ struct ClusterTests {
     #expect(try await fixture.store().numbers(of: fixture) == [1: 5])
   }
 
-  @Test func `A network that delivers every request twice changes nothing twice`() async throws {
+  @Test(.fault("etcd twice"))
+  func `A network that delivers every request twice changes nothing twice`() async throws {
     var settings = EtcdCluster.Settings()
     (settings.nodes, settings.isOpen) = (1, true)
     let cluster = try EtcdCluster(settings)

@@ -13,7 +13,7 @@ import TokenCache
 /// What takes minutes; `Tests/trials` runs it.
 @Suite(.serialized, .enabled(if: getenv("LLAVERO_TRIALS") != nil, "Tests/trials runs it"))
 struct ClusterTrials {
-  @Test
+  @Test(.fault("leader killed"))
   func
     `Sixteen processes that save 200 responses each lose none although the leader is killed every few seconds`()
     async throws
@@ -42,7 +42,8 @@ struct ClusterTrials {
     print("\(acknowledged.count) saves in \(time), the leader was killed \(killed) times")
   }
 
-  @Test func `A snapshot that is restored on all three nodes as the article says has what was there`()
+  @Test(.fault("restored"))
+  func `A snapshot that is restored on all three nodes as the article says has what was there`()
     async throws
   {
     let article = try String(
@@ -81,7 +82,7 @@ struct ClusterTrials {
     #expect(error?.code == .refused && error?.message.contains("was made anew") == true)
   }
 
-  @Test func `A cluster that has no leader for a minute is waited for`() async throws {
+  @Test(.fault("no leader")) func `A cluster that has no leader for a minute is waited for`() async throws {
     let fixture = try Fixture()
     let refusals = Atomic(0)
     let store = try fixture.store(
@@ -98,7 +99,8 @@ struct ClusterTrials {
     #expect(try await fixture.cache.finds(SampleToken("one", account: 1)))
   }
 
-  @Test func `A person may take longer over the password than a call may take`() async throws {
+  @Test(.fault("slow password"))
+  func `A person may take longer over the password than a call may take`() async throws {
     let cluster = try EtcdCluster()
     let fixture = try ClusterFixture(cluster)
     let user = EtcdUser(

@@ -19,7 +19,8 @@ struct FaultTests {
 
   private func cache(_ store: EtcdCacheStore) -> TokenCacheAccessor { fixture.accessor(on: store) }
 
-  @Test func `The value of another shard, group or store is told from the right one`() async throws {
+  @Test(.fault("bad value"))
+  func `The value of another shard, group or store is told from the right one`() async throws {
     let other = try KeychainGroup("org.example.other")
     try await fixture.cache.save(one)
     try await fixture.cache.save(two)
@@ -46,7 +47,8 @@ struct FaultTests {
     #expect(try await cache(fixture.store()).finds(one))
   }
 
-  @Test func `An older value that is put back is noticed by whoever saw the newer one`() async throws {
+  @Test(.fault("bad value"))
+  func `An older value that is put back is noticed by whoever saw the newer one`() async throws {
     let store = try fixture.store(watching: nil)
     let name = fixture.name(fixture.shard(one))
     try await cache(store).save(one)
@@ -62,7 +64,7 @@ struct FaultTests {
     #expect(try await cache(store).finds(one))
   }
 
-  @Test func `Values of others are told of, and stay`() async throws {
+  @Test(.fault("bad value")) func `Values of others are told of, and stay`() async throws {
     try await fixture.cache.save(one)
     let stranger = "\(fixture.prefix)/\(fixture.group)/notes"
     try await fixture.put([1], to: stranger)
@@ -92,7 +94,8 @@ struct FaultTests {
     }
   }
 
-  @Test func `Without its keys the store is damaged, and nobody makes new ones`() async throws {
+  @Test(.fault("etcd keys", "bad value"))
+  func `Without its keys the store is damaged, and nobody makes new ones`() async throws {
     try await fixture.cache.save(one)
     let keys = try #require(try await fixture.value(fixture.keys))
     try fixture.remove(fixture.keys)
@@ -110,7 +113,8 @@ struct FaultTests {
     #expect(try await cache(fixture.store()).finds(one))
   }
 
-  @Test func `Where another store's keys are, a change of keys counts what they do not open`() async throws {
+  @Test(.fault("other keys"))
+  func `Where another store's keys are, a change of keys counts what they do not open`() async throws {
     try await fixture.cache.save(one)
     let elsewhere = try Fixture()
     try await elsewhere.cache.save(one)
@@ -122,7 +126,7 @@ struct FaultTests {
     #expect(try await cache(fixture.store()).finds(one))
   }
 
-  @Test func `Another key does not open the store, and says so`() async throws {
+  @Test(.fault("bad value")) func `Another key does not open the store, and says so`() async throws {
     try await fixture.cache.save(one)
     let other = try fixture.file("other", String(repeating: "k", count: 40))
     await #expect(throws: CacheError(.wrongKey, "")) {
@@ -133,7 +137,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `Sixteen stores that begin at once make one set of keys`() async throws {
+  @Test(.fault("many writers")) func `Sixteen stores that begin at once make one set of keys`() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<16 {
         let store = try fixture.store(key: .passphrase("the same"))
@@ -145,8 +149,8 @@ struct FaultTests {
     for number in 0..<16 { #expect(try await reader.finds(SampleToken("t\(number)", account: number % 4))) }
   }
 
-  @Test func `A store that another makes at the same moment is not taken for one without keys`() async throws
-  {
+  @Test(.fault("many writers"))
+  func `A store that another makes at the same moment is not taken for one without keys`() async throws {
     let isFirst = Atomic(true)
     let store = try fixture.store(
       through: MeddlingTransport { [self] (request, send) throws(HTTPTransportError) in
@@ -164,7 +168,8 @@ struct FaultTests {
     #expect(try await reader.finds(two))
   }
 
-  @Test func `A change of keys seals everything again, while others read and write`() async throws {
+  @Test(.fault("many writers"))
+  func `A change of keys seals everything again, while others read and write`() async throws {
     for account in 0..<5 { try await fixture.cache.save(SampleToken("t\(account)", account: account)) }
     let writer = cache(try fixture.store())
     try await writer.save(one)
@@ -196,7 +201,7 @@ struct FaultTests {
     return ids
   }
 
-  @Test
+  @Test(.fault("full or large"))
   func `A change of three hundred shards is made as a whole, and a larger one refused`()
     async throws
   {
@@ -215,7 +220,7 @@ struct FaultTests {
     #expect(try await store.remove(.everything, in: fixture.group) == 300)
   }
 
-  @Test func `Values of a megabyte are read a few at a time`() async throws {
+  @Test(.fault("full or large")) func `Values of a megabyte are read a few at a time`() async throws {
     let store = try fixture.store()
     for account in 0..<9 { try await store.increment(account, of: fixture, padding: 1_000_000) }
     for selection in [ShardSelection.all, .some((0..<9).map(fixture.shard))] {
@@ -226,7 +231,8 @@ struct FaultTests {
     }
   }
 
-  @Test func `A full database is named as that, and what was saved stays`() async throws {
+  @Test(.fault("full or large"))
+  func `A full database is named as that, and what was saved stays`() async throws {
     let fixture = try Fixture(EtcdNode(["--quota-backend-bytes=2000000"]))
     let store = try fixture.store()
     try await store.increment(1, of: fixture)
@@ -237,7 +243,8 @@ struct FaultTests {
     #expect(try await fixture.number() == 1)
   }
 
-  @Test func `What is no endpoint, no prefix, or http to another machine is refused`() throws {
+  @Test(.fault("endpoint"))
+  func `What is no endpoint, no prefix, or http to another machine is refused`() throws {
     for endpoint in [
       "http://192.0.2.1:2379", "http://etcd.example.com", "http://127.0.0.1.example.com", "etcd:2379", "",
       "https://user:hunter2@etcd.example.com", "https://etcd.example.com/path", "ftp://127.0.0.1",
@@ -261,7 +268,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `An endpoint that does not answer is left for the next one`() async throws {
+  @Test(.fault("endpoint")) func `An endpoint that does not answer is left for the next one`() async throws {
     try await fixture.cache.save(one)
     let dead = "http://127.0.0.1:\(ReservedPort.refusing.number)"
     let store = try EtcdCacheStore(
@@ -279,7 +286,7 @@ struct FaultTests {
     #expect(error?.advice?.contains("etcdctl endpoint health") == true)
   }
 
-  @Test func `Two clusters are not taken for one`() async throws {
+  @Test(.fault("endpoint")) func `Two clusters are not taken for one`() async throws {
     try await fixture.cache.save(one)
     let isOther = Atomic(false)
     let transport = MeddlingTransport(replacing: "\"cluster_id\":\"", with: "\"cluster_id\":\"1") {
@@ -293,6 +300,7 @@ struct FaultTests {
   }
 
   @Test(
+    .fault("etcd nonsense"),
     arguments: [
       "", "no JSON", "[]", "{}", #"{"header":{}"#, #"{"header":{}}"#, #"{"header":{"revision":"5"}}"#,
       header("-1"), header("99999999999999999999"), header("\(Int64.max)"), header("5", #""responses":{}"#),
@@ -325,7 +333,8 @@ struct FaultTests {
     #"{"header":{"revision":"\#(revision)","cluster_id":"1"},\#(more)}"#
   }
 
-  @Test func `What is older than what was seen before is not taken for what is`() async throws {
+  @Test(.fault("set back"))
+  func `What is older than what was seen before is not taken for what is`() async throws {
     try await fixture.cache.save(one)
     let isOld = Atomic(false)
     let transport = MeddlingTransport(replacing: "\"revision\":\"", with: "\"revision\":\"0\",\"was\":\"") {
@@ -344,7 +353,8 @@ struct FaultTests {
     #expect(try await cache(store).finds(one))
   }
 
-  @Test func `What has not changed is neither sent nor opened again, and what has is`() async throws {
+  @Test(.fault("kept values"))
+  func `What has not changed is neither sent nor opened again, and what has is`() async throws {
     let sizes = Mutex<[Int]>([])
     let store = try fixture.store(
       watching: nil,
@@ -380,7 +390,7 @@ struct FaultTests {
     #expect(try await store.read(.some([shard]), in: group).documents.isEmpty)
   }
 
-  @Test func `Writers whose clocks are a day apart, and jump, lose nothing`() async throws {
+  @Test(.fault("clocks")) func `Writers whose clocks are a day apart, and jump, lose nothing`() async throws {
     let saved = try await withThrowingTaskGroup(of: [String].self) { writers in
       for writer in 0..<8 {
         let cache = TokenCacheAccessor(store: try fixture.store(), group: fixture.group) {
@@ -398,7 +408,8 @@ struct FaultTests {
     #expect(try await fixture.savedNames() == saved)
   }
 
-  @Test func `An answer without an end, a broken one and a page of a proxy are errors`() async throws {
+  @Test(.fault("etcd nonsense"))
+  func `An answer without an end, a broken one and a page of a proxy are errors`() async throws {
     for (answer, code): (Result<HTTPTransportResponse, HTTPTransportError>, CacheError.Code) in [
       (.failure(.responseTooLarge(limit: 1)), .refused), (.failure(.connectionLost("It broke.")), .timedOut),
       (.success(.init(.init(status: .badGateway), body: Data("<html>".utf8))), .refused),

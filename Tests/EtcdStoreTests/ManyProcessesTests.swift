@@ -6,11 +6,12 @@ import TokenCache
 /// What many processes that save into one group at once leave behind, and see of each other.
 @Suite(.serialized, .timeLimit(.minutes(20)))
 struct ManyProcessesTests {
-  @Test func `Eight processes that save 200 responses each lose none`() async throws {
+  @Test(.fault("many writers")) func `Eight processes that save 200 responses each lose none`() async throws {
     try await Fixture().saveByProcesses(8, saves: 200, accounts: 20)
   }
 
-  @Test func `What was acknowledged stays although writers are killed all the time`() async throws {
+  @Test(.fault("many writers"))
+  func `What was acknowledged stays although writers are killed all the time`() async throws {
     try await Fixture().saveByProcessesThatAreKilled()
   }
 

@@ -42,7 +42,7 @@ struct RenewalTests {
     try await fixture.value("\(fixture.prefix)/renewals/\(shard)")
   }
 
-  @Test func `One renews, and another waits until that is done`() async throws {
+  @Test(.fault("one renews")) func `One renews, and another waits until that is done`() async throws {
     let leases = Leases()
     let (one, other) = (try fixture.store(), try fixture.store(through: leases.transport))
     let (shard, group) = (fixture.shard(token), fixture.group)
@@ -63,7 +63,8 @@ struct RenewalTests {
     #expect(await next.value)
   }
 
-  @Test func `Who waits goes on when the account has changed, and finds what the other has written`()
+  @Test(.fault("one renews"))
+  func `Who waits goes on when the account has changed, and finds what the other has written`()
     async throws
   {
     let (one, other) = (try fixture.store(), try fixture.store())
@@ -87,7 +88,8 @@ struct RenewalTests {
     }
   }
 
-  @Test func `When the call is over so is its turn, also after an error and when it was cancelled`()
+  @Test(.fault("turn ends"))
+  func `When the call is over so is its turn, also after an error and when it was cancelled`()
     async throws
   {
     let leases = Leases()
@@ -115,7 +117,8 @@ struct RenewalTests {
     #expect(try await turn(shard) == nil)
   }
 
-  @Test func `Who gives up waiting renews without a turn, and leaves no lease`() async throws {
+  @Test(.fault("turn ends"))
+  func `Who gives up waiting renews without a turn, and leaves no lease`() async throws {
     let leases = Leases()
     let (one, other) = (try fixture.store(), try fixture.store(through: leases.transport))
     let (shard, group) = (fixture.shard(token), fixture.group)

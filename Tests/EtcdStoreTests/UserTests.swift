@@ -61,7 +61,7 @@ struct UserTests {
     #expect(calls.withLock { $0 } == 1)
   }
 
-  @Test(arguments: ["cache password", "cache password\r\n"])
+  @Test(.fault("password end"), arguments: ["cache password", "cache password\r\n"])
   func `A password may end with a line end of any kind, or none`(_ password: String) async throws {
     try await cache(fixture.store(user: user(password))).save(token)
     let words = EtcdUser(
@@ -69,7 +69,8 @@ struct UserTests {
     #expect(try await cache(fixture.store(user: words)).finds(token))
   }
 
-  @Test func `A request does not wait for a password for longer than it may take itself`() async throws {
+  @Test(.fault("no password"))
+  func `A request does not wait for a password for longer than it may take itself`() async throws {
     let end = DispatchSemaphore(value: 0)
     let user = EtcdUser(
       name: "cache",
@@ -89,8 +90,8 @@ struct UserTests {
     }
   }
 
-  @Test func `A person has minutes for the password also where members have seconds to answer`() async throws
-  {
+  @Test(.fault("no password"))
+  func `A person has minutes for the password also where members have seconds to answer`() async throws {
     let user = EtcdUser(
       name: "cache",
       password: .passphrase { _ in
@@ -104,7 +105,8 @@ struct UserTests {
     #expect(error.message.contains("password") == false)
   }
 
-  @Test func `A token that etcd takes no longer is renewed, in the middle of a change too`() async throws {
+  @Test(.fault("etcd refuses"))
+  func `A token that etcd takes no longer is renewed, in the middle of a change too`() async throws {
     let isFirst = Atomic(true)
     let transport = MeddlingTransport { (request, send) throws(HTTPTransportError) in
       if request.writes, request.says("/writers/"), isFirst.exchange(false, ordering: .relaxed) {
@@ -119,7 +121,7 @@ struct UserTests {
     #expect(authentications.count == 2)
   }
 
-  @Test func `A token that is too old is renewed`() async throws {
+  @Test(.fault("etcd refuses")) func `A token that is too old is renewed`() async throws {
     // The life of a token that nobody uses, in seconds: the shortest.
     let node = try Self.newNode(["--auth-token-ttl=1"])
     let fixture = try Fixture(node)
@@ -141,7 +143,8 @@ struct UserTests {
     try node.control("auth", "enable")
   }
 
-  @Test func `A wrong password is an error of its own, and so is none`() async throws {
+  @Test(.fault("etcd refuses"))
+  func `A wrong password is an error of its own, and so is none`() async throws {
     let wrong = await #expect(throws: CacheError.self) {
       try await cache(fixture.store(user: user("other"))).save(token)
     }
@@ -155,7 +158,7 @@ struct UserTests {
     #expect(absent?.code == .unavailable && absent?.advice?.contains("password") == true)
   }
 
-  @Test func `A prefix without rights is named as that`() async throws {
+  @Test(.fault("etcd refuses")) func `A prefix without rights is named as that`() async throws {
     let store = try fixture.store(prefix: "/elsewhere", user: user())
     for call in [
       { _ = try await store.groups() }, { _ = try await store.read(.all, in: fixture.group) },

@@ -58,7 +58,7 @@ struct WatchTests {
     }
   }
 
-  @Test func `A transport that cannot stream makes every lookup read`() async throws {
+  @Test(.fault("watch ends")) func `A transport that cannot stream makes every lookup read`() async throws {
     let store = try fixture.store(through: CollectingTransport())
     try await cache(store).save(token)
     for _ in 0..<50 {
@@ -76,7 +76,8 @@ struct WatchTests {
     #expect(try await cache(store).finds(other))
   }
 
-  @Test func `A watch that ends is begun again, and nobody can tell in between`() async throws {
+  @Test(.fault("watch ends"))
+  func `A watch that ends is begun again, and nobody can tell in between`() async throws {
     let isCut = Atomic(false)
     let store = try fixture.store(
       watching: quick, through: MeddlingTransport(receive: { isCut.load(ordering: .relaxed) ? nil : $0 }))
@@ -90,7 +91,8 @@ struct WatchTests {
     #expect(try await cache(store).finds(SampleToken("two", account: 1)))
   }
 
-  @Test func `A watch that keeps silent about a change is left for another`() async throws {
+  @Test(.fault("watch ends"))
+  func `A watch that keeps silent about a change is left for another`() async throws {
     let isSilent = Atomic(false)
     let streams = Atomic(0)
     let store = try fixture.store(
@@ -120,7 +122,8 @@ struct WatchTests {
     try await wait(until: true, store)
   }
 
-  @Test func `A watch that never says that it has begun is left for another`() async throws {
+  @Test(.fault("watch ends"))
+  func `A watch that never says that it has begun is left for another`() async throws {
     let beginnings = Atomic(0)
     let store = try fixture.store(
       watching: quick,
@@ -134,7 +137,8 @@ struct WatchTests {
     #expect(try await cache(store).finds(token))
   }
 
-  @Test func `While etcd does not answer, nobody can tell after a while`() async throws {
+  @Test(.fault("watch ends"))
+  func `While etcd does not answer, nobody can tell after a while`() async throws {
     let node = try EtcdNode()
     let fixture = try Fixture(node)
     let store = try fixture.store(watching: quick)
@@ -147,7 +151,7 @@ struct WatchTests {
     #expect(try await fixture.accessor(on: store).finds(token))
   }
 
-  @Test func `Compaction hurts neither the watch nor a read`() async throws {
+  @Test(.fault("watch ends")) func `Compaction hurts neither the watch nor a read`() async throws {
     let node = try EtcdNode()
     let fixture = try Fixture(node)
     let store = try fixture.store(watching: quick)
@@ -164,7 +168,8 @@ struct WatchTests {
     #expect(try await cache.finds(SampleToken("t9", account: 1)))
   }
 
-  @Test func `A watch that begins at what was compacted away is begun anew`() async throws {
+  @Test(.fault("watch ends"))
+  func `A watch that begins at what was compacted away is begun anew`() async throws {
     let node = try EtcdNode()
     let fixture = try Fixture(node)
     let transport = StreamTransport { (number, request, receive) throws(HTTPTransportError) in
@@ -184,6 +189,7 @@ struct WatchTests {
   }
 
   @Test(
+    .fault("watch nonsense"),
     arguments: [
       String(repeating: "x", count: 100_000), "\n", "{}\n", "[\n", #"{"error":{"code":14}}"# + "\n",
       #"{"result":{"created":1}}"# + "\n", #"{"result":{"canceled":true}}"# + "\n",
@@ -211,7 +217,8 @@ struct WatchTests {
     #expect(try await cache(store).finds(token))
   }
 
-  @Test func `A watch that talks without end is left, and begun again after a pause`() async throws {
+  @Test(.fault("watch nonsense"))
+  func `A watch that talks without end is left, and begun again after a pause`() async throws {
     let event = Data((#"{"result":{"events":[{"kv":{"mod_revision":"1"}}]}}"# + "\n").utf8)
     let counts = Mutex<[Int]>([])
     let transport = StreamTransport { _, _, receive in
@@ -230,7 +237,7 @@ struct WatchTests {
     #expect(try await cache(store).finds(token))
   }
 
-  @Test func `A revision after which there is none is nonsense`() async throws {
+  @Test(.fault("watch nonsense")) func `A revision after which there is none is nonsense`() async throws {
     let transport = MeddlingTransport(
       replacing: "\"revision\":\"", with: "\"revision\":\"\(Int64.max)\",\"was\":\"")
     let store = try fixture.store(watching: quick, through: transport)

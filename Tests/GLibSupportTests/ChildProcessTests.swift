@@ -7,7 +7,7 @@ import Testing
 struct ChildProcessTests {
   private let soon = Cancellable(timeout: .seconds(300))
 
-  @Test func `A child gets no descriptor but its standard streams`() throws {
+  @Test(.fault("descriptors")) func `A child gets no descriptor but its standard streams`() throws {
     let files = try TemporaryDirectory()
     // As a shell leaves them, without close-on-exec.
     let secrets = try (0..<3).map { open(try files.file("secret\($0)"), O_RDONLY) }
@@ -31,7 +31,8 @@ struct ChildProcessTests {
     #expect(words[1] == words[2])
   }
 
-  @Test func `Without descriptors a bus is an error, and GLib does not end the process`() async {
+  @Test(.fault("few fds"))
+  func `Without descriptors a bus is an error, and GLib does not end the process`() async {
     await #expect(processExitsWith: .success) {
       var few = rlimit(rlim_cur: 12, rlim_max: 12)
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &few)

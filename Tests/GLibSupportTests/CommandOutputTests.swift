@@ -1,4 +1,5 @@
 import GLibSupport
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(20)))
@@ -15,7 +16,7 @@ struct CommandOutputTests {
     #expect(throws: GLibError.self) { try outputOfCommand(command, soon) }
   }
 
-  @Test(arguments: ["exec sleep 600", "exec >&-; exec sleep 600"])
+  @Test(.fault("lives on"), arguments: ["exec sleep 600", "exec >&-; exec sleep 600"])
   func `A command that is not done in time is ended, even if it has nothing more to say`(_ script: String) {
     let clock = ContinuousClock()
     let duration = clock.measure {

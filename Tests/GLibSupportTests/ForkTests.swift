@@ -21,7 +21,7 @@ struct ForkTests {
   }
 
   /// In a process of its own: the child would keep open what other tests have open meanwhile.
-  @Test func `A lock is free again although a forked child lives on`() async {
+  @Test(.fault("fork")) func `A lock is free again although a forked child lives on`() async {
     await #expect(processExitsWith: .success) {
       let scratch = try TemporaryDirectory()
       let directory = scratch.path

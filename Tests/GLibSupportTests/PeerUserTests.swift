@@ -21,7 +21,7 @@ struct PeerUserTests {
     return (listener, UInt16(bigEndian: storage.sin6_port))
   }
 
-  @Test(arguments: [(AF_INET, "127.0.0.1"), (AF_INET6, "::1")])
+  @Test(.fault("gone early"), arguments: [(AF_INET, "127.0.0.1"), (AF_INET6, "::1")])
   func `The user of a connection of this machine is known, until it is nobody's`(
     family: Int32, address: String
   ) throws {
@@ -41,7 +41,7 @@ struct PeerUserTests {
     #expect(peerUser(late) == .gone)
   }
 
-  @Test func `Nor is the user known of a connection that was cut off`() throws {
+  @Test(.fault("gone early")) func `Nor is the user known of a connection that was cut off`() throws {
     let (listener, port) = try listener(AF_INET)
     defer { close(listener) }
     let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

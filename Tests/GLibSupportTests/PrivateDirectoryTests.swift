@@ -72,7 +72,7 @@ struct PrivateDirectoryTests {
     #expect([EPERM, EACCES, EROFS].contains(code))
   }
 
-  @Test func `A path through what is no directory leads to none`() throws {
+  @Test(.fault("bad HOME")) func `A path through what is no directory leads to none`() throws {
     let below = try PrivateDirectory.existing(at: "/dev/null/data")
     #expect(below == nil)
     #expect(try readPrivateFile("/dev/null/key", limit: 10) == nil)

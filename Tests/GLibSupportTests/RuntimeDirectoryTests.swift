@@ -8,7 +8,7 @@ struct RuntimeDirectoryTests {
     #expect(RuntimeDirectory(environment: ["XDG_RUNTIME_DIR": "/run/x"]).path == "/run/x/llavero")
   }
 
-  @Test(arguments: [[:], ["XDG_RUNTIME_DIR": ""], ["XDG_RUNTIME_DIR": "relative"]])
+  @Test(.fault("runtime dir"), arguments: [[:], ["XDG_RUNTIME_DIR": ""], ["XDG_RUNTIME_DIR": "relative"]])
   func `Without a session's directory it is one that carries the user's number`(environment: [String: String])
   {
     let user = geteuid()
@@ -22,7 +22,8 @@ struct RuntimeDirectoryTests {
     #expect(!RuntimeDirectory(environment: ["SNAP": "/snap/app/1"]).isShared)
   }
 
-  @Test func `A directory in one that others may use is refused, and not made`() throws {
+  @Test(.fault("foreign runtime"))
+  func `A directory in one that others may use is refused, and not made`() throws {
     let home = try TemporaryDirectory()
     let runtime = RuntimeDirectory(environment: ["XDG_RUNTIME_DIR": home.path])
     #expect(try runtime.directory("loan").path == runtime.path + "/loan")

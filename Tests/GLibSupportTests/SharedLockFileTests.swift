@@ -124,7 +124,7 @@ struct SharedLockFileTests {
     #expect(try Child.run("flock", tryIt).status == 0)
   }
 
-  @Test func `A holder that is killed lets go of the lock`() throws {
+  @Test(.fault("writer killed")) func `A holder that is killed lets go of the lock`() throws {
     let file = try scratch.open()
     let output = try Pipe()
     let holder = try Child(
@@ -144,7 +144,8 @@ struct SharedLockFileTests {
     killer.sync {}
   }
 
-  @Test func `A directory that is a link or open to others is refused`() throws {
+  @Test(.fault("other user"))
+  func `A directory that is a link or open to others is refused`() throws {
     let refused = PrivateFileError.notPrivate(path: scratch.locks)
     mkdir(scratch.path + "/real", 0o700)
     symlink(scratch.path + "/real", scratch.locks)
@@ -164,7 +165,8 @@ struct SharedLockFileTests {
     #expect(throws: PrivateFileError.notPrivate(path: scratch.lockFile)) { try scratch.open() }
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root can give a directory away"))
+  @Test(
+    .fault("other user"), .enabled(if: geteuid() == 0, "only root can give a directory away"))
   func `A directory of another user is refused`() throws {
     mkdir(scratch.locks, 0o700)
     chown(scratch.locks, 65534, 65534)
@@ -172,10 +174,12 @@ struct SharedLockFileTests {
     chown(scratch.locks, 0, 0)
   }
 
-  @Test(arguments: [
-    Named("empty", ""), Named("short", "LLAV"), Named("other text", "some other file's text"),
-    Named("long", String(repeating: "x", count: 10_000)),
-  ])
+  @Test(
+    .fault("lock deleted"),
+    arguments: [
+      Named("empty", ""), Named("short", "LLAV"), Named("other text", "some other file's text"),
+      Named("long", String(repeating: "x", count: 10_000)),
+    ])
   func `A torn file is put right`(text: Named<String>) throws {
     _ = try scratch.open()
     scratch.write(text.value)
@@ -187,7 +191,8 @@ struct SharedLockFileTests {
     #expect(try scratch.open().generation == file.generation)
   }
 
-  @Test func `A file that is not whole, and locked by another process, holds no reader up`() async throws {
+  @Test(.fault("lock torn"))
+  func `A file that is not whole, and locked by another process, holds no reader up`() async throws {
     _ = try scratch.open()
     scratch.write("")
     let holder = try HeldLock(on: scratch.lockFile)
@@ -203,7 +208,7 @@ struct SharedLockFileTests {
     #expect(file.generation == other.generation)
   }
 
-  @Test func `Who gets the lock of a file that is not whole puts it right`() throws {
+  @Test(.fault("lock torn")) func `Who gets the lock of a file that is not whole puts it right`() throws {
     _ = try scratch.open()
     scratch.write("")
     let holder = try HeldLock(on: scratch.lockFile)
@@ -213,7 +218,7 @@ struct SharedLockFileTests {
     #expect(try scratch.open().generation == file.generation)
   }
 
-  @Test func `A disk without room is an error, not a crash`() async throws {
+  @Test(.fault("lock disk full")) func `A disk without room is an error, not a crash`() async throws {
     await #expect(processExitsWith: .success) {
       let scratch = try TemporaryDirectory()
       signal(SIGXFSZ, SIG_IGN)
@@ -244,7 +249,8 @@ struct SharedLockFileTests {
     #expect(other.generation == file.generation)
   }
 
-  @Test func `A new file that cannot be had leaves no lock on the old one`() throws {
+  @Test(.fault("lock file gone"))
+  func `A new file that cannot be had leaves no lock on the old one`() throws {
     let file = try scratch.open()
     let old = Glibc.open(scratch.lockFile, O_RDWR | O_CLOEXEC)
     defer { close(old) }

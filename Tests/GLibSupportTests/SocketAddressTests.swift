@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 struct SocketAddressTests {
-  @Test func `A link that comes into a socket's place is not followed`() throws {
+  @Test(.fault("link for socket")) func `A link that comes into a socket's place is not followed`() throws {
     let directory = try TemporaryDirectory()
     let file = try directory.file("file", "mine")
     chmod(file, 0o600)

@@ -199,7 +199,7 @@ struct AuthorityTests {
   }
 
   @Test(
-    .conformance(49),
+    .conformance(49), .fault("proxy page"),
     arguments: [
       ScriptedAnswer.text("<html>Sign in to this network</html>", status: 200), .text("", status: 200),
       .text("<html>Forbidden</html>", status: 403), .json(["message": "blocked"], status: 403, headers: [:]),
@@ -218,7 +218,7 @@ struct AuthorityTests {
     }
   }
 
-  @Test(.conformance(49)) func `What a server refuses stays refused`() async throws {
+  @Test(.conformance(49), .fault("proxy page")) func `What a server refuses stays refused`() async throws {
     test.transport.script { _ in .refusal("invalid_tenant", code: 90002) }
     for _ in 0..<3 {
       await expectError(.authorityValidationFailed) { try await test.client.resolve() }

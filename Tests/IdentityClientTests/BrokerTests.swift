@@ -82,9 +82,11 @@ struct BrokerTests {
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
-  @Test(arguments: [
-    IdentityError.Code.brokerFailed, .noBroker, .interactionRequired, .network, .authorizationFailed,
-  ])
+  @Test(
+    .fault("bad answer"),
+    arguments: [
+      IdentityError.Code.brokerFailed, .noBroker, .interactionRequired, .network, .authorizationFailed,
+    ])
   func `When it gives nothing the client's own refresh token serves`(code: IdentityError.Code) async throws {
     let (test, account) = try await expired()
     broker.fail(code)
@@ -145,7 +147,7 @@ struct BrokerTests {
     #expect(broker.questions == 0)
   }
 
-  @Test func `Many callers at once cause one call to the broker`() async throws {
+  @Test(.fault("killed asking")) func `Many callers at once cause one call to the broker`() async throws {
     let (test, account) = try await expired()
     broker.answer { _ in
       await Task.yield()
@@ -158,7 +160,8 @@ struct BrokerTests {
     #expect(broker.requests.count == 1)
   }
 
-  @Test func `A question to the broker ends with the last who waits for it, and nobody asks the server then`()
+  @Test(.fault("given up"))
+  func `A question to the broker ends with the last who waits for it, and nobody asks the server then`()
     async throws
   {
     let (test, account) = try await expired()
@@ -181,7 +184,8 @@ struct BrokerTests {
     #expect(try await test.silent(account).accessToken == "brokered-1")
   }
 
-  @Test func `Who comes after all others have gone gets an answer of their own`() async throws {
+  @Test(.fault("given up"))
+  func `Who comes after all others have gone gets an answer of their own`() async throws {
     let (test, account) = try await expired()
     let (held, holder) = AsyncStream<Void>.makeStream()
     let (ended, ender) = AsyncStream<Void>.makeStream()
@@ -204,7 +208,7 @@ struct BrokerTests {
     #expect(try await second.value.accessToken == "brokered-1")
   }
 
-  @Test func `One who goes does not take the answer from the others`() async throws {
+  @Test(.fault("given up")) func `One who goes does not take the answer from the others`() async throws {
     let (test, account) = try await expired()
     let gate = Gate()
     broker.answer { _ in
@@ -237,7 +241,7 @@ struct BrokerTests {
     #expect(tokens.map(\.requestedClaims) == [try claims.json()])
   }
 
-  @Test func `And the same token again is a no`() async throws {
+  @Test(.fault("wrong token")) func `And the same token again is a no`() async throws {
     let claims = try claims()
     for policy in [BrokerPolicy.automatic, .required] {
       let (test, account) = try await signedIn(policy)
@@ -251,7 +255,7 @@ struct BrokerTests {
     }
   }
 
-  @Test func `Nor does a token do that an earlier challenge brought`() async throws {
+  @Test(.fault("wrong token")) func `Nor does a token do that an earlier challenge brought`() async throws {
     for next in [#"{"access_token":{"nbf":{"essential":true,"value":"1800000060"}}}"#, try claims().json()] {
       let (test, account) = try await signedIn(.required)
       let (first, second) = (try claims(), try ClaimsRequest(json: next))
@@ -283,7 +287,8 @@ struct BrokerTests {
     #expect(test.transport.requests.isEmpty)
   }
 
-  @Test func `Accounts of both are one list by their home account id`() async throws {
+  @Test(.fault("not signed in"))
+  func `Accounts of both are one list by their home account id`() async throws {
     let (test, _) = try await signedIn()
     broker.set(accounts: [TestPerson.bob.brokerAccount, TestPerson.alice.brokerAccount])
     let accounts = try await test.client.accountsFromDevice()
@@ -309,6 +314,7 @@ struct BrokerTests {
   }
 
   @Test(
+    .fault("signed out"),
     arguments: [
       SignOutOptions(), SignOutOptions(wipeAccount: true), SignOutOptions(wipeCacheForAllAccounts: true),
     ].abbreviated)
@@ -331,6 +337,7 @@ struct BrokerTests {
   }
 
   @Test(
+    .fault("signed out"),
     arguments: [SignOutOptions(wipeAccount: true), SignOutOptions(wipeCacheForAllAccounts: true)].abbreviated)
   func `Nor does a wipe bring back others who signed out, here or of another client`(
     options: Named<SignOutOptions>
@@ -355,7 +362,8 @@ struct BrokerTests {
     #expect(try await test.cache.snapshot().document.credentials.isEmpty)
   }
 
-  @Test func `Nor does a wipe for all bring back those who were signed in`() async throws {
+  @Test(.fault("signed out"))
+  func `Nor does a wipe for all bring back those who were signed in`() async throws {
     let (test, alice) = try await signedIn()
     broker.set(accounts: [TestPerson.bob.brokerAccount])
     answer(test, of: .bob)
@@ -365,7 +373,7 @@ struct BrokerTests {
     #expect(try await test.client.accountsFromDevice().isEmpty)
   }
 
-  @Test func `Nor when they sign out while the broker is asked`() async throws {
+  @Test(.fault("signed out")) func `Nor when they sign out while the broker is asked`() async throws {
     let (test, account) = try await expired(.required)
     broker.answer { _ in
       // The lock is held by the call, so behind its back.
@@ -376,7 +384,7 @@ struct BrokerTests {
     #expect(try await test.secrets(.accessToken).isEmpty)
   }
 
-  @Test func `Another account's token is kept for nobody`() async throws {
+  @Test(.fault("wrong token")) func `Another account's token is kept for nobody`() async throws {
     let (test, account) = try await expired(.required)
     let count = try await test.recordCount()
     var nameless = TestPerson.bob.brokerToken(at: test.clock.now)
@@ -388,7 +396,8 @@ struct BrokerTests {
     #expect(try await test.recordCount() == count)
   }
 
-  @Test func `A token with another client's ID token is kept for nobody`() async throws {
+  @Test(.fault("odd ID token"))
+  func `A token with another client's ID token is kept for nobody`() async throws {
     let (test, account) = try await expired(.required)
     let count = try await test.recordCount()
     for claims in [["aud": "another"], ["aud": .null], ["azp": "another"]] as [JSONObject] {
@@ -402,7 +411,8 @@ struct BrokerTests {
     #expect(try await test.recordCount() == count)
   }
 
-  @Test func `Who may refresh without the broker does not share the refusal of who may not`() async throws {
+  @Test(.fault("without broker"))
+  func `Who may refresh without the broker does not share the refusal of who may not`() async throws {
     let (test, account) = try await expired()
     let gate = Gate()
     broker.answer { _ throws(IdentityError) in
@@ -439,7 +449,7 @@ struct BrokerTests {
     #expect(try await test.recordCount() == 0)
   }
 
-  @Test func `Where the broker is required no cache is needed`() async throws {
+  @Test(.fault("no keyring")) func `Where the broker is required no cache is needed`() async throws {
     let store = FailingStore()
     store.refusesReads.withLock { $0 = true }
     store.refusesWrites.withLock { $0 = true }
@@ -465,7 +475,7 @@ struct BrokerTests {
     #expect(try await test.cache.snapshot().document.appMetadata.values.map(\.familyID) == ["1"])
   }
 
-  @Test func `Neither token nor name reaches the log`() async throws {
+  @Test(.fault("odd ID token")) func `Neither token nor name reaches the log`() async throws {
     let (test, account) = try await expired()
     answer(test)
     _ = try await test.silent(account)
@@ -518,7 +528,9 @@ struct BrokerTests {
     #expect(try await test.signIn(request: request).source == .network)
   }
 
-  @Test(arguments: [IdentityError.Code.brokerFailed, .network, .authorizationFailed, .interactionRequired])
+  @Test(
+    .fault("bad answer"),
+    arguments: [IdentityError.Code.brokerFailed, .network, .authorizationFailed, .interactionRequired])
   func `When it fails the browser is opened, once`(code: IdentityError.Code) async throws {
     let test = try client()
     refuse(code)
@@ -538,7 +550,8 @@ struct BrokerTests {
     #expect(test.browser.pages.isEmpty)
   }
 
-  @Test func `Another person than was asked for is an error, and without one a new account`() async throws {
+  @Test(.fault("wrong token"))
+  func `Another person than was asked for is an error, and without one a new account`() async throws {
     let test = try client()
     answer(test, of: .bob)
     let alice = TestPerson.alice.brokerAccount

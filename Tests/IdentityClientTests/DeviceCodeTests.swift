@@ -123,7 +123,7 @@ struct DeviceCodeTests {
   }
 
   @Test(
-    .conformance(59),
+    .conformance(59), .fault("proxy page"),
     arguments: [
       [.failure(.connectionLost("reset")), .failure(.connectionLost("reset"))],
       [.failure(.timedOut), .failure(.timedOut)],

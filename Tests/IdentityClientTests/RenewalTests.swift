@@ -76,7 +76,7 @@ struct RenewalTests {
   }
 
   @Test(
-    .conformance(25),
+    .conformance(25), .fault("proxy page"),
     arguments: [
       ScriptedAnswer.failure(.cannotConnect("down")), .failure(.cannotFindHost("no name")),
       .failure(.timedOut),
@@ -95,7 +95,8 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
-  @Test(.conformance(25)) func `Also when not even the authority can be looked up`() async throws {
+  @Test(.conformance(25), .fault("proxy page"))
+  func `Also when not even the authority can be looked up`() async throws {
     let account = try await renewable()
     let offline = try test.another()
     offline.transport.script { _ throws(HTTPTransportError) in throw .cannotFindHost("no network") }
@@ -209,7 +210,8 @@ struct RenewalTests {
     #expect(test.transport.tokenRequests.count == before + 1)
   }
 
-  @Test(.conformance(31)) func `Callers by another authority do not share a request`() async throws {
+  @Test(.conformance(31), .fault("two authorities"))
+  func `Callers by another authority do not share a request`() async throws {
     let account = try await test.signIn().account
     let (gate, transport, test) = (Gate(), test.transport, test)
     test.answerRenewals(test.tokens(), after: gate.wait)

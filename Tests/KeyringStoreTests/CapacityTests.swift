@@ -11,7 +11,8 @@ struct CapacityTests {
   private let token = SampleToken("one", account: 0)
   private let next = SampleToken("next", account: 0)
 
-  @Test func `An item of 10 MB is kept, read and changed like any other`() async throws {
+  @Test(.fault("large item"))
+  func `An item of 10 MB is kept, read and changed like any other`() async throws {
     let fixture = try await Fixture(saving: token)
     let shard = fixture.shard(token)
     let large = String(repeating: "0123456789", count: 1 << 20)
@@ -30,7 +31,7 @@ struct CapacityTests {
     #expect(await worker.finish().status == 0)
   }
 
-  @Test func `5,000 items of others hide nothing`() async throws {
+  @Test(.fault("many items")) func `5,000 items of others hide nothing`() async throws {
     let fixture = try Fixture(startingDaemon: false)
     try fixture.makeKeyring(items: 5000)
     try fixture.keyring.startDaemon()
@@ -53,7 +54,7 @@ struct CapacityTests {
     #expect(await worker.finish().status == 0)
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))
+  @Test(.fault("disk full"), .enabled(if: geteuid() == 0, "only root can mount a small disk"))
   func `A disk that is full is an error, and what was saved stays`() async throws {
     let fixture = try Fixture(startingDaemon: false)
     let disk = try SmallDisk(at: fixture.keyring.directory + "/data/keyrings", kilobytes: 256)
@@ -82,7 +83,7 @@ struct CapacityTests {
     #expect(try await fixture.otherCache().finds(next))
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))
+  @Test(.fault("read-only"), .enabled(if: geteuid() == 0, "only root can mount a small disk"))
   func `A disk that is read-only is an error for writers, not for readers`() async throws {
     let fixture = try Fixture(startingDaemon: false)
     let disk = try SmallDisk(at: fixture.keyring.directory + "/data/keyrings", kilobytes: 1024)

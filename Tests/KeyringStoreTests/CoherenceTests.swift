@@ -44,7 +44,8 @@ struct CoherenceTests {
     try await Fixture().saveInTurnsWithAnotherProcess()
   }
 
-  @Test func `A writer waits for another process, and goes on when that is killed`() async throws {
+  @Test(.fault("writer killed"))
+  func `A writer waits for another process, and goes on when that is killed`() async throws {
     let fixture = try Fixture()
     try await fixture.waitForAnotherProcess {
       // Nor do writers of another group.
@@ -52,7 +53,8 @@ struct CoherenceTests {
     }
   }
 
-  @Test func `After a writer died in the middle readers ask the keyring until the next write`() async throws {
+  @Test(.fault("writer killed"))
+  func `After a writer died in the middle readers ask the keyring until the next write`() async throws {
     let fixture = try await Fixture(saving: old)
     #expect(try await fixture.cache.finds(old))
     let before = try #require(fixture.store.generation(of: fixture.group))
@@ -100,7 +102,7 @@ struct CoherenceTests {
     #expect(store.generation(of: group) != nil)
   }
 
-  @Test func `In a sandbox every answer comes from the keyring`() async throws {
+  @Test(.fault("sandbox")) func `In a sandbox every answer comes from the keyring`() async throws {
     let fixture = try Fixture()
     let store = fixture.otherStore(environment: ["SNAP": "/snap/example/1"])
     let cache = fixture.accessor(on: store)
@@ -115,7 +117,7 @@ struct CoherenceTests {
     #expect(try await !cache.finds(old))
   }
 
-  @Test func `A deleted lock file makes nobody blind`() async throws {
+  @Test(.fault("lock deleted")) func `A deleted lock file makes nobody blind`() async throws {
     let fixture = try Fixture()
     let reader = fixture.otherCache()
     try await fixture.cache.save(old)
@@ -131,8 +133,8 @@ struct CoherenceTests {
     #expect(try await reader.finds(last))
   }
 
-  @Test func `A runtime directory that cannot be used is an error for writers, not for readers`() async throws
-  {
+  @Test(.fault("runtime dir"))
+  func `A runtime directory that cannot be used is an error for writers, not for readers`() async throws {
     let fixture = try await Fixture(saving: old)
     let store = fixture.otherStore(environment: ["XDG_RUNTIME_DIR": "/proc/nowhere"])
     let cache = fixture.accessor(on: store)
@@ -142,7 +144,7 @@ struct CoherenceTests {
     #expect(try await cache.finds(old))
   }
 
-  @Test func `A thousand tasks save and read through one store`() async throws {
+  @Test(.fault("thousand tasks")) func `A thousand tasks save and read through one store`() async throws {
     try await Fixture(timeout: .seconds(600)).saveByAThousandTasks()
   }
 }

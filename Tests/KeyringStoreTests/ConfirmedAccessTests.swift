@@ -26,7 +26,8 @@ struct ConfirmedAccessTests {
     return try FakeService(["GetAll": item, "Unlock": prompt].merging(answers) { $1 })
   }
 
-  @Test func `Locked items in an unlocked collection are not empty, and the setting is named`() async throws {
+  @Test(.fault("confirm access"))
+  func `Locked items in an unlocked collection are not empty, and the setting is named`() async throws {
     let service = try service(["SearchItems": locked])
     let store = service.store(timeout: .seconds(600))
     let error = await #expect(throws: CacheError.self) { try await store.groups() }
@@ -37,7 +38,8 @@ struct ConfirmedAccessTests {
     #expect(!service.calls.contains("Prompt"))
   }
 
-  @Test func `With permission the person is asked for the items, once for all of the group`() async throws {
+  @Test(.fault("confirm access"))
+  func `With permission the person is asked for the items, once for all of the group`() async throws {
     let shards = try ["1.t", "2.t"].map { ShardID(homeAccountID: $0, group: try KeychainGroup(group)) }
     let items = [Self.item, FakeService.collection + "/2"]
     let (asked, allowed) = (Strings(), Strings())
@@ -67,8 +69,8 @@ struct ConfirmedAccessTests {
     #expect(service.calls.count { $0 == "Prompt" } == 1)
   }
 
-  @Test func `A locked collection is not searched, and is opened first where that is permitted`() async throws
-  {
+  @Test(.fault("unlock first"))
+  func `A locked collection is not searched, and is opened first where that is permitted`() async throws {
     let service = try service([
       "SearchItems": .silence, "Locked": .reply([.variant(.boolean(true))]),
       "Prompt": .completion(.objectPaths([FakeService.collection])),

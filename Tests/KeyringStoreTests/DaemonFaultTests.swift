@@ -26,7 +26,7 @@ struct DaemonFaultTests {
     }
   }
 
-  @Test(arguments: Call.allCases)
+  @Test(.fault("killed in call"), arguments: Call.allCases)
   func `A daemon killed before, during and after a call costs at most that call`(call: Call) async throws {
     let fixture = try await Fixture(saving: token)
     for delay in 0..<5 {
@@ -44,7 +44,7 @@ struct DaemonFaultTests {
     }
   }
 
-  @Test func `A bus that ends is an error at once, for every call`() async throws {
+  @Test(.fault("no bus")) func `A bus that ends is an error at once, for every call`() async throws {
     let fixture = try await Fixture(saving: token)
     #expect(try await fixture.cache.finds(token))
     fixture.keyring.killBus()
@@ -55,7 +55,8 @@ struct DaemonFaultTests {
     #expect(try await fixture.cache.finds(token))
   }
 
-  @Test func `A deleted collection is out of reach, not empty, and a new one is used`() async throws {
+  @Test(.fault("deleted"))
+  func `A deleted collection is out of reach, not empty, and a new one is used`() async throws {
     let fixture = try await Fixture(saving: token)
     let cancellable = Cancellable(timeout: .seconds(120))
     let bus = try BusConnection(address: fixture.keyring.busAddress, cancellable)
@@ -72,7 +73,8 @@ struct DaemonFaultTests {
     #expect(try await fixture.otherCache().finds(next))
   }
 
-  @Test func `Another daemon that takes the service over is used from then on`() async throws {
+  @Test(.fault("taken over"))
+  func `Another daemon that takes the service over is used from then on`() async throws {
     let fixture = try await Fixture(saving: token)
     let before = try await fixture.client.collection().path
     let replacing = try Child.run(
@@ -93,7 +95,7 @@ struct DaemonFaultTests {
     #expect(try await fixture.otherCache().finds(next))
   }
 
-  @Test(.enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
+  @Test(.fault("taken over"), .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
   func `A keyring of another kind in its place shows its own items, and no error stays`() async throws {
     let first = try Fixture()
     try await first.cache.save(token)
@@ -105,7 +107,7 @@ struct DaemonFaultTests {
     #expect(try await first.otherCache().finds(next))
   }
 
-  @Test func `A slow daemon is waited for as long as the timeout allows`() async throws {
+  @Test(.fault("slow")) func `A slow daemon is waited for as long as the timeout allows`() async throws {
     let fixture = try await Fixture(saving: token)
     for call in Call.allCases {
       fixture.keyring.stopDaemon()
@@ -116,7 +118,8 @@ struct DaemonFaultTests {
     }
   }
 
-  @Test func `A prompt that nobody answers is given up at its deadline and harms nothing`() async throws {
+  @Test(.fault("prompt hangs"))
+  func `A prompt that nobody answers is given up at its deadline and harms nothing`() async throws {
     let fixture = try await Fixture(saving: token)
     try fixture.keyring.lockCollection()
     let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: fixture.keyring)
@@ -137,7 +140,7 @@ struct DaemonFaultTests {
     withExtendedLifetime(prompter) {}
   }
 
-  @Test(arguments: ["ReadAlias", "SearchItems", "GetSecrets", "GetAll"])
+  @Test(.fault("nonsense"), arguments: ["ReadAlias", "SearchItems", "GetSecrets", "GetAll"])
   func `A service that talks nonsense is refused, and nothing is written`(method: String) async throws {
     let item = FakeService.collection + "/1"
     let group = try KeychainGroup("org.example.shared")
@@ -164,7 +167,8 @@ struct DaemonFaultTests {
     #expect(!service.hasBeenWrittenTo)
   }
 
-  @Test func `A miss is not believed where the service does not say whether it is locked`() async throws {
+  @Test(.fault("nonsense"))
+  func `A miss is not believed where the service does not say whether it is locked`() async throws {
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([]), .objectPaths([])]),
       "Locked": .reply([.variant(.string("false"))]),
@@ -173,7 +177,8 @@ struct DaemonFaultTests {
     #expect(!service.hasBeenWrittenTo)
   }
 
-  @Test func `A service that took its items off the bus to end is out of reach, not empty`() async throws {
+  @Test(.fault("ends in order"))
+  func `A service that took its items off the bus to end is out of reach, not empty`() async throws {
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([FakeService.collection + "/1"]), .objectPaths([])])
     ])
@@ -181,7 +186,7 @@ struct DaemonFaultTests {
     #expect(!service.hasBeenWrittenTo)
   }
 
-  @Test func `A service that is silent is given up at the deadline`() async throws {
+  @Test(.fault("nonsense")) func `A service that is silent is given up at the deadline`() async throws {
     let service = try FakeService(["SearchItems": .silence])
     let store = service.store(timeout: .milliseconds(500))
     let group = try KeychainGroup("org.example.shared")

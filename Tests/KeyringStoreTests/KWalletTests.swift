@@ -19,7 +19,8 @@ struct KWalletTests {
     try Fixture(timeout: timeout, provider: .kwallet)
   }
 
-  @Test func `What is saved is found, by this store and by others, without a prompt`() async throws {
+  @Test(.fault("KWallet"))
+  func `What is saved is found, by this store and by others, without a prompt`() async throws {
     let fixture = try fixture()
     #expect(try await fixture.store.groups().isEmpty)
     #expect(try await !fixture.cache.finds(token))
@@ -35,7 +36,8 @@ struct KWalletTests {
     }
   }
 
-  @Test func `A save changes the item in place, and items have the format's attributes`() async throws {
+  @Test(.fault("KWallet"))
+  func `A save changes the item in place, and items have the format's attributes`() async throws {
     let fixture = try await Fixture(.kwallet, saving: token)
     try await fixture.unlock()
     let before = try await fixture.item(token)
@@ -52,7 +54,7 @@ struct KWalletTests {
     for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
   }
 
-  @Test func `What is removed is gone, and only that`() async throws {
+  @Test(.fault("KWallet")) func `What is removed is gone, and only that`() async throws {
     let fixture = try fixture()
     for token in [token, next, other] { try await fixture.cache.save(token) }
     let second = try fixture.otherGroup(on: fixture.store)
@@ -68,7 +70,8 @@ struct KWalletTests {
     #expect(try await second.finds(token))
   }
 
-  @Test func `Damaged, double and strange items are told apart as everywhere`() async throws {
+  @Test(.fault("KWallet"))
+  func `Damaged, double and strange items are told apart as everywhere`() async throws {
     let fixture = try fixture()
     try await fixture.unlock()
     try await fixture.cache.save(token)
@@ -90,7 +93,7 @@ struct KWalletTests {
     #expect(try await fixture.allItems().contains { $0.properties.attributes == strange })
   }
 
-  @Test func `A closed wallet is locked, never empty, and nothing asks`() async throws {
+  @Test(.fault("KWallet")) func `A closed wallet is locked, never empty, and nothing asks`() async throws {
     let fixture = try await Fixture(.kwallet, saving: token)
     try fixture.logOut()
     try fixture.keyring.startDaemon(unlocked: false)
@@ -107,7 +110,8 @@ struct KWalletTests {
     }
   }
 
-  @Test func `What was saved is there after KWallet was closed and started again`() async throws {
+  @Test(.fault("KWallet"))
+  func `What was saved is there after KWallet was closed and started again`() async throws {
     let fixture = try await Fixture(.kwallet, saving: token)
     try fixture.logOut()
     await #expect(throws: CacheError(.unavailable, "")) { try await fixture.otherStore().groups() }
@@ -118,7 +122,8 @@ struct KWalletTests {
     #expect(try await fixture.otherCache().finds(next))
   }
 
-  @Test func `Killed within seconds of a save KWallet may forget it, but the store goes on`() async throws {
+  @Test(.fault("KWallet killed"))
+  func `Killed within seconds of a save KWallet may forget it, but the store goes on`() async throws {
     let fixture = try await Fixture(.kwallet, saving: token)
     try fixture.logOut()
     try fixture.keyring.startDaemon()
@@ -133,7 +138,7 @@ struct KWalletTests {
     #expect(try await fixture.otherCache().finds(other))
   }
 
-  @Test func `Four processes that save at once lose nothing`() async throws {
+  @Test(.fault("KWallet")) func `Four processes that save at once lose nothing`() async throws {
     let fixture = try fixture()
     try await fixture.unlock()
     try await fixture.saveByProcesses(4, saves: 25, accounts: 3)
@@ -141,7 +146,8 @@ struct KWalletTests {
     #expect(try await fixture.allItems().count == 4)
   }
 
-  @Test func `A stopped KWallet is waited for until the timeout and works again later`() async throws {
+  @Test(.fault("KWallet"))
+  func `A stopped KWallet is waited for until the timeout and works again later`() async throws {
     let fixture = try fixture(timeout: .seconds(1))
     let patient = fixture.accessor(on: fixture.otherStore())
     try await patient.save(token)

@@ -13,12 +13,13 @@ struct OO7Tests {
   private let next = SampleToken("next", account: 1)
   private let other = SampleToken("other", account: 2)
 
-  @Test(arguments: StoreRule.all(for: Fixture.self))
+  @Test(.fault("oo7"), arguments: StoreRule.all(for: Fixture.self))
   func `The store keeps to what every store keeps to`(_ rule: StoreRule) async throws {
     try await rule.check(Fixture(provider: .oo7))
   }
 
-  @Test func `What was saved and changed is there after oo7 was killed and started again`() async throws {
+  @Test(.fault("oo7"))
+  func `What was saved and changed is there after oo7 was killed and started again`() async throws {
     let fixture = try await Fixture(.oo7, saving: token)
     // By the process that made the item, and by one that found it.
     try await fixture.cache.save(next)
@@ -31,7 +32,8 @@ struct OO7Tests {
     #expect(try await fixture.allItems().count == 3)
   }
 
-  @Test func `A save that changes an item takes its place and leaves one with the format's attributes`()
+  @Test(.fault("oo7"))
+  func `A save that changes an item takes its place and leaves one with the format's attributes`()
     async throws
   {
     let fixture = try await Fixture(.oo7, saving: token)
@@ -45,7 +47,7 @@ struct OO7Tests {
     #expect(after.attributes["xdg:content-type"] == "text/plain")
   }
 
-  @Test func `What is removed is gone after a restart, and only that`() async throws {
+  @Test(.fault("oo7")) func `What is removed is gone after a restart, and only that`() async throws {
     let fixture = try Fixture(provider: .oo7)
     for token in [token, next, other] { try await fixture.cache.save(token) }
     let second = try fixture.otherGroup(on: fixture.store)
@@ -62,7 +64,8 @@ struct OO7Tests {
     #expect(try await second.finds(token))
   }
 
-  @Test func `Two items of a shard become one, and both's tokens are there after a restart`() async throws {
+  @Test(.fault("oo7"))
+  func `Two items of a shard become one, and both's tokens are there after a restart`() async throws {
     let fixture = try await Fixture(.oo7, saving: token)
     try await fixture.create(fixture.attributes(fixture.shard(token)), try await fixture.shardText(next))
     try await fixture.otherStore().update([fixture.shard(token)], in: fixture.group) { _ in }
@@ -72,7 +75,7 @@ struct OO7Tests {
     for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
   }
 
-  @Test(arguments: [true, false])
+  @Test(.fault("oo7 replaces"), arguments: [true, false])
   func `A reader who comes while an item is replaced waits for the new one`(readsAll: Bool) async throws {
     let fixture = try Fixture(provider: .oo7)
     for token in [token, other] { try await fixture.cache.save(token) }
@@ -87,7 +90,7 @@ struct OO7Tests {
     try await save
   }
 
-  @Test(arguments: [true, false])
+  @Test(.fault("oo7 locked"), arguments: [true, false])
   func `A locked keyring is never taken for an empty one`(isNew: Bool) async throws {
     let fixture = try await Fixture(.oo7, saving: token)
     if isNew {
@@ -103,7 +106,8 @@ struct OO7Tests {
     for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
   }
 
-  @Test func `An item that is locked alone says so, and not that its answer makes no sense`() async throws {
+  @Test(.fault("oo7 locked"))
+  func `An item that is locked alone says so, and not that its answer makes no sense`() async throws {
     let fixture = try await Fixture(.oo7, saving: token)
     let path = try await fixture.item(token).properties.path
     try fixture.keyring.lockCollection()
@@ -113,7 +117,8 @@ struct OO7Tests {
     }
   }
 
-  @Test func `Where oo7 can ask nobody the error says that nothing was shown`() async throws {
+  @Test(.fault("oo7 locked"))
+  func `Where oo7 can ask nobody the error says that nothing was shown`() async throws {
     let fixture = try await Fixture(.oo7, saving: token)
     try fixture.keyring.restartDaemon(unlocked: false)
     try fixture.order("oo7-asks-nobody")
@@ -122,7 +127,8 @@ struct OO7Tests {
     #expect(error?.advice?.contains("Without a display") == true)
   }
 
-  @Test func `Four processes that save at once lose nothing, before a restart and after it`() async throws {
+  @Test(.fault("oo7"))
+  func `Four processes that save at once lose nothing, before a restart and after it`() async throws {
     let fixture = try Fixture(provider: .oo7)
     try await fixture.saveByProcesses(4, saves: 25, accounts: 3)
     let names = try await fixture.savedNames()

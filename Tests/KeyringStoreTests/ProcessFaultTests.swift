@@ -10,7 +10,8 @@ struct ProcessFaultTests {
   private let token = SampleToken("one", account: 1)
   private let next = SampleToken("next", account: 1)
 
-  @Test func `A stopped holder of the lock makes writers wait until their timeout, and readers not at all`()
+  @Test(.fault("lock stopped"))
+  func `A stopped holder of the lock makes writers wait until their timeout, and readers not at all`()
     async throws
   {
     let fixture = try await Fixture(saving: token)
@@ -27,7 +28,7 @@ struct ProcessFaultTests {
     #expect(try await fixture.otherCache().finds(next))
   }
 
-  @Test func `Without HOME the store works`() async throws {
+  @Test(.fault("no HOME")) func `Without HOME the store works`() async throws {
     let fixture = try Fixture()
     let environment = fixture.keyring.environment.filter { $0.key != "HOME" }
     let worker = try Worker([Worker.program, "serve", fixture.group.name], environment: environment)
@@ -37,7 +38,8 @@ struct ProcessFaultTests {
     #expect(await worker.finish().status == 0)
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root can become somebody else"))
+  @Test(
+    .fault("other user"), .enabled(if: geteuid() == 0, "only root can become somebody else"))
   func `Another user gets neither at the keyring nor at the locks`() async throws {
     let fixture = try await Fixture(saving: token)
     // The keyring's directory opened as far as it goes without its files: the bus itself must refuse.

@@ -19,7 +19,7 @@ struct RepeatedWriteTests {
     case beforeAnotherWrite
   }
 
-  @Test(arguments: End.allCases)
+  @Test(.fault("ends in write"), arguments: End.allCases)
   func `A service that ends during a write does not have the change made twice`(_ end: End) async throws {
     let item = FakeService.collection + "/1"
     let group = try KeychainGroup("org.example.shared")
@@ -66,7 +66,8 @@ struct RepeatedWriteTests {
     #expect(StoredSecret.number(in: contents[shard]) == number)
   }
 
-  @Test func `A save after another writer died in the middle searches, and readers trust memory again`()
+  @Test(.fault("writer killed"))
+  func `A save after another writer died in the middle searches, and readers trust memory again`()
     async throws
   {
     let fixture = try Fixture()

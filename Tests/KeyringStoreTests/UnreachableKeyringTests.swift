@@ -10,7 +10,8 @@ struct UnreachableKeyringTests {
   private let token = SampleToken("one", account: 1)
   private let next = SampleToken("next", account: 1)
 
-  @Test func `What was saved is there after the daemon was killed right away`() async throws {
+  @Test(.fault("killed"))
+  func `What was saved is there after the daemon was killed right away`() async throws {
     let fixture = try Fixture()
     for number in 0..<5 {
       let token = SampleToken("t\(number)", account: number % 2)
@@ -28,7 +29,7 @@ struct UnreachableKeyringTests {
     #expect(try await fixture.allItems().count == 3)
   }
 
-  @Test func `A save after a restart connects again`() async throws {
+  @Test(.fault("killed")) func `A save after a restart connects again`() async throws {
     let fixture = try Fixture()
     try await fixture.cache.save(token)
     try fixture.keyring.restartDaemon()
@@ -36,7 +37,7 @@ struct UnreachableKeyringTests {
     for saved in [token, next] { #expect(try await fixture.otherCache().finds(saved)) }
   }
 
-  @Test(.conformance(71), arguments: ["unix:path=/proc/nonexistent/bus", "nonsense"])
+  @Test(.conformance(71), .fault("no bus"), arguments: ["unix:path=/proc/nonexistent/bus", "nonsense"])
   func `Without a bus every operation says that the keyring is out of reach`(address: String) async throws {
     let fixture = try Fixture()
     let store = KeyringCacheStore(busAddress: address, environment: fixture.keyring.environment)
@@ -44,7 +45,8 @@ struct UnreachableKeyringTests {
     #expect(try await fixture.allItems().isEmpty)
   }
 
-  @Test(.conformance(71)) func `Without a service every operation says so, and works once there is one`()
+  @Test(.conformance(71), .fault("no service"))
+  func `Without a service every operation says so, and works once there is one`()
     async throws
   {
     let fixture = try Fixture(startingDaemon: false)
@@ -56,7 +58,7 @@ struct UnreachableKeyringTests {
     await fixture.store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
   }
 
-  @Test func `A collection that does not exist is out of reach`() async throws {
+  @Test(.fault("no collection")) func `A collection that does not exist is out of reach`() async throws {
     let fixture = try Fixture()
     let store = KeyringCacheStore(
       collection: "Nobody's", busAddress: fixture.keyring.busAddress,
@@ -65,13 +67,15 @@ struct UnreachableKeyringTests {
     #expect(try await fixture.allItems().isEmpty)
   }
 
-  @Test func `Without a default collection the keyring is out of reach, not empty`() async throws {
+  @Test(.fault("no collection"))
+  func `Without a default collection the keyring is out of reach, not empty`() async throws {
     let fixture = try Fixture(startingDaemon: false)
     try fixture.keyring.startDaemon(unlocked: false)
     await fixture.store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
   }
 
-  @Test func `A daemon that does not answer is waited for until the timeout and works again later`()
+  @Test(.fault("stopped"))
+  func `A daemon that does not answer is waited for until the timeout and works again later`()
     async throws
   {
     let fixture = try Fixture(timeout: .seconds(1))
@@ -96,7 +100,8 @@ struct UnreachableKeyringTests {
     try await eventually { (try? await fixture.cache.finds(next)) == true }
   }
 
-  @Test func `A cancelled task goes on at once while the daemon does not answer`() async throws {
+  @Test(.fault("stopped"))
+  func `A cancelled task goes on at once while the daemon does not answer`() async throws {
     let fixture = try Fixture(timeout: .seconds(600))
     try await fixture.cache.save(token)
     let reader = fixture.otherCache()
@@ -117,7 +122,8 @@ struct UnreachableKeyringTests {
     #expect(try await reader.finds(next))
   }
 
-  @Test func `A daemon that dies under a write leaves no half of it`() async throws {
+  @Test(.fault("killed in call"))
+  func `A daemon that dies under a write leaves no half of it`() async throws {
     let fixture = try await Fixture(saving: token)
     var saved = [token]
     for number in 0..<10 {

@@ -55,13 +55,15 @@ struct LenderTests {
     #expect(lender.calls.isEmpty)
   }
 
-  @Test(arguments: [
-    "scope=User.Read", "scope=user.READ", "scope=Mail.Read+User.Read", "scope=Mail.Read%20User.Read",
-    "scope=User.Read&scope=Mail.Read&scope=user.read", "scope=User.Read+openid+profile+offline_access",
-    "scope=User.Read&client_id=\(TestLender.client)", "scope=User.Read&client_id=ALICE%40contoso.test",
-    "scope=User.Read&xms_cc=cp1", "scope=https://graph.microsoft.com/User.Read",
-    "scope=https://GRAPH.microsoft.com/mail.read+User.Read",
-  ])
+  @Test(
+    .fault("scope spelling", "not lent"),
+    arguments: [
+      "scope=User.Read", "scope=user.READ", "scope=Mail.Read+User.Read", "scope=Mail.Read%20User.Read",
+      "scope=User.Read&scope=Mail.Read&scope=user.read", "scope=User.Read+openid+profile+offline_access",
+      "scope=User.Read&client_id=\(TestLender.client)", "scope=User.Read&client_id=ALICE%40contoso.test",
+      "scope=User.Read&xms_cc=cp1", "scope=https://graph.microsoft.com/User.Read",
+      "scope=https://GRAPH.microsoft.com/mail.read+User.Read",
+    ])
   func `Case, order, repetition and Graph's address are no matter, and the loan's own words are asked for`(
     _ query: String
   ) async throws {
@@ -70,31 +72,38 @@ struct LenderTests {
     #expect(lender.calls == [.init(scopes: ["User.Read", "Mail.Read"], isForced: false)])
   }
 
-  @Test(arguments: [
-    "scope=Files.Read", "scope=User.Read+Files.Read", "scope=User.Read+https://management.azure.com/.default",
-    "scope=https://graph.microsoft.com/.default", "scope=https://graph.microsoft.com/Files.Read",
-    "scope=https://graph.microsoft.com.evil.example/User.Read", "scope=http://graph.microsoft.com/User.Read",
-    "scope=https://graph.microsoft.com//User.Read", "scope=https://graph.microsoft.com/openid",
-    "scope=User.Read.All", "scope=User.Rea", "scope=User%2ERead%00", "scope=User.Read/", "scope=%2BUser.Read",
-    "scope=openid", "scope=offline_access+openid+profile", "scope=+",
-    "resource=https://management.azure.com/", "resource=https://management.azure.com:443",
-    "resource=https://management.azure.com/.default", "resource=management.azure.com", "resource=User.Read",
-    "resource=https://management.azure.com%23", "scope=https://management.azure.com//.default",
-    "scope=Us%C4%B1r.Read", "scope=User.Read%E2%80%8B",
-  ])
+  @Test(
+    .fault("scope spelling", "not lent"),
+    arguments: [
+      "scope=Files.Read", "scope=User.Read+Files.Read",
+      "scope=User.Read+https://management.azure.com/.default",
+      "scope=https://graph.microsoft.com/.default", "scope=https://graph.microsoft.com/Files.Read",
+      "scope=https://graph.microsoft.com.evil.example/User.Read",
+      "scope=http://graph.microsoft.com/User.Read",
+      "scope=https://graph.microsoft.com//User.Read", "scope=https://graph.microsoft.com/openid",
+      "scope=User.Read.All", "scope=User.Rea", "scope=User%2ERead%00", "scope=User.Read/",
+      "scope=%2BUser.Read",
+      "scope=openid", "scope=offline_access+openid+profile", "scope=+",
+      "resource=https://management.azure.com/", "resource=https://management.azure.com:443",
+      "resource=https://management.azure.com/.default", "resource=management.azure.com", "resource=User.Read",
+      "resource=https://management.azure.com%23", "scope=https://management.azure.com//.default",
+      "scope=Us%C4%B1r.Read", "scope=User.Read%E2%80%8B",
+    ])
   func `What was not lent is refused, and so is what was by another name`(_ query: String) async throws {
     let lender = try TestLender()
     try await lender.expectRefusal(.invalidScope, 403, of: lender.send(prefix + query))
   }
 
-  @Test(arguments: ["bob%40contoso.test", "c0000000-0000-4000-8000-000000000002", "x"])
+  @Test(
+    .fault("second account"), arguments: ["bob%40contoso.test", "c0000000-0000-4000-8000-000000000002", "x"])
   func `A second account, and another client, are refused`(_ identity: String) async throws {
     let lender = try TestLender()
     try await lender.expectRefusal(
       .unauthorizedClient, 403, of: lender.send(prefix + "scope=User.Read&client_id=\(identity)"))
   }
 
-  @Test func `A token of another account is not given, whoever got it`() async throws {
+  @Test(.fault("second account"))
+  func `A token of another account is not given, whoever got it`() async throws {
     let bob = Account(
       homeAccountID: "b0b.\(TestLender.tenant)", username: "bob@contoso.test",
       environment: "login.windows.net", tenantProfiles: [])
@@ -136,7 +145,8 @@ struct LenderTests {
   }
 
   @Test(
-    arguments: places, ["evil.example", "localhost.evil.example", "localhost:1x", "", "evil.example:{port}"])
+    .fault("web page"), arguments: places,
+    ["evil.example", "localhost.evil.example", "localhost:1x", "", "evil.example:{port}"])
   func `A name that was made to lead here gets nothing`(
     _ place: Named<Lender.Place?>, _ host: String
   ) async throws {
@@ -150,7 +160,7 @@ struct LenderTests {
   }
 
   @Test(
-    arguments: places,
+    .fault("web page"), arguments: places,
     [
       "Origin: http://localhost", "Origin: null", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: no-cors",
       "Sec-Fetch-Dest: image",
@@ -166,7 +176,9 @@ struct LenderTests {
     #expect(lender.calls.isEmpty)
   }
 
-  @Test(arguments: [[], ["X-IDENTITY-HEADER: x"], ["X-IDENTITY-HEADER:"], ["Authorization: Bearer x"]])
+  @Test(
+    .fault("no secret"),
+    arguments: [[], ["X-IDENTITY-HEADER: x"], ["X-IDENTITY-HEADER:"], ["Authorization: Bearer x"]])
   func `A port wants its secret`(_ fields: [String]) async throws {
     let lender = try TestLender(at: .port(0))
     for target in ["/loan", "/", prefix + "scope=User.Read"] {
@@ -215,7 +227,7 @@ struct LenderTests {
       "the cache's for more", { .success(result(["User.Read", "Mail.ReadWrite"], "wide", source: .cache)) }),
   ]
 
-  @Test(arguments: outcomes)
+  @Test(.fault("asks again"), arguments: outcomes)
   func `Whatever the server answers, it is asked once a minute`(_ outcome: Named<Outcome>) async throws {
     let value = outcome.value()
     let lender = try TestLender(
@@ -238,7 +250,7 @@ struct LenderTests {
     #expect(lender.calls.count == 3)
   }
 
-  @Test func `A token that somebody else stored serves at once`() async throws {
+  @Test(.fault("asks again")) func `A token that somebody else stored serves at once`() async throws {
     let stored = Mutex<AuthenticationResult?>(nil)
     let lender = try TestLender(
       token: { (_, _) throws(IdentityError) in throw IdentityError(.interactionRequired, "") },
@@ -261,7 +273,7 @@ struct LenderTests {
     #expect(try answer.refusal() == .shortLived)
   }
 
-  @Test func `A token that was asked for with more scopes is not lent`() async throws {
+  @Test(.fault("wider token")) func `A token that was asked for with more scopes is not lent`() async throws {
     let lender = try TestLender([["User.Read"]]) { (call, _) throws(IdentityError) in
       call.isForced
         ? result(["User.Read"], "narrow", source: .network)
@@ -290,7 +302,7 @@ struct LenderTests {
     (IdentityError(.brokerFailed, "secret words"), 500, .serverError),
   ]
 
-  @Test(arguments: failures.indices)
+  @Test(.fault("cannot renew"), arguments: failures.indices)
   func `Why there is no token is said, and no more`(_ index: Int) async throws {
     let (error, status, code) = Self.failures[index]
     let lender = try TestLender { (_, _) throws(IdentityError) in throw error }
@@ -301,7 +313,7 @@ struct LenderTests {
     #expect(!answer.text.contains("secret words"))
   }
 
-  @Test func `A loan that is over gives nothing, and its socket goes`() async throws {
+  @Test(.fault("expired")) func `A loan that is over gives nothing, and its socket goes`() async throws {
     for isSuspended in [false, true] {
       let lender = try TestLender(duration: .seconds(60))
       _ = try await lender.send().token()
@@ -317,7 +329,7 @@ struct LenderTests {
     }
   }
 
-  @Test func `A token that came when the loan was over is not given`() async throws {
+  @Test(.fault("ends renewing")) func `A token that came when the loan was over is not given`() async throws {
     let gate = Gate()
     let lender = try TestLender { (call, _) throws(IdentityError) in
       await gate.wait()
@@ -331,7 +343,7 @@ struct LenderTests {
     #expect(status != 200 && !text.contains("late-token"))
   }
 
-  @Test func `A loan ends by itself`() async throws {
+  @Test(.fault("expired")) func `A loan ends by itself`() async throws {
     let directory = try TemporaryDirectory()
     let loan = try TestLender.loan(lasting: .milliseconds(10))
     let lender = try Lender(loan, at: .socket(path: directory.path + "/s")) { _, _ throws(IdentityError) in
@@ -372,7 +384,8 @@ struct LenderTests {
     #expect(!"\(events)".contains("mistake"))
   }
 
-  @Test func `A refusal says why in the member that clients of managed identities show`() async throws {
+  @Test(.fault("not lent"))
+  func `A refusal says why in the member that clients of managed identities show`() async throws {
     let answer = await (try TestLender()).send("/token?api-version=2019-08-01&scope=Mail.Send")
     let members = try JSONDecoder().decode([String: JSONValue].self, from: answer.body)
     #expect(members["message"]?.stringValue?.contains("Offered: User.Read Mail.Read;") == true)
@@ -380,7 +393,7 @@ struct LenderTests {
     #expect(members.keys.sorted() == ["error", "error_description", "message", "statusCode"])
   }
 
-  @Test func `What was said of one connection at a port is not kept`() async {
+  @Test(.fault("asked often")) func `What was said of one connection at a port is not kept`() async {
     let permissions = Permissions { _, _ in true }
     for connection in 1...100 as ClosedRange<UInt64> {
       #expect(await permissions.allows(Borrower(nil, connection: connection), ["User.Read"]) == true)
@@ -409,7 +422,7 @@ struct LenderTests {
     #expect(asked.withLock { $0 } == 3)
   }
 
-  @Test(arguments: [false, nil])
+  @Test(.fault("unanswered"), arguments: [false, nil])
   func `Who is declined, or of whom nobody says anything, gets nothing`(_ answer: Bool?) async throws {
     let lender = try TestLender(asking: { _, _ in answer })
     let refused = await lender.send()

@@ -15,7 +15,7 @@ struct SocketTests {
     return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
   }
 
-  @Test func `Only this user may connect, unless all may`() async throws {
+  @Test(.fault("foreign user")) func `Only this user may connect, unless all may`() async throws {
     for (isOpen, expected) in [(false, UInt32(0o600)), (true, 0o666)] {
       let lender = try TestLender(isOpenToAnyUser: isOpen)
       #expect(mode(lender.directory.path + "/loan.sock") == expected)
@@ -23,7 +23,7 @@ struct SocketTests {
     }
   }
 
-  @Test(.enabled(if: OtherUser.command != nil, "nobody else can be had"))
+  @Test(.fault("foreign user"), .enabled(if: OtherUser.command != nil, "nobody else can be had"))
   func `Another user gets nothing, even where the file lets him in`() async throws {
     for (isOpen, isLetIn) in [(false, false), (false, true), (true, true)] {
       let lender = try TestLender(isOpenToAnyUser: isOpen)
@@ -49,7 +49,7 @@ struct SocketTests {
     }
   }
 
-  @Test func `A socket that nobody listens on any more is replaced`() async throws {
+  @Test(.fault("socket taken")) func `A socket that nobody listens on any more is replaced`() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/loan.sock"
     let end = try Child.run(
@@ -61,7 +61,7 @@ struct SocketTests {
     _ = try await lender.send().token()
   }
 
-  @Test(arguments: [true, false])
+  @Test(.fault("lender killed"), arguments: [true, false])
   func `A lender leaves neither a directory nor a lock behind`(_ isNamed: Bool) throws {
     let runtime = RuntimeDirectory(environment: ProcessInfo.processInfo.environment).path
     let lender = try TestLender(at: isNamed ? nil : .socket(path: nil))
@@ -75,7 +75,8 @@ struct SocketTests {
     #expect(access("\(runtime)/loan-\(sha256Hex(path).prefix(16)).lock", F_OK) != 0)
   }
 
-  @Test func `The directory of a lender that was killed is removed, and no other`() async throws {
+  @Test(.fault("lender killed"))
+  func `The directory of a lender that was killed is removed, and no other`() async throws {
     let runtime = RuntimeDirectory(environment: ProcessInfo.processInfo.environment)
     let names = ["loan-test-dead", "loan-test-empty", "loan-test-other"]
     let paths = try names.map { try runtime.directory($0).path }
@@ -103,7 +104,7 @@ struct SocketTests {
     for lender in [other, lender] { _ = try await lender.send().token() }
   }
 
-  @Test func `A socket that is in use stays, and so does its lender`() async throws {
+  @Test(.fault("socket taken")) func `A socket that is in use stays, and so does its lender`() async throws {
     let lender = try TestLender()
     let path = lender.directory.path + "/loan.sock"
     #expect(throws: LendingError.inUse("Another program listens on \(path).")) {
@@ -112,7 +113,7 @@ struct SocketTests {
     _ = try await lender.send().token()
   }
 
-  @Test func `What is no socket is never removed`() throws {
+  @Test(.fault("socket taken")) func `What is no socket is never removed`() throws {
     let directory = try TemporaryDirectory()
     let file = try directory.file("file", "precious")
     let link = directory.path + "/link"
@@ -124,14 +125,14 @@ struct SocketTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).count == 3)
   }
 
-  @Test func `A name that ends in a slash is no socket's`() throws {
+  @Test(.fault("no socket name")) func `A name that ends in a slash is no socket's`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/"
     #expect(throws: LendingError.notASocket(path: path)) { try TestLender(at: .socket(path: path)) }
     withExtendedLifetime(directory) {}
   }
 
-  @Test func `Many sockets can be made in one directory at once`() throws {
+  @Test(.fault("lender race")) func `Many sockets can be made in one directory at once`() throws {
     let directory = try TemporaryDirectory()
     let failures = Mutex<[String]>([])
     DispatchQueue.concurrentPerform(iterations: 1000) { number in
@@ -145,7 +146,7 @@ struct SocketTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
   }
 
-  @Test func `What has come into its place is left alone at the end`() throws {
+  @Test(.fault("socket taken")) func `What has come into its place is left alone at the end`() throws {
     let lender = try TestLender()
     unlink(lender.directory.path + "/loan.sock")
     _ = try lender.directory.file("loan.sock", "another's")
@@ -177,7 +178,7 @@ struct SocketTests {
     }
   }
 
-  @Test(arguments: LenderTests.places)
+  @Test(.fault("silent crowd"), arguments: LenderTests.places)
   func `A thousand connections that say nothing keep nobody out`(_ place: Named<Lender.Place?>) async throws {
     let lender = try TestLender(at: place.value)
     let (address, port) =
@@ -212,7 +213,7 @@ struct SocketTests {
     time.sleep(1000)
     """
 
-  @Test(.enabled(if: OtherUser.command != nil, "nobody else can be had"))
+  @Test(.fault("slow stranger"), .enabled(if: OtherUser.command != nil, "nobody else can be had"))
   func `Another user's half requests leave half of a port's places free`() async throws {
     let lender = try TestLender(at: .port(0))
     guard case .endpoint(let url, _) = lender.lender.address else {
@@ -253,7 +254,7 @@ struct SocketTests {
     time.sleep(1000)
     """
 
-  @Test func `Hundreds of requests of one program at once are all answered`() async throws {
+  @Test(.fault("crowd")) func `Hundreds of requests of one program at once are all answered`() async throws {
     let lender = try TestLender()
     let answers = await withTaskGroup(of: Answer.self) { group in
       for _ in 0..<300 { group.addTask { await lender.send() } }
@@ -265,10 +266,12 @@ struct SocketTests {
     #expect(answers.contains { $0.status == 200 })
   }
 
-  @Test(arguments: [
-    "", "GET /token", "GET /token HTTP/1.1\r\nHost: localhost\r\n",
-    "GET /token HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nx",
-  ])
+  @Test(
+    .fault("bad request"),
+    arguments: [
+      "", "GET /token", "GET /token HTTP/1.1\r\nHost: localhost\r\n",
+      "GET /token HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nx",
+    ])
   func `A request that does not end is cut off`(_ request: String) async throws {
     try await expectNoAnswer(to: request)
   }
@@ -282,7 +285,7 @@ struct SocketTests {
     _ = try await lender.send().token()
   }
 
-  @Test func `A body, however long, is not kept`() async throws {
+  @Test(.fault("bad request")) func `A body, however long, is not kept`() async throws {
     let lender = try TestLender()
     let client = try #require(RawClient(lender.lender))
     client.write(
@@ -294,20 +297,23 @@ struct SocketTests {
     #expect(await client.answer().status == 200)
   }
 
-  @Test(arguments: [
-    "hello\r\n\r\n", "GET\r\n\r\n", "GET /token?scope=%zz HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    "GET / HTTP/9.9\r\n\r\n", "GET /token HTTP/1.0\r\n\r\n",
-    "\u{16}\u{3}\u{1}\u{2}\u{0}\r\n\r\n", "GET /token HTTP/1.1\r\n\r\n",
-    "GET http://evil.example/token HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    "GET /token HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
-    "GET /token HTTP/1.1\r\nX: " + String(repeating: "x", count: 200_000) + "\r\n\r\n",
-    "GET /loan HTTP/1.1\r\nHost: localhost\r\nX: " + String(repeating: "x", count: 20_000) + "\r\n\r\n",
-  ])
+  @Test(
+    .fault("bad request"),
+    arguments: [
+      "hello\r\n\r\n", "GET\r\n\r\n", "GET /token?scope=%zz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      "GET / HTTP/9.9\r\n\r\n", "GET /token HTTP/1.0\r\n\r\n",
+      "\u{16}\u{3}\u{1}\u{2}\u{0}\r\n\r\n", "GET /token HTTP/1.1\r\n\r\n",
+      "GET http://evil.example/token HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      "GET /token HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+      "GET /token HTTP/1.1\r\nX: " + String(repeating: "x", count: 200_000) + "\r\n\r\n",
+      "GET /loan HTTP/1.1\r\nHost: localhost\r\nX: " + String(repeating: "x", count: 20_000) + "\r\n\r\n",
+    ])
   func `What is no request harms nothing`(_ request: String) async throws {
     try await expectNoAnswer(to: request)
   }
 
-  @Test func `A borrower that ends in the middle of its answer harms nothing`() async throws {
+  @Test(.fault("borrower killed"))
+  func `A borrower that ends in the middle of its answer harms nothing`() async throws {
     let gate = Gate()
     let lender = try TestLender { (call, number) throws(IdentityError) in
       if number == 1 { await gate.wait() }
@@ -327,7 +333,7 @@ struct SocketTests {
     #expect(try await lender.send().token().accessToken == "token-2")
   }
 
-  @Test func `The end of the lender ends whoever waits`() async throws {
+  @Test(.fault("signal")) func `The end of the lender ends whoever waits`() async throws {
     let gate = Gate()
     let lender = try TestLender { (call, _) throws(IdentityError) in
       await gate.wait()

@@ -113,7 +113,7 @@ struct BorrowTests {
     #expect(borrower.server.requests.map { $0.hasPrefix("GET /loan ") } == [true, false, true, false])
   }
 
-  @Test(.lab)
+  @Test(.fault("Graph refuses"), .lab)
   func `A token that Graph refuses is a matter for the lender, and nobody is sent to sign in here`() throws {
     let tool = try Tool.atLab()
     let borrower = try Borrower(Self.whatIsAskedFor)
@@ -209,6 +209,7 @@ struct BorrowTests {
   }
 
   @Test(
+    .fault("no store"),
     arguments: [
       "login", "login --device-code", "logout", "logout --browser", "groups", "accounts", "list", "show x",
       "clear --yes --account a@b", "import -", "export", "sources", "adopt azure-cli --yes",
@@ -222,7 +223,7 @@ struct BorrowTests {
     #expect(result.standardOutput.isEmpty && borrower.server.connectionCount == 0)
   }
 
-  @Test func `To borrow and to name a store is a contradiction`() throws {
+  @Test(.fault("no store")) func `To borrow and to name a store is a contradiction`() throws {
     let borrower = try Borrower()
     for option in [
       ["--store", "keyring"], ["--store", "file", "--key", "file:/tmp/k"], ["--collection", "x"],
@@ -235,6 +236,7 @@ struct BorrowTests {
   // What goes wrong
 
   @Test(
+    .fault("loan over"),
     arguments: [
       (403, "invalid_scope", 1), (403, "access_denied", 1), (400, "interaction_required", 3),
       (503, "temporarily_unavailable", 4), (500, "server_error", 1),
@@ -249,7 +251,8 @@ struct BorrowTests {
     #expect(!result.standardError.contains("llavero login"))
   }
 
-  @Test func `A lender that is not there, and one that talks nonsense, are told apart`() throws {
+  @Test(.fault("exit 4", "no lender"))
+  func `A lender that is not there, and one that talks nonsense, are told apart`() throws {
     let borrower = try Borrower { _ in (200, LentThings.token(["access_token": "a\nb"])) }
     try borrower("token", "--json").exits(1, code: "broker_failed")
     try RawServer.leaveBehind(at: borrower.directory.path + "/left")
@@ -263,7 +266,7 @@ struct BorrowTests {
     #expect(long.status == 2 && long.standardError.contains("107"), "\(long.standardError)")
   }
 
-  @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"])
+  @Test(.fault("exit 4"), arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"])
   func `A lender that hangs up has the exit code of what may be over soon`(answer: String) throws {
     let directory = try TemporaryDirectory()
     let server = try RawServer(at: directory.path + "/loan.sock") { connection in
@@ -278,7 +281,7 @@ struct BorrowTests {
     }
   }
 
-  @Test func `Who or what is not lent is a mistake in the command`() throws {
+  @Test(.fault("wrong account")) func `Who or what is not lent is a mistake in the command`() throws {
     let borrower = try Borrower()
     for option in [
       ["--account", "bob@contoso.test"], ["--client", "c0000000-0000-4000-8000-0000000000ff"],

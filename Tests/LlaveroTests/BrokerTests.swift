@@ -50,7 +50,7 @@ struct BrokerTests {
 
   // Without a network and without a keyring
 
-  @Test(arguments: StandInBroker.Kind.allCases)
+  @Test(.fault("no keyring"), arguments: StandInBroker.Kind.allCases)
   func `With only the broker a token is printed where there is no keyring and no network`(
     kind: StandInBroker.Kind
   ) throws {
@@ -72,6 +72,7 @@ struct BrokerTests {
   }
 
   @Test(
+    .fault("bad answer"),
     arguments: [
       ("interaction", 3, "AADSTS50078"), ("unusable", 3, "AADSTS53003"), ("expired", 3, "token_expired"),
       ("no-network", 4, ""), ("busy", 4, ""), ("cancelled", 5, ""), ("refused", 1, "nativeclient"),
@@ -91,7 +92,7 @@ struct BrokerTests {
     #expect(!result.standardError.contains("eyJ"))
   }
 
-  @Test func `Nobody, no broker, and too many are told apart`() throws {
+  @Test(.fault("none")) func `Nobody, no broker, and too many are told apart`() throws {
     let tool = try BrokerTool(orders: #"{"accounts":[]}"#)
     #expect(try tool("token", "--broker", "only").status == 3)
     #expect(try tool("status", "--broker", "only").status == 3)
@@ -114,7 +115,7 @@ struct BrokerTests {
     #expect(home?.hasSuffix(other) == true)
   }
 
-  @Test func `A broker that hangs costs one run its time, and no other`() throws {
+  @Test(.fault("hangs")) func `A broker that hangs costs one run its time, and no other`() throws {
     let tool = try BrokerTool(orders: #"{"do":{"*":"never"}}"#)
     try tool("token", "--broker", "only", with: ["LLAVERO_TEST_BROKER_LIMIT": "200"])
       .exits(1, saying: "in time")
@@ -132,7 +133,7 @@ struct BrokerTests {
 
   // With a keyring
 
-  @Test func `Renewals that wait for a broker that fails do not each ask it`() async throws {
+  @Test(.fault("hangs")) func `Renewals that wait for a broker that fails do not each ask it`() async throws {
     let tool = try BrokerTool(
       on: PrivateKeyring(), orders: #"{"do":{"getAccounts":"hold","acquireTokenSilently":"hold"}}"#)
     let processes = try (0..<3).map { _ in
@@ -149,7 +150,7 @@ struct BrokerTests {
     #expect(try tool.tokenCalls() == 1)
   }
 
-  @Test(arguments: [SIGINT, SIGTERM])
+  @Test(.fault("given up"), arguments: [SIGINT, SIGTERM])
   func `Ctrl-C while a broker hangs ends at once`(_ signal: Int32) async throws {
     let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"acquireTokenSilently":"never"}}"#)
     let process = try await tool.start("token")
@@ -157,7 +158,7 @@ struct BrokerTests {
     #expect(process.wait() == 5)
   }
 
-  @Test(arguments: ["empty", "no-network", "dbus:broker socket connect"])
+  @Test(.fault("not signed in"), arguments: ["empty", "no-network", "dbus:broker socket connect"])
   func `Who is signed in nowhere hears that the broker failed`(misdeed: String) throws {
     let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"getAccounts":"\#(misdeed)"}}"#)
     for arguments in [["token"], ["status"], ["logout", "--account", "alice@contoso.test"], ["me"]] {
@@ -166,7 +167,7 @@ struct BrokerTests {
     try tool("logout", "--all").exits(misdeed == "no-network" ? 4 : 1, saying: "identity broker")
   }
 
-  @Test(arguments: [[], ["--account", "alice@contoso.test"], ["--all"]])
+  @Test(.fault("signed out"), arguments: [[], ["--account", "alice@contoso.test"], ["--all"]])
   func `An account that only the broker has can be signed out`(choice: [String]) throws {
     let tool = try BrokerTool(on: PrivateKeyring())
     let result = try tool.tool.run(["logout", "--json"] + choice).exits(0)
@@ -178,7 +179,8 @@ struct BrokerTests {
     #expect(try tool("token", with: ["LLAVERO_CLIENT_ID": other]).status == 0)
   }
 
-  @Test func `Of several accounts that only the broker has one has to be named, unless all are meant`()
+  @Test(.fault("signed out"))
+  func `Of several accounts that only the broker has one has to be named, unless all are meant`()
     throws
   {
     let tool = try BrokerTool(
@@ -214,7 +216,7 @@ struct BrokerTests {
     #expect(try tool("accounts").standardOutput.contains("broker"))
   }
 
-  @Test func `Processes at once get one token`() async throws {
+  @Test(.fault("killed asking")) func `Processes at once get one token`() async throws {
     let tool = try BrokerTool(on: PrivateKeyring())
     let outputs = try await withThrowingTaskGroup(of: Child.Result.self) { group in
       for _ in 0..<3 { group.addTask { try tool("token", "--broker", "only") } }
@@ -225,7 +227,8 @@ struct BrokerTests {
     #expect(try tool.tokenCalls() == 1)
   }
 
-  @Test func `A process that is killed in a call leaves nothing in the way of the next`() async throws {
+  @Test(.fault("killed asking"))
+  func `A process that is killed in a call leaves nothing in the way of the next`() async throws {
     let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"acquireTokenSilently":"never"}}"#)
     let process = try await tool.start("token", "--broker", "only")
     process.signal(SIGKILL)
@@ -234,7 +237,7 @@ struct BrokerTests {
     #expect(try tool("token", "--broker", "only").status == 0)
   }
 
-  @Test func `Who signed out here is not signed in by the broker`() throws {
+  @Test(.fault("signed out")) func `Who signed out here is not signed in by the broker`() throws {
     let tool = try BrokerTool(on: PrivateKeyring())
     #expect(try tool("token").status == 0)
     #expect(try tool("logout").status == 0)
@@ -265,7 +268,7 @@ struct BrokerTests {
   }
 
   @Test(
-    .lab,
+    .fault("bad answer", "not signed in"), .lab,
     arguments: [
       "interaction", "no-network", "dropped", "refused", "unexpected", "empty", "malformed", "wrong-type",
       "die",
@@ -293,7 +296,7 @@ struct BrokerTests {
     #expect(status.standardError.contains("identity broker"), "\(status.standardError)")
   }
 
-  @Test(.lab) func `Without a broker all is as ever, and with off none is asked`() throws {
+  @Test(.fault("none"), .lab) func `Without a broker all is as ever, and with off none is asked`() throws {
     let (lab, tool, broker, _) = try signedIn()
     defer { broker.kill() }
     #expect(try tool("token", "--force-refresh", "--broker", "off").status == 0)
@@ -416,6 +419,7 @@ struct BrokerTests {
   }
 
   @Test(
+    .fault("bad answer"),
     arguments: [
       ("names", "AADSTS50034"), ("names-account", "AADSTS50078"),
       ("dbus:alice@contoso.test is not known, see /home/alice/.cache", "broker_failed"),

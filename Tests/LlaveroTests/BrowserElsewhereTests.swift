@@ -70,7 +70,7 @@ struct BrowserElsewhereTests {
     #expect(try tool("status").status == 0)
   }
 
-  @Test func `What is not that address is said, and asked again`() throws {
+  @Test(.fault("wrong paste")) func `What is not that address is said, and asked again`() throws {
     var steps: [(typed: (String, String) -> String, said: String)] = [
       ({ _, _ in "hello" }, "That is no address."), ({ _, _ in "" }, "That is no address."),
       ({ page, _ in page }, "That is the page to sign in at"),
@@ -97,7 +97,8 @@ struct BrowserElsewhereTests {
     #expect(lab.requests(to: .token).count == 1)
   }
 
-  @Test func `A paste of many lines is taken for one, however slowly it comes`() throws {
+  @Test(.fault("wrong paste"))
+  func `A paste of many lines is taken for one, however slowly it comes`() throws {
     var address = ""
     let screen = try logIn("--no-browser") { page, _, _ in
       guard address.isEmpty else { return address + "\n" }
@@ -115,7 +116,8 @@ struct BrowserElsewhereTests {
     #expect(screen.echoes)
   }
 
-  @Test func `An address that is pasted twice is redeemed once, and not for another sign-in`() throws {
+  @Test(.fault("pasted twice"))
+  func `An address that is pasted twice is redeemed once, and not for another sign-in`() throws {
     var address = ""
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
@@ -131,7 +133,7 @@ struct BrowserElsewhereTests {
     #expect(lab.requests(to: .token).count == 1)
   }
 
-  @Test func `The browser's answer at the port ends the wait for a paste`() throws {
+  @Test(.fault("paste ends")) func `The browser's answer at the port ends the wait for a paste`() throws {
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
     let port = reserved.number
@@ -143,7 +145,7 @@ struct BrowserElsewhereTests {
     #expect(lab.requests(to: .authorize).last?.query["redirect_uri"] == "http://localhost:\(port)")
   }
 
-  @Test func `After Ctrl-D nothing can be pasted, and the wait goes on`() throws {
+  @Test(.fault("paste ends")) func `After Ctrl-D nothing can be pasted, and the wait goes on`() throws {
     let screen = try logIn("--no-browser") { page, _, _ in
       DispatchQueue(label: "test.browser").async { _ = try? browse(page, "-L") }
       return "\u{4}"
@@ -151,7 +153,7 @@ struct BrowserElsewhereTests {
     #expect(screen.echoes)
   }
 
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+  @Test(.fault("paste ends"), arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
   func `However it is ended, the terminal is as it was`(_ signal: Int32) throws {
     lab.configure { $0.authorize = .page }
     let screen = try logIn("--no-browser") { _, _, process in
@@ -168,7 +170,8 @@ struct BrowserElsewhereTests {
     #expect(screen.echoes)
   }
 
-  @Test func `Ctrl-C on the terminal ends it as well, and leaves no half of a paste`() throws {
+  @Test(.fault("paste ends"))
+  func `Ctrl-C on the terminal ends it as well, and leaves no half of a paste`() throws {
     lab.configure { $0.authorize = .page }
     let screen = try logIn("--no-browser") { _, _, _ in "http://localhost\u{3}" }
     #expect(screen.status == 5)
@@ -176,7 +179,8 @@ struct BrowserElsewhereTests {
     #expect(!screen.text.contains("http://localhost\u{3}"))
   }
 
-  @Test func `Without a terminal the page is shown too, and the answer comes to the port in a form`() throws {
+  @Test(.fault("no terminal"))
+  func `Without a terminal the page is shown too, and the answer comes to the port in a form`() throws {
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
     let port = reserved.number
@@ -238,7 +242,7 @@ struct BrowserElsewhereTests {
     #expect(try Tool().run(["login", "--client", "c"] + arguments).status == 2)
   }
 
-  @Test func `A port that is taken is named before anybody signs in`() throws {
+  @Test(.fault("port taken")) func `A port that is taken is named before anybody signs in`() throws {
     let port = try #require(URL(string: lab.baseURL)?.port)
     for arguments in [["--no-browser"], []] {
       let result = try tool.run(["login", "--port", "\(port)"] + arguments)
@@ -252,7 +256,7 @@ struct BrowserElsewhereTests {
     contentsOfFile: "/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding: .utf8)
 
   @Test(
-    .enabled(if: geteuid() == 0, "only root can give up the right"),
+    .fault("port taken"), .enabled(if: geteuid() == 0, "only root can give up the right"),
     .enabled(if: firstOpenPort == "1024\n", "ports below 1024 are open to all users"))
   func `A port that takes a right which the person does not have is an error that says so`() throws {
     try Child.run(

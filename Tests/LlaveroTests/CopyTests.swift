@@ -76,7 +76,8 @@ struct CopyTests {
     #expect(try contents(of: "keyring") == contents(of: "file"))
   }
 
-  @Test func `What cannot be read is named and left, and the rest is copied`() async throws {
+  @Test(.fault("copy unreadable"))
+  func `What cannot be read is named and left, and the rest is copied`() async throws {
     try #require(try run("import", "-", "--store", "keyring", input: Sample.cache).status == 0)
     let carol = "0c0c0c0c-3333-4333-8333-333333333333.aaaaaaaa-0000-4000-8000-00000000000a"
     let shard = ShardID(homeAccountID: carol, group: try KeychainGroup(tool.group))

@@ -46,7 +46,8 @@ struct DoctorTests {
     #expect(!FileManager.default.fileExists(atPath: runtime + "/llavero/doctor.lock"))
   }
 
-  @Test func `The program that offers the service is not started to ask for its version`() throws {
+  @Test(.fault("impostor"))
+  func `The program that offers the service is not started to ask for its version`() throws {
     let keyring = try PrivateKeyring(startingDaemon: false)
     let program = home.path + "/gnome-keyring-daemon"
     try FileManager.default.copyItem(atPath: "/usr/bin/gnome-keyring-daemon", toPath: program)
@@ -62,7 +63,8 @@ struct DoctorTests {
     #expect(report.text("secret_service").contains("gnome-keyring-daemon offers the Secret Service"))
   }
 
-  @Test func `A keyring that refuses encryption is a problem, unless that is allowed`() throws {
+  @Test(.fault("plain session"))
+  func `A keyring that refuses encryption is a problem, unless that is allowed`() throws {
     let service = try FakeService(["SearchItems": .reply([.objectPaths([]), .objectPaths([])])])
     let tool = try Tool(on: service.keyring)
     let report = try examine(tool).finds("encryption", "problem", saying: "--allow-plain-session")
@@ -104,7 +106,7 @@ struct DoctorTests {
     #expect(report.text("session_bus").contains(address ?? "is not set"))
   }
 
-  @Test func `Without a bus the broker is not said to be well`() throws {
+  @Test(.fault("doctor no bus")) func `Without a bus the broker is not said to be well`() throws {
     let directory = try TemporaryDirectory()
     try examine(
       Tool(),
@@ -115,7 +117,8 @@ struct DoctorTests {
     .finds("identity_broker", "warning", saying: "no session bus")
   }
 
-  @Test func `A setting that is not known is a problem, and all else is looked at`() throws {
+  @Test(.fault("bad setting"))
+  func `A setting that is not known is a problem, and all else is looked at`() throws {
     let tool = try Tool()
     let directory = try TemporaryDirectory()
     try tool.configure("[llavero]\ngruop = com.example.mail\ncolour = red\n", in: directory)

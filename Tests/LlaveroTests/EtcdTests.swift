@@ -76,7 +76,7 @@ struct EtcdTests {
     #expect(try run(["list", "--json"]).json["records"]?.arrayValue?.count == 10)
   }
 
-  @Test func `What is missing or wrong is said in llavero's name`() throws {
+  @Test(.fault("no right")) func `What is missing or wrong is said in llavero's name`() throws {
     try tool("list", "--json", with: ["LLAVERO_ENDPOINTS": nil]).exits(2, code: "endpoints_required")
     let refused = try tool("list", with: ["LLAVERO_ETCD_PASSWORD": "file:" + cluster.keyFile]).exits(1)
     #expect(refused.standardError.hasPrefix("llavero: etcd does not take"), "\(refused.standardError)")
@@ -118,12 +118,13 @@ struct EtcdTests {
     #expect(before.contains(tool.group))
   }
 
-  @Test func `A cluster that cannot be reached is exit code 4`() throws {
+  @Test(.fault("exit 4")) func `A cluster that cannot be reached is exit code 4`() throws {
     let dead = "https://\(LoopbackAddress.newNetwork()).9:2379"
     try tool("list", "--json", with: ["LLAVERO_ENDPOINTS": dead]).exits(4, code: "unavailable")
   }
 
-  @Test func `The doctor names an endpoint that does not answer, and rights that are missing`() throws {
+  @Test(.fault("doctor member", "no right"))
+  func `The doctor names an endpoint that does not answer, and rights that are missing`() throws {
     let dead = "https://\(LoopbackAddress.newNetwork()).9:2379"
     let one = try examine(["LLAVERO_ENDPOINTS": cluster.endpoints[0] + "," + dead]).exits(0)
     #expect(
@@ -138,7 +139,8 @@ struct EtcdTests {
     #expect(refused.text("etcd_rights").contains("grant-permission"))
   }
 
-  @Test func `A database that is full takes no writes, gives what it has, and the doctor says what to do`()
+  @Test(.fault("etcd full"))
+  func `A database that is full takes no writes, gives what it has, and the doctor says what to do`()
     throws
   {
     var settings = Self.one

@@ -92,11 +92,13 @@ struct FailureTests {
     #expect(try json.error?["code"] == "usage")
   }
 
-  @Test(arguments: [
-    ["list", "--key", "hunter2"], ["list", "--key=hunter2"], ["list", "--etcd-password", "hunter2"],
-    ["copy", "--to-store", "file", "--to-key", "hunter2"],
-    ["rekey", "--new-key", "hun'is invalid for '--x ter2"],
-  ])
+  @Test(
+    .fault("secret in option"),
+    arguments: [
+      ["list", "--key", "hunter2"], ["list", "--key=hunter2"], ["list", "--etcd-password", "hunter2"],
+      ["copy", "--to-store", "file", "--to-key", "hunter2"],
+      ["rekey", "--new-key", "hun'is invalid for '--x ter2"],
+    ])
   func `A secret in a key's place is not shown`(_ arguments: [String]) throws {
     for more in [[], ["--json"]] {
       let result = try Tool().run(arguments + more).exits(2)
@@ -105,7 +107,7 @@ struct FailureTests {
     }
   }
 
-  @Test func `Of many accounts a few are named`() throws {
+  @Test(.fault("many accounts")) func `Of many accounts a few are named`() throws {
     let tool = try Tool()
     let accounts = (0..<40).flatMap { number in
       let id = "0a0a0a0a-1111-4111-8111-\(100_000_000_000 + number).aaaaaaaa-0000-4000-8000-00000000000a"

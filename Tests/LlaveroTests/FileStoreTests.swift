@@ -91,7 +91,7 @@ struct FileStoreTests {
     #expect(try back.json["problems"]?.strings("kind") == ["damaged"])
   }
 
-  @Test func `A passphrase is asked for without being shown`() throws {
+  @Test(.fault("signal asking")) func `A passphrase is asked for without being shown`() throws {
     _ = try files.file("cache.json", Sample.cache)
     let made = try tool.onTerminal(
       "import", files.path + "/cache.json", answering: ["korrekt", "korrekt"], with: passphrase
@@ -108,7 +108,7 @@ struct FileStoreTests {
     try tool("accounts", with: passphrase).exits(3, saying: "passphrase-fd:3 3< FILE")
   }
 
-  @Test(arguments: ["accounts", "logout --browser"], [SIGINT, SIGTERM, SIGHUP])
+  @Test(.fault("signal asking"), arguments: ["accounts", "logout --browser"], [SIGINT, SIGTERM, SIGHUP])
   func `A signal at the question for a passphrase leaves a terminal that shows what is typed`(
     command: String, signal: Int32
   ) throws {
@@ -161,7 +161,8 @@ struct FileStoreTests {
     #expect(try tool("accounts", "--key", "passphrase-fd:9").status == 1)
   }
 
-  @Test func `A configuration that names the old key names the new one after rekey`() throws {
+  @Test(.fault("rekey config"))
+  func `A configuration that names the old key names the new one after rekey`() throws {
     _ = try files.directory("config/llavero")
     let text = "[llavero]\nstore = file\nkey = \(key)\nscope = Mail.Read\n"
     let configuration = try files.file("config/llavero/config", text)
@@ -186,7 +187,7 @@ struct FileStoreTests {
     #expect(overridden.standardError.contains("warning: LLAVERO_KEY in the environment names another key"))
   }
 
-  @Test func `Where another store's keys are, rekey advises what helps`() throws {
+  @Test(.fault("other keys")) func `Where another store's keys are, rekey advises what helps`() throws {
     try tool.load()
     let keys = files.path + "/llavero/sealed/keys"
     let elsewhere = try TemporaryDirectory()
@@ -202,7 +203,7 @@ struct FileStoreTests {
     #expect(again.status == 0 && again.standardError.isEmpty, "\(again.standardError)")
   }
 
-  @Test(arguments: [true, false])
+  @Test(.fault("manifest"), arguments: [true, false])
   func `Without the manifest no command takes what is there for present or for nothing`(
     isEmptied: Bool
   ) throws {
@@ -234,7 +235,7 @@ struct FileStoreTests {
     #expect(try tool("export").json.secrets.contains("secret-at-valid"))
   }
 
-  @Test func `What opens is not removed without a word`() throws {
+  @Test(.fault("manifest")) func `What opens is not removed without a word`() throws {
     try tool.load()
     let before = try shards().map { ($0, try Data(contentsOf: URL(filePath: $0))) }
     let newer = Sample.cache.replacing("secret-rt", with: "secret-new")

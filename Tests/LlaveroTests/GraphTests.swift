@@ -38,7 +38,7 @@ struct GraphTests {
     }
   }
 
-  @Test func `What Graph calls a property drives no terminal either`() throws {
+  @Test(.fault("hostile name")) func `What Graph calls a property drives no terminal either`() throws {
     lab.inject(
       LabFault(
         .graph, headers: ["Content-Type": "application/json"],

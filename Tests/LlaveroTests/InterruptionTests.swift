@@ -36,7 +36,9 @@ struct InterruptionTests {
     #expect(end.error.contains("cancelled"))
   }
 
-  @Test(arguments: [["token", "--scope", "Mail.Read"], ["get", "/me/messages", "--scope", "Mail.Read"]])
+  @Test(
+    .fault("Ctrl-C"),
+    arguments: [["token", "--scope", "Mail.Read"], ["get", "/me/messages", "--scope", "Mail.Read"]])
   func `Ctrl-C in the middle of a renewal waits for the new tokens and keeps them`(
     _ arguments: [String]
   ) async throws {

@@ -12,14 +12,15 @@ struct KeyringProviderTests {
   private let unlocked = FakeService.Answer.reply([.objectPaths([item]), .objectPaths([])])
   private let locked = FakeService.Answer.reply([.objectPaths([]), .objectPaths([item])])
 
-  @Test func `Items that the keyring asks for each time end the tool with 3 and the setting's name`() throws {
+  @Test(.fault("confirm access"))
+  func `Items that the keyring asks for each time end the tool with 3 and the setting's name`() throws {
     let prompt = FakeService.Answer.reply([.objectPaths([]), .objectPath(FakeService.prompt)])
     let service = try FakeService(["SearchItems": locked, "Unlock": prompt])
     let result = try Tool(on: service.keyring).run(["groups", "--allow-plain-session"]).exits(3)
     for words in ["ConfirmAccessItem", "--unlock"] { #expect(result.standardError.contains(words)) }
   }
 
-  @Test func `The doctor tells of a keyring that asks for each item`() throws {
+  @Test(.fault("confirm access")) func `The doctor tells of a keyring that asks for each item`() throws {
     let service = try FakeService([
       "Collections": .reply([.variant(.objectPaths([FakeService.collection]))]),
       "CreateItem": .reply([.objectPath(Self.item), .objectPath("/")]),
@@ -53,7 +54,7 @@ struct KeyringProviderTests {
     #expect(lines.contains { $0.hasPrefix("warning") && $0.contains("before a program may read") })
   }
 
-  @Test(.enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
+  @Test(.fault("no display"), .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
   func `Where KWallet has no display --unlock ends with 5 and says why`() throws {
     let keyring = try PrivateKeyring(provider: .kwallet)
     keyring.killDaemon()
@@ -63,19 +64,23 @@ struct KeyringProviderTests {
     #expect(try Tool(on: keyring).run(["groups"]).status == 3)
   }
 
-  @Test(.enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
+  @Test(
+    .fault("KWallet killed"), .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
   func `The doctor says when KWallet writes`() throws {
     let report = try Tool(on: PrivateKeyring(provider: .kwallet)).run(["doctor"])
     #expect(report.standardOutput.contains("after five seconds without a change"))
   }
 
-  @Test func `A keyring that ends while a session is opened leaves nothing but the tool's words`() throws {
+  @Test(.fault("quiet end"))
+  func `A keyring that ends while a session is opened leaves nothing but the tool's words`() throws {
     let service = try FakeService(["OpenSession": .error("org.freedesktop.DBus.Error.NoReply")])
     let result = try Tool(on: service.keyring).run(["groups"]).exits(1)
     #expect(result.standardError.hasPrefix("llavero: ") && !result.standardError.contains("CRITICAL"))
   }
 
-  @Test(arguments: [["clear", "--all", "--yes"], ["clear", "--damaged"], ["doctor", "--fix"]])
+  @Test(
+    .fault("empty items"),
+    arguments: [["clear", "--all", "--yes"], ["clear", "--damaged"], ["doctor", "--fix"]])
   func `A group of which only an empty item is left can be removed`(command: [String]) async throws {
     let tool = try Tool(on: PrivateKeyring())
     try await tool.create(shard: "0123456789abcdef", secret: "")

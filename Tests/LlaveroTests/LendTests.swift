@@ -80,7 +80,8 @@ struct LendTests {
 
   init() throws { tool = try Tool.signedIn() }
 
-  @Test func `A token is lent over a socket, each request is a line, and a signal takes the socket away`()
+  @Test(.fault("signal"))
+  func `A token is lent over a socket, each request is a line, and a signal takes the socket away`()
     async throws
   {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -103,7 +104,8 @@ struct LendTests {
     }
   }
 
-  @Test func `Standard error that nobody reads holds up neither borrowers nor the end`() async throws {
+  @Test(.fault("stderr full"))
+  func `Standard error that nobody reads holds up neither borrowers nor the end`() async throws {
     let lending = try LendingTool(tool, ["--scope", "User.Read"], errorsAreFull: true)
     for _ in 0..<3 { #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer") }
     lending.child.signal(SIGTERM)
@@ -111,7 +113,7 @@ struct LendTests {
     #expect(access(lending.socket, F_OK) != 0)
   }
 
-  @Test func `Refusals without end are counted, and hide no other line`() async throws {
+  @Test(.fault("refusals")) func `Refusals without end are counted, and hide no other line`() async throws {
     let lending = try LendingTool(tool, ["--scope", "User.Read"])
     try Child.run("curl", ["-sS", "--unix-socket", lending.socket, "http://localhost/other?[1-300]"]).exits(0)
     #expect(try await lending.curl("scope=Mail.Read")["error"] == "invalid_scope")
@@ -129,7 +131,8 @@ struct LendTests {
     #expect(lines.contains { $0.contains("/token User.Read: 200") })
   }
 
-  @Test func `A scope of Graph is lent by its short name and by its long one`() throws {
+  @Test(.fault("scope spelling"))
+  func `A scope of Graph is lent by its short name and by its long one`() throws {
     let lending = try LendingTool(tool, ["--scope", "https://graph.microsoft.com/User.Read"])
     let from = ["--from", "unix:" + lending.socket]
     for command in [
@@ -156,7 +159,7 @@ struct LendTests {
     #expect(!errors.contains(try #require(lending.printed["IDENTITY_HEADER"])))
   }
 
-  @Test func `Ten borrowers at once are served by one renewal`() async throws {
+  @Test(.fault("ten borrowers")) func `Ten borrowers at once are served by one renewal`() async throws {
     let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
     let asked = lab.requests(to: .token).count
     lab.inject(LabFault(.token, delay: 600))
@@ -173,7 +176,8 @@ struct LendTests {
     #expect(lab.requests(to: .token).count == asked + 1)
   }
 
-  @Test func `A signal in the middle of a renewal waits for the new tokens and keeps them`() async throws {
+  @Test(.fault("signal", "listener ends"))
+  func `A signal in the middle of a renewal waits for the new tokens and keeps them`() async throws {
     let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
     let asked = lab.requests(to: .token).count
     lab.inject(LabFault(.token, delay: 600))
@@ -192,7 +196,8 @@ struct LendTests {
     #expect(lab.requests(to: .token).count == asked + 1)
   }
 
-  @Test func `Without a sign-in, and when it is of no use any more, that is said`() async throws {
+  @Test(.fault("cannot renew"))
+  func `Without a sign-in, and when it is of no use any more, that is said`() async throws {
     let tool = try Tool.atLab()
     let nobody = try tool("lend", "--scope", "User.Read").exits(3)
     #expect(nobody.standardOutput.isEmpty)
@@ -208,7 +213,7 @@ struct LendTests {
     #expect(try await next.curl("scope=Mail.Read")["error"] == "temporarily_unavailable")
   }
 
-  @Test func `A lender that cannot have its socket leaves no directory`() throws {
+  @Test(.fault("no socket name")) func `A lender that cannot have its socket leaves no directory`() throws {
     let directory = try TemporaryDirectory()
     let runtime = try directory.directory(String(repeating: "x", count: 100))
     chmod(runtime, 0o700)
@@ -218,7 +223,7 @@ struct LendTests {
     #expect(left.filter { $0.hasPrefix("loan-") } == [])
   }
 
-  @Test func `A runtime directory that others may use is refused`() throws {
+  @Test(.fault("foreign runtime")) func `A runtime directory that others may use is refused`() throws {
     let directory = try TemporaryDirectory()
     let shared = try directory.directory("llavero")
     chmod(shared, 0o777)
@@ -228,14 +233,16 @@ struct LendTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: shared) == [])
   }
 
-  @Test(arguments: [
-    [], ["--scope", " "],
-    ["--scope", "User.Read", "--socket", "/tmp/x\nIDENTITY_HEADER=y"],
-    ["--scope", "User.Read", "--socket", "/tmp/x", "--port", "0"],
-    ["--scope", "User.Read", "--for", "0s"], ["--scope", "User.Read", "--for", "169h"],
-    ["--scope", "User.Read", "--for", "soon"], ["--scope", "User.Read", "--any-user", "--port", "0"],
-    ["--scope", "offline_access"],
-  ])
+  @Test(
+    .fault("odd path"),
+    arguments: [
+      [], ["--scope", " "],
+      ["--scope", "User.Read", "--socket", "/tmp/x\nIDENTITY_HEADER=y"],
+      ["--scope", "User.Read", "--socket", "/tmp/x", "--port", "0"],
+      ["--scope", "User.Read", "--for", "0s"], ["--scope", "User.Read", "--for", "169h"],
+      ["--scope", "User.Read", "--for", "soon"], ["--scope", "User.Read", "--any-user", "--port", "0"],
+      ["--scope", "offline_access"],
+    ])
   func `What makes no sense is wrong usage`(_ arguments: [String]) throws {
     #expect(try tool.run(["lend"] + arguments).status == 2)
   }
@@ -264,7 +271,8 @@ struct LendTests {
     #expect(access(socket, F_OK) == 0)
   }
 
-  @Test func `Where too few descriptors are left the others wait, and it goes on`() async throws {
+  @Test(.fault("no fds"))
+  func `Where too few descriptors are left the others wait, and it goes on`() async throws {
     let lending = try LendingTool(
       tool, ["--scope", "User.Read"], through: ["sh", "-c", #"ulimit -n 80; exec "$0" "$@""#])
     let output = try Pipe()
@@ -339,7 +347,7 @@ struct LendTests {
     #expect(question.hasSuffix("| yes Lend no Do not lend"))
   }
 
-  @Test func `With nobody to ask nothing is lent`() throws {
+  @Test(.fault("unanswered")) func `With nobody to ask nothing is lent`() throws {
     let keyring = try PrivateKeyring()
     let tool = try Tool.signedIn(on: keyring)
     let output = try Pipe()

@@ -51,15 +51,17 @@ struct OtherToolsTests {
         .map { $0 + "\n" } == [token])
   }
 
-  @Test(arguments: [
-    "protocol=https\nhost=github.com\n", "protocol=http\nhost=dev.azure.com\n",
-    "protocol=https\nhost=dev.azure.com.evil.example\n", "protocol=https\nhost=evilvisualstudio.com\n", "",
-    "protocol=https\nhost=evil.example/.visualstudio.com\n",
-    "protocol=https\nhost=evil.example#.visualstudio.com\n",
-    "protocol=https\nhost=evil.example?.visualstudio.com\n",
-    "protocol=https\nhost=evil.example\\.visualstudio.com\n",
-    "protocol=https\nhost=evil.example:443@.visualstudio.com\n", "protocol=https\nhost=.visualstudio.com\n",
-  ])
+  @Test(
+    .fault("git host"),
+    arguments: [
+      "protocol=https\nhost=github.com\n", "protocol=http\nhost=dev.azure.com\n",
+      "protocol=https\nhost=dev.azure.com.evil.example\n", "protocol=https\nhost=evilvisualstudio.com\n", "",
+      "protocol=https\nhost=evil.example/.visualstudio.com\n",
+      "protocol=https\nhost=evil.example#.visualstudio.com\n",
+      "protocol=https\nhost=evil.example?.visualstudio.com\n",
+      "protocol=https\nhost=evil.example\\.visualstudio.com\n",
+      "protocol=https\nhost=evil.example:443@.visualstudio.com\n", "protocol=https\nhost=.visualstudio.com\n",
+    ])
   func `The helper is silent about everything else`(_ question: String) throws {
     // Without a client: what is not for the helper is no business of its settings either.
     let result = try Child.run(
@@ -69,13 +71,13 @@ struct OtherToolsTests {
     #expect(result.standardOutput.isEmpty && result.standardError.isEmpty)
   }
 
-  @Test(arguments: ["store", "erase", "capability", "whatever-comes"])
+  @Test(.fault("git erase"), arguments: ["store", "erase", "capability", "whatever-comes"])
   func `Nothing is stored for git, and what is not known is ignored`(_ operation: String) throws {
     let result = try Tool().run(["git-credential", operation], input: Self.question).exits(0)
     #expect(result.standardOutput.isEmpty && result.standardError.isEmpty)
   }
 
-  @Test(.lab, arguments: ["password", "credential"])
+  @Test(.fault("git erase"), .lab, arguments: ["password", "credential"])
   func `A token that the server refused does not come again`(member: String) throws {
     let tool = try Tool.signedIn()
     let first = try tool("git-credential", "get", input: Self.question)
@@ -151,7 +153,7 @@ struct OtherToolsTests {
       environment: tool.environment(with: changes))
   }
 
-  @Test(.lab)
+  @Test(.fault("shim forms"), .lab)
   func `The stand-ins take the options that scripts give, and Azure Resource Manager without a resource`()
     throws
   {
@@ -181,7 +183,8 @@ struct OtherToolsTests {
     }
   }
 
-  @Test(.lab) func `Who is not signed in is told in the words that the SDKs look for`() throws {
+  @Test(.fault("shim signed out"), .lab)
+  func `Who is not signed in is told in the words that the SDKs look for`() throws {
     let tool = try Tool.atLab()
     let az = try standIn("az", ["account", "get-access-token"], of: tool)
     #expect(az.status != 0 && az.standardOutput.isEmpty)
@@ -197,7 +200,8 @@ struct OtherToolsTests {
     #expect(outage.status == 4 && !outage.standardError.contains("az login"), "\(outage)")
   }
 
-  @Test(.lab) func `All else goes to the az that stands behind it on PATH, word for word`() throws {
+  @Test(.fault("shim passes on"), .lab)
+  func `All else goes to the az that stands behind it on PATH, word for word`() throws {
     let tool = try Tool.atLab()
     let files = try TemporaryDirectory()
     let other = try files.directory("a b")
@@ -217,7 +221,8 @@ struct OtherToolsTests {
     }
   }
 
-  @Test func `The directory is made, and it is said where PATH leads past it`() throws {
+  @Test(.fault("shim passes on"))
+  func `The directory is made, and it is said where PATH leads past it`() throws {
     let home = try TemporaryDirectory()
     let tool = try Tool()
     let own = home.path + "/.local/bin"
@@ -248,7 +253,8 @@ struct OtherToolsTests {
       try Tool().run(["shim", "install", "az", "--directory", directory.path + "/file/none"]).status == 1)
   }
 
-  @Test func `A stand-in that could not be written leaves nothing, and is written the next time`() throws {
+  @Test(.fault("disk full new"))
+  func `A stand-in that could not be written leaves nothing, and is written the next time`() throws {
     let directory = try TemporaryDirectory()
     let tool = try Tool()
     // As a full disk does, the limit lets the file be made and nothing be written to it.

@@ -51,7 +51,9 @@ struct PeerCacheTests {
     #expect(access(azure + ".lockfile", F_OK) != 0)
   }
 
-  @Test(.enabled(if: geteuid() == 0 && access("/dev/shm", W_OK) == 0, "only root can make a PID namespace"))
+  @Test(
+    .fault("container lock"),
+    .enabled(if: geteuid() == 0 && access("/dev/shm", W_OK) == 0, "only root can make a PID namespace"))
   func `In a container a lock of a process that is not there is left alone for two minutes`() throws {
     // On another file system than the container's own, as a home directory from outside is.
     let home = try TemporaryDirectory(in: "/dev/shm")
@@ -71,7 +73,7 @@ struct PeerCacheTests {
     #expect(try kinds().contains("stale_lock"))
   }
 
-  @Test func `What cannot be mended is said, and hides nothing else`() throws {
+  @Test(.fault("json warning")) func `What cannot be mended is said, and hides nothing else`() throws {
     try writeAzureCLI(mode: 0o644)
     let lock = home.path + "/.azure/msal_token_cache.bin.lockfile"
     _ = try home.file(".azure/msal_token_cache.bin.lockfile", "999999 python")
@@ -163,6 +165,7 @@ struct PeerCacheTests {
   }
 
   @Test(
+    .fault("az item name"),
     arguments: [
       ("azure-cli-keyring", ["xdg:schema": "Microsoft Azure CLI", "type": "Token cache"], "sig"),
       ("azure-cli-encrypted", ["xdg:schema": "my_schema_name", "my_attr1": "foo", "my_attr2": "bar"], "bin"),
@@ -217,7 +220,8 @@ struct PeerCacheTests {
     try tool("adopt", "azure-cli", "--yes", "--json").exits(1, code: "not_found")
   }
 
-  @Test func `Asked on a terminal, a no leaves the file and a yes removes it`() throws {
+  @Test(.fault("adopt fails"))
+  func `Asked on a terminal, a no leaves the file and a yes removes it`() throws {
     try writeAzureCLI()
     let question = "Write over \(azure) and remove it? [y/N] "
     try tool.onTerminal("adopt", "azure-cli", columns: 200, typing: "n\n")
@@ -275,7 +279,7 @@ struct PeerCacheTests {
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
-  @Test func `Where no cache can be taken each failure is told in JSON`() throws {
+  @Test(.fault("adopt fails")) func `Where no cache can be taken each failure is told in JSON`() throws {
     try writeAzureCLI("secret-html")
     mkdir(home.path + "/.azureauth", 0o700)
     _ = try home.file(".azureauth/msal_tenant_cache.json", "secret-html")
@@ -285,14 +289,15 @@ struct PeerCacheTests {
     #expect(report["adopted"] == .array([]))
   }
 
-  @Test func `Who adopts from Azure CLI is told how to keep its sign-in`() throws {
+  @Test(.fault("az plaintext")) func `Who adopts from Azure CLI is told how to keep its sign-in`() throws {
     try writeAzureCLI()
     let result = try tool("adopt", "azure-cli", "--yes")
     #expect(result.standardError.contains("llavero export --to azure-cli-encrypted"))
     #expect(result.standardError.contains("az logout"))
   }
 
-  @Test func `What sources cannot look at is a part of its JSON, and not beside it`() throws {
+  @Test(.fault("json warning"))
+  func `What sources cannot look at is a part of its JSON, and not beside it`() throws {
     #expect(mkfifo(azure, 0o600) == 0)
     let result = try tool("sources", "--json")
     #expect(result.standardError.isEmpty, "\(result)")
@@ -326,7 +331,7 @@ struct PeerCacheTests {
     ),
   ]
 
-  @Test(arguments: obstacles)
+  @Test(.fault("adopt odd"), arguments: obstacles)
   func `What cannot be taken keeps none of the others in clear, and is told at the end`(
     _ obstacle: Named<Obstacle>, code: String
   ) throws {
@@ -347,7 +352,7 @@ struct PeerCacheTests {
     try tool("adopt", "--all", "--yes").exits(1, saying: azure, "msal_two_cache.json")
   }
 
-  @Test func `A cache that is named without a directory is locked as well`() throws {
+  @Test(.fault("no directory")) func `A cache that is named without a directory is locked as well`() throws {
     _ = try home.file("cache.json", Sample.cache)
     // Of somebody who is dead: whoever takes the lock removes it.
     let lock = try home.file("cache.json.lockfile", "999999 python")

@@ -31,7 +31,9 @@ struct ProcessTests {
       "/bin/sh", ["-c", script, Tool.path] + arguments, environment: tool.environment(with: changes))
   }
 
-  @Test(.enabled(if: mayMount, "No mount namespace can be made."), arguments: [nil, "/proc", "environment"])
+  @Test(
+    .fault("no proc"), .enabled(if: mayMount, "No mount namespace can be made."),
+    arguments: [nil, "/proc", "environment"])
   func `The arguments are found without proc, and with an environment that has moved`(lacking: String?) throws
   {
     let tool = try Tool()
@@ -66,7 +68,7 @@ struct ProcessTests {
       "unshare", ["--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/proc"]
     ).status) == 0
 
-  @Test(.lab) func `The browser gets no descriptor but the standard streams`() throws {
+  @Test(.fault("descriptors"), .lab) func `The browser gets no descriptor but the standard streams`() throws {
     let tool = try Tool.atLab()
     let secret = try files.file("passphrase", "correct horse battery staple\n")
     let other = try files.file("other", "another secret")
@@ -92,7 +94,7 @@ struct ProcessTests {
     #expect(try JSONValue(text: try files.contents("seen")) == .array([]))
   }
 
-  @Test func `Beside libsoup 2 there is a sentence, not a crash`() throws {
+  @Test(.fault("libsoup 2")) func `Beside libsoup 2 there is a sentence, not a crash`() throws {
     // What libsoup 3 looks for.
     let source = try files.file("soup2.c", "void soup_uri_new(void) {}\n")
     let library = files.path + "/libsoup2.so"
@@ -103,7 +105,7 @@ struct ProcessTests {
     #expect(result.standardError.contains("libsoup 2"), "\(result)")
   }
 
-  @Test func `With few descriptors there is a sentence, not a crash`() throws {
+  @Test(.fault("few fds")) func `With few descriptors there is a sentence, not a crash`() throws {
     let tool = try Tool(settings: unreachable)
     let commands = [
       "list", "groups", "accounts", "export", "import -", "clear --all --yes", "doctor", "sources",
@@ -123,6 +125,7 @@ struct ProcessTests {
   }
 
   @Test(
+    .fault("small memory"),
     .enabled(
       if: getenv("ASAN_OPTIONS") == nil && getenv("TSAN_OPTIONS") == nil,
       "a sanitizer takes terabytes of address space for itself"))
@@ -135,7 +138,8 @@ struct ProcessTests {
     }
   }
 
-  @Test(.lab) func `As few descriptors as the tool asks for are enough to sign in`() throws {
+  @Test(.fault("few fds"), .lab)
+  func `As few descriptors as the tool asks for are enough to sign in`() throws {
     let tool = try Tool.atLab()
     // Swift's runtime opens one before the tool can look.
     try shell(
@@ -144,8 +148,8 @@ struct ProcessTests {
     ).exits(0)
   }
 
-  @Test func `A standard stream that is closed gets nothing else, and a lost message changes nothing`() throws
-  {
+  @Test(.fault("closed stream"))
+  func `A standard stream that is closed gets nothing else, and a lost message changes nothing`() throws {
     let tool = try Tool()
     try tool.load()
     for (number, errors) in ["&-", "/dev/full"].enumerated() {
@@ -160,7 +164,8 @@ struct ProcessTests {
       .exits(1, saying: "Standard input cannot be read")
   }
 
-  @Test func `A keyring that refuses encryption gets no token, unless that is allowed by name`() throws {
+  @Test(.fault("plain session"))
+  func `A keyring that refuses encryption gets no token, unless that is allowed by name`() throws {
     let service = try FakeService(["SearchItems": .reply([.objectPaths([]), .objectPaths([])])])
     let tool = try Tool(on: service.keyring)
     let key = ["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": "keyring"]

@@ -85,7 +85,7 @@ struct SchemeTests {
     #expect(try list()[0]?["arguments"]?.arrayValue?.compactMap(\.stringValue) == words)
   }
 
-  @Test func `What was there before is there after the removal, to the byte`() throws {
+  @Test(.fault("odd desktop")) func `What was there before is there after the removal, to the byte`() throws {
     _ = try home.file(
       "data/applications/org.example.other.desktop",
       "[Desktop Entry]\nType=Application\nName=Other\nExec=/bin/true %u\n")
@@ -122,7 +122,7 @@ struct SchemeTests {
     #expect(again.status == 1 && again.standardError.contains("not installed"))
   }
 
-  @Test func `A warning is a part of the JSON, and not beside it`() throws {
+  @Test(.fault("json warning")) func `A warning is a part of the JSON, and not beside it`() throws {
     let result = try run("install", "msauth.org.example.mail2", program, "--json")
     #expect(result.status == 0 && result.standardError.isEmpty, "\(result)")
     #expect(try result.json["warnings"]?.arrayValue?.count == 1)
@@ -139,6 +139,7 @@ struct SchemeTests {
   }
 
   @Test(
+    .fault("bare scheme"),
     arguments: [
       "http", "HTTPS", "mailto:", "file:///", "javascript", "tel", "ssh", "x-y z", "1abc", "-a", "", "a/b",
       "ä.b",
@@ -166,7 +167,7 @@ struct SchemeTests {
     #expect(try run("install", Self.scheme, program, "--name", "a\nExec=x").status == 2)
   }
 
-  @Test func `A desktop file of somebody else's is left alone`() throws {
+  @Test(.fault("odd desktop")) func `A desktop file of somebody else's is left alone`() throws {
     let foreign = "[Desktop Entry]\nType=Application\nName=Mine\nExec=/bin/true\n"
     _ = try home.file(desktopFile(), foreign)
     for arguments in [["install", "--replace", Self.scheme, program], ["remove", Self.scheme]] {
@@ -177,13 +178,15 @@ struct SchemeTests {
     #expect(try list() == .array([]))
   }
 
-  @Test(arguments: [
-    "", "[Default Applications]\nx-scheme-handler/a.b=o.desktop\n", "[A]\nx=y", "[A]\nx=y\n\n",
-    "# Mine\n[Default Applications]\n\n# And\ntext/html=b.desktop;\n\n[A]\nx-scheme-handler/a.b=c.desktop;\n",
-    "[Default Applications]\nx-scheme-handler/a.bc=o.desktop;p.desktop;\nx-scheme-handler/a.b=o.desktop;p.desktop;",
-    "[Default Applications]\r\ntext/html=b.desktop\r\n",
-    "[Default Applications]\nx-scheme-handler/a.b = o.desktop\n",
-  ])
+  @Test(
+    .fault("odd desktop"),
+    arguments: [
+      "", "[Default Applications]\nx-scheme-handler/a.b=o.desktop\n", "[A]\nx=y", "[A]\nx=y\n\n",
+      "# Mine\n[Default Applications]\n\n# And\ntext/html=b.desktop;\n\n[A]\nx-scheme-handler/a.b=c.desktop;\n",
+      "[Default Applications]\nx-scheme-handler/a.bc=o.desktop;p.desktop;\nx-scheme-handler/a.b=o.desktop;p.desktop;",
+      "[Default Applications]\r\ntext/html=b.desktop\r\n",
+      "[Default Applications]\nx-scheme-handler/a.b = o.desktop\n",
+    ])
   func `Any list of the person's is the same after an installation and a removal`(_ list: String) throws {
     if !list.isEmpty { _ = try home.file("config/mimeapps.list", list) }
     #expect(try run("install", "--replace", "a.b", program).status == 0)
@@ -192,14 +195,16 @@ struct SchemeTests {
     #expect(((try? home.contents("config/mimeapps.list")) ?? "") == (list == "[A]\nx=y" ? list + "\n" : list))
   }
 
-  @Test func `A list of the person's that cannot be read is left as it is`() throws {
+  @Test(.fault("odd desktop")) func `A list of the person's that cannot be read is left as it is`() throws {
     _ = try home.file("config/mimeapps.list", "no list\n")
     #expect(try run("install", Self.scheme, program).status == 1)
     #expect(try home.contents("config/mimeapps.list") == "no list\n")
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/data/applications").isEmpty)
   }
 
-  @Test(arguments: ["config/mimeapps.list", "data/applications/mimeapps.list", "config/gnome-mimeapps.list"])
+  @Test(
+    .fault("list is pipe"),
+    arguments: ["config/mimeapps.list", "data/applications/mimeapps.list", "config/gnome-mimeapps.list"])
   func `A list that is a pipe holds nothing up`(list: String) throws {
     #expect(mkfifo(home.path + "/" + list, 0o600) == 0)
     for arguments in [["install", Self.scheme, program], ["list"]] {
@@ -211,7 +216,8 @@ struct SchemeTests {
     }
   }
 
-  @Test func `A list that is a link stays one, also where its file is missing`() throws {
+  @Test(.fault("dangling link"))
+  func `A list that is a link stays one, also where its file is missing`() throws {
     _ = try home.directory("dotfiles")
     #expect(symlink("../dotfiles/mimeapps.list", home.path + "/config/mimeapps.list") == 0)
     #expect(try run("install", Self.scheme, program).status == 0)
@@ -221,7 +227,8 @@ struct SchemeTests {
     #expect(try home.contents("dotfiles/mimeapps.list").contains(Self.scheme))
   }
 
-  @Test func `A choice that the person made since is left alone unless told otherwise`() throws {
+  @Test(.fault("chosen since"))
+  func `A choice that the person made since is left alone unless told otherwise`() throws {
     _ = try home.file(
       "data/applications/org.example.other.desktop",
       "[Desktop Entry]\nType=Application\nName=Other\nExec=/bin/true %u\n")
@@ -250,7 +257,7 @@ struct SchemeTests {
     #expect(try list().strings("state") == ["other_handler"])
   }
 
-  @Test func `Of several that install at once each is there`() async throws {
+  @Test(.fault("many schemes")) func `Of several that install at once each is there`() async throws {
     let schemes = (0..<8).map { "org.example.app" + String(repeating: "x", count: $0) }
     let statuses = await withTaskGroup(of: Int32?.self) { group in
       for scheme in schemes { group.addTask { try? run("install", scheme, program).status } }

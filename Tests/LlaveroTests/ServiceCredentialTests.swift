@@ -80,7 +80,8 @@ struct ServiceCredentialTests {
         == "[llavero]\nstore = file\nkey = credential:llavero\nclient = c\n")
   }
 
-  @Test func `A credential that is there stays as it is, and its lines are said again`() throws {
+  @Test(.fault("credential taken"))
+  func `A credential that is there stays as it is, and its lines are said again`() throws {
     #expect(try setup("--client", "c").status == 0)
     let before = try Data(contentsOf: URL(filePath: path))
     let again = try setup("--client", "c").exits(0)
@@ -97,7 +98,8 @@ struct ServiceCredentialTests {
     #expect(!isThere(home.path + "/store of 100%") && !isThere(home.path + "/secret"))
   }
 
-  @Test func `The key goes through a pipe, and stands in no argument and no variable`() throws {
+  @Test(.fault("key in arguments"))
+  func `The key goes through a pipe, and stands in no argument and no variable`() throws {
     _ = try home.program(
       "systemd-creds",
       """
@@ -124,10 +126,12 @@ struct ServiceCredentialTests {
     bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 
-  @Test(arguments: [
-    ("echo 'No key.' >&2; echo 'No hope.' >&2; exit 1", "llavero: No key.; No hope.\n"),
-    ("echo half; exit 1", "llavero: it does not say why\n"), ("exit 0", "llavero: it does not say why\n"),
-  ])
+  @Test(
+    .fault("no systemd-creds"),
+    arguments: [
+      ("echo 'No key.' >&2; echo 'No hope.' >&2; exit 1", "llavero: No key.; No hope.\n"),
+      ("echo half; exit 1", "llavero: it does not say why\n"), ("exit 0", "llavero: it does not say why\n"),
+    ])
   func `Where systemd-creds cannot encrypt, it is said why, and nothing is made`(
     _ script: String, _ reason: String
   ) throws {
@@ -141,10 +145,12 @@ struct ServiceCredentialTests {
     #expect(!isThere(path))
   }
 
-  @Test(arguments: [
-    ["--key", "credential:a:b"], ["--key", "credential:../x"], ["--key", "credential:a b"],
-    ["--key", "credential:x", "--credential-file", "relative"], ["--key", "file:/tmp/none"],
-  ])
+  @Test(
+    .fault("credential taken"),
+    arguments: [
+      ["--key", "credential:a:b"], ["--key", "credential:../x"], ["--key", "credential:a b"],
+      ["--key", "credential:x", "--credential-file", "relative"], ["--key", "file:/tmp/none"],
+    ])
   func `What makes no sense is wrong usage, and makes nothing`(_ arguments: [String]) throws {
     // Of two options of one name the later one counts.
     try tool.run(

@@ -42,11 +42,13 @@ struct SettingsTests {
     #expect(try group(accounts("[llavero]\ngroup =\n", variable: "")) == KeychainGroup.default.name)
   }
 
-  @Test(arguments: [
-    "group = com.example.file", "[llavero]\ngruop = com.example.file", "[llavero]\ngroup = no group",
-    "[llavero]\nstore = papyrus", "[llavero]\ngroup", "[llavero", "[llavero]\nclient = x # mine",
-    "[llavero]\nscope = Mail.Read #ours", "[llavero]\ntenant = contoso.com\t# theirs",
-  ])
+  @Test(
+    .fault("bad setting"),
+    arguments: [
+      "group = com.example.file", "[llavero]\ngruop = com.example.file", "[llavero]\ngroup = no group",
+      "[llavero]\nstore = papyrus", "[llavero]\ngroup", "[llavero", "[llavero]\nclient = x # mine",
+      "[llavero]\nscope = Mail.Read #ours", "[llavero]\ntenant = contoso.com\t# theirs",
+    ])
   func `A file that makes no sense is wrong usage, and the message says where it is`(text: String) throws {
     let result = try accounts(text)
     #expect(result.status == 2)
@@ -56,7 +58,7 @@ struct SettingsTests {
     #expect(error?["message"]?.stringValue?.contains(directory.path + "/llavero/config") == true)
   }
 
-  @Test func `A file that is none is wrong usage`() throws {
+  @Test(.fault("config is pipe")) func `A file that is none is wrong usage`() throws {
     try tool.configure("", in: directory)
     let path = directory.path + "/llavero/config"
     for make in [{ mkfifo(path, 0o600) }, { symlink("/dev/zero", path) }, { mkdir(path, 0o700) }] {
@@ -75,7 +77,8 @@ struct SettingsTests {
     #expect(result.standardError.contains("LLAVERO_GROUP"))
   }
 
-  @Test func `Without a home directory there is no configuration, and no other harm`() throws {
+  @Test(.fault("bad HOME"))
+  func `Without a home directory there is no configuration, and no other harm`() throws {
     func run(_ home: String, _ command: String...) throws -> Child.Result {
       try tool.run(
         command,
@@ -88,7 +91,7 @@ struct SettingsTests {
     #expect(try run("/dev/null", "list", "--store", "file").status == 0)
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root can be somebody else"))
+  @Test(.fault("bad HOME"), .enabled(if: geteuid() == 0, "only root can be somebody else"))
   func `A home directory that the user may not enter is as good as none`() throws {
     let home = try directory.directory("home/.config/llavero")
     _ = try directory.file("home/.config/llavero/config", "[llavero]\ngroup = com.example.file\n")

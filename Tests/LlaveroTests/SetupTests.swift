@@ -60,7 +60,8 @@ struct SetupTests {
     #expect(configuration == before)
   }
 
-  @Test func `Without a terminal setup takes etcd's settings and the group from the environment`() throws {
+  @Test(.fault("setup unasked"))
+  func `Without a terminal setup takes etcd's settings and the group from the environment`() throws {
     let key = home.path + "/key"
     let result = try setup(
       "--dry-run", "--json",
@@ -78,13 +79,15 @@ struct SetupTests {
       ])
   }
 
-  @Test func `A setting that is not known stays in the file, and setup says which it is`() throws {
+  @Test(.fault("bad setting"))
+  func `A setting that is not known stays in the file, and setup says which it is`() throws {
     try write("[llavero]\ngruop = com.example.mail\n")
     try setup("--store", "keyring", "--client", "c").exits(0, saying: "gruop")
     #expect(configuration == "[llavero]\ngruop = com.example.mail\nstore = keyring\nclient = c\n")
   }
 
-  @Test func `A link whose file is missing stays one, and the file is made`() throws {
+  @Test(.fault("dangling link"))
+  func `A link whose file is missing stays one, and the file is made`() throws {
     _ = try home.directory("config/llavero")
     _ = try home.directory("dotfiles")
     #expect(symlink("../../dotfiles/config", path) == 0)
@@ -101,7 +104,7 @@ struct SetupTests {
     #expect(result.standardError.isEmpty)
   }
 
-  @Test func `A locked keyring is not passed over, and nothing is written`() throws {
+  @Test(.fault("setup store")) func `A locked keyring is not passed over, and nothing is written`() throws {
     let keyring = try PrivateKeyring()
     let tool = try Tool(on: keyring, settings: tool.settings)
     try keyring.lockCollection()
@@ -109,7 +112,8 @@ struct SetupTests {
     #expect(configuration == nil)
   }
 
-  @Test func `All else in the file stays as it is, and what changes is said with what it was`() throws {
+  @Test(.fault("config kept"))
+  func `All else in the file stays as it is, and what changes is said with what it was`() throws {
     let text = """
       # Ours; made by hand
       [other]
@@ -138,7 +142,7 @@ struct SetupTests {
     #expect(try again.json["settings"]?.strings("value").contains(#"a\b"#) == true)
   }
 
-  @Test func `A configuration that is a link stays one`() throws {
+  @Test(.fault("config kept")) func `A configuration that is a link stays one`() throws {
     _ = try home.directory("config/llavero")
     let real = try home.file("dotfiles", "[llavero]\nscope = Mail.Read\n")
     #expect(symlink(real, path) == 0)
@@ -154,7 +158,7 @@ struct SetupTests {
     #expect(!FileManager.default.fileExists(atPath: home.path + "/data"))
   }
 
-  @Test func `A store that does not work says why, and nothing is written`() throws {
+  @Test(.fault("setup store")) func `A store that does not work says why, and nothing is written`() throws {
     try setup("--store", "keyring", "--json", with: Self.noBus).exits(1, saying: "llavero setup")
     #expect(configuration == nil)
     // The store that is there has another key.
@@ -166,7 +170,8 @@ struct SetupTests {
     #expect(!FileManager.default.fileExists(atPath: other))
   }
 
-  @Test func `The key of a store that was made stays when a later step fails, and setup can be run again`()
+  @Test(.fault("setup step"))
+  func `The key of a store that was made stays when a later step fails, and setup can be run again`()
     throws
   {
     // No file may be larger than 4 KiB: the keys are smaller, a shard is larger.
@@ -185,7 +190,7 @@ struct SetupTests {
     #expect(groups == [])
   }
 
-  @Test func `The key of a store that could not be made is removed`() throws {
+  @Test(.fault("setup step")) func `The key of a store that could not be made is removed`() throws {
     let result = try setup("--store", "file", "--client", "c", with: ["XDG_DATA_HOME": "/proc/nowhere"])
       .exits(1)
     #expect(!result.standardError.contains("stays"))

@@ -94,7 +94,7 @@ struct SignInTests {
     #expect(try tool("status").status == 3)
   }
 
-  @Test(arguments: [[], ["--json"]])
+  @Test(.fault("no browser"), arguments: [[], ["--json"]])
   func `Where no browser starts every account is signed out all the same, and that is said`(json: [String])
     throws
   {
@@ -120,7 +120,8 @@ struct SignInTests {
     #expect(lab.log.isEmpty)
   }
 
-  @Test func `A file store that could keep nothing is told of before anybody signs in`() throws {
+  @Test(.fault("key at login"))
+  func `A file store that could keep nothing is told of before anybody signs in`() throws {
     let files = try TemporaryDirectory()
     let store: [String: String?] = ["LLAVERO_STORE": "file", "XDG_DATA_HOME": files.path]
     func login(_ key: String) throws -> Child.Result {

@@ -31,7 +31,9 @@ struct TokenTests {
     }
   }
 
-  @Test(arguments: ["x\u{1B}[31m\u{202E}y", "x\r\nX-Other: 1", "x\ny", "x\u{7F}", "x\u{E9}", ""])
+  @Test(
+    .fault("bad token"),
+    arguments: ["x\u{1B}[31m\u{202E}y", "x\r\nX-Other: 1", "x\ny", "x\u{7F}", "x\u{E9}", ""])
   func `What no token can be is printed in no form`(hostile: String) throws {
     let question = "protocol=https\nhost=dev.azure.com\n\n"
     try #require(try tool("git-credential", "get", input: question).standardOutput.contains("password="))
@@ -191,7 +193,8 @@ struct TokenTests {
     }
   }
 
-  @Test func `The command that is advised carries scope, account, client and tenant`() throws {
+  @Test(.fault("advised login"))
+  func `The command that is advised carries scope, account, client and tenant`() throws {
     try lab.setCondition(.basicAction, of: "alice")
     let tenant = LabDirectory.contoso
     let result = try tool.run([
@@ -212,7 +215,7 @@ struct TokenTests {
     #expect(graph.standardError.contains("llavero login --scope Mail.Read"), "\(graph.standardError)")
   }
 
-  @Test func `Two resources in one request are no case for a sign-in`() throws {
+  @Test(.fault("two resources")) func `Two resources in one request are no case for a sign-in`() throws {
     let result = try tool(
       "token", "--scope", "User.Read", "--scope", "https://management.azure.com/.default"
     )
@@ -220,7 +223,7 @@ struct TokenTests {
     #expect(!result.standardError.contains("llavero login"))
   }
 
-  @Test func `Who is signed in for another client of the group is told so`() throws {
+  @Test(.fault("other client")) func `Who is signed in for another client of the group is told so`() throws {
     for command in ["token", "status", "me"] {
       try tool(command, "--client", Sample.calendar)
         .exits(
@@ -232,7 +235,7 @@ struct TokenTests {
     #expect(after.standardError.hasPrefix("llavero: Nobody is signed in."), "\(after.standardError)")
   }
 
-  @Test func `Scopes in one option are as good as in several`() throws {
+  @Test(.fault("many scopes")) func `Scopes in one option are as good as in several`() throws {
     let one = try tool("token", "--scope", "Files.Read Mail.Read").exits(0)
     #expect(
       try tool("token", "--scope", "Mail.Read", "--scope", "Files.Read").standardOutput
@@ -263,7 +266,8 @@ struct TokenTests {
     #expect(try tool("token", "--group", "com.example.empty", with: changes).status == 3)
   }
 
-  @Test func `Without libsoup the tool has the tokens of the cache, and says of all else what is missing`()
+  @Test(.fault("no libsoup"))
+  func `Without libsoup the tool has the tokens of the cache, and says of all else what is missing`()
     throws
   {
     let libraries = try TemporaryDirectory()

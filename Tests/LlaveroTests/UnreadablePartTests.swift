@@ -27,11 +27,13 @@ struct UnreadablePartTests {
     Sample.refreshToken("alices", Sample.alice, Sample.mail), Sample.idToken(Sample.alice, Sample.mail),
   ])
 
-  @Test(arguments: [
-    ["token"], ["status"], ["logout"], ["logout", "--all"], ["logout", "--browser"], ["login"],
-    ["login", "--device-code"], ["me"], ["token", "--account", "alice@contoso.example"],
-    ["token", "--account", Sample.alice], ["accounts"],
-  ])
+  @Test(
+    .fault("all unreadable"),
+    arguments: [
+      ["token"], ["status"], ["logout"], ["logout", "--all"], ["logout", "--browser"], ["login"],
+      ["login", "--device-code"], ["me"], ["token", "--account", "alice@contoso.example"],
+      ["token", "--account", Sample.alice], ["accounts"],
+    ])
   func `Where all there is cannot be read, nobody is said to be signed out`(_ command: [String]) async throws
   {
     try await damage(Sample.alice)
@@ -41,7 +43,7 @@ struct UnreadablePartTests {
     try tool.run(arguments + ["--json"]).exits(1, code: "damaged")
   }
 
-  @Test func `Who can be read is shown, with what cannot be`() async throws {
+  @Test(.fault("part unreadable")) func `Who can be read is shown, with what cannot be`() async throws {
     try tool.load(alices)
     try await damage(Sample.bob)
     let text = try run("status").exits(0)
@@ -52,7 +54,8 @@ struct UnreadablePartTests {
     #expect(json["accounts"]?.strings("username") == ["alice@contoso.example"])
   }
 
-  @Test func `The only account that can be read is not taken for the only one`() async throws {
+  @Test(.fault("part unreadable"))
+  func `The only account that can be read is not taken for the only one`() async throws {
     try tool.load(alices)
     try await damage(Sample.bob)
     for command in ["token", "logout", "login"] {
@@ -65,7 +68,8 @@ struct UnreadablePartTests {
     }
   }
 
-  @Test func `Signing everybody out says that somebody may be left`() async throws {
+  @Test(.fault("part unreadable"))
+  func `Signing everybody out says that somebody may be left`() async throws {
     try tool.load(alices)
     try await damage(Sample.bob)
     let result = try run("logout", "--all")
@@ -74,7 +78,7 @@ struct UnreadablePartTests {
     #expect(result.standardError.contains("clear --damaged"))
   }
 
-  @Test func `A record in another account's shard goes with its account`() async throws {
+  @Test(.fault("misplaced")) func `A record in another account's shard goes with its account`() async throws {
     try tool.load(alices)
     let shard = ShardID(homeAccountID: Sample.bob, group: try KeychainGroup(tool.group))
     let stray = Sample.cache([

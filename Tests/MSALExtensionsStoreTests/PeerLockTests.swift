@@ -64,7 +64,7 @@ struct PeerLockTests {
     holder.wait()
   }
 
-  @Test(.enabled(if: NetworkMount.isPossible, "bindfs and sshfs make no mounts here."))
+  @Test(.fault("net lock"), .enabled(if: NetworkMount.isPossible, "bindfs and sshfs make no mounts here."))
   func `On a network file system the number of a process that is not here says nothing for a while`() throws {
     let export = try TemporaryDirectory()
     let mount = try NetworkMount(.withLocks, of: export.path)
@@ -132,7 +132,7 @@ struct PeerLockTests {
     return trial?.status == 0 ? command : nil
   }()
 
-  @Test(.enabled(if: container != nil, "No PID namespace can be made here."))
+  @Test(.fault("container lock"), .enabled(if: container != nil, "No PID namespace can be made here."))
   func `A process in a container keeps its lock, and not longer than it lives`() async throws {
     let output = try Pipe()
     // It sees the /proc of all processes, and so which number nobody else has.
@@ -213,7 +213,7 @@ struct PeerLockTests {
     #expect(try directory.contents("counter").utf8.count == 100)
   }
 
-  @Test func `What is larger than a reader takes is not written`() throws {
+  @Test(.fault("too large")) func `What is larger than a reader takes is not written`() throws {
     let path = directory.path + "/cache"
     #expect(throws: CacheError(.tooLarge, "")) {
       try FileContents.replace(path, with: Data(count: (256 << 20) + 1))

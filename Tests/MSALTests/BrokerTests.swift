@@ -29,6 +29,7 @@ extension ApplicationTests {
     }
 
     @Test(
+      .fault("native slash"),
       arguments: [
         (nativeClient, true), ("https://login.microsoftonline.us/common/oauth2/nativeclient", true),
         ("msauth.org.example.app://auth", true), ("MSAUTH.org.example.app://auth", true),
@@ -85,7 +86,7 @@ extension ApplicationTests {
       withExtendedLifetime(broker) {}
     }
 
-    @Test func `Whether the broker may be asked is read at each request`() async {
+    @Test(.fault("availability")) func `Whether the broker may be asked is read at each request`() async {
       // It counts for the whole process.
       await #expect(processExitsWith: .success) {
         let broker = try StandInBroker()
@@ -105,7 +106,7 @@ extension ApplicationTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.fault("silent bus"), .timeLimit(.minutes(3)))
     func `A bus that says nothing has no broker, and is not waited for long`() throws {
       let directory = try TemporaryDirectory()
       let path = directory.path + "/bus"

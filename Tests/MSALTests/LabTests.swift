@@ -79,7 +79,8 @@ extension ApplicationTests {
       #expect(application.configuration.popKeys != nil)
     }
 
-    @Test func `Certificates that are named when the application is there count from then on`() async throws {
+    @Test(.fault("CA changes"))
+    func `Certificates that are named when the application is there count from then on`() async throws {
       let application = try application()
       let parameters = approvedByAlice()
       await #expect(throws: NSError.self) { try await application.acquireToken(with: parameters) }

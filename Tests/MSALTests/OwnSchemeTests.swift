@@ -31,7 +31,7 @@ struct OwnSchemeTests {
       configuration: config, transport: entra, authenticator: defaultAuthenticator(config))
   }
 
-  @Test(arguments: ["msauth.://auth", "MSAUTH.://auth", "msauth.com.example.://auth"])
+  @Test(.fault("bare scheme"), arguments: ["msauth.://auth", "MSAUTH.://auth", "msauth.com.example.://auth"])
   func `A scheme that lacks the application's name is refused`(_ redirectURI: String) {
     let config = MSALPublicClientApplicationConfig(
       clientId: FakeEntra.clientID, redirectUri: redirectURI, authority: nil)
@@ -39,7 +39,8 @@ struct OwnSchemeTests {
     #expect(error?.internalCode == MSALInternalError.internalErrorInvalidRedirectURI.rawValue)
   }
 
-  @Test func `A scheme that does not lead here is the error of MSAL, at once`() async {
+  @Test(.fault("scheme nowhere"))
+  func `A scheme that does not lead here is the error of MSAL, at once`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
       let opened = Mutex(0)
@@ -93,7 +94,7 @@ struct OwnSchemeTests {
     }
   }
 
-  @Test func `A page that is opened twice ends the sign-in`() async {
+  @Test(.fault("page opened")) func `A page that is opened twice ends the sign-in`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
       let (browser, arguments) = (home.path + "/browser", home.path + "/arguments")

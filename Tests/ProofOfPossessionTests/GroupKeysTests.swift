@@ -76,7 +76,7 @@ struct GroupKeysTests {
     _ = await worker.finish()
   }
 
-  @Test(arguments: Place.names)
+  @Test(.fault("PoP key race"), arguments: Place.names)
   func `Six processes that need a key at once get the same`(_ name: String) async throws {
     let place = try Place(name)
     let workers = try (0..<6).map { _ in
@@ -93,7 +93,7 @@ struct GroupKeysTests {
     #expect(try await place.cache().store.read(.all, in: KeychainGroup(Place.group)).problems.isEmpty)
   }
 
-  @Test(arguments: Place.names)
+  @Test(.fault("PoP key lost"), arguments: Place.names)
   func `A key that is no key gives way to a new one, and all tokens stay`(_ name: String) async throws {
     let place = try Place(name)
     let cache = try place.cache()
@@ -112,7 +112,7 @@ struct GroupKeysTests {
     }
   }
 
-  @Test(arguments: Place.names)
+  @Test(.fault("PoP key lost"), arguments: Place.names)
   func `A key that is gone is made anew, and who has the old one in memory takes up the new one`(
     _ name: String
   ) async throws {
@@ -125,7 +125,8 @@ struct GroupKeysTests {
     #expect(try await GroupKeys().key(for: place.cache()).id == next)
   }
 
-  @Test func `Where the key's shard cannot be read the error says so, and nothing is written`() async throws {
+  @Test(.fault("PoP shard"))
+  func `Where the key's shard cannot be read the error says so, and nothing is written`() async throws {
     let place = try Place("keyring")
     let cache = try place.cache()
     _ = try await GroupKeys().key(for: cache)
@@ -141,7 +142,7 @@ struct GroupKeysTests {
     #expect(unsafe left.withUnsafeBytes { unsafe Array($0) } == Array("damaged".utf8))
   }
 
-  @Test func `No key goes into a cache that other programs keep`() async throws {
+  @Test(.fault("PoP foreign")) func `No key goes into a cache that other programs keep`() async throws {
     let keyring = try PrivateKeyring()
     let directory = try TemporaryDirectory()
     let store = MSALExtensionsCacheStore(

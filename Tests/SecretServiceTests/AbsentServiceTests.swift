@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct AbsentServiceTests {
-  @Test func `Without a session bus the error says so`() async {
+  @Test(.fault("no bus")) func `Without a session bus the error says so`() async {
     await #expect(processExitsWith: .success) {
       for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY"] {
         unsetenv(name)
@@ -30,7 +30,8 @@ struct AbsentServiceTests {
     #expect(try await client.collection().label == "Login")
   }
 
-  @Test func `A keyring that has crashed is started again by the bus, and has what was saved`() async throws {
+  @Test(.fault("crashed"))
+  func `A keyring that has crashed is started again by the bus, and has what was saved`() async throws {
     let keyring = try PrivateKeyring(isActivatable: true)
     let client = SecretServiceClient(busAddress: keyring.busAddress)
     _ = try await client.create(["test": "crash"])

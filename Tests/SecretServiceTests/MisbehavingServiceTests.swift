@@ -24,7 +24,7 @@ struct MisbehavingServiceTests {
     #expect(try await fixture.client.collection().label == "Login")
   }
 
-  @Test func `A path from before a restart reaches nothing afterwards`() async throws {
+  @Test(.fault("killed")) func `A path from before a restart reaches nothing afterwards`() async throws {
     try fixture.keyring.restartDaemon()
     let collection = try await fixture.client.collection()
     // The same D-Bus path, which might be another item now.
@@ -44,7 +44,8 @@ struct MisbehavingServiceTests {
     await #expect(throws: SecretServiceError.noSessionBus) { try await fixture.client.collections() }
   }
 
-  @Test func `A stopped service times out and is of use again when it goes on`() async throws {
+  @Test(.fault("stopped"))
+  func `A stopped service times out and is of use again when it goes on`() async throws {
     fixture.keyring.stopDaemon()
     // Connected; only what cannot succeed is given so little time.
     await #expect(throws: SecretServiceError.timedOut) {
@@ -60,7 +61,8 @@ struct MisbehavingServiceTests {
     #expect(try await fixture.client.secrets(of: [fixture.item]).count == 1)
   }
 
-  @Test func `A service that dies while a call waits for it is gone`() async throws {
+  @Test(.fault("killed in call"))
+  func `A service that dies while a call waits for it is gone`() async throws {
     fixture.keyring.stopDaemon()
     let call = Task { try await fixture.client.secrets(of: [fixture.item]) }
     // Whether the call was sent already or not, the answer is the same.

@@ -13,7 +13,7 @@ struct PromptTests {
     try await eventually { service.calls.contains("Prompt") }
   }
 
-  @Test func `An answered prompt unlocks the collection`() async throws {
+  @Test(.fault("prompt answered")) func `An answered prompt unlocks the collection`() async throws {
     let (service, client, collection) = try await FakeService.connected(["Unlock": unlockWithPrompt])
     async let unlocked: Void = client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(300)))
     try await shown(service)
@@ -23,7 +23,7 @@ struct PromptTests {
     try await unlocked
   }
 
-  @Test func `A dismissed prompt is an error of its own`() async throws {
+  @Test(.fault("no prompt")) func `A dismissed prompt is an error of its own`() async throws {
     let (service, client, collection) = try await FakeService.connected(["Unlock": unlockWithPrompt])
     let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(300))) }
     try await shown(service)
@@ -31,7 +31,8 @@ struct PromptTests {
     await #expect(throws: SecretServiceError.promptDismissed) { try await unlocking.value }
   }
 
-  @Test func `A prompt that nobody answers is abandoned and never dismissed`() async throws {
+  @Test(.fault("prompt hangs"))
+  func `A prompt that nobody answers is abandoned and never dismissed`() async throws {
     let (service, client, collection) = try await FakeService.connected(["Unlock": unlockWithPrompt])
     await #expect(throws: SecretServiceError.timedOut) {
       try await client.unlock(collection, prompt: .allowed(waitingUpTo: .milliseconds(200)))
@@ -53,7 +54,8 @@ struct PromptTests {
     return (service, try FakeService(["isOpen": isOpen], on: service.keyring, names: ["org.kde.kwalletd6"]))
   }
 
-  @Test func `An open wallet of ksecretd's is unlocked without permission, as kwalletd6 says`() async throws {
+  @Test(.fault("ksecretd"))
+  func `An open wallet of ksecretd's is unlocked without permission, as kwalletd6 says`() async throws {
     let (service, wallets) = try withKWallet(
       names: ["org.kde.ksecretd"], isOpen: .reply([.boolean(true)]))
     let client = service.client()
@@ -65,10 +67,12 @@ struct PromptTests {
     #expect(wallets.calls.contains("isOpen"))
   }
 
-  @Test(arguments: [
-    FakeService.Answer.reply([.boolean(false)]), .reply([.string("yes")]),
-    .error("org.freedesktop.DBus.Error.UnknownMethod"),
-  ])
+  @Test(
+    .fault("ksecretd"),
+    arguments: [
+      FakeService.Answer.reply([.boolean(false)]), .reply([.string("yes")]),
+      .error("org.freedesktop.DBus.Error.UnknownMethod"),
+    ])
   func `Nor is a prompt shown for a closed one`(answer: FakeService.Answer) async throws {
     let (service, wallets) = try withKWallet(names: ["org.kde.ksecretd"], isOpen: answer)
     let client = service.client()
@@ -78,7 +82,8 @@ struct PromptTests {
     #expect(!service.calls.contains("Prompt"))
   }
 
-  @Test func `Nor for another service's collection that is called like an open wallet`() async throws {
+  @Test(.fault("ksecretd"))
+  func `Nor for another service's collection that is called like an open wallet`() async throws {
     let (service, wallets) = try withKWallet(names: [], isOpen: .reply([.boolean(true)]))
     let client = service.client()
     let collection = try await client.collection().path
@@ -87,7 +92,7 @@ struct PromptTests {
     #expect(wallets.calls.isEmpty)
   }
 
-  @Test func `Without permission no prompt is shown`() async throws {
+  @Test(.fault("locked")) func `Without permission no prompt is shown`() async throws {
     let (service, client, collection) = try await FakeService.connected([
       "Unlock": unlockWithPrompt,
       "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)]),
@@ -116,7 +121,8 @@ struct PromptTests {
     #expect(try await created.description == item)
   }
 
-  @Test func `Items that are locked in an unlocked collection are unlocked by a prompt of their own`()
+  @Test(.fault("confirm access"))
+  func `Items that are locked in an unlocked collection are unlocked by a prompt of their own`()
     async throws
   {
     let service = try FakeService([
@@ -139,7 +145,8 @@ struct PromptTests {
     await #expect(throws: SecretServiceError.itemsLocked(locked)) { try await unlock(prompt: true) }
   }
 
-  @Test func `Changes that a service answers by prompts come in bursts, with time to save in between`()
+  @Test(.fault("KeePassXC saves"))
+  func `Changes that a service answers by prompts come in bursts, with time to save in between`()
     async throws
   {
     let (service, client, collection) = try await FakeService.connected([
@@ -175,7 +182,8 @@ struct PromptTests {
     }
   }
 
-  @Test func `The time to save begins when the person has answered`() async throws {
+  @Test(.fault("KeePassXC saves"))
+  func `The time to save begins when the person has answered`() async throws {
     let (service, client, collection) = try await FakeService.connected([
       "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)])
     ])

@@ -40,7 +40,7 @@ extension TransportTests {
       #expect(server.connectionCount == 0)
     }
 
-    @Test func `Why nobody answers is said`() async throws {
+    @Test(.fault("no lender")) func `Why nobody answers is said`() async throws {
       let directory = try TemporaryDirectory()
       try RawServer.leaveBehind(at: directory.path + "/left")
       _ = try directory.file("file")
@@ -55,7 +55,8 @@ extension TransportTests {
       }
     }
 
-    @Test func `A path may be as long as the kernel takes, and no longer`() async throws {
+    @Test(.fault("no lender"))
+    func `A path may be as long as the kernel takes, and no longer`() async throws {
       let directory = try TemporaryDirectory()
       let longest = directory.path + "/" + String(repeating: "s", count: 107 - directory.path.utf8.count - 1)
       let server = try RawServer(at: longest) { _ in (200, "", "reached") }
@@ -66,7 +67,7 @@ extension TransportTests {
       }
     }
 
-    @Test func `What is no whole answer is none`() async throws {
+    @Test(.fault("lender nonsense")) func `What is no whole answer is none`() async throws {
       let directory = try TemporaryDirectory()
       let answers: [(String, (String) -> HTTPTransportError)] = [
         ("", HTTPTransportError.connectionLost),
@@ -86,7 +87,8 @@ extension TransportTests {
       }
     }
 
-    @Test func `An answer without an end, and none, end at the limits`() async throws {
+    @Test(.fault("lender nonsense"))
+    func `An answer without an end, and none, end at the limits`() async throws {
       let directory = try TemporaryDirectory()
       let endless = try RawServer(at: directory.path + "/endless") { connection in
         _ = connection.readRequest()

@@ -16,25 +16,29 @@ struct LimitTests {
     return document
   }
 
-  @Test(arguments: [
-    Named("values", document(.array(Array(repeating: .null, count: 1_000_000)))),
-    Named("levels", document(nested(128))),
-  ])
+  @Test(
+    .fault("too deep"),
+    arguments: [
+      Named("values", document(.array(Array(repeating: .null, count: 1_000_000)))),
+      Named("levels", document(nested(128))),
+    ])
   func `More than a reader takes is not written`(_ document: Named<CacheDocument>) {
     #expect(throws: CacheError(.tooLarge, "")) { try document.value.json() }
     #expect(throws: CacheError.self) { try document.value.withJSON { _ in } }
   }
 
-  @Test(arguments: [
-    Named("values", document(.array(Array(repeating: .null, count: 999_999)))),
-    Named("levels", document(nested(127))),
-  ])
+  @Test(
+    .fault("too deep"),
+    arguments: [
+      Named("values", document(.array(Array(repeating: .null, count: 999_999)))),
+      Named("levels", document(nested(127))),
+    ])
   func `What a reader just takes is written, and read`(_ document: Named<CacheDocument>) throws {
     #expect(try CacheDocument(json: document.value.json()) == document.value)
   }
 
   /// A search in all of them for each would take an hour.
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.fault("many records"), .timeLimit(.minutes(5)))
   func `An account that is known in four thousand tenants is listed`() throws {
     var document = CacheDocument()
     for number in 0..<4000 {
@@ -51,7 +55,7 @@ struct LimitTests {
   }
 
   /// A search through the map for each account would take an hour.
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.fault("many records"), .timeLimit(.minutes(5)))
   func `A hundred thousand accounts, half of them in the sign-in map, are listed`() throws {
     var (metadata, documents) = (JSONObject(), [ShardID: CacheDocument]())
     for number in 0..<100_000 {
@@ -68,7 +72,7 @@ struct LimitTests {
   }
 
   /// A list that was copied for each record would take hours.
-  @Test(.timeLimit(.minutes(20)))
+  @Test(.fault("many records"), .timeLimit(.minutes(20)))
   func `Two hundred thousand records are brought together, listed and removed`() {
     var document = CacheDocument()
     for number in 0..<200_000 {

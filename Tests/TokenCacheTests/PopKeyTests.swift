@@ -27,7 +27,9 @@ struct PopKeyTests {
     #expect(try await test.document == records)
   }
 
-  @Test(arguments: [#""x""#, "null", "{}", #"{"rs256": 1}"#, #"{"rs256": {"secret": " "}}"#])
+  @Test(
+    .fault("PoP key lost"),
+    arguments: [#""x""#, "null", "{}", #"{"rs256": 1}"#, #"{"rs256": {"secret": " "}}"#])
   func `What stands in the key's place and is none is no key`(_ section: String) async throws {
     let document = try CacheDocument(#"{"PopKey": \#(section), "Custom": {"a": 1}}"#)
     let common = test.cache.commonShard

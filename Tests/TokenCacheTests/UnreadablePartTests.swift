@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenCache
@@ -15,7 +16,7 @@ struct UnreadablePartTests {
     test.store.report(StoreProblem(kind, shard: test.shard(.alice), detail: "Torn."))
   }
 
-  @Test(arguments: kinds)
+  @Test(.fault("all unreadable"), arguments: kinds)
   func `Nobody is said to be signed in only where everything could be read`(_ kind: StoreProblem.Kind)
     async throws
   {
@@ -31,7 +32,7 @@ struct UnreadablePartTests {
     #expect(try await test.cache.accounts(AccountFilter(homeAccountID: TestPerson.bob.homeAccountID)).isEmpty)
   }
 
-  @Test(arguments: kinds)
+  @Test(.fault("part unreadable"), arguments: kinds)
   func `Who can be read is listed, and what cannot be is named`(_ kind: StoreProblem.Kind) async throws {
     try await damage(kind, withBob: true)
     #expect(try await test.accounts().map(\.username) == [TestPerson.bob.username])
@@ -41,14 +42,15 @@ struct UnreadablePartTests {
     #expect(throws: CacheError.self) { try snapshot.checkComplete() }
   }
 
-  @Test(arguments: [StoreProblem.Kind.duplicate, .foreign])
+  @Test(.fault("all unreadable"), arguments: [StoreProblem.Kind.duplicate, .foreign])
   func `What is only odd hides nobody`(_ kind: StoreProblem.Kind) async throws {
     try await damage(kind, withBob: false)
     #expect(try await test.accounts().isEmpty)
     try await test.cache.snapshot().checkComplete()
   }
 
-  @Test func `A problem of the group as a whole is one of every shard`() async throws {
+  @Test(.fault("all unreadable"))
+  func `A problem of the group as a whole is one of every shard`() async throws {
     try await test.save()
     test.store.report(StoreProblem(.rolledBack, shard: nil, detail: "Old."))
     await #expect(throws: CacheError.self) { try await test.token() }
@@ -57,13 +59,14 @@ struct UnreadablePartTests {
     }
   }
 
-  @Test func `A client whose tokens cannot all be read is not said to be removed`() async throws {
+  @Test(.fault("part unreadable"))
+  func `A client whose tokens cannot all be read is not said to be removed`() async throws {
     try await damage(.damaged, withBob: true)
     await #expect(throws: CacheError.self) { try await test.cache.removeClient(TestCache.client) }
     #expect(try await test.document.credentials.isEmpty)
   }
 
-  @Test(arguments: [TestPerson.bob, nil])
+  @Test(.fault("misplaced"), arguments: [TestPerson.bob, nil])
   func `A record in another account's shard, or in nobody's, goes with its account`(_ owner: TestPerson?)
     async throws
   {

@@ -14,7 +14,7 @@ struct VectorTests {
   @Test(arguments: VectorRunner.sections.keys.sorted().flatMap(VectorFile.rows))
   func `A row holds`(_ row: VectorRow) async throws { try await check(row) }
 
-  @Test func `A step may give an item by its properties`() async throws {
+  @Test(.fault("vector row")) func `A step may give an item by its properties`() async throws {
     let item =
       #"{"credentialType": "RefreshToken", "homeAccountId": "u.t", "environment": "e", "clientId": "c"}"#
     let steps = """
@@ -29,7 +29,7 @@ struct VectorTests {
     try await VectorScenario().run(row)
   }
 
-  @Test func `An expectation may name properties of what is found`() async throws {
+  @Test(.fault("vector row")) func `An expectation may name properties of what is found`() async throws {
     let item =
       #"{"credentialType": "AccessToken", "homeAccountId": "u.t", "environment": "e", "clientId": "c", "realm": "r", "target": "s"}"#
     func steps(_ expected: String) throws -> VectorRow {
@@ -48,7 +48,7 @@ struct VectorTests {
     }
   }
 
-  @Test(arguments: [("ssh-cert", String?.none), ("Pop", "another")])
+  @Test(.fault("vector row"), arguments: [("ssh-cert", String?.none), ("Pop", "another")])
   func `A row may set the type and the key of its token`(_ type: String, _ kid: String?) async throws {
     let row = try #require(
       VectorFile.rows("schema_compliance").first { $0.fields["configuration"] == "aadTestConfigurationATPop" }
