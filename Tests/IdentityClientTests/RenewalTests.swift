@@ -268,7 +268,8 @@ struct RenewalTests {
     try await eventually { other.log.count(of: "Waiting for the account's turn.") >= 2 }
     gate.open()
     #expect(try await first.accessToken == "access-2")
-    #expect(try await second.accessToken == "access-2")
+    // Either of the two may have its turn first.
+    #expect(try await ["access-2", "access-3"].contains(second.accessToken))
     #expect(try await forced.accessToken == "access-3")
     #expect(other.transport.tokenRequests.count == 1)
   }
