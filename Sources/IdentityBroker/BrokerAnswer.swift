@@ -110,7 +110,7 @@ enum BrokerAnswer {
   private static func fields(of text: String) throws(IdentityError) -> JSONObject {
     guard text.contains(where: { !$0.isWhitespace }) else { throw .brokerFailed("its answer is empty") }
     do throws(ForeignJSONError) {
-      return try JSONObject(foreign: Data(text.utf8), within: .answer)
+      return try JSONObject(foreign: Data(text.utf8), within: .response)
     } catch {
       throw .brokerFailed("its answer cannot be read: \(error)")
     }

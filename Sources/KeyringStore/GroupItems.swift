@@ -39,7 +39,7 @@ struct GroupItems {
       }
       let readable = copies.compactMap(\.document)
       guard var document = readable.last else { continue }
-      for newer in readable.dropLast().reversed() { document.takeIn(copy: newer) }
+      for newer in readable.dropLast().reversed() { document.merge(copy: newer) }
       documents[shard] = document
       if readable.count > 1 {
         unmerged.insert(shard)

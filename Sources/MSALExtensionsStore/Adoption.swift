@@ -39,7 +39,7 @@ extension MSALExtensionsCacheStore {
     // Once more when the program writes to its file meanwhile.
     for _ in 0..<3 {
       let document = try await calling(AdoptionError.peer) { () async throws(CacheError) in
-        try await settledContents().document
+        try await contentsUnderLock().document
       }
       guard document.recordCount > 0 else {
         // The program has emptied its file in the meantime.

@@ -115,7 +115,7 @@ extension MSALExtensionsCacheStore {
 
   /// Reads the cache while no other program writes. The lock files of programs that were never here are left
   /// out.
-  package func settledContents() async throws(CacheError) -> PeerContents {
+  package func contentsUnderLock() async throws(CacheError) -> PeerContents {
     let files = peer.lockFiles.filter(FileContents.hasDirectory)
     return try await store.run { (job) throws(CacheError) in
       try job.takeLock(files)

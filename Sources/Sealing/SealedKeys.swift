@@ -38,7 +38,7 @@ package enum SealedKeys {
     var mebibytes: Int { max((128 * Int(r) << Int(logN)) >> 20, 1) }
 
     /// Whether trying takes no more than 2 GiB: the file is not to be trusted before it was opened.
-    package var isBearable: Bool { (1...21).contains(logN) && (1...8).contains(r) && (1...16).contains(p) }
+    package var isWithinLimits: Bool { (1...21).contains(logN) && (1...8).contains(r) && (1...16).contains(p) }
   }
 
   /// What stands in the clear: what has to be known to find the key.
@@ -72,7 +72,7 @@ package enum SealedKeys {
         return
       }
       scrypt = Scrypt(logN: file.bigEndian(at: 36), r: file.bigEndian(at: 40), p: file.bigEndian(at: 44))
-      guard kind != .passphrase || scrypt.isBearable else {
+      guard kind != .passphrase || scrypt.isWithinLimits else {
         throw .malformed("it asks for more memory than any passphrase is worth.")
       }
     }

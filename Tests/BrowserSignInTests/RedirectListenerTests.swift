@@ -280,7 +280,7 @@ struct RedirectListenerTests {
       $0.replacing("/bin/", with: here.path + "/").replacing("/usr" + here.path, with: "/usr/bin")
     }
     let handler = SchemeHandler(id: "org.example.mail.desktop", command: words)
-    #expect(handler.leads(to: here.path + "/mail") == leadsHere)
+    #expect(handler.runs(here.path + "/mail") == leadsHere)
     let refusal = RedirectScheme.refusal(of: handler, scheme: "msauth.mail", program: here.path + "/mail")
     #expect((refusal == nil) == leadsHere)
     #expect(refusal.map { $0.code == .redirectSchemeNotRegistered } ?? true)

@@ -41,7 +41,7 @@ import FoundationEssentials
       return
     }
     // Deriving a key by scrypt would take the fuzzer's time; what bounds it is checked instead.
-    guard header.kind != .passphrase else { return require(header.scrypt.isBearable, "Too much memory.") }
+    guard header.kind != .passphrase else { return require(header.scrypt.isWithinLimits, "Too much memory.") }
     guard let derived = try? header.key(from: [1, 2, 3]) else { fatalError("No key.") }
     requireRefusal { () throws(SealError) in
       try SealedKeys.open(completed(bytes, magic: "LLAVEROK"), with: derived)

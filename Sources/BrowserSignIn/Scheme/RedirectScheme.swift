@@ -31,7 +31,7 @@ enum RedirectScheme {
 
   /// Why a sign-in with this handler could not end; `nil` where it can.
   static func refusal(of handler: SchemeHandler?, scheme: String, program: String) -> IdentityError? {
-    if let handler, handler.leads(to: program) { return nil }
+    if let handler, handler.runs(program) { return nil }
     let isForeign = handler.map { $0.id != SchemeHandler.ownID(of: scheme) } ?? false
     let words = ["llavero", "scheme", "install"] + (isForeign ? ["--replace"] : []) + [scheme, program]
     return IdentityError(

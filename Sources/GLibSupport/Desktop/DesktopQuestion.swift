@@ -16,7 +16,7 @@ package struct DesktopQuestion: Sendable {
   }
 
   /// Whether there is a desktop whose notifications have buttons. Blocks.
-  package static func canBeAsked(_ cancellable: Cancellable) -> Bool {
+  package static func isAvailable(_ cancellable: Cancellable) -> Bool {
     do throws(GLibError) {
       let bus = try BusConnection(address: nil, cancellable)
       let answer = try bus.call(name, path, name, "GetCapabilities", [], reply: "(as)", cancellable)

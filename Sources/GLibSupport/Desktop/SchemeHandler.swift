@@ -29,8 +29,8 @@ package struct SchemeHandler: Equatable, Sendable {
   /// The name of the desktop file that `llavero scheme` writes for a scheme.
   package static func ownID(of scheme: String) -> String { "llavero-scheme-\(scheme).desktop" }
 
-  /// Whether the handler is a program, perhaps with variables that `env` gives it.
-  package func leads(to executable: String) -> Bool {
+  /// Whether the handler runs this program, perhaps by way of `env`.
+  package func runs(_ executable: String) -> Bool {
     guard let program = withoutEnv(command).first.flatMap(programFile) else { return false }
     return resolved(program) == resolved(executable)
   }

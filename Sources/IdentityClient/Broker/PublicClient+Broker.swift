@@ -58,7 +58,7 @@ extension PublicClient {
     return DeviceAccounts(
       accounts: own.merging(
         theirs.filter { account in
-          filter.names(account) && isOfSameCloud(account)
+          filter.matches(account) && isOfSameCloud(account)
             && (!filter.signedInOnly || metadata?.signInState(of: account.homeAccountID) != .signedOut)
         }))
   }

@@ -22,7 +22,7 @@ public struct ClaimsChallenge: Sendable, Hashable {
     for challenge in fields.flatMap(AuthenticationChallenge.all(in:)) {
       guard challenge.scheme == "bearer", challenge.parameters["error"] == "insufficient_claims",
         let encoded = challenge.parameters["claims"], let json = Data(base64URL: encoded),
-        (try? JSONObject(foreign: json, within: .answer)) != nil
+        (try? JSONObject(foreign: json, within: .response)) != nil
       else { continue }
       claims = String(decoding: json, as: UTF8.self)
       return

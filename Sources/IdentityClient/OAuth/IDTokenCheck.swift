@@ -44,7 +44,7 @@ struct IDTokenCheck: Sendable {
   private static func algorithm(of token: String) -> String? {
     guard let header = token.split(separator: ".", omittingEmptySubsequences: false).first,
       let json = Data(base64URL: String(header)),
-      let fields = try? JSONObject(foreign: json, within: .answer)
+      let fields = try? JSONObject(foreign: json, within: .response)
     else { return nil }
     return fields["alg"]?.stringValue.nonBlank
   }

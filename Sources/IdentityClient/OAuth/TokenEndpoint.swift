@@ -84,7 +84,7 @@ struct TokenEndpoint: Sendable {
   static func fields(of response: HTTPTransportResponse) throws(IdentityError) -> JSONObject {
     let status = response.head.status.code
     let answer = Result { () throws(ForeignJSONError) in
-      try JSONObject(foreign: response.body, within: .answer)
+      try JSONObject(foreign: response.body, within: .response)
     }
     let fields = try? answer.get()
     if var error = failure(status: status, fields: fields) {

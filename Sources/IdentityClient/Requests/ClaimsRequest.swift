@@ -44,7 +44,7 @@ public struct ClaimsRequest: Sendable, Hashable {
   /// - Throws: ``ClaimsRequestError`` when it is no JSON object, and for targets, claims and members of
   ///   claims that MSAL for iOS and macOS refuses.
   public init(json: String) throws(ClaimsRequestError) {
-    guard let targets = try? JSONObject(foreign: Data(json.utf8), within: .answer) else {
+    guard let targets = try? JSONObject(foreign: Data(json.utf8), within: .response) else {
       throw ClaimsRequestError(.notJSON, "The claims request is no JSON object.")
     }
     try self.init(targets)

@@ -45,7 +45,7 @@ struct SignOut: Sendable {
     // What cannot be read is wiped all the same.
     let snapshot = try? await client.cache.snapshot()
     let (clientID, id) = (client.configuration.clientID, account.homeAccountID)
-    var accounts = snapshot?.acquaintances ?? [:]
+    var accounts = snapshot?.homeAccountIDsByClient ?? [:]
     if options.wipeCacheForAllAccounts {
       let signedIn = (try? snapshot?.accounts(AccountFilter(clientID: clientID))) ?? []
       accounts[clientID, default: []].formUnion(signedIn.map(\.homeAccountID))

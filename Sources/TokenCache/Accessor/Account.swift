@@ -70,7 +70,7 @@ public struct AccountFilter: Sendable, Hashable {
   }
 
   /// Whether an account is one of those that are named, signed in or not.
-  package func names(_ account: Account) -> Bool {
+  package func matches(_ account: Account) -> Bool {
     if let homeAccountID, !homeAccountID.matches(account.homeAccountID) { return false }
     guard let username else { return true }
     return username.matches(account.username)

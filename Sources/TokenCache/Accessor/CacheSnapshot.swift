@@ -39,7 +39,7 @@ public struct CacheSnapshot: Sendable {
   ///   signed in.
   public func accounts(_ filter: AccountFilter = AccountFilter()) throws(CacheError) -> [Account] {
     var accounts = contents.documents.values.accounts(clientID: filter.clientID, in: clouds)
-    accounts.removeAll { !filter.names($0) }
+    accounts.removeAll { !filter.matches($0) }
     if filter.signedInOnly, let clientID = filter.clientID {
       let common = ShardID(homeAccountID: nil, group: group)
       try contents.checkReadable([common])
@@ -64,7 +64,7 @@ public struct CacheSnapshot: Sendable {
   }
 
   /// The home account ids of the accounts that each client has met, by the client's id.
-  package var acquaintances: [String: Set<String>] {
+  package var homeAccountIDsByClient: [String: Set<String>] {
     let all = contents[ShardID(homeAccountID: nil, group: group)].accountMetadata.values
     return all.reduce(into: [:]) { found, metadata in
       found[metadata.clientID ?? "", default: []].formUnion(metadata.homeAccountIDs)

@@ -70,7 +70,7 @@ extension TokenCacheAccessor {
   public func removeExpired() async throws(CacheError) -> [Credential] {
     let now = now()
     return try await removeCredentials([.accessToken], in: try await store.read(.all, in: group)) {
-      $0.isOver(at: now)
+      $0.hasFullyExpired(at: now)
     }
   }
 

@@ -11,7 +11,7 @@ public struct TokenResponse: Sendable {
   ///   nested deeper than 64 levels or holds more than 20,000 values.
   public init(json: Data) throws(CacheError) {
     do {
-      fields = try JSONObject(foreign: json, within: .answer)
+      fields = try JSONObject(foreign: json, within: .response)
     } catch {
       throw CacheError(.invalidResponse, "The token response cannot be read: \(error).")
     }

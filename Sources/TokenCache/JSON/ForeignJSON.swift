@@ -22,7 +22,7 @@ package struct JSONLimits: Sendable {
   package static let cache = JSONLimits(size: 256 << 20, depth: 128, values: 1_000_000)
 
   /// The limits for what a server says in one answer, and for the claims of a token, which are a part of one.
-  package static let answer = JSONLimits(size: 1 << 20, depth: 64, values: 20_000)
+  package static let response = JSONLimits(size: 1 << 20, depth: 64, values: 20_000)
 }
 
 /// Why a text was not taken, or not written.

@@ -127,7 +127,7 @@ extension CacheDocument {
   }
 
   /// Takes in another copy of the same shard: of two records for one thing the newer stays.
-  package mutating func takeIn(copy: CacheDocument) {
+  package mutating func merge(copy: CacheDocument) {
     merge(copy, in: .known)
   }
 }

@@ -12,7 +12,7 @@ public struct ClientInfo: Sendable, Hashable {
   /// Reads base64url JSON with `uid` and `utid`; `nil` when it is something else.
   public init?(raw: String) {
     guard let json = Data(base64URL: raw),
-      let members = try? JSONObject(foreign: json, within: .answer),
+      let members = try? JSONObject(foreign: json, within: .response),
       let uid = members["uid"]?.stringValue.nonBlank, let utid = members["utid"]?.stringValue.nonBlank
     else { return nil }
     self.raw = raw

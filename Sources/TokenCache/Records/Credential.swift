@@ -192,7 +192,7 @@ public struct Credential: CacheRecord {
   /// Whether this is an access token that has expired, extended lifetime included.
   ///
   /// When it was cached does not matter: the time of a token from the future comes when the clock is right again.
-  package func isOver(at now: Date) -> Bool {
+  package func hasFullyExpired(at now: Date) -> Bool {
     credentialType.section == .accessToken && !isInExtendedLifetime(at: now)
       && expiresOn.map { $0 < now } ?? true
   }

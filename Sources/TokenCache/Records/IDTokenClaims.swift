@@ -18,7 +18,7 @@ public struct IDTokenClaims: Sendable, Hashable {
     guard let header = token.utf8.firstIndex(of: dot) else { return nil }
     let rest = token[token.utf8.index(after: header)...]
     guard let payload = Data(base64URL: rest[..<(rest.utf8.firstIndex(of: dot) ?? rest.endIndex)]),
-      let claims = try? JSONObject(foreign: payload, within: .answer)
+      let claims = try? JSONObject(foreign: payload, within: .response)
     else { return nil }
     self.claims = claims
   }

@@ -134,7 +134,7 @@ struct Clear: AsyncParsableCommand {
     if all { return true }
     if damaged { return false }
     // The state is that of an access token alone.
-    if expired { return summary.state != nil && Credential(fields: record.fields).isOver(at: now) }
+    if expired { return summary.state != nil && Credential(fields: record.fields).hasFullyExpired(at: now) }
     if let client {
       guard record.isCredential, summary.clientId?.lowercased() == client.lowercased() else { return false }
     }

@@ -67,7 +67,7 @@ struct Import: AsyncParsableCommand {
   private func document() async throws -> CacheDocument {
     if let source {
       let peer = try peer.peer(named: source)
-      let contents = try await options.store.store(of: peer, group: options.group).settledContents()
+      let contents = try await options.store.store(of: peer, group: options.group).contentsUnderLock()
       guard contents.copies > 0 else {
         throw Failure.Message(
           name: "not_found", message: "There is no cache of \(peer.users) in \(peer.place.description).",

@@ -106,7 +106,7 @@ extension CacheSnapshot {
 extension [Account] {
   /// Those that go by a name, or all without one.
   fileprivate func named(_ name: String?) -> [Account] {
-    AccountFilter.filters(named: name).lazy.map { filter in self.filter(filter.names) }
+    AccountFilter.filters(named: name).lazy.map { filter in self.filter(filter.matches) }
       .first { !$0.isEmpty } ?? []
   }
 

@@ -19,7 +19,7 @@ struct LendQuestion: Sendable {
       name: "nobody_to_ask", message: "There is no terminal, and no desktop that shows questions.",
       advice: "Leave out --ask, or run the command in a terminal.")
     let isThere = try await queue.run(timeout: Self.limit, onCancel: nobody, onTimeout: nobody) {
-      (cancellable) throws(Failure.Message) in DesktopQuestion.canBeAsked(cancellable)
+      (cancellable) throws(Failure.Message) in DesktopQuestion.isAvailable(cancellable)
     }
     if !isThere { throw nobody }
   }

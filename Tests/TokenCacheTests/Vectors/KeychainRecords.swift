@@ -150,7 +150,7 @@ extension AuthenticationScheme {
       return
     }
     let confirmation = parameters["req_cnf"].flatMap(Data.init(base64URL:))
-      .flatMap { try? JSONObject(foreign: $0, within: .answer) }
+      .flatMap { try? JSONObject(foreign: $0, within: .response) }
     let keyID = parameters["key_id"].nonBlank ?? confirmation?["kid"]?.stringValue
     self = .bound(tokenType: tokenType, keyID: keyID ?? "")
   }
