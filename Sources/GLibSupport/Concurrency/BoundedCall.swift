@@ -1,11 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// A call whose caller goes on at its deadline or when its task is cancelled, whatever the one who carries it out
-/// does meanwhile.
+/// A call whose caller resumes at the deadline or when its task is cancelled, even if the work still runs.
 ///
-/// Whoever finishes it first decides its result. That is handed over under the mutex and not by the continuation: the
-/// thread sanitizer does not see how one that was resumed early hands over something.
+/// The first result counts. It is passed under the mutex and not by the continuation: the thread sanitizer does not
+/// see what a continuation that was resumed early passes on.
 package final class BoundedCall<T: Sendable, E: Error>: Sendable {
   private enum State {
     case fresh
@@ -13,7 +12,7 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
     case finished(Result<T, E>)
   }
 
-  /// The work is to give up when this is cancelled.
+  /// Cancelled when the caller no longer waits: the work should stop then.
   package let cancellable: Cancellable
   private let cancelled: E
   private let timedOut: E
@@ -33,13 +32,12 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
     state.withLock { if case .finished = $0 { true } else { false } }
   }
 
-  /// Calls `start`, unless the call is over already, and waits for ``finish(_:)``. To be called once.
+  /// Calls `start`, unless the call has finished already, and waits for ``finish(_:)``. Call it once.
   ///
   /// - Parameters:
-  ///   - abandon: Ends work that nobody waits for any more, from any thread; cancels ``cancellable`` unless told
-  ///     otherwise.
+  ///   - abandon: Stops work whose caller no longer waits, from any thread (default: cancels ``cancellable``).
   ///   - start: Begins the work.
-  /// - Returns: What the work gave.
+  /// - Returns: The work's result.
   /// - Throws: The work's error, or that of the deadline or the cancellation.
   package func run(
     abandon: (@Sendable () -> Void)? = nil, _ start: (BoundedCall) -> Void
@@ -60,19 +58,13 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
     return try result.get()
   }
 
-  /// Ends the call with this result, unless it has one.
+  /// Finishes the call with this result, unless it has one.
   package func finish(_ result: Result<T, E>) {
     let waiting: CheckedContinuation<Void, Never>? = state.withLock { state in
-      switch state {
-      case .fresh:
-        state = .finished(result)
-        return nil
-      case .suspended(let continuation):
-        state = .finished(result)
-        return continuation
-      case .finished:
-        return nil
-      }
+      let before = state
+      if case .finished = before { return nil }
+      state = .finished(result)
+      return if case .suspended(let continuation) = before { continuation } else { nil }
     }
     waiting?.resume()
   }
@@ -82,7 +74,7 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
     if let abandon { abandon() } else { cancellable.cancel() }
   }
 
-  /// What the caller gets. It reads this after the continuation was resumed.
+  /// What the caller gets; read after the continuation was resumed.
   private var result: Result<T, E> {
     state.withLock { state in
       guard case .finished(let result) = state else { preconditionFailure("resumed before the end") }
@@ -90,14 +82,47 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
     }
   }
 
-  /// Keeps the continuation, or resumes it if the call is over already, and then returns false.
+  /// Keeps the continuation, or resumes it and returns false if the call has finished already.
   private func suspend(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
-    let isOver = state.withLock { state in
-      if case .finished = state { return true }
+    let isWaiting = state.withLock { state in
+      if case .finished = state { return false }
       state = .suspended(continuation)
-      return false
+      return true
     }
-    if isOver { continuation.resume() }
-    return !isOver
+    if !isWaiting { continuation.resume() }
+    return isWaiting
+  }
+}
+
+/// Runs blocking calls one after the other on a thread of its own, for callers that must not block.
+///
+/// An actor with a queue as its executor does not work: a closure inside `withTaskCancellationHandler` that does
+/// not capture the actor runs on the cooperative pool, which has one thread per processor.
+package final class BlockingQueue: Sendable {
+  private let queue: DispatchQueue
+
+  package init(label: String) {
+    queue = DispatchQueue(label: label)
+  }
+
+  /// Runs `work` on the queue's thread without waiting for it.
+  package func add(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+
+  /// Runs `work` on the queue's thread and returns its result.
+  ///
+  /// When the task is cancelled or `timeout` passes, the caller resumes at once, the `Cancellable` given to
+  /// `work` is cancelled, and the late result is dropped. Work that had not begun by then never begins.
+  package func run<T: Sendable, E: Error>(
+    timeout: Duration,
+    onCancel cancelled: E,
+    onTimeout timedOut: E,
+    _ work: @escaping @Sendable (Cancellable) throws(E) -> T
+  ) async throws(E) -> T {
+    try await BoundedCall(timeout: timeout, onCancel: cancelled, onTimeout: timedOut).run { call in
+      queue.async {
+        guard !call.isFinished else { return }
+        call.finish(Result { () throws(E) in try work(call.cancellable) })
+      }
+    }
   }
 }

@@ -1,7 +1,7 @@
 package import CGLib
 package import Dispatch
 
-/// A `GCancellable` together with the moment at which the operation must be over.
+/// A `GCancellable` together with the deadline of the operation.
 package final class Cancellable: Sendable {
   package let deadline: ContinuousClock.Instant
   private let object = GObjectReference<GCancellable>(taking: g_cancellable_new())
@@ -19,13 +19,13 @@ package final class Cancellable: Sendable {
 
   package var isPastDeadline: Bool { deadline <= .now }
 
-  /// The time left, as GDBus wants it: in milliseconds, never 0 or less (−1 would mean its default).
+  /// The time left for a GDBus call, in milliseconds: never 0 or less (−1 would mean its default).
   package var remainingMilliseconds: Int32 {
     let milliseconds = (deadline - .now) / .milliseconds(1)
     return Int32(min(max(milliseconds.rounded(.up), 1), Double(Int32.max - 1)))
   }
 
-  /// Runs `body`; cancels this object when the deadline passes meanwhile. For calls that take no timeout.
+  /// Runs `body` and cancels this object if the deadline passes meanwhile, for calls that take no timeout.
   package func enforcingDeadline<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
     let timer = DispatchSource.makeTimerSource(queue: .global())
     timer.setEventHandler { [self] in cancel() }
@@ -38,7 +38,7 @@ package final class Cancellable: Sendable {
   /// Waits until `semaphore` is signalled, this object is cancelled or the deadline passes.
   /// - Returns: Whether the semaphore was signalled.
   package func wait(for semaphore: DispatchSemaphore) -> Bool {
-    // The handler holds the semaphore; GLib lets go of it when the handler is disconnected.
+    // The handler holds the semaphore; GLib releases it when the handler is disconnected.
     let handler = g_cancellable_connect(
       pointer,
       unsafeBitCast(wakeUpWaiter, to: GCallback.self),

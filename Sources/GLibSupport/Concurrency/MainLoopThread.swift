@@ -30,16 +30,15 @@ package final class MainLoopThread: @unchecked Sendable {
   }
 
   deinit {
-    // From inside the loop, so that one which has not begun to run yet is not missed. The pointer may go there:
-    // it never changes, and the thread holds a reference of its own to the loop.
+    // From inside the loop, which may not run yet. The pointer may be passed to it: it never changes, and the
+    // thread holds a reference of its own to the loop.
     nonisolated(unsafe) let loop = loop
     invoke { g_main_loop_quit(loop) }
     g_main_loop_unref(loop)
     g_main_context_unref(context)
   }
 
-  /// Runs `work` on the thread: at once if called there, else when the loop comes to it, in the order of the
-  /// calls. `work` must not block.
+  /// Runs `work` on the thread: at once if called there, else in the order of the calls. It must not block.
   package func invoke(_ work: @escaping @Sendable () -> Void) {
     let box = Unmanaged.passRetained(Work(work))
     g_main_context_invoke_full(
@@ -53,7 +52,7 @@ package final class MainLoopThread: @unchecked Sendable {
       })
   }
 
-  /// Goes from thread to thread through a lock of Swift's own, since the thread sanitizer does not see GLib's.
+  /// Passed between threads through Swift's own lock, since the thread sanitizer does not see GLib's.
   private final class Work: Sendable {
     private let work = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -65,5 +64,33 @@ package final class MainLoopThread: @unchecked Sendable {
       let work = work.withLock { $0.take() }
       work?()
     }
+  }
+}
+
+/// Calls a closure once, on the thread's own main context. Make, use and release it on that thread.
+package final class ContextTimer {
+  private let source: UnsafeMutablePointer<GSource>?
+
+  package init(after delay: Duration, _ action: @escaping () -> Void) {
+    let milliseconds = min(max((delay / .milliseconds(1)).rounded(.up), 0), Double(Int32.max))
+    source = g_timeout_source_new(guint(milliseconds))
+    g_source_set_callback(
+      source,
+      { data in
+        if let data { Unmanaged<Action>.fromOpaque(data).takeUnretainedValue().run() }
+        return 0
+      }, Unmanaged.passRetained(Action(run: action)).toOpaque(),
+      { data in data.map { Unmanaged<Action>.fromOpaque($0).release() } })
+    g_source_attach(source, g_main_context_get_thread_default())
+  }
+
+  deinit {
+    g_source_destroy(source)
+    g_source_unref(source)
+  }
+
+  private final class Action {
+    let run: () -> Void
+    init(run: @escaping () -> Void) { self.run = run }
   }
 }

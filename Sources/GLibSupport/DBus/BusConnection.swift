@@ -5,8 +5,8 @@ import CGLib
 /// `@unchecked Sendable`: the pointer never changes, and GDBusConnection is safe to use from any thread.
 package final class BusConnection: @unchecked Sendable {
   package let pointer: OpaquePointer
-  /// Where GDBus leaves the signals of this connection and of what was made by ``withContext(_:)``. In the context of
-  /// a main loop that may never run each of them would keep the connection open for ever.
+  /// Receives the signals of this connection and of what was made by ``withContext(_:)``. In the context of a main
+  /// loop that may never run, each signal would keep the connection open for ever.
   private let context: OpaquePointer
 
   /// Connects to the bus at `address`, or to the session bus.
@@ -43,13 +43,13 @@ package final class BusConnection: @unchecked Sendable {
 
   deinit {
     while g_main_context_iteration(context, 0) != 0 {}
-    // Closes the socket as well. Closing in so many words would leave one more signal in the context.
+    // Closes the socket as well. An explicit close would leave one more signal in the context.
     g_object_unref(UnsafeMutableRawPointer(pointer))
     g_main_context_unref(context)
   }
 
-  /// Runs `body`, which makes an object that listens on this connection. Not for two threads at once; the object must
-  /// be gone before the connection is.
+  /// Runs `body`, which makes an object that listens on this connection. Not for two threads at once; release the
+  /// object before the connection.
   package func withContext<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
     try Self.with(context, body)
   }
@@ -60,11 +60,11 @@ package final class BusConnection: @unchecked Sendable {
     return try body()
   }
 
-  /// What tells the bus from all others.
+  /// The unique ID of the bus.
   package var busID: String? { g_dbus_connection_get_guid(pointer).map { String(cString: $0) } }
 
-  /// Calls whoever takes signals in this connection's context, until there is nothing to wait for any more, the bus has
-  /// ended, or the deadline has come, or `limit` before it.
+  /// Delivers signals in this connection's context until `isDone`, the end of the bus or the deadline, and no longer
+  /// than `limit`.
   package func listen(
     until isDone: () -> Bool, within limit: Duration? = nil, _ cancellable: Cancellable
   ) {
@@ -94,9 +94,9 @@ package final class BusConnection: @unchecked Sendable {
   static let bus = "org.freedesktop.DBus"
   static let busPath = "/org/freedesktop/DBus"
 
-  /// Asks the bus itself, as ``call(_:_:_:_:_:sending:reply:within:_:)`` does others.
+  /// Calls a method of the bus itself, as ``call(_:_:_:_:_:sending:reply:within:_:)`` does.
   ///
-  /// - Returns: The answer's first argument.
+  /// - Returns: The first argument of the reply.
   package func ask(
     _ method: String, _ arguments: [Variant], reply: String, within limit: Duration? = nil,
     _ cancellable: Cancellable
@@ -106,10 +106,10 @@ package final class BusConnection: @unchecked Sendable {
     ).first
   }
 
-  /// Calls a method, waits for the answer until the deadline, and no longer than `limit`, and returns the answer's
-  /// arguments, which must be of the type `reply`, a tuple.
+  /// Calls a method and returns the arguments of the reply, which must have the tuple type `reply`.
   ///
-  /// A `descriptor` goes along, to which the argument `Variant.handle(0)` refers. It stays the caller's.
+  /// Waits until the deadline, and no longer than `limit`. A `descriptor` is sent with the message; the argument
+  /// `Variant.handle(0)` refers to it. The caller still closes it.
   package func call(
     _ destination: String, _ path: String, _ interface: String, _ method: String,
     _ arguments: [Variant], sending descriptor: Int32? = nil, reply: String, within limit: Duration? = nil,
@@ -136,4 +136,43 @@ package final class BusConnection: @unchecked Sendable {
     guard let answer else { throw .unexplained }
     return Variant(taking: answer).children
   }
+}
+
+/// Receives signals as long as it lives, in the main context that was the thread's default when it was made.
+package final class SignalSubscription {
+  private let connection: BusConnection
+  private let id: guint
+
+  private final class Receiver {
+    let action: (String, [Variant]) -> Void
+    init(_ action: @escaping (String, [Variant]) -> Void) { self.action = action }
+  }
+
+  /// Receives the signals of an object's interface; with `first`, only those whose first argument it is.
+  package init(
+    _ connection: BusConnection, of sender: String, _ path: String, _ interface: String,
+    about first: String? = nil, _ action: @escaping (_ name: String, _ arguments: [Variant]) -> Void
+  ) {
+    self.connection = connection
+    id = g_dbus_connection_signal_subscribe(
+      connection.pointer, sender, interface, nil, path, first, GDBusSignalFlags(rawValue: 0),
+      { _, _, _, _, name, arguments, data in
+        guard let name, let arguments, let data else { return }
+        Unmanaged<Receiver>.fromOpaque(data).takeUnretainedValue()
+          .action(String(cString: name), Variant(taking: g_variant_ref(arguments)).children)
+      }, Unmanaged.passRetained(Receiver(action)).toOpaque(),
+      { data in data.map { Unmanaged<Receiver>.fromOpaque($0).release() } })
+  }
+
+  /// Calls `action` when a connection to the bus has ended: a unique name never gets another owner.
+  package convenience init(
+    _ connection: BusConnection, endOf owner: String, _ action: @escaping () -> Void
+  ) {
+    self.init(connection, of: BusConnection.bus, BusConnection.busPath, BusConnection.bus, about: owner) {
+      name, _ in
+      if name == "NameOwnerChanged" { action() }
+    }
+  }
+
+  deinit { g_dbus_connection_signal_unsubscribe(connection.pointer, id) }
 }

@@ -2,7 +2,7 @@ import CGLib
 
 /// Owns one reference of a `GVariant`.
 ///
-/// Who passes `pointer` to C keeps this object alive meanwhile: a temporary is released too early.
+/// Keep this object alive while C uses `pointer`: a temporary is released too early.
 ///
 /// `@unchecked Sendable`: a GVariant is immutable and its reference count atomic.
 package final class Variant: @unchecked Sendable {
@@ -29,7 +29,7 @@ extension Variant {
     Variant(taking: g_variant_new_uint32(value))
   }
 
-  /// The number of a descriptor in the list that goes along with a message.
+  /// The index of a descriptor in the list that is sent with a message.
   package static func handle(_ index: Int32) -> Variant {
     Variant(taking: g_variant_new_handle(index))
   }
@@ -99,7 +99,7 @@ extension Variant {
 
   package var uint64: UInt64? { type == "t" ? UInt64(g_variant_get_uint64(pointer)) : nil }
 
-  /// What is inside a value of type `v`.
+  /// The value inside a value of type `v`.
   package var unwrapped: Variant? {
     type == "v" ? Variant(taking: g_variant_get_variant(pointer)) : nil
   }

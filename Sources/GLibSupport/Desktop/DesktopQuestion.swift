@@ -1,4 +1,4 @@
-/// A question to the person at the desktop, by a notification with two buttons (Desktop Notifications Specification).
+/// A question to the user, as a notification with two buttons (Desktop Notifications Specification).
 package struct DesktopQuestion: Sendable {
   private static let name = "org.freedesktop.Notifications"
   private static let path = "/org/freedesktop/Notifications"
@@ -15,7 +15,7 @@ package struct DesktopQuestion: Sendable {
     self.no = no
   }
 
-  /// Whether there is a desktop whose notifications have buttons. Blocks.
+  /// Whether a desktop shows notifications with buttons. Blocks.
   package static func isAvailable(_ cancellable: Cancellable) -> Bool {
     do throws(GLibError) {
       let bus = try BusConnection(address: nil, cancellable)
@@ -26,10 +26,10 @@ package struct DesktopQuestion: Sendable {
     }
   }
 
-  /// Asks, and waits for the answer until the deadline. Blocks.
+  /// Asks and waits for the answer until the deadline. Blocks.
   ///
-  /// - Returns: The answer; `nil` where nobody gave one.
-  /// - Throws: `GLibError` where nobody can be asked.
+  /// - Returns: The answer; `nil` if the user gave none.
+  /// - Throws: `GLibError` if the notification cannot be shown.
   package func answer(_ cancellable: Cancellable) throws(GLibError) -> Bool? {
     let bus = try BusConnection(address: nil, cancellable)
     var answers: [UInt32: Bool?] = [:]
@@ -39,7 +39,7 @@ package struct DesktopQuestion: Sendable {
         switch name {
         case "ActionInvoked" where arguments[1].string == "yes": answers[id] = .some(true)
         case "ActionInvoked" where arguments[1].string == "no": answers[id] = .some(false)
-        // 2: the person closed it.
+        // 2: the user closed it.
         case "NotificationClosed": answers[id] = .some(arguments[1].uint32 == 2 ? false : nil)
         default: break
         }
@@ -62,7 +62,7 @@ package struct DesktopQuestion: Sendable {
     return nil
   }
 
-  /// Some desktops take a text for markup.
+  /// Some desktops read the text as markup.
   private static func escaped(_ text: String) -> String {
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
   }

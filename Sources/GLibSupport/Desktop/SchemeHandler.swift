@@ -1,11 +1,11 @@
 import CGLib
 import Glibc
 
-/// The program that the desktop starts with the addresses of a scheme.
+/// The program that is registered for a URI scheme on the desktop.
 package struct SchemeHandler: Equatable, Sendable {
-  /// The name of its desktop file, such as `org.example.mail.desktop`.
+  /// The name of its desktop file, for example `org.example.mail.desktop`.
   package let id: String
-  /// What its desktop file has it started with, without the field codes, and without Flatpak's marks around files.
+  /// The command in its desktop file, without field codes and without Flatpak's marks around files.
   package let command: [String]
 
   package init(id: String, command: [String]) {
@@ -13,10 +13,10 @@ package struct SchemeHandler: Equatable, Sendable {
     self.command = command
   }
 
-  /// Asks GIO, which reads the lists of "Association between MIME types and applications". Blocks for as long as the
-  /// files of the desktop take to be read.
+  /// Finds the handler with GIO, which reads the lists of "Association between MIME types and applications". Blocks
+  /// while it reads the desktop's files.
   ///
-  /// - Returns: `nil` where no program that is there claims the scheme.
+  /// - Returns: `nil` if no installed program handles the scheme.
   package init?(of scheme: String) {
     GIOTypes.register()
     guard let application = g_app_info_get_default_for_uri_scheme(scheme) else { return nil }
@@ -36,15 +36,15 @@ package struct SchemeHandler: Equatable, Sendable {
   }
 }
 
-/// A command from its program on: without `env`, and the variables that it sets.
+/// The command without a leading `env` and the variables that it sets.
 package func withoutEnv(_ command: [String]) -> ArraySlice<String> {
   guard command.first?.split(separator: "/").last == "env" else { return command[...] }
   return command.dropFirst().drop { $0.contains("=") }
 }
 
-/// Takes the value of an `Exec` key apart (Desktop Entry Specification, "The Exec key").
+/// Splits the value of an `Exec` key (Desktop Entry Specification, "The Exec key").
 ///
-/// - Returns: The words without the field codes; `nil` for what is none.
+/// - Returns: The words without field codes; `nil` if the value is invalid.
 package func words(ofExec value: String) -> [String]? {
   var words: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
   guard g_shell_parse_argv(value, nil, &words, nil) != 0 else { return nil }
@@ -56,4 +56,13 @@ private func resolved(_ path: String) -> String {
   guard let real = realpath(path, nil) else { return path }
   defer { free(real) }
   return String(cString: real)
+}
+
+/// The user's desktop settings (XDG Base Directory Specification). GLib reads the environment once per process.
+package enum DesktopDirectories {
+  /// `$XDG_DATA_HOME/applications`, with the user's own desktop files.
+  package static var applications: String { String(cString: g_get_user_data_dir()) + "/applications" }
+
+  /// `$XDG_CONFIG_HOME`.
+  package static var configuration: String { String(cString: g_get_user_config_dir()) }
 }

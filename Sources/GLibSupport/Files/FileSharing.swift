@@ -1,20 +1,20 @@
 import CGLib
 import Glibc
 
-/// What the processes that use a file have in common, by the file system that it is on.
+/// Which processes may use a file, by the type of its file system.
 package enum FileSharing: Equatable, Sendable {
-  /// All of them run on this machine: mapped memory and `flock(2)` reach each.
+  /// Only processes of this machine: all of them see mapped memory and `flock(2)`.
   case machine
-  /// Some may run on others, by way of the named file system: no memory reaches them, while `flock(2)` does, as
-  /// Linux passes it on to the server (NFS since 2.6.12, SMB since 5.5).
+  /// Also processes of other machines, by the named file system: they do not see mapped memory, but they see
+  /// `flock(2)`, which Linux passes on to the server (NFS since 2.6.12, SMB since 5.5).
   case network(String)
-  /// Some may run on others, and no lock is sure to reach them.
+  /// Also processes of other machines, which may not see any lock.
   case networkWithoutLocks(String)
 
-  /// What a file system that does not say its type counts as.
-  private static let unknown = networkWithoutLocks("a file system that cannot be asked for its type")
+  /// For a file system whose type cannot be read.
+  private static let unknown = networkWithoutLocks("a file system of unknown type")
 
-  /// The name of the file system, if it is one of a network.
+  /// The name of a network file system; `nil` for a local one.
   package var fileSystem: String? {
     switch self {
     case .machine: nil
@@ -22,7 +22,7 @@ package enum FileSharing: Equatable, Sendable {
     }
   }
 
-  /// A file, or the directory that it is to be made in: the first above `path` that there is.
+  /// The sharing of a file or, if it does not exist, of the nearest directory above it.
   package init(of path: String) {
     var path = path
     var status = statfs()
@@ -39,7 +39,7 @@ package enum FileSharing: Equatable, Sendable {
     self.init(type: UInt32(truncatingIfNeeded: status.f_type)) { MountEntry(of: device) }
   }
 
-  /// An open file.
+  /// The sharing of an open file.
   init(of descriptor: Int32) {
     var (status, file) = (statfs(), stat())
     guard fstatfs(descriptor, &status) == 0 else {
@@ -51,8 +51,8 @@ package enum FileSharing: Equatable, Sendable {
   }
 
   /// - Parameters:
-  ///   - type: What `statfs(2)` says, with the numbers of its manual page.
-  ///   - mount: How it was mounted, asked for where the type does not tell all.
+  ///   - type: The type as `statfs(2)` reports it; its manual page has the numbers.
+  ///   - mount: Reads how it was mounted; called only where the type does not decide.
   init(type: UInt32, mount: () -> MountEntry?) {
     switch type {
     case 0x6969: self.init("NFS", unless: ["nolock", "local_lock=all", "local_lock=flock"], mount)
@@ -81,15 +81,15 @@ package enum FileSharing: Equatable, Sendable {
     self = options.isDisjoint(with: mount()?.options ?? []) ? .network(name) : .networkWithoutLocks(name)
   }
 
-  /// FUSE says nothing of what is behind it, its type does. One that is not known may be anybody's folder in a network: to
-  /// refuse costs whoever has it another directory, not to refuse may cost them a sign-in.
+  /// A FUSE file system is judged by its subtype. An unknown one may be on a network: refusing it costs the user another
+  /// directory, accepting it may cost a sign-in.
   private init(fuse type: String) {
     switch type {
     // On a disk of this machine.
     case "fuseblk", "fuse.ntfs-3g", "fuse.exfat": self = .machine
     // Their locks reach all of their clients.
     case "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.juicefs": self = .network(type)
-    // They lie over a directory that they do not name. Locks reach those who use it on this machine.
+    // Layers over a directory that they do not name. Processes of this machine see the locks.
     case "fuse.gocryptfs", "fuse.encfs", "fuse.cryfs", "fuse.securefs", "fuse.fuse-overlayfs",
       "fuse.mergerfs",
       "fuse.unionfs":
@@ -110,7 +110,7 @@ struct MountEntry: Equatable {
     self.options = options
   }
 
-  /// The last mount of a device; `nil` where there is none, or nobody says.
+  /// The last mount of a device; `nil` if there is none or it cannot be read.
   init?(of device: dev_t) {
     let descriptor = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -125,7 +125,7 @@ struct MountEntry: Equatable {
     let lines = text.split(separator: "\n").filter { line in
       line.split(separator: " ", maxSplits: 3).dropFirst(2).first.map(String.init) == device
     }
-    // What the file system says of itself comes after a dash, behind fields of which there may be any number.
+    // The type and its options follow a dash, after any number of optional fields.
     guard let fields = lines.last?.split(separator: " "), let dash = fields.firstIndex(of: "-"),
       fields.indices.contains(dash + 3)
     else { return nil }

@@ -1,15 +1,15 @@
 import Glibc
 import Synchronization
 
-/// A lock that one process holds across other work, by a file that several processes of one user share.
+/// A lock that a process holds during other work, on a file that the processes of one user share.
 ///
-/// The lock is `flock(2)`: the kernel drops it when its holder dies. Unlike ``SharedLockFile`` it excludes
-/// other threads too, and may be released on another thread than it was taken on.
+/// The lock is `flock(2)`: the kernel releases it when its holder dies. Unlike ``SharedLockFile`` it excludes other
+/// threads too, and may be released on another thread.
 package final class HeldLockFile: Sendable {
   private let path: String
   private let descriptor: Mutex<Int32?>
 
-  /// Waits for the lock, and makes the file and its directory where they do not exist.
+  /// Waits for the lock; makes the file and its directory if they do not exist.
   package init(directory: String, name: String) throws(PrivateFileError) {
     path = directory + "/" + name
     while true {
@@ -21,7 +21,7 @@ package final class HeldLockFile: Sendable {
         close(opened.descriptor)
         throw error
       }
-      // Somebody may have deleted the file, and others may be holding a new one.
+      // The file may have been deleted, and another process may hold a new one.
       if isFile(path, openAs: opened.descriptor) {
         descriptor = Mutex(opened.descriptor)
         return
@@ -32,13 +32,13 @@ package final class HeldLockFile: Sendable {
 
   deinit { release() }
 
-  /// Removes the file of a lock that is not needed again, and releases the lock. A process that waits for it makes a new file.
+  /// Deletes the file and releases the lock. A process that waits for the lock makes a new file.
   package func remove() {
     if descriptor.withLock({ $0 != nil }) { unlink(path) }
     release()
   }
 
-  /// Lets go of the lock; does nothing the second time.
+  /// Releases the lock; does nothing the second time.
   package func release() {
     descriptor.withLock { descriptor in
       if let descriptor {

@@ -2,15 +2,15 @@ import CGLib
 import Glibc
 import Synchronization
 
-/// A lock file that was opened, checked, repaired where that was needed, and mapped where that is of use.
+/// A lock file that was opened, checked, repaired if necessary, and mapped if only this machine uses it.
 struct OpenedLockFile {
   static let size = 4096
   private static let magic = Array("LLAVERO1".utf8)
 
   let descriptor: Int32
   let sharing: FileSharing
-  /// `nil` where other machines may write, which would not see it, nor it them; and where the file is not whole while
-  /// another process holds its lock.
+  /// `nil` if other machines may write, whose changes memory does not show, and if the file is incomplete while another
+  /// process holds its lock.
   let mapping: UnsafeMutableRawPointer?
 
   init(directory: String, name: String) throws(PrivateFileError) {
@@ -32,7 +32,7 @@ struct OpenedLockFile {
     }
   }
 
-  /// The place of the counter in a mapped page.
+  /// The counter in a mapped page.
   static func counter(in mapping: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt64>> {
     // An Atomic<UInt64> is laid out as the UInt64 it holds, and zero bytes are a valid one.
     (mapping + magic.count).assumingMemoryBound(to: Atomic<UInt64>.self)
@@ -44,13 +44,13 @@ struct OpenedLockFile {
     }
   }
 
-  /// Maps the file's page, after writing it anew where it is not whole. Never waits for the lock.
+  /// Maps the file's page and rewrites it first if it is incomplete. Never waits for the lock.
   ///
   /// - Parameters:
   ///   - descriptor: The open file.
   ///   - path: Its path, for errors.
   ///   - isLocked: Whether the caller holds the lock.
-  /// - Returns: `nil` where the file is not whole while another process holds the lock.
+  /// - Returns: `nil` if the file is incomplete while another process holds the lock.
   /// - Throws: ``PrivateFileError``
   static func mapping(
     of descriptor: Int32, path: String, isLocked: Bool = false
@@ -65,8 +65,8 @@ struct OpenedLockFile {
     return try repairAndMap(descriptor, path: path)
   }
 
-  /// Maps the page of a file that is whole, `nil` for another. Takes no lock: whoever only reads the counter
-  /// must not wait for a writer.
+  /// Maps the page of a complete file; `nil` for any other. Takes no lock: a reader of the counter must not wait for a
+  /// writer.
   private static func mapWhole(
     _ descriptor: Int32, path: String
   ) throws(PrivateFileError) -> UnsafeMutableRawPointer? {
@@ -79,7 +79,7 @@ struct OpenedLockFile {
     return nil
   }
 
-  /// Maps the file's page, and writes it anew where it is not whole. To be called by the lock's holder.
+  /// Maps the file's page and rewrites it if it is incomplete. The caller holds the lock.
   private static func repairAndMap(
     _ descriptor: Int32, path: String
   ) throws(PrivateFileError) -> UnsafeMutableRawPointer {
@@ -93,11 +93,11 @@ struct OpenedLockFile {
     }
     let page = try map(descriptor, path: path)
     if status.st_size != size || !isMarked(page) {
-      // A random start: who remembers a number of a file that was deleted must not meet it again by chance.
+      // A random start: a reader that remembers a number of a deleted file must not see it again by chance.
       let start = UInt64.random(in: 0...UInt64.max >> 8) * 2
       counter(in: page).pointee.store(start, ordering: .sequentiallyConsistent)
       atomicMemoryFence(ordering: .sequentiallyConsistent)
-      // Last: from now on others take the page as it is.
+      // Last: from now on other processes trust the page.
       page.copyMemory(from: magic, byteCount: magic.count)
     }
     return page

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A directory that belongs to this user alone, and the files in it, which are replaced as a whole.
+/// A directory that only this user may use, with files that are replaced as a whole.
 package final class PrivateDirectory: Sendable {
   package let path: String
   private let descriptor: Int32
@@ -14,8 +14,8 @@ package final class PrivateDirectory: Sendable {
 
   /// Opens a directory.
   ///
-  /// - Returns: `nil` where there is none.
-  /// - Throws: ``PrivateFileError``, `notPrivate` when others may use it, or it is a symbolic link.
+  /// - Returns: `nil` if it does not exist.
+  /// - Throws: ``PrivateFileError``, `notPrivate` if other users may use it or it is a symbolic link.
   package static func existing(at path: String) throws(PrivateFileError) -> PrivateDirectory? {
     let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     if descriptor < 0 {
@@ -27,11 +27,10 @@ package final class PrivateDirectory: Sendable {
     return directory
   }
 
-  /// Opens a directory, after making it and those above it where they do not exist, for this user alone.
-  ///
-  /// - Throws: ``PrivateFileError``
+  /// Opens a directory and makes it, and those above it, if they do not exist, for this user alone.
   package static func made(at path: String) throws(PrivateFileError) -> PrivateDirectory {
     if let directory = try existing(at: path) { return directory }
+    // Not g_mkdir_with_parents, which does not say which one could not be made.
     var parent = ""
     for name in path.split(separator: "/") {
       parent += "/" + name
@@ -47,12 +46,12 @@ package final class PrivateDirectory: Sendable {
     return directory
   }
 
-  /// The names in the directory, in no order.
+  /// The names in the directory, in no particular order.
   package func names() throws(PrivateFileError) -> [String] {
     try Self.names(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), path)
   }
 
-  /// The names in a directory, whose descriptor this takes over.
+  /// The names in a directory; closes its descriptor.
   static func names(_ list: Int32, _ path: String) throws(PrivateFileError) -> [String] {
     guard list >= 0 else { throw .system(call: "opendir", path: path, code: errno) }
     guard let stream = fdopendir(list) else {
@@ -77,10 +76,10 @@ package final class PrivateDirectory: Sendable {
 
   /// Reads a file.
   ///
-  /// - Returns: `nil` where there is none.
-  /// - Throws: ``PrivateFileError``: `notRegular`, `system` with `EFBIG` when it has more than `limit` bytes.
+  /// - Returns: `nil` if it does not exist.
+  /// - Throws: ``PrivateFileError``: `notRegular`, `system` with `EFBIG` for more than `limit` bytes.
   package func read(_ name: String, limit: Int) throws(PrivateFileError) -> [UInt8]? {
-    // Without O_NONBLOCK a named pipe would be waited for.
+    // Without O_NONBLOCK, opening a named pipe would block.
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     if file < 0 {
       if errno == ENOENT { return nil }
@@ -91,17 +90,16 @@ package final class PrivateDirectory: Sendable {
     return try readRegularFile(file, path: "\(path)/\(name)", limit: limit) { _ in true }
   }
 
-  /// When a file was written last, in seconds since 1970; `nil` where there is none.
+  /// When a file was last written, in seconds since 1970; `nil` if it does not exist.
   package func modification(of name: String) -> Double? {
     var status = stat()
     guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
     return Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
   }
 
-  /// Opens a file of this user alone to read and write it, and makes it where it does not exist.
+  /// Opens a file that only this user may use for reading and writing; makes it if it does not exist.
   ///
-  /// - Returns: The descriptor, which is the caller's.
-  /// - Throws: ``PrivateFileError``
+  /// - Returns: The descriptor, which the caller closes.
   func open(_ name: String) throws(PrivateFileError) -> Int32 {
     let file = openat(descriptor, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     if file < 0 { throw errno == ELOOP ? .notPrivate(path: "\(path)/\(name)") : failure("open", name) }
@@ -114,18 +112,18 @@ package final class PrivateDirectory: Sendable {
     return file
   }
 
-  /// The address of a file in the directory, which fits a socket's address (108 bytes) whatever the directory's path is.
-  /// It holds for as long as this object lives.
+  /// A path of a file in the directory that is short enough for a socket (108 bytes). It is valid as long as this object
+  /// lives.
   package func address(of name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
 
-  /// Makes a new file in place of one of this name, and waits until its contents are on the disk. When that
-  /// fails there is no file of this name.
+  /// Makes a new file in place of the old one and waits until its contents are on the disk. On failure no file of this
+  /// name is left.
   package func write(_ bytes: [UInt8], to name: String) throws(PrivateFileError) {
     try remove(name)
     guard writeNewFile(bytes.span, to: name, in: descriptor) else { throw failure("write", name) }
   }
 
-  /// Gives a file another name, in place of the file that has it, in one step.
+  /// Renames a file atomically, in place of the file that has the new name.
   package func rename(_ name: String, to newName: String) throws(PrivateFileError) {
     if renameat(descriptor, name, descriptor, newName) == 0 { return }
     guard errno == EISDIR else { throw failure("rename", name) }
@@ -133,8 +131,7 @@ package final class PrivateDirectory: Sendable {
     if renameat(descriptor, name, descriptor, newName) != 0 { throw failure("rename", name) }
   }
 
-  /// Removes a file; does nothing where there is none. A directory in its place is removed if it is empty, and gets
-  /// another name otherwise.
+  /// Removes a file if it exists. A directory in its place is removed if it is empty, and renamed otherwise.
   package func remove(_ name: String) throws(PrivateFileError) {
     if unlinkat(descriptor, name, 0) == 0 || errno == ENOENT { return }
     if errno == EISDIR {
@@ -147,7 +144,7 @@ package final class PrivateDirectory: Sendable {
     throw failure("unlink", name)
   }
 
-  /// Waits until all names given and taken are on the disk.
+  /// Waits until all renames and removals are on the disk.
   package func sync() throws(PrivateFileError) {
     if fsync(descriptor) != 0 { throw .system(call: "fsync", path: path, code: errno) }
   }
@@ -162,5 +159,26 @@ private func checkPrivate(_ descriptor: Int32, kind: mode_t, path: String) throw
   if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
   guard status.st_mode & S_IFMT == kind, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
     throw .notPrivate(path: path)
+  }
+}
+
+/// Why a file or directory cannot be used.
+package enum PrivateFileError: Error, Equatable, Sendable {
+  /// It belongs to another user, is open to others, or has the wrong type.
+  case notPrivate(path: String)
+  /// It is not a regular file, but a link, a pipe, a device or a directory.
+  case notRegular(path: String)
+  /// A system call failed with this `errno`; a full disk is `ENOSPC`.
+  case system(call: String, path: String, code: Int32)
+}
+
+extension PrivateFileError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .notPrivate(let path):
+      "\(path) must belong to this user, be closed to all others and have the right file type."
+    case .notRegular(let path): "\(path) is not a regular file."
+    case .system(let call, let path, let code): "\(path): \(call): \(systemReason(code))."
+    }
   }
 }

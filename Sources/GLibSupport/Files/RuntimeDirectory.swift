@@ -1,13 +1,13 @@
 import Glibc
 
-/// The directory for files that live as long as the login session and belong to one user.
+/// The directory for files of one user and one login session.
 package struct RuntimeDirectory: Equatable, Sendable {
   package let path: String
-  /// False in a Flatpak or Snap sandbox, where other applications do not see the same directory.
+  /// False in a Flatpak or Snap sandbox, whose directory other applications do not see.
   package let isShared: Bool
 
-  /// `$XDG_RUNTIME_DIR/llavero` where that variable is set (XDG Base Directory Specification), else
-  /// `/run/user/<uid>/llavero` where the system made that directory, else `/tmp/llavero-<uid>`.
+  /// `$XDG_RUNTIME_DIR/llavero` if that variable is set (XDG Base Directory Specification), else
+  /// `/run/user/<uid>/llavero` if the system made that directory, else `/tmp/llavero-<uid>`.
   package init(environment: [String: String]) {
     let user = geteuid()
     if let directory = environment["XDG_RUNTIME_DIR"], directory.hasPrefix("/") {
@@ -20,10 +20,10 @@ package struct RuntimeDirectory: Equatable, Sendable {
     isShared = environment["SNAP"] == nil && access("/.flatpak-info", F_OK) != 0
   }
 
-  /// Opens a directory in this one, after making both where they do not exist. Who owned this one could put another in the
-  /// place of what is in it.
+  /// Opens a directory in this one; makes both if they do not exist. Both are checked: the owner of this one could
+  /// replace what is in it.
   ///
-  /// - Throws: ``PrivateFileError``, `notPrivate` when others may use either.
+  /// - Throws: ``PrivateFileError``, `notPrivate` if other users may use either.
   package func directory(_ name: String) throws(PrivateFileError) -> PrivateDirectory {
     _ = try PrivateDirectory.made(at: path)
     return try PrivateDirectory.made(at: path + "/" + name)

@@ -2,11 +2,11 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A small file that several processes of one user share: a lock, and a counter mapped into memory.
+/// A small file that the processes of one user share: a lock, and a counter mapped into memory.
 ///
-/// The lock is `flock(2)`: the kernel drops it when its holder dies. The file's first page holds 8 bytes
+/// The lock is `flock(2)`: the kernel releases it when its holder dies. The file's first page holds 8 bytes
 /// "LLAVERO1" and then the counter, 64 bits in the machine's byte order. On a network file system there is no counter:
-/// nobody can tell what other machines do.
+/// it would not show what other machines write.
 ///
 /// `@unchecked Sendable`: `descriptor` and `mappings` are touched only between `threads.wait()` and
 /// `threads.signal()`; everything else is immutable or atomic.
@@ -15,16 +15,16 @@ package final class SharedLockFile: @unchecked Sendable {
   private let name: String
   private let path: String
   private var descriptor: Int32 = -1
-  /// Of the file that is open; a later one is on the same file system.
+  /// That of the first file; a later one is on the same file system.
   package let sharing: FileSharing
   private var mappings: [UnsafeMutableRawPointer] = []
-  /// Keeps threads of this process apart; between them `flock` on one description does not exclude.
+  /// Excludes threads of this process, which `flock` on one open file does not.
   private let threads = DispatchSemaphore(value: 1)
   private let currentMapping: Atomic<UnsafeMutableRawPointer?>
   private let currentDescriptor: Atomic<Int32>
   private let lastCheck = Atomic<Int>(0)
 
-  /// Opens the file, and makes it and its directory where they do not exist.
+  /// Opens the file; makes it and its directory if they do not exist.
   package init(directory: String, name: String) throws(PrivateFileError) {
     self.directory = directory
     self.name = name
@@ -42,13 +42,13 @@ package final class SharedLockFile: @unchecked Sendable {
     close(descriptor)
   }
 
-  /// The counter: even when the last write was completed, odd while one is under way or after a writer died.
+  /// The counter: even when the last write was completed, odd during a write or after a writer died.
   ///
-  /// Costs nanoseconds, and waits for nobody. A second at most after somebody deleted the file, this is an odd number
-  /// until the lock is taken again, which makes a new file; so it is while another process holds the lock of a file that
-  /// is not whole. On a network file system it always is.
+  /// Takes nanoseconds and never waits. It is also odd from one second, at most, after the file was deleted until the
+  /// lock is taken again, which makes a new file; while another process holds the lock of an incomplete file; and always
+  /// on a network file system.
   package var generation: UInt64 {
-    guard isStillThere(), let counter else { return .max }
+    guard isStillNamed(), let counter else { return .max }
     return counter.pointee.load(ordering: .sequentiallyConsistent)
   }
 
@@ -67,19 +67,19 @@ package final class SharedLockFile: @unchecked Sendable {
     return try body()
   }
 
-  /// Makes the counter odd: from now on nobody trusts what they remember. To be called by the lock's holder.
+  /// Makes the counter odd: from now on no reader trusts its memory. The caller holds the lock.
   package func beginWrite() {
     guard let counter else { return }
     let generation = counter.pointee.load(ordering: .sequentiallyConsistent)
-    // Odd already means that a writer died in the middle; it is raised all the same, so that a reader that
-    // compares two readings sees the difference.
+    // It is odd already if a writer died. It is raised all the same, so that a reader that compares two values sees
+    // the change.
     let next = generation % 2 == 0 ? generation + 1 : generation + 2
     counter.pointee.store(next, ordering: .sequentiallyConsistent)
   }
 
-  /// Makes the counter even again. To be called by the lock's holder.
+  /// Makes the counter even again. The caller holds the lock.
   ///
-  /// - Returns: What it is now.
+  /// - Returns: The new value.
   @discardableResult
   package func endWrite() -> UInt64 {
     guard let counter else { return .max }
@@ -101,7 +101,7 @@ package final class SharedLockFile: @unchecked Sendable {
         if isFile(path, openAs: descriptor) { return try map(isLocked: true) }
         opened = try OpenedLockFile(directory: directory, name: name)
       } catch {
-        // The file that nothing names is another writer's, perhaps, who opened it before.
+        // Another writer may still have the deleted file open.
         flock(descriptor, LOCK_UN)
         throw error
       }
@@ -116,7 +116,7 @@ package final class SharedLockFile: @unchecked Sendable {
     }
   }
 
-  /// Maps a page that could not be mapped when the file was opened. To be called between `threads.wait()` and
+  /// Maps a page that could not be mapped when the file was opened. Call it between `threads.wait()` and
   /// `threads.signal()`.
   private func map(isLocked: Bool) throws(PrivateFileError) {
     guard sharing == .machine, counter == nil,
@@ -126,8 +126,8 @@ package final class SharedLockFile: @unchecked Sendable {
     currentMapping.store(mapping, ordering: .releasing)
   }
 
-  /// Looks, at most once in a second, whether the path still names the mapped file, and maps one that was not yet.
-  private func isStillThere() -> Bool {
+  /// Checks, at most once a second, whether the path still names this file, and maps it if it is not mapped yet.
+  private func isStillNamed() -> Bool {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now)
     guard lastCheck.load(ordering: .relaxed) != now.tv_sec else { return true }

@@ -1,12 +1,12 @@
 import CGLib
 
-/// Types of GIO that several threads would otherwise register at once, which can block them for ever.
+/// Registers types of GIO that several threads would otherwise register at once, which can block them for ever.
 ///
 /// A thread that initializes a class holds GObject's one lock for that, and waits for the types of the class's
 /// properties; a thread that registers such a type just then waits for the lock in order to add an interface to
-/// it. A new `SoupSession` and a new D-Bus connection met like that in one of a hundred starts of a program
-/// (GLib 2.74). GDBus registers some types ahead for the same reason. So whatever may be the first to use GIO (a bus
-/// connection, a main loop's thread, a listener, a CA bundle) calls ``register()`` before.
+/// it. A new `SoupSession` and a new D-Bus connection blocked each other like that in one of a hundred starts of a
+/// program (GLib 2.74). GDBus registers some types ahead for the same reason. So whatever may be the first to use GIO (a
+/// bus connection, a main loop's thread, a listener, a CA bundle) calls ``register()`` before.
 package enum GIOTypes {
   package static func register() { registered }
 

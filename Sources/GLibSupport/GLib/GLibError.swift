@@ -1,13 +1,14 @@
 package import CGLib
+import Glibc
 
-/// What GLib reported through a `GError`.
+/// An error that GLib reported as a `GError`.
 package struct GLibError: Error, Equatable, Sendable {
   /// The name of the error domain's quark, for example `g-io-error-quark`.
   package let domain: String
   package let code: Int32
   /// The text, without the D-Bus error name that GDBus puts in front of it.
   package let message: String
-  /// The error name a D-Bus peer answered with, if the error came from one.
+  /// The D-Bus error name, if a peer on the bus returned the error.
   package let dbusName: String?
 
   /// Takes ownership of `error` and frees it.
@@ -22,10 +23,10 @@ package struct GLibError: Error, Equatable, Sendable {
     g_error_free(error)
   }
 
-  /// A call failed and did not say why.
+  /// A call failed without giving a reason.
   package static let unexplained = GLibError(domain: "", code: 0, message: "unknown error", dbusName: nil)
 
-  /// GLib is not asked, because it would end the process; see ``canOpen(_:)``.
+  /// GLib was not called, because it would end the process; see ``canOpen(_:)``.
   package static let outOfDescriptors = GLibError(
     domain: "g-io-error-quark", code: Int32(bitPattern: G_IO_ERROR_TOO_MANY_OPEN_FILES.rawValue),
     message: "Too many open files", dbusName: nil)
@@ -46,7 +47,7 @@ extension GLibError: CustomStringConvertible {
   package var description: String { message }
 }
 
-/// Calls `body` with a place for a `GError` and throws what it left there.
+/// Calls `body` with a place for a `GError` and throws the error that it stores there.
 package func withGError<T>(
   _ body: (UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> T
 ) throws(GLibError) -> T {
@@ -54,4 +55,17 @@ package func withGError<T>(
   let result = body(&error)
   if let error { throw GLibError(taking: error) }
   return result
+}
+
+/// Suppresses a warning of libsecret 0.21.8, which releases a session that it does not have when the provider ends while
+/// one is opened. All other messages are logged as before.
+package func dropLibsecretWarning() {
+  let critical = GLogLevelFlags(rawValue: 1 << 3)
+  _ = unsafe g_log_set_handler(
+    "GLib-GObject", critical,
+    { domain, level, message, _ in
+      let known = "g_object_unref: assertion 'G_IS_OBJECT"
+      guard let message, unsafe strstr(message, known) == nil else { return }
+      unsafe g_log_default_handler(domain, level, message, nil)
+    }, nil)
 }

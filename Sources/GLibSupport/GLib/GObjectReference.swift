@@ -1,16 +1,53 @@
-import CGLib
+package import CGLib
 
 /// Owns one reference of a GObject.
 ///
-/// `@unchecked Sendable`: reference counting of a GObject is atomic, and the pointer never changes. Whether
-/// the object's own functions may be called from several threads is the caller's to know.
+/// `@unchecked Sendable`: reference counting of a GObject is atomic, and the pointer never changes. The caller must know
+/// whether the object's own functions may be called from several threads.
 package final class GObjectReference<Object>: @unchecked Sendable {
   package let pointer: UnsafeMutablePointer<Object>
 
-  /// Takes over the reference the caller holds.
+  /// Takes over the caller's reference.
   package init(taking pointer: UnsafeMutablePointer<Object>) {
     self.pointer = pointer
   }
 
   deinit { g_object_unref(pointer) }
+}
+
+/// Makes an object with these properties and frees their values.
+package func newObject(_ type: GType, _ properties: [(name: String, value: GValue)] = []) -> gpointer? {
+  var names = properties.map { g_intern_string($0.name) }
+  var values = properties.map(\.value)
+  defer { for index in values.indices { g_value_unset(&values[index]) } }
+  return g_object_new_with_properties(type, guint(values.count), &names, values).map { gpointer($0) }
+}
+
+extension GValue {
+  package static func object(_ object: gpointer, type: GType) -> GValue {
+    make(type) { g_value_set_object($0, object) }
+  }
+
+  package static func string(_ string: String) -> GValue {
+    make(g_type_from_name("gchararray")) { g_value_set_string($0, string) }
+  }
+
+  package static func flags(_ flags: UInt32, type: GType) -> GValue {
+    make(type) { g_value_set_flags($0, flags) }
+  }
+
+  package static func int(_ number: Int32) -> GValue {
+    make(g_type_from_name("gint")) { g_value_set_int($0, number) }
+  }
+
+  package static func boolean(_ truth: Bool) -> GValue {
+    make(g_type_from_name("gboolean")) { g_value_set_boolean($0, truth ? 1 : 0) }
+  }
+
+  private static func make(_ type: GType, _ set: (UnsafeMutablePointer<GValue>) -> Void) -> GValue {
+    var value = GValue()
+    g_value_init(&value, type)
+    set(&value)
+    return value
+  }
 }

@@ -1,15 +1,15 @@
 import CGLib
 import Glibc
 
-/// A program that was started without a shell, in a session of its own: a terminal's Ctrl-C does not end it.
+/// A program started without a shell, in a session of its own: Ctrl-C in the terminal does not end it.
 package struct ChildProcess: Sendable {
   private let id: pid_t
 
   /// Starts a program, which is looked up in this process's PATH unless its name has a slash.
   ///
-  /// It gets the descriptors that are named as its standard streams, and `/dev/null` as the others. With `survivesReader` it finds
-  /// SIGPIPE ignored, so that it lives on when nobody reads that output any more. No other descriptor of this process
-  /// reaches it, whoever opened that and however: GLib closes them between fork and exec.
+  /// It gets the given descriptors as its standard streams, and `/dev/null` for the others. With `survivesReader` it
+  /// ignores SIGPIPE, so that it keeps running after the reader of its output has gone. It inherits no other descriptor:
+  /// GLib closes all of them between fork and exec.
   /// - Throws: ``GLibError`` when it cannot be started.
   package init(
     _ command: [String], environment: [String: String], input: Int32? = nil, output: Int32? = nil,
@@ -32,20 +32,20 @@ package struct ChildProcess: Sendable {
     self.id = id
   }
 
-  /// Waits for its end, once.
+  /// Waits for the program to end. Call it once.
   ///
-  /// - Returns: The exit status, `nil` when a signal ended it.
+  /// - Returns: The exit status; `nil` if a signal ended it.
   package func wait() -> Int32? {
     var status: Int32 = 0
     while waitpid(id, &status, 0) < 0 && errno == EINTR {}
     return status & 0x7f == 0 ? status >> 8 & 0xff : nil
   }
 
-  /// Waits for its end, once, and kills it when the deadline passes before.
+  /// Waits for the program to end and kills it at the deadline. Call it once.
   ///
-  /// - Returns: The exit status, `nil` when a signal ended it.
+  /// - Returns: The exit status; `nil` if a signal ended it.
   package func wait(_ cancellable: Cancellable) -> Int32? {
-    // Not reaped: the id stays its own until wait() takes it.
+    // Not reaped: the process ID is not reused before wait().
     var end = siginfo_t()
     while waitid(P_PID, id_t(id), &end, WEXITED | WNOHANG | WNOWAIT) == 0, end.si_signo == 0 {
       if cancellable.isPastDeadline { kill() }
@@ -57,8 +57,8 @@ package struct ChildProcess: Sendable {
   package func kill() { Glibc.kill(id, SIGKILL) }
 }
 
-/// Runs in the child before the program does. The thread that starts it may have blocked signals, and the program would
-/// inherit that, so that nobody could end it.
+/// Runs in the child before the program. The starting thread may have blocked signals; a program that inherited the mask
+/// could not be ended.
 private let leaveSession: GSpawnChildSetupFunc = { _ in
   setsid()
   var noSignals = sigset_t()
@@ -69,4 +69,49 @@ private let leaveSession: GSpawnChildSetupFunc = { _ in
 private let leaveSessionAndReader: GSpawnChildSetupFunc = { data in
   leaveSession(data)
   signal(SIGPIPE, SIG_IGN)
+}
+
+/// Runs a program to its end and returns its standard output.
+///
+/// Blocks, at most until the deadline, at which the program is killed. A name without a slash is looked up in PATH;
+/// `variables` are added to the environment. `input` is its standard input and `errors` its standard error (default:
+/// discarded).
+/// - Throws: ``GLibError`` when the program cannot be started, fails, or does not end in time.
+package func outputOfCommand(
+  _ command: [String], variables: [String: String] = [:], input: Int32? = nil, errors: Int32? = nil,
+  _ cancellable: Cancellable
+) throws(GLibError) -> String {
+  guard let pipe = openPipe() else { throw .outOfDescriptors }
+  defer { close(pipe.reading) }
+  let started = Result { () throws(GLibError) in
+    try ChildProcess(
+      command, environment: processEnvironment().merging(variables) { $1 }, input: input,
+      output: pipe.writing, errors: errors)
+  }
+  close(pipe.writing)
+  let process = try started.get()
+  var output: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 4096)
+  var isAtEnd = false
+  while !isAtEnd {
+    var event = pollfd(fd: pipe.reading, events: Int16(POLLIN), revents: 0)
+    guard poll(&event, 1, cancellable.remainingMilliseconds) > 0 || errno == EINTR,
+      !cancellable.isPastDeadline
+    else {
+      process.kill()
+      _ = process.wait()
+      throw .unexplained
+    }
+    let count = event.revents == 0 ? -1 : read(pipe.reading, &buffer, buffer.count)
+    output += buffer.prefix(max(count, 0))
+    isAtEnd = count == 0
+  }
+  guard process.wait(cancellable) == 0 else { throw .unexplained }
+  return String(decoding: output, as: UTF8.self)
+}
+
+/// Makes a pipe whose ends no child inherits; `nil` on failure, with `errno` set.
+package func openPipe() -> (reading: Int32, writing: Int32)? {
+  var ends: [Int32] = [-1, -1]
+  return g_unix_open_pipe(&ends, FD_CLOEXEC, nil) != 0 ? (ends[0], ends[1]) : nil
 }

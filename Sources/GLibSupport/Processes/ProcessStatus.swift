@@ -1,15 +1,15 @@
 import Glibc
 
-/// What `/proc` says of a process (proc(5)).
+/// The status of a process in `/proc` (proc(5)).
 package struct ProcessStatus {
-  /// The name of its command, which every process can choose for itself.
+  /// The name of its command, which a process can change itself.
   package let command: String
-  /// Whether it has ended, and only its parent has not heard of it.
+  /// Whether it has ended and was not waited for.
   package let isZombie: Bool
-  /// When it was started, in ticks since the machine was.
+  /// When it was started, in clock ticks since the system started.
   package let start: UInt64
 
-  /// - Returns: `nil` where there is no such process, or it is out of sight.
+  /// - Returns: `nil` if the process does not exist or is not visible.
   package init?(_ process: Int32) {
     guard let bytes = try? readFile("/proc/\(process)/stat", limit: 4096) else { return nil }
     let text = String(decoding: bytes, as: UTF8.self)
@@ -24,7 +24,7 @@ package struct ProcessStatus {
     self.start = start
   }
 
-  /// The processes in PID namespaces below this one's, such as those of containers, that have a number there.
+  /// The processes that have this number in a PID namespace below this one, such as a container's.
   package static func nested(numbered number: Int32) -> [Int32] {
     let list = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard let all = try? PrivateDirectory.names(list, "/proc") else { return [] }
@@ -36,11 +36,11 @@ package struct ProcessStatus {
     }
   }
 
-  /// Whether processes out of sight may use a file: this one is in a PID namespace of its own, such as a container's, and
-  /// the file is on another file system than that has.
+  /// Whether invisible processes may use a file: this process is in a PID namespace of its own, such as a container's, and
+  /// the file is on another file system than the container's root.
   package static func mayBeHidden(usersOf path: String) -> Bool {
     var (namespace, file, root) = (stat(), stat(), stat())
-    // The number of the first one (PROC_PID_INIT_INO of Linux).
+    // The inode of the first namespace (PROC_PID_INIT_INO of Linux).
     guard stat("/proc/self/ns/pid", &namespace) == 0, namespace.st_ino != 0xefff_fffc else { return false }
     return stat(path, &file) == 0 && stat("/", &root) == 0 && file.st_dev != root.st_dev
   }

@@ -1,19 +1,43 @@
 import Glibc
 
-/// Whose the other end of a connection is.
+/// The process and user that connected to a Unix socket, as the kernel recorded them then.
+package struct SocketPeer: Sendable, Hashable {
+  /// 0 if this process cannot see it, for example from inside a container.
+  package let process: Int32
+  package let user: UInt32
+
+  /// - Returns: `nil` for any other socket.
+  package init?(_ socket: Int32) {
+    var domain: Int32 = 0
+    var size = socklen_t(MemoryLayout.size(ofValue: domain))
+    guard getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0, domain == AF_UNIX else {
+      return nil
+    }
+    // `struct ucred`, which Glibc's module does not have.
+    var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
+    size = socklen_t(MemoryLayout.size(ofValue: peer))
+    guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { return nil }
+    process = peer.process
+    user = peer.user
+  }
+
+  package var isOwn: Bool { user == geteuid() }
+}
+
+/// The user at the other end of a connection.
 package enum PeerUser: Sendable, Hashable {
   case user(UInt32)
-  /// No process has it any more, and the kernel does not know whose it was.
+  /// No process has the other end open, and the kernel no longer knows its user.
   case gone
-  /// The kernel does not tell, such as of another network namespace's.
+  /// The kernel does not say, for example about another network namespace.
   case unknown
 }
 
-/// Whose the other end of a connection is: over a Unix socket, or over TCP on this machine (sock_diag(7)).
+/// The user at the other end of a Unix socket or of a TCP connection on this machine (sock_diag(7)).
 package func peerUser(_ socket: Int32) -> PeerUser {
   if let peer = SocketPeer(socket) { return .user(peer.user) }
   let user = internetUser(socket)
-  // Who hides behind an end that he closed has said that he sends no more.
+  // A peer that closed its end sends no more.
   return user == .unknown && !isEstablished(socket) ? .gone : user
 }
 
@@ -25,7 +49,7 @@ private func isEstablished(_ socket: Int32) -> Bool {
 }
 
 private func internetUser(_ socket: Int32) -> PeerUser {
-  // The other end's own addresses are ours the other way round.
+  // The peer's socket has our addresses with source and target exchanged.
   guard let source = InternetEnd(socket, getpeername), let target = InternetEnd(socket, getsockname) else {
     return .unknown
   }
@@ -43,23 +67,23 @@ private func internetUser(_ socket: Int32) -> PeerUser {
   guard diagnosis >= 0 else { return .unknown }
   defer { close(diagnosis) }
   guard send(diagnosis, request, request.count, 0) == request.count else { return .unknown }
-  var answer = [UInt8](repeating: 0, count: 512)
-  // A `struct inet_diag_msg`, whose user and inode stand behind 64 bytes.
-  let count = recv(diagnosis, &answer, answer.count, Int32(MSG_DONTWAIT))
-  guard count >= 88, Array(answer[4..<6]) == bytes(byFamily) else { return .unknown }
-  let (user, inode) = answer.withUnsafeBytes {
+  var reply = [UInt8](repeating: 0, count: 512)
+  // A `struct inet_diag_msg`, with user and inode after 64 bytes.
+  let count = recv(diagnosis, &reply, reply.count, Int32(MSG_DONTWAIT))
+  guard count >= 88, Array(reply[4..<6]) == bytes(byFamily) else { return .unknown }
+  let (user, inode) = reply.withUnsafeBytes {
     (
       $0.loadUnaligned(fromByteOffset: 80, as: UInt32.self),
       $0.loadUnaligned(fromByteOffset: 84, as: UInt32.self)
     )
   }
-  // Without an inode it has no owner, and the user 0 means nothing.
+  // Without an inode the socket has no owner, and the user 0 means nothing.
   return inode == 0 ? .gone : .user(user)
 }
 
 private func bytes(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
 
-/// One end of a connection over TCP, in the order of bytes that the network has.
+/// One end of a TCP connection, in network byte order.
 private struct InternetEnd {
   let family: Int32
   let port: [UInt8]

@@ -1,10 +1,10 @@
 import CGLib
 
-/// A file of groups with keys and values, as the Desktop Entry Specification has them.
+/// A key file: groups of keys and values, in the format of the Desktop Entry Specification.
 package struct KeyFile: Sendable {
   private var groups: [String: [String: String]] = [:]
 
-  /// - Throws: ``GLibError`` for what is in another format.
+  /// - Throws: ``GLibError`` if the contents have another format.
   package init(_ contents: [UInt8]) throws(GLibError) {
     let file = g_key_file_new()
     defer { g_key_file_unref(file) }
@@ -27,7 +27,7 @@ package struct KeyFile: Sendable {
   /// The keys of a group with their values.
   package subscript(group: String) -> [String: String] { groups[group] ?? [:] }
 
-  /// A text as the value of a key ("Possible value types"). A scalar may be a part of a character, with an accent.
+  /// Escapes a text for the value of a key ("Possible value types"). By scalar: a character may have an accent.
   package static func escaped(_ value: String) -> String {
     let escapes: [Unicode.Scalar: String] = ["\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"]
     let text = value.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
@@ -35,7 +35,7 @@ package struct KeyFile: Sendable {
   }
 }
 
-/// Takes over a `NULL`-terminated array of strings.
+/// Copies a `NULL`-terminated array of strings and frees it.
 func strings(_ array: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?) -> [String] {
   defer { g_strfreev(array) }
   var strings: [String] = []

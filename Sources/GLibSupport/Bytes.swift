@@ -1,4 +1,5 @@
 import CGLib
+import Glibc
 
 /// The SHA-256 digest of the text's UTF-8 bytes, in lower-case hexadecimal.
 package func sha256Hex(_ text: String) -> String {
@@ -17,4 +18,17 @@ package func sha256(_ bytes: [UInt8]) -> [UInt8] {
   var size = gsize(digest.count)
   g_checksum_get_digest(checksum, &digest, &size)
   return digest
+}
+
+/// Unpredictable bytes, for example for keys.
+package func randomBytes(_ count: Int) -> [UInt8] {
+  var generator = SystemRandomNumberGenerator()
+  return (0..<count).map { _ in .random(in: 0...255, using: &generator) }
+}
+
+/// Overwrites a secret in a way that the compiler does not optimize out.
+package func wipe(_ bytes: inout [UInt8]) {
+  bytes.withUnsafeMutableBytes { bytes in
+    if let start = bytes.baseAddress { explicit_bzero(start, bytes.count) }
+  }
 }

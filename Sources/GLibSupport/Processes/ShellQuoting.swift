@@ -1,5 +1,0 @@
-/// A word as a shell takes it.
-package func shellQuoted(_ word: String) -> String {
-  let isPlain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+:@%,".contains($0)) }
-  return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
-}

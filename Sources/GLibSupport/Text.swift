@@ -1,0 +1,32 @@
+import CGLib
+import Glibc
+
+extension String {
+  /// The text in Unicode's normalization form C: equal texts have equal bytes.
+  package var composed: String {
+    if utf8.allSatisfy({ $0 < 0x80 }) { return self }
+    // A NUL ends a string for GLib.
+    return split(separator: "\0", omittingEmptySubsequences: false).map { part in
+      guard let text = g_utf8_normalize(String(part), -1, G_NORMALIZE_NFC) else { return String(part) }
+      defer { g_free(text) }
+      return String(cString: text)
+    }.joined(separator: "\0")
+  }
+}
+
+extension Unicode.Scalar {
+  /// The width of the character in a terminal, in columns: 2 if it is wide (UAX #11), 0 for a combining mark.
+  package var columns: Int {
+    if g_unichar_iszerowidth(value) != 0 { return 0 }
+    return g_unichar_iswide(value) != 0 ? 2 : 1
+  }
+}
+
+/// Quotes a word for a shell if necessary.
+package func shellQuoted(_ word: String) -> String {
+  let isPlain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+:@%,".contains($0)) }
+  return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
+}
+
+/// The system's text for an `errno`, without a full stop.
+package func systemReason(_ code: Int32 = errno) -> String { String(cString: strerror(code)) }
