@@ -2,9 +2,9 @@ import CLibsecret
 
 /// A GObject type derived from libsecret's SecretService that works on the bus connection it is given.
 ///
-/// The constructor of libsecret's class replaces what it is given by the process-wide session bus connection,
+/// The constructor of libsecret's class replaces the given connection by the process-wide session bus connection,
 /// and the object then aborts in its initialization if it has another one. Such a connection could not be
-/// closed, nor could it lead to another bus. This type goes around that constructor to the one of GDBusProxy.
+/// closed, nor could it use another bus. This type bypasses that constructor and uses GDBusProxy's.
 let connectedServiceType: GType = {
   var query = GTypeQuery()
   g_type_query(secret_service_get_type(), &query)
@@ -17,7 +17,7 @@ let connectedServiceType: GType = {
       ours.pointee.constructor = proxy.pointee.constructor
     },
     query.instance_size, nil, GTypeFlags(rawValue: 0))
-  // Here, where one thread at a time comes by: two that initialize classes can block each other (GIOTypes).
+  // Here, where only one thread at a time runs: two that initialize classes can block each other (GIOTypes).
   g_type_class_ref(type)
   return type
 }()

@@ -1,12 +1,38 @@
 import CGLib
 import GLibSupport
 
-/// What a method call was made on, which decides what an unknown object means.
+/// Names of the Secret Service API's D-Bus interfaces and the service's path.
+enum ServiceInterface {
+  static let service = "org.freedesktop.Secret.Service"
+  static let collection = "org.freedesktop.Secret.Collection"
+  static let item = "org.freedesktop.Secret.Item"
+  static let prompt = "org.freedesktop.Secret.Prompt"
+  static let properties = "org.freedesktop.DBus.Properties"
+  static let servicePath = "/org/freedesktop/secrets"
+  /// The path that means "none": no prompt, no object.
+  static let noPath = "/"
+  /// An attribute of each item in oo7.
+  static let contentType = "xdg:content-type"
+  /// An attribute of each item in KeePassXC.
+  static let entry = "Uuid"
+}
+
+/// The kind of object that a method is called on, which decides what the error "unknown object" means.
 enum CallTarget {
   case service
   case collection(name: String)
   case item
   case prompt
+
+  /// The interface that has the object's properties.
+  var interface: String {
+    switch self {
+    case .service: ServiceInterface.service
+    case .collection: ServiceInterface.collection
+    case .item: ServiceInterface.item
+    case .prompt: ServiceInterface.prompt
+    }
+  }
 
   fileprivate var isPrompt: Bool { if case .prompt = self { true } else { false } }
 }
@@ -22,7 +48,7 @@ extension SecretServiceError {
     } else if let name = error.dbusName {
       self.init(dbusName: name, message: error.message, on: target)
     } else if error.isIO(G_IO_ERROR_INVALID_ARGUMENT) {
-      // GDBus: the reply is not of the type that was asked for.
+      // GDBus: the reply does not have the expected type.
       self = .malformedAnswer(method)
     } else {
       self = .refused(name: "\(error.domain) \(error.code)", message: error.message)
@@ -38,7 +64,7 @@ extension SecretServiceError {
       "org.freedesktop.DBus.Error.NameHasNoOwner",
       "org.freedesktop.DBus.Error.NoReply",
       "org.freedesktop.DBus.Error.Disconnected",
-      // KWallet's word for a session whose key does not open the secret; see ServiceSession.undecodable.
+      // KWallet: the session's key does not decrypt the secret; see ServiceSession.undecodable.
       "org.qtproject.QtDBus.Error.InvalidObjectPath":
       self = .serviceGone
     case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut":
@@ -52,10 +78,10 @@ extension SecretServiceError {
         case .item: .noSuchItem
         case .collection(let collection): .noSuchCollection(collection)
         case .prompt: .promptDismissed
-        // It is not on the bus yet, or no more.
+        // It is not on the bus yet, or no longer.
         case .service: .serviceGone
         }
-    // oo7's word for anything, here for a person who cannot be asked or does not want to be.
+    // oo7 uses it for any error; of a prompt: the user cannot be asked, or declined.
     case "org.freedesktop.zbus.Error" where target.isPrompt:
       self = .promptDismissed
     default:

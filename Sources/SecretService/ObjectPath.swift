@@ -1,11 +1,11 @@
-/// Where an item or a collection is: its D-Bus object path, and the running service that gave it.
+/// The location of an item or a collection: its D-Bus object path, and the running service that returned it.
 ///
-/// A keyring that was restarted may use the same path for another item. So a path is good only for the run of
-/// the service it came from; afterwards every call with it fails with ``SecretServiceError/serviceGone``, and
-/// the way to go on is to search again. Never store one.
+/// A keyring that was restarted may use the same path for another item. So a path is valid only until the service
+/// ends; afterwards every call with it fails with ``SecretServiceError/serviceGone``, and the caller has to search
+/// again. Never store one.
 public struct ObjectPath: Hashable, Sendable {
   package let path: String
-  /// The service's unique name on the bus, which no other connection ever gets.
+  /// The service's unique name on the bus, which is never used again.
   package let owner: String
 }
 
@@ -17,7 +17,7 @@ extension ObjectPath: CustomStringConvertible {
 extension ObjectPath {
   package var lastElement: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-  /// Where the collection is whose item is here.
+  /// The collection of this item.
   var collection: ObjectPath {
     ObjectPath(path: String(path.dropLast(lastElement.utf8.count + 1)), owner: owner)
   }
@@ -25,4 +25,31 @@ extension ObjectPath {
   func isInside(_ collection: ObjectPath) -> Bool {
     owner == collection.owner && path.hasPrefix(collection.path + "/")
   }
+}
+
+/// The properties of a collection.
+public struct CollectionProperties: Hashable, Sendable {
+  public let path: ObjectPath
+  public let label: String
+  public let isLocked: Bool
+}
+
+/// The properties of an item, without its secret.
+public struct ItemProperties: Hashable, Sendable {
+  public let path: ObjectPath
+  /// A locked item's attributes may be hashed by the service.
+  public let attributes: [String: String]
+  public let label: String
+  /// The time in seconds since 1970.
+  public let created: UInt64
+  /// The time in seconds since 1970.
+  public let modified: UInt64
+  public let isLocked: Bool
+}
+
+/// The items that a search found.
+public struct FoundItems: Hashable, Sendable {
+  public let unlocked: [ObjectPath]
+  /// Their secrets can be read only after their collection was unlocked.
+  public let locked: [ObjectPath]
 }

@@ -6,13 +6,15 @@ import Synchronization
 extension ServiceSession {
   /// Shows a prompt and waits for its result until the deadline.
   ///
-  /// A prompt that nobody answers in time is abandoned, not dismissed: gnome-keyring aborts when a prompt is
+  /// A prompt that is not answered in time is abandoned, not dismissed: gnome-keyring aborts when a prompt is
   /// dismissed while its dialog is up, and libsecret's own calls hang or abort it when they are cancelled. So
-  /// the prompt gets a thread that nothing can interrupt, and the user's late answer still counts.
+  /// the prompt gets an uninterruptible thread, and the user's late answer still counts.
   func prompt(_ path: String, _ cancellable: Cancellable) throws(SecretServiceError) -> Variant {
     let prompt = Prompt(path: path, session: self)
     DispatchQueue(label: "llavero.prompt").async { prompt.run() }
-    if cancellable.wait(for: prompt.isDone), let outcome = prompt.outcome { return try outcome.get() }
+    if cancellable.wait(for: prompt.isDone), let outcome = prompt.outcome {
+      return try outcome.mapError(noting).get()
+    }
     throw cancellable.isPastDeadline ? .timedOut : .cancelled
   }
 }
@@ -36,12 +38,12 @@ private final class Prompt: Sendable {
     isDone.signal()
   }
 
-  /// Shows the prompt and serves its signals on the calling thread until it is over.
+  /// Shows the prompt and handles its signals on the calling thread until it has ended.
   func run() {
     let context = g_main_context_new()
     g_main_context_push_thread_default(context)
     defer {
-      // GDBus lets go of this object only when the context has run dry.
+      // GDBus releases this object only when the context has no more events.
       while g_main_context_iteration(context, 0) != 0 {}
       g_main_context_pop_thread_default(context)
       g_main_context_unref(context)
@@ -59,13 +61,13 @@ private final class Prompt: Sendable {
     defer { withExtendedLifetime(subscriptions) {} }
     do {
       _ = try session.call(
-        ServiceInterface.prompt, "Prompt", at: path, on: .prompt, [.string("")], reply: "()",
-        // On a terminal oo7 answers when the person has. Whoever waits gives up before.
+        "Prompt", of: ServiceInterface.prompt, at: path, on: .prompt, [.string("")], reply: "()",
+        // On a terminal oo7 replies when the user has answered. The caller gives up earlier.
         Cancellable(timeout: .seconds(24 * 60 * 60)))
     } catch {
       return finish(.failure(error))
     }
-    // Nobody signals the end of the connection itself to this thread, so it looks from time to time.
+    // This thread gets no signal when the connection itself ends, so it checks from time to time.
     let timer = g_timeout_source_new_seconds(5)
     g_source_set_callback(timer, { _ in 1 }, nil, nil)
     g_source_attach(timer, context)

@@ -1,8 +1,8 @@
 import CLibsecret
 
-/// A secret in memory that is locked against swapping where the system allows that, and wiped when released.
+/// A secret in memory that is locked against swapping if the system allows it, and wiped when released.
 ///
-/// The memory is libsecret's. What is copied out of it is the caller's to wipe.
+/// The memory is libsecret's. The caller wipes copies.
 ///
 /// `@unchecked Sendable`: a SecretValue never changes, and its reference count is atomic.
 public final class SecretBytes: @unchecked Sendable {
@@ -57,7 +57,7 @@ public final class SecretBytes: @unchecked Sendable {
 }
 
 extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Says how many bytes there are, never what they are.
+  /// The number of bytes, never the bytes.
   public var description: String { "SecretBytes(\(count) bytes)" }
   public var debugDescription: String { description }
   public var customMirror: Mirror { Mirror(self, children: ["count": count]) }

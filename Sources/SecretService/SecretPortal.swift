@@ -2,10 +2,10 @@ import CGLib
 package import GLibSupport
 import Glibc
 
-/// The secret that a sandboxed application has of its own, by the Secret portal on the session bus.
+/// Reads a sandboxed application's own secret from the Secret portal on the session bus.
 ///
-/// Source: XDG Desktop Portal, `org.freedesktop.portal.Secret` version 1 and `org.freedesktop.portal.Request`. Which
-/// application it is the portal finds out by itself. All calls block.
+/// Source: XDG Desktop Portal, `org.freedesktop.portal.Secret` version 1 and `org.freedesktop.portal.Request`. The portal
+/// identifies the application by itself. All calls block.
 package struct SecretPortal {
   /// A secret of fewer bytes could be guessed.
   package static let minimumSize = 32
@@ -18,12 +18,10 @@ package struct SecretPortal {
   fileprivate static let interface = "org.freedesktop.portal.Secret"
 
   private let bus: BusConnection
-  /// The portal's unique name: by another one anybody on the bus could answer in its place.
+  /// The portal's unique name, under which no other program can reply.
   private let owner: String
 
-  /// Connects to the portal, which the bus starts where it does not run.
-  ///
-  /// - Throws: ``SecretPortalError``
+  /// Connects to the portal, which the bus starts if it does not run.
   package init(busAddress: String?, _ cancellable: Cancellable) throws(SecretPortalError) {
     let bus: BusConnection
     do throws(GLibError) {
@@ -43,9 +41,9 @@ package struct SecretPortal {
     }
   }
 
-  /// Says whether there is a backend for secrets.
+  /// Checks for a backend for secrets.
   ///
-  /// - Throws: ``SecretPortalError/noBackend`` where there is none.
+  /// - Throws: ``SecretPortalError/noBackend`` if it is missing.
   package func checkBackend(_ cancellable: Cancellable) throws(SecretPortalError) {
     do {
       _ = try bus.call(
@@ -57,46 +55,45 @@ package struct SecretPortal {
     }
   }
 
-  /// Asks for the application's secret and waits for it until the deadline, and no longer than `patience`.
+  /// Requests the application's secret and waits for it until the deadline, and no longer than `timeout`.
   ///
   /// - Parameters:
-  ///   - token: The identifier that came with the secret, if one did.
-  ///   - patience: How long the portal may take, which may ask the person.
-  ///   - cancellable: Ends the waiting.
-  /// - Returns: The secret, and what it is to be asked for by from now on.
+  ///   - token: The token that came with the secret before, if any.
+  ///   - timeout: How long the portal may take, which may prompt.
+  ///   - cancellable: Ends the wait.
+  /// - Returns: The secret, and the token for the next request.
   /// - Throws: ``SecretPortalError``
   package func secret(
-    token: String?, within patience: Duration, _ cancellable: Cancellable
+    token: String?, within timeout: Duration, _ cancellable: Cancellable
   ) throws(SecretPortalError) -> (secret: SecretBytes, token: String?) {
     try bus.withContext { () throws(SecretPortalError) in
-      let retrieval = try SecretRetrieval(bus, owner, within: patience, cancellable)
+      let retrieval = try SecretRetrieval(bus, owner, within: timeout, cancellable)
       return try retrieval.run(token: token)
     }
   }
 }
 
-/// One call for a secret, up to the signal that tells its end. It lives on one thread, and in the context that is the
-/// thread's default.
+/// One request for a secret, up to the signal that ends it. It lives on one thread, in the thread's default context.
 private final class SecretRetrieval {
   private let bus: BusConnection
   private let owner: String
   private let deadline: ContinuousClock.Instant
   private let cancellable: Cancellable
-  /// What the secret is read from, and what the portal writes it to.
+  /// The pipe's end from which the secret is read, and the one that the portal writes to.
   private let reading: Int32
   private var writing: Int32
-  /// As long as what is taken and one byte more, so that it never moves.
+  /// One byte longer than the longest secret, so that it never moves.
   private var bytes = [UInt8](repeating: 0, count: SecretPortal.maximumSize + 1)
   private var count = 0
   private var outcome: Result<[String: Variant], SecretPortalError>?
 
   init(
-    _ bus: BusConnection, _ owner: String, within patience: Duration, _ cancellable: Cancellable
+    _ bus: BusConnection, _ owner: String, within timeout: Duration, _ cancellable: Cancellable
   ) throws(SecretPortalError) {
     self.bus = bus
     self.owner = owner
     self.cancellable = cancellable
-    deadline = min(.now + patience, cancellable.deadline)
+    deadline = min(.now + timeout, cancellable.deadline)
     guard let pipe = openPipe() else { throw SecretPortalError(.outOfDescriptors, cancellable) }
     (reading, writing) = pipe
     _ = fcntl(reading, F_SETFL, O_NONBLOCK)
@@ -133,7 +130,7 @@ private final class SecretRetrieval {
 
     var options = ["handle_token": Variant.string(handleToken)]
     if let token { options["token"] = .string(token) }
-    // Portals before 0.9, of 2017, chose the path by themselves.
+    // Portals before 0.9, of 2017, chose the path themselves.
     guard try call(options) == expected else { throw .malformedAnswer("RetrieveSecret") }
     bus.listen(until: { outcome != nil }, within: deadline - .now, cancellable)
     return try result()
@@ -141,7 +138,7 @@ private final class SecretRetrieval {
 
   private func call(_ options: [String: Variant]) throws(SecretPortalError) -> String {
     defer {
-      // From now on the portal alone holds the other end.
+      // From now on only the portal holds the other end.
       close(writing)
       writing = -1
     }
@@ -161,7 +158,7 @@ private final class SecretRetrieval {
       if bus.isClosed { throw .portalGone }
       throw cancellable.isCancelled && !cancellable.isPastDeadline ? .cancelled : .timedOut
     }
-    // The signal tells the end: what is written is there.
+    // The signal comes last: everything is written.
     read()
     guard count <= SecretPortal.maximumSize else { throw .tooLong(limit: SecretPortal.maximumSize) }
     guard count >= SecretPortal.minimumSize else {
@@ -193,7 +190,7 @@ private final class SecretRetrieval {
     }
   }
 
-  /// Reads what there is.
+  /// Reads the bytes that are available.
   ///
   /// - Returns: Whether more may come.
   @discardableResult
@@ -219,7 +216,7 @@ private let onReadable: GUnixFDSourceFunc = { _, _, data in
 }
 
 extension SecretPortalError {
-  /// What a call on the bus ended with.
+  /// Translates the error of a call on the bus.
   fileprivate init(_ error: GLibError, _ cancellable: Cancellable) {
     switch error.dbusName {
     case "org.freedesktop.DBus.Error.UnknownMethod", "org.freedesktop.DBus.Error.UnknownInterface",
@@ -236,7 +233,7 @@ extension SecretPortalError {
     case nil where error.isIO(G_IO_ERROR_TIMED_OUT): self = .timedOut
     case nil where error.isIO(G_IO_ERROR_CLOSED) || error.isIO(G_IO_ERROR_BROKEN_PIPE): self = .portalGone
     case nil where error.isIO(G_IO_ERROR_INVALID_ARGUMENT):
-      // GDBus: the reply is not of the type that was asked for.
+      // GDBus: the reply does not have the expected type.
       self = .malformedAnswer("RetrieveSecret")
     case nil: self = .refused(name: "\(error.domain) \(error.code)", message: error.message)
     }

@@ -4,9 +4,9 @@ package import GLibSupport
 ///
 /// It has a bus connection of its own and an encrypted session, both opened when first needed. The blocking
 /// calls run on a thread of their own, never on Swift's cooperative pool; when the task is cancelled or the
-/// timeout passes, the caller goes on at once. A write that was given up may have been carried out all the same.
+/// timeout passes, the caller resumes at once. A write that was given up may have been carried out all the same.
 ///
-/// Nothing prompts unless the caller allows it.
+/// No call prompts unless the caller allows it.
 public final class SecretServiceClient: Sendable {
   /// The largest secret that is sent, in bytes: 32 MiB. D-Bus closes the connection over a message of 128 MiB.
   public static let maximumSecretSize = 32 << 20
@@ -22,8 +22,8 @@ public final class SecretServiceClient: Sendable {
   /// - Parameters:
   ///   - busAddress: The D-Bus address of the bus to use; nil is the session bus.
   ///   - timeout: How long a call may take, connecting included.
-  ///   - allowsPlainSession: Whether secrets may go over the bus in clear where the service refuses to encrypt them.
-  ///     Otherwise every call fails with ``SecretServiceError/encryptionRefused`` there.
+  ///   - allowsPlainSession: Whether secrets may cross the bus as plaintext if the service refuses to encrypt them.
+  ///     Otherwise every call fails with ``SecretServiceError/encryptionRefused`` then.
   public init(
     busAddress: String? = nil, timeout: Duration = .seconds(25), allowsPlainSession: Bool = false
   ) {
@@ -43,12 +43,19 @@ public final class SecretServiceClient: Sendable {
       try work(connection, cancellable)
     }
   }
+
+  private func perform<T: Sendable>(
+    _ prompt: PromptPermission,
+    _ work: @escaping @Sendable (SecretServiceConnection, Cancellable) throws(SecretServiceError) -> T
+  ) async throws(SecretServiceError) -> T {
+    try await perform(timeout: prompt.timeout, prompting: prompt != .denied, work)
+  }
 }
 
 /// Whether the service may ask the user, for example for the keyring's password.
 public enum PromptPermission: Hashable, Sendable {
   case denied
-  /// The user is given this long. A prompt that is not answered by then stays open but is no longer waited for.
+  /// The user has this long to answer. A prompt that is not answered by then stays open, but the call fails.
   case allowed(waitingUpTo: Duration)
 
   fileprivate var timeout: Duration? {
@@ -57,10 +64,10 @@ public enum PromptPermission: Hashable, Sendable {
 }
 
 extension SecretServiceClient {
-  /// A collection by its label or the last element of its object path.
+  /// Finds a collection by its label or the last element of its object path.
   /// - Parameter name: The name; nil is the default collection.
-  /// - Returns: Where it is, its label, and whether it is locked now.
-  /// - Throws: ``SecretServiceError``, `noSuchCollection` if there is none.
+  /// - Returns: The location and label, and whether it is locked now.
+  /// - Throws: ``SecretServiceError``, `noSuchCollection` if it does not exist.
   public func collection(named name: String? = nil) async throws(SecretServiceError) -> CollectionProperties {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
       try connection.retryingOnce { () throws(SecretServiceError) in
@@ -69,18 +76,14 @@ extension SecretServiceClient {
     }
   }
 
-  /// All collections.
-  /// - Throws: ``SecretServiceError``
+  /// Lists all collections.
   public func collections() async throws(SecretServiceError) -> [CollectionProperties] {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
-      try connection.retryingOnce { () throws(SecretServiceError) in
-        try connection.collections(cancellable)
-      }
+      try connection.retryingOnce { () throws(SecretServiceError) in try connection.collections(cancellable) }
     }
   }
 
   /// Whether the collection is locked now.
-  /// - Throws: ``SecretServiceError``
   public func isLocked(_ collection: ObjectPath) async throws(SecretServiceError) -> Bool {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
       try connection.isLocked(collection, cancellable)
@@ -88,25 +91,23 @@ extension SecretServiceClient {
   }
 
   /// Unlocks the collection; does nothing if it is unlocked.
-  /// - Throws: ``SecretServiceError``: `collectionLocked` if it would take a prompt that was not allowed,
+  /// - Throws: ``SecretServiceError``: `collectionLocked` if this needs a prompt that was not allowed,
   ///   `promptDismissed` if the user declined.
   public func unlock(
     _ collection: ObjectPath, prompt: PromptPermission = .denied
   ) async throws(SecretServiceError) {
-    let mayPrompt = prompt != .denied
-    try await perform(timeout: prompt.timeout, prompting: mayPrompt) {
-      (connection, cancellable) throws(SecretServiceError) in
-      try connection.unlock(collection, prompt: mayPrompt, cancellable)
+    try await perform(prompt) { (connection, cancellable) throws(SecretServiceError) in
+      try connection.unlock(collection, prompt: prompt != .denied, cancellable)
     }
   }
 
-  /// The items that have all of these attributes, and perhaps others.
+  /// Finds the items that have all of these attributes, and perhaps others.
   ///
   /// Leave `xdg:schema` out: gnome-keyring does not find items by it in a collection that was never unlocked.
   /// - Parameters:
-  ///   - attributes: Names and values; with none, everything is found.
-  ///   - collection: Where to search; nil is all collections.
-  /// - Returns: Where the items are; what is locked is apart.
+  ///   - attributes: Names and values; none finds every item.
+  ///   - collection: The collection to search; nil is all collections.
+  /// - Returns: The locations of the unlocked and of the locked items.
   /// - Throws: ``SecretServiceError``: `collectionLocked` if `collection` is locked and shows no such item.
   public func search(
     _ attributes: [String: String], in collection: ObjectPath? = nil
@@ -116,7 +117,7 @@ extension SecretServiceClient {
     }
   }
 
-  /// The secrets of these items, read with one call. Items that no longer exist are left out.
+  /// Reads the secrets of these items in one call. Items that no longer exist are left out.
   /// - Throws: ``SecretServiceError``: `collectionLocked` if one of the items is locked.
   public func secrets(
     of items: [ObjectPath]
@@ -126,7 +127,7 @@ extension SecretServiceClient {
     }
   }
 
-  /// The item's attributes, label and times.
+  /// Reads the item's attributes, label and times.
   /// - Throws: ``SecretServiceError``: `noSuchItem` if it does not exist.
   public func item(_ path: ObjectPath) async throws(SecretServiceError) -> ItemProperties {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
@@ -134,35 +135,31 @@ extension SecretServiceClient {
     }
   }
 
-  /// Makes a new item. An item with the same attributes is not replaced; it gets a twin.
+  /// Makes a new item. It does not replace an item with the same attributes: both exist then.
   ///
   /// - Parameters:
-  ///   - label: What keyring programs show the user. Not encrypted by every service.
-  ///   - attributes: What the item is found by. By convention `xdg:schema` names the kind of item. Not
+  ///   - label: The name that keyring programs show. Not encrypted by every service.
+  ///   - attributes: The attributes to find the item by. By convention `xdg:schema` names the kind of item. Not
   ///     encrypted by every service.
   ///   - secret: The secret, of at most ``maximumSecretSize`` bytes.
-  ///   - collection: Where the item goes.
+  ///   - collection: The collection of the item.
   ///   - prompt: Whether the service may ask the user first; some do for every new item.
-  /// - Returns: Where the item is.
-  /// - Throws: ``SecretServiceError``: `collectionLocked`, `promptRequired`, `itemTooLarge` above
-  ///   ``maximumSecretSize``.
+  /// - Returns: The location of the item.
+  /// - Throws: ``SecretServiceError``: `collectionLocked`, `promptRequired`, `itemTooLarge`.
   public func create(
     label: String, attributes: [String: String], secret: SecretBytes, in collection: ObjectPath,
     prompt: PromptPermission = .denied
   ) async throws(SecretServiceError) -> ObjectPath {
-    let mayPrompt = prompt != .denied
-    return try await perform(timeout: prompt.timeout, prompting: mayPrompt) {
-      (connection, cancellable) throws(SecretServiceError) in
+    try await perform(prompt) { (connection, cancellable) throws(SecretServiceError) in
       try connection.create(
-        label: label, attributes: attributes, secret: secret, in: collection, prompt: mayPrompt, cancellable)
+        label: label, attributes: attributes, secret: secret, in: collection, prompt: prompt != .denied,
+        cancellable)
     }
   }
 
-  /// Replaces the item's secret and leaves its label and attributes.
-  /// - Returns: Where the item is now: in oo7, which does not keep a secret that was changed in place, a new item takes its
-  ///   place.
-  /// - Throws: ``SecretServiceError``: `collectionLocked`, `noSuchItem`, `itemTooLarge` above
-  ///   ``maximumSecretSize``.
+  /// Replaces the item's secret; its label and attributes stay.
+  /// - Returns: The location of the item, which is new in oo7: it does not keep a secret that was changed in place.
+  /// - Throws: ``SecretServiceError``: `collectionLocked`, `noSuchItem`, `itemTooLarge`.
   @discardableResult
   public func setSecret(
     _ secret: SecretBytes, of item: ObjectPath
@@ -177,10 +174,8 @@ extension SecretServiceClient {
   public func delete(
     _ item: ObjectPath, prompt: PromptPermission = .denied
   ) async throws(SecretServiceError) {
-    let mayPrompt = prompt != .denied
-    try await perform(timeout: prompt.timeout, prompting: mayPrompt) {
-      (connection, cancellable) throws(SecretServiceError) in
-      try connection.delete(item, prompt: mayPrompt, cancellable)
+    try await perform(prompt) { (connection, cancellable) throws(SecretServiceError) in
+      try connection.delete(item, prompt: prompt != .denied, cancellable)
     }
   }
 }

@@ -2,27 +2,23 @@ import CGLib
 package import GLibSupport
 
 extension SecretServiceConnection {
-  /// The collection with this label or last path element; nil is the service's default collection.
+  /// Finds the collection with this label or last path element; nil is the service's default collection.
   package func collection(
     named name: String?, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> CollectionProperties {
     guard let name else {
-      let path = try defaultCollection(cancellable)
-      return try withSession(of: path, cancellable) { (session) throws(SecretServiceError) in
-        try session.collection(path.path, name: "default", cancellable)
-      }
+      return try properties(of: defaultCollection(cancellable), name: "default", cancellable)
     }
-    let all = try onceThere(cancellable) { () throws(SecretServiceError) in
+    let all = try waitingForCollections(cancellable) { () throws(SecretServiceError) in
       let all = try collections(cancellable)
       return all.isEmpty ? nil : all
     }
-    guard let all else { throw .noSuchCollection(name) }
-    if let found = all.first(where: { $0.path.lastElement == name }) { return found }
-    if let found = all.first(where: { $0.label == name }) { return found }
-    throw .noSuchCollection(name)
+    let found = all?.first { $0.path.lastElement == name } ?? all?.first { $0.label == name }
+    guard let found else { throw .noSuchCollection(name) }
+    return found
   }
 
-  /// Where the collection is. It may be that the default one is not there, which the first call on it says.
+  /// Where the collection is. Whether the default one exists is only known after the first call on it.
   package func path(
     ofCollection name: String?, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> ObjectPath {
@@ -30,7 +26,7 @@ extension SecretServiceConnection {
     return try collection(named: name, cancellable).path
   }
 
-  /// Where the collection is, unless it is locked. KeePassXC answers no search before a locked database was opened.
+  /// Where the collection is, unless it is locked. KeePassXC does not answer searches before a locked database is opened.
   package func path(
     ofUnlockedCollection name: String?, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> ObjectPath {
@@ -40,85 +36,132 @@ extension SecretServiceConnection {
   }
 
   package func collections(_ cancellable: Cancellable) throws(SecretServiceError) -> [CollectionProperties] {
-    try withSession(cancellable) { (session) throws(SecretServiceError) in
-      let value = try session.property(
-        "Collections", of: ServiceInterface.service, at: ServiceInterface.servicePath, on: .service,
-        cancellable)
-      guard let paths = value.strings else { throw .malformedAnswer("Collections") }
-      var result: [CollectionProperties] = []
-      for path in paths {
-        do throws(SecretServiceError) {
-          result.append(try session.collection(path, cancellable))
-        } catch .noSuchCollection {
-          // Deleted since the list was made.
-        }
+    let session = try session(cancellable)
+    let paths = try session.property(
+      "Collections", of: ServiceInterface.servicePath, on: .service, \.strings, cancellable)
+    var result: [CollectionProperties] = []
+    for path in paths {
+      do throws(SecretServiceError) {
+        result.append(try properties(of: ObjectPath(path: path, owner: session.owner), cancellable))
+      } catch .noSuchCollection {
+        // Deleted since the list was made.
       }
-      return result
     }
+    return result
+  }
+
+  private func properties(
+    of collection: ObjectPath, name: String? = nil, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> CollectionProperties {
+    let session = try session(of: collection, cancellable)
+    let target = CallTarget.collection(name: name ?? collection.lastElement)
+    // Not GetAll, which also returns the paths of all items.
+    let label = try session.property("Label", of: collection.path, on: target, \.string, cancellable)
+    let isLocked = try session.property("Locked", of: collection.path, on: target, \.boolean, cancellable)
+    return CollectionProperties(path: collection, label: label, isLocked: isLocked)
   }
 
   package func isLocked(
     _ collection: ObjectPath, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> Bool {
-    try withSession(of: collection, cancellable) { (session) throws(SecretServiceError) in
-      try session.isLocked(
-        collection.path, ServiceInterface.collection, .collection(name: collection.lastElement), cancellable)
-    }
+    try session(of: collection, cancellable).property(
+      "Locked", of: collection.path, on: .collection(name: collection.lastElement), \.boolean, cancellable)
   }
 
   /// Unlocks the collection. With `prompt` the service may ask the user. The user has until the deadline;
   /// afterwards the prompt stays open, and the collection may still become unlocked.
   ///
-  /// KWallet calls a wallet that is open locked until a program has asked for it, by a prompt that shows nothing.
+  /// KWallet reports an open wallet as locked until a program has asked for it, by a prompt that shows nothing.
   /// Such a prompt needs no permission.
   package func unlock(
     _ collection: ObjectPath, prompt: Bool, _ cancellable: Cancellable
   ) throws(SecretServiceError) {
-    try withSession(of: collection, cancellable) { (session) throws(SecretServiceError) in
-      // When several programs ask at once, KWallet dismisses prompts that nobody saw.
-      for isLastAttempt in [false, false, false, false, true] {
-        let isOpenWallet = try session.isOpenWallet(collection, cancellable)
-        do throws(SecretServiceError) {
-          let isUnlocked = try session.unlock(
-            [collection], on: .collection(name: collection.lastElement), prompt: prompt,
-            asksNobody: isOpenWallet, cancellable)
-          guard isUnlocked else { throw .collectionLocked }
-          return
-        } catch .promptDismissed {
-          guard isOpenWallet, !isLastAttempt else { throw .promptDismissed }
-        }
+    let target = CallTarget.collection(name: collection.lastElement)
+    // When several programs ask at once, KWallet dismisses prompts that were never shown.
+    for isLastAttempt in [false, false, false, false, true] {
+      let isOpenWallet = try isOpenWallet(collection, cancellable)
+      do throws(SecretServiceError) {
+        guard
+          try unlock([collection], on: target, prompt: prompt, showsNothing: isOpenWallet, cancellable)
+        else { throw .collectionLocked }
+        return
+      } catch .promptDismissed {
+        guard isOpenWallet, !isLastAttempt else { throw .promptDismissed }
       }
     }
   }
 
-  /// Unlocks items of an unlocked collection, which a search found locked; see ``unlock(_:prompt:_:)``.
+  /// Unlocks items of an unlocked collection that a search found locked; see ``unlock(_:prompt:_:)``.
   package func unlock(
     items: [ObjectPath], prompt: Bool, _ cancellable: Cancellable
   ) throws(SecretServiceError) {
-    guard let first = items.first else { return }
-    try withSession(of: first, cancellable) { (session) throws(SecretServiceError) in
-      guard try session.unlock(items, on: .item, prompt: prompt, asksNobody: false, cancellable) else {
-        throw .itemsLocked(items)
-      }
+    if items.isEmpty { return }
+    guard try unlock(items, on: .item, prompt: prompt, showsNothing: false, cancellable) else {
+      throw .itemsLocked(items)
     }
   }
 
-  private func defaultCollection(_ cancellable: Cancellable) throws(SecretServiceError) -> ObjectPath {
-    let path = try onceThere(cancellable) { () throws(SecretServiceError) in
-      try withSession(cancellable) { (session) throws(SecretServiceError) -> ObjectPath? in
-        let answer = try session.call(
-          ServiceInterface.service, "ReadAlias", at: ServiceInterface.servicePath, on: .service,
-          [.string("default")], reply: "(o)", cancellable)
-        guard let path = answer[0].string else { throw .malformedAnswer("ReadAlias") }
-        return path == ServiceInterface.noPath ? nil : ObjectPath(path: path, owner: session.owner)
+  /// Unlocks collections or items. A prompt that `showsNothing` needs no permission.
+  ///
+  /// - Returns: Whether all of them are unlocked now.
+  private func unlock(
+    _ objects: [ObjectPath], on target: CallTarget, prompt: Bool, showsNothing: Bool,
+    _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> Bool {
+    let session = try session(of: objects.first, cancellable)
+    let paths = Set(objects.map(\.path))
+    let reply = try session.call(
+      "Unlock", on: target, [.objectPaths(objects.map(\.path))], reply: "(aoo)", cancellable)
+    guard let unlocked = reply[0].strings, let promptPath = reply[1].string else {
+      throw .malformedAnswer("Unlock")
+    }
+    if paths.isSubset(of: unlocked) { return true }
+    guard promptPath != ServiceInterface.noPath, prompt || showsNothing else { return false }
+    if !showsNothing, try provider(cancellable).cannotPrompt { throw .noDisplay }
+    guard let later = try session.prompt(promptPath, cancellable).strings else {
+      throw .malformedAnswer("Unlock")
+    }
+    return paths.isSubset(of: unlocked + later)
+  }
+
+  /// Whether the service is KWallet and the collection an open wallet.
+  ///
+  /// Since KDE Frameworks 6.14 the service is ksecretd, and another program, kwalletd6, knows which wallets are open. It
+  /// is asked if it runs. With another service on the desktop it says nothing about the service's collections.
+  private func isOpenWallet(
+    _ collection: ObjectPath, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> Bool {
+    let session = try session(of: collection, cancellable)
+    let wallet = try session.property(
+      "Label", of: collection.path, on: .collection(name: collection.lastElement), \.string, cancellable)
+    func isOpen(_ program: String) -> Bool {
+      ["/modules/kwalletd5", "/modules/kwalletd6"].contains { path in
+        let reply = try? session.bus.call(
+          program, path, "org.kde.KWallet", "isOpen", [.string(wallet)], reply: "(b)", cancellable)
+        return reply?.first?.boolean == true
       }
+    }
+    func program(_ name: String) -> String? {
+      try? session.callBus("GetNameOwner", [.string(name)], reply: "(s)", cancellable)?.string
+    }
+    if isOpen(session.owner) { return true }
+    guard program("org.kde.ksecretd") == session.owner else { return false }
+    return ["org.kde.kwalletd6", "org.kde.kwalletd5"].compactMap(program).contains(where: isOpen)
+  }
+
+  private func defaultCollection(_ cancellable: Cancellable) throws(SecretServiceError) -> ObjectPath {
+    let path = try waitingForCollections(cancellable) { () throws(SecretServiceError) -> ObjectPath? in
+      let session = try session(cancellable)
+      let reply = try session.call("ReadAlias", [.string("default")], reply: "(o)", cancellable)
+      guard let path = reply[0].string else { throw .malformedAnswer("ReadAlias") }
+      return path == ServiceInterface.noPath ? nil : ObjectPath(path: path, owner: session.owner)
     }
     guard let path else { throw .noSuchCollection("default") }
     return path
   }
 
-  /// What `find` finds, which may take a second: oo7 has the service's name before it has collections.
-  private func onceThere<T>(
+  /// Retries `find` for up to a second: oo7 has the service's name before it has collections.
+  private func waitingForCollections<T>(
     _ cancellable: Cancellable, _ find: () throws(SecretServiceError) -> T?
   ) throws(SecretServiceError) -> T? {
     for _ in 0..<20 {
@@ -126,66 +169,5 @@ extension SecretServiceConnection {
       g_usleep(50_000)
     }
     return try find()
-  }
-}
-
-extension ServiceSession {
-  /// Unlocks collections or items. Where `asksNobody`, the service's prompt shows nothing and needs no permission.
-  ///
-  /// - Returns: Whether all of them are unlocked now.
-  fileprivate func unlock(
-    _ objects: [ObjectPath], on target: CallTarget, prompt: Bool, asksNobody: Bool, _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> Bool {
-    let paths = Set(objects.map(\.path))
-    let answer = try call(
-      ServiceInterface.service, "Unlock", at: ServiceInterface.servicePath, on: target,
-      [.objectPaths(objects.map(\.path))], reply: "(aoo)", cancellable)
-    guard let unlocked = answer[0].strings, let promptPath = answer[1].string else {
-      throw .malformedAnswer("Unlock")
-    }
-    if paths.isSubset(of: unlocked) { return true }
-    guard promptPath != ServiceInterface.noPath, prompt || asksNobody else { return false }
-    if !asksNobody, try lacksDisplay(cancellable) { throw .noDisplay }
-    let result = try self.prompt(promptPath, cancellable)
-    guard let later = result.strings else { throw .malformedAnswer("Unlock") }
-    return paths.isSubset(of: unlocked + later)
-  }
-
-  /// Whether the service is KWallet and the collection a wallet that is open.
-  ///
-  /// Since KDE Frameworks 6.14 the service is ksecretd, and what tells of wallets is another program, kwalletd6, which is
-  /// asked if it runs. That of a desktop with another service says nothing of the service's collections.
-  fileprivate func isOpenWallet(
-    _ collection: ObjectPath, _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> Bool {
-    let target = CallTarget.collection(name: collection.lastElement)
-    let label = try property(
-      "Label", of: ServiceInterface.collection, at: collection.path, on: target, cancellable)
-    guard let wallet = label.string else { throw .malformedAnswer("Label") }
-    func isOpen(_ program: String) -> Bool {
-      ["/modules/kwalletd5", "/modules/kwalletd6"].contains { path in
-        let answer = try? bus.call(
-          program, path, "org.kde.KWallet", "isOpen", [.string(wallet)], reply: "(b)", cancellable)
-        return answer?.first?.boolean == true
-      }
-    }
-    func program(_ name: String) -> String? {
-      try? askBus("GetNameOwner", [.string(name)], "(s)", cancellable)?.string
-    }
-    if isOpen(owner) { return true }
-    guard program("org.kde.ksecretd") == owner else { return false }
-    return ["org.kde.kwalletd6", "org.kde.kwalletd5"].compactMap(program).contains(where: isOpen)
-  }
-
-  fileprivate func collection(
-    _ path: String, name: String? = nil, _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> CollectionProperties {
-    let objectPath = ObjectPath(path: path, owner: owner)
-    let target = CallTarget.collection(name: name ?? objectPath.lastElement)
-    // Not GetAll: that would bring the paths of all items too.
-    let label = try property("Label", of: ServiceInterface.collection, at: path, on: target, cancellable)
-    let isLocked = try isLocked(path, ServiceInterface.collection, target, cancellable)
-    guard let label = label.string else { throw .malformedAnswer("Label") }
-    return CollectionProperties(path: objectPath, label: label, isLocked: isLocked)
   }
 }

@@ -5,34 +5,34 @@
 public enum SecretServiceError: Error, Equatable, Sendable {
   /// There is no D-Bus session bus, or it cannot be reached.
   case noSessionBus
-  /// Nobody on the bus offers the Secret Service, and it cannot be started.
+  /// No program on the bus provides the Secret Service, and none can be started.
   case noSecretService
-  /// The service refuses to encrypt secrets on their way over the bus, and a plain session was not allowed.
+  /// The service refuses to encrypt secrets on the bus, and a plain session was not allowed.
   case encryptionRefused
-  /// There is no collection of this name; for the default collection the name is `default`.
+  /// No collection has this name, which is `default` for the default collection.
   case noSuchCollection(String)
   /// The collection or item is locked, and no prompt was allowed.
   case collectionLocked
-  /// The collection is open, but not these items of it, and no prompt was allowed. KeePassXC asks before a program gets
-  /// an item, unless it is told not to.
+  /// The collection is unlocked, but these items are not, and no prompt was allowed. By default KeePassXC asks before a
+  /// program may read an item.
   case itemsLocked([ObjectPath])
-  /// The service wants to ask the user before it does this, and no prompt was allowed.
+  /// The service requires a prompt for this, and none was allowed.
   case promptRequired
-  /// The user turned the service's prompt down, or the service could not show one.
+  /// The user dismissed the service's prompt, or the service could not show it.
   case promptDismissed
-  /// The service would have to ask the user, and neither it nor this program has a display.
+  /// The service must prompt, and neither it nor this program has a display.
   case noDisplay
   case timedOut
   /// The task was cancelled.
   case cancelled
-  /// The service ended or was restarted; what was read from it, object paths above all, is void.
+  /// The service ended or was restarted; object paths that it returned are invalid.
   case serviceGone
   /// The secret is larger than ``SecretServiceClient/maximumSecretSize``; sizes are in bytes.
   case itemTooLarge(size: Int, limit: Int)
   case noSuchItem
-  /// The service answered with another D-Bus error.
+  /// The service returned another D-Bus error.
   case refused(name: String, message: String)
-  /// The service's answer is not what the Secret Service specification says; the text names what was asked.
+  /// The service's reply violates the Secret Service specification; the text names the method or property.
   case malformedAnswer(String)
 }
 
@@ -41,7 +41,7 @@ extension SecretServiceError: CustomStringConvertible {
     switch self {
     case .noSessionBus: "There is no D-Bus session bus."
     case .noSecretService: "No Secret Service (keyring) is running, and none could be started."
-    case .encryptionRefused: "The keyring refuses to encrypt secrets on their way over the bus."
+    case .encryptionRefused: "The keyring refuses to encrypt secrets on the bus."
     case .noSuchCollection(let name): "The keyring has no collection named \(name)."
     case .collectionLocked: "The keyring is locked."
     case .itemsLocked: "The keyring is unlocked, but asks before a program may read these items."
@@ -54,11 +54,11 @@ extension SecretServiceError: CustomStringConvertible {
     case .itemTooLarge(let size, let limit): "A secret of \(size) bytes is too large; the limit is \(limit)."
     case .noSuchItem: "The item is no longer in the keyring."
     case .refused(let name, let message): "The keyring refused: \(message) (\(name))"
-    case .malformedAnswer(let call): "The keyring gave an answer to \(call) that makes no sense."
+    case .malformedAnswer(let call): "The keyring's reply to \(call) is invalid."
     }
   }
 
-  /// What the user or developer can do about it, where there is something to do.
+  /// What the user or developer can do about it, if anything.
   public var advice: String? {
     switch self {
     case .noSessionBus:
@@ -66,7 +66,7 @@ extension SecretServiceError: CustomStringConvertible {
     case .noSecretService:
       "Install and start a keyring: gnome-keyring, KWallet, KeePassXC or oo7."
     case .encryptionRefused:
-      "Use another keyring, such as gnome-keyring. Allow a plain session only where nobody can watch the bus."
+      "Use another keyring, such as gnome-keyring. Allow a plain session only if no other program can read the bus."
     case .noSuchCollection("default"):
       "Log in to the desktop once, or create a login keyring with the keyring's own program."
     case .noSuchCollection:
@@ -81,7 +81,7 @@ extension SecretServiceError: CustomStringConvertible {
     case .noDisplay:
       "Unlock the keyring before the program starts: with the keyring's own program, or at login by PAM."
     case .timedOut:
-      "See whether the keyring is waiting for an answer or hangs, then try again."
+      "Check whether the keyring shows a prompt or hangs, then try again."
     case .serviceGone:
       "Try again; the keyring may be locked now."
     case .itemTooLarge:

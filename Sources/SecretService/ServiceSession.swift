@@ -5,17 +5,18 @@ import Synchronization
 
 /// A bus connection of its own, the run of the service found there, and libsecret's encrypted session with it.
 ///
-/// Everything is sent to the service's unique name: when the service is restarted, nothing reaches the new one
-/// by accident. Sharing between threads is safe: libsecret's object is only read once its session is open.
+/// All calls go to the service's unique name: after a restart, none reaches the new service by accident. Sharing between
+/// threads is safe: libsecret's object is only read once its session is open.
 final class ServiceSession: Sendable {
   /// The service's unique name on the bus.
   let owner: String
   let bus: BusConnection
   private let service: ConnectedService
-  /// Whether the service has shown an item without ``ServiceInterface/contentType``, as oo7 has none.
+  /// Whether the service has shown an item without ``ServiceInterface/contentType``, which every item of oo7 has.
   let keepsChanges = Atomic(false)
-  /// Whether the service is KeePassXC, by a prompt for a change or the attributes of an item.
+  /// Whether the service is KeePassXC, recognized by a prompt for a change or the attributes of an item.
   let isKeePassXC = Atomic(false)
+  private let hasFailed = Atomic(false)
   private let changes = Mutex<(burst: ContinuousClock.Instant, last: ContinuousClock.Instant)?>(nil)
 
   /// Connects to the bus and opens the session, a plain one only where that is allowed.
@@ -36,11 +37,11 @@ final class ServiceSession: Sendable {
     do {
       service = try Self.openSession(bus, owner, cancellable)
     } catch {
-      // KWallet refuses about one of 256 keys, those that begin with a zero. The next try makes another.
+      // KWallet refuses about one of 256 keys, those that begin with a zero. The next try makes a new key.
       guard case .refused = error else { throw error }
       service = try Self.openSession(bus, owner, cancellable)
     }
-    // libsecret asks for a plain session where an encrypted one is not supported. No secret has been sent yet.
+    // libsecret requests a plain session if an encrypted one is not supported. No secret has been sent yet.
     guard allowsPlain || algorithms != "plain" else { throw .encryptionRefused }
   }
 
@@ -55,9 +56,13 @@ final class ServiceSession: Sendable {
     return path.map { String(cString: $0) } ?? ServiceInterface.noPath
   }
 
-  /// Calls a method of the service and waits for the answer, which must be of type `reply`.
+  /// Whether the service still runs, as far as is known, and shares the session's key.
+  var isUsable: Bool { !hasFailed.load(ordering: .relaxed) }
+
+  /// Calls a method of the service, or of one of its objects, and waits for the reply, which must be of type `reply`.
   func call(
-    _ interface: String, _ method: String, at path: String, on target: CallTarget,
+    _ method: String, of interface: String = ServiceInterface.service,
+    at path: String = ServiceInterface.servicePath, on target: CallTarget = .service,
     _ arguments: [Variant], reply: String, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> [Variant] {
     do {
@@ -68,15 +73,44 @@ final class ServiceSession: Sendable {
       case .noSuchItem, .noSuchCollection, .promptDismissed: try checkService(cancellable)
       default: break
       }
-      throw failure
+      throw noting(failure)
     }
+  }
+
+  /// Calls a method of the bus itself.
+  func callBus(
+    _ method: String, _ arguments: [Variant], reply: String, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> Variant? {
+    do {
+      return try bus.ask(method, arguments, reply: reply, cancellable)
+    } catch {
+      throw noting(SecretServiceError(error, calling: method, on: .service, cancellable))
+    }
+  }
+
+  /// Reads a property of the service or of one of its objects.
+  func property<T>(
+    _ name: String, of path: String, on target: CallTarget, _ value: (Variant) -> T?,
+    _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> T {
+    let reply = try call(
+      "Get", of: ServiceInterface.properties, at: path, on: target,
+      [.string(target.interface), .string(name)], reply: "(v)", cancellable)
+    guard let value = reply[0].unwrapped.flatMap(value) else { throw .malformedAnswer(name) }
+    return value
+  }
+
+  /// Remembers an error after which the next call needs a new session.
+  func noting(_ error: SecretServiceError) -> SecretServiceError {
+    if error == .serviceGone || error == Self.undecodable { hasFailed.store(true, ordering: .relaxed) }
+    return error
   }
 
   /// Changes an item, when its turn has come.
   ///
-  /// KeePassXC saves its file 150 ms after a change, and crashes when another comes while it writes. So changes come in
+  /// KeePassXC saves its file 150 ms after a change, and crashes on another change while it writes. So changes come in
   /// bursts that end before that, with time to save in between; a database takes a second to open by default, and as long
-  /// to be saved. That time begins with the end of a change, for which a person may have been asked.
+  /// to be saved. That time begins with the end of a change, which may have waited for a prompt.
   func change<T>(_ body: () throws(SecretServiceError) -> T) throws(SecretServiceError) -> T {
     let start = awaitTurnToChange()
     defer {
@@ -103,31 +137,29 @@ final class ServiceSession: Sendable {
     }
   }
 
-  /// Throws unless the service itself answers. gnome-keyring takes its objects off the bus, one by one, before
-  /// it ends; until then GDBus says in its place that they do not exist, though nobody deleted them.
+  /// Throws unless the service itself replies. gnome-keyring takes its objects off the bus, one by one, before
+  /// it ends; until then GDBus reports for it that they do not exist, although they were not deleted.
   private func checkService(_ cancellable: Cancellable) throws(SecretServiceError) {
-    _ = try property(
-      "Collections", of: ServiceInterface.service, at: ServiceInterface.servicePath, on: .service, cancellable
-    )
+    _ = try property("Collections", of: ServiceInterface.servicePath, on: .service, { $0 }, cancellable)
   }
 
-  /// The secret in the form in which it travels in this session, of type `(oayays)`.
+  /// The secret as it is sent in this session, of type `(oayays)`.
   func encode(_ secret: SecretBytes) -> Variant {
     Variant(taking: secret_service_encode_dbus_secret(service.pointer, secret.value))
   }
 
   func decode(_ secret: Variant) throws(SecretServiceError) -> SecretBytes {
     guard let value = secret_service_decode_dbus_secret(service.pointer, secret.pointer) else {
-      throw Self.undecodable
+      throw noting(Self.undecodable)
     }
     return SecretBytes(taking: value)
   }
 
-  /// A secret came that the session's key does not open. Another session may: KWallet and libsecret differ over
-  /// leading zeros in the key exchange, so that about one of 256 sessions between them has two keys.
+  /// The session's key does not decrypt a secret. Another session's may: KWallet and libsecret differ over leading
+  /// zeros in the key exchange, so that about one of 256 sessions between them has two keys.
   static let undecodable = SecretServiceError.malformedAnswer("GetSecrets")
 
-  /// The unique name of the running service; starts it if the bus can.
+  /// The unique name of the running service, which the bus starts if it can.
   private static func findOwner(
     _ bus: BusConnection, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> String {
@@ -194,7 +226,7 @@ final class ServiceSession: Sendable {
   }
 }
 
-/// libsecret's object. It keeps the connection, which is not let go of before it has stopped listening.
+/// libsecret's object. It keeps the connection alive until it has stopped listening.
 ///
 /// `@unchecked Sendable`: the object is only read once its session is open.
 private final class ConnectedService: @unchecked Sendable {
