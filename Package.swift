@@ -255,13 +255,6 @@ let package = Package(
       ],
       swiftSettings: common),
     .testTarget(
-      name: "BorrowingTests",
-      dependencies: [
-        "HTTPSupport", "IdentityClient", "Lending", "SoupTransport", "TestSupport",
-        "TokenCache",
-      ],
-      swiftSettings: common),
-    .testTarget(
       name: "SignInTests",
       dependencies: [
         "BrowserSignIn", "EntraLab", "HTTPSupport", "IdentityClient", "KeyringStore", "LabSupport",

@@ -8,25 +8,20 @@ public struct Borrower: Sendable, Hashable {
   public let user: UInt32?
   /// The name of its command, which every process can choose for itself.
   public let command: String?
-  /// What tells it from a later process with the same number, or from any other connection.
+  /// Distinguishes it from a later process with the same number, or from any other connection.
   let identity: UInt64
 
   /// - Parameters:
   ///   - peer: The other end of the connection.
   ///   - connection: A number that no other connection has.
   init(_ peer: SocketPeer?, connection: UInt64) {
+    let status = peer.flatMap { $0.process > 0 ? ProcessStatus($0.process) : nil }
     user = peer?.user
-    guard let peer, peer.process > 0, let status = ProcessStatus(peer.process) else {
-      process = nil
-      command = nil
-      identity = connection
-      return
-    }
-    process = peer.process
-    command = status.command
-    identity = status.start
+    process = status == nil ? nil : peer?.process
+    command = status?.command
+    identity = status?.start ?? connection
   }
 
-  /// Whether the process is still there.
-  var isThere: Bool { process.map { ProcessStatus($0)?.start == identity } ?? true }
+  /// Whether the process is still running.
+  var isRunning: Bool { process.map { ProcessStatus($0)?.start == identity } ?? true }
 }

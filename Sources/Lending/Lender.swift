@@ -7,7 +7,7 @@ import Synchronization
 import TokenCache
 
 /// Lends access tokens to programs that have no cache of their own: over a Unix socket, or at a port of the loopback
-/// interface as App Service's managed identities are asked for theirs.
+/// interface in the protocol of App Service's managed identities.
 ///
 /// For example:
 ///
@@ -19,7 +19,7 @@ import TokenCache
 /// await lender.run()
 /// ```
 public final class Lender: Sendable {
-  /// Where it is asked.
+  /// Where it listens.
   public enum Place: Sendable, Hashable {
     /// A Unix socket; one in a directory of its own in the runtime directory without a path.
     case socket(path: String?)
@@ -29,11 +29,11 @@ public final class Lender: Sendable {
     case port(UInt16)
   }
 
-  /// What a borrower has to know.
+  /// What a borrower needs to reach it.
   public enum Address: Sendable, Hashable {
     /// The socket's path.
     case socket(path: String)
-    /// The address to ask for a token, and what to send with it, a secret.
+    /// The address of requests for tokens, and the secret to send with them.
     case endpoint(URL, secret: String)
   }
 
@@ -47,12 +47,12 @@ public final class Lender: Sendable {
     case always
   }
 
-  /// Gets a token for these scopes, of the loan's account; `nil` where a server would have to be asked and may not.
+  /// Gets a token for these scopes, of the loan's account; `nil` where only a server has one and none may be asked.
   public typealias TokenSource =
     @Sendable (_ scopes: [String], _ renewal: Renewal) async throws(IdentityError) -> AuthenticationResult?
 
-  /// Asks the person whether a borrower is allowed. `nil` means no response, and counts as no.
-  public typealias Question = @Sendable (Borrower, _ scopes: [String]) async -> Bool?
+  /// Asks the user whether a borrower is allowed. `nil` means no response, and counts as no.
+  public typealias PermissionHandler = @Sendable (Borrower, _ scopes: [String]) async -> Bool?
 
   /// The most connections at once; the others wait.
   private static let maximumConnections = 256
@@ -65,8 +65,6 @@ public final class Lender: Sendable {
 
   public let loan: Loan
   public let address: Address
-  /// When the loan ends, at the latest.
-  public var end: Date { clock.end }
 
   private let rules: LendingRules
   private let clock: LoanClock
@@ -79,15 +77,15 @@ public final class Lender: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    var isOver = false
+    var isClosed = false
     var waiting: [CheckedContinuation<Void, Never>] = []
     var connections: UInt64 = 0
     var requests: [Int32: Int] = [:]
   }
 
-  /// What is touched on the thread alone.
+  /// State of the thread.
   ///
-  /// `@unchecked Sendable`: it is made elsewhere, and then touched there only.
+  /// `@unchecked Sendable`: it is made elsewhere, and then used on that thread only.
   private final class Work: @unchecked Sendable {
     var listener: HTTPListener?
     var timer: ContextTimer?
@@ -98,7 +96,7 @@ public final class Lender: Sendable {
   /// - Throws: ``LendingError``
   public convenience init(
     _ loan: Loan, at place: Place, client: PublicClient, isOpenToAnyUser: Bool = false,
-    asking question: Question? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in }
+    asking question: PermissionHandler? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in }
   ) throws(LendingError) {
     let account = loan.account
     try self.init(
@@ -113,16 +111,16 @@ public final class Lender: Sendable {
   /// Starts to lend tokens.
   ///
   /// - Parameters:
-  ///   - loan: What is lent.
-  ///   - place: Where.
-  ///   - isOpenToAnyUser: Whether other users of the machine may borrow, too, who reach the socket.
+  ///   - loan: The terms.
+  ///   - place: Where it listens.
+  ///   - isOpenToAnyUser: Whether other users of the machine who can reach the socket may borrow, too.
   ///   - token: Gets the tokens.
-  ///   - question: Asks the person before the first token for each borrower.
-  ///   - log: Told of each request, on any thread. The lender waits for it, and should not have to.
+  ///   - question: Asks the user before the first token for each borrower.
+  ///   - log: Called for each request, on any thread. The lender waits for it, so it should not block.
   /// - Throws: ``LendingError``
   public convenience init(
     _ loan: Loan, at place: Place, isOpenToAnyUser: Bool = false, token: @escaping TokenSource,
-    asking question: Question? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in }
+    asking question: PermissionHandler? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in }
   ) throws(LendingError) {
     let start = ContinuousClock.now
     try self.init(
@@ -132,7 +130,7 @@ public final class Lender: Sendable {
 
   package init(
     _ loan: Loan, at place: Place, isOpenToAnyUser: Bool = false, token: @escaping TokenSource,
-    asking question: Question? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in },
+    asking question: PermissionHandler? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in },
     now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> Duration
   ) throws(LendingError) {
     do throws(ListeningError) { try HTTPListener.loadLibrary() } catch { throw .init(error) }
@@ -150,14 +148,14 @@ public final class Lender: Sendable {
       do throws(ListeningError) { listening = try LoopbackSockets(port: wanted) } catch { throw .init(error) }
       let own = randomToken()
       guard let url = URL(string: "http://127.0.0.1:\(listening.port)\(LoanProtocol.tokenPath)") else {
-        throw .unusable("There is no address for the port \(listening.port).")
+        throw .unusable("Invalid port \(listening.port).")
       }
       (socket, sockets, port, secret) = (nil, listening.sockets, listening.port, own)
       address = .endpoint(url, secret: own)
     }
     self.loan = loan
     self.log = log
-    clock = LoanClock(loan.duration, now: now, uptime: uptime)
+    clock = LoanClock(end: loan.end, now: now, uptime: uptime)
     rules = LendingRules(loan: loan, secret: secret, port: port, isOpenToAnyUser: isOpenToAnyUser)
     tokens = LoanTokens(clock, source: token)
     permissions = question.map(Permissions.init)
@@ -179,23 +177,23 @@ public final class Lender: Sendable {
   public func run() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if !state.isOver { state.waiting.append(continuation) }
-          return state.isOver
+        let isClosed = state.withLock { state in
+          if !state.isClosed { state.waiting.append(continuation) }
+          return state.isClosed
         }
-        if isOver { continuation.resume() }
+        if isClosed { continuation.resume() }
       }
     } onCancel: {
       close()
     }
   }
 
-  /// Ends the loan: removes the socket and closes it or the port, and all connections. What was lent stays good until it
-  /// expires.
+  /// Ends the loan: removes the socket and closes it or the port, and all connections. Tokens that were lent stay
+  /// valid until they expire.
   public func close() {
     let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
-      guard !state.isOver else { return nil }
-      state.isOver = true
+      guard !state.isClosed else { return nil }
+      state.isClosed = true
       defer { state.waiting = [] }
       return state.waiting
     }
@@ -211,7 +209,7 @@ public final class Lender: Sendable {
   }
 
   private func watch() {
-    guard !clock.isOver else { return close() }
+    guard !clock.isExpired else { return close() }
     work.timer = ContextTimer(after: min(clock.remaining, Self.interval)) { [weak self] in self?.watch() }
   }
 
@@ -221,24 +219,24 @@ public final class Lender: Sendable {
       return state.connections
     }
     let borrower = Borrower(exchange.peer, connection: connection)
-    guard !clock.isOver else {
-      reply(exchange, borrower, .failure(LoanRefusal(.accessDenied, 403, "The loan is over.")))
+    guard !clock.isExpired else {
+      reply(exchange, borrower, .failure(.ended))
       return close()
     }
     switch rules.verdict(exchange.request, exchange.peer) {
     case .refused(let refusal): reply(exchange, borrower, .failure(refusal))
-    case .loan: reply(exchange, borrower, .success(json(loan.description(end: clock.end))))
-    case .token(let question):
+    case .loan: reply(exchange, borrower, .success(loan.response))
+    case .token(let query):
       guard begin(borrower) else {
         let refusal = LoanRefusal(.temporarilyUnavailable, 503, "Too many requests of this program at once.")
         return reply(exchange, borrower, .failure(refusal))
       }
       // It ends with the lender, not with the connection: a renewal must not be left half done.
       Task { [self] in
-        let answer = await answer(question, borrower)
+        let response = await response(to: query, borrower)
         thread.invoke { [self] in
           end(borrower)
-          reply(exchange, borrower, answer, scopes: question.scopes)
+          reply(exchange, borrower, response, scopes: query.scopes)
         }
       }
     }
@@ -260,60 +258,62 @@ public final class Lender: Sendable {
     }
   }
 
-  private func answer(
-    _ question: TokenQuestion, _ borrower: Borrower
-  ) async -> Result<[UInt8], LoanRefusal> {
+  private func response(
+    to query: TokenQuery, _ borrower: Borrower
+  ) async -> Result<JSONObject, LoanRefusal> {
     do throws(LoanRefusal) {
       if let permissions {
-        guard let isAllowed = await permissions.allows(borrower, question.scopes) else {
+        guard let isAllowed = await permissions.allows(borrower, query.scopes) else {
           throw LoanRefusal(.temporarilyUnavailable, 503, "Too many programs wait for permission.")
         }
-        guard isAllowed else {
-          throw LoanRefusal(.accessDenied, 403, "Permission was not given.")
-        }
+        guard isAllowed else { throw LoanRefusal(.accessDenied, 403, "Permission was not given.") }
       }
-      let result = try await tokens.token(for: question)
-      guard !clock.isOver else { throw LoanRefusal(.accessDenied, 403, "The loan is over.") }
-      return .success(json(try lent(result, question.scopes)))
+      let result = try await tokens.token(for: query)
+      guard !clock.isExpired else { throw LoanRefusal.ended }
+      return .success(try lent(result, query.scopes))
     } catch {
       return .failure(error)
     }
   }
 
-  private func lent(_ result: AuthenticationResult, _ scopes: [String]) throws(LoanRefusal) -> LentToken {
+  private func lent(_ result: AuthenticationResult, _ scopes: [String]) throws(LoanRefusal) -> JSONObject {
     guard let end = result.expiresOn, !result.accessToken.isEmpty,
       result.account.homeAccountID.normalized == loan.account.homeAccountID.normalized
     else { throw LoanRefusal(.serverError, 500, "The lender got no token that it can lend.") }
+    var members: JSONObject = [
+      "access_token": .string(result.accessToken), "token_type": .string(result.tokenType),
+      "expires_on": .string("\(Int64(end.timeIntervalSince1970))"), "client_id": .string(loan.clientID),
+      "scope": .string(result.scopes.joined(separator: " ")),
+      "home_account_id": .string(loan.account.homeAccountID),
+    ]
+    members["username"] = loan.account.username.map { .string($0) }
+    members["tenant_id"] = (result.tenantProfile?.tenantID ?? loan.tenantID).map { .string($0) }
     let suffix = "/.default"
-    let resource = scopes.count == 1 && scopes[0].hasSuffix(suffix) ? scopes[0].dropLast(suffix.count) : nil
-    return LentToken(
-      accessToken: result.accessToken, expiresOn: "\(Int64(end.timeIntervalSince1970))",
-      tokenType: result.tokenType, clientID: loan.clientID, resource: resource.map(String.init),
-      scope: result.scopes.joined(separator: " "), username: loan.account.username,
-      homeAccountID: loan.account.homeAccountID,
-      tenantID: result.tenantProfile?.tenantID ?? loan.tenantID)
+    if scopes.count == 1, scopes[0].hasSuffix(suffix) {
+      members["resource"] = .string(String(scopes[0].dropLast(suffix.count)))
+    }
+    return members
   }
 
   private func reply(
-    _ exchange: ListenerExchange, _ borrower: Borrower, _ answer: Result<[UInt8], LoanRefusal>,
+    _ exchange: ListenerExchange, _ borrower: Borrower, _ response: Result<JSONObject, LoanRefusal>,
     scopes: [String] = []
   ) {
-    var status = 200
-    var refusal: LoanRefusal?
-    let body: [UInt8]
-    switch answer {
-    case .success(let bytes): body = bytes
-    case .failure(let error):
-      (status, refusal, body) = (error.statusCode, error, json(error))
-    }
+    let (status, refusal, members): (Int, LoanRefusal?, JSONObject) =
+      switch response {
+      case .success(let members): (200, nil, members)
+      case .failure(let refusal): (refusal.statusCode, refusal, refusal.response)
+      }
     exchange.reply(
       ListenerAnswer(
-        status: UInt32(status), fields: refusal?.fields ?? [], contentType: "application/json", body: body))
+        status: UInt32(status), fields: refusal?.fields ?? [], contentType: "application/json",
+        // Texts and a number can be written always.
+        body: (try? JSONValue.object(members).json(within: .answer)) ?? []))
     // Nothing of the request: it may hold anything, a token among it.
     let known = [LoanProtocol.tokenPath, LoanProtocol.loanPath].first { $0 == exchange.request.path }
     log(
       LendingEvent(
-        date: clock.date, path: known, scopes: scopes, status: status, error: refusal?.error,
+        date: clock.date, path: known, scopes: scopes, status: status, error: refusal?.code.rawValue,
         reason: refusal?.description, borrower: borrower))
   }
 }
@@ -323,20 +323,13 @@ public struct LendingEvent: Sendable {
   public let date: Date
   /// `/token` or `/loan`; `nil` for anything else.
   public let path: String?
-  /// What the token is for, in the loan's words.
+  /// The scopes of the token, in the loan's words.
   public let scopes: [String]
-  /// That of HTTP.
+  /// The HTTP status.
   public let status: Int
-  /// Why there was none, in one word; `nil` for success.
+  /// The error's code in the response; `nil` for success.
   public let error: String?
-  /// Why there was none, in the sentence that the borrower gets, too; `nil` for success. Nothing of the request is in it.
+  /// The error's description in the response; `nil` for success. It holds nothing of the request.
   public let reason: String?
   public let borrower: Borrower
-}
-
-private func json(_ value: some Encodable) -> [UInt8] {
-  let encoder = JSONEncoder()
-  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  // Texts and a number can be encoded always.
-  return (try? encoder.encode(value)).map(Array.init) ?? []
 }

@@ -1,15 +1,15 @@
 import GLibSupport
 import HTTPListener
 
-/// Why nothing can be lent.
+/// Why a lender cannot start.
 public enum LendingError: Error, Sendable, Equatable {
   /// Another program listens there.
   case inUse(String)
-  /// Something else than a socket has the name.
+  /// The file at the path is not a socket.
   case notASocket(path: String)
-  /// The name has more bytes than a socket's address.
+  /// The path has more bytes than a socket's address.
   case pathTooLong(path: String)
-  /// The descriptor is no Unix socket that listens.
+  /// The descriptor is not a listening Unix socket.
   case notListening(descriptor: Int32)
   /// The socket or the port cannot be made for another reason.
   case unusable(String)
@@ -28,9 +28,9 @@ extension LendingError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .inUse(let text), .unusable(let text): text
-    case .notASocket(let path): "\(path) is there already, and is no socket."
+    case .notASocket(let path): "The file \(path) exists and is not a socket."
     case .pathTooLong(let path): "\(path) is too long for a socket: \(longestSocketPath) bytes at most."
-    case .notListening(let descriptor): "The descriptor \(descriptor) is no Unix socket that listens."
+    case .notListening(let descriptor): "The descriptor \(descriptor) is not a listening Unix socket."
     }
   }
 }

@@ -5,7 +5,7 @@ import HTTPSupport
 import IdentityClient
 import TokenCache
 
-/// Decides what a request to a lender is. Knows no sockets and keeps no state.
+/// Decides what a lender does with a request. Knows no sockets and keeps no state.
 struct LendingRules: Sendable {
   let loan: Loan
   /// The secret that a request must have; `nil` for none.
@@ -16,7 +16,7 @@ struct LendingRules: Sendable {
 
   enum Verdict: Equatable, Sendable {
     case loan
-    case token(TokenQuestion)
+    case token(TokenQuery)
     case refused(LoanRefusal)
   }
 
@@ -29,8 +29,8 @@ struct LendingRules: Sendable {
         return .loan
       case LoanProtocol.tokenPath:
         try checkMethod(request)
-        return .token(try question(request.query ?? ""))
-      default: throw LoanRefusal(.invalidRequest, 404, "There is /token and /loan, and nothing else.")
+        return .token(try tokenQuery(request.query ?? ""))
+      default: throw LoanRefusal(.invalidRequest, 404, "Path not found: expected /token or /loan.")
       }
     } catch {
       return .refused(error)
@@ -39,13 +39,13 @@ struct LendingRules: Sendable {
 
   private func checkSender(_ request: ListenerRequest, _ peer: SocketPeer?) throws(LoanRefusal) {
     if let peer, !peer.isOwn, !isOpenToAnyUser {
-      throw LoanRefusal(.accessDenied, 403, "This loan is for another user of the machine.")
+      throw LoanRefusal(.accessDenied, 403, "The loan is for another user of this machine.")
     }
     guard request.isForLoopback(port: port) else {
-      throw LoanRefusal(.accessDenied, 403, "The host of the request is wrong.")
+      throw LoanRefusal(.accessDenied, 403, "Invalid host in the request.")
     }
     guard !request.fields.keys.contains(where: { $0 == "origin" || $0.hasPrefix("sec-fetch-") }) else {
-      throw LoanRefusal(.accessDenied, 403, "A page of the web gets nothing here.")
+      throw LoanRefusal(.accessDenied, 403, "Web pages may not borrow tokens.")
     }
     if request.headerSize > ListenerRequest.maximumHeaderSize {
       throw LoanRefusal(.invalidRequest, 431, "The request is too large.")
@@ -58,46 +58,44 @@ struct LendingRules: Sendable {
   }
 
   private func checkMethod(_ request: ListenerRequest) throws(LoanRefusal) {
-    guard request.method == "GET" else { throw LoanRefusal(.invalidRequest, 405, "There is GET only.") }
+    guard request.method == "GET" else {
+      throw LoanRefusal(.invalidRequest, 405, "Invalid method: expected GET.")
+    }
   }
 
-  private func question(_ query: String) throws(LoanRefusal) -> TokenQuestion {
+  private func tokenQuery(_ query: String) throws(LoanRefusal) -> TokenQuery {
     let values = try parameters(query)
     func value(_ name: LoanProtocol.Parameter) -> String? { values[name]?.first }
     guard value(.apiVersion) == LoanProtocol.apiVersion else {
       throw .invalid("api-version must be \(LoanProtocol.apiVersion).")
     }
-    var question: TokenQuestion
+    let requested: [String]
     switch (value(.resource), values[.scope]) {
-    case (let resource?, nil): question = try self.question([resource + "/.default"])
-    case (nil, let texts?):
-      question = try self.question(texts.flatMap { $0.split(separator: " ").map(String.init) })
-    default: throw .invalid("A request names a resource or scopes, and not both.")
+    case (let resource?, nil): requested = [resource + "/.default"]
+    case (nil, let texts?): requested = texts.flatMap { $0.split(separator: " ").map(String.init) }
+    default: throw .invalid("Invalid request: expected a resource or scopes, not both.")
     }
-    if let identity = value(.clientID), !loan.isNamed(identity) {
+    guard let scopes = loan.scopes(for: requested) else {
+      let lent = loan.scopes.map { $0.joined(separator: " ") }.joined(separator: "; ")
+      throw LoanRefusal(.invalidScope, 403, "Scope not offered by the lender. Offered: \(lent).")
+    }
+    var query = TokenQuery(scopes: scopes)
+    if let identity = value(.clientID), !loan.matches(identity) {
       throw LoanRefusal(.unauthorizedClient, 403, "client_id is not the client or account of this loan.")
     }
     if let seconds = value(.minimumValidity) {
       guard seconds.utf8.count <= 6, let number = UInt32(seconds) else {
-        throw .invalid("min_validity must be a number of seconds, with six digits at most.")
+        throw .invalid("min_validity must be a number of seconds of at most six digits.")
       }
-      question.minimumValidity = Double(number)
+      query.minimumValidity = Double(number)
     }
     if let hash = value(.refusedToken) {
       guard hash.utf8.count == 64, hash.allSatisfy(\.isHexDigit) else {
         throw .invalid("\(LoanProtocol.Parameter.refusedToken.rawValue) must be 64 hexadecimal digits.")
       }
-      question.refusedHash = hash.lowercased()
+      query.refusedHash = hash.lowercased()
     }
-    return question
-  }
-
-  private func question(_ asked: [String]) throws(LoanRefusal) -> TokenQuestion {
-    guard let scopes = loan.scopes(for: asked) else {
-      let lent = loan.scopes.map { $0.joined(separator: " ") }.joined(separator: "; ")
-      throw LoanRefusal(.invalidScope, 403, "Scope not offered by the lender. Offered: \(lent).")
-    }
-    return TokenQuestion(scopes: scopes)
+    return query
   }
 
   /// An unknown parameter is refused: the borrower might assume that it had an effect.
@@ -107,12 +105,12 @@ struct LendingRules: Sendable {
       let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = FormEncoding.decodeOne(parts[0]), parts.count == 2,
         let value = FormEncoding.decodeOne(parts[1]), !value.isEmpty
-      else { throw .invalid("The query cannot be read.") }
+      else { throw .invalid("Invalid query: expected name=value pairs in UTF-8.") }
       guard let parameter = LoanProtocol.Parameter(rawValue: name) else {
-        throw .invalid("The query has a parameter that is not known.")
+        throw .invalid("Unknown parameter in the query.")
       }
       guard values[parameter] == nil || parameter == .scope else {
-        throw .invalid("\(name) stands in the query twice.")
+        throw .invalid("The parameter \(name) occurs twice.")
       }
       values[parameter, default: []].append(value)
     }
@@ -120,24 +118,12 @@ struct LendingRules: Sendable {
   }
 }
 
-/// What a borrower wants.
-struct TokenQuestion: Equatable, Sendable {
-  /// The loan's own words.
+/// A borrower's request for a token.
+struct TokenQuery: Equatable, Sendable {
+  /// In the loan's own words.
   let scopes: [String]
   /// In seconds.
   var minimumValidity = 0.0
-  /// The hash of the token that does not do any more, in lower case.
+  /// The hash of the token that a resource refused, in lower case.
   var refusedHash: String?
-}
-
-extension LoanRefusal {
-  static func invalid(_ description: String) -> LoanRefusal { LoanRefusal(.invalidRequest, 400, description) }
-
-  var fields: [(name: String, value: String)] {
-    switch statusCode {
-    case 405: [("Allow", "GET")]
-    case 503: [("Retry-After", "10")]
-    default: []
-    }
-  }
 }

@@ -1,28 +1,34 @@
-import FoundationEssentials
+public import FoundationEssentials
 public import IdentityClient
 public import TokenCache
 
-/// What is lent: access tokens of one account, for just these scopes, for some time.
-public struct Loan: Sendable {
+/// The terms of a loan: access tokens of one account, for these scopes alone, for a limited time. A ``Lender`` offers
+/// them, a ``LoanBroker`` gets them from a lender.
+public struct Loan: Sendable, Hashable {
   /// The longest loan. After that time Entra ID asks for a new sign-in, where a policy demands one at all;
   /// a loan that lasts longer than a week is one that was forgotten.
   public static let longestDuration = Duration.seconds(7 * 86400)
 
-  /// Each is the scopes of one token, in the words by which it is asked for.
+  /// Each is the scopes of one token, in the words by which it is requested.
   public let scopes: [[String]]
-  /// Whose tokens they are.
+  /// The account whose tokens are lent.
   public let account: Account
   /// The application that the tokens are issued to.
   public let clientID: String
-  /// Who issues them.
+  /// The authority that issues the tokens.
   public let authority: Authority
-  /// How long it lasts: on the clock, and since the machine was started, whichever ends first.
-  public let duration: Duration
+  /// The tenant that issues the tokens; `nil` if it is not known.
+  public let tenantID: String?
+  /// When the loan ends. A lender ends it earlier when its duration has passed on a clock that was not put back.
+  public let end: Date
 
-  /// - Throws: ``IdentityError/Code/invalidParameter``: for scopes that are invalid or never lent (`openid`, `profile`,
+  /// Makes a lender's terms.
+  ///
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for scopes that are invalid or never lent (`openid`, `profile`,
   ///   `offline_access`), and for a duration that is not positive or is longer than ``longestDuration``.
   public init(
-    scopes: [[String]], account: Account, clientID: String, authority: Authority, duration: Duration
+    scopes: [[String]], account: Account, clientID: String, authority: Authority, duration: Duration,
+    from start: Date = Date()
   ) throws(IdentityError) {
     guard !scopes.isEmpty, !scopes.contains(where: \.isEmpty) else {
       throw IdentityError(.invalidParameter, "A loan needs scopes.")
@@ -30,13 +36,46 @@ public struct Loan: Sendable {
     for scopes in scopes { _ = try RequestedScopes(scopes, clientID: clientID, authority: authority) }
     guard duration > .zero, duration <= Self.longestDuration else {
       throw IdentityError(
-        .invalidParameter, "A loan lasts for some time, and for a week at most.", advice: "Lend again then.")
+        .invalidParameter, "Invalid duration of a loan: expected at most a week.",
+        advice: "Lend again after that.")
     }
     self.scopes = scopes
     self.account = account
     self.clientID = clientID
     self.authority = authority
-    self.duration = duration
+    let home = account.tenantProfiles.first(where: \.isHomeTenant)?.tenantID
+    tenantID = authority.namesManyTenants ? home : authority.tenant ?? home
+    end = start + duration / .seconds(1)
+  }
+
+  /// Reads the terms in a lender's response.
+  ///
+  /// - Throws: ``IdentityError/Code/brokerFailed``.
+  init(_ response: LenderResponse, source: String) throws(IdentityError) {
+    guard let url = URL(string: try response.text("authority")), let authority = try? Authority(url: url)
+    else { throw .lenderFailed("its response names no valid authority") }
+    clientID = try response.text("client_id")
+    guard Optional(clientID).nonBlank != nil, clientID == clientID.printable(limit: 200) else {
+      throw .lenderFailed("its response names no valid client")
+    }
+    self.authority = authority
+    end = try response.date("expires_on")
+    scopes = try response.texts("scopes").map { $0.printable().split(separator: " ").map(String.init) }
+    tenantID = try response.optionalText("tenant_id")?.printable(limit: 200)
+    account = try response.account(environment: try response.text("environment"), source: source)
+  }
+
+  /// The response to a request for the terms. Members that are not known are left out.
+  var response: JSONObject {
+    var members: JSONObject = [
+      "scopes": .array(scopes.map { .string($0.joined(separator: " ")) }), "client_id": .string(clientID),
+      "authority": .string(authority.url.absoluteString), "environment": .string(account.environment),
+      "home_account_id": .string(account.homeAccountID),
+      "expires_on": .string("\(Int64(end.timeIntervalSince1970))"),
+    ]
+    members["username"] = account.username.map { .string($0) }
+    members["tenant_id"] = tenantID.map { .string($0) }
+    return members
   }
 
   /// The scopes of the token that serves a request, the fewest where several do.
@@ -46,32 +85,18 @@ public struct Loan: Sendable {
   /// request counts for nothing.
   ///
   /// - Returns: The loan's own words, which alone ever reach a server; `nil` for more than what is lent, and for nothing.
-  func scopes(for asked: [String]) -> [String]? {
-    let asked = Self.names(asked).subtracting(RequestedScopes.reserved)
-    guard !asked.isEmpty else { return nil }
-    return scopes.filter { asked.isSubset(of: Self.names($0)) }.min { $0.count < $1.count }
+  func scopes(for requested: [String]) -> [String]? {
+    let requested = Self.names(requested).subtracting(RequestedScopes.reserved)
+    guard !requested.isEmpty else { return nil }
+    return scopes.filter { requested.isSubset(of: Self.names($0)) }.min { $0.count < $1.count }
   }
 
   private static func names(_ scopes: [String]) -> Set<String> {
     Set(ScopeSet(scopes).scopes.map(RequestedScopes.shortName))
   }
 
-  /// Whether an identity that a request names is the loan's.
-  func isNamed(_ identity: String) -> Bool {
+  /// Whether an identity that a request names is the loan's client or account.
+  func matches(_ identity: String) -> Bool {
     [clientID, account.homeAccountID, account.username].contains { $0?.normalized == identity.normalized }
-  }
-
-  /// The tenant that issues the tokens.
-  var tenantID: String? {
-    let home = account.tenantProfiles.first(where: \.isHomeTenant)?.tenantID
-    return authority.namesManyTenants ? home : authority.tenant ?? home
-  }
-
-  func description(end: Date) -> LoanDescription {
-    LoanDescription(
-      scopes: scopes.map { $0.joined(separator: " ") }, clientID: clientID,
-      authority: authority.url.absoluteString, environment: account.environment, username: account.username,
-      homeAccountID: account.homeAccountID, tenantID: tenantID,
-      expiresOn: "\(Int64(end.timeIntervalSince1970))")
   }
 }

@@ -5,10 +5,10 @@ public import IdentityClient
 import Synchronization
 public import TokenCache
 
-/// A lender of access tokens, `llavero lend` here or on another machine, as a ``TokenBroker`` for a place that has
-/// neither a sign-in of its own, nor a keyring, nor a network.
+/// Borrows access tokens from a lender, `llavero lend` here or on another machine: a ``TokenBroker`` for machines and
+/// containers without a sign-in, keyring or network.
 ///
-/// Nothing is stored, for there is no ID token: a client asks the lender each time, who keeps what he has.
+/// Nothing is stored, for there is no ID token: a client asks the lender each time, which has the cache.
 ///
 /// For example:
 ///
@@ -23,69 +23,52 @@ public import TokenCache
 ///   SilentRequest(scopes: ["User.Read"], account: terms.account))
 /// ```
 public final class LoanBroker: TokenBroker {
-  /// What is lent, to whom that asks.
-  public struct Terms: Sendable, Hashable {
-    /// Each is the scopes of one token.
-    public let scopes: [[String]]
-    /// Whose tokens they are.
-    public let account: Account
-    /// The application that the tokens are issued to.
-    public let clientID: String
-    /// Who issues them.
-    public let authority: Authority
-    /// The tenant that issues them, where the lender knows it.
-    public let tenantID: String?
-    /// When the loan ends.
-    public let end: Date
-  }
-
-  /// What helps where a token that is lent does not do.
+  /// The advice where a borrowed token is not enough.
   package static let signInAdvice = "Sign in where the tokens are lent, and lend again if need be."
 
   public var name: String { "loan" }
 
   private let transport: any HTTPTransport
-  private let questionTimeout: Duration
+  private let termsTimeout: Duration
   private let tokenTimeout: Duration
   private let now: @Sendable () -> Date
-  /// What is lent, where it is not to be asked again.
-  private let known: Terms?
-  /// The hash of the last token for some scopes, for when a resource refuses it: tokens themselves are kept nowhere.
+  /// The terms, where the lender is not asked for them again.
+  private let known: Loan?
+  /// The hash of the last token by scopes, for when a resource refuses it: tokens themselves are not kept.
   private let given = Mutex<[Set<String>: String]>([:])
 
   /// - Parameter transport: Reaches the lender, such as a `SoupHTTPTransport` to a Unix socket.
   public convenience init(transport: any HTTPTransport) {
-    // A lender may have to renew the token, or to ask a person.
+    // A lender may have to renew the token, or to ask its user.
     self.init(
-      transport: transport, questionTimeout: .seconds(30), tokenTimeout: .seconds(300), now: { Date() })
+      transport: transport, termsTimeout: .seconds(30), tokenTimeout: .seconds(300), now: { Date() })
   }
 
   package init(
-    transport: any HTTPTransport, questionTimeout: Duration, tokenTimeout: Duration,
-    now: @escaping @Sendable () -> Date, known: Terms? = nil
+    transport: any HTTPTransport, termsTimeout: Duration, tokenTimeout: Duration,
+    now: @escaping @Sendable () -> Date, known: Loan? = nil
   ) {
     self.transport = transport
-    self.questionTimeout = questionTimeout
+    self.termsTimeout = termsTimeout
     self.tokenTimeout = tokenTimeout
     self.now = now
     self.known = known
   }
 
-  /// The same lender for as long as his terms are sure to hold, such as in one command: he is not asked for them again.
-  package func knowing(_ terms: Terms) -> LoanBroker {
+  /// The same lender for as long as its terms are sure to hold, such as in one command: it is not asked for them again.
+  package func knowing(_ terms: Loan) -> LoanBroker {
     LoanBroker(
-      transport: transport, questionTimeout: questionTimeout, tokenTimeout: tokenTimeout, now: now,
+      transport: transport, termsTimeout: termsTimeout, tokenTimeout: tokenTimeout, now: now,
       known: terms)
   }
 
-  /// Asks what is lent.
+  /// Gets the terms of the loan from the lender.
   ///
   /// - Throws: ``IdentityError/Code/noBroker`` without a listener there, ``IdentityError/Code/brokerFailed`` for
-  ///   whatever is no answer, ``IdentityError/Code/authorizationFailed`` when the lender lends nothing to this user, or
-  ///   nothing any more.
-  public func terms() async throws(IdentityError) -> Terms {
+  ///   an invalid response, ``IdentityError/Code/authorizationFailed`` when the loan has ended or is not for this user.
+  public func terms() async throws(IdentityError) -> Loan {
     if let known { return known }
-    return try LoanAnswer.terms(in: await ask(LoanProtocol.loanPath, [:], within: questionTimeout), by: name)
+    return try Loan(await send(LoanProtocol.loanPath, [:], within: termsTimeout), source: name)
   }
 
   public func isAvailable() async throws(IdentityError) -> Bool {
@@ -105,25 +88,25 @@ public final class LoanBroker: TokenBroker {
     let terms = try await terms()
     guard terms.clientID.lowercased() == clientID.lowercased() else {
       throw IdentityError(
-        .unauthorizedClient, "The tokens that are lent are those of the client \(terms.clientID).",
-        advice: "Use that client's id.")
+        .unauthorizedClient, "The lender's tokens are for the client \(terms.clientID).",
+        advice: "Use that client ID.")
     }
     return [terms.account]
   }
 
-  /// Borrows a token. When one is refused by a resource, or is to be replaced, the lender is told which by its hash.
+  /// Borrows a token. The hash of a token that a resource refused, or that has to be replaced, is sent to the lender.
   ///
-  /// Claims are not passed on. Where a resource wants a token from after a certain time (`nbf`), a new one meets that.
-  /// Where it calls any other claim essential, such as `acrs` for a stronger sign-in, no lender can, and none is asked.
+  /// Claims are not passed on. A resource that demands a token from after a certain time (`nbf`) gets a new one. Any other
+  /// essential claim, such as `acrs` for a stronger sign-in, cannot be met by a lender, and none is asked.
   ///
-  /// - Throws: As ``terms()``; also ``IdentityError/Code/invalidScope`` for what is not lent,
-  ///   ``IdentityError/Code/interactionRequired`` when the lender's person has to sign in,
-  ///   ``IdentityError/Code/network`` while the lender can renew nothing, ``IdentityError/Code/unauthorizedClient`` and
-  ///   ``IdentityError/Code/invalidParameter`` where client or tenant are others than the loan's.
+  /// - Throws: As ``terms()``; also ``IdentityError/Code/invalidScope`` for scopes that are not lent,
+  ///   ``IdentityError/Code/interactionRequired`` when the lender's user has to sign in,
+  ///   ``IdentityError/Code/network`` while the lender cannot renew tokens, ``IdentityError/Code/unauthorizedClient`` and
+  ///   ``IdentityError/Code/invalidParameter`` where client or tenant are not the loan's.
   public func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
-    guard !request.asksForMoreThanANewToken else {
-      throw .elsewhere(
-        "The token has to meet demands of the resource that no lender passes on.",
+    guard !request.hasUnsupportedClaims else {
+      throw .mustBeResolvedByLender(
+        "The resource demands claims that a lender cannot request.",
         advice: "Do this where the tokens are lent.")
     }
     let scopes = Set(request.scopes.map { $0.lowercased() })
@@ -132,13 +115,13 @@ public final class LoanBroker: TokenBroker {
       if let known = given.withLock({ $0[scopes] }) {
         refused = known
       } else {
-        refused = LoanProtocol.hash(of: try await token(request, instead: nil).accessToken)
+        refused = LoanProtocol.hash(of: try await token(request, replacing: nil).accessToken)
       }
     }
-    let token = try await token(request, instead: refused)
+    let token = try await token(request, replacing: refused)
     let hash = LoanProtocol.hash(of: token.accessToken)
     guard hash != refused else {
-      throw .elsewhere("The lender has no other token than the one that was refused.")
+      throw .mustBeResolvedByLender("The lender has no other token than the one that was refused.")
     }
     given.withLock { $0[scopes] = hash }
     return token
@@ -153,39 +136,39 @@ public final class LoanBroker: TokenBroker {
   ///
   /// - Throws: ``IdentityError/Code/interactionRequired``, always.
   public func tokenInteractively(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
-    throw .elsewhere("Nobody can sign in where tokens are borrowed.")
+    throw .mustBeResolvedByLender("Sign-in is not possible where tokens are borrowed.")
   }
 
-  /// The lender gives tokens for whatever authority he is signed in to.
+  /// The lender gives tokens for any authority that it is signed in to.
   public func serves(_ authority: Authority) -> Bool { true }
 }
 
 extension LoanBroker {
   private func token(
-    _ request: BrokerRequest, instead refused: String?
+    _ request: BrokerRequest, replacing refused: String?
   ) async throws(IdentityError) -> BrokerToken {
     var parameters: [LoanProtocol.Parameter: String] = [
       .apiVersion: LoanProtocol.apiVersion, .scope: request.scopes.joined(separator: " "),
       .clientID: request.clientID,
     ]
     parameters[.refusedToken] = refused
-    let body: Data
+    let response: LenderResponse
     do {
       var strict = parameters
       strict[.minimumValidity] = "\(Int(min(max(request.minimumValidity, 0), 86_400)))"
-      body = try await ask(LoanProtocol.tokenPath, strict, within: tokenTimeout)
+      response = try await send(LoanProtocol.tokenPath, strict, within: tokenTimeout)
     } catch {
-      // A token that ends soon is better than none; who needs one for longer looks at its end.
+      // A token that expires soon is better than none; a caller that needs more checks its expiry.
       guard error.isRefusal(LoanRefusal.Code.shortLived.rawValue) else { throw error }
-      body = try await ask(LoanProtocol.tokenPath, parameters, within: tokenTimeout)
+      response = try await send(LoanProtocol.tokenPath, parameters, within: tokenTimeout)
     }
-    let (token, tenant) = try LoanAnswer.token(in: body, for: request, by: name, at: now())
+    let (token, tenant) = try response.token(for: request, source: name, at: now())
     try await check(tenant, of: request)
     return token
   }
 
-  /// A token of another tenant is of no use, and may do harm. Where the tenant is named by its domain, the lender has to
-  /// have named it so, too.
+  /// Refuses a token of another tenant. A tenant that is named by its domain has to be in the lender's terms under that
+  /// name.
   private func check(_ tenant: String?, of request: BrokerRequest) async throws(IdentityError) {
     guard let tenant, request.authority.kind == .aad, let named = request.authority.tenant?.lowercased(),
       named != tenant.lowercased()
@@ -194,15 +177,15 @@ extension LoanBroker {
     guard isDomain, try await terms().authority.tenant?.lowercased() == named else {
       throw IdentityError(
         .invalidParameter,
-        "The tokens that are lent are of the tenant \(tenant), and \(named) was asked for.",
-        advice: "Leave the tenant out, or name that one.")
+        "The lender's tokens are for the tenant \(tenant), not \(named).",
+        advice: "Leave out the tenant, or use that one.")
     }
   }
 
-  /// Puts a question, and waits for the answer to its end.
-  private func ask(
+  /// Sends a request, and waits for the whole response.
+  private func send(
     _ path: String, _ parameters: [LoanProtocol.Parameter: String], within limit: Duration
-  ) async throws(IdentityError) -> Data {
+  ) async throws(IdentityError) -> LenderResponse {
     let query = FormEncoding.encode(
       Dictionary(uniqueKeysWithValues: parameters.map { ($0.key.rawValue, $0.value) }))
     let head = HTTPRequest(
@@ -211,18 +194,18 @@ extension LoanBroker {
     let response: HTTPTransportResponse
     do throws(HTTPTransportError) {
       response = try await transport.send(
-        HTTPTransportRequest(head, timeout: limit, maximumBodySize: LoanAnswer.limits.size))
+        HTTPTransportRequest(head, timeout: limit, maximumBodySize: LenderResponse.limits.size))
     } catch {
       throw IdentityError(lender: error)
     }
-    guard response.head.status == .ok else { throw LoanAnswer.refusal(in: response) }
-    return response.body
+    guard response.head.status == .ok else { throw LenderResponse.refusal(in: response) }
+    return try LenderResponse(response.body)
   }
 }
 
 extension BrokerRequest {
-  /// Whether there are claims that are essential (OpenID Connect Core 5.5.1) and that not every new token has.
-  fileprivate var asksForMoreThanANewToken: Bool {
+  /// Whether it has essential claims (OpenID Connect Core 5.5.1) that not every new token has.
+  fileprivate var hasUnsupportedClaims: Bool {
     guard let claims else { return false }
     guard let claims = try? ClaimsRequest(json: claims) else { return true }
     return ClaimsRequest.Target.allCases.contains { target in
@@ -235,30 +218,32 @@ extension BrokerRequest {
 
 extension IdentityError {
   /// A sign-in is required, but at the lender.
-  static func elsewhere(_ message: String, advice: String = LoanBroker.signInAdvice) -> IdentityError {
+  static func mustBeResolvedByLender(_ message: String, advice: String = LoanBroker.signInAdvice)
+    -> IdentityError
+  {
     var error = IdentityError(.interactionRequired, message, advice: advice)
     error.isElsewhere = true
     return error
   }
 
-  /// Why no answer came from a lender.
+  /// Translates a failure of the transport to a lender.
   fileprivate init(lender error: HTTPTransportError) {
     switch error {
     case .cancelled: self = .cancelled
     case .cannotConnect(let reason), .cannotFindHost(let reason), .invalidConfiguration(let reason):
       self.init(
-        .noBroker, "Nobody lends tokens here: \(reason)",
-        advice: "Run \"llavero lend\" where you are signed in, and see that its socket is reached from here.")
+        .noBroker, "No lender is listening: \(reason)",
+        advice: "Run \"llavero lend\" where you are signed in, and check that its socket is visible here.")
       isLenderGone = true
     case .timedOut:
-      self = .lenderFailed("it did not answer in time")
+      self = .lenderFailed("it did not respond in time")
       isLenderGone = true
     case .connectionLost:
-      self = .lenderFailed("it hung up before the end of its answer")
+      self = .lenderFailed("it closed the connection before the end of its response")
       isLenderGone = true
-    case .responseTooLarge(let limit): self = .lenderFailed("its answer is larger than \(limit) bytes")
+    case .responseTooLarge(let limit): self = .lenderFailed("its response is larger than \(limit) bytes")
     case .invalidRequest(let reason), .malformedResponse(let reason), .untrustedServer(let reason):
-      self = .lenderFailed("its answer cannot be read (\(reason))")
+      self = .lenderFailed("its response cannot be read (\(reason))")
     }
   }
 }

@@ -3,33 +3,30 @@ import FoundationEssentials
 /// Decides when a loan has ended: when its end has come on the clock, or its duration has passed, a suspended machine's
 /// time included. A clock that is put back does not make it longer.
 struct LoanClock: Sendable {
-  let end: Date
+  private let end: Date
   private let duration: Duration
+  private let start: Duration
   private let now: @Sendable () -> Date
   private let uptime: @Sendable () -> Duration
 
   /// - Parameters:
-  ///   - duration: How long the loan lasts.
+  ///   - end: When the loan ends.
   ///   - now: The clock.
   ///   - uptime: The time since some moment, that of a suspended machine included.
-  init(
-    _ duration: Duration, now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> Duration
-  ) {
-    let start = uptime()
-    self.duration = duration
+  init(end: Date, now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> Duration) {
+    self.end = end
     self.now = now
-    self.uptime = { uptime() - start }
-    end = now() + duration / .seconds(1)
+    self.uptime = uptime
+    start = uptime()
+    duration = .seconds(end.timeIntervalSince(now()))
   }
 
-  var remaining: Duration {
-    min(duration - uptime(), .seconds(end.timeIntervalSince(now())))
-  }
+  /// The time since the lender started.
+  var age: Duration { uptime() - start }
 
-  var isOver: Bool { remaining <= .zero }
+  var remaining: Duration { min(duration - age, .seconds(end.timeIntervalSince(date))) }
 
-  /// The time since the loan began.
-  var age: Duration { uptime() }
+  var isExpired: Bool { remaining <= .zero }
 
   var date: Date { now() }
 }

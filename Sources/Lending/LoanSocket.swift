@@ -3,11 +3,11 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 
-/// A Unix socket that a lender listens on, and its name, which goes with it.
+/// A Unix socket that a lender listens on, and its file, which is removed with it.
 final class LoanSocket: Sendable {
   let path: String
   let socket: GObjectReference<GSocket>
-  /// The directory and the name in it; `nil` where the name is another's to remove.
+  /// The directory and the name in it; `nil` where another program removes the file.
   private let place: Place?
 
   private struct Place: Sendable {
@@ -44,12 +44,12 @@ final class LoanSocket: Sendable {
     return LoanSocket(path: socketPath(of: descriptor), socket: try socket(descriptor), place: nil)
   }
 
-  /// Makes a socket, in place of one without a listener.
+  /// Makes a socket. One without a listener is replaced.
   ///
   /// - Parameters:
-  ///   - path: Its name; one in a directory of its own unless there is one.
-  ///   - isOpen: Whether other users may connect who can reach it.
-  /// - Returns: The socket, which is listened on.
+  ///   - path: Its path; `nil` for one in a new directory of its own.
+  ///   - isOpen: Whether other users who can reach it may connect.
+  /// - Returns: The listening socket.
   /// - Throws: ``LendingError``
   static func made(at path: String?, isOpen: Bool) throws(LendingError) -> LoanSocket {
     let runtime = RuntimeDirectory(environment: processEnvironment())
@@ -64,12 +64,12 @@ final class LoanSocket: Sendable {
       } catch {
         throw .init(error)
       }
-      // What is above it still keeps others out, but not those into whose container it is mounted.
+      // The directories above it still keep other users out, but not a container that it is mounted into.
       if isOpen, let ownDirectory { chmod(ownDirectory, 0o711) }
     }
     let path = absolute(path ?? "\(ownDirectory ?? runtime.path)/loan.sock")
     guard path.utf8.count <= longestSocketPath else { throw .pathTooLong(path: path) }
-    // No other process uses a name in a directory that has just been made.
+    // No other process uses a name in a new directory.
     let lock: HeldLockFile?
     do throws(PrivateFileError) {
       lock =
@@ -100,7 +100,7 @@ final class LoanSocket: Sendable {
     }
   }
 
-  /// Takes the name away, unless it has become another's.
+  /// Removes the file, unless another has replaced it.
   func remove() {
     guard let place else { return }
     var status = stat()
@@ -137,7 +137,7 @@ final class LoanSocket: Sendable {
     guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
     let probe = unixSocket(SOCK_STREAM)
     defer { close(probe) }
-    // A socket with a listener accepts connections, or has too many.
+    // A socket with a listener accepts the connection, or its queue is full.
     guard withSocketAddress(of: address(name, in: directory), { connect(probe, $0, $1) }) != 0,
       errno == ECONNREFUSED
     else {

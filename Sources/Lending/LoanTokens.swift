@@ -3,25 +3,25 @@ import IdentityClient
 import Synchronization
 import TokenCache
 
-/// Gets the tokens of a loan: what the cache has, unless that is more than the loan. A server is asked for each of them no
-/// more than once a minute, whatever borrowers say and whatever it answers.
+/// Gets the tokens of a loan: the cached one, unless it grants more than the loan. A server is asked for each of them at
+/// most once a minute, whatever borrowers request and whatever the server responds.
 final class LoanTokens: Sendable {
-  /// How long the outcome of a renewal stands.
+  /// The least time between two renewals of a token.
   private static let pause = Duration.seconds(60)
-  /// Of the token that is kept beside the cache's, in seconds.
+  /// How long a token that is kept beside the cached one must be valid, in seconds.
   private static let validity = 300.0
 
   private typealias Outcome = Result<AuthenticationResult, IdentityError>
 
   private struct State {
-    /// The renewal that goes on. Those who want one meanwhile join.
+    /// The renewal in progress, which other requests join.
     var renewal: Task<Outcome, Never>?
-    /// When the last one began, and why it brought nothing.
+    /// When the last renewal began, and why it failed.
     var lastRenewal: Duration?
     var failure: IdentityError?
-    /// The last token that was got for these scopes.
+    /// The last token from a renewal for these scopes.
     var own: AuthenticationResult?
-    /// What the server grants for these scopes alone, beyond them.
+    /// The scopes beyond these that the server grants for these alone.
     var excess: Set<String> = []
 
     func allows(_ result: AuthenticationResult, _ scopes: [String]) -> Bool {
@@ -39,36 +39,36 @@ final class LoanTokens: Sendable {
   }
 
   /// - Throws: ``LoanRefusal``.
-  func token(for question: TokenQuestion) async throws(LoanRefusal) -> AuthenticationResult {
+  func token(for query: TokenQuery) async throws(LoanRefusal) -> AuthenticationResult {
     let result: AuthenticationResult
     do throws(IdentityError) {
-      result = try await freshToken(for: question)
+      result = try await freshToken(for: query)
     } catch {
       throw LoanRefusal(error)
     }
-    guard isGood(result, for: question.minimumValidity) else {
-      throw LoanRefusal(.shortLived, 400, "No token could be had that is good for that long.")
+    guard isValid(result, for: query.minimumValidity) else {
+      throw LoanRefusal(.shortLived, 400, "The lender has no token that is valid for that long.")
     }
     return result
   }
 
-  /// A token of no more than the server grants for these scopes alone. The cache may have one that was
-  /// asked for with others.
-  private func freshToken(for question: TokenQuestion) async throws(IdentityError) -> AuthenticationResult {
-    let scopes = question.scopes
+  /// A token with no more than the server grants for these scopes alone. The cached one may have been requested
+  /// with others.
+  private func freshToken(for query: TokenQuery) async throws(IdentityError) -> AuthenticationResult {
+    let scopes = query.scopes
     let cached = try await source(scopes, .never)
     let state = states.withLock { $0[scopes] ?? State() }
     let fitting = cached.flatMap { state.allows($0, scopes) ? $0 : nil }
-    // Where the cache has nothing any more the own one is no longer anybody's.
+    // An empty cache means that the account was signed out: then the kept token is not lent either.
     if let token = fitting ?? (cached == nil ? nil : state.own),
-      LoanProtocol.hash(of: token.accessToken) != question.refusedHash,
-      isGood(token, for: max(question.minimumValidity, fitting == nil ? Self.validity : 0))
+      LoanProtocol.hash(of: token.accessToken) != query.refusedHash,
+      isValid(token, for: max(query.minimumValidity, fitting == nil ? Self.validity : 0))
     {
       return token
     }
     guard let renewal = renewal(scopes, cached == nil ? .ifNeeded : .always) else {
-      // A token that is still valid serves, even if it is shorter than asked for.
-      if let token = fitting ?? (state.failure == nil ? state.own : nil), isGood(token, for: 0) {
+      // A token that is still valid serves, even if it expires earlier than requested.
+      if let token = fitting ?? (state.failure == nil ? state.own : nil), isValid(token, for: 0) {
         return token
       }
       throw state.failure ?? .nothingToLend
@@ -76,11 +76,11 @@ final class LoanTokens: Sendable {
     return try await renewal.value.get()
   }
 
-  private func isGood(_ result: AuthenticationResult, for seconds: Double) -> Bool {
+  private func isValid(_ result: AuthenticationResult, for seconds: Double) -> Bool {
     result.expiresOn.map { $0 >= clock.date + seconds } ?? false
   }
 
-  /// A new token, by one request for all who want it at the same time; `nil` where the last one is too recent.
+  /// The renewal in progress or a new one; `nil` where the last one is too recent.
   private func renewal(_ scopes: [String], _ renewal: Lender.Renewal) -> Task<Outcome, Never>? {
     states.withLock { states in
       var state = states[scopes] ?? State()
@@ -106,7 +106,7 @@ final class LoanTokens: Sendable {
       if case .success(let new) = outcome {
         if new.source != .cache { state.excess = RequestedScopes.excess(new.scopes, over: scopes) }
         if !state.allows(new, scopes) {
-          // The cache's own, where no server could be asked.
+          // The cached token, because no server could be reached.
           outcome = .failure(.nothingToLend)
         }
       }
@@ -123,19 +123,19 @@ final class LoanTokens: Sendable {
 
 extension IdentityError {
   fileprivate static let nothingToLend = IdentityError(
-    .serverError, "The server gave no token that can be lent.")
+    .serverError, "The server issued no token that can be lent.")
 }
 
 extension LoanRefusal {
-  /// What a failure of the sign-in layer means for a borrower, without words that may contain personal data.
+  /// Translates a failure of the sign-in layer for a borrower, without texts that may contain personal data.
   init(_ error: IdentityError) {
     switch error.code {
     case .interactionRequired, .serverDeclinedScopes, .serverProtectionPoliciesRequired,
       .workplaceJoinRequired, .insufficientDeviceStrength, .resetPasswordRequired, .accountRequired,
       .accountNotFound:
-      self.init(.interactionRequired, 400, "Somebody has to sign in again where the token is lent.")
+      self.init(.interactionRequired, 400, "Sign-in required where the token is lent.")
     case .cache where [.locked, .signedOut].contains(error.cacheError?.code):
-      self.init(.interactionRequired, 400, "Somebody has to unlock the keyring where the token is lent.")
+      self.init(.interactionRequired, 400, "The keyring is locked where the token is lent.")
     case .network, .serverError, .unhandledResponse, .unexpectedHTTPResponse, .invalidResponse, .cancelled:
       self.init(.temporarilyUnavailable, 503, "The token cannot be renewed at present.")
     default:

@@ -1,49 +1,49 @@
 import Synchronization
 
-/// Which borrowers the person allowed. The person is asked one time for each borrower, about one borrower at a time.
+/// Which borrowers the user allowed. The user is asked once for each borrower, about one borrower at a time.
 final class Permissions: Sendable {
-  /// So many borrowers wait for the person at most.
+  /// The most borrowers that wait for the user.
   private static let longestQueue = 16
 
   struct State {
-    var answers: [Borrower: Task<Bool?, Never>] = [:]
+    var decisions: [Borrower: Task<Bool?, Never>] = [:]
     var last: Task<Bool?, Never>?
     var waiting = 0
   }
 
-  private let ask: Lender.Question
+  private let ask: Lender.PermissionHandler
   let state = Mutex(State())
 
-  init(ask: @escaping Lender.Question) {
+  init(ask: @escaping Lender.PermissionHandler) {
     self.ask = ask
   }
 
-  /// Waits for the person's word.
+  /// Waits for the user's decision.
   ///
-  /// - Returns: `nil` where too many wait already.
+  /// - Returns: `nil` when too many borrowers wait already.
   func allows(_ borrower: Borrower, _ scopes: [String]) async -> Bool? {
-    let answer: Task<Bool?, Never>? = state.withLock { state in
-      if let answer = state.answers[borrower] { return answer }
+    let decision: Task<Bool?, Never>? = state.withLock { state in
+      if let decision = state.decisions[borrower] { return decision }
       guard state.waiting < Self.longestQueue else { return nil }
       state.waiting += 1
       let task = Task { [last = state.last] in
         _ = await last?.value
-        // One that has given up meanwhile needs no answer.
-        let answer = borrower.isThere ? await ask(borrower, scopes) : nil
+        // A borrower that has ended meanwhile needs no decision.
+        let decision = borrower.isRunning ? await ask(borrower, scopes) : nil
         self.state.withLock { state in
           state.waiting -= 1
           // One at a port is another borrower with each connection.
-          if answer == nil || borrower.process == nil { state.answers[borrower] = nil }
-          // What is known of processes that have ended is of no use, and would become much.
-          if state.answers.count > 64 { state.answers = state.answers.filter { $0.key.isThere } }
+          if decision == nil || borrower.process == nil { state.decisions[borrower] = nil }
+          // Decisions on processes that have ended would accumulate.
+          if state.decisions.count > 64 { state.decisions = state.decisions.filter { $0.key.isRunning } }
         }
-        return answer
+        return decision
       }
-      state.answers[borrower] = task
+      state.decisions[borrower] = task
       state.last = task
       return task
     }
-    guard let answer else { return nil }
-    return await answer.value ?? false
+    guard let decision else { return nil }
+    return await decision.value ?? false
   }
 }

@@ -15,43 +15,37 @@ struct LenderTests {
   static let places: [Named<Lender.Place?>] = [Named("a socket", nil), Named("a port", .port(0))]
 
   @Test(arguments: places)
-  func `A token is given in App Service's words, and nothing else of the cache`(
+  func `A token is returned in App Service's format, without anything else of the cache`(
     _ place: Named<Lender.Place?>
   ) async throws {
     let lender = try TestLender(at: place.value)
     let answer = await lender.send(prefix + "resource=https%3A%2F%2Fmanagement.azure.com")
-    let token = try answer.token()
-    #expect(token.accessToken == "token-1")
-    #expect(token.resource == "https://management.azure.com")
-    #expect(token.tokenType == "Bearer")
-    #expect(token.clientID == TestLender.client)
-    #expect(try #require(Double(token.expiresOn)) > Date().timeIntervalSince1970 + 3000)
-    #expect(token.username == "alice@contoso.test")
-    #expect(token.homeAccountID == TestLender.alice.homeAccountID)
-    #expect(token.tenantID == TestLender.tenant)
+    var token = try answer.token()
+    let end = token.removeValue(forKey: "expires_on")?.stringValue.flatMap(Double.init)
+    #expect(try #require(end) > Date().timeIntervalSince1970 + 3000)
+    #expect(
+      token == [
+        "access_token": "token-1", "resource": "https://management.azure.com", "token_type": "Bearer",
+        "client_id": .string(TestLender.client), "username": "alice@contoso.test",
+        "home_account_id": .string(LentThings.account), "tenant_id": .string(TestLender.tenant),
+        "scope": "https://management.azure.com/.default openid profile",
+      ])
     #expect(answer.text.contains("\r\nCache-Control: no-store\r\n"))
     #expect(answer.text.contains("\r\nContent-Type: application/json\r\n"))
-    let members = try #require(try JSONDecoder().decode(JSONValue.self, from: answer.body).objectValue)
-    #expect(
-      members.keys.sorted() == [
-        "access_token", "client_id", "expires_on", "home_account_id", "resource", "scope", "tenant_id",
-        "token_type", "username",
-      ])
     #expect(lender.calls == [.init(scopes: ["https://management.azure.com/.default"], isForced: false)])
   }
 
   @Test(arguments: places)
-  func `What is lent is said without a token`(_ place: Named<Lender.Place?>) async throws {
+  func `The terms are returned without a token`(_ place: Named<Lender.Place?>) async throws {
     let lender = try TestLender(at: place.value)
-    let answer = await lender.send("/loan")
-    let loan = try JSONDecoder().decode(LoanDescription.self, from: answer.body)
-    #expect(loan.scopes == ["User.Read Mail.Read", "https://management.azure.com/.default"])
-    #expect(loan.username == "alice@contoso.test")
-    #expect(loan.homeAccountID == TestLender.alice.homeAccountID)
-    #expect(loan.environment == "login.windows.net")
-    #expect(loan.authority == "https://login.microsoftonline.com/common")
-    #expect(loan.tenantID == TestLender.tenant)
-    #expect(loan.expiresOn == "\(Int64(lender.lender.end.timeIntervalSince1970))")
+    #expect(
+      try await lender.send("/loan").members() == [
+        "scopes": .array(["User.Read Mail.Read", "https://management.azure.com/.default"]),
+        "username": "alice@contoso.test", "home_account_id": .string(LentThings.account),
+        "client_id": .string(TestLender.client), "environment": "login.windows.net",
+        "authority": "https://login.microsoftonline.com/common", "tenant_id": .string(TestLender.tenant),
+        "expires_on": .string("\(Int64(lender.lender.loan.end.timeIntervalSince1970))"),
+      ])
     #expect(lender.calls.isEmpty)
   }
 
@@ -64,9 +58,11 @@ struct LenderTests {
       "scope=User.Read&xms_cc=cp1", "scope=https://graph.microsoft.com/User.Read",
       "scope=https://GRAPH.microsoft.com/mail.read+User.Read",
     ])
-  func `Case, order, repetition and Graph's address are no matter, and the loan's own words are asked for`(
-    _ query: String
-  ) async throws {
+  func
+    `Case, order, repetition and Graph's address of scopes are ignored, and the loan's own scopes are requested`(
+      _ query: String
+    ) async throws
+  {
     let lender = try TestLender()
     _ = try await lender.send(prefix + query).token()
     #expect(lender.calls == [.init(scopes: ["User.Read", "Mail.Read"], isForced: false)])
@@ -89,7 +85,9 @@ struct LenderTests {
       "resource=https://management.azure.com%23", "scope=https://management.azure.com//.default",
       "scope=Us%C4%B1r.Read", "scope=User.Read%E2%80%8B",
     ])
-  func `What was not lent is refused, and so is what was by another name`(_ query: String) async throws {
+  func `Scopes that are not lent are refused, and so are other spellings of those that are`(_ query: String)
+    async throws
+  {
     let lender = try TestLender()
     try await lender.expectRefusal(.invalidScope, 403, of: lender.send(prefix + query))
   }
@@ -103,7 +101,7 @@ struct LenderTests {
   }
 
   @Test(.fault("second account"))
-  func `A token of another account is not given, whoever got it`() async throws {
+  func `A token of another account is not lent`() async throws {
     let bob = Account(
       homeAccountID: "b0b.\(TestLender.tenant)", username: "bob@contoso.test",
       environment: "login.windows.net", tenantProfiles: [])
@@ -124,13 +122,13 @@ struct LenderTests {
     prefix + "scope=User.Read&min_validity=-1", prefix + "scope=User.Read&min_validity=1e9",
     prefix + "scope=User.Read&min_validity=99999999", prefix + "scope=User.Read&token_sha256_to_refresh=abc",
   ])
-  func `A request that makes no sense is said to`(_ target: String) async throws {
+  func `An invalid request is refused`(_ target: String) async throws {
     let lender = try TestLender()
     try await lender.expectRefusal(.invalidRequest, 400, of: lender.send(target))
   }
 
   @Test(arguments: places, ["POST", "HEAD", "OPTIONS", "PUT"])
-  func `There is GET only`(_ place: Named<Lender.Place?>, _ method: String) async throws {
+  func `Methods other than GET are refused`(_ place: Named<Lender.Place?>, _ method: String) async throws {
     let lender = try TestLender(at: place.value)
     let answer = await lender.send(method: method)
     #expect(answer.status == 405)
@@ -139,7 +137,7 @@ struct LenderTests {
   }
 
   @Test(arguments: ["/", "/token/", "/loan/x", "/metadata/identity/oauth2/token", "//token"])
-  func `There is nothing at another path`(_ path: String) async throws {
+  func `Another path is not found`(_ path: String) async throws {
     let lender = try TestLender()
     #expect(await lender.send(path + "?api-version=2019-08-01&scope=User.Read").status == 404)
   }
@@ -147,7 +145,7 @@ struct LenderTests {
   @Test(
     .fault("web page"), arguments: places,
     ["evil.example", "localhost.evil.example", "localhost:1x", "", "evil.example:{port}"])
-  func `A name that was made to lead here gets nothing`(
+  func `A request for another host name is refused`(
     _ place: Named<Lender.Place?>, _ host: String
   ) async throws {
     let lender = try TestLender(at: place.value)
@@ -165,7 +163,7 @@ struct LenderTests {
       "Origin: http://localhost", "Origin: null", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: no-cors",
       "Sec-Fetch-Dest: image",
     ])
-  func `A page of the web gets nothing, even with the secret`(
+  func `A request from a web page is refused, even with the secret`(
     _ place: Named<Lender.Place?>, _ field: String
   ) async throws {
     let lender = try TestLender(at: place.value)
@@ -179,7 +177,7 @@ struct LenderTests {
   @Test(
     .fault("no secret"),
     arguments: [[], ["X-IDENTITY-HEADER: x"], ["X-IDENTITY-HEADER:"], ["Authorization: Bearer x"]])
-  func `A port wants its secret`(_ fields: [String]) async throws {
+  func `A port requires its secret`(_ fields: [String]) async throws {
     let lender = try TestLender(at: .port(0))
     for target in ["/loan", "/", prefix + "scope=User.Read"] {
       let answer = await lender.send(target, fields: fields, secret: false)
@@ -190,14 +188,14 @@ struct LenderTests {
     _ = try await lender.send().token()
   }
 
-  @Test func `A token that a resource refused is renewed, but not twice in a minute`() async throws {
+  @Test func `A token that a resource refused is renewed at most once a minute`() async throws {
     let lender = try TestLender { (call, number) throws(IdentityError) in
       result(call.scopes, call.isForced ? "new" : number == 1 ? "old" : "new", source: .cache)
     }
     let query = prefix + "scope=User.Read&token_sha256_to_refresh="
-    #expect(try await lender.send(query + LoanProtocol.hash(of: "another")).token().accessToken == "old")
+    #expect(try await lender.send(query + LoanProtocol.hash(of: "another")).accessToken() == "old")
     #expect(lender.calls.count == 1)
-    #expect(try await lender.send(query + LoanProtocol.hash(of: "old")).token().accessToken == "new")
+    #expect(try await lender.send(query + LoanProtocol.hash(of: "old")).accessToken() == "new")
     _ = try await lender.send(query + LoanProtocol.hash(of: "new").uppercased()).token()
     #expect(lender.calls.filter(\.isForced).count == 1)
     _ = try await lender.send(query + LoanProtocol.hash(of: "new")).token()
@@ -207,28 +205,29 @@ struct LenderTests {
     #expect(lender.calls.filter(\.isForced).count == 2)
   }
 
-  /// Tokens are made by the test itself: their lifetime must not pass while the test waits for its turn.
+  /// Tokens are made by the test itself: they must not expire while it waits to run.
   typealias Outcome = @Sendable () -> Result<AuthenticationResult, IdentityError>
 
   static let outcomes: [Named<Outcome>] = [
     Named("no network", { .failure(IdentityError(.network, "")) }),
     Named("503", { .failure(IdentityError(.serverError, "")) }),
-    Named("nonsense", { .failure(IdentityError(.invalidResponse, "")) }),
-    Named("a person", { .failure(IdentityError(.interactionRequired, "")) }),
+    Named("an invalid response", { .failure(IdentityError(.invalidResponse, "")) }),
+    Named("interaction required", { .failure(IdentityError(.interactionRequired, "")) }),
     Named("scopes declined", { .failure(IdentityError(.serverDeclinedScopes, "")) }),
-    Named("no such scope", { .failure(IdentityError(.invalidScope, "")) }),
+    Named("invalid scope", { .failure(IdentityError(.invalidScope, "")) }),
     Named(
       "a short token",
       { .success(result(["User.Read", "Mail.Read"], "short", lasting: 200, source: .network)) }),
     Named(
-      "the cache's, while the server is down",
+      "the cached one, while the server is down",
       { .success(result(["User.Read", "Mail.Read"], "alive", lasting: 200, source: .cache)) }),
     Named(
-      "the cache's for more", { .success(result(["User.Read", "Mail.ReadWrite"], "wide", source: .cache)) }),
+      "a cached one with more scopes",
+      { .success(result(["User.Read", "Mail.ReadWrite"], "wide", source: .cache)) }),
   ]
 
   @Test(.fault("asks again"), arguments: outcomes)
-  func `Whatever the server answers, it is asked once a minute`(_ outcome: Named<Outcome>) async throws {
+  func `Whatever the server responds, it is asked once a minute`(_ outcome: Named<Outcome>) async throws {
     let value = outcome.value()
     let lender = try TestLender(
       token: { (_, _) throws(IdentityError) in try value.get() }, cached: { _ in nil })
@@ -243,54 +242,54 @@ struct LenderTests {
       #expect(lender.calls.count == minute)
       lender.pass(.seconds(61))
     }
-    // The answer is the same within the minute.
+    // The response is the same within the minute.
     #expect(statuses.withLock { $0.count } == 1)
-    // What is lent besides has its own minute.
+    // Another token of the loan has its own minute.
     _ = await lender.send(prefix + "resource=https%3A%2F%2Fmanagement.azure.com")
     #expect(lender.calls.count == 3)
   }
 
-  @Test(.fault("asks again")) func `A token that somebody else stored serves at once`() async throws {
+  @Test(.fault("asks again")) func `A token that another program stored is lent at once`() async throws {
     let stored = Mutex<AuthenticationResult?>(nil)
     let lender = try TestLender(
       token: { (_, _) throws(IdentityError) in throw IdentityError(.interactionRequired, "") },
       cached: { _ in stored.withLock { $0 } })
     #expect(try await lender.send().refusal() == .interactionRequired)
     stored.withLock { $0 = result(["User.Read", "Mail.Read"], "after the sign-in") }
-    #expect(try await lender.send().token().accessToken == "after the sign-in")
+    #expect(try await lender.send().accessToken() == "after the sign-in")
     #expect(lender.calls.count == 1)
   }
 
-  @Test func `A token that is not good for long enough is renewed, or said not to be had`() async throws {
+  @Test func `A token that expires too soon is renewed, or refused as short-lived`() async throws {
     let lender = try TestLender { (call, _) throws(IdentityError) in
       result(call.scopes, call.isForced ? "long" : "short", lasting: call.isForced ? 3600 : 400)
     }
-    #expect(try await lender.send(prefix + "scope=User.Read&min_validity=300").token().accessToken == "short")
-    #expect(try await lender.send(prefix + "scope=User.Read&min_validity=900").token().accessToken == "long")
+    #expect(try await lender.send(prefix + "scope=User.Read&min_validity=300").accessToken() == "short")
+    #expect(try await lender.send(prefix + "scope=User.Read&min_validity=900").accessToken() == "long")
     lender.pass(.seconds(61))
     let answer = await lender.send(prefix + "scope=User.Read&min_validity=86400")
     #expect(answer.status == 400)
     #expect(try answer.refusal() == .shortLived)
   }
 
-  @Test(.fault("wider token")) func `A token that was asked for with more scopes is not lent`() async throws {
+  @Test(.fault("wider token")) func `A token that was requested with more scopes is not lent`() async throws {
     let lender = try TestLender([["User.Read"]]) { (call, _) throws(IdentityError) in
       call.isForced
         ? result(["User.Read"], "narrow", source: .network)
         : result(["User.Read", "Mail.ReadWrite"], "wide", source: .cache)
     }
-    for _ in 0..<3 { #expect(try await lender.send().token().accessToken == "narrow") }
+    for _ in 0..<3 { #expect(try await lender.send().accessToken() == "narrow") }
     #expect(lender.calls.filter(\.isForced).count == 1)
   }
 
-  @Test func `What the server grants to everybody who asks for the loan is lent`() async throws {
+  @Test func `A scope that the server always adds to the loan's is lent`() async throws {
     let lender = try TestLender([["User.Read"]]) { (call, _) throws(IdentityError) in
       result(
         ["User.Read", "Mail.Read"], call.isForced ? "new" : "cached",
         source: call.isForced ? .network : .cache)
     }
-    #expect(try await lender.send().token().accessToken == "new")
-    #expect(try await lender.send().token().accessToken == "cached")
+    #expect(try await lender.send().accessToken() == "new")
+    #expect(try await lender.send().accessToken() == "cached")
     #expect(lender.calls.filter(\.isForced).count == 1)
   }
 
@@ -303,7 +302,7 @@ struct LenderTests {
   ]
 
   @Test(.fault("cannot renew"), arguments: failures.indices)
-  func `Why there is no token is said, and no more`(_ index: Int) async throws {
+  func `A refusal names its reason and no details`(_ index: Int) async throws {
     let (error, status, code) = Self.failures[index]
     let lender = try TestLender { (_, _) throws(IdentityError) in throw error }
     let answer = await lender.send()
@@ -313,11 +312,11 @@ struct LenderTests {
     #expect(!answer.text.contains("secret words"))
   }
 
-  @Test(.fault("expired")) func `A loan that is over gives nothing, and its socket goes`() async throws {
+  @Test(.fault("expired")) func `An expired loan gives no token, and its socket is removed`() async throws {
     for isSuspended in [false, true] {
       let lender = try TestLender(duration: .seconds(60))
       _ = try await lender.send().token()
-      // The clock goes on, or was put back while the time passed.
+      // The clock advances, or was put back while the time passed.
       if isSuspended { lender.time.offset.withLock { $0 = .seconds(61) } }
       lender.time.wallOffset.withLock { $0 = isSuspended ? .seconds(-9999) : .seconds(61) }
       let answer = await lender.send()
@@ -329,7 +328,9 @@ struct LenderTests {
     }
   }
 
-  @Test(.fault("ends renewing")) func `A token that came when the loan was over is not given`() async throws {
+  @Test(.fault("ends renewing")) func `A token that arrives after the end of the loan is not lent`()
+    async throws
+  {
     let gate = Gate()
     let lender = try TestLender { (call, _) throws(IdentityError) in
       await gate.wait()
@@ -358,7 +359,7 @@ struct LenderTests {
       [], [[]], [["openid"]], [["User.Read", "offline_access"]], [["User Read"]], [[""]],
       [[TestLender.client]],
     ] as [[[String]]])
-  func `What can never be lent is refused at once`(_ scopes: [[String]]) {
+  func `A loan without scopes, or with reserved or invalid ones, is refused`(_ scopes: [[String]]) {
     #expect(throws: IdentityError.self) { try TestLender.loan(scopes, lasting: .seconds(1)) }
   }
 
@@ -367,7 +368,7 @@ struct LenderTests {
     #expect(throws: IdentityError.self) { try TestLender.loan(lasting: duration) }
   }
 
-  @Test func `Each request is told of, with who made it`() async throws {
+  @Test func `Each request is reported with its borrower`() async throws {
     let lender = try TestLender()
     _ = await lender.send()
     _ = await lender.send(prefix + "scope=a-token-by-mistake")
@@ -385,23 +386,22 @@ struct LenderTests {
   }
 
   @Test(.fault("not lent"))
-  func `A refusal says why in the member that clients of managed identities show`() async throws {
-    let answer = await (try TestLender()).send("/token?api-version=2019-08-01&scope=Mail.Send")
-    let members = try JSONDecoder().decode([String: JSONValue].self, from: answer.body)
+  func `A refusal has its reason in the member that managed identity clients show`() async throws {
+    let members = try await (try TestLender()).send(prefix + "scope=Mail.Send").members()
     #expect(members["message"]?.stringValue?.contains("Offered: User.Read Mail.Read;") == true)
     #expect(members["message"] == members["error_description"])
     #expect(members.keys.sorted() == ["error", "error_description", "message", "statusCode"])
   }
 
-  @Test(.fault("asked often")) func `What was said of one connection at a port is not kept`() async {
+  @Test(.fault("asked often")) func `A decision on one connection at a port is not kept`() async {
     let permissions = Permissions { _, _ in true }
     for connection in 1...100 as ClosedRange<UInt64> {
       #expect(await permissions.allows(Borrower(nil, connection: connection), ["User.Read"]) == true)
     }
-    #expect(permissions.state.withLock { $0.answers.count } == 0)
+    #expect(permissions.state.withLock { $0.decisions.count } == 0)
   }
 
-  @Test func `The person is asked once for each program`() async throws {
+  @Test func `The user is asked once for each program`() async throws {
     let asked = Mutex(0)
     let lender = try TestLender(asking: { _, _ in
       asked.withLock { $0 += 1 }
@@ -409,7 +409,7 @@ struct LenderTests {
     })
     for _ in 0..<3 { _ = try await lender.send().token() }
     #expect(asked.withLock { $0 } == 1)
-    // At a port nobody knows who it is.
+    // At a port the program is not known.
     let port = try TestLender(
       at: .port(0),
       asking: { _, _ in
@@ -423,7 +423,7 @@ struct LenderTests {
   }
 
   @Test(.fault("unanswered"), arguments: [false, nil])
-  func `Who is declined, or of whom nobody says anything, gets nothing`(_ answer: Bool?) async throws {
+  func `A borrower that is declined, or without a decision, gets no token`(_ answer: Bool?) async throws {
     let lender = try TestLender(asking: { _, _ in answer })
     let refused = await lender.send()
     try lender.expectRefusal(.accessDenied, 403, of: refused)

@@ -11,5 +11,5 @@ extension RawClient {
   }
 
   /// What the lender sends until it closes the connection.
-  func answer() async -> Answer { Answer(text: await readToEnd()) }
+  func answer() async -> LenderAnswer { LenderAnswer(text: await readToEnd()) }
 }

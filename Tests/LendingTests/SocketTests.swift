@@ -3,10 +3,11 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 import IdentityClient
-import Lending
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Lending
 
 @Suite(.timeLimit(.minutes(20)))
 struct SocketTests {
@@ -15,7 +16,9 @@ struct SocketTests {
     return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
   }
 
-  @Test(.fault("foreign user")) func `Only this user may connect, unless all may`() async throws {
+  @Test(.fault("foreign user")) func `Only this user may connect, unless the socket is open to all`()
+    async throws
+  {
     for (isOpen, expected) in [(false, UInt32(0o600)), (true, 0o666)] {
       let lender = try TestLender(isOpenToAnyUser: isOpen)
       #expect(mode(lender.directory.path + "/loan.sock") == expected)
@@ -23,33 +26,33 @@ struct SocketTests {
     }
   }
 
-  @Test(.fault("foreign user"), .enabled(if: OtherUser.command != nil, "nobody else can be had"))
-  func `Another user gets nothing, even where the file lets him in`() async throws {
-    for (isOpen, isLetIn) in [(false, false), (false, true), (true, true)] {
+  @Test(.fault("foreign user"), .enabled(if: OtherUser.command != nil, "needs another user"))
+  func `Another user gets no token, even where the file mode permits it`() async throws {
+    for (isOpen, isPermitted) in [(false, false), (false, true), (true, true)] {
       let lender = try TestLender(isOpenToAnyUser: isOpen)
       chmod(lender.directory.path, 0o755)
       let socket = lender.directory.path + "/loan.sock"
-      if isLetIn { chmod(socket, 0o666) }
-      let stranger = try #require(OtherUser.command)
+      if isPermitted { chmod(socket, 0o666) }
+      let command = try #require(OtherUser.command)
       let result = try await Child.runApart(
-        stranger[0],
-        stranger.dropFirst() + [
+        command[0],
+        command.dropFirst() + [
           "curl", "-sS", "--unix-socket", socket,
           "http://localhost/token?api-version=2019-08-01&scope=User.Read",
         ], environment: ["PATH": "/usr/bin:/bin"])
       #expect(result.standardOutput.contains("token-1") == isOpen, "\(result)")
-      #expect(result.standardOutput.contains("access_denied") == (isLetIn && !isOpen))
-      // curl's code for a connection that it does not get.
-      #expect(result.status == (isLetIn ? 0 : 7))
+      #expect(result.standardOutput.contains("access_denied") == (isPermitted && !isOpen))
+      // curl's code for a failed connection.
+      #expect(result.status == (isPermitted ? 0 : 7))
       let users = lender.events.map(\.borrower.user)
-      #expect(users.count == (isLetIn ? 1 : 0) && !users.contains(geteuid()) && !users.contains(nil))
-      // Whom somebody who is not root becomes, the machine says.
-      if geteuid() == 0 { #expect(users == (isLetIn ? [65534] : [])) }
+      #expect(users.count == (isPermitted ? 1 : 0) && !users.contains(geteuid()) && !users.contains(nil))
+      // Without root the other user depends on the machine.
+      if geteuid() == 0 { #expect(users == (isPermitted ? [65534] : [])) }
       _ = try await lender.send().token()
     }
   }
 
-  @Test(.fault("socket taken")) func `A socket that nobody listens on any more is replaced`() async throws {
+  @Test(.fault("socket taken")) func `A socket without a listener is replaced`() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/loan.sock"
     let end = try Child.run(
@@ -66,7 +69,7 @@ struct SocketTests {
     let runtime = RuntimeDirectory(environment: ProcessInfo.processInfo.environment).path
     let lender = try TestLender(at: isNamed ? nil : .socket(path: nil))
     guard case .socket(let path) = lender.lender.address else {
-      Issue.record("It has no socket.")
+      Issue.record("The lender has no socket.")
       return
     }
     lender.lender.close()
@@ -76,7 +79,7 @@ struct SocketTests {
   }
 
   @Test(.fault("lender killed"))
-  func `The directory of a lender that was killed is removed, and no other`() async throws {
+  func `Only the directory of a killed lender is removed`() async throws {
     let runtime = RuntimeDirectory(environment: ProcessInfo.processInfo.environment)
     let names = ["loan-test-dead", "loan-test-empty", "loan-test-other"]
     let paths = try names.map { try runtime.directory($0).path }
@@ -98,13 +101,13 @@ struct SocketTests {
     let other = try TestLender(at: .socket(path: nil))
     let lender = try TestLender(at: .socket(path: nil))
     #expect(access(paths[0], F_OK) != 0)
-    // One that is empty may be about to get its socket.
+    // An empty one may be about to get its socket.
     #expect(access(paths[1], F_OK) == 0)
     #expect(access(paths[2] + "/loan.sock", F_OK) == 0)
     for lender in [other, lender] { _ = try await lender.send().token() }
   }
 
-  @Test(.fault("socket taken")) func `A socket that is in use stays, and so does its lender`() async throws {
+  @Test(.fault("socket taken")) func `A socket in use is not replaced`() async throws {
     let lender = try TestLender()
     let path = lender.directory.path + "/loan.sock"
     #expect(throws: LendingError.inUse("Another program listens on \(path).")) {
@@ -113,7 +116,7 @@ struct SocketTests {
     _ = try await lender.send().token()
   }
 
-  @Test(.fault("socket taken")) func `What is no socket is never removed`() throws {
+  @Test(.fault("socket taken")) func `A file that is not a socket is never removed`() throws {
     let directory = try TemporaryDirectory()
     let file = try directory.file("file", "precious")
     let link = directory.path + "/link"
@@ -125,7 +128,7 @@ struct SocketTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).count == 3)
   }
 
-  @Test(.fault("no socket name")) func `A name that ends in a slash is no socket's`() throws {
+  @Test(.fault("no socket name")) func `A path that ends in a slash is refused`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/"
     #expect(throws: LendingError.notASocket(path: path)) { try TestLender(at: .socket(path: path)) }
@@ -146,7 +149,7 @@ struct SocketTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
   }
 
-  @Test(.fault("socket taken")) func `What has come into its place is left alone at the end`() throws {
+  @Test(.fault("socket taken")) func `A file that replaced the socket is not removed at the end`() throws {
     let lender = try TestLender()
     unlink(lender.directory.path + "/loan.sock")
     _ = try lender.directory.file("loan.sock", "another's")
@@ -154,7 +157,7 @@ struct SocketTests {
     #expect(try lender.directory.contents("loan.sock") == "another's")
   }
 
-  @Test func `A name that is too long is said to be`() throws {
+  @Test func `A path that is too long is refused`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/" + String(repeating: "x", count: 108)
     #expect(throws: LendingError.pathTooLong(path: path)) { try TestLender(at: .socket(path: path)) }
@@ -163,7 +166,7 @@ struct SocketTests {
     }
   }
 
-  @Test func `Only a Unix socket that listens is taken from somebody else`() async throws {
+  @Test func `A passed descriptor must be a listening Unix socket`() async throws {
     let types = [(AF_INET, SOCK_STREAM), (AF_UNIX, SOCK_STREAM), (AF_UNIX, SOCK_DGRAM)]
     for (domain, type) in types {
       let descriptor = socket(domain, Int32(type.rawValue), 0)
@@ -179,7 +182,7 @@ struct SocketTests {
   }
 
   @Test(.fault("silent crowd"), arguments: LenderTests.places)
-  func `A thousand connections that say nothing keep nobody out`(_ place: Named<Lender.Place?>) async throws {
+  func `A thousand silent connections do not block a borrower`(_ place: Named<Lender.Place?>) async throws {
     let lender = try TestLender(at: place.value)
     let (address, port) =
       switch lender.lender.address {
@@ -191,7 +194,7 @@ struct SocketTests {
       "python3", ["-c", Self.flood, address, "\(port)"], environment: ["PATH": "/usr/bin:/bin"],
       streams: (nil, output.writing, 2))
     output.closeWriting()
-    // Some wait in the kernel's queue; the first line says that there are more than are taken.
+    // Some wait in the kernel's queue; the line is printed when there are more than the lender accepts.
     #expect(output.readLine() == "300")
     for _ in 0..<3 { _ = try await lender.send().token() }
     flood.signal(SIGKILL)
@@ -213,17 +216,17 @@ struct SocketTests {
     time.sleep(1000)
     """
 
-  @Test(.fault("slow stranger"), .enabled(if: OtherUser.command != nil, "nobody else can be had"))
-  func `Another user's half requests leave half of a port's places free`() async throws {
+  @Test(.fault("slow user"), .enabled(if: OtherUser.command != nil, "needs another user"))
+  func `Unfinished requests of another user leave half of a port's connections free`() async throws {
     let lender = try TestLender(at: .port(0))
     guard case .endpoint(let url, _) = lender.lender.address else {
-      Issue.record("It has no port.")
+      Issue.record("The lender has no port.")
       return
     }
-    let stranger = try #require(OtherUser.command)
+    let command = try #require(OtherUser.command)
     let output = try Pipe()
     let flood = try Child(
-      stranger[0], stranger.dropFirst() + ["python3", "-c", Self.halfRequests, "\(url.port ?? 0)"],
+      command[0], command.dropFirst() + ["python3", "-c", Self.halfRequests, "\(url.port ?? 0)"],
       environment: ["PATH": "/usr/bin:/bin"], streams: (nil, output.writing, 2))
     output.closeWriting()
     #expect(output.readLine() == "128 are open")
@@ -232,8 +235,8 @@ struct SocketTests {
     flood.wait()
   }
 
-  /// Begins 300 requests, waits until the lender has ended the 172 that are too many, and says how many of the first it
-  /// has not.
+  /// Begins 300 requests, waits until the lender has ended the 172 that are too many, and prints how many of the first
+  /// it has not.
   private static let halfRequests = """
     import select, socket, sys, time
     connections = []
@@ -254,9 +257,11 @@ struct SocketTests {
     time.sleep(1000)
     """
 
-  @Test(.fault("crowd")) func `Hundreds of requests of one program at once are all answered`() async throws {
+  @Test(.fault("crowd")) func `Hundreds of concurrent requests of one program all get a response`()
+    async throws
+  {
     let lender = try TestLender()
-    let answers = await withTaskGroup(of: Answer.self) { group in
+    let answers = await withTaskGroup(of: LenderAnswer.self) { group in
       for _ in 0..<300 { group.addTask { await lender.send() } }
       return await group.reduce(into: []) { $0.append($1) }
     }
@@ -272,7 +277,7 @@ struct SocketTests {
       "", "GET /token", "GET /token HTTP/1.1\r\nHost: localhost\r\n",
       "GET /token HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nx",
     ])
-  func `A request that does not end is cut off`(_ request: String) async throws {
+  func `A request that does not end gets no token`(_ request: String) async throws {
     try await expectNoAnswer(to: request)
   }
 
@@ -285,7 +290,7 @@ struct SocketTests {
     _ = try await lender.send().token()
   }
 
-  @Test(.fault("bad request")) func `A body, however long, is not kept`() async throws {
+  @Test(.fault("bad request")) func `A long body is discarded`() async throws {
     let lender = try TestLender()
     let client = try #require(RawClient(lender.lender))
     client.write(
@@ -308,12 +313,12 @@ struct SocketTests {
       "GET /token HTTP/1.1\r\nX: " + String(repeating: "x", count: 200_000) + "\r\n\r\n",
       "GET /loan HTTP/1.1\r\nHost: localhost\r\nX: " + String(repeating: "x", count: 20_000) + "\r\n\r\n",
     ])
-  func `What is no request harms nothing`(_ request: String) async throws {
+  func `An invalid request does not affect the next one`(_ request: String) async throws {
     try await expectNoAnswer(to: request)
   }
 
   @Test(.fault("borrower killed"))
-  func `A borrower that ends in the middle of its answer harms nothing`() async throws {
+  func `A borrower that is killed before its response does not affect the next one`() async throws {
     let gate = Gate()
     let lender = try TestLender { (call, number) throws(IdentityError) in
       if number == 1 { await gate.wait() }
@@ -330,10 +335,10 @@ struct SocketTests {
     borrower.signal(SIGKILL)
     borrower.wait()
     gate.open()
-    #expect(try await lender.send().token().accessToken == "token-2")
+    #expect(try await lender.send().accessToken() == "token-2")
   }
 
-  @Test(.fault("signal")) func `The end of the lender ends whoever waits`() async throws {
+  @Test(.fault("signal")) func `Closing the lender ends waiting requests`() async throws {
     let gate = Gate()
     let lender = try TestLender { (call, _) throws(IdentityError) in
       await gate.wait()

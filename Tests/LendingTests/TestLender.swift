@@ -1,10 +1,11 @@
 import FoundationEssentials
 import IdentityClient
-import Lending
 import Synchronization
 import TestSupport
 import Testing
 import TokenCache
+
+@testable import Lending
 
 /// A lender of tokens that the test makes, with a clock that it sets.
 final class TestLender: Sendable {
@@ -47,11 +48,12 @@ final class TestLender: Sendable {
     token: @escaping @Sendable (Call, _ number: Int) async throws(IdentityError) -> AuthenticationResult = {
       (call, number) throws(IdentityError) in result(call.scopes, "token-\(number)")
     }, cached: (@Sendable (_ scopes: [String]) -> AuthenticationResult?)? = nil,
-    asking question: Lender.Question? = nil
+    asking question: Lender.PermissionHandler? = nil
   ) throws {
     let (directory, log, time) = (try TemporaryDirectory(), Log(), Time())
     lender = try Lender(
-      Self.loan(scopes, lasting: duration), at: place ?? .socket(path: directory.path + "/loan.sock"),
+      Self.loan(scopes, lasting: duration, from: time.start),
+      at: place ?? .socket(path: directory.path + "/loan.sock"),
       isOpenToAnyUser: isOpenToAnyUser,
       token: { scopes, renewal throws(IdentityError) in
         if renewal == .never, let cached { return cached(scopes) }
@@ -82,14 +84,14 @@ final class TestLender: Sendable {
   func send(
     _ target: String = "/token?api-version=2019-08-01&scope=User.Read", method: String = "GET",
     host: String? = nil, fields: [String] = [], secret: Bool = true
-  ) async -> Answer {
+  ) async -> LenderAnswer {
     var host = host ?? "localhost"
     var fields = fields
     if case .endpoint(let url, let value) = lender.address {
       host = (host == "localhost" ? "localhost:{port}" : host).replacing("{port}", with: "\(url.port ?? 0)")
       if secret { fields.append("X-IDENTITY-HEADER: \(value)") }
     }
-    guard let client = RawClient(lender) else { return Answer(text: "") }
+    guard let client = RawClient(lender) else { return LenderAnswer(text: "") }
     let lines = ["\(method) \(target) HTTP/1.1", "Host: \(host)"] + fields
     client.write(lines.joined(separator: "\r\n") + "\r\n\r\n")
     return await client.answer()
@@ -98,13 +100,16 @@ final class TestLender: Sendable {
 
 extension TestLender {
   /// A loan of alice's tokens.
-  static func loan(_ scopes: [[String]] = [["User.Read"]], lasting duration: Duration) throws -> Loan {
-    try Loan(scopes: scopes, account: alice, clientID: client, authority: .default, duration: duration)
+  static func loan(
+    _ scopes: [[String]] = [["User.Read"]], lasting duration: Duration, from start: Date = Date()
+  ) throws -> Loan {
+    try Loan(
+      scopes: scopes, account: alice, clientID: client, authority: .default, duration: duration, from: start)
   }
 
   /// Expects an answer to be a refusal, and that no token was asked for.
   func expectRefusal(
-    _ code: LoanRefusal.Code, _ status: Int, of answer: Answer,
+    _ code: LoanRefusal.Code, _ status: Int, of answer: LenderAnswer,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     #expect(answer.status == status, sourceLocation: sourceLocation)

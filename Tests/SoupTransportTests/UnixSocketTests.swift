@@ -67,7 +67,7 @@ extension TransportTests {
       }
     }
 
-    @Test(.fault("lender nonsense")) func `What is no whole answer is none`() async throws {
+    @Test(.fault("invalid lender")) func `What is no whole answer is none`() async throws {
       let directory = try TemporaryDirectory()
       let answers: [(String, (String) -> HTTPTransportError)] = [
         ("", HTTPTransportError.connectionLost),
@@ -87,7 +87,7 @@ extension TransportTests {
       }
     }
 
-    @Test(.fault("lender nonsense"))
+    @Test(.fault("invalid lender"))
     func `An answer without an end, and none, end at the limits`() async throws {
       let directory = try TemporaryDirectory()
       let endless = try RawServer(at: directory.path + "/endless") { connection in

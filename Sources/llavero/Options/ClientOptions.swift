@@ -96,7 +96,7 @@ struct ClientOptions: ParsableArguments {
   /// so.
   func borrowingClient(
     of lender: LoanBroker, minimumValidity: Double? = nil
-  ) async throws -> (client: PublicClient, terms: LoanBroker.Terms) {
+  ) async throws -> (client: PublicClient, terms: Loan) {
     let host = authority == nil ? nil : try namedAuthority.host
     let terms = try await lender.terms()
     if let client, client.lowercased() != terms.clientID.lowercased() {

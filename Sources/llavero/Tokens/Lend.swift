@@ -132,7 +132,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
     let loan = lender.loan
     var result = Result(
       scopes: loan.scopes.map { $0.joined(separator: " ") }, homeAccountId: loan.account.homeAccountID,
-      username: loan.account.username, expiresOn: lender.end)
+      username: loan.account.username, expiresOn: lender.loan.end)
     var lines: [String]
     switch lender.address {
     case .socket(let path):
@@ -153,7 +153,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
     if output.json { return Terminal.out(try json(result)) }
     log.add(
       printable(
-        "Lending \(result.scopes.joined(separator: "; ")) of \(name) until \(lender.end.formatted(.iso8601))."
+        "Lending \(result.scopes.joined(separator: "; ")) of \(name) until \(lender.loan.end.formatted(.iso8601))."
       ))
     Terminal.out(lines.joined(separator: "\n"))
   }

@@ -1,35 +1,34 @@
 import FoundationEssentials
 import HTTPSupport
 import IdentityClient
-import Lending
 import SoupTransport
 import Synchronization
 import TestSupport
 import Testing
 import TokenCache
 
-/// Whoever borrows tokens at a socket, with lenders whose answers the tests write.
+@testable import Lending
+
+/// Borrowing at a socket from scripted lenders.
 @Suite(.timeLimit(.minutes(20)))
 struct LoanBrokerTests {
-  /// A lender, and who borrows from it.
-  private struct Loan {
+  /// A scripted lender and its borrower.
+  private struct Borrowed {
     let directory: TemporaryDirectory
     let server: RawServer
     let lender: LoanBroker
 
     init(
-      timeout: Duration = .seconds(300), now: @escaping @Sendable () -> Date = { Date() },
-      _ serve: @escaping @Sendable (RawConnection) -> Void
+      timeout: Duration = .seconds(300), _ serve: @escaping @Sendable (RawConnection) -> Void
     ) throws {
       directory = try TemporaryDirectory()
       server = try RawServer(at: directory.path + "/loan.sock", serve)
       lender = LoanBroker(
-        transport: try SoupHTTPTransport(unixSocket: server.path), questionTimeout: timeout,
-        tokenTimeout: timeout,
-        now: now)
+        transport: try SoupHTTPTransport(unixSocket: server.path), termsTimeout: timeout,
+        tokenTimeout: timeout, now: { Date() })
     }
 
-    /// Answers requests for tokens as told, the others with the terms.
+    /// Responds to requests for tokens by the closure, to others with the terms.
     init(
       terms: String = LentThings.terms(),
       token answer: @escaping @Sendable (_ query: [String: String]) -> (Int, String)
@@ -80,10 +79,8 @@ struct LoanBrokerTests {
     }
   }
 
-  // What is lent
-
-  @Test func `A client that has nothing gets a token, and keeps nothing`() async throws {
-    let loan = try Loan { _ in (200, LentThings.token()) }
+  @Test func `A client without a cache gets a token and stores nothing`() async throws {
+    let loan = try Borrowed { _ in (200, LentThings.token()) }
     let client = try loan.client()
     let account = try #require(await client.accountsFromDevice().first)
     #expect(account.username == "alice@contoso.test" && account.homeAccountID == LentThings.account)
@@ -103,8 +100,8 @@ struct LoanBrokerTests {
       ])
   }
 
-  @Test func `What is lent is told`() async throws {
-    let loan = try Loan { _ in (200, "") }
+  @Test func `The terms of a loan are read`() async throws {
+    let loan = try Borrowed { _ in (200, "") }
     let terms = try await loan.lender.terms()
     #expect(terms.scopes == [["User.Read", "Mail.Read"], ["https://management.azure.com/.default"]])
     #expect(terms.clientID == LentThings.client && terms.tenantID == LentThings.tenant)
@@ -114,8 +111,8 @@ struct LoanBrokerTests {
     #expect(try await !loan.lender.canAskPerson(clientID: LentThings.client, correlationID: UUID()))
   }
 
-  @Test func `Nobody signs in where tokens are borrowed`() async throws {
-    let loan = try Loan { _ in (200, LentThings.token()) }
+  @Test func `Interactive sign-in is not possible where tokens are borrowed`() async throws {
+    let loan = try Borrowed { _ in (200, LentThings.token()) }
     let client = try loan.client()
     await expectError(.interactionRequired) {
       try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
@@ -128,7 +125,7 @@ struct LoanBrokerTests {
       "https://adfs.contoso.test/adfs", "https://contoso.b2clogin.com/contoso.onmicrosoft.com/policy",
     ] {
       let offer = LentThings.terms(["authority": .string(authority), "tenant_id": .null])
-      let loan = try Loan(terms: offer) { _ in (200, LentThings.token(["tenant_id": .null])) }
+      let loan = try Borrowed(terms: offer) { _ in (200, LentThings.token(["tenant_id": .null])) }
       let terms = try await loan.lender.terms()
       let result = try await loan.client(authority: terms.authority).acquireTokenSilent(
         SilentRequest(scopes: ["User.Read"], account: terms.account))
@@ -136,11 +133,9 @@ struct LoanBrokerTests {
     }
   }
 
-  // A token that does not do any more
-
-  @Test func `A token that a resource refused is named by its hash, and another comes`() async throws {
+  @Test func `The hash of a refused token gets another one`() async throws {
     let number = Mutex(0)
-    let loan = try Loan { query in
+    let loan = try Borrowed { query in
       let count = number.withLock { number in
         if query["token_sha256_to_refresh"] == LoanProtocol.hash(of: "token-\(number)") { number += 1 }
         return number
@@ -156,7 +151,7 @@ struct LoanBrokerTests {
     request.claims = claims
     #expect(try await client.acquireTokenSilent(request).accessToken == "token-1")
     #expect(try await client.acquireTokenSilent(request).accessToken == "token-2")
-    // Who has not seen a token yet asks which one there is.
+    // Without an earlier token the borrower first gets the current one.
     request = SilentRequest(scopes: ["Mail.Read"], account: account, forceRefresh: true)
     #expect(try await client.acquireTokenSilent(request).accessToken == "token-3")
     #expect(
@@ -170,10 +165,10 @@ struct LoanBrokerTests {
       #"{"access_token":{"nbf":{"essential":true,"value":"1"},"polids":{"essential":true,"values":["p"]}}}"#,
       #"{"id_token":{"nbf":{"essential":true,"value":"1"}}}"#,
     ])
-  func `A resource that wants more than a new token is told of, and no lender is asked`(claims: String)
+  func `Claims other than a newer token fail at once, and no lender is asked`(claims: String)
     async throws
   {
-    let loan = try Loan { _ in (200, LentThings.token()) }
+    let loan = try Borrowed { _ in (200, LentThings.token()) }
     let error = await expectError(.interactionRequired) {
       try await loan.token(claims: try ClaimsRequest(json: claims))
     }
@@ -182,8 +177,8 @@ struct LoanBrokerTests {
   }
 
   @Test(.fault("demands more"))
-  func `A resource that wants a newer token, and says why, gets one`() async throws {
-    let loan = try Loan { query in
+  func `A resource that demands a newer token, with a reason, gets one`() async throws {
+    let loan = try Borrowed { query in
       let name = query["token_sha256_to_refresh"] == nil ? "old" : "new"
       return (200, LentThings.token(["access_token": .string(name)]))
     }
@@ -191,13 +186,13 @@ struct LoanBrokerTests {
     #expect(try await loan.token(claims: try ClaimsRequest(json: claims)).accessToken == "new")
   }
 
-  @Test func `A lender that has no other token is not believed to have one`() async throws {
-    let loan = try Loan { _ in (200, LentThings.token()) }
+  @Test func `The same token again is an error`() async throws {
+    let loan = try Borrowed { _ in (200, LentThings.token()) }
     await expectError(.interactionRequired) { try await loan.token(forceRefresh: true) }
   }
 
-  @Test func `A token that ends soon is better than none`() async throws {
-    let loan = try Loan { query in
+  @Test func `A token that expires soon is better than none`() async throws {
+    let loan = try Borrowed { query in
       query["min_validity"] == nil
         ? (200, LentThings.token())
         : (400, LentThings.refusal("short_lived", 400, "It is good for a minute."))
@@ -205,8 +200,6 @@ struct LoanBrokerTests {
     #expect(try await loan.token().accessToken == "lent-token")
     #expect(loan.tokenRequests.map { $0["min_validity"] } == ["300", nil])
   }
-
-  // Somebody else's
 
   @Test(.fault("wrong account"))
   func `Another account, client or tenant than was asked for is refused`() async throws {
@@ -216,21 +209,19 @@ struct LoanBrokerTests {
       (["home_account_id": .string(mallory)], .mismatchedUser), (["client_id": "another"], .brokerFailed),
       (["tenant_id": .string(other)], .invalidParameter),
     ] as [(JSONObject, IdentityError.Code)] {
-      let loan = try Loan { _ in (200, LentThings.token(change)) }
+      let loan = try Borrowed { _ in (200, LentThings.token(change)) }
       let error = await loan.failure()
       #expect(error?.code == code, "\(change): \(String(describing: error))")
     }
-    let loan = try Loan { _ in (200, LentThings.token()) }
+    let loan = try Borrowed { _ in (200, LentThings.token()) }
     await expectError(.unauthorizedClient) {
       try await loan.lender.accounts(clientID: "another", correlationID: UUID())
     }
-    // A domain may stand for any tenant, unless the lender has named it.
+    // A domain may mean any tenant, unless it is in the terms.
     #expect(await loan.failure(tenant: "contoso.test")?.code == .invalidParameter)
   }
 
-  // No answer
-
-  private static let nonsense: [Named<String>] = [
+  private static let invalidTokens: [Named<String>] = [
     Named("nothing", ""), Named("text", "token"), Named("an array", "[]"), Named("another object", "{}"),
     Named("null", "null"),
     Named("half an object", #"{"access_token":"#), Named("no UTF-8", "\u{fffd}\0"),
@@ -240,20 +231,20 @@ struct LoanBrokerTests {
     Named("a token of two lines", LentThings.token(["access_token": "a\r\nX-Header: b"])),
     Named("a number for a token", LentThings.token(["access_token": .integer(1)])),
     Named("another type", LentThings.token(["token_type": "pop"])),
-    Named("nobody's", LentThings.token(["home_account_id": " "])),
+    Named("no account", LentThings.token(["home_account_id": " "])),
     Named("an id of two lines", LentThings.token(["home_account_id": "a\nb"])),
     Named("expired", LentThings.token(["expires_on": "1000000000"])),
-    Named("no end", LentThings.token(["expires_on": ""])),
-    Named("an end before all", LentThings.token(["expires_on": "-1"])),
-    Named("an end after all", LentThings.token(["expires_on": "999999999999"])),
-    Named("a huge end", LentThings.token(["expires_on": .string(String(repeating: "9", count: 400))])),
-    Named("an end that is no number", LentThings.token(["expires_on": "nan"])),
-    Named("an end with a power", LentThings.token(["expires_on": "1e300"])),
+    Named("no expiry", LentThings.token(["expires_on": ""])),
+    Named("a negative expiry", LentThings.token(["expires_on": "-1"])),
+    Named("an expiry in the far future", LentThings.token(["expires_on": "999999999999"])),
+    Named("a huge expiry", LentThings.token(["expires_on": .string(String(repeating: "9", count: 400))])),
+    Named("an expiry that is not a number", LentThings.token(["expires_on": "nan"])),
+    Named("an expiry with an exponent", LentThings.token(["expires_on": "1e300"])),
   ]
 
-  @Test(.fault("lender nonsense"), arguments: nonsense)
-  func `What is no token is one error`(body: Named<String>) async throws {
-    let loan = try Loan { _ in (200, body.value) }
+  @Test(.fault("invalid lender"), arguments: invalidTokens)
+  func `An invalid token response is brokerFailed`(body: Named<String>) async throws {
+    let loan = try Borrowed { _ in (200, body.value) }
     let error = await loan.failure()
     #expect(error?.code == .brokerFailed, "\(String(describing: error))")
     #expect(error?.message.contains("The lender failed") == true)
@@ -261,20 +252,20 @@ struct LoanBrokerTests {
   }
 
   @Test(
-    .fault("lender nonsense"),
+    .fault("invalid lender"),
     arguments: [
       "", "{}", LentThings.terms(["authority": "http://example.com/x"]), LentThings.terms(["authority": ""]),
       LentThings.terms(["client_id": ""]), LentThings.terms(["expires_on": "soon"]),
       LentThings.terms(["home_account_id": ""]), LentThings.terms(["scopes": "User.Read"]),
     ].abbreviated)
-  func `What does not tell what is lent is the same error`(body: Named<String>) async throws {
-    let loan = try Loan(terms: body.value) { _ in (200, "") }
+  func `An invalid terms response is brokerFailed`(body: Named<String>) async throws {
+    let loan = try Borrowed(terms: body.value) { _ in (200, "") }
     await expectError(.brokerFailed) { try await loan.lender.terms() }
   }
 
-  @Test(.fault("exit 4", "lender nonsense"))
-  func `A lender that hangs up, floods or is silent is the same error`() async throws {
-    // What it writes when it is asked, and what it repeats for ever.
+  @Test(.fault("exit 4", "invalid lender"))
+  func `A lender that disconnects, floods or is silent is brokerFailed`() async throws {
+    // What it writes first, and what it then repeats.
     let faults: [(name: String, start: String, block: String?)] = [
       ("closes in the middle", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", nil),
       ("endless body", "HTTP/1.1 200 OK\r\n\r\n", String(repeating: " ", count: 4096)),
@@ -282,7 +273,7 @@ struct LoanBrokerTests {
       ("no HTTP", "220 mail.contoso.test ESMTP\r\n\r\n", nil),
     ]
     for fault in faults {
-      let loan = try Loan { connection in
+      let loan = try Borrowed { connection in
         _ = connection.readRequest()
         connection.write(fault.start)
         while let block = fault.block, connection.write(block) {}
@@ -291,17 +282,17 @@ struct LoanBrokerTests {
       #expect(error?.code == .brokerFailed, "\(fault.name): \(String(describing: error))")
       #expect(error?.isLenderGone == fault.name.hasPrefix("closes"), "\(fault.name)")
     }
-    let hasty = try Loan { _ in }
+    let hasty = try Borrowed { _ in }
     let gone = await expectError(.brokerFailed) { try await hasty.lender.terms() }
     #expect(gone?.isLenderGone == true)
-    let silent = try Loan(timeout: .milliseconds(300)) { connection in while connection.read() != nil {} }
+    let silent = try Borrowed(timeout: .milliseconds(300)) { connection in while connection.read() != nil {} }
     let error = await expectError(.brokerFailed) { try await silent.lender.terms() }
     #expect(error?.isLenderGone == true)
   }
 
-  @Test func `Who is cancelled does not wait for the lender`() async throws {
+  @Test func `A cancelled request does not wait for the lender`() async throws {
     let (asked, ask) = AsyncStream<Void>.makeStream()
-    let loan = try Loan { connection in
+    let loan = try Borrowed { connection in
       _ = connection.readRequest()
       ask.yield()
       while connection.read() != nil {}
@@ -313,7 +304,7 @@ struct LoanBrokerTests {
   }
 
   @Test(.fault("no lender"))
-  func `A socket at which nobody listens is told from a lender that fails`() async throws {
+  func `A socket without a listener is noBroker`() async throws {
     let directory = try TemporaryDirectory()
     try RawServer.leaveBehind(at: directory.path + "/left")
     _ = try directory.file("file")
@@ -332,27 +323,27 @@ struct LoanBrokerTests {
       ("unauthorized_client", 403, .unauthorizedClient), ("server_error", 500, .brokerFailed),
       ("invalid_request", 400, .brokerFailed), ("another_word", 418, .brokerFailed),
     ] as [(String, Int, IdentityError.Code)])
-  func `What the lender refuses keeps its meaning`(word: String, status: Int, code: IdentityError.Code)
+  func `A refusal of the lender keeps its meaning`(word: String, status: Int, code: IdentityError.Code)
     async throws
   {
-    let loan = try Loan { _ in (status, LentThings.refusal(word, status, "Because.\u{1b}[31m")) }
+    let loan = try Borrowed { _ in (status, LentThings.refusal(word, status, "Because.\u{1b}[31m")) }
     let error = await loan.failure()
     #expect(error?.code == code && error?.oauthError == word && error?.httpStatus == status)
     #expect(error?.message.contains("Because.") == true && error?.message.contains("\u{1b}") == false)
   }
 
-  @Test(.fault("lender nonsense"))
-  func `Neither a refusal without a reason nor one as an answer is a token`() async throws {
+  @Test(.fault("invalid lender"))
+  func `An invalid refusal is brokerFailed`() async throws {
     for (status, body) in [
       (403, "<html>"), (500, ""), (302, ""), (200, LentThings.refusal("access_denied", 403, "No.")),
     ] {
-      let loan = try Loan { _ in (status, body) }
+      let loan = try Borrowed { _ in (status, body) }
       #expect(await loan.failure()?.code == .brokerFailed)
     }
   }
 
-  @Test func `What is printed of a loan has no token`() async throws {
-    let loan = try Loan { _ in (200, LentThings.token()) }
+  @Test func `A printed broker or result has no token`() async throws {
+    let loan = try Borrowed { _ in (200, LentThings.token()) }
     let result = try await loan.token()
     #expect(!"\(result) \(loan.lender) \(String(reflecting: loan.lender))".contains("lent-token"))
     var dumped = ""
