@@ -1,34 +1,34 @@
 import ArgumentParser
 
-/// A scheme that an application can have for its own (RFC 3986 section 3.1; RFC 8252 section 7.1).
+/// A private-use URI scheme of an application (RFC 3986 section 3.1; RFC 8252 section 7.1).
 struct OwnScheme: ExpressibleByArgument, Equatable, Sendable {
   let name: String
 
-  /// Takes a scheme, also as the redirect URI that begins with it.
+  /// Reads a scheme, or the redirect URI that begins with it.
   ///
   /// - Returns: `nil` for an invalid one.
   init?(argument: String) {
     let name = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)[0].lowercased()
     guard name.utf8.first.map({ Self.letters.contains($0) }) ?? false, name.utf8.count <= Self.maximumLength,
-      // What ends in a dot, such as "msauth.", lacks the app's name.
+      // "msauth." lacks the app's name.
       !name.hasSuffix("."), name.utf8.allSatisfy({ Self.letters.contains($0) || Self.others.contains($0) })
     else { return nil }
     self.name = name
   }
 
-  /// Whether the scheme belongs to everybody: to the web, to mail, to the desktop or to the browser.
+  /// Whether the scheme is in general use: by the web, mail, the desktop or the browser.
   var isReserved: Bool {
     Self.reserved.contains(name) || Self.reservedBeginnings.contains { name.hasPrefix($0) }
   }
 
-  static let advice = "A scheme of an app's own is such as msauth.com.example.mail."
+  static let advice = "Use a scheme of the app's own, such as msauth.com.example.mail."
 
   /// File names have 255 bytes at most.
   private static let maximumLength = 200
   private static let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
   private static let others = Set("0123456789+-.".utf8)
 
-  /// Of IANA's register, and of what desktops and browsers have besides, what a person may meet.
+  /// From IANA's registry, and other schemes of desktops and browsers.
   private static let reserved: Set<String> = [
     "about", "acct", "admin", "afp", "aim", "apt", "archive", "blob", "burn", "callto", "chrome", "cid",
     "computer", "content", "data", "dav", "davs", "dict", "dns", "doi", "ed2k", "facetime", "feed", "file",
@@ -44,6 +44,6 @@ struct OwnScheme: ExpressibleByArgument, Equatable, Sendable {
     "vnc", "wais", "webcal", "webcals", "ws", "wss", "xmpp", "z39.50", "z39.50r", "z39.50s",
   ]
 
-  /// Those of browsers' own pages, of programs of the web, of version control, and of Microsoft's programs.
+  /// Schemes of browsers' own pages, web apps, version control and Microsoft's programs.
   private static let reservedBeginnings = ["chrome-", "moz-", "ms-", "svn+", "git+", "web+"]
 }

@@ -4,28 +4,27 @@ import GLibSupport
 struct Scheme: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scheme",
-    abstract: "Lead the addresses of an app's own redirect scheme to its program.",
+    abstract: "Register a handler for an app's redirect URI scheme.",
     discussion: """
-      An app whose redirect URI is such as msauth.com.example.mail://auth gets the browser's answer from the \
-      desktop, which starts the app's program with it. These commands write the desktop file that says so. It \
-      is yours alone; other users of the machine need their own.
+      With a redirect URI such as msauth.com.example.mail://auth, the browser hands its response to the \
+      desktop, which starts the app's program with it. The handler is for your user only. Without a \
+      subcommand the handlers are listed.
       """,
-    subcommands: [Install.self, Remove.self, List.self])
+    subcommands: [Install.self, Remove.self, List.self], defaultSubcommand: List.self)
 
   struct Install: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "install",
-      abstract: "Lead the addresses of a scheme to a program.",
+      abstract: "Register a program as the handler of a scheme.",
       discussion: """
         Writes a desktop file into $XDG_DATA_HOME/applications and puts it first in \
-        $XDG_CONFIG_HOME/mimeapps.list. The program is started with the arguments and the address, which it \
-        has to hand over to the process that waits for it. A scheme that leads to a program of somebody \
-        else's is left alone unless --replace is given; "llavero scheme remove" gives it back. Run it again \
-        when the program moves.
+        $XDG_CONFIG_HOME/mimeapps.list. The program is started with the arguments and the redirect URI, and \
+        passes it on to the process that waits for it. Another handler is only replaced with --replace; \
+        "llavero scheme remove" restores it. Run the command again when the program moves.
 
         Examples:
           llavero scheme install msauth.com.example.mail /opt/example/mail
-          llavero scheme install msauth.com.example.mail /opt/example/mail --name Mail -- --profile work
+          llavero scheme install msauth.com.example.mail /opt/mail -- --profile work
 
         JSON: scheme, program, arguments, path, warnings.
         """)
@@ -41,26 +40,26 @@ struct Scheme: ParsableCommand {
     @Argument(help: "The scheme, or a redirect URI that begins with it.")
     var scheme: OwnScheme
 
-    @Argument(help: "The program.")
+    @Argument(help: "The program.", completion: .file())
     var program: String
 
-    @Argument(help: "What to start the program with, before the address.")
+    @Argument(help: "Arguments of the program, before the redirect URI.")
     var arguments: [String] = []
 
-    @Option(help: "What the browser calls the program when it asks; its file's name unless told otherwise.")
+    @Option(help: "The name that the browser shows (default: the file's name).")
     var name: String?
 
-    @Flag(help: "Take the scheme although it leads to another program.")
+    @Flag(help: "Replace another program's handler.")
     var replace = false
 
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
       guard !scheme.isReserved else {
-        throw ValidationError("\(scheme.name) is not an app's to take. \(OwnScheme.advice)")
+        throw ValidationError("\(scheme.name) is not a scheme of an app. \(OwnScheme.advice)")
       }
       guard !([program, name ?? "-"] + arguments).contains(where: \.hasControlCharacters), name != "" else {
-        throw ValidationError("Control characters and an empty name cannot stand in a desktop file.")
+        throw ValidationError("A desktop file has no control characters and no empty name.")
       }
     }
 
@@ -68,8 +67,8 @@ struct Scheme: ParsableCommand {
       guard let file = programFile(program), !file.contains(where: { "=%".contains($0) }) else {
         throw Failure.Message(
           code: .usage, name: "no_program",
-          message: "\(program) is no program that a desktop file can start.",
-          advice: "Name an executable file whose path has neither \"=\" nor \"%\".")
+          message: "\(program) cannot be started by a desktop file.",
+          advice: "Name an executable file whose path contains neither \"=\" nor \"%\".")
       }
       let entry = SchemeEntry(
         scheme: scheme.name, program: file, arguments: arguments,
@@ -78,26 +77,26 @@ struct Scheme: ParsableCommand {
       defer { lock.release() }
       let existing = try SchemeEntry(existing: scheme.name)
       try SchemeDefaults.checkLists()
-      // Where the installed program has moved, the desktop falls back to another.
+      // Where the installed program has moved, the desktop uses another handler.
       let hasMoved = existing.map { programFile($0.program) == nil } ?? false
       if !replace, !hasMoved, let handler = SchemeHandler(of: scheme.name),
         handler.id != SchemeHandler.ownID(of: scheme.name)
       {
         throw Failure.Message(
-          name: "taken", message: "\(scheme.name) leads to another program already, by \(handler.id).",
-          advice: "--replace takes it, until \"llavero scheme remove \(scheme.name)\".")
+          name: "taken", message: "\(scheme.name) already has another handler: \(handler.id).",
+          advice: "Replace it with --replace, until \"llavero scheme remove \(scheme.name)\".")
       }
       let path = SchemeEntry.path(of: scheme.name)
       try writeFile(path, Array(entry.text.utf8))
       do throws(Failure.Message) {
-        try SchemeDefaults.change(scheme.name, leadsToOwn: true)
+        try SchemeDefaults.change(scheme.name, isInstalled: true)
       } catch {
         if existing == nil { try? removeFile(path) }
         throw error
       }
       let warning =
         scheme.name.contains(where: \.isNumber)
-        ? "xdg-open 1.1 takes a scheme with digits for a file. Desktops of their own, such as GNOME, do not use it."
+        ? "xdg-open 1.1 mistakes a scheme with digits for a file. Desktops such as GNOME do not use it."
         : nil
       if output.json {
         return Terminal.out(
@@ -107,10 +106,10 @@ struct Scheme: ParsableCommand {
               warnings: warning.map { [$0] })))
       }
       if let warning { Terminal.error("warning: \(warning)") }
-      Terminal.out(printable("\(scheme.name) leads to \(file), by \(path)."))
+      Terminal.out(printable("\(scheme.name) is handled by \(file), registered in \(path)."))
     }
 
-    /// Two at once must not write over each other's change.
+    /// Takes the lock for changes of the lists.
     static func lock() throws(Failure.Message) -> HeldLockFile {
       do throws(PrivateFileError) {
         return try HeldLockFile(
@@ -124,9 +123,9 @@ struct Scheme: ParsableCommand {
   struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "remove",
-      abstract: "Lead the addresses of a scheme where they led before.",
+      abstract: "Remove the handler of a scheme.",
       discussion: """
-        Removes what "llavero scheme install" wrote, and nothing else.
+        Removes what "llavero scheme install" wrote and nothing else. The earlier handler is used again.
 
         Example:
           llavero scheme remove msauth.com.example.mail
@@ -148,12 +147,12 @@ struct Scheme: ParsableCommand {
       let lock = try Install.lock()
       defer { lock.release() }
       let isInstalled = try SchemeEntry(existing: scheme.name) != nil
-      // Entries of a file that was removed by hand are removed as well.
-      try SchemeDefaults.change(scheme.name, leadsToOwn: false)
+      // Also where the desktop file was removed by hand.
+      try SchemeDefaults.change(scheme.name, isInstalled: false)
       guard isInstalled else {
         throw Failure.Message(
           name: "not_found", message: "\(scheme.name) was not installed.",
-          advice: "\"llavero scheme list\" shows what was.")
+          advice: "\"llavero scheme list\" lists the installed handlers.")
       }
       let path = SchemeEntry.path(of: scheme.name)
       try removeFile(path)
@@ -165,13 +164,13 @@ struct Scheme: ParsableCommand {
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
-      abstract: "List the schemes that were installed, and where they lead.",
+      abstract: "List the registered handlers.",
       discussion: """
         Example:
           llavero scheme list
 
-        JSON: schemes: [scheme, program, arguments, path, handler (the desktop file that counts), state (ok, \
-        program_missing, or other_handler where another desktop file counts)].
+        JSON: schemes: [scheme, program, arguments, path, handler (the desktop file in effect), state (ok, \
+        program_missing, or other_handler where another desktop file is in effect)].
         """)
 
     private struct Result: Encodable {
@@ -197,7 +196,7 @@ struct Scheme: ParsableCommand {
     func run() throws {
       try SchemeDefaults.checkLists()
       let lines = SchemeEntry.installed.compactMap { scheme -> Result.Line? in
-        // A file of another user is not changed.
+        // Another user's file is not listed.
         guard let entry = try? SchemeEntry(existing: scheme) else { return nil }
         let handler = SchemeHandler(of: scheme)
         let state: State =
@@ -208,7 +207,7 @@ struct Scheme: ParsableCommand {
           path: SchemeEntry.path(of: scheme), handler: handler?.id, state: state)
       }
       if output.json { return Terminal.out(try json(Result(schemes: lines))) }
-      guard !lines.isEmpty else { return Terminal.error("No scheme was installed.") }
+      guard !lines.isEmpty else { return Terminal.error("No handler is registered.") }
       var table = Table([
         .init(title: "SCHEME", minimum: 16), .init(title: "STATE"), .init(title: "PROGRAM", minimum: 16),
       ])
@@ -216,8 +215,8 @@ struct Scheme: ParsableCommand {
         let state =
           switch line.state {
           case .ok: "ok"
-          case .programMissing: "the program is gone"
-          case .otherHandler: "leads to \(line.handler ?? "no program")"
+          case .programMissing: "program missing"
+          case .otherHandler: "handled by \(line.handler ?? "no program")"
           }
         table.add([line.scheme, state, ([line.program] + line.arguments).joined(separator: " ")])
       }

@@ -2,16 +2,15 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 
-/// The person's list of the handlers of content types and schemes (Association between MIME types and
-/// applications).
+/// The user's list of handlers for content types and schemes (XDG Association between MIME types and applications).
 enum SchemeDefaults {
   private static let limit = 16 << 20
 
-  /// Puts a scheme's desktop file before all others, or takes it away. What was there before stays behind it, and counts
-  /// again when it is gone; the rest of the file stays as it is, to the byte.
+  /// Puts a scheme's desktop file before all others, or removes it. Earlier handlers stay behind it, and are used again
+  /// when it is removed; the rest of the file is unchanged, to the byte.
   ///
   /// - Throws: `Failure.Message`; then nothing is changed.
-  static func change(_ scheme: String, leadsToOwn: Bool) throws(Failure.Message) {
+  static func change(_ scheme: String, isInstalled: Bool) throws(Failure.Message) {
     let path = linkTarget("\(DesktopDirectories.configuration)/mimeapps.list")
     let old: String
     do {
@@ -21,20 +20,21 @@ enum SchemeDefaults {
       old = text
     } catch {
       throw Failure.Message(
-        name: "unreadable", message: "\(path) cannot be read, and was left as it is: \(error)",
-        advice: "Mend it, and run the command again.")
+        name: "unreadable", message: "\(path) cannot be read and is unchanged: \(error)",
+        advice: "Fix it, and run the command again.")
     }
     let new = changed(
-      old, key: "x-scheme-handler/\(scheme)", own: SchemeHandler.ownID(of: scheme), isFirst: leadsToOwn)
+      old, key: "x-scheme-handler/\(scheme)", own: SchemeHandler.ownID(of: scheme), isFirst: isInstalled)
     guard new != old else { return }
     if new.isEmpty { return try removeFile(path) }
     try writeFile(path, Array(new.utf8), mode: FileStatus(path)?.mode ?? 0o644)
   }
 
-  /// The text with `own` first in the list of a key, or without it. A key without a value goes, and a group without keys.
+  /// Returns the text with `own` first in the list of a key, or without it. A key without a value is removed, and a group
+  /// without keys.
   static func changed(_ text: String, key: String, own: String, isFirst: Bool) -> String {
     let header = "[Default Applications]"
-    // Of bytes, since "\r\n" is one character.
+    // By bytes, since "\r\n" is one character.
     var lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
       .map { String(Substring($0)) }
     let start = lines.firstIndex { $0.hasPrefix(header) }
@@ -56,7 +56,7 @@ enum SchemeDefaults {
       if end == start + 2 || lines[(start + 1)..<(end - 1)].allSatisfy(\.isEmpty) { lines.remove(at: start) }
     case (nil, let start?) where isFirst: lines.insert("\(key)=\(own);", at: start + 1)
     case (nil, nil) where isFirst:
-      // The last line is what comes after the last line break: nothing, in most files.
+      // The last line follows the last line break, and is empty in most files.
       let isWhole = lines.last?.isEmpty ?? true
       lines.insert(contentsOf: [header, "\(key)=\(own);"], at: lines.endIndex - (isWhole ? 1 : 0))
       if !isWhole { lines.append("") }
@@ -65,7 +65,7 @@ enum SchemeDefaults {
     return lines.joined(separator: "\n")
   }
 
-  /// Passes only where the person's lists are files: GLib would wait for a writer of a pipe.
+  /// Checks that the user's lists are regular files: GLib would wait for a writer of a pipe.
   ///
   /// - Throws: `Failure.Message`
   static func checkLists() throws(Failure.Message) {
@@ -87,8 +87,7 @@ enum SchemeDefaults {
   }
 }
 
-/// Writes a file of the desktop's as a whole, and makes the directories above it as the XDG Base Directory Specification
-/// wants them.
+/// Replaces a file atomically, and makes the directories above it with the mode of the XDG Base Directory Specification.
 ///
 /// - Throws: `Failure.Message`
 func writeFile(_ path: String, _ contents: [UInt8], mode: UInt = 0o644) throws(Failure.Message) {

@@ -7,15 +7,15 @@ struct SchemeEntry {
   let scheme: String
   let program: String
   var arguments: [String] = []
-  /// What the desktop calls the program.
+  /// The name that the desktop shows.
   var name: String
 
-  /// Only files with this key are the tool's to change. Its value is the scheme.
+  /// Only files with this key are changed. Its value is the scheme.
   private static let mark = "X-Llavero-Scheme"
   private static let group = "Desktop Entry"
   private static let limit = 1 << 20
 
-  /// The entry of a scheme.
+  /// Reads the entry of a scheme.
   ///
   /// - Returns: `nil` without an entry.
   /// - Throws: `Failure.Message` for a file of another user.
@@ -31,8 +31,8 @@ struct SchemeEntry {
     let keys = contents.flatMap { try? KeyFile($0) }?[Self.group] ?? [:]
     guard keys[Self.mark] == scheme else {
       throw Failure.Message(
-        name: "exists", message: "\(path) is there already, and is not of \"llavero scheme install\".",
-        advice: "See whose it is, and remove it if it is of no use.")
+        name: "exists", message: "\(path) already exists and was not written by \"llavero scheme install\".",
+        advice: "Check which program wrote it, and remove it if it is not needed.")
     }
     let command = keys["Exec"].flatMap(words(ofExec:)) ?? []
     self.scheme = scheme
@@ -52,7 +52,7 @@ struct SchemeEntry {
     "\(DesktopDirectories.applications)/\(SchemeHandler.ownID(of: scheme))"
   }
 
-  /// The schemes that have a file that may be the tool's.
+  /// The schemes with a file of the tool's name.
   static var installed: [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: DesktopDirectories.applications)) ?? []
     let (start, end) = (SchemeHandler.ownID(of: "\u{0}").split(separator: "\u{0}")[0], ".desktop")
@@ -65,7 +65,7 @@ struct SchemeEntry {
     [Desktop Entry]
     Type=Application
     Name=\(KeyFile.escaped(name))
-    Comment=Takes the answer of a sign-in from the browser
+    Comment=Receives the response of a sign-in from the browser
     Exec=\(KeyFile.escaped(([program] + arguments).map(Self.quoted).joined(separator: " "))) %u
     Terminal=false
     NoDisplay=true
@@ -75,7 +75,7 @@ struct SchemeEntry {
     """
   }
 
-  /// A word of the Exec key ("The Exec key"). Quotes stand only where they must: xdg-open knows none.
+  /// Quotes a word of the Exec key, only where it must: xdg-open does not understand quotes.
   private static func quoted(_ word: String) -> String {
     let text = replaced(word, ["%": "%%"])
     guard word.isEmpty || word.unicodeScalars.contains(where: { reserved.contains($0) }) else { return text }
@@ -84,7 +84,7 @@ struct SchemeEntry {
 
   private static let reserved = Set(" \t\n\"'\\><~|&;$*?#()`".unicodeScalars)
 
-  /// Of scalars, since a character may be one of these with an accent.
+  /// By scalars, since a character may be one of these with an accent.
   private static func replaced(_ text: String, _ replacements: [Unicode.Scalar: String]) -> String {
     text.unicodeScalars.map { replacements[$0] ?? String($0) }.joined()
   }

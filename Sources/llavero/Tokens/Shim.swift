@@ -7,25 +7,27 @@ import IdentityClient
 struct Shim: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "shim",
-    abstract: "Stand-ins for az and azd, for programs that get their tokens there.",
-    subcommands: [Install.self])
+    abstract: "Install stand-ins for az and azd.",
+    discussion: """
+      The Azure SDKs run "az account get-access-token" and "azd auth token" to get tokens. A stand-in is a \
+      shell script that runs "llavero token" for these. Without a subcommand the stand-ins are listed.
+      """,
+    subcommands: [Install.self, Remove.self, List.self], defaultSubcommand: List.self)
 
   struct Install: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "install",
-      abstract: "Put a stand-in for az or azd into a directory.",
+      abstract: "Install a stand-in for az or azd.",
       discussion: """
-        The Azure SDKs ask "az account get-access-token" and "azd auth token" for tokens. The stand-in is a \
-        small shell script that answers just that with "llavero token", for Azure Resource Manager unless a \
-        resource or scope is named. A subscription that is named changes nothing: --tenant says whose token \
-        it is. All else goes to the real az or azd behind it on PATH, and is an error where there is none. It \
-        runs this llavero: install it again when that moves. A file that is there and not a stand-in is left \
-        alone. To be rid of it, remove the file.
+        The script requests a token for Azure Resource Manager, or for the resource or scope of the call. It \
+        ignores a subscription; --tenant chooses the tenant. Other calls go to the next az or azd on PATH, \
+        and fail without one. The script runs this llavero: install it again when that moves. A file that is \
+        not a stand-in is not replaced.
 
         Example:
           llavero shim install az
 
-        JSON: path, found (the program that PATH leads to; left out where it leads to none).
+        JSON: path, found (the program that PATH finds; missing without one).
         """)
 
     private struct Result: Encodable {
@@ -33,38 +35,136 @@ struct Shim: ParsableCommand {
       let found: String?
     }
 
-    @Argument(help: "Which program to stand in for.")
+    @Argument(help: "The program to replace.")
     var program: ShimProgram
 
-    @Option(help: "Where to, made if it is missing; ~/.local/bin unless another directory is given.")
-    var directory: String?
-
+    @OptionGroup var location: ShimDirectory
     @OptionGroup var output: OutputOptions
-    @OptionGroup var broker: BrokerOptions
-
-    func validate() throws {
-      guard directory != "" else { throw ValidationError("Name a directory with --directory.") }
-    }
+    @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
     func run() throws {
-      let path = try program.install(
-        in: directory ?? (try Self.ownDirectory), broker: broker.named)
+      let path = try program.install(in: location.path, broker: broker.named)
       let found = programFile(program.rawValue)
       if output.json { return Terminal.out(try json(Result(path: path, found: found))) }
       Terminal.out("Installed \(printable(path)).")
       guard found != programFile(path) else { return }
       let reason =
-        found.map { "PATH leads to \($0) instead." } ?? "\(parentDirectory(of: path)) is not in PATH."
+        found.map { "PATH finds \($0) first." } ?? "\(parentDirectory(of: path)) is not in PATH."
       Terminal.error("warning: " + printable("\(reason) Put \(parentDirectory(of: path)) first."))
     }
+  }
 
-    private static var ownDirectory: String {
-      get throws(Failure.Message) {
-        if let home = processEnvironment()["HOME"], !home.isEmpty { return home + "/.local/bin" }
-        throw Failure.Message(
-          code: .usage, name: "no_home", message: "HOME is not set.",
-          advice: "Name a directory with --directory.")
+  struct Remove: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "remove",
+      abstract: "Remove a stand-in for az or azd.",
+      discussion: """
+        Removes the script of "llavero shim install" and no other file.
+
+        Example:
+          llavero shim remove az
+
+        JSON: path, found (the program that PATH finds now; missing without one).
+        """)
+
+    private struct Result: Encodable {
+      let path: String
+      let found: String?
+    }
+
+    @Argument(help: "The program whose stand-in to remove.")
+    var program: ShimProgram
+
+    @OptionGroup var location: ShimDirectory
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+      let path = try program.remove(from: location.path)
+      if output.json {
+        return Terminal.out(try json(Result(path: path, found: programFile(program.rawValue))))
       }
+      Terminal.out("Removed \(printable(path)).")
+    }
+  }
+
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "list",
+      abstract: "List the installed stand-ins.",
+      discussion: """
+        Searches ~/.local/bin and the directories of PATH.
+
+        Example:
+          llavero shim list
+
+        JSON: shims: [program (az or azd), path, state (ok, or other_program where PATH finds another program \
+        first), found (the program that PATH finds; missing without one)].
+        """)
+
+    private struct Result: Encodable {
+      struct Line: Encodable {
+        let program: String
+        let path: String
+        let state: State
+        let found: String?
+      }
+      let shims: [Line]
+    }
+
+    private enum State: String, Encodable {
+      case ok
+      case otherProgram = "other_program"
+    }
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+      let environment = processEnvironment()
+      var directories = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
+      if let own = ShimDirectory.default { directories.insert(own, at: 0) }
+      var lines: [Result.Line] = []
+      for program in ShimProgram.allCases {
+        let found = programFile(program.rawValue)
+        for directory in directories {
+          let path = "\(directory)/\(program.rawValue)"
+          guard program.isStandIn(path), !lines.contains(where: { $0.path == path }) else { continue }
+          let state: State = found == programFile(path) ? .ok : .otherProgram
+          lines.append(Result.Line(program: program.rawValue, path: path, state: state, found: found))
+        }
+      }
+      if output.json { return Terminal.out(try json(Result(shims: lines))) }
+      guard !lines.isEmpty else { return Terminal.error("No stand-in is installed.") }
+      var table = Table([
+        .init(title: "PROGRAM"), .init(title: "STATE", minimum: 16), .init(title: "PATH", minimum: 16),
+      ])
+      for line in lines {
+        let state = line.state == .ok ? "ok" : "PATH finds \(line.found ?? "no program")"
+        table.add([line.program, state, line.path])
+      }
+      table.print { column, cell in column == 1 && cell != "ok" ? .yellow : nil }
+    }
+  }
+}
+
+/// The directory of a stand-in.
+struct ShimDirectory: ParsableArguments {
+  @Option(help: "The directory of the stand-in (default: ~/.local/bin).", completion: .directory)
+  var directory: String?
+
+  func validate() throws {
+    guard directory != "" else { throw ValidationError("Name a directory with --directory.") }
+  }
+
+  static var `default`: String? {
+    processEnvironment()["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/bin" }
+  }
+
+  var path: String {
+    get throws(Failure.Message) {
+      if let path = directory ?? Self.default { return path }
+      throw Failure.Message(
+        code: .usage, name: "no_home", message: "HOME is not set.",
+        advice: "Name a directory with --directory.")
     }
   }
 }
@@ -73,17 +173,18 @@ struct Shim: ParsableCommand {
 enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   case az, azd
 
+  /// The second line of each script, the same in all versions.
   private static let mark = #"# A stand-in made by "llavero shim install". Remove this file to be rid of it."#
 
-  /// Writes the script, in place of one that was written before.
+  /// Writes the script. An earlier one is replaced.
   ///
-  /// - Returns: Where it is.
-  /// - Throws: `Failure.Message`, where another file is in the way, or none can be written.
+  /// - Returns: Its path.
+  /// - Throws: `Failure.Message` where the path is another file or cannot be written.
   func install(in directory: String, broker: BrokerPolicy?) throws(Failure.Message) -> String {
     let path = "\(directory)/\(rawValue)"
     guard FileStatus(path) == nil || isStandIn(path) else {
       throw Failure.Message(
-        name: "exists", message: "\(path) is there already, and is no stand-in.",
+        name: "exists", message: "\(path) already exists and is not a stand-in.",
         advice: "Choose another directory with --directory.")
     }
     try? FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -95,12 +196,32 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
     return path
   }
 
-  private func isStandIn(_ path: String) -> Bool {
-    let contents = (try? readPrivateFile(path, limit: 1 << 16, openToOthers: true)) ?? []
-    return String(decoding: contents, as: UTF8.self).split(separator: "\n").contains(Substring(Self.mark))
+  /// Removes the script.
+  ///
+  /// - Returns: Its path.
+  /// - Throws: `Failure.Message` where there is none, or the path is another file.
+  func remove(from directory: String) throws(Failure.Message) -> String {
+    let path = "\(directory)/\(rawValue)"
+    guard FileStatus(path)?.isRegular == true, isStandIn(path) else {
+      let exists = FileStatus(path) != nil
+      throw Failure.Message(
+        name: exists ? "foreign" : "not_found",
+        message: exists
+          ? "\(path) was not removed: it is not a stand-in by llavero." : "\(path) does not exist.",
+        advice: "\"llavero shim list\" lists the stand-ins.")
+    }
+    try removeFile(path)
+    return path
   }
 
-  /// The options of llavero are put behind the others, which are taken from the front.
+  /// Whether ``install(in:broker:)`` of this or an earlier version wrote the file. Another user's file is not one.
+  fileprivate func isStandIn(_ path: String) -> Bool {
+    let contents = (try? readPrivateFile(path, limit: 1 << 16, openToOthers: true)) ?? []
+    return String(decoding: contents, as: UTF8.self).split(separator: "\n").dropFirst().first
+      == Substring(Self.mark)
+  }
+
+  /// The script reads its arguments from the front and appends the options of llavero behind them.
   private func script(_ broker: BrokerPolicy?) -> String {
     let broker = broker.map { " --broker " + $0.rawValue } ?? ""
     let llavero = shellQuoted(executableFile() ?? "llavero")
@@ -108,7 +229,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
       #!/bin/sh
       \#(Self.mark)
 
-      # Answers a request for a token, unless it has something that llavero does not know.
+      # Returns where the call is not for a token, or has an option without an equivalent.
       answer() {
         shift 2
         left=$# form=json query= scoped= last=
@@ -152,7 +273,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
 
       [ "$1 $2" != "\#(call)" ] || answer "$@"
 
-      # All else is for the program of this name that comes next.
+      # Other calls go to the next program of this name.
       set -f
       IFS=:
       for directory in $PATH; do
@@ -161,13 +282,13 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
         { read -r line; read -r line; } <"$file"
         [ "$line" = '\#(Self.mark)' ] || exec "$file" "$@"
       done
-      echo "\#(rawValue): This stand-in by Llavero answers \"\#(rawValue) \#(call)\" only, and there is no other \#(rawValue) on PATH." >&2
+      echo "\#(rawValue): This stand-in by Llavero only handles \"\#(rawValue) \#(call)\", and there is no other \#(rawValue) on PATH." >&2
       exit 2
 
       """#
   }
 
-  /// Azure Resource Manager as these tools name it.
+  /// Azure Resource Manager, as these tools name it.
   private static let manager = "https://management.core.windows.net/"
 
   private var call: String {
@@ -177,15 +298,15 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
     }
   }
 
-  /// The words by which the Azure SDKs know that they should try the next credential, as a word of the shell's.
+  /// The message by which the Azure SDKs know to try the next credential, quoted for the shell.
   private var notSignedIn: String {
     switch self {
-    case .az: #""az: Please run 'az login' to setup account. Here, do what is said above.""#
-    case .azd: "'azd: not logged in, run `azd auth login` to login. Here, do what is said above.'"
+    case .az: #""az: Please run 'az login' to setup account. Here, follow the advice above.""#
+    case .azd: "'azd: not logged in, run `azd auth login` to login. Here, follow the advice above.'"
     }
   }
 
-  /// Options without a value that change nothing of the answer.
+  /// Options without a value that do not change the output.
   private var flags: String {
     switch self {
     case .az: "--only-show-errors"
