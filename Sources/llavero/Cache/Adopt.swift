@@ -1,30 +1,33 @@
 import ArgumentParser
 import MSALExtensionsStore
-import Synchronization
 import TokenCache
 
 struct Adopt: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "adopt",
-    abstract: "Move tokens that other programs keep in clear into the keyring.",
+    abstract: "Move plaintext tokens of other programs into the keyring.",
     discussion: """
-      Imports each plaintext cache, reads it back, and then, when you have agreed, writes over the file and \
-      removes it. Until then the file is as it was, and so it is after any failure. With --keep it stays for \
-      good. The programs that wrote the files will not find them any more; what they do then is said before \
-      the question; a no is exit code 5. One that cannot be taken hinders none of the others; all such are told \
-      at the end.
+      Without a name it lists the caches of other programs, in the keyring and in plaintext files: Azure CLI, \
+      the Azure SDKs, Git Credential Manager, azureauth and others.
 
-      What was written over may live on: in snapshots and backups, and on solid-state disks and file systems \
-      that copy on write in blocks that nothing reaches but a look at the bare disk. Sign out where that \
-      matters, so that the server forgets the tokens.
+      With a name it imports the plaintext cache and reads it back. Then it asks whether to overwrite and \
+      remove the file; a no is exit code 5, and --keep does not ask. After a failure the file is unchanged. \
+      What the program does without its file is printed before the question. A cache that fails is skipped \
+      and reported at the end.
+
+      Overwritten tokens may survive in snapshots, in backups, on solid-state disks and on copy-on-write file \
+      systems. Where that matters, sign out, so that the server revokes the tokens.
 
       Examples:
+        llavero adopt
         llavero adopt azure-cli
         llavero adopt --all --yes
         llavero adopt --all --keep
 
-      JSON: group, adopted: [name, path, saved and kept (how many records), removed], failed: [name, path, \
-      code, message, advice].
+      JSON without a name: sources: [name, users, place (keyring or file), path, schema, is_encrypted, \
+      accounts and records (how many; missing where unreadable), findings: [kind, path, detail, fixed]], \
+      warnings (what could not be read). Otherwise: group, adopted: [name, path, saved and kept (how many \
+      records), removed], failed: [name, path, code, message, advice].
       """)
 
   private struct Result: Encodable {
@@ -43,49 +46,54 @@ struct Adopt: AsyncParsableCommand {
       let advice: String?
     }
     let group: String
-    let adopted: [Adopted]
-    let failed: [Failed]
+    var adopted: [Adopted] = []
+    var failed: [Failed] = []
   }
 
-  /// A problem of all caches: the group cannot be written.
+  /// The group cannot be written, so the other caches would fail, too.
   private struct GroupFailure: Error {
     let error: CacheError
   }
 
-  @OptionGroup var options: GroupOptions
-  @OptionGroup var output: OutputOptions
-
-  @Argument(help: "Plaintext caches, by their names in \"llavero sources\".")
+  @Argument(help: "Plaintext caches to move (default: list all caches).")
   var names: [String] = []
 
-  @Flag(help: "All plaintext caches.")
+  @Flag(help: "Move all plaintext caches.")
   var all = false
 
-  @Flag(help: "Leave the files as they are.")
+  @Flag(help: "Keep the files unchanged.")
   var keep = false
 
-  @Flag(name: .shortAndLong, help: "Do not ask.")
+  @Flag(name: .shortAndLong, help: "Remove the files without asking.")
   var yes = false
 
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: GroupOptions
+
   func validate() throws {
-    guard names.isEmpty == all else { throw ValidationError("Name plaintext caches, or add --all.") }
+    guard names.isEmpty || !all else { throw ValidationError("Choose between names and --all.") }
     guard !keep || !yes else { throw ValidationError("Choose between --keep and --yes.") }
-    _ = try named()
+    guard !names.isEmpty || all || !(keep || yes) else {
+      throw ValidationError("Name plaintext caches, or add --all.")
+    }
+    _ = try namedCaches()
   }
 
   func run() async throws {
+    if names.isEmpty && !all { return try await OtherCacheList.print(options.store, output) }
     guard keep || yes || Terminal.isInput else {
       throw Failure.Message(
         code: .interactionRequired, name: "confirmation_required",
-        message: "Nothing was done: there is nobody to ask whether the files may go.",
-        advice: "Add --yes to remove them, or --keep to leave them.")
+        message: "Nothing was moved: confirmation required.",
+        advice: "Add --yes to remove the files, or --keep to keep them.")
     }
     let cache = try options.cache
-    var adopted: [Result.Adopted] = []
+    var result = Result(group: options.group.name)
     var failures: [(peer: PeerCache, message: Failure.Message)] = []
-    for peer in all ? PeerRegistry().caches.filter({ $0.file != nil }) : try named() {
+    var declined: [String] = []
+    for peer in all ? PeerRegistry().caches.filter({ $0.file != nil }) : try namedCaches() {
       do {
-        if let result = try await adopt(peer, into: cache) { adopted.append(result) }
+        if let adopted = try await adopt(peer, into: cache, &declined) { result.adopted.append(adopted) }
       } catch let failure as GroupFailure {
         failures.insert((peer, failure.error.toolMessage), at: 0)
         break
@@ -94,54 +102,54 @@ struct Adopt: AsyncParsableCommand {
       }
     }
     // A single failure is reported by its error alone.
-    if output.json, failures.count != 1 || !adopted.isEmpty {
-      let failed = failures.map { peer, failure in
+    if output.json, failures.count != 1 || !result.adopted.isEmpty {
+      result.failed = failures.map { peer, failure in
         Result.Failed(
           name: peer.name, path: peer.file ?? "", code: failure.name, message: failure.message,
           advice: failure.advice)
       }
-      Terminal.out(try json(Result(group: options.group.name, adopted: adopted, failed: failed)))
-    } else if adopted.isEmpty, failures.isEmpty {
-      Terminal.error("There are no tokens in clear.")
+      Terminal.out(try json(result))
+    } else if result.adopted.isEmpty, failures.isEmpty {
+      Terminal.error("No plaintext token caches found.")
     }
     // The first ends the process.
     for (_, failure) in failures.dropFirst() where !output.json {
       Terminal.error("warning: " + printable(failure.message))
     }
     if let failure = failures.first { throw failure.message }
-    let declined = Self.declined.withLock { $0 }
     guard declined.isEmpty else {
       throw Failure.Message(
-        code: .cancelled, name: "cancelled",
-        message:
-          "\(declined.joined(separator: ", ")) \(declined.count == 1 ? "is as it was" : "are as they were").")
+        code: .cancelled, name: "cancelled", message: "Not removed: \(declined.joined(separator: ", ")).")
     }
   }
 
-  /// The files that the person wants to keep.
-  private static let declined = Mutex<[String]>([])
-
-  private func named() throws -> [PeerCache] {
+  private func namedCaches() throws -> [PeerCache] {
     let registry = PeerRegistry()
     return try names.map { name in
       guard let peer = registry[name], peer.file != nil else {
         let known = registry.caches.filter { $0.file != nil }.map(\.name).joined(separator: ", ")
-        throw ValidationError("\(name) is no plaintext cache. There are \(known).")
+        throw ValidationError("\(name) is not a plaintext cache: expected one of \(known).")
       }
       return peer
     }
   }
 
-  private func adopt(_ peer: PeerCache, into cache: TokenCacheAccessor) async throws -> Result.Adopted? {
+  private func adopt(
+    _ peer: PeerCache, into cache: TokenCacheAccessor, _ declined: inout [String]
+  ) async throws -> Result.Adopted? {
     guard let path = peer.file else { return nil }
     do throws(AdoptionError) {
       let adoption = try await options.store.store(of: peer, group: options.group).adopt(into: cache) {
-        mayRemove(peer, path, $0)
+        reportImport(of: path, $0)
+        if keep { return false }
+        if confirmRemoval(of: peer, path) { return true }
+        declined.append(path)
+        return false
       }
       if adoption.isRemoved, !output.json {
         let fate = peer.isSignalOfAnItem ? "emptied" : "removed"
-        Terminal.out("\(printable(path)) was written over and \(fate).")
-        Terminal.error("Copies in snapshots, in backups and on the bare disk may live on.")
+        Terminal.out("\(printable(path)) was overwritten and \(fate).")
+        Terminal.error("Copies may remain in snapshots, in backups and on the disk.")
       }
       return Result.Adopted(
         name: peer.name, path: path, saved: adoption.summary.saved, kept: adoption.summary.kept,
@@ -151,46 +159,41 @@ struct Adopt: AsyncParsableCommand {
       case .empty where all: return nil
       case .empty:
         throw Failure.Message(
-          name: "not_found", message: "There are no tokens in \(path).",
-          advice: "\"llavero sources\" shows what there is.")
+          name: "not_found", message: "No tokens in \(path).",
+          advice: "\"llavero adopt\" lists the caches of other programs.")
       case .peer(let error): throw error
       case .group(let error):
         throw [.damaged, .rolledBack, .tooLarge].contains(error.code) ? error : GroupFailure(error: error)
       case .notStored(let count):
         throw Failure.Message(
           name: "not_stored",
-          message: "\(counted(count, "record")) of \(path) could not be read back from the keyring.",
-          advice: "The file was left as it is. Try again.")
+          message: "\(counted(count, "record")) of \(path) could not be read back from the store.",
+          advice: "The file is unchanged. Try again.")
       case .inUse:
         throw Failure.Message(
-          name: "in_use", message: "\(path) changes all the time, so it was left as it is.",
-          advice: "End the program that writes to it, and try again.")
+          name: "in_use", message: "\(path) was not moved: it keeps changing.",
+          advice: "Stop the program that writes to it, and try again.")
       }
     }
   }
 
-  private func mayRemove(_ peer: PeerCache, _ path: String, _ imported: ImportSummary) -> Bool {
-    if !output.json {
-      Terminal.out(
-        "\(counted(imported.saved, "record")) of \(printable(path)) imported into \(options.group.name), "
-          + "\(imported.kept) there already.")
-    }
-    return !keep && agreed(peer, path)
+  private func reportImport(of path: String, _ imported: ImportSummary) {
+    if output.json { return }
+    Terminal.out(
+      "\(counted(imported.saved, "record")) of \(printable(path)) imported into \(options.group.name), "
+        + "\(imported.kept) there already.")
   }
 
-  private func agreed(_ peer: PeerCache, _ path: String) -> Bool {
+  private func confirmRemoval(of peer: PeerCache, _ path: String) -> Bool {
     // With --json, standard error is for an error alone.
     if let consequence = peer.afterRemoval, !output.json { Terminal.error(consequence) }
     if peer.name == "azure-cli", !output.json {
       Terminal.error(
-        "With \"az config set core.encrypt_token_cache=true\" it uses the keyring, where \"llavero export --to "
-          + "azure-cli-encrypted\" puts the tokens, which saves that sign-in. But in Azure CLI 2.91 \"az logout\" "
-          + "and saving a service principal then fail.")
+        "To save that sign-in, run \"az config set core.encrypt_token_cache=true\" and \"llavero export "
+          + "azure-cli-encrypted\". But in Azure CLI 2.91 \"az logout\" and saving a service principal then fail."
+      )
     }
-    if yes { return true }
     let fate = peer.isSignalOfAnItem ? "empty" : "remove"
-    if Terminal.confirm("Write over \(printable(path)) and \(fate) it?") { return true }
-    Self.declined.withLock { $0.append(path) }
-    return false
+    return yes || Terminal.confirm("Overwrite \(printable(path)) and \(fate) it?")
   }
 }

@@ -5,16 +5,19 @@ import TokenCache
 struct List: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List the records of a group: accounts, tokens and what is known of clients.",
+    abstract: "List the records of a group, or the groups.",
     discussion: """
-      No token is shown. The id of a record is what "llavero show" takes.
+      Records are accounts, tokens and metadata of clients. No token is shown. "llavero show" takes the id of \
+      a record.
 
-      Example:
+      Examples:
+        llavero list
         llavero list --group com.example.mail
+        llavero list --groups
 
       JSON: group, problems, records: [id, type, home_account_id, username, environment, client_id, \
-      family_id, realm, target, cached_at, expires_on, state (valid, expired, or extended: good only while \
-      the token service is down)].
+      family_id, realm, target, cached_at, expires_on, state (valid, expired, or extended: valid only while \
+      the token service is down)]; with --groups: groups: [group, accounts and records (how many), problems].
       """)
 
   private struct Result: Encodable {
@@ -23,21 +26,28 @@ struct List: AsyncParsableCommand {
     let problems: [ProblemSummary]
   }
 
-  @OptionGroup var options: GroupOptions
+  @Flag(help: "List the groups of the store.")
+  var groups = false
+
   @OptionGroup var output: OutputOptions
+  @OptionGroup var options: GroupOptions
+
+  func validate() throws {
+    guard !groups || options.named == nil else { throw ValidationError("--groups lists all: omit --group.") }
+  }
 
   func run() async throws {
+    if groups { return try await GroupList.print(options.store, output) }
     let snapshot = try await options.cache.snapshot()
-    let (document, problems) = (snapshot.document, snapshot.problems)
     let now = Date()
-    let records = document.listed(at: now).map(\.summary)
+    let records = snapshot.document.listed(at: now).map(\.summary)
     if output.json {
       let result = Result(
-        group: options.group.name, records: records, problems: problems.map(ProblemSummary.init))
+        group: options.group.name, records: records, problems: snapshot.problems.map(ProblemSummary.init))
       return Terminal.out(try json(result))
     }
-    ProblemSummary.report(problems)
-    guard !records.isEmpty else { return Terminal.error("Nothing in \(options.group.name).") }
+    ProblemSummary.report(snapshot.problems)
+    guard !records.isEmpty else { return Terminal.error("No records in \(options.group.name).") }
     Self.printTable(of: records, now: now, to: Terminal.output)
   }
 
@@ -61,5 +71,40 @@ struct List: AsyncParsableCommand {
       default: nil
       }
     }
+  }
+}
+
+/// The groups of a store.
+struct GroupList: Encodable {
+  private struct Group: Encodable {
+    let group: String
+    let accounts: Int
+    let records: Int
+    let problems: [ProblemSummary]
+  }
+
+  private var groups: [Group] = []
+
+  static func print(_ options: StoreOptions, _ output: OutputOptions) async throws {
+    let store = try options.store
+    var list = GroupList()
+    for group in try await store.groups() {
+      let snapshot = try await TokenCacheAccessor(store: store, group: group).snapshot()
+      let document = snapshot.document
+      list.groups.append(
+        Group(
+          group: group.name, accounts: document.accountCount, records: document.recordCount,
+          problems: snapshot.problems.map(ProblemSummary.init)))
+    }
+    if output.json { return Terminal.out(try json(list)) }
+    guard !list.groups.isEmpty else { return Terminal.error("No keychain groups in the store.") }
+    var table = Table([
+      .init(title: "GROUP", minimum: 20), .init(title: "ACCOUNTS"), .init(title: "RECORDS"),
+      .init(title: "PROBLEMS"),
+    ])
+    for group in list.groups {
+      table.add([group.group, "\(group.accounts)", "\(group.records)", "\(group.problems.count)"])
+    }
+    table.print { column, cell in column == 3 && cell != "0" ? .yellow : nil }
   }
 }

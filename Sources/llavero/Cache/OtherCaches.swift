@@ -1,116 +1,120 @@
-import ArgumentParser
+import GLibSupport
 import MSALExtensionsStore
 import SecretService
 import TokenCache
 
-struct Sources: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "sources",
-    abstract: "List the token caches that other programs keep on this machine.",
-    discussion: """
-      Those of Azure CLI, the Azure SDKs, Git Credential Manager, azureauth and others, in the keyring or in \
-      files in clear, and what their faults left behind. With --fix, files with tokens are closed to others \
-      and lock files of dead programs removed; nothing else is changed.
-
-      Example:
-        llavero sources
-
-      JSON: sources: [name, users, place (keyring or file), path, schema, is_encrypted, accounts and records \
-      (how many; left out for what cannot be read), findings: [kind, path, detail, fixed]], warnings \
-      (what could not be looked at or fixed).
-      """)
-
-  private struct Result: Encodable {
-    struct Source: Encodable {
-      let name: String
-      let users: String
-      let place: String
-      let path: String?
-      let schema: String?
-      let isEncrypted: Bool
-      let accounts: Int?
-      let records: Int?
-      let findings: [Finding]
-    }
-    struct Finding: Encodable {
-      let kind: String
-      let path: String?
-      let detail: String
-      let fixed: Bool
-    }
-    let sources: [Source]
-    let warnings: [String]
+/// The token caches that other programs keep on this machine, with the problems of each.
+struct OtherCaches: Sendable {
+  struct Entry: Sendable {
+    let report: PeerReport
+    /// Each finding once: several caches may share a lock file.
+    let findings: [PeerFinding]
   }
 
-  @OptionGroup var store: StoreOptions
-  @OptionGroup var output: OutputOptions
+  let entries: [Entry]
+  /// The files that could not be read, and why.
+  let unreadable: [(peer: PeerCache, error: CacheError)]
+  /// Why the keyring could not be read. Its caches are then missing.
+  let keyringError: CacheError?
 
-  @Flag(help: "Close files with tokens to others, and remove the lock files of dead programs.")
-  var fix = false
-
-  func run() async throws {
-    try store.requireStore()
-    let client = store.connection
-    var (sources, failure): ([Result.Source], CacheError?) = ([], nil)
-    var warnings: [String] = []
-    // Several caches may share a lock file.
+  /// Reads all known caches.
+  ///
+  /// - Parameters:
+  ///   - options: The collection, and whether the keyring may prompt.
+  ///   - timeout: How long to wait for one cache.
+  static func inspect(_ options: StoreOptions, timeout: Duration = .seconds(25)) async -> OtherCaches {
+    let client = options.connection
+    var (entries, unreadable): ([Entry], [(PeerCache, CacheError)]) = ([], [])
+    var keyringError: CacheError?
     var known: Set<PeerFinding> = []
-    for peer in PeerRegistry().caches {
-      // A problem with one item is a problem with all.
-      if failure != nil && peer.file == nil { continue }
+    for peer in PeerRegistry(environment: processEnvironment()).caches {
+      // What fails for one item fails for all.
+      if keyringError != nil && peer.file == nil { continue }
       do throws(CacheError) {
-        let report = try await store.store(of: peer, group: .default, client: client).inspect()
-        guard report.isPresent else { continue }
-        var findings: [Result.Finding] = []
-        for finding in report.findings where known.insert(finding).inserted {
-          findings.append(await self.finding(finding, &warnings))
-        }
-        if report.contents?.copies == 0 && findings.isEmpty { continue }
-        sources.append(Self.source(report, findings))
+        let report = try await options.store(of: peer, group: .default, client: client, timeout: timeout)
+          .inspect()
+        let findings = report.findings.filter { known.insert($0).inserted }
+        guard report.isPresent, report.contents?.copies != 0 || !findings.isEmpty else { continue }
+        entries.append(Entry(report: report, findings: findings))
       } catch {
-        guard peer.file != nil else {
-          failure = error
-          continue
-        }
-        warnings.append(error.message)
+        if peer.file == nil { keyringError = error } else { unreadable.append((peer, error)) }
       }
     }
-    try print(sources, warnings)
-    if let failure { throw failure }
+    return OtherCaches(entries: entries, unreadable: unreadable, keyringError: keyringError)
   }
+}
 
-  private func finding(_ finding: PeerFinding, _ warnings: inout [String]) async -> Result.Finding {
-    var isFixed = fix && finding.isMendable
-    do throws(CacheError) {
-      if isFixed { try await finding.mend() }
-    } catch {
-      isFixed = false
-      warnings.append(error.message)
+/// Prints the caches of other programs: `llavero adopt` without a name.
+struct OtherCacheList: Encodable {
+  private struct Source: Encodable {
+    let name: String
+    let users: String
+    let place: String
+    let path: String?
+    let schema: String?
+    let isEncrypted: Bool
+    let accounts: Int?
+    let records: Int?
+    var findings: [Finding]
+
+    init(_ report: PeerReport, _ findings: [Finding]) {
+      let (peer, document) = (report.peer, report.contents?.document)
+      (name, users, path, schema) = (peer.name, peer.users, peer.file, peer.schema)
+      isEncrypted = peer.file == nil
+      place = isEncrypted ? "keyring" : "file"
+      (accounts, records) = (document?.accountCount, document?.recordCount)
+      self.findings = findings
     }
-    return Result.Finding(
-      kind: finding.kind.rawValue, path: finding.path, detail: finding.detail, fixed: isFixed)
   }
 
-  private static func source(_ report: PeerReport, _ findings: [Result.Finding]) -> Result.Source {
-    let document = report.contents?.document
-    return Result.Source(
-      name: report.peer.name, users: report.peer.users, place: report.peer.file == nil ? "keyring" : "file",
-      path: report.peer.file, schema: report.peer.schema, isEncrypted: report.peer.file == nil,
-      accounts: document?.accountCount,
-      records: document?.recordCount, findings: findings)
+  private struct Finding: Encodable {
+    let kind: String
+    let path: String?
+    let detail: String
+    let fixed: Bool
   }
 
-  private func print(_ sources: [Result.Source], _ warnings: [String]) throws {
-    if output.json { return Terminal.out(try json(Result(sources: sources, warnings: warnings))) }
+  private var sources: [Source] = []
+  private var warnings: [String] = []
+
+  /// - Parameter fix: Whether to close files to others and remove lock files of dead programs.
+  /// - Throws: The error of the keyring, after the rest was printed.
+  static func print(_ store: StoreOptions, _ output: OutputOptions, fix: Bool = false) async throws {
+    try store.requireStore()
+    let caches = await OtherCaches.inspect(store)
+    var list = OtherCacheList()
+    list.warnings = caches.unreadable.map(\.error.message)
+    for entry in caches.entries {
+      var findings: [Finding] = []
+      for finding in entry.findings {
+        var isFixed = fix && finding.isMendable
+        do throws(CacheError) {
+          if isFixed { try await finding.fix() }
+        } catch {
+          isFixed = false
+          list.warnings.append(error.message)
+        }
+        findings.append(
+          Finding(
+            kind: finding.kind.rawValue, path: finding.path, detail: finding.detail, fixed: isFixed))
+      }
+      list.sources.append(Source(entry.report, findings))
+    }
+    try list.print(output)
+    if let error = caches.keyringError { throw error }
+  }
+
+  private func print(_ output: OutputOptions) throws {
+    if output.json { return Terminal.out(try json(self)) }
     for warning in warnings { Terminal.error("warning: " + printable(warning)) }
-    guard !sources.isEmpty else { return Terminal.error("No token cache of another program was found.") }
+    guard !sources.isEmpty else { return Terminal.error("No token caches of other programs found.") }
     var table = Table([
       .init(title: "NAME", minimum: 12), .init(title: "KEPT", minimum: 9), .init(title: "ACCOUNTS"),
       .init(title: "RECORDS"), .init(title: "WHERE", minimum: 12), .init(title: "USED BY", minimum: 10),
     ])
     for source in sources {
       table.add([
-        source.name, source.isEncrypted ? "encrypted" : "IN CLEAR", source.accounts.map { "\($0)" } ?? "?",
+        source.name, source.isEncrypted ? "encrypted" : "PLAINTEXT", source.accounts.map { "\($0)" } ?? "?",
         source.records.map { "\($0)" } ?? "?", source.path ?? source.schema ?? "-", source.users,
       ])
     }
@@ -126,9 +130,20 @@ struct Sources: AsyncParsableCommand {
 
   private static func advice(_ kind: String) -> String {
     switch PeerFinding.Kind(rawValue: kind) {
-    case .plaintext: " \"llavero adopt\" moves them into the keyring."
-    case .readableByOthers, .staleLock: " \"llavero sources --fix\" mends that."
+    case .plaintext: " \"llavero adopt\" with the name moves them into the keyring."
+    case .readableByOthers, .staleLock: " \"llavero doctor --fix\" fixes that."
     default: ""
     }
+  }
+}
+
+extension PeerFinding {
+  /// Closes a file to others or removes a lock file of a dead program, on a thread that may wait for another program's
+  /// lock.
+  func fix() async throws(CacheError) {
+    try await BlockingQueue(label: "llavero.fix").run(
+      timeout: .seconds(5), onCancel: CacheError(.cancelled, "It was cancelled."),
+      onTimeout: CacheError(.timedOut, "Another program holds the lock.")
+    ) { (cancellable) throws(CacheError) in try mend(cancellable) }
   }
 }

@@ -80,10 +80,12 @@ extension StoreOptions {
   /// Another program's cache, with the permission to prompt that the options say. Its collection is the default one
   /// unless the command line names another: the settings are about Llavero's own.
   func store(
-    of peer: PeerCache, group: KeychainGroup, client: SecretServiceConnection? = nil
+    of peer: PeerCache, group: KeychainGroup, client: SecretServiceConnection? = nil,
+    timeout: Duration = .seconds(25)
   ) -> MSALExtensionsCacheStore {
     MSALExtensionsCacheStore(
-      peer, group: group, collection: collection, prompt: prompt, client: client ?? connection)
+      peer, group: group, collection: collection, prompt: prompt, timeout: timeout,
+      client: client ?? connection)
   }
 
   /// A connection to the keyring, which several stores can share.

@@ -3,21 +3,21 @@ import IdentityBroker
 import IdentityClient
 import TokenCache
 
-/// Whether the machine's identity broker gives tokens. A token that it gives is not kept.
+/// Checks whether the identity broker gives tokens. The token is not stored.
 struct BrokerCheck: Check {
   static let name = "identity_broker"
 
-  /// What is asked for; `nil` where no client is named.
+  /// What to request; `nil` without a client ID.
   let client: (id: String, authority: Authority, scopes: [String])?
   let policy: BrokerPolicy
 
-  func examine(_ patient: Patient) async -> [Finding] {
-    guard policy != .off else { return [.ok("The identity broker is not asked.")] }
-    guard await SessionBusCheck().examine(patient).first?.state == .ok else {
+  func examine(_ setup: CheckedSetup) async -> [Finding] {
+    guard policy != .off else { return [.ok("The identity broker is not used.")] }
+    guard await SessionBusCheck().examine(setup).first?.state == .ok else {
       return [
         finding(
-          "There is no session bus, on which an identity broker could be.",
-          "Set LLAVERO_BROKER=off where none is wanted.")
+          "An identity broker cannot be reached: there is no session bus.",
+          "Set LLAVERO_BROKER=off to do without it.")
       ]
     }
     let broker = LinuxBroker.ofSession(isInsistent: true)
@@ -29,11 +29,12 @@ struct BrokerCheck: Check {
       let version = try await broker.version(correlationID: UUID())
       let time = Int((ContinuousClock.now - clock) / .milliseconds(1))
       let state = presence == .running ? "runs" : "was started"
-      findings.append(.ok("The identity broker \(state): version \(version), which answered in \(time) ms."))
+      findings.append(.ok("The identity broker \(state): version \(version), response time \(time) ms."))
       guard let client else {
         return findings + [
           .warning(
-            "It is not known whether the broker gives tokens.", advice: "Name a client in LLAVERO_CLIENT_ID.")
+            "Whether the broker gives tokens was not checked: no client ID set.",
+            advice: "Set LLAVERO_CLIENT_ID.")
         ]
       }
       guard client.authority.kind == .aad else { return findings + [otherService] }
@@ -60,30 +61,30 @@ struct BrokerCheck: Check {
     policy == .required
       ? .problem(
         "There is no identity broker on the session bus.",
-        advice: "Have the machine joined to the organisation, or do without it by --broker off.")
+        advice: "Join the machine to the organisation, or turn the broker off with --broker off.")
       : .ok("There is no identity broker on the session bus.")
   }
 
   private var otherService: Finding {
-    let message = "The broker gives tokens of Entra ID alone, and the authority is of another kind."
+    let message = "The broker gives tokens of Entra ID only, and the authority is of another kind."
     return policy == .required
-      ? .problem(message, advice: "Do without the broker by --broker off, or name another authority.")
+      ? .problem(message, advice: "Turn the broker off with --broker off, or set another authority.")
       : .ok(message)
   }
 
-  /// Unless the broker is required, it is missed only by users that cannot sign in without it.
+  /// A problem where the broker is required; otherwise only some users cannot sign in without it.
   private func finding(_ message: String, _ advice: String?) -> Finding {
     policy == .required ? .problem(message, advice: advice) : .warning(message, advice: advice)
   }
 }
 
-/// What is known of how brokers fail, and what helps.
+/// Known failures of brokers, and what helps.
 enum BrokerFailure {
   static let portal =
-    "Sign in where the broker keeps its accounts: in Microsoft's company portal or Edge, or log in to the machine anew "
-    + "where Himmelblau does that."
+    "Sign in where the broker keeps its accounts: in Microsoft's company portal or Edge, or with Himmelblau by "
+    + "logging in to the machine again."
 
-  /// A failure by its code and numbers. What the broker says itself may name a person or their home directory.
+  /// Describes a failure by its codes. The broker's own text may contain a user name or home directory.
   static func summary(of error: IdentityError) -> String {
     let subError = error.subError.flatMap { word in
       word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") } ? word : nil
@@ -94,7 +95,7 @@ enum BrokerFailure {
     return "The identity broker gives no token: \(marks.joined(separator: ", "))."
   }
 
-  /// What to do about a failure, where that is known.
+  /// Returns what to do about a failure; `nil` where that is not known.
   static func advice(on error: IdentityError) -> String? {
     switch error.code {
     case .interactionRequired, .workplaceJoinRequired:
@@ -109,7 +110,7 @@ enum BrokerFailure {
   private static let table: [(marks: [String], advice: String)] = [
     (
       ["broker socket connect"],
-      "Himmelblau's daemon does not run: sudo systemctl enable --now himmelblaud himmelblaud-tasks"
+      "Himmelblau's daemon is not running: sudo systemctl enable --now himmelblaud himmelblaud-tasks"
     ),
     (["broker socket read"], "Himmelblau's daemon hangs: sudo systemctl restart himmelblaud"),
     (
@@ -119,14 +120,14 @@ enum BrokerFailure {
     ),
     (
       ["portal", "secret service", "keyring", "4kv4v", "4ulu3"],
-      "The broker keeps its keys by the Secret portal, for which there is no backend: install gnome-keyring and "
+      "The broker keeps its keys with the Secret portal, which has no backend: install gnome-keyring and "
         + "xdg-desktop-portal-gtk, and unlock the keyring."
     ),
     (
       ["in time", "answer is empty"],
-      "It hangs, or has no account: see journalctl --user --unit himmelblau-broker, or that of "
-        + "microsoft-identity-broker, and log in to the machine with an account of the organisation."
+      "It hangs or has no account: read journalctl --user --unit himmelblau-broker (or "
+        + "microsoft-identity-broker), and log in to the machine with an account of the organisation."
     ),
-    (["spawn", "activate", "could not start"], "It cannot be started: install its package anew."),
+    (["spawn", "activate", "could not start"], "It cannot be started: reinstall its package."),
   ]
 }

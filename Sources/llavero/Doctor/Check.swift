@@ -3,20 +3,20 @@ import GLibSupport
 import SecretService
 import TokenCache
 
-/// One thing that `llavero doctor` looks at. It prompts for nothing and changes nothing.
+/// One check of `llavero doctor`. It never prompts, and it changes nothing.
 protocol Check: Sendable {
-  /// What is looked at, as a stable name for programs.
+  /// A stable name for programs.
   static var name: String { get }
 
-  /// The findings, preferably one. An error that it throws is a problem.
-  func examine(_ patient: Patient) async throws -> [Finding]
+  /// Returns what was found, preferably one finding. A thrown error becomes a problem.
+  func examine(_ setup: CheckedSetup) async throws -> [Finding]
 }
 
 extension Check {
-  /// The findings, also where the check could not be made.
-  func findings(_ patient: Patient) async -> [Finding] {
+  /// Returns the findings, including one for a check that failed.
+  func findings(_ setup: CheckedSetup) async -> [Finding] {
     do {
-      return try await examine(patient)
+      return try await examine(setup)
     } catch {
       guard let error = error as? CacheError, error.code == .locked else { return [.problem(error)] }
       // A locked collection has been reported.
@@ -26,16 +26,16 @@ extension Check {
   }
 }
 
-/// What the checks look at.
-struct Patient: Sendable {
+/// What the checks examine: a store, its options and the environment.
+struct CheckedSetup: Sendable {
   let options: StoreOptions
   let store: any CacheStore
   let environment = processEnvironment()
-  /// Looks at a service that refuses to encrypt, too; no secret is sent to that one.
+  /// Also connects to a service that refuses to encrypt; no secret is sent to that one.
   let client = SecretServiceClient(timeout: .seconds(10), allowsPlainSession: true)
   let now = Date()
 
-  /// A command of the tool on the same store, as a shell takes it.
+  /// Returns a command of the tool on the same store, quoted for a shell.
   func command(_ words: String...) -> String {
     "llavero " + words.map(shellQuoted).joined(separator: " ") + options.repeated
   }
@@ -45,7 +45,7 @@ struct Patient: Sendable {
 struct Finding: Sendable {
   enum State: String, Encodable, Comparable, CaseIterable {
     case ok
-    /// It was a problem or a warning, and `--fix` put it right.
+    /// It was a problem or a warning that `--fix` fixed.
     case mended
     case warning
     case problem
@@ -55,39 +55,43 @@ struct Finding: Sendable {
     }
   }
 
-  private(set) var state: State
+  /// What `--fix` does about a finding.
+  enum Remedy: Sendable {
+    /// Loses nothing, so it is applied without confirmation.
+    case safe(@Sendable () async throws -> Void)
+    /// Removes or accepts entries after confirmation.
+    case removal(UnreadableEntries)
+  }
+
+  let state: State
   /// One sentence without secrets.
   let message: String
   /// What to do next, if possible the command.
-  private(set) var advice: String?
-  private let remedy: (@Sendable () async throws -> Void)?
+  let advice: String?
+  let remedy: Remedy?
 
-  var canBeMended: Bool { remedy != nil }
-
-  private init(
-    _ state: State, _ message: String, advice: String?, remedy: (@Sendable () async throws -> Void)? = nil
-  ) {
+  private init(_ state: State, _ message: String, advice: String? = nil, remedy: Remedy? = nil) {
     self.state = state
     self.message = message
     self.advice = advice
     self.remedy = remedy
   }
 
-  static func ok(_ message: String) -> Finding { Finding(.ok, message, advice: nil) }
+  static func ok(_ message: String) -> Finding { Finding(.ok, message) }
 
-  static func warning(_ message: String, advice: String?) -> Finding {
-    Finding(.warning, message, advice: advice)
+  static func warning(_ message: String, advice: String?, remedy: Remedy? = nil) -> Finding {
+    Finding(.warning, message, advice: advice, remedy: remedy)
   }
 
-  static func problem(_ message: String, advice: String?) -> Finding {
-    Finding(.problem, message, advice: advice)
+  static func problem(_ message: String, advice: String?, remedy: Remedy? = nil) -> Finding {
+    Finding(.problem, message, advice: advice, remedy: remedy)
   }
 
-  /// Something that `--fix` puts right by `remedy`, which must be safe to do unasked.
-  static func mendable(
-    _ state: State, _ message: String, by remedy: @escaping @Sendable () async throws -> Void
+  /// Returns a finding that `--fix` fixes with `remedy`, which must be safe without confirmation.
+  static func fixable(
+    _ state: State, _ message: String, with remedy: @escaping @Sendable () async throws -> Void
   ) -> Finding {
-    Finding(state, message, advice: nil, remedy: remedy)
+    Finding(state, message, remedy: .safe(remedy))
   }
 
   static func problem(_ error: any Error, advice: String? = nil) -> Finding {
@@ -98,15 +102,24 @@ struct Finding: Sendable {
     }
   }
 
-  /// The finding after its remedy was applied, where it has one.
-  func mended() async -> Finding {
-    guard let remedy else { return self }
-    do {
-      try await remedy()
-      return Finding(.mended, message, advice: nil)
-    } catch {
-      let reason = (error as? CacheError)?.message ?? "\(error)"
-      return Finding(state, message, advice: "It could not be mended: \(reason)")
+  var fixed: Finding { Finding(.mended, message) }
+
+  func notFixed(_ error: any Error) -> Finding {
+    Finding(state, message, advice: "Fixing it failed: \((error as? CacheError)?.message ?? "\(error)")")
+  }
+
+  /// Checks the owner and the mode of a file or directory.
+  ///
+  /// - Parameter advice: What to do about a link or another user's file.
+  /// - Returns: `nil` where nothing is wrong or nothing exists.
+  static func ofAccess(to path: String, advice: String) -> Finding? {
+    guard let status = FileStatus(path) else { return nil }
+    guard status.isOwn, status.isDirectory || status.isRegular else {
+      return .problem("\(path) is a link or belongs to another user.", advice: advice)
+    }
+    guard status.isOpenToOthers else { return nil }
+    return .fixable(.problem, "\(path) is open to others, and is not used for that reason.") {
+      try FileStatus.close(path)
     }
   }
 }

@@ -10,39 +10,101 @@ import TokenCache
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Say what works here, what does not, and what to do about it.",
+    abstract: "Diagnose problems.",
     discussion: """
-      Looks at the session bus, the keyring, the groups in it, the lock files, the caches of other programs, \
-      the clock, the trusted certificates, the browser and the machine's identity broker, which is asked for a \
-      token that is not kept. It writes, reads and deletes an item of its own. \
-      Nothing else is changed, unless --fix is given: that merges duplicates, closes files and directories of \
-      yours that are open to others, and removes lock files of dead programs. It deletes no token.
+      Checks the session bus, the keyring, its groups, the lock files, the caches of other programs, the \
+      clock, the trusted certificates, the browser and the identity broker, which is asked for a token that \
+      is not stored. It writes, reads and deletes an item of its own, and changes nothing else.
 
-      Where tokens are borrowed it asks the lender what is lent, for no token, and looks at nothing else.
+      With --fix it merges duplicates, closes your files and directories that are open to others, and removes \
+      lock files of dead programs. Then it names each entry that cannot be read or that an older copy \
+      replaced, and asks before it removes or accepts them. In scripts add --yes.
 
-      With --store file it looks at the encrypted files instead of the keyring: whose they are, whether the \
-      key opens them, and what is damaged, missing or older than it should be. With --store etcd it looks at each of \
-      the cluster's members: its version, how fast it answers, who leads, how full the database is, whose clock is wrong, \
-      what the user may do, and whether changes are told of.
+      With --store file it checks the encrypted files instead of the keyring: their owner, whether the key \
+      opens them, and what is damaged, missing or out of date. With --store etcd it checks each member of the \
+      cluster, the user's permissions, and whether changes are reported. Where tokens are borrowed it only \
+      asks the lender what it lends.
 
-      The exit code is 0 when all is well or there are only warnings, and 1 when there are problems.
+      The exit code is 0 without problems (warnings do not count), 1 with problems, 3 where --fix needs a \
+      confirmation, and 5 after a no.
 
       Examples:
         llavero doctor
+        llavero doctor --fix
         llavero doctor --store file --key file:/etc/example/cache.key
 
       JSON: state (of the worst finding), findings: [check, state (ok, mended, warning or problem), message, \
-      advice].
+      advice], with --fix also fixed: [check, message; for each entry also group, kind, shard].
       """)
 
-  /// Each chain ends with its first problem: what comes after it could not work.
+  @Flag(help: "Fix what is safe to fix, and remove unreadable entries.")
+  var fix = false
+
+  @Flag(name: .shortAndLong, help: "With --fix, remove unreadable entries without asking.")
+  var yes = false
+
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var borrowing: BorrowOptions
+  @OptionGroup(title: "Store options") var store: StoreOptions
+
+  private struct Result: Encodable {
+    struct Line: Encodable {
+      let check: String
+      let state: Finding.State
+      let message: String
+      let advice: String?
+    }
+    let state: Finding.State
+    let findings: [Line]
+    /// `nil` without `--fix`.
+    let fixed: [Fixes.Fixed]?
+  }
+
+  func validate() throws {
+    guard fix || !yes else { throw ValidationError("--yes is for --fix.") }
+  }
+
+  func run() async throws {
+    Settings.passOverUnknown()
+    let lender = try store.lender
+    let place: any CacheStore = lender == nil ? try store.store : InMemoryStore()
+    let chains =
+      try lender.map { [[LenderCheck(lender: $0, address: "unix:\(try store.lenderSocket ?? "")")]] }
+      ?? chains(place)
+    let configuration: [any Check] = [ConfigurationCheck()]
+    let setup = CheckedSetup(options: store, store: place)
+    var fixes = fix ? Fixes(setup, isConfirmed: yes, isQuiet: output.json) : nil
+    var lines: [Result.Line] = []
+    for chain in [configuration] + chains {
+      for check in chain {
+        var worst = Finding.State.ok
+        for found in await check.findings(setup) {
+          let name = type(of: check).name
+          let finding = await fixes?.apply(to: found, of: name) ?? found
+          let line = Result.Line(
+            check: name, state: finding.state, message: finding.message,
+            advice: finding.advice ?? (finding.remedy == nil ? nil : setup.command("doctor", "--fix")))
+          if !output.json { Self.print(line) }
+          lines.append(line)
+          worst = max(worst, finding.state)
+        }
+        if worst == .problem { break }
+      }
+    }
+    let state = lines.map(\.state).max() ?? .ok
+    if output.json { Terminal.out(try json(Result(state: state, findings: lines, fixed: fixes?.fixed))) }
+    if let refusal = fixes?.refusal { throw refusal }
+    if state == .problem { throw ExitCode(Failure.Code.error.rawValue) }
+  }
+
+  /// Returns chains of checks, each of which ends with its first problem: later checks could not succeed.
   private func chains(_ store: any CacheStore) -> [[any Check]] {
     let keyring: [any Check] = [
       SessionBusCheck(), ServiceCheck(), EncryptionCheck(), PromptCheck(), CollectionCheck(),
     ]
     let groups: [any Check] = [GroupsCheck(), ClockCheck()]
     let others: [[any Check]] = [
-      [SourcesCheck()], [CABundleCheck()], [BrowserCheck()], [brokerCheck],
+      [OtherCachesCheck()], [CABundleCheck()], [BrowserCheck()], [brokerCheck],
     ]
     guard let sealed = store as? any SealedStore else {
       return [keyring + [ProbeCheck()] + groups, [LockDirectoryCheck()]] + others
@@ -56,61 +118,13 @@ struct Doctor: AsyncParsableCommand {
     return [place + [SealedKeyCheck(store: sealed), SealedProbeCheck(store: sealed)] + groups] + others
   }
 
-  /// For the configured client, whose accounts the broker lists.
+  /// The check for the configured client, whose accounts the broker lists.
   private var brokerCheck: BrokerCheck {
     let policy = Settings.current.broker ?? .automatic
     guard let client = try? ClientOptions.parse([]), let scopes = try? ScopeOptions.parse([]).scopes,
       let id = try? client.clientID, let authority = try? client.namedAuthority
     else { return BrokerCheck(client: nil, policy: policy) }
     return BrokerCheck(client: (id, authority, scopes), policy: policy)
-  }
-
-  private struct Result: Encodable {
-    struct Line: Encodable {
-      let check: String
-      let state: Finding.State
-      let message: String
-      let advice: String?
-    }
-    let state: Finding.State
-    let findings: [Line]
-  }
-
-  @OptionGroup var store: StoreOptions
-  @OptionGroup var borrowing: BorrowOptions
-  @OptionGroup var output: OutputOptions
-
-  @Flag(help: "Mend what is safe to mend.")
-  var fix = false
-
-  func run() async throws {
-    Settings.passOverUnknown()
-    let lender = try store.lender
-    let place: any CacheStore = lender == nil ? try store.store : InMemoryStore()
-    let chains =
-      try lender.map { [[LenderCheck(lender: $0, address: "unix:\(try store.lenderSocket ?? "")")]] }
-      ?? chains(place)
-    let configuration: [any Check] = [ConfigurationCheck()]
-    let patient = Patient(options: store, store: place)
-    var lines: [Result.Line] = []
-    for chain in [configuration] + chains {
-      for check in chain {
-        var worst = Finding.State.ok
-        for var finding in await check.findings(patient) {
-          if fix { finding = await finding.mended() }
-          let line = Result.Line(
-            check: type(of: check).name, state: finding.state, message: finding.message,
-            advice: finding.advice ?? (finding.canBeMended ? patient.command("doctor", "--fix") : nil))
-          if !output.json { Self.print(line) }
-          lines.append(line)
-          worst = max(worst, finding.state)
-        }
-        if worst == .problem { break }
-      }
-    }
-    let state = lines.map(\.state).max() ?? .ok
-    if output.json { Terminal.out(try json(Result(state: state, findings: lines))) }
-    if state == .problem { throw ExitCode(Failure.Code.error.rawValue) }
   }
 
   private static func print(_ line: Result.Line) {
@@ -124,5 +138,79 @@ struct Doctor: AsyncParsableCommand {
     let padding = String(repeating: " ", count: "problem  ".count - line.state.rawValue.count)
     Terminal.out(state + padding + printable(line.message))
     if let advice = line.advice { Terminal.out("         " + printable(advice)) }
+  }
+}
+
+/// Applies the remedies of findings, and asks before entries are removed.
+private struct Fixes {
+  /// What was fixed: a finding, or one entry of it.
+  struct Fixed: Encodable {
+    let check: String
+    let message: String
+    var group: String?
+    var kind: String?
+    var shard: String?
+  }
+
+  private(set) var fixed: [Fixed] = []
+  /// Why entries were left: no confirmation was possible, or the answer was no.
+  private(set) var refusal: Failure.Message?
+
+  private let setup: CheckedSetup
+  private let isConfirmed: Bool
+  private let isQuiet: Bool
+  /// One removal serves all findings about a group, so it is asked for and done once.
+  private var removals: [KeychainGroup: Swift.Result<Bool, any Error>] = [:]
+
+  init(_ setup: CheckedSetup, isConfirmed: Bool, isQuiet: Bool) {
+    self.setup = setup
+    self.isConfirmed = isConfirmed
+    self.isQuiet = isQuiet
+  }
+
+  mutating func apply(to finding: Finding, of check: String) async -> Finding {
+    do {
+      switch finding.remedy {
+      case nil: return finding
+      case .safe(let fix):
+        try await fix()
+        fixed.append(Fixed(check: check, message: finding.message))
+        return finding.fixed
+      case .removal(let entries): return try await isDone(entries, check) ? finding.fixed : finding
+      }
+    } catch {
+      return finding.notFixed(error)
+    }
+  }
+
+  private mutating func isDone(_ entries: UnreadableEntries, _ check: String) async throws -> Bool {
+    if let earlier = removals[entries.group] { return try earlier.get() }
+    let outcome: Swift.Result<Bool, any Error>
+    do {
+      outcome = .success(try await remove(entries, check))
+    } catch {
+      outcome = .failure(error)
+    }
+    removals[entries.group] = outcome
+    return try outcome.get()
+  }
+
+  private mutating func remove(_ entries: UnreadableEntries, _ check: String) async throws -> Bool {
+    if !isConfirmed {
+      do throws(Failure.Message) {
+        try entries.confirm(advice: "Run: " + setup.command("doctor", "--fix", "--yes"))
+      } catch {
+        refusal = refusal ?? error
+        return false
+      }
+    }
+    try await entries.remove(from: setup.store)
+    if !isQuiet { entries.descriptions("was").forEach(Terminal.out) }
+    fixed += entries.problems.map {
+      Fixed(
+        check: check, message: $0.detail, group: entries.group.name, kind: $0.kind.rawValue,
+        shard: $0.shard?.rawValue)
+    }
+    return true
   }
 }

@@ -1,56 +1,62 @@
+import FoundationEssentials
 import TokenCache
 
-/// What is in the groups that should not be.
+/// Checks the groups for entries that cannot be read or do not belong there.
 struct GroupsCheck: Check {
   static let name = "groups"
 
-  func examine(_ patient: Patient) async throws -> [Finding] {
+  func examine(_ setup: CheckedSetup) async throws -> [Finding] {
     var findings: [Finding] = []
-    let groups = try await patient.store.groups()
+    let groups = try await setup.store.groups()
     for group in groups {
-      let contents = try await patient.store.read(.all, in: group)
+      let contents = try await setup.store.read(.all, in: group)
       let problems = contents.problems
       if contents.documents.isEmpty, problems.isEmpty {
         findings.append(
-          .mendable(.warning, "\(group.name) has only empty items, as KWallet leaves when it is killed.") {
-            [store = patient.store] in _ = try await store.remove(.damaged, in: group)
+          .fixable(.warning, "\(group.name) has only empty items, as KWallet leaves when it is killed.") {
+            [store = setup.store] in _ = try await store.remove(.damaged, in: group)
           })
       }
+      let removal = UnreadableEntries(problems, in: group).map(Finding.Remedy.removal)
       for kind in StoreProblem.Kind.allCases {
         let ofKind = problems.filter { $0.kind == kind }
-        if !ofKind.isEmpty { findings.append(Self.finding(kind, ofKind, in: group, patient)) }
+        if ofKind.isEmpty { continue }
+        let isRemovable = ofKind.contains { $0.remedy != .none }
+        findings.append(Self.finding(kind, ofKind, in: group, setup, isRemovable ? removal : nil))
       }
     }
     if !findings.isEmpty { return findings }
-    if groups.isEmpty { return [.ok("There is no group yet.")] }
-    return [.ok("\(counted(groups.count, "group")), whole and readable.")]
+    if groups.isEmpty { return [.ok("No group exists yet.")] }
+    return [.ok("\(counted(groups.count, "group")), complete and readable.")]
   }
 
   private static func finding(
-    _ kind: StoreProblem.Kind, _ problems: [StoreProblem], in group: KeychainGroup, _ patient: Patient
+    _ kind: StoreProblem.Kind, _ problems: [StoreProblem], in group: KeychainGroup, _ setup: CheckedSetup,
+    _ removal: Finding.Remedy?
   ) -> Finding {
-    let clearing = patient.command("clear", "--damaged", "--group", group.name)
+    let fixing = setup.command("doctor", "--fix")
     let items = "\(group.name) has \(counted(problems.count, "item"))"
     switch kind {
     case .damaged:
       return .problem(
         "\(items) that cannot be read: \(problems[0].detail)",
         advice: problems[0].remedy == .acceptance
-          ? "Restore a backup of the whole group, or accept the files that open: \(clearing)"
-          : "Their accounts have to sign in again after: \(clearing)")
+          ? "Restore a backup of the whole group, or accept the files that open: \(fixing)"
+          : "Remove them, then their accounts have to sign in again: \(fixing)", remedy: removal)
     case .duplicate:
       let shards = Set(problems.compactMap(\.shard)).sorted { $0.rawValue < $1.rawValue }
-      return .mendable(
+      return .fixable(
         .warning, "\(group.name) has \(counted(shards.count, "account")) in more than one item."
-      ) { [store = patient.store] in try await store.update(shards, in: group) { _ in } }
+      ) { [store = setup.store] in try await store.update(shards, in: group) { _ in } }
     case .foreign:
       return .warning(
-        "\(items) of another program under its name; nobody reads them.",
-        advice: "See what they are with the keyring's own program, such as Seahorse.")
+        "\(items) of another program under its name, which llavero does not read.",
+        advice: "Look at them with the keyring's own program, such as Seahorse.")
     case .rolledBack, .missing:
       return .problem(
-        "\(items) that an older copy replaced, or that were taken away: \(problems[0].detail)",
-        advice: "If nobody restored a backup, somebody else writes there. Put it right with: \(clearing)")
+        "\(items) that an older copy replaced or another program removed: \(problems[0].detail)",
+        advice: "Unless a backup was restored, another program writes there. Accept the current state: \(fixing)",
+        remedy: removal)
     case .wrongKey:
       return .problem(
         "\(items) that the key does not open: \(problems[0].detail)",
@@ -58,7 +64,32 @@ struct GroupsCheck: Check {
     case .newerVersion:
       return .warning(
         "\(items) that only a later version can read.",
-        advice: "Update llavero and what else shares the group.")
+        advice: "Update llavero and the other programs that share the group.")
     }
+  }
+}
+
+/// Checks for tokens that were cached in the future.
+struct ClockCheck: Check {
+  static let name = "clock"
+
+  /// The clocks of two machines that share a home directory may differ by this many seconds.
+  private static let tolerance = 300.0
+
+  func examine(_ setup: CheckedSetup) async throws -> [Finding] {
+    var findings: [Finding] = []
+    for group in try await setup.store.groups() {
+      let documents = try await setup.store.read(.all, in: group).documents.values
+      let ahead = documents.flatMap(\.accessTokens.values).compactMap(\.cachedAt)
+        .filter { $0.timeIntervalSince(setup.now) > Self.tolerance }
+      guard let last = ahead.max() else { continue }
+      findings.append(
+        .warning(
+          "\(group.name) has \(counted(ahead.count, "token")) cached in the future, "
+            + "at \(last.formatted(.iso8601)): the clock was wrong then, or is now.",
+          advice: "Such tokens are renewed early. Check the clock: timedatectl status"))
+    }
+    if !findings.isEmpty { return findings }
+    return [.ok("No token was cached in the future: the clock says \(setup.now.formatted(.iso8601)).")]
   }
 }

@@ -1,0 +1,124 @@
+import EtcdStore
+import TokenCache
+
+/// Checks the members of etcd's cluster: version, leader, clock and database size.
+struct EtcdCheck: Check {
+  static let name = "etcd"
+
+  /// The largest accepted difference of clocks, in seconds.
+  private static let clockTolerance = 5.0
+  /// The part of the quota that may be in use without a warning.
+  private static let fullness = 0.8
+
+  let store: EtcdCacheStore
+
+  func examine(_ setup: CheckedSetup) async -> [Finding] {
+    let responses = Array(zip(store.endpoints, await store.members()))
+    let members = responses.compactMap { endpoint, response in
+      (try? response.get()).map { (endpoint: endpoint, member: $0) }
+    }
+    var findings = responses.map { (endpoint, response) -> Finding in
+      switch response {
+      case .success(let member): Self.finding(member, at: endpoint)
+      case .failure(let error):
+        members.isEmpty
+          ? Finding.problem(error)
+          : .warning(
+            "\(endpoint): \((error.underlyingError as? EtcdFailure)?.outageReason ?? error.message)",
+            advice: error.toolAdvice)
+      }
+    }
+    guard !members.isEmpty else { return findings }
+    if !members.contains(where: { $0.member.isLeader }) {
+      findings.append(
+        .warning(
+          "The leader is not among the endpoints.", advice: "Name all members in the store's address."))
+    }
+    findings += Self.space(members)
+    findings += members.compactMap { (endpoint, member) -> Finding? in
+      guard let offset = member.clockOffset, abs(offset) > Self.clockTolerance else { return nil }
+      return .warning(
+        "The clock of \(endpoint) is \(Int(abs(offset).rounded())) s \(offset > 0 ? "ahead" : "behind").",
+        advice: "etcd does not depend on clocks, but tokens expire by this machine's: timedatectl status")
+    }
+    return findings
+  }
+
+  private static func finding(_ member: EtcdMember, at endpoint: String) -> Finding {
+    guard member.hasLeader else {
+      return .problem(
+        "\(endpoint) has no leader.",
+        advice: "A majority of the members must reach each other: etcdctl endpoint status --cluster")
+    }
+    let time = (member.latency / .microseconds(100)).rounded() / 10
+    let text =
+      "\(endpoint) \(member.isLeader ? "leads" : "follows"): etcd \(printable(member.version)), answers in \(time) ms."
+    // https://etcd.io/blog/2022/data_inconsistency/
+    guard ["3.5.0", "3.5.1", "3.5.2"].contains(member.version) else { return .ok(text) }
+    return .warning(
+      text, advice: "This version can lose data when it is killed. Update it to 3.5.3 or later.")
+  }
+
+  private static func space(_ members: [(endpoint: String, member: EtcdMember)]) -> [Finding] {
+    let alarms = Set(members.flatMap { $0.member.alarms })
+    var findings: [Finding] = []
+    if alarms.contains("NOSPACE") {
+      findings.append(
+        .problem(
+          "etcd's database is full (NOSPACE) and accepts no more writes.",
+          advice: "Compact it, \"etcdctl defrag\" each member, then \"etcdctl alarm disarm\"; or raise "
+            + "--quota-backend-bytes."))
+    }
+    findings += alarms.subtracting(["NOSPACE"]).sorted().map {
+      Finding.problem(
+        "etcd has raised the alarm \(printable($0)).", advice: "See \"etcdctl alarm list\".")
+    }
+    let largest = members.map { $0.member }.max { $0.size < $1.size }
+    guard findings.isEmpty, let largest else { return findings }
+    let megabytes = { (bytes: Int64) in "\(max(1, bytes / 1_000_000)) MB" }
+    let use =
+      "etcd's database has \(megabytes(largest.size)), \(megabytes(largest.sizeInUse)) of them in use"
+    guard let quota = largest.quota, quota > 0 else { return [.ok(use + ".")] }
+    let text = use + "; it may have \(megabytes(quota))."
+    guard Double(largest.size) > fullness * Double(quota) else { return [.ok(text)] }
+    return [
+      .warning(
+        text,
+        advice:
+          "Compact it, or set --auto-compaction-retention; then \"etcdctl defrag\" frees the space."
+      )
+    ]
+  }
+}
+
+/// Checks whether etcd's user may read and write below the store's prefix.
+struct EtcdRightsCheck: Check {
+  static let name = "etcd_rights"
+
+  let store: EtcdCacheStore
+
+  func examine(_ setup: CheckedSetup) async -> [Finding] {
+    do throws(CacheError) {
+      try await store.checkRights()
+      return [.ok("etcd's user may read and write below the prefix.")]
+    } catch {
+      return [.problem(error)]
+    }
+  }
+}
+
+/// Checks whether etcd reports changes.
+struct EtcdWatchCheck: Check {
+  static let name = "etcd_watch"
+
+  let store: EtcdCacheStore
+
+  func examine(_ setup: CheckedSetup) async -> [Finding] {
+    do throws(CacheError) {
+      let age = try await store.watchAge(of: Settings.current.group ?? .default)
+      return [.ok("etcd reports changes; last confirmed \(Int(age / .milliseconds(1))) ms ago.")]
+    } catch {
+      return [.warning(error.message, advice: error.toolAdvice)]
+    }
+  }
+}

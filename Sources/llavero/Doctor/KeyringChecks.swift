@@ -1,0 +1,205 @@
+import GLibSupport
+import SecretService
+
+/// Checks the session bus, on which the keyring is reached.
+struct SessionBusCheck: Check {
+  static let name = "session_bus"
+
+  func examine(_ setup: CheckedSetup) async -> [Finding] {
+    let queue = BlockingQueue(label: "llavero.doctor")
+    do throws(SecretServiceError) {
+      try await queue.run(timeout: .seconds(10), onCancel: .cancelled, onTimeout: .timedOut) {
+        (cancellable) throws(SecretServiceError) in
+        guard (try? BusConnection(address: nil, cancellable)) != nil else { throw .noSessionBus }
+      }
+      return [.ok("There is a session bus.")]
+    } catch .noSessionBus {
+      let address = setup.environment["DBUS_SESSION_BUS_ADDRESS"]
+      let reason =
+        address.map { "DBUS_SESSION_BUS_ADDRESS is not reachable: \($0)." }
+        ?? "DBUS_SESSION_BUS_ADDRESS is not set."
+      return [
+        .problem(
+          "There is no D-Bus session bus. \(reason)",
+          advice: "Run in a desktop session, or in a shell that has a bus: dbus-run-session -- bash. "
+            + Failure.Message.setupAdvice)
+      ]
+    } catch {
+      return [.problem(error)]
+    }
+  }
+}
+
+/// Checks which program provides the Secret Service.
+struct ServiceCheck: Check {
+  static let name = "secret_service"
+
+  func examine(_ setup: CheckedSetup) async -> [Finding] {
+    do throws(SecretServiceError) {
+      let provider = try await Provider(setup.client)
+      let version = await provider.version()
+      let name = [provider.name, version].compactMap { $0 }.joined(separator: " ")
+      return [.ok("\(name) offers the Secret Service (process \(provider.process)).")] + provider.cautions
+    } catch {
+      return [.problem(error, advice: Self.advice(error))]
+    }
+  }
+
+  private static func advice(_ error: SecretServiceError) -> String? {
+    switch error {
+    case .noSecretService:
+      "Install one and log in again, for example: sudo apt-get install gnome-keyring. "
+        + Failure.Message.setupAdvice
+    // KWallet encrypts by a plugin that Debian does not install with it.
+    case .refused(_, let message) where message.contains("libqca-ossl"):
+      "sudo apt-get install \(programFile("kwalletd6") == nil ? "libqca-qt5-2-plugins" : "libqca-qt6-plugins"), and "
+        + "log in again"
+    default: nil
+    }
+  }
+}
+
+extension Provider {
+  init(_ client: SecretServiceClient) async throws(SecretServiceError) {
+    self = try await client.perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.retryingOnce { () throws(SecretServiceError) in try connection.provider(cancellable) }
+    }
+  }
+
+  /// Warnings about known behaviour of the provider.
+  fileprivate var cautions: [Finding] {
+    switch name {
+    case "kwalletd5", "kwalletd6", "ksecretd":
+      [
+        .warning(
+          "KWallet writes to its file after five seconds without a change: a save is lost when it is killed before.",
+          advice: "Log out or close the wallet before the machine is switched off.")
+      ]
+    case "keepassxc":
+      [
+        .warning(
+          "KeePassXC can crash when several programs write at once while it saves after each change.",
+          advice: "If several do, turn off AutoSaveAfterEveryChange (Settings, General, File Management).")
+      ]
+    default: []
+    }
+  }
+
+  /// How to unlock it, or to make its first collection, where it cannot prompt.
+  var unlocking: String {
+    guard isGnomeKeyring else { return "Unlock it with the keyring's own program, or at login by PAM." }
+    return #"(read -rsp "Password: " p; printf %s "$p") | gnome-keyring-daemon --replace --unlock"#
+  }
+
+  /// Returns the version that the system's own program of this kind reports. The program that has the service's name is
+  /// never started: it may be any program.
+  func version() async -> String? {
+    // Some programs hide their file and report the name that they were started by.
+    let path = program.map { $0.contains("/") ? $0 : "/usr/bin/" + $0 }
+    guard let path, ["/usr/bin/gnome-keyring-daemon", "/usr/bin/keepassxc"].contains(path) else { return nil }
+    let queue = BlockingQueue(label: "llavero.doctor")
+    let output = try? await queue.run(
+      timeout: .seconds(5), onCancel: GLibError.unexplained, onTimeout: GLibError.unexplained
+    ) { (cancellable) throws(GLibError) in
+      // Qt programs need a display even for this.
+      try outputOfCommand(
+        [path, "--version"], variables: ["QT_QPA_PLATFORM": "offscreen"], cancellable)
+    }
+    let words = output?.split(whereSeparator: \.isWhitespace) ?? []
+    return words.first { $0.first?.isNumber == true }.map(String.init)
+  }
+}
+
+/// Checks whether secrets are encrypted on the bus.
+struct EncryptionCheck: Check {
+  static let name = "encryption"
+
+  func examine(_ setup: CheckedSetup) async throws -> [Finding] {
+    let algorithms = try await setup.client.perform {
+      (connection, cancellable) throws(SecretServiceError) in
+      try connection.sessionAlgorithms(cancellable)
+    }
+    guard algorithms == "plain" else {
+      return [.ok("Secrets are encrypted on the bus (\(algorithms)).")]
+    }
+    guard setup.options.allowsPlainSession else {
+      return [.problem(SecretServiceError.encryptionRefused, advice: Failure.Message.encryptionAdvice)]
+    }
+    return [
+      .warning(
+        "The keyring refuses encryption: secrets are plaintext on the bus.",
+        advice: "A program that can monitor this bus sees them. Use another keyring, such as gnome-keyring.")
+    ]
+  }
+}
+
+/// Checks whether the keyring can ask for its password.
+struct PromptCheck: Check {
+  static let name = "prompt"
+
+  func examine(_ setup: CheckedSetup) async throws -> [Finding] {
+    let provider = try await Provider(setup.client)
+    guard let obstacle = try await Self.obstacle(setup, provider) else {
+      return [.ok("The keyring can ask for its password.")]
+    }
+    return [
+      .warning(
+        "The keyring cannot ask for its password: \(obstacle).",
+        advice: "It has to be unlocked without a dialog. \(provider.unlocking)")
+    ]
+  }
+
+  /// Returns why no prompt can be shown; `nil` where one can.
+  static func obstacle(
+    _ setup: CheckedSetup, _ provider: Provider
+  ) async throws(SecretServiceError) -> String? {
+    guard provider.hasDisplay else { return "there is no display" }
+    guard provider.isGnomeKeyring else { return nil }
+    let prompter = "org.gnome.keyring.SystemPrompter"
+    let hasPrompter = try await setup.client.perform {
+      (connection, cancellable) throws(SecretServiceError) in
+      try connection.hasOrCanStart(prompter, cancellable)
+    }
+    return hasPrompter ? nil : "no program provides \(prompter), as the package gcr does"
+  }
+}
+
+/// Checks whether the collection exists and is unlocked.
+struct CollectionCheck: Check {
+  static let name = "collection"
+
+  func examine(_ setup: CheckedSetup) async -> [Finding] {
+    do throws(SecretServiceError) {
+      return [try await finding(setup)]
+    } catch {
+      guard error == .noSuchCollection("default"), let provider = try? await Provider(setup.client) else {
+        return [.problem(error)]
+      }
+      return [
+        .problem(error, advice: "Log in to the desktop once. Without a desktop: \(provider.unlocking)")
+      ]
+    }
+  }
+
+  private func finding(_ setup: CheckedSetup) async throws(SecretServiceError) -> Finding {
+    let client = setup.client
+    let collection = try await client.collection(named: setup.options.chosenCollection)
+    let name =
+      setup.options.chosenCollection == nil
+      ? "The default collection, \(collection.label)," : "The collection \(collection.label)"
+    guard collection.isLocked else { return .ok("\(name) is unlocked.") }
+    do throws(SecretServiceError) {
+      // Also without permission to prompt: KWallet reports an open wallet as locked.
+      try await client.unlock(collection.path, prompt: setup.options.prompt)
+      return .ok("\(name) is unlocked.")
+    } catch  where error == .collectionLocked {
+      let provider = try await Provider(client)
+      guard try await PromptCheck.obstacle(setup, provider) == nil else {
+        return .problem("\(name) is locked.", advice: provider.unlocking)
+      }
+    }
+    return .warning(
+      "\(name) is locked: its contents were not checked.",
+      advice: "Let it ask for its password: " + setup.command("doctor", "--unlock"))
+  }
+}
