@@ -57,7 +57,7 @@ struct ImportTests {
       document = try CacheDocument(json: document.json())
     }
     #expect(document.appMetadata.count == 1)
-    #expect(document.misfits["AppMetadata"]?.count == 2)
+    #expect(document.nonObjectMembers["AppMetadata"]?.count == 2)
   }
 
   /// Fields that are in the keys of others alone.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What a process has read of a group, and what it found in it.
+/// The shards of a group that a process has read, and the results of its lookups.
 struct AccessorMemory {
   private(set) var clouds: CloudInstances
   private var generation: UInt64?
@@ -10,20 +10,20 @@ struct AccessorMemory {
   private var isComplete = false
   private var results: [TokenLookup: TokenLookupResult] = [:]
 
-  /// How many answers are remembered; when there are more, all are forgotten.
+  /// How many results are remembered; when there are more, all are forgotten.
   private static let maximumResults = 20_000
 
   init(clouds: CloudInstances) {
     self.clouds = clouds
   }
 
-  /// Whether what is remembered is what the store has.
+  /// Whether the store still has what is remembered.
   func isCurrent(_ generation: UInt64, at now: Date) -> Bool {
     self.generation == generation
       && abs(now.timeIntervalSince(readAt)) <= TokenCacheAccessor.revalidationInterval
   }
 
-  /// `nil` unless all shards asked for are remembered.
+  /// The shards; `nil` unless all of them are remembered.
   func contents(_ shards: ShardSelection) -> GroupContents? {
     switch shards {
     case .all:
@@ -36,13 +36,13 @@ struct AccessorMemory {
     }
   }
 
-  /// A shard's document, empty where there is none; `nil` unless the shard is remembered.
+  /// A shard's document, empty if the shard does not exist; `nil` unless the shard is remembered.
   func document(_ shard: ShardID) -> CacheDocument? {
     guard isComplete || known.contains(shard) else { return nil }
     return documents[shard] ?? CacheDocument()
   }
 
-  /// The result to a lookup, found once; `nil` unless the account's shard is remembered.
+  /// The result of a lookup, computed once; `nil` unless the account's shard is remembered.
   mutating func result(_ lookup: TokenLookup, in group: KeychainGroup) -> TokenLookupResult? {
     if let result = results[lookup] { return result }
     let shard = ShardID(homeAccountID: lookup.homeAccountID, group: group)
@@ -64,14 +64,14 @@ struct AccessorMemory {
     switch shards {
     case .all:
       documents = contents.documents
-      // What could not be read must be met again, not taken for absent.
+      // Unreadable shards must be read again, not taken for absent.
       isComplete = contents.problems.isEmpty
       known = Set(contents.documents.keys).subtracting(contents.problems.compactMap(\.shard))
     case .some(let wanted):
       for shard in wanted { documents[shard] = contents.documents[shard] }
       known.formUnion(wanted)
     }
-    // A tool that does not keep to the format may have changed what was known before.
+    // A tool that ignores the format's rules may have changed what was remembered.
     results = [:]
   }
 

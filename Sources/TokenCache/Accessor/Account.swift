@@ -1,4 +1,4 @@
-/// An account in the cache, with all tenants it is known in.
+/// An account in the cache, with all tenants that know it.
 public struct Account: Sendable, Hashable {
   /// `uid.utid`: the object id in the home tenant, and that tenant.
   public let homeAccountID: String
@@ -8,8 +8,8 @@ public struct Account: Sendable, Hashable {
   public let environment: String
   /// The home tenant first, the others in the order of their ids.
   public let tenantProfiles: [TenantProfile]
-  /// Who gave the account's tokens, where that was somebody else, such as `broker`. MSAL for Python writes here how
-  /// somebody signed in, too.
+  /// The source of the account's tokens if it is not the server, for example `broker`. MSAL for Python also writes the
+  /// sign-in method here.
   public let source: String?
 
   package init(
@@ -33,7 +33,7 @@ public struct TenantProfile: Sendable, Hashable {
   public let name: String?
   public let environment: String
   public let isHomeTenant: Bool
-  /// What the ID token of the asking client says, where it has one.
+  /// The claims of the client's ID token, if it has one.
   public let claims: IDTokenClaims?
 
   package init(
@@ -52,7 +52,7 @@ public struct TenantProfile: Sendable, Hashable {
 
 /// Which accounts to list.
 public struct AccountFilter: Sendable, Hashable {
-  /// The client that asks; `nil` lists the accounts of all.
+  /// The client whose accounts to list; `nil` lists the accounts of all clients.
   public var clientID: String?
   /// Leaves out accounts that are not signed in to the client.
   public var signedInOnly: Bool
@@ -69,7 +69,7 @@ public struct AccountFilter: Sendable, Hashable {
     self.username = username
   }
 
-  /// Whether an account is one of those that are named, signed in or not.
+  /// Whether an account has the ID and user name of the filter, signed in or not.
   package func matches(_ account: Account) -> Bool {
     if let homeAccountID, !homeAccountID.matches(account.homeAccountID) { return false }
     guard let username else { return true }

@@ -1,24 +1,21 @@
 extension TokenCacheAccessor {
-  /// Lists accounts, in the order of their user names and ids; ``snapshot()`` says besides what could not be read.
+  /// Lists accounts, in the order of their user names and ids; ``snapshot()`` also returns what could not be read.
   ///
-  /// An account is signed in to a client when it was said to be, or when nothing was said and it has a
-  /// refresh token of that client or of its family.
+  /// An account is signed in to a client if its state says so, or if it has no state but a refresh token of that client or
+  /// of its family.
   ///
-  /// - Throws: What the store throws; also the ``CacheError`` of what cannot be read, where it may hold all that was
-  ///   asked for, or says who is signed in.
+  /// - Throws: ``CacheError``, also of an unreadable part that may hold all accounts of the filter, or the sign-in states.
   public func accounts(_ filter: AccountFilter = AccountFilter()) async throws(CacheError) -> [Account] {
     try await snapshot(for: filter).accounts(filter)
   }
 
   /// Reads what ``CacheSnapshot/accounts(_:)`` needs for these accounts.
-  ///
-  /// - Throws: What the store throws.
   package func snapshot(for filter: AccountFilter) async throws(CacheError) -> CacheSnapshot {
     try await snapshot(filter.homeAccountID.map { .some([shard($0), commonShard]) } ?? .all)
   }
 }
 
-/// Which accounts are signed in to a client.
+/// The accounts that are signed in to a client.
 struct SignedInAccounts {
   private let clientID: String
   private let states: [String: SignInState]
@@ -72,8 +69,8 @@ extension Account {
     homeAccountID: String, records: [AccountRecord], idTokens: [Credential], clouds: CloudInstances
   ) {
     let home = Tenant.home(of: homeAccountID)
-    // The key breaks ties, so that of several records for one tenant always the same one is taken. One that
-    // names its tenant knows more than one that says "common".
+    // The key breaks ties, so that of several records for one tenant always the same one is used. A record that
+    // names its tenant is preferred to one with "common".
     let ordered = records.map { (($0.realm?.normalized == $0.tenant ? 0 : 1, $0.serializedKey), $0) }
       .sorted { $0.0 < $1.0 }.map(\.1)
     let tokens = Dictionary(grouping: idTokens) {
@@ -101,7 +98,7 @@ extension Account {
 }
 
 extension [Credential] {
-  /// The first in the order of the keys that has what an ID token needs. It alone is decoded, in most cases.
+  /// The first valid ID token in the order of the keys. In most cases only this one is decoded.
   fileprivate var firstIDToken: IDToken? {
     map { ($0.serializedKey, $0) }.sorted { $0.0 < $1.0 }.lazy.compactMap { IDToken($0.1) }.first
   }

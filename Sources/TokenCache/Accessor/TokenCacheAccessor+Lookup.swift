@@ -1,20 +1,19 @@
 import FoundationEssentials
 
 extension TokenCacheAccessor {
-  /// How many seconds before its end an access token counts as expired, unless told otherwise.
+  /// How many seconds before its expiry an access token counts as expired by default.
   public static let defaultExpirationBuffer = 300.0
 
-  /// Finds the access token that serves a request. Among several, the best and then the one that lasts
-  /// longest is taken.
+  /// Finds the access token for a request. Of several, it returns the best, and of equal ones the one that expires last.
   ///
-  /// A token of an account is found only together with that account and an ID token of the same client and
+  /// An account's token is found only together with that account and an ID token of the same client and
   /// tenant.
   ///
   /// - Parameters:
   ///   - lookup: The lookup.
-  ///   - expirationBuffer: How many seconds before its end a token counts as expired.
-  /// - Returns: The token, expired ones included; `nil` when there is none.
-  /// - Throws: What the store throws.
+  ///   - expirationBuffer: How many seconds before its expiry a token counts as expired.
+  /// - Returns: The token, which may have expired; `nil` if none was found.
+  /// - Throws: ``CacheError``
   public func accessToken(
     for lookup: TokenLookup, expirationBuffer: Double = defaultExpirationBuffer
   ) async throws(CacheError) -> FoundAccessToken? {
@@ -22,9 +21,7 @@ extension TokenCacheAccessor {
     return result.best(at: now(), buffer: expirationBuffer)
   }
 
-  /// Finds the access tokens that would serve a lookup if no claims mattered, the newest first, also those that ended.
-  ///
-  /// - Throws: What the store throws.
+  /// Finds the access tokens for a lookup whatever claims they were requested with, the newest first, also expired ones.
   package func accessTokens(
     withAnyClaims lookup: TokenLookup
   ) async throws(CacheError) -> [AccessToken] {
@@ -33,23 +30,17 @@ extension TokenCacheAccessor {
   }
 
   /// Finds the ID token of a client for an account in one tenant. The request's scopes do not matter.
-  ///
-  /// - Throws: What the store throws.
   public func idToken(for lookup: TokenLookup) async throws(CacheError) -> IDToken? {
     let shard = shard(lookup.homeAccountID)
     return try await contents(.some([shard]))[shard].idToken(for: lookup, in: clouds)
   }
 
-  /// Finds the refresh tokens that may serve a lookup, as ``CacheSnapshot/refreshTokens(for:)`` does.
-  ///
-  /// - Throws: What the store throws.
+  /// Finds the refresh tokens for a lookup, as ``CacheSnapshot/refreshTokens(for:)`` does.
   public func refreshTokens(for lookup: TokenLookup) async throws(CacheError) -> [RefreshToken] {
     try await snapshot(.some([shard(lookup.homeAccountID), commonShard])).refreshTokens(for: lookup)
   }
 
-  /// What is known of a client, `nil` when nothing is.
-  ///
-  /// - Throws: What the store throws.
+  /// Reads a client's metadata; `nil` if it has none.
   public func appMetadata(
     clientID: String, environment: String
   ) async throws(CacheError) -> AppMetadata? {
@@ -57,9 +48,7 @@ extension TokenCacheAccessor {
       .appMetadata(clientID: clientID, environment: environment, in: clouds)
   }
 
-  /// What a client knows of its accounts, `nil` when it has met none.
-  ///
-  /// - Throws: What the store throws.
+  /// Reads a client's account metadata; `nil` if it has none.
   public func accountMetadata(clientID: String) async throws(CacheError) -> AccountMetadata? {
     let document =
       if let known = rememberedDocument(commonShard) {
@@ -81,7 +70,7 @@ extension CacheDocument {
     }
   }
 
-  /// The family whose refresh tokens a client may try, `nil` for none.
+  /// The family whose refresh tokens a client may try; `nil` for no family.
   func family(of clientID: String, environment: String?, in clouds: CloudInstances) -> String? {
     let canonical = environment.map(clouds.canonical)
     let known = appMetadata.sorted { $0.key < $1.key }.map(\.value).filter {

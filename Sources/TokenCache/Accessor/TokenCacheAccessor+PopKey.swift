@@ -1,7 +1,5 @@
 extension TokenCacheAccessor {
-  /// The private key that the group's bound tokens belong to, as it was saved; `nil` where there is none.
-  ///
-  /// - Throws: What the store throws.
+  /// Reads the private key of the group's bound tokens, as it was saved; `nil` if the group has no key.
   package func popKey() async throws(CacheError) -> String? {
     let document =
       if let known = rememberedDocument(commonShard) {
@@ -12,14 +10,14 @@ extension TokenCacheAccessor {
     return document.popKey
   }
 
-  /// Saves a key for bound tokens, unless the group has one by now that can be used.
+  /// Saves a key for bound tokens, unless the group has a usable one by now.
   ///
   /// - Parameters:
   ///   - key: The key, PKCS #8 in base64.
-  ///   - isUsable: Whether a key that is there does; one that does not is replaced, and tokens that were bound to it are
-  ///     found no more.
-  /// - Returns: The key that the group has.
-  /// - Throws: What the store throws.
+  ///   - isUsable: Whether the present key can be used. If not, it is replaced, and tokens that were bound to it are no
+  ///     longer found.
+  /// - Returns: The group's key.
+  /// - Throws: ``CacheError``
   package func savePopKey(
     _ key: String, unless isUsable: @escaping @Sendable (String) -> Bool
   ) async throws(CacheError) -> String {
@@ -29,5 +27,36 @@ extension TokenCacheAccessor {
       contents[common].popKey = key
       return key
     }
+  }
+}
+
+/// The private key of a group's bound access tokens: a section of Llavero's own, specified in `CacheFormat.md`. It
+/// belongs to no account and never leaves the group.
+extension CacheDocument {
+  private static let popKeySection = "PopKey"
+  /// The algorithm of its signatures: RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 section 3.3).
+  private static let popKeyAlgorithm = "rs256"
+
+  /// The key as it was saved, valid or not: PKCS #8 in base64.
+  var popKey: String? {
+    get {
+      otherSections[Self.popKeySection]?.objectValue?[Self.popKeyAlgorithm]?.objectValue?["secret"]?
+        .stringValue.nonBlank
+    }
+    set {
+      var keys = otherSections[Self.popKeySection]?.objectValue ?? [:]
+      keys[Self.popKeyAlgorithm] = newValue.map { .object(["secret": .string($0)]) }
+      otherSections[Self.popKeySection] = keys.isEmpty ? nil : .object(keys)
+    }
+  }
+
+  /// Whether the section for keys exists.
+  package var hasPopKeys: Bool { otherSections[Self.popKeySection] != nil }
+
+  /// The document without private keys, for import and export.
+  var withoutPopKeys: CacheDocument {
+    var document = self
+    document.otherSections[Self.popKeySection] = nil
+    return document
   }
 }

@@ -3,17 +3,16 @@ extension TokenCacheAccessor {
   ///
   /// - Parameters:
   ///   - homeAccountID: The account.
-  ///   - clientID: The client whose tokens go, in every cloud; the account stays for others and counts as
-  ///     signed out of this one. `nil` removes the tokens of all clients, the account and what they knew of
-  ///     it.
-  /// - Returns: The credentials that went.
-  /// - Throws: What the store throws.
+  ///   - clientID: The client whose tokens are removed, in every cloud; the account stays for other clients and counts as
+  ///     signed out of this one. `nil` removes the tokens of all clients, the account and its metadata.
+  /// - Returns: The removed credentials.
+  /// - Throws: ``CacheError``
   @discardableResult
   public func removeAccount(
     _ homeAccountID: String, clientID: String? = nil
   ) async throws(CacheError) -> [Credential] {
     let (account, common) = (shard(homeAccountID), commonShard)
-    // A program that does not keep to the format may have put records of the account into other shards.
+    // A program that ignores the format's rules may have put records of the account into other shards.
     let others = try await contents(.all).documents.filter {
       ![account, common].contains($0.key) && $0.value.hasRecords(of: homeAccountID)
     }.keys.sorted { $0.rawValue < $1.rawValue }
@@ -45,9 +44,9 @@ extension TokenCacheAccessor {
 
   /// Removes the tokens of one client for every account. The accounts stay and count as signed out of it.
   ///
-  /// - Returns: The credentials that went.
-  /// - Throws: What the store throws, and the ``CacheError`` of what cannot be read and may hold more of them; what
-  ///   went before is gone.
+  /// - Returns: The removed credentials.
+  /// - Throws: ``CacheError``, also of an unreadable part that may hold more of them; what was removed before stays
+  ///   removed.
   @discardableResult
   public func removeClient(_ clientID: String) async throws(CacheError) -> [Credential] {
     let contents = try await store.read(.all, in: group)
@@ -62,10 +61,10 @@ extension TokenCacheAccessor {
     return removed
   }
 
-  /// Removes access tokens whose time is over, extended lifetime included.
+  /// Removes access tokens that have expired, extended lifetime included.
   ///
-  /// - Returns: The tokens that went.
-  /// - Throws: What the store throws; what went before is gone.
+  /// - Returns: The removed tokens.
+  /// - Throws: ``CacheError``; what was removed before stays removed.
   @discardableResult
   public func removeExpired() async throws(CacheError) -> [Credential] {
     let now = now()
@@ -81,7 +80,7 @@ extension TokenCacheAccessor {
     }
   }
 
-  /// Removes credentials shard by shard, so that other writers need not wait for all of them.
+  /// Removes credentials shard by shard, so that other writers do not wait for all of them.
   private func removeCredentials(
     _ sections: [CredentialSection] = CredentialSection.allCases, in contents: GroupContents,
     where isRemoved: @escaping @Sendable (Credential) -> Bool
@@ -96,10 +95,10 @@ extension TokenCacheAccessor {
     return removed
   }
 
-  /// Removes a refresh token that the server refused, unless somebody has replaced it in the meantime.
+  /// Removes a refresh token that the server refused, unless it was replaced in the meantime.
   ///
-  /// - Returns: Whether it was there still.
-  /// - Throws: What the store throws.
+  /// - Returns: Whether it was removed.
+  /// - Throws: ``CacheError``
   @discardableResult
   public func remove(_ token: RefreshToken) async throws(CacheError) -> Bool {
     let shard = shard(token.homeAccountID)
@@ -111,10 +110,10 @@ extension TokenCacheAccessor {
     }
   }
 
-  /// Empties the group: everything that was written in Llavero's format, damaged or not.
+  /// Removes everything in the group that was written in Llavero's format, damaged or not.
   ///
-  /// - Returns: How many items went.
-  /// - Throws: What the store throws.
+  /// - Returns: How many items were removed.
+  /// - Throws: ``CacheError``
   @discardableResult
   public func clear() async throws(CacheError) -> Int {
     try await store.remove(.everything, in: group)

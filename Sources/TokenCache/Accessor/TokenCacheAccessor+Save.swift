@@ -1,22 +1,21 @@
 extension TokenCacheAccessor {
-  /// Saves what a token endpoint answered: all of it or, on an error, nothing that a reader would see.
+  /// Saves a token response: all of it or, on an error, nothing that a reader would see.
   ///
-  /// Tokens whose scopes the new access token covers in part go; records that other libraries wrote for the
-  /// same thing are replaced under the keys they have; what did not change is not written. The account counts
-  /// as signed in to the client from now on.
+  /// Access tokens that share a scope with the new one are removed; records that other libraries wrote for the same
+  /// thing are replaced under their keys; unchanged records are not written. The account counts as signed in to the
+  /// client from now on.
   ///
   /// For example:
   ///
   /// ```swift
   /// let context = TokenRequest(environment: "login.microsoftonline.com", clientID: clientID)
   /// let records = try await cache.save(try TokenResponse(json: body), for: context)
-  /// print(records.account?.username ?? "somebody")
+  /// print(records.account?.username ?? "unknown user")
   /// ```
   ///
-  /// - Returns: The records that the response became.
-  /// - Throws: ``CacheError/Code/invalidResponse`` when nobody says whose tokens these are,
-  ///   ``CacheError/Code/signedOut`` for a renewal of an account that is not signed in any more, and what the store
-  ///   throws.
+  /// - Returns: The records of the response.
+  /// - Throws: ``CacheError``: ``CacheError/Code/invalidResponse`` if neither response nor request names the account,
+  ///   ``CacheError/Code/signedOut`` for a renewal of an account that is no longer signed in.
   @discardableResult
   public func save(
     _ response: TokenResponse, for request: TokenRequest
@@ -26,14 +25,13 @@ extension TokenCacheAccessor {
     return records
   }
 
-  /// Saves the records that a response became, as ``save(_:for:)`` does.
+  /// Saves the records of a response, as ``save(_:for:)`` does.
   ///
   /// - Parameters:
   ///   - records: The records.
-  ///   - authority: The authority that answered, where it is another than the one that was asked.
-  /// - Returns: The account as the cache has it now; `nil` when nothing is known of it.
-  /// - Throws: ``CacheError/Code/signedOut`` for a renewal of an account that is not signed in any more, and what the
-  ///   store throws.
+  ///   - authority: The authority that responded, if it is not the requested one.
+  /// - Returns: The account as the cache has it now; `nil` if the cache has no record of it.
+  /// - Throws: ``CacheError``: ``CacheError/Code/signedOut`` for a renewal of an account that is no longer signed in.
   @discardableResult
   package func save(
     _ records: TokenRecords, resolving authority: ResolvedAuthority? = nil
@@ -46,12 +44,12 @@ extension TokenCacheAccessor {
         let document = contents[account]
         let isSignedOut =
           contents[common].accountMetadata(clientID: clientID)?.signInState(of: id) == .signedOut
-        let isThere = !document.accounts.isEmpty || !document.refreshTokens.isEmpty
-        guard !isSignedOut, isThere || records.request.source != nil else {
-          throw CacheError(.signedOut, "The account was signed out meanwhile; nothing was saved.")
+        let exists = !document.accounts.isEmpty || !document.refreshTokens.isEmpty
+        guard !isSignedOut, exists || records.request.source != nil else {
+          throw CacheError(.signedOut, "The account was signed out in the meantime; nothing was saved.")
         }
       }
-      // Only the server says to which family a client belongs.
+      // Only the server knows a client's family.
       if records.request.source == nil { contents[common].saveAppMetadata(records.appMetadata, in: clouds) }
       contents[common].updateAccountMetadata(clientID: clientID) {
         $0.setSignInState(.signedIn, of: id)
@@ -68,9 +66,7 @@ extension TokenCacheAccessor {
     }
   }
 
-  /// Remembers what became known of a client, such as that it is no member of a family after all.
-  ///
-  /// - Throws: What the store throws.
+  /// Saves metadata of a client, for example that it belongs to no family after all.
   public func save(_ metadata: AppMetadata) async throws(CacheError) {
     let (common, clouds) = (commonShard, clouds)
     try await store.update([common], in: group) { contents in
@@ -78,9 +74,7 @@ extension TokenCacheAccessor {
     }
   }
 
-  /// Changes what one client knows of its accounts.
-  ///
-  /// - Throws: What the store throws.
+  /// Changes a client's account metadata.
   public func updateAccountMetadata(
     clientID: String, _ change: @escaping @Sendable (inout AccountMetadata) -> Void
   ) async throws(CacheError) {
@@ -90,10 +84,10 @@ extension TokenCacheAccessor {
     }
   }
 
-  /// Has clients take accounts for signed out, whatever else is known of them.
+  /// Marks accounts as signed out of clients.
   ///
   /// - Parameter accounts: The accounts' home account ids by the clients' ids.
-  /// - Throws: What the store throws.
+  /// - Throws: ``CacheError``
   package func markSignedOut(_ accounts: [String: Set<String>]) async throws(CacheError) {
     let common = commonShard
     try await store.update([common], in: group) { contents in
@@ -106,7 +100,7 @@ extension TokenCacheAccessor {
   }
 }
 
-/// The authority that answered for an account when another was asked, such as one that names no tenant.
+/// The authority that responded for an account when another was requested, for example one without a tenant.
 package struct ResolvedAuthority: Sendable {
   let asked: String
   let answered: String
@@ -120,7 +114,7 @@ package struct ResolvedAuthority: Sendable {
 }
 
 extension TokenRecords {
-  /// The account that these records describe by themselves, `nil` when they describe none.
+  /// The account that these records describe without the cache; `nil` if they describe none.
   package func account(in clouds: CloudInstances) -> Account? {
     var document = CacheDocument()
     document.save(self, in: clouds)
@@ -139,7 +133,7 @@ extension CacheDocument {
     if let record = records.account { saveAccount(record, in: clouds) }
   }
 
-  /// What a client knows of its accounts, compared without regard to case. Several records are read as one.
+  /// A client's account metadata; the id is compared without regard to case. Several records are read as one.
   func accountMetadata(clientID: String) -> AccountMetadata? {
     let records = accountMetadataKeys(clientID).compactMap { accountMetadata[$0] }
     return records.first.map { first in
@@ -147,7 +141,7 @@ extension CacheDocument {
     }
   }
 
-  /// Changes what a client knows of its accounts, and leaves one record of it.
+  /// Changes a client's account metadata and leaves one record of it.
   mutating func updateAccountMetadata(clientID: String, _ change: (inout AccountMetadata) -> Void) {
     var metadata = accountMetadata(clientID: clientID) ?? AccountMetadata(clientID: clientID)
     change(&metadata)

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The token cache of one keychain group: finds, saves and removes tokens and accounts by the rules of MSAL.
 ///
-/// Decoded shards are kept in memory and used as long as the store says that nobody changed the group. Any
-/// number of accessors, in this process and in others, may work on one group at the same time.
+/// Decoded shards are kept in memory and used until the store reports a change of the group. Any
+/// number of accessors, in this process and in others, may use one group at the same time.
 ///
 /// For example:
 ///
@@ -17,17 +17,17 @@ public final class TokenCacheAccessor: Sendable {
   public let group: KeychainGroup
 
   let now: @Sendable () -> Date
-  /// The shard of what belongs to no account.
+  /// The shard of records without an account.
   let commonShard: ShardID
   private let memory: Mutex<AccessorMemory>
 
-  /// For how many seconds memory is believed although nobody announced a change: a tool that does not keep
-  /// to the format may have deleted an item.
+  /// For how many seconds memory is trusted while no change is reported: a tool that ignores the format's rules may have
+  /// deleted an item.
   public static let revalidationInterval = 60.0
 
   /// - Parameters:
-  ///   - store: Where the group is kept.
-  ///   - group: The group, MSAL's default unless another is named.
+  ///   - store: The store of the group.
+  ///   - group: The group (default: MSAL's).
   ///   - clouds: Which hosts name the same cloud.
   ///   - now: The clock.
   public init(
@@ -41,26 +41,25 @@ public final class TokenCacheAccessor: Sendable {
     memory = Mutex(AccessorMemory(clouds: clouds))
   }
 
-  /// Which hosts name the same cloud, as far as is known by now.
+  /// Which hosts name the same cloud, as far as known.
   public var clouds: CloudInstances { memory.withLock { $0.clouds } }
 
-  /// Takes in what instance discovery found.
+  /// Adds the results of instance discovery.
   public func insert(_ instances: [CloudInstance]) {
     memory.withLock { $0.insert(instances) }
   }
 
-  /// The shard with an account's records; `nil` names the one with what belongs to no account.
+  /// The shard with an account's records; for `nil`, the shard of records without an account.
   func shard(_ homeAccountID: String?) -> ShardID {
     homeAccountID.map { ShardID(homeAccountID: $0, group: group) } ?? commonShard
   }
 
-  /// Shards as they are now, from memory where that is current.
+  /// The current shards, from memory if that is current.
   ///
-  /// - Throws: What the store throws, and ``CacheError`` of the first problem that hides one of the shards
-  ///   asked for by name.
+  /// - Throws: ``CacheError``, also of the first problem that hides one of the shards in the selection.
   func contents(_ shards: ShardSelection) async throws(CacheError) -> GroupContents {
     if let remembered = remembered({ $0.contents(shards) }) { return remembered }
-    // Read before the store is: a change in between makes the memory stale, not the other way round.
+    // Read before the store: a change in between then makes the memory stale.
     let generation = store.generation(of: group)
     let readAt = now()
     let contents = try await store.read(shards, in: group)
@@ -71,7 +70,7 @@ public final class TokenCacheAccessor: Sendable {
     return contents
   }
 
-  /// What serves a request, if the account's shard is in memory.
+  /// The result of a lookup if the account's shard is in memory.
   func rememberedResult(_ lookup: TokenLookup) -> TokenLookupResult? {
     remembered { $0.result(lookup, in: group) }
   }
@@ -81,18 +80,16 @@ public final class TokenCacheAccessor: Sendable {
     remembered { $0.document(shard) }
   }
 
-  /// What serves a request that memory has no answer to.
-  ///
-  /// - Throws: What ``contents(_:)`` throws.
+  /// The result of a lookup that is not in memory.
   func findResult(_ lookup: TokenLookup) async throws(CacheError) -> TokenLookupResult {
     let shard = shard(lookup.homeAccountID)
     return TokenLookupResult(of: lookup, in: try await contents(.some([shard]))[shard], clouds: clouds)
   }
 
-  /// Asks the memory, as long as it is known to be what the store has.
-  private func remembered<T: Sendable>(_ ask: (inout AccessorMemory) -> T?) -> T? {
+  /// Reads from memory if it is known to be current.
+  private func remembered<T: Sendable>(_ read: (inout AccessorMemory) -> T?) -> T? {
     guard let generation = store.generation(of: group) else { return nil }
     let moment = now()
-    return memory.withLock { $0.isCurrent(generation, at: moment) ? ask(&$0) : nil }
+    return memory.withLock { $0.isCurrent(generation, at: moment) ? read(&$0) : nil }
   }
 }

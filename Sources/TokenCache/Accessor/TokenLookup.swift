@@ -1,4 +1,6 @@
-/// Which token to find.
+import FoundationEssentials
+
+/// The token to find.
 public struct TokenLookup: Sendable, Hashable {
   /// `nil` for tokens of an application.
   public var homeAccountID: String?
@@ -7,10 +9,10 @@ public struct TokenLookup: Sendable, Hashable {
   public var clientID: String
   /// The tenant; `nil`, `common` and `organizations` mean the account's home tenant.
   public var realm: String?
-  /// Scopes that the token must all have.
+  /// Scopes that the token must have, all of them.
   public var scopes: ScopeSet
   public var scheme: AuthenticationScheme
-  /// The `claims` that the token must have been asked with, to the letter; `nil` finds those asked without.
+  /// The exact `claims` parameter of the token's request; `nil` finds tokens that were requested without claims.
   public var requestedClaims: String?
   public var applicationIdentifier: String?
 
@@ -33,9 +35,159 @@ public struct TokenLookup: Sendable, Hashable {
 }
 
 extension TokenLookup {
-  /// Two fields tell most requests of one program apart, so that the others are left out.
+  /// Hashes two fields, which suffice to distinguish most requests of a program.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(homeAccountID)
     hasher.combine(scopes)
   }
+}
+
+/// The access tokens for a request, expired or not.
+struct TokenLookupResult: Sendable {
+  /// The tokens, in the order of their keys.
+  private let tokens: [FoundAccessToken.Record]
+
+  /// - Parameters:
+  ///   - lookup: The request.
+  ///   - document: The account's shard.
+  ///   - clouds: Which hosts name the same cloud.
+  init(of lookup: TokenLookup, in document: CacheDocument, clouds: CloudInstances) {
+    let serving = document.accessTokens.sorted { $0.key < $1.key }
+      .compactMap { AccessToken($0.value) }
+      .filter { lookup.isServed(by: $0, in: clouds) }
+    let (idToken, account) = document.owner(for: lookup, in: clouds)
+    guard lookup.homeAccountID == nil || idToken != nil && account != nil else {
+      tokens = []
+      return
+    }
+    tokens = serving.map { FoundAccessToken.Record($0, idToken: idToken, account: account) }
+  }
+
+  /// The best token at some time, and of equal ones the one that expires last; `buffer` is how many seconds before its
+  /// expiry a token counts as expired.
+  func best(at now: Date, buffer: Double) -> FoundAccessToken? {
+    var best: FoundAccessToken?
+    for token in tokens {
+      let found = FoundAccessToken(
+        record: token, condition: token.lifetime.condition(at: now, buffer: buffer))
+      if let best, (best.condition.rank, -best.end) <= (found.condition.rank, -found.end) { continue }
+      best = found
+    }
+    return best
+  }
+}
+
+extension FoundAccessToken {
+  fileprivate var end: Double { lifetime.expiresOn?.timeIntervalSince1970 ?? 0 }
+}
+
+extension CacheDocument {
+  /// The ID token and the account that belong to an account's token.
+  fileprivate func owner(for lookup: TokenLookup, in clouds: CloudInstances) -> (IDToken?, Account?) {
+    guard let homeAccountID = lookup.homeAccountID else { return (nil, nil) }
+    let account = [self].accounts(clientID: lookup.clientID, in: clouds)
+      .first { homeAccountID.matches($0.homeAccountID) }
+    return (idToken(for: lookup, in: clouds), account)
+  }
+
+  /// The access tokens for a lookup whatever claims they were requested with, the newest first.
+  func accessTokens(withAnyClaims lookup: TokenLookup, in clouds: CloudInstances) -> [AccessToken] {
+    accessTokens.sorted { $0.key < $1.key }.compactMap { AccessToken($0.value) }
+      .filter { lookup.isServedIgnoringClaims(by: $0, in: clouds) }
+      .sorted { $0.credential.cachedAt ?? .distantPast > $1.credential.cachedAt ?? .distantPast }
+  }
+
+  /// The ID token of a client for an account in one tenant.
+  func idToken(for lookup: TokenLookup, in clouds: CloudInstances) -> IDToken? {
+    idTokens.sorted { $0.key < $1.key }.map(\.value).filter { lookup.matches($0, in: clouds) }
+      .compactMap(IDToken.init).first
+  }
+}
+
+extension TokenLookup {
+  fileprivate func isServed(by token: AccessToken, in clouds: CloudInstances) -> Bool {
+    token.credential.requestedClaims == requestedClaims.nonBlank
+      && isServedIgnoringClaims(by: token, in: clouds)
+  }
+
+  fileprivate func isServedIgnoringClaims(by token: AccessToken, in clouds: CloudInstances) -> Bool {
+    let credential = token.credential
+    return scheme.matches(credential) && matches(credential, in: clouds)
+      && credential.extraParameters == nil
+      && (applicationIdentifier ?? "").normalized == (credential.applicationIdentifier ?? "").normalized
+      && token.scopes.satisfies(scopes)
+  }
+
+  /// Whether a credential has the client, account, cloud and tenant of the lookup.
+  fileprivate func matches(_ credential: Credential, in clouds: CloudInstances) -> Bool {
+    clientID.matches(credential.clientID)
+      && (homeAccountID ?? "").normalized == (credential.homeAccountID ?? "").normalized
+      && clouds.canonical(environment) == clouds.canonical(credential.environment ?? "")
+      // Applications may leave the tenant open, and AD FS has none.
+      && (realm == nil && (homeAccountID == nil || credential.realm == nil)
+        || tenant == Tenant.resolve(realm: credential.realm, homeAccountID: credential.homeAccountID))
+  }
+}
+
+extension FoundAccessToken.Condition {
+  fileprivate var rank: Int {
+    switch self {
+    case .valid: 0
+    case .needsRefresh: 1
+    case .extendedLifetime: 2
+    case .expired: 3
+    }
+  }
+}
+
+/// An access token that was found, and its condition.
+public struct FoundAccessToken: Sendable {
+  public enum Condition: Sendable, Hashable {
+    case valid
+    /// The token is valid, but the server asked for a renewal by now.
+    case needsRefresh
+    /// The token may be used only while the token service is down.
+    case extendedLifetime
+    case expired
+  }
+
+  /// The record, shared, so that returning it copies nothing.
+  final class Record: Sendable {
+    let token: AccessToken
+    let grantedScopes: [String]
+    let lifetime: TokenLifetime
+    let idToken: IDToken?
+    let account: Account?
+    let tokenType: String
+    let tenant: String
+    let tenantProfile: TenantProfile?
+
+    init(_ token: AccessToken, idToken: IDToken?, account: Account?) {
+      self.token = token
+      self.idToken = idToken
+      self.account = account
+      grantedScopes = token.target.split(separator: " ").map(String.init)
+      lifetime = token.credential.lifetime
+      tokenType = token.tokenType
+      let tenant = Tenant.resolve(realm: token.realm, homeAccountID: token.homeAccountID)
+      self.tenant = tenant
+      tenantProfile = account?.tenantProfiles.first { $0.tenantID == tenant }
+    }
+  }
+
+  let record: Record
+  public let condition: Condition
+
+  public var token: AccessToken { record.token }
+  /// `nil` for tokens of an application.
+  public var idToken: IDToken? { record.idToken }
+  public var account: Account? { record.account }
+  /// The scopes as the server spelled them.
+  package var grantedScopes: [String] { record.grantedScopes }
+  package var lifetime: TokenLifetime { record.lifetime }
+  package var tokenType: String { record.tokenType }
+  /// The tenant that issued the token.
+  package var tenant: String { record.tenant }
+  /// The account in that tenant.
+  package var tenantProfile: TenantProfile? { record.tenantProfile }
 }

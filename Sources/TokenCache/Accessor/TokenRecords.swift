@@ -1,32 +1,32 @@
 public import FoundationEssentials
 
-/// The records that a token response becomes.
+/// The records that a token response is saved as.
 public struct TokenRecords: Sendable {
   let request: TokenRequest
-  /// When the response came.
+  /// When the response was received.
   let date: Date
   public let homeAccountID: String
   public let accessToken: Credential?
   public let idToken: Credential?
-  /// The client's own refresh token, and before it the family's where the client belongs to one.
+  /// The client's own refresh token, and before it the family's if the client belongs to one.
   public let refreshTokens: [Credential]
   public let appMetadata: AppMetadata
-  /// `nil` when the response does not say whose token it is and the account is known from the request.
+  /// `nil` if the response does not name the account, which is then known from the request.
   public let account: AccountRecord?
 
-  /// Composes the records.
+  /// Makes the records of a response.
   ///
   /// - Parameters:
-  ///   - response: What the server answered.
-  ///   - request: The request that it answered.
-  ///   - now: The present, from which intervals count.
+  ///   - response: The server's response.
+  ///   - request: The request.
+  ///   - now: The current time, from which intervals count.
   /// - Throws: ``CacheError/Code/invalidResponse`` when neither the response nor the request names an
   ///   account.
   public init(_ response: TokenResponse, for request: TokenRequest, at now: Date) throws(CacheError) {
     let claims = response.claims
     let clientInfo = response.clientInfo
-    // AD FS sends no client info; the subject is what identifies its accounts. Elsewhere it says less than
-    // the request, while the client info is the server's own word for whose tokens these are.
+    // AD FS sends no client info; the subject identifies its accounts. Elsewhere the subject says less than
+    // the request, while the client info is the server's own statement of the account.
     let named = clientInfo?.homeAccountID ?? claims?.subject?.normalized
     guard let homeAccountID = clientInfo?.homeAccountID ?? request.homeAccountID?.normalized ?? named else {
       throw CacheError(.invalidResponse, "The token response does not say whose tokens it holds.")
@@ -96,7 +96,7 @@ public struct TokenRecords: Sendable {
     }
   }
 
-  /// In B2C and CIAM the tenant in an ID token depends on the policy, so that the home tenant is taken.
+  /// In B2C and CIAM the tenant in an ID token depends on the policy, so the home tenant is used.
   private static func realm(
     claims: IDTokenClaims?, home: String?, request: TokenRequest
   ) -> String? {

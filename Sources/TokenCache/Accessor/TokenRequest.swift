@@ -1,4 +1,4 @@
-/// The kinds of authority, as far as they differ in what the cache keeps.
+/// The kinds of authority that the cache distinguishes.
 public enum AuthorityKind: Sendable, Hashable {
   /// Entra ID and personal accounts.
   case aad
@@ -17,11 +17,10 @@ public enum AuthenticationScheme: Sendable, Hashable {
     self == .bearer ? .accessToken : .accessTokenWithAuthScheme
   }
 
-  /// Whether an access token has this scheme and, where one is named, this key.
+  /// Whether an access token has this scheme and, if the scheme names one, this key.
   ///
-  /// Apple's library has a credential type for tokens with a scheme; others name the scheme in the token type
-  /// alone.
-  func isThat(of token: Credential) -> Bool {
+  /// Apple's library has a credential type for tokens with a scheme; others name the scheme only in the token type.
+  func matches(_ token: Credential) -> Bool {
     switch self {
     case .bearer: token.credentialType == .accessToken && token.schemeName.isEmpty
     case .bound(let tokenType, let keyID):
@@ -30,13 +29,13 @@ public enum AuthenticationScheme: Sendable, Hashable {
   }
 }
 
-/// The request that a token response answers, as far as the cache must know it.
+/// The request of a token response, as far as the cache needs it.
 public struct TokenRequest: Sendable {
-  /// The host that stands in the cache: `preferred_cache` once instance discovery ran, else the authority's.
+  /// The host in the cache: `preferred_cache` after instance discovery, else the authority's.
   public var environment: String
   public var clientID: String
   public var authority: AuthorityKind
-  /// The scopes asked for, taken where the response names none.
+  /// The requested scopes, used if the response names none.
   public var scopes: String
   public var scheme: AuthenticationScheme
   /// The `claims` parameter of the request.
@@ -46,14 +45,14 @@ public struct TokenRequest: Sendable {
   public var enrollmentID: String?
   /// Nested app authentication only.
   public var redirectURI: String?
-  /// The account that a silent request was for: a refresh may answer without saying whose token it is.
+  /// The account of a silent request: the response to a refresh may not name it.
   public var homeAccountID: String?
-  /// The tenant that a silent request was for, taken where the response names none.
+  /// The tenant of a silent request, used if the response names none.
   public var realm: String?
-  /// Whether a refresh token was redeemed. Then nothing is saved for an account that was signed out meanwhile.
+  /// Whether a refresh token was redeemed. Then nothing is saved for an account that was signed out in the meantime.
   public var isRenewal = false
-  /// Who gave the tokens, where that was somebody else than the server, such as `broker`. The records say so. They may
-  /// be the first of an account, and a renewal too.
+  /// The source of the tokens if it is not the server, for example `broker`; saved in the records. They may be the first
+  /// of an account even for a renewal.
   public var source: String?
 
   public init(

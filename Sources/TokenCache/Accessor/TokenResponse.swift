@@ -1,14 +1,14 @@
 public import FoundationEssentials
 
-/// What a token endpoint answered, as far as the cache keeps it.
+/// The response of a token endpoint, as far as the cache keeps it.
 public struct TokenResponse: Sendable {
-  /// The whole answer.
+  /// All fields of the response.
   public let fields: JSONObject
 
-  /// Reads the body of a successful answer.
+  /// Reads the body of a successful response.
   ///
-  /// - Throws: ``CacheError/Code/invalidResponse`` when it is no JSON object; also when it is larger than 1 MiB,
-  ///   nested deeper than 64 levels or holds more than 20,000 values.
+  /// - Throws: ``CacheError/Code/invalidResponse`` if it is not a JSON object, larger than 1 MiB, nested deeper than 64
+  ///   levels or has more than 20,000 values.
   public init(json: Data) throws(CacheError) {
     do {
       fields = try JSONObject(foreign: json, within: .response)
@@ -35,17 +35,17 @@ public struct TokenResponse: Sendable {
   public var speInfo: String? { string("spe_info") }
   public var claims: IDTokenClaims? { idToken.flatMap(IDTokenClaims.init(token:)) }
 
-  /// When the access token ends; an absolute time wins over an interval, and without either it is an hour.
+  /// When the access token expires; an absolute time wins over an interval, and without either it is one hour from now.
   public func expiresOn(at now: Date) -> Date {
     moment("expires_on", interval: "expires_in", at: now) ?? now.addingTimeInterval(3600)
   }
 
-  /// Until when the access token serves while the token service is down; `nil` when it has no such time.
+  /// Until when the access token may be used while the token service is down; `nil` if not given.
   public func extendedExpiresOn(at now: Date) -> Date? {
     moment("ext_expires_on", interval: "ext_expires_in", at: now)
   }
 
-  /// From when on the access token should be renewed; `nil` when the server did not say.
+  /// From when on the access token should be renewed; `nil` if not given.
   public func refreshOn(at now: Date) -> Date? {
     moment("refresh_on", interval: "refresh_in", at: now)
   }

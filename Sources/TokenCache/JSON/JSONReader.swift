@@ -2,8 +2,8 @@ import FoundationEssentials
 
 /// Reads JSON objects (RFC 8259), with or without a byte-order mark and commas after the last member or element.
 ///
-/// `JSONDecoder` takes ten times as long, most of it for finding out by trial what each value is. It is asked only about
-/// texts with escapes and numbers that are no small integers, one by one.
+/// `JSONDecoder` takes ten times as long, most of it to find out by trial what each value is. It is used only for strings
+/// with escapes and for numbers that are not small integers, one by one.
 struct JSONReader {
   private let json: Data
   private let limits: JSONLimits
@@ -58,7 +58,7 @@ struct JSONReader {
     }
     depth -= 1
     var object = JSONObject(minimumCapacity: members.count - start)
-    // Of several members of one name the first comes last, and stays.
+    // Of several members with one name the first one is stored last, and stays.
     while members.count > start {
       let (name, value) = members.removeLast()
       object[name] = value
@@ -90,7 +90,7 @@ struct JSONReader {
     if values > limits.values { throw .tooManyValues(limit: limits.values) }
   }
 
-  /// Passes a comma, the end of an object or array, or both.
+  /// Skips a comma, the end of an object or array, or both.
   private mutating func hasMore(
     _ bytes: Span<UInt8>, until end: UInt8
   ) throws(ForeignJSONError) -> Bool {

@@ -1,4 +1,4 @@
-/// The bytes that mean something inside of a JSON string (RFC 8259 section 7).
+/// The bytes that have a meaning inside a JSON string (RFC 8259 section 7).
 enum JSONString {
   /// Where, at or after `start`, the first quotation mark, backslash or control character is, else the end.
   static func endOfPlainText(in bytes: Span<UInt8>, from start: Int) -> Int {

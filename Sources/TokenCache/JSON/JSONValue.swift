@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// A JSON object, such as one record of the cache.
 public typealias JSONObject = [String: JSONValue]
 
-/// Any JSON value. It lets the cache carry what it does not know through any number of rewrites.
+/// Any JSON value. It lets the cache keep unknown data through any number of rewrites.
 ///
 /// Numbers keep their value to 38 significant digits; how they were spelled (`1.0` or `1`) is not kept.
 public enum JSONValue: Sendable, Hashable {

@@ -10,8 +10,8 @@ struct JSONWriter {
   private var values = 0
   private var depth = 0
 
-  /// - Throws: What a reader with these limits would throw; ``ForeignJSONError/notANumber`` for a number that JSON does not
-  ///   have.
+  /// - Throws: What a reader with these limits would throw; ``ForeignJSONError/notANumber`` for a number that JSON cannot
+  ///   represent.
   static func bytes(of value: JSONValue, within limits: JSONLimits) throws(ForeignJSONError) -> [UInt8] {
     var writer = JSONWriter(limits: limits)
     try writer.write(value)
@@ -45,7 +45,7 @@ struct JSONWriter {
       try enter(members.count)
       bytes.append(UInt8(ascii: "{"))
       var isFirst = true
-      // By bytes: Swift 6.3 has no order of "e\u{301}" and "\u{e9}$", so that what it sorts depends on chance.
+      // By bytes: Swift 6.3 has no consistent order of "e\u{301}" and "\u{e9}$", so its sorting varies.
       for (name, value) in members.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
         if !isFirst { bytes.append(UInt8(ascii: ",")) }
         isFirst = false

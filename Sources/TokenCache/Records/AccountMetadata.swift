@@ -1,5 +1,4 @@
-/// What one client knows of the accounts it has met: whether they are signed in, and which authority answered
-/// for which.
+/// A client's metadata of its accounts: whether they are signed in, and which authority responded for which.
 public struct AccountMetadata: CacheRecord {
   public var fields: JSONObject
 
@@ -34,7 +33,7 @@ public struct AccountMetadata: CacheRecord {
   /// The client id keeps its case.
   package var serializedKey: String { "authority_map-\(clientID ?? "")" }
 
-  /// The accounts that the client has met.
+  /// The accounts in the metadata.
   var homeAccountIDs: [String] { (fields[Self.accountMap]?.objectValue ?? [:]).keys.sorted() }
 
   /// Whether an account is signed in to this client.
@@ -42,7 +41,7 @@ public struct AccountMetadata: CacheRecord {
     SignInState(of: account(homeAccountID))
   }
 
-  /// The states of all accounts that the client has met, by their normalized ids.
+  /// The states of all accounts in the metadata, by their normalized ids.
   var signInStates: [String: SignInState] {
     let accounts = fields[Self.accountMap]?.objectValue ?? [:]
     return Dictionary(accounts.keys.map { ($0.normalized, [$0]) }, uniquingKeysWith: +).mapValues { names in
@@ -50,7 +49,7 @@ public struct AccountMetadata: CacheRecord {
     }
   }
 
-  /// Sets an account's state; signing out forgets which authorities answered for it.
+  /// Sets an account's state; signing out forgets its resolved authorities.
   public mutating func setSignInState(_ state: SignInState, of homeAccountID: String) {
     update(homeAccountID) { account in
       account["sign_in_state"] = .string(state.rawValue)
@@ -58,7 +57,7 @@ public struct AccountMetadata: CacheRecord {
     }
   }
 
-  /// The authority that answered when `authority` was asked for an account.
+  /// The authority that responded when `authority` was requested for an account.
   public func resolvedAuthority(
     for authority: String, homeAccountID: String, instanceAware: Bool = false
   ) -> String? {
@@ -66,7 +65,7 @@ public struct AccountMetadata: CacheRecord {
     return maps?[Self.mapName(instanceAware)]?.objectValue?[authority]?.stringValue
   }
 
-  /// Remembers the authority that answered when `authority` was asked for an account.
+  /// Saves the authority that responded when `authority` was requested for an account.
   public mutating func setResolvedAuthority(
     _ resolved: String, for authority: String, homeAccountID: String, instanceAware: Bool = false
   ) {
@@ -79,14 +78,14 @@ public struct AccountMetadata: CacheRecord {
     }
   }
 
-  /// Forgets an account.
+  /// Removes an account from the metadata.
   public mutating func removeAccount(_ homeAccountID: String) {
     guard let accounts = fields[Self.accountMap]?.objectValue else { return }
     fields[Self.accountMap] = .object(accounts.filter { !homeAccountID.matches($0.key) })
   }
 
   private static let accountMap = "account_metadata_map"
-  /// Misspelt by MSAL for iOS and macOS, and so part of the format.
+  /// Misspelled by MSAL for iOS and macOS, and so part of the format.
   private static let authorityMap = "athority_map"
 
   private static func mapName(_ instanceAware: Bool) -> String {
@@ -106,20 +105,20 @@ public struct AccountMetadata: CacheRecord {
     account["client_id"] = fields["client_id"]
     account["home_account_id"] = .string(name)
     change(&account)
-    // The map may have thousands of accounts, which a change copies.
+    // The map may have thousands of accounts, which every change copies.
     guard account != known else { return }
     accounts[name] = .object(account)
     fields[Self.accountMap] = .object(accounts)
   }
 
-  /// The spelling under which an account stands in the map, whatever spelling is asked for.
+  /// The spelling of an account's id in the map.
   private func name(of homeAccountID: String, in accounts: JSONObject) -> String {
     let normalized = homeAccountID.normalized
     if accounts[normalized] != nil { return normalized }
     return Self.preferred(accounts.keys.filter { $0.normalized == normalized }) ?? homeAccountID
   }
 
-  /// The one of an account's spellings that counts: the normalized one, else the first.
+  /// The spelling that counts: the normalized one, else the first.
   private static func preferred(_ names: [String]) -> String? {
     names.first { $0.normalized == $0 } ?? names.min()
   }
@@ -127,7 +126,7 @@ public struct AccountMetadata: CacheRecord {
 
 /// Whether an account is signed in to a client.
 public enum SignInState: String, Sendable, Hashable {
-  /// Nobody said; the account counts as signed in if it has a refresh token.
+  /// No state was saved; the account counts as signed in if it has a refresh token.
   case unknown
   case signedIn = "signed_in"
   case signedOut = "signed_out"

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// What the cache keeps of one account in one tenant.
+/// The record of one account in one tenant.
 public struct AccountRecord: CacheRecord {
   public var fields: JSONObject
 
@@ -11,7 +11,7 @@ public struct AccountRecord: CacheRecord {
   package static let replacedFields: Set<String> = []
   package static let spellings: Set<String> = ["environment", "realm"]
 
-  /// Makes a record from its identity; everything else is set afterwards.
+  /// Makes a record from its identity; set everything else afterwards.
   public init(homeAccountID: String, environment: String, realm: String?, type: AccountType = .msSTS) {
     fields = [:]
     set("authority_type", type.rawValue)
@@ -73,7 +73,7 @@ public struct AccountRecord: CacheRecord {
     get { string("alternative_account_id") }
     set { set("alternative_account_id", newValue) }
   }
-  /// Who gave the account's tokens, such as `broker`, or how somebody signed in; a field of MSAL for Python.
+  /// The source of the account's tokens, for example `broker`, or the sign-in method; a field of MSAL for Python.
   public var source: String? {
     get { string("account_source") }
     set { set("account_source", newValue) }

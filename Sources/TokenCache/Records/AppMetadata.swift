@@ -1,4 +1,4 @@
-/// What the cache knows of one client application in one cloud.
+/// The metadata of one client application in one cloud.
 public struct AppMetadata: CacheRecord {
   public var fields: JSONObject
 
@@ -9,7 +9,7 @@ public struct AppMetadata: CacheRecord {
   package static let replacedFields: Set<String> = ["family_id"]
   package static let spellings: Set<String> = ["client_id", "environment"]
 
-  /// Makes a record; an empty family id says that the client is known to have no family.
+  /// Makes a record; an empty family id means that the client is known to have no family.
   public init(clientID: String, environment: String, familyID: String?) {
     fields = [:]
     set("client_id", clientID)
@@ -20,8 +20,8 @@ public struct AppMetadata: CacheRecord {
   public var clientID: String? { string("client_id") }
   public var environment: String? { string("environment") }
 
-  /// The client's family, usually `1`. The empty string says that the client is known to belong to none,
-  /// `nil` that nobody knows.
+  /// The client's family, usually `1`. The empty string means that the client is known to belong to none; `nil` means
+  /// unknown.
   public var familyID: String? {
     get { fields["family_id"]?.stringValue }
     set { set("family_id", newValue) }

@@ -15,12 +15,12 @@ public struct CacheDocument: Sendable, Hashable {
   public var accountMetadata: [String: AccountMetadata] = [:]
   /// Sections that the schema does not name.
   public var otherSections: JSONObject = [:]
-  /// Members of known sections that are no objects, by section.
-  var misfits: [String: JSONObject] = [:]
+  /// Members of known sections that are not objects, by section.
+  var nonObjectMembers: [String: JSONObject] = [:]
 
   public init() {}
 
-  /// Whether there is nothing in it.
+  /// Whether the document has no data at all.
   public var isEmpty: Bool { self == CacheDocument() }
 
   /// The credentials of one section.
@@ -46,8 +46,8 @@ extension CacheDocument {
   /// Reads a serialized cache: UTF-8 JSON as any MSAL library writes it, with or without a byte-order mark
   /// and trailing commas.
   ///
-  /// - Throws: ``CacheError/Code/damaged`` when it is no JSON object, or has a known section that is no object;
-  ///   also when it is larger than 256 MiB, nested deeper than 128 levels or holds more than a million values.
+  /// - Throws: ``CacheError/Code/damaged`` if it or a known section is not a JSON object, or if it is larger than 256 MiB,
+  ///   nested deeper than 128 levels or has more than a million values.
   public init(json: Data) throws(CacheError) {
     let sections: JSONObject
     do {
@@ -68,15 +68,15 @@ extension CacheDocument {
     case nil, .null: break
     case .object(let members):
       let odd = members.filter { $0.value.objectValue == nil }
-      if !odd.isEmpty { misfits[section.name] = odd }
+      if !odd.isEmpty { nonObjectMembers[section.name] = odd }
       // The keys are not hashed again.
       self[keyPath: section.records] = (odd.isEmpty ? members : members.filter { odd[$0.key] == nil })
         .mapValues { Record(fields: $0.objectValue ?? [:]) }
-    default: throw CacheError.damaged("the section \(section.name) is no object")
+    default: throw CacheError.damaged("the section \(section.name) is not an object")
     }
   }
 
-  /// The document as JSON values; sections without a record are left out.
+  /// The document as JSON values, without empty sections.
   public var sections: JSONObject {
     var sections = otherSections
     for section in Self.sections {
@@ -86,21 +86,21 @@ extension CacheDocument {
     return sections
   }
 
-  /// A record goes before a misfit that has the same key; the misfit gets the next one that is free.
+  /// A record takes precedence over a member that is not an object and has the same key; that one gets the next free key.
   private func members(of section: some CacheSection) -> JSONObject {
     var members = self[keyPath: section.records].mapValues { JSONValue.object($0.fields) }
-    for (key, misfit) in (misfits[section.name] ?? [:]).sorted(by: { $0.key < $1.key }) {
-      members[members.freeKey(key)] = misfit
+    for (key, member) in (nonObjectMembers[section.name] ?? [:]).sorted(by: { $0.key < $1.key }) {
+      members[members.freeKey(key)] = member
     }
     return members
   }
 
   /// Serializes the document as compact UTF-8 JSON with sorted keys, which any MSAL library reads.
   ///
-  /// The result holds every token in clear.
+  /// The result has every token as plaintext.
   ///
-  /// - Throws: ``CacheError/Code/tooLarge`` for a document that ``init(json:)`` would not take;
-  ///   ``CacheError/Code/damaged`` for a number that JSON does not have.
+  /// - Throws: ``CacheError/Code/tooLarge`` for a document that ``init(json:)`` would refuse;
+  ///   ``CacheError/Code/damaged`` for a number that JSON cannot represent.
   public func json() throws(CacheError) -> Data {
     Data(try jsonBytes())
   }
@@ -112,8 +112,8 @@ extension CacheDocument {
       throw CacheError.damaged("a number in it cannot be written as JSON")
     } catch {
       throw CacheError(
-        .tooLarge, "The cache would be one that nobody reads: \(error).",
-        advice: "Remove tokens that have expired, or accounts that nobody uses.")
+        .tooLarge, "The cache exceeds the format's limits: \(error).",
+        advice: "Remove expired tokens, or accounts that are no longer used.")
     }
   }
 }
@@ -126,14 +126,57 @@ extension CacheDocument {
     return unsafe json.withUnsafeBytes(body)
   }
 
-  /// Takes in another copy of the same shard: of two records for one thing the newer stays.
+  /// Merges another copy of the same shard: of two records for one thing the newer stays.
   package mutating func merge(copy: CacheDocument) {
     merge(copy, in: .known)
   }
 }
 
 extension CacheDocument: CustomStringConvertible, CustomReflectable {
-  /// How many records there are, never what is in them.
+  /// The number of records, never their contents.
   public var description: String { "CacheDocument(\(recordCount) records)" }
   public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension CacheDocument {
+  /// Removes every credential of these sections that a condition holds for.
+  ///
+  /// - Returns: What was removed.
+  @discardableResult
+  public mutating func removeCredentials(
+    in sections: [CredentialSection] = CredentialSection.allCases, where isRemoved: (Credential) -> Bool
+  ) -> [Credential] {
+    var removed: [Credential] = []
+    for section in sections {
+      let matching = self[section].filter { isRemoved($0.value) }
+      removed += matching.sorted { $0.key < $1.key }.map(\.value)
+      for key in matching.keys { self[section][key] = nil }
+    }
+    return removed
+  }
+}
+
+extension Dictionary where Key == String, Value: CacheRecord {
+  /// Puts a record under a key. If another record has the key, as keys of other libraries may not match the fields, the
+  /// record whose fields make the key gets it, else the present one; the other gets its own key or the next one that is
+  /// free and not `isTaken`.
+  mutating func put(_ record: Value, at key: String, isTaken: (String) -> Bool = { _ in false }) {
+    guard let other = self[key], other != record else {
+      self[key] = record
+      return
+    }
+    let isRightful = record.serializedKey == key && other.serializedKey != key
+    let (stays, moves) = isRightful ? (record, other) : (other, record)
+    self[key] = stays
+    self[freeKey(moves.serializedKey, isTaken: isTaken)] = moves
+  }
+}
+
+extension Dictionary where Key == String {
+  /// The first free key: the key itself, or with as many dashes appended as necessary.
+  func freeKey(_ key: String, isTaken: (String) -> Bool = { _ in false }) -> String {
+    var free = key
+    while self[free] != nil || isTaken(free) { free += "-" }
+    return free
+  }
 }

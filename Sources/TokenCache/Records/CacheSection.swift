@@ -1,4 +1,4 @@
-/// A section of a cache that the schema names, whatever its records are.
+/// A section of the schema, with records of any type.
 protocol CacheSection<Record>: Sendable {
   associatedtype Record: CacheRecord
   var name: String { get }
@@ -6,7 +6,7 @@ protocol CacheSection<Record>: Sendable {
 }
 
 extension CacheDocument {
-  /// The sections that the schema names. Whatever is done to all of them goes through this list.
+  /// The sections of the schema. Everything that is done to all of them uses this list.
   static let sections: [any CacheSection] =
     CredentialSection.allCases.map { Section(name: $0.rawValue, records: $0.records) } + [
       Section(name: "Account", records: \.accounts),

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 import GLibSupport
 
-/// A token in the cache, of whatever kind.
+/// A token of any kind in the cache.
 ///
 /// The required fields of each kind are checked where it is used: ``AccessToken``, ``RefreshToken`` and
 /// ``IDToken`` are views of a credential that has them.
@@ -12,7 +12,7 @@ public struct Credential: CacheRecord {
     self.fields = fields
   }
 
-  /// Makes a credential from its identity and its secret; everything else is set afterwards.
+  /// Makes a credential from its identity and its secret; set everything else afterwards.
   public init(
     type: CredentialType, homeAccountID: String?, environment: String, clientID: String, secret: String
   ) {
@@ -67,19 +67,17 @@ public struct Credential: CacheRecord {
     get { string("token_type") }
     set { set("token_type", newValue) }
   }
-  /// The thumbprint of the key that the token is bound to; MSAL for Python, Node and Go have names of their
-  /// own for the field.
+  /// The thumbprint of the key that the token is bound to; MSAL for Python, Node and Go name the field differently.
   public var kid: String? {
     get { string("kid") ?? string("key_id") ?? string("keyid") }
     set { set("kid", newValue) }
   }
-  /// The `claims` parameter that the token was asked with; MSAL for Node has a name of its own for the field.
+  /// The `claims` parameter of the token's request; MSAL for Node names the field differently.
   public var requestedClaims: String? {
     get { string("requested_claims") ?? string("requestedClaims") }
     set { set("requested_claims", newValue) }
   }
-  /// What else the token was asked with: the parameters in MSAL.NET, a hash of them in MSAL for Python and
-  /// Go.
+  /// Other parameters of the token's request: themselves in MSAL.NET, a hash of them in MSAL for Python and Go.
   var extraParameters: JSONValue? {
     ["ext_cache_key", "ext"].lazy.compactMap { fields[$0] }.first {
       $0 != .null && ($0.stringValue == nil || $0.stringValue.nonBlank != nil)
@@ -109,7 +107,7 @@ public struct Credential: CacheRecord {
     get { string("redirect_uri") }
     set { set("redirect_uri", newValue) }
   }
-  /// Who gave the token, where that was somebody else than the server.
+  /// The source of the token if it is not the server.
   public var source: String? {
     get { string("token_source") }
     set { set("token_source", newValue) }
@@ -118,12 +116,12 @@ public struct Credential: CacheRecord {
     get { date("expires_on") }
     set { set("expires_on", newValue) }
   }
-  /// Until when the token serves while the token service is down.
+  /// Until when the token may be used while the token service is down.
   public var extendedExpiresOn: Date? {
     get { date("extended_expires_on") ?? date("ext_expires_on") }
     set { set("extended_expires_on", newValue) }
   }
-  /// From when on the token should be renewed although it is still good.
+  /// From when on the token should be renewed although it is still valid.
   public var refreshOn: Date? {
     get { date("refresh_on") }
     set { set("refresh_on", newValue) }
@@ -139,9 +137,9 @@ public struct Credential: CacheRecord {
 
   package var serializedKey: String {
     let type = credentialType
-    // The key says no more than the record's identity does, so that what replaces a record leaves its key true: a
-    // refresh token serves every tenant and scope, and only an access token's name has more than client and tenant.
-    // Other libraries write scopes into others too.
+    // The key has no more parts than the record's identity, so that it still fits after the record is replaced: a refresh
+    // token serves every tenant and scope, and only an access token's key has more than client and tenant. Other
+    // libraries write scopes into other keys too.
     let (owner, realm) = type.section == .refreshToken ? (familyID ?? clientID, nil) : (clientID, realm)
     var parts = [homeAccountID, environment, type.rawValue, owner, realm]
     guard type.section == .accessToken else {
@@ -149,8 +147,8 @@ public struct Credential: CacheRecord {
     }
     if let applicationIdentifier { parts.append(applicationIdentifier) }
     parts.append(target)
-    // The schema gives a token type only to tokens with an authentication scheme; other libraries write
-    // "Bearer" into plain ones, which is no part of their name.
+    // In the schema only tokens with an authentication scheme have a token type; other libraries write
+    // "Bearer" into plain ones, which is not part of their key.
     if type == .accessTokenWithAuthScheme, !schemeName.isEmpty { parts.append(schemeName) }
     let key = parts.map { ($0 ?? "").normalized }.joined(separator: "-")
     return key + (requestedClaims.map { "|" + sha256Hex($0.normalized).prefix(7) } ?? "")
@@ -168,13 +166,13 @@ public struct Credential: CacheRecord {
 
   package static let spellings: Set<String> = ["environment", "realm", "target"]
 
-  /// Whether the token is useless by now.
+  /// Whether the token has expired.
   ///
   /// - Parameters:
-  ///   - now: The present.
-  ///   - buffer: How many seconds before its end a token counts as expired.
-  /// - Returns: `true` also for a token from the future, which says that the clock was put back, and for one
-  ///   without a readable expiry.
+  ///   - now: The current time.
+  ///   - buffer: How many seconds before its expiry a token counts as expired.
+  /// - Returns: `true` also for a token from the future, since the clock was set back, and for one without a readable
+  ///   expiry.
   public func isExpired(at now: Date, buffer: Double) -> Bool {
     lifetime.isExpired(at: now, buffer: buffer)
   }
@@ -191,7 +189,7 @@ public struct Credential: CacheRecord {
 
   /// Whether this is an access token that has expired, extended lifetime included.
   ///
-  /// When it was cached does not matter: the time of a token from the future comes when the clock is right again.
+  /// When it was cached does not matter: a token from the future is valid again when the clock is right.
   package func hasFullyExpired(at now: Date) -> Bool {
     credentialType.section == .accessToken && !isInExtendedLifetime(at: now)
       && expiresOn.map { $0 < now } ?? true
@@ -208,4 +206,38 @@ extension Credential: CustomStringConvertible, CustomReflectable {
   }
 
   public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The kinds of credential in MSAL's unified schema, as the field `credential_type` names them.
+public enum CredentialType: String, Sendable, Hashable, CaseIterable {
+  case accessToken = "AccessToken"
+  /// A proof-of-possession token or an SSH certificate.
+  case accessTokenWithAuthScheme = "AccessToken_With_AuthScheme"
+  case refreshToken = "RefreshToken"
+  case familyRefreshToken = "FamilyRefreshToken"
+  case boundRefreshToken = "BoundRefreshToken"
+  case primaryRefreshToken = "PrimaryRefreshToken"
+  case idToken = "IdToken"
+  /// An ID token from a v1 endpoint.
+  case legacyIDToken = "V1IdToken"
+  case legacySingleResourceToken = "LegacySingleResourceToken"
+  case other = "token"
+
+  /// Reads a `credential_type` without regard to case.
+  public init?(caseInsensitive text: String) {
+    guard let type = Self.byLowercasedName[text.lowercased()] else { return nil }
+    self = type
+  }
+
+  private static let byLowercasedName = Dictionary(
+    uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
+
+  /// The section of the cache document that holds such a credential.
+  public var section: CredentialSection {
+    switch self {
+    case .accessToken, .accessTokenWithAuthScheme, .legacySingleResourceToken, .other: .accessToken
+    case .refreshToken, .familyRefreshToken, .boundRefreshToken, .primaryRefreshToken: .refreshToken
+    case .idToken, .legacyIDToken: .idToken
+    }
+  }
 }

@@ -2,8 +2,8 @@ package import FoundationEssentials
 
 /// The claims of a JSON Web Token, read without a check of its signature.
 ///
-/// OpenID Connect Core 3.1.3.7 lets a client that got an ID token from the token endpoint over TLS rely on
-/// the connection for its origin.
+/// By OpenID Connect Core 3.1.3.7 a client that received an ID token from the token endpoint over TLS may rely on the
+/// connection for its origin.
 public struct IDTokenClaims: Sendable, Hashable {
   /// Every claim.
   public let claims: JSONObject
@@ -12,7 +12,7 @@ public struct IDTokenClaims: Sendable, Hashable {
     self.claims = claims
   }
 
-  /// Reads the payload of a token; `nil` when it is no JSON Web Token.
+  /// Reads the payload of a token; `nil` if it is not a JSON Web Token.
   public init?(token: String) {
     let dot = UInt8(ascii: ".")
     guard let header = token.utf8.firstIndex(of: dot) else { return nil }
@@ -34,7 +34,7 @@ public struct IDTokenClaims: Sendable, Hashable {
   public var middleName: String? { string("middle_name") }
   public var familyName: String? { string("family_name") }
   public var alternativeAccountID: String? { string("altsecid") }
-  /// `preferred_username`, or what v1 endpoints have instead of it.
+  /// `preferred_username`, or `upn` from v1 endpoints.
   public var username: String? { string("preferred_username") ?? string("upn") }
 }
 
@@ -58,4 +58,28 @@ extension Data {
   package var base64URL: String {
     base64EncodedString().filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : String($0) }.joined()
   }
+}
+
+/// The `client_info` of a token response, which identifies the account across all tenants.
+public struct ClientInfo: Sendable, Hashable {
+  /// The text as the server sent it, base64url.
+  public let raw: String
+  /// The object id in the home tenant.
+  public let uid: String
+  /// The home tenant.
+  public let utid: String
+
+  /// Reads base64url JSON with `uid` and `utid`; `nil` for anything else.
+  public init?(raw: String) {
+    guard let json = Data(base64URL: raw),
+      let members = try? JSONObject(foreign: json, within: .response),
+      let uid = members["uid"]?.stringValue.nonBlank, let utid = members["utid"]?.stringValue.nonBlank
+    else { return nil }
+    self.raw = raw
+    self.uid = uid
+    self.utid = utid
+  }
+
+  /// `uid.utid` in lower case, the account's id in the cache.
+  public var homeAccountID: String { "\(uid).\(utid)".normalized }
 }

@@ -1,6 +1,6 @@
 extension CacheDocument {
-  /// The keys of refresh tokens that belong to an account of which there is no record. MSAL for Python leaves
-  /// them when it signs out of a cache that MSAL for Go or Node wrote: nobody sees them, and they are good.
+  /// The keys of refresh tokens whose account has no record. MSAL for Python leaves them when it signs out of a cache that
+  /// MSAL for Go or Node wrote: no program shows them, and they are still valid.
   package var orphanedRefreshTokens: [String] {
     let known = Set(accounts.values.compactMap { $0.homeAccountID?.normalized })
     return refreshTokens.filter { _, token in
@@ -8,7 +8,7 @@ extension CacheDocument {
     }.keys.sorted()
   }
 
-  /// How many records there are more than there should be, as libraries with different keys leave them.
+  /// How many records are duplicates, as libraries with different keys leave them.
   package func duplicateCount(in clouds: CloudInstances) -> Int {
     func excess(_ identities: [some Hashable]) -> Int { identities.count - Set(identities).count }
     // MSAL for Python keeps a refresh token for each set of scopes; the other libraries write no scopes.

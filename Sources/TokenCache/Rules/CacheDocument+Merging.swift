@@ -1,13 +1,15 @@
 extension CacheDocument {
-  /// Adds what another document of the same group holds. Nothing of either is lost: where both have something else
-  /// under one key, one of the two gets another.
+  /// Adds the contents of another document of the same group. Nothing is lost: if both have different values under one
+  /// key, one of them gets another key.
   package mutating func formUnion(_ other: CacheDocument) {
     for section in Self.sections { formUnion(other, of: section) }
     otherSections.merge(other.otherSections) { $0.union(with: $1) }
-    for (section, members) in other.misfits {
-      for (key, misfit) in members.sorted(by: { $0.key < $1.key }) where misfits[section]?[key] != misfit {
-        misfits[section, default: [:]][misfits[section, default: [:]].freeKey(key)] = misfit
+    for (section, members) in other.nonObjectMembers {
+      var known = nonObjectMembers[section] ?? [:]
+      for (key, member) in members.sorted(by: { $0.key < $1.key }) where known[key] != member {
+        known[known.freeKey(key)] = member
       }
+      nonObjectMembers[section] = known
     }
   }
 
@@ -17,13 +19,13 @@ extension CacheDocument {
     }
   }
 
-  /// The parts that belong to each shard of a group, that of no account first.
+  /// Splits the document into the shards of a group, the shard without an account first.
   package func split(in group: KeychainGroup) -> [(shard: ShardID, document: CacheDocument)] {
     var parts: [String: CacheDocument] = [:]
     for section in Self.sections { split(section, into: &parts) }
-    if !otherSections.isEmpty || !misfits.isEmpty {
+    if !otherSections.isEmpty || !nonObjectMembers.isEmpty {
       parts["", default: CacheDocument()].otherSections = otherSections
-      parts["", default: CacheDocument()].misfits = misfits
+      parts["", default: CacheDocument()].nonObjectMembers = nonObjectMembers
     }
     return parts.sorted { $0.key < $1.key }.map { owner, document in
       (ShardID(homeAccountID: owner, group: group), document)
@@ -39,9 +41,9 @@ extension CacheDocument {
     }
   }
 
-  /// The shard that all records belong to, `nil` when there are none or they do not agree.
+  /// The shard of all records; `nil` if there is no record or they belong to several shards.
   package func shard(in group: KeychainGroup) -> ShardID? {
-    var owners: Set<String> = otherSections.isEmpty && misfits.isEmpty ? [] : [""]
+    var owners: Set<String> = otherSections.isEmpty && nonObjectMembers.isEmpty ? [] : [""]
     for section in Self.sections { owners.formUnion(self.owners(in: section)) }
     return owners.count == 1 ? ShardID(homeAccountID: owners.first, group: group) : nil
   }
@@ -50,11 +52,11 @@ extension CacheDocument {
     Set(self[keyPath: section.records].values.map { ($0.owner ?? "").normalized })
   }
 
-  /// Takes in the records of another cache.
+  /// Merges the records of another cache.
   ///
-  /// A record for something that was not here comes under its own key, and what `other` keeps apart stays apart. Of
-  /// two records for one thing the newer stays as a whole, under the key that is here. Of access tokens that
-  /// share a scope the newer stays as well, unless `other` has both.
+  /// A record for something new gets its own key, and records that `other` keeps separate stay separate. Of two records
+  /// for one thing the newer stays as a whole, under the present key. Of access tokens that share a scope the newer
+  /// stays as well, unless `other` has both.
   @discardableResult
   package mutating func merge(_ other: CacheDocument, in clouds: CloudInstances) -> ImportSummary {
     var other = other
@@ -70,42 +72,42 @@ extension CacheDocument {
     counting summary: inout ImportSummary
   ) {
     self[keyPath: section.records].merge(other[keyPath: section.records], in: clouds, counting: &summary)
-    // Where a record has its key, a misfit stands under the next one, and is known there again. The longer keys come
-    // first, so that none takes another's place.
+    // A member that is not an object gets the next key if a record has its own, and is recognized there again. The longer
+    // keys come first, so that none takes another's key.
     let records = self[keyPath: section.records]
-    for (key, misfit) in (other.misfits[section.name] ?? [:]).sorted(by: { $0.key > $1.key }) {
+    for (key, member) in (other.nonObjectMembers[section.name] ?? [:]).sorted(by: { $0.key > $1.key }) {
       func isTaken(_ place: String) -> Bool {
         if records[place] != nil { return true }
-        guard place != key, let mine = misfits[section.name]?[place] else { return false }
-        return mine != misfit
+        guard place != key, let mine = nonObjectMembers[section.name]?[place] else { return false }
+        return mine != member
       }
       var place = key
       while isTaken(place) { place += "-" }
-      misfits[section.name, default: [:]][place] = misfit
+      nonObjectMembers[section.name, default: [:]][place] = member
     }
   }
 
-  /// What of a cache is for the programs of others: neither the sign-in state, which they do not read, nor what
-  /// somebody else's program put into this one.
+  /// The part of a cache that is shared with other programs: without the sign-in state, which they do not read, and
+  /// without unknown data that other programs wrote.
   package var shared: CacheDocument {
     var shared = self
     shared.accountMetadata = [:]
     shared.otherSections = [:]
-    shared.misfits = [:]
+    shared.nonObjectMembers = [:]
     return shared
   }
 }
 
 extension CacheDocument {
-  /// Removes the older ones of access tokens that share a scope. What both caches have stays out of this, and so do
-  /// the tokens of one cache among themselves.
+  /// Removes the older ones of access tokens that share a scope. Tokens that both caches have are not compared, nor are
+  /// the tokens of one cache with each other.
   ///
-  /// - Returns: How many went from `other`.
+  /// - Returns: How many were removed from `other`.
   private mutating func removeCoveredTokens(from other: inout CacheDocument, in clouds: CloudInstances) -> Int
   {
     let mine = plainAccessTokens(besides: other, in: clouds)
     let theirs = other.plainAccessTokens(besides: self, in: clouds)
-    // The newest first: what goes takes nothing with it. By scope, since comparing each with each takes hours.
+    // The newest first: a removed token removes no other. By scope, since comparing each with each takes hours.
     let tokens = (theirs.map { ($0, isMine: false) } + mine.map { ($0, isMine: true) }).sorted {
       ($1.0.value.age, $0.isMine ? 1 : 0, $0.0.key) < ($0.0.value.age, $1.isMine ? 1 : 0, $1.0.key)
     }
@@ -128,7 +130,7 @@ extension CacheDocument {
     return count
   }
 
-  /// The access tokens that were asked without claims and have no counterpart in another cache.
+  /// The access tokens that were requested without claims and have no counterpart in another cache.
   private func plainAccessTokens(
     besides other: CacheDocument, in clouds: CloudInstances
   ) -> [String: Credential] {
@@ -147,11 +149,10 @@ private struct SiblingScope: Hashable {
 }
 
 extension Dictionary where Key == String, Value: CacheRecord {
-  /// Takes in the records of a cache: each under its own key if nothing stood for the same thing before, else
-  /// under the key of that.
+  /// Merges the records of a cache: each under its own key if no record has the same identity, else under that one's key.
   ///
-  /// MSAL for Python keeps a refresh token for each set of scopes. What such a cache keeps apart stays apart:
-  /// a record of ours that has a counterpart under its own key in theirs is matched with that alone.
+  /// MSAL for Python keeps a refresh token for each set of scopes. Records that such a cache keeps separate stay separate:
+  /// a record of ours that has a counterpart under its own key in theirs is matched only with that.
   fileprivate mutating func merge(
     _ other: [String: Value], in clouds: CloudInstances, counting summary: inout ImportSummary
   ) {
@@ -169,7 +170,7 @@ extension Dictionary where Key == String, Value: CacheRecord {
     var rest: [(key: String, record: Value)] = []
     for (key, record) in other {
       guard let identity = theirs[key] else { continue }
-      // One that came in before may have been given another key.
+      // One that was imported before may have been given another key.
       if let match = mine[key] == identity ? key : equals[record] ?? unpaired[identity] {
         matches[match, default: []].append((key, record))
       } else {
@@ -182,7 +183,7 @@ extension Dictionary where Key == String, Value: CacheRecord {
       shared[identity] = shared[identity].map { Swift.min($0, key) } ?? key
     }
     var new: [(key: String, record: Value)] = []
-    // Only one comes in for it, preferably the one under a key that is here: a second import would find no more of it.
+    // Only one is imported for it, preferably one with a present key: a second import would find it no longer.
     let places = rest.map { (isNew: self[$0.key] == nil ? 1 : 0, entry: $0) }
     for (_, (key, record)) in places.sorted(by: { ($0.isNew, $0.entry.key) < ($1.isNew, $1.entry.key) }) {
       if let match = record.sharedIdentity(under: key, in: clouds).flatMap({ shared.removeValue(forKey: $0) })
@@ -194,7 +195,7 @@ extension Dictionary where Key == String, Value: CacheRecord {
     }
     for (key, records) in matches {
       guard let older = self[key] else { continue }
-      // The newest has the last word, so that a second import changes nothing.
+      // The newest is merged last, so that a second import changes nothing.
       let merged = records.sorted { ($0.record.age, $0.key) < ($1.record.age, $1.key) }
         .reduce(older) { $0.merged(with: $1.record) }
       summary.kept += records.count
@@ -211,7 +212,7 @@ extension Dictionary where Key == String, Value: CacheRecord {
 }
 
 extension JSONValue {
-  /// The union of two objects; of anything else the first.
+  /// The union of two objects; for other values the first.
   func union(with other: JSONValue) -> JSONValue {
     guard case .object(let mine) = self, case .object(let theirs) = other else { return self }
     return .object(mine.union(with: theirs))
@@ -219,6 +220,6 @@ extension JSONValue {
 }
 
 extension JSONObject {
-  /// The union of two objects; where both have a member that is no object, the first's.
+  /// The union of two objects; of two members that are not objects the first's.
   func union(with other: JSONObject) -> JSONObject { merging(other) { $0.union(with: $1) } }
 }

@@ -1,8 +1,7 @@
-/// Saving what a token response became, each record as the only one for what it stands for.
+/// Saving the records of a token response, each as the only one with its identity.
 extension CacheDocument {
-  /// Stores an access token and removes those that its scopes make needless: the ones with a scope in common
-  /// and everything else but the scopes alike. Scopes of OpenID Connect do not count. Tokens that were asked with
-  /// claims stay.
+  /// Stores an access token and removes those that differ only in their scopes and share one with it. Scopes of OpenID
+  /// Connect do not count. Tokens that were requested with claims stay.
   mutating func saveAccessToken(_ token: Credential, in clouds: CloudInstances) {
     let identity = RecordIdentity(siblingsOf: token, in: clouds)
     let scopes = ScopeSet(token.target ?? "")
@@ -37,20 +36,19 @@ extension CacheDocument {
     }
   }
 
-  /// Stores what a response said of an account in one tenant, as the only such record.
+  /// Stores an account's record in one tenant, as the only one.
   mutating func saveAccount(_ account: AccountRecord, in clouds: CloudInstances) {
     accounts.saveAsOne(account, in: clouds)
   }
 
-  /// Stores what is known of a client in one cloud, as the only such record.
+  /// Stores a client's metadata in one cloud, as the only record.
   mutating func saveAppMetadata(_ metadata: AppMetadata, in clouds: CloudInstances) {
     appMetadata.saveAsOne(metadata, in: clouds)
   }
 }
 
 extension Dictionary where Key == String, Value: CacheRecord {
-  /// Stores a record in place of all that stand for the same thing, under the key of one of them: its own key, or
-  /// the first.
+  /// Stores a record in place of all with the same identity, under the key of one of them: its own key, or the first.
   fileprivate mutating func saveAsOne(_ record: Value, in clouds: CloudInstances) {
     let identity = record.identity(in: clouds)
     var keys = filter { $0.value.identity(in: clouds) == identity }.keys.sorted()

@@ -1,8 +1,8 @@
 /// One cloud of Microsoft's identity platform, as instance discovery describes it.
 public struct CloudInstance: Sendable, Hashable {
-  /// The host that requests go to.
+  /// The host for requests.
   public var preferredNetwork: String
-  /// The host that stands in the cache.
+  /// The host in the cache.
   public var preferredCache: String
   /// Every host of the cloud.
   public var aliases: [String]
@@ -14,7 +14,7 @@ public struct CloudInstance: Sendable, Hashable {
   }
 }
 
-/// Which hosts name the same cloud, so that records which differ in it alone are one.
+/// Which hosts name the same cloud: records that differ only in such hosts are the same.
 public struct CloudInstances: Sendable {
   private var byHost: [String: CloudInstance] = [:]
 
@@ -23,15 +23,14 @@ public struct CloudInstances: Sendable {
     instances.forEach { insert($0) }
   }
 
-  /// Adds what instance discovery found.
+  /// Adds a result of instance discovery.
   public mutating func insert(_ instance: CloudInstance) {
     for host in instance.aliases + [instance.preferredNetwork, instance.preferredCache] {
       byHost[host.normalized] = instance
     }
   }
 
-  /// The hosts of one cloud: that of the cache first, then the one asked about; the host alone when the cloud is
-  /// not known.
+  /// The hosts of one cloud: the cache's first, then the given one. For an unknown cloud, only the host.
   public func aliases(of host: String) -> [String] {
     guard let instance = byHost[host.normalized] else { return [host.normalized] }
     let others = [host] + instance.aliases + [instance.preferredNetwork]
@@ -40,10 +39,10 @@ public struct CloudInstances: Sendable {
     }
   }
 
-  /// Whether a host is one of a cloud that is known.
+  /// Whether a host belongs to a known cloud.
   public func contains(_ host: String) -> Bool { byHost[host.normalized] != nil }
 
-  /// The host that requests to a cloud go to.
+  /// The host for requests to a cloud.
   public func preferredNetwork(of host: String) -> String {
     byHost[host.normalized]?.preferredNetwork.normalized ?? host.normalized
   }
@@ -57,7 +56,7 @@ public struct CloudInstances: Sendable {
     return byHost[host]?.preferredCache.normalized ?? host
   }
 
-  /// The clouds that the MSAL libraries know without asking.
+  /// The clouds that the MSAL libraries know without discovery.
   public static let known = CloudInstances(
     [
       CloudInstance(

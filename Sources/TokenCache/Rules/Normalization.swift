@@ -1,11 +1,10 @@
 extension String {
-  /// Trimmed of white space and line ends on both sides and lower-cased, as every component of a cache
-  /// key and every compared identifier is.
+  /// The text trimmed and in lower case, as every component of a cache key and every compared identifier is.
   package var normalized: String {
     isNormalized ? self : trimmed.lowercased()
   }
 
-  /// Whether it is ASCII that normalizing would not change, as nearly all that is in a cache.
+  /// Whether it is ASCII that normalizing would not change, as nearly all texts in a cache are.
   private var isNormalized: Bool {
     let bytes = utf8.span
     for index in bytes.indices {
@@ -23,7 +22,7 @@ extension String {
 
   /// The text without white space and line ends on both sides.
   package var trimmed: String {
-    // Looking at scalars takes long.
+    // Examining scalars is slow.
     if let first = utf8.first, let last = utf8.last, 0x21..<0x7F ~= first, 0x21..<0x7F ~= last { return self }
     let scalars = unicodeScalars
     guard let start = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
@@ -34,7 +33,7 @@ extension String {
 }
 
 extension Optional where Wrapped == String {
-  /// `nil` for nothing, for the empty string and for white space.
+  /// The text; `nil` if it is missing, empty or white space.
   package var nonBlank: String? {
     guard let self, let first = self.utf8.first else { return nil }
     guard 0x21..<0x7F ~= first || self.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
@@ -45,7 +44,7 @@ extension Optional where Wrapped == String {
 }
 
 extension String {
-  /// Whether a field has this value, case and outer white space aside.
+  /// Whether a field has this value, apart from case and outer white space.
   func matches(_ field: String?) -> Bool {
     guard let field else { return false }
     return self == field || normalized == field.normalized
@@ -53,7 +52,7 @@ extension String {
 }
 
 extension Optional where Wrapped == String {
-  /// Whether a field has the value that a query asks for. `nil` matches everything.
+  /// Whether a field has this value; `nil` matches everything.
   func matches(_ field: String?) -> Bool {
     self?.matches(field) ?? true
   }

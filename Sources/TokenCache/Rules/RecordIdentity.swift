@@ -1,11 +1,11 @@
-/// What makes two records one, whatever key each stands under.
+/// The identity of a record, whatever its key is: two records for one thing have the same.
 ///
-/// Hosts of one cloud are one environment, and `common` is the account's home tenant, so that a cache which
-/// several libraries fed is one cache.
+/// Hosts of one cloud are one environment, and `common` is the account's home tenant, so that a cache that several
+/// libraries wrote is consistent.
 package struct RecordIdentity: Hashable, Sendable {
   private var parts: [String]
   private var extraParameters: JSONValue?
-  /// Only access tokens have these: there is one token for each set of scopes and claims.
+  /// Only for access tokens: there is one token for each set of scopes and claims.
   private var scopes: ScopeSet?
   private var requestedClaims: String?
 
@@ -13,7 +13,7 @@ package struct RecordIdentity: Hashable, Sendable {
     self.parts = parts
   }
 
-  /// What an access token has in common with those for other scopes and claims.
+  /// The identity of an access token without its scopes and claims.
   init(siblingsOf credential: Credential, in clouds: CloudInstances) {
     parts = [
       (credential.string("credential_type") ?? "").normalized, (credential.homeAccountID ?? "").normalized,
@@ -57,7 +57,7 @@ extension Credential {
 
   package func identity(in clouds: CloudInstances) -> RecordIdentity { RecordIdentity(self, in: clouds) }
 
-  /// Apple's library and MSAL.NET file a family's token under the family, for whichever client stored it last.
+  /// Apple's library and MSAL.NET store a family's token under the family, with the client that stored it last.
   package func sharedIdentity(under key: String, in clouds: CloudInstances) -> RecordIdentity? {
     guard credentialType.section == .refreshToken, familyID != nil, key == serializedKey else { return nil }
     return RecordIdentity(familyOf: self, in: clouds)
@@ -82,7 +82,7 @@ extension AppMetadata {
     RecordIdentity([clouds.canonical(environment ?? ""), (clientID ?? "").normalized])
   }
 
-  /// What says whether the client has a family stays over what does not.
+  /// A record with a family id, even an empty one, is kept over one without.
   package func merged(with incoming: AppMetadata) -> AppMetadata {
     incoming.familyID == nil && familyID != nil ? self : incoming.replacing(self)
   }
@@ -95,7 +95,7 @@ extension AccountMetadata {
     RecordIdentity([(clientID ?? "").normalized])
   }
 
-  /// The union of both, account by account; where both say something, what comes in counts.
+  /// The union of both, account by account; of two values the imported one counts.
   package func merged(with incoming: AccountMetadata) -> AccountMetadata {
     AccountMetadata(fields: incoming.fields.union(with: fields)).replacing(self)
   }

@@ -9,27 +9,26 @@ public struct ScopeSet: Sendable, Hashable {
       target.unicodeScalars.split(whereSeparator: \.properties.isWhitespace).map { String($0).lowercased() })
   }
 
-  /// Takes scopes one by one.
+  /// Makes a set of single scopes.
   public init(_ scopes: some Sequence<String>) {
     var names: Set<String> = []
     for name in scopes.lazy.map(\.normalized) where !name.isEmpty { names.insert(name) }
     self.scopes = names
   }
 
-  /// Whether a token for these scopes serves a request for `requested`.
+  /// Whether a token with these scopes satisfies a request for `requested`.
   public func satisfies(_ requested: ScopeSet) -> Bool {
     requested.scopes.isSubset(of: scopes)
   }
 
-  /// The scopes that say which resource a token is for. Those of OpenID Connect do not: servers add them to every
-  /// answer.
+  /// The scopes that identify a token's resource. Those of OpenID Connect do not: servers add them to every response.
   var significant: Set<String> { scopes.subtracting(Self.openID) }
 
   private static let openID: Set<String> = [
     "openid", "profile", "email", "address", "phone", "offline_access",
   ]
 
-  /// Whether one scope at least is in both.
+  /// Whether at least one scope is in both.
   public func intersects(_ other: ScopeSet) -> Bool {
     !scopes.isDisjoint(with: other.scopes)
   }

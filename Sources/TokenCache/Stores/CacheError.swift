@@ -1,34 +1,34 @@
-/// Why the cache could not do what was asked.
+/// Why a call to the cache failed.
 public struct CacheError: Error, Sendable, CustomStringConvertible {
-  /// The kinds of failure, told apart so that a program can act on them.
+  /// The kinds of failure, for a program to act on.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The name of a keychain group is not in reverse-DNS form.
     case invalidGroup = "invalid_group"
-    /// A token response lacks what the cache must know to file it.
+    /// A token response lacks what the cache needs to save it.
     case invalidResponse = "invalid_response"
     /// The account was signed out while its tokens were renewed; nothing was saved.
     case signedOut = "signed_out"
-    /// What is stored cannot be read; it was left as it is.
+    /// The stored data cannot be read; they were not changed.
     case damaged = "damaged"
-    /// What is stored was written by a later version; it was left as it is.
+    /// The stored data were written by a later version; they were not changed.
     case newerVersion = "newer_version"
     /// The passphrase or key is not the one that the store was sealed with.
     case wrongKey = "wrong_key"
-    /// An older version of what was stored was put in its place; it was left as it is.
+    /// An older version of the stored data was put back; it was not changed.
     case rolledBack = "rolled_back"
-    /// More data than the store takes.
+    /// The data exceed the store's limit.
     case tooLarge = "too_large"
-    /// The store cannot be reached: no session bus, no Secret Service, no collection, or it went away.
+    /// The store cannot be reached: no session bus, no Secret Service, no collection, or it ended.
     case unavailable = "unavailable"
     /// The store is locked and could not be unlocked.
     case locked = "locked"
-    /// The person dismissed the question for a password.
+    /// The user dismissed the prompt for a password.
     case promptDismissed = "prompt_dismissed"
-    /// No answer within the time allowed.
+    /// No response within the timeout.
     case timedOut = "timed_out"
-    /// The task was cancelled. What was under way may still have happened.
+    /// The task was cancelled. A write may have been carried out all the same.
     case cancelled = "cancelled"
-    /// The store refused, or answered in a way that makes no sense.
+    /// The store refused, or its response was invalid.
     case refused = "refused"
   }
 
@@ -39,7 +39,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
   public let advice: String?
   /// The store's own error.
   public let underlyingError: (any Error)?
-  /// What ``Removal/damaged`` does about what is in the way.
+  /// What ``Removal/damaged`` does about the cause.
   public let remedy: StoreProblem.Remedy
 
   public init(
@@ -63,7 +63,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
 
   static func invalidGroup(_ name: String) -> CacheError {
     CacheError(
-      .invalidGroup, "\"\(name)\" is no keychain group.",
-      advice: "A group is named in reverse-DNS form, such as com.example.shared.")
+      .invalidGroup, "\"\(name)\" is not a valid keychain group.",
+      advice: "Use a name in reverse-DNS form, such as com.example.shared.")
   }
 }

@@ -4,47 +4,47 @@ public enum ShardSelection: Sendable, Hashable {
   case some([ShardID])
 }
 
-/// Something in a group that the store left alone.
+/// A problem with a group, which the store did not change.
 public struct StoreProblem: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// The shard is there more than once; its copies are read as one and become one with the next write.
+    /// The shard exists more than once; its copies are read as one and become one with the next write.
     case duplicate
-    /// An item with the group's name that was not written by this format.
+    /// An item with the group's name that does not have this format.
     case foreign
-    /// What is stored cannot be read.
+    /// The stored data cannot be read.
     case damaged
     /// Written by a later version of the format.
     case newerVersion = "newer_version"
-    /// Sealed with a key that is not known.
+    /// Sealed with an unknown key.
     case wrongKey = "wrong_key"
-    /// An older version of what was stored was put in its place.
+    /// An older version of the stored data was put back.
     case rolledBack = "rolled_back"
-    /// Something other than a store removed it.
+    /// It was removed by something other than a store.
     case missing
   }
 
   /// What ``Removal/damaged`` does about it.
   public enum Remedy: String, Sendable, Hashable, CaseIterable {
     case none
-    /// What is there is removed.
+    /// It is removed.
     case removal
-    /// What is there counts as the present version from then on.
+    /// It counts as the current version from then on.
     case acceptance
   }
 
   public let kind: Kind
-  /// The shard it stands for; `nil` where that is not known, or where it is about the whole group: what is damaged, of
-  /// a later version or of an unknown key then hides all shards.
+  /// The shard; `nil` if that is unknown or the problem concerns the whole group: damage, a later version or an unknown
+  /// key then hides all shards.
   public let shard: ShardID?
   /// One sentence without secrets or personal data.
   public let detail: String
   public let remedy: Remedy
 
   /// - Parameters:
-  ///   - kind: What it is.
-  ///   - shard: The shard it stands for.
+  ///   - kind: The kind of problem.
+  ///   - shard: The shard, if known.
   ///   - detail: One sentence without secrets or personal data.
-  ///   - remedy: Unless given, what is damaged is removed and nothing else.
+  ///   - remedy: The remedy (default: removal if it is damaged, else none).
   public init(_ kind: Kind, shard: ShardID?, detail: String, remedy: Remedy? = nil) {
     self.kind = kind
     self.shard = shard
@@ -53,11 +53,11 @@ public struct StoreProblem: Sendable, Hashable {
   }
 }
 
-/// What a store holds of a group.
+/// The contents of a group in a store.
 public struct GroupContents: Sendable {
-  /// The documents by shard; a shard that is not there has none.
+  /// The documents by shard; a shard that does not exist has none.
   public var documents: [ShardID: CacheDocument]
-  /// What was met besides.
+  /// The problems found.
   public let problems: [StoreProblem]
 
   public init(documents: [ShardID: CacheDocument] = [:], problems: [StoreProblem] = []) {
@@ -65,7 +65,7 @@ public struct GroupContents: Sendable {
     self.problems = problems
   }
 
-  /// A shard's document, empty where there is none. Setting an empty one removes the shard.
+  /// A shard's document, empty if the shard does not exist. Setting an empty one removes the shard.
   public subscript(shard: ShardID) -> CacheDocument {
     get { documents[shard] ?? CacheDocument() }
     _modify {
@@ -75,39 +75,39 @@ public struct GroupContents: Sendable {
   }
 }
 
-/// What can be removed from a group besides the records of readable shards.
+/// What to remove from a group besides the records of readable shards.
 public enum Removal: Sendable, Hashable {
   /// Everything of this format, readable or not, whatever its version.
   case everything
-  /// What cannot be read, as ``StoreProblem/remedy`` says.
+  /// What cannot be read, by its ``StoreProblem/remedy``.
   case damaged
 }
 
-/// Where groups are kept: the keyring, sealed files, memory, or a place of the application's choice.
+/// A store of groups: the keyring, sealed files, memory, or one of the application's own.
 ///
-/// A store excludes other writers, of this process and of others, while it updates a group, and says by a
-/// counter that a group has changed.
+/// A store excludes other writers, of this process and of others, while it updates a group, and signals changes of a
+/// group by a counter.
 public protocol CacheStore: Sendable {
-  /// The groups that have something in the store, in alphabetical order.
+  /// Lists the groups that are not empty, in alphabetical order.
   ///
   /// - Throws: ``CacheError`` when the store cannot be read.
   func groups() async throws(CacheError) -> [KeychainGroup]
 
   /// Reads shards of a group.
   ///
-  /// - Returns: The shards that are there. Damaged ones and those of a later version are among the problems.
-  /// - Throws: ``CacheError`` when the store cannot be read; a locked store is never taken for an empty one.
+  /// - Returns: The shards that exist. Damaged ones and those of a later version are among the problems.
+  /// - Throws: ``CacheError`` when the store cannot be read; a locked store is never reported as empty.
   func read(_ shards: ShardSelection, in group: KeychainGroup) async throws(CacheError) -> GroupContents
 
   /// Reads shards of a group, changes them and writes those that differ, while no other writer does.
   ///
   /// - Parameters:
-  ///   - shards: The shards, in the order in which they are to be written.
+  ///   - shards: The shards, in the order in which to write them.
   ///   - group: The group.
-  ///   - change: Called once or, when the store had to start over, again with what is there then.
+  ///   - change: Called once or, if the store had to start over, again with the contents at that time.
   /// - Returns: What `change` returned.
   /// - Throws: ``CacheError`` when the store cannot be read or written, when `change` throws, and when one of
-  ///   the shards is damaged or of a later version. When the call returns, what it wrote is kept for good.
+  ///   the shards is damaged or of a later version. When the call returns, its changes are durable.
   func update<Result: Sendable>(
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
@@ -115,19 +115,19 @@ public protocol CacheStore: Sendable {
 
   /// Removes items as a whole.
   ///
-  /// - Returns: How many there were.
+  /// - Returns: How many were removed.
   /// - Throws: ``CacheError`` when the store cannot be read or written.
   func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int
 
-  /// A number that is different after every change to a group by anybody who keeps to the format, or `nil`
-  /// while nobody can tell.
+  /// A number that differs after every change of a group by a program that follows the format; `nil` while that is
+  /// unknown.
   func generation(of group: KeychainGroup) -> UInt64?
 
-  /// Renews the tokens of an account while no other machine does, where the store is one that several machines share.
+  /// Renews the tokens of an account while no other machine does, if several machines share the store.
   ///
-  /// `renew` always runs, once. It runs without a turn where there is nothing to wait for, where another machine has
-  /// changed the account meanwhile, and where the turn cannot be had: that costs a request and loses nothing. When the
-  /// call returns or throws, the turn has ended.
+  /// `renew` always runs, once. It runs without a turn if there is nothing to wait for, if another machine has changed the
+  /// account meanwhile, or if the turn cannot be obtained: that costs a request and loses nothing. When the call returns
+  /// or throws, the turn has ended.
   ///
   /// - Parameters:
   ///   - account: The account's shard.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A store that lives and dies with the process: for tests, and for programs that must leave nothing behind.
+/// A store in memory, for tests and for programs that must leave nothing behind.
 public final class InMemoryStore: CacheStore {
   private struct State {
     var groups: [KeychainGroup: [ShardID: CacheDocument]] = [:]

@@ -1,15 +1,15 @@
 package import FoundationEssentials
 
-/// How much is taken of a JSON text that somebody else wrote.
+/// The limits for a JSON text from outside.
 ///
-/// All is counted before or while something is made of the text: a value takes up to a hundred times the memory of
-/// its two bytes, and a parser that goes down with the text goes as deep as the text says.
+/// They are checked before or while the text is parsed: a value of two bytes takes up to a hundred times as much memory,
+/// and a recursive parser recurses as deep as the text is nested.
 package struct JSONLimits: Sendable {
   /// The longest text, in bytes.
   package let size: Int
-  /// How many arrays and objects may stand in one another.
+  /// How deep arrays and objects may be nested.
   package let depth: Int
-  /// How many members and elements there may be, on all levels together.
+  /// How many members and elements there may be, on all levels.
   package let values: Int
 
   package init(size: Int, depth: Int, values: Int) {
@@ -18,14 +18,14 @@ package struct JSONLimits: Sendable {
     self.values = values
   }
 
-  /// The limits for a serialized cache: some ten thousand accounts. The depth is what other libraries may have put there.
+  /// The limits for a serialized cache of some ten thousand accounts. Other libraries may have nested it that deep.
   package static let cache = JSONLimits(size: 256 << 20, depth: 128, values: 1_000_000)
 
-  /// The limits for what a server says in one answer, and for the claims of a token, which are a part of one.
+  /// The limits for a server's response, and for the claims of a token, which are part of one.
   package static let response = JSONLimits(size: 1 << 20, depth: 64, values: 20_000)
 }
 
-/// Why a text was not taken, or not written.
+/// Why a text was not read or written.
 package enum ForeignJSONError: Error, Sendable, Hashable, CustomStringConvertible {
   case notAnObject
   case notANumber
@@ -33,11 +33,11 @@ package enum ForeignJSONError: Error, Sendable, Hashable, CustomStringConvertibl
   case tooDeep(limit: Int)
   case tooManyValues(limit: Int)
 
-  /// A clause without a full stop. It says nothing of what is in the text.
+  /// A clause without a full stop and without any of the text.
   package var description: String {
     switch self {
-    case .notAnObject: "the text is no JSON object"
-    case .notANumber: "JSON has no such number"
+    case .notAnObject: "the text is not a JSON object"
+    case .notANumber: "JSON cannot represent a number in it"
     case .tooLarge(let limit): "the text is larger than \(limit >> 20) MiB"
     case .tooDeep(let limit): "the JSON is nested deeper than \(limit) levels"
     case .tooManyValues(let limit): "the JSON holds more than \(limit) values"
@@ -46,15 +46,14 @@ package enum ForeignJSONError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension JSONObject {
-  /// Reads a JSON object that somebody else wrote: UTF-8 (RFC 8259), with or without a byte-order mark, and no more
-  /// of it than `limits` allow.
+  /// Reads a JSON object from outside: UTF-8 (RFC 8259), with or without a byte-order mark, within `limits`.
   package init(foreign json: Data, within limits: JSONLimits) throws(ForeignJSONError) {
     self = try JSONReader.object(in: json, within: limits)
   }
 }
 
 extension JSONLimits {
-  /// Counts without reading: what is no JSON is left to the parser.
+  /// Counts without parsing: invalid JSON is left to the parser.
   package func check(_ json: Data) throws(ForeignJSONError) {
     guard json.count <= size else { throw .tooLarge(limit: size) }
     let bytes = json.span
@@ -64,7 +63,7 @@ extension JSONLimits {
       if isInString { index = JSONString.endOfPlainText(in: bytes, from: index) }
       guard index < bytes.count else { break }
       switch bytes[index] {
-      // The parser would take UTF-16 and UTF-32 as well, in which nothing here could be told apart.
+      // The parser would also accept UTF-16 and UTF-32, which this does not understand.
       case 0: throw .notAnObject
       case UInt8(ascii: "\""): isInString.toggle()
       case UInt8(ascii: "\\") where isInString: index += 1

@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// What an import did.
+/// The result of an import.
 public struct ImportSummary: Sendable, Hashable {
-  /// Records that were not there, or older.
+  /// Records that were new or newer than those in the group.
   public var saved: Int
-  /// Records of which a newer or equal version was there.
+  /// Records of which the group had a newer or equal version.
   public var kept: Int
 
   public init(saved: Int = 0, kept: Int = 0) {
@@ -14,17 +14,17 @@ public struct ImportSummary: Sendable, Hashable {
 }
 
 extension TokenCacheAccessor {
-  /// Takes a serialized cache into the group, account by account.
+  /// Imports a serialized cache into the group, account by account.
   ///
   /// Records keep their keys. Of two records for one thing the newer stays, by `last_modification_time` or
-  /// `cached_at`; an import wins where neither says. Of access tokens that share a scope the newer stays, too. An
-  /// import that is done again changes nothing. Private keys of bound tokens are not taken in.
+  /// `cached_at`; the imported one wins if neither has a time. Of access tokens that share a scope the newer stays, too.
+  /// A repeated import changes nothing. Private keys of bound tokens are not imported.
   ///
   /// - Parameters:
-  ///   - document: The cache, of whichever library.
-  ///   - progress: Told after each shard how many of how many are done.
-  /// - Returns: How many records were taken in and how many were there already.
-  /// - Throws: What the store throws; accounts taken in before stay.
+  ///   - document: The cache, of any MSAL library.
+  ///   - progress: Called after each shard with the numbers of finished shards and of all shards.
+  /// - Returns: How many records were saved, and how many the group had already.
+  /// - Throws: ``CacheError``; accounts imported before stay.
   public func `import`(
     _ document: CacheDocument, progress: @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
   ) async throws(CacheError) -> ImportSummary {

@@ -1,34 +1,32 @@
 package import FoundationEssentials
 
-/// A record of the cache: the JSON object it was read from, with typed access to the fields that the schema
-/// names. Fields that it does not name stay as they are.
+/// A record of the cache: a JSON object with typed access to the fields of the schema. Other fields stay as they are.
 package protocol CacheRecord: Sendable, Hashable {
   /// Every field, known or not.
   var fields: JSONObject { get set }
 
-  /// The key under which Llavero files the record in a serialized cache, composed from its fields. Records
-  /// of other libraries stand under other keys too.
+  /// The key of the record in a serialized cache, composed from its fields. Records of other libraries may have other
+  /// keys.
   var serializedKey: String { get }
 
   init(fields: JSONObject)
 
-  /// The account that the record belongs to; `nil` for what belongs to no account.
+  /// The account of the record; `nil` if it belongs to no account.
   var owner: String? { get }
 
-  /// What the record stands for.
+  /// The identity of the record: two records for one thing have the same.
   func identity(in clouds: CloudInstances) -> RecordIdentity
 
-  /// What the record stands for beyond its own client, under a key that names none; `nil` for all other keys.
+  /// The identity of the record without its client, under a key that names no client; `nil` for all other keys.
   func sharedIdentity(under key: String, in clouds: CloudInstances) -> RecordIdentity?
 
-  /// What stays of this record when an import brings another for the same thing.
+  /// This record merged with an imported record for the same thing.
   func merged(with incoming: Self) -> Self
 
-  /// The fields of the schema that describe this version of the record and go with it.
+  /// The fields of the schema that describe this version of the record and are replaced with it.
   static var replacedFields: Set<String> { get }
 
-  /// The fields that another library computes its key from. Two records for one thing may spell them in
-  /// different ways that mean the same.
+  /// The fields from which another library computes its key. Two records for one thing may spell them differently.
   static var spellings: Set<String> { get }
 }
 
@@ -50,23 +48,22 @@ extension CacheRecord {
     fields[field] = value.map(JSONValue.string)
   }
 
-  /// Times are decimal strings: MSAL.NET refuses a whole cache over one that is a number. A time too far away
-  /// to be written counts as none.
+  /// Times are decimal strings: MSAL.NET refuses a whole cache over one that is a number. A time out of range is not
+  /// written.
   mutating func set(_ field: String, _ value: Date?) {
     let seconds = value.flatMap { Int64(exactly: $0.timeIntervalSince1970.rounded(.down)) }
     set(field, seconds.map { String($0) })
   }
 
-  /// This record as it is stored over an older one for the same thing: what this library does not know of the
-  /// older one survives, and so does the spelling that the older one's key was computed from.
+  /// This record as it replaces an older one for the same thing: unknown fields of the older one survive, and so do the
+  /// spellings that its key was computed from.
   func replacing(_ older: Self) -> Self {
     var fields = completed(by: older).fields
     for name in Self.spellings { fields[name] = older.fields[name] }
     return Self(fields: fields)
   }
 
-  /// This record with the fields of another that it does not have itself, as far as they do not describe that other's
-  /// version of the thing.
+  /// This record with the fields of another that it lacks, except those that describe the other's version.
   func completed(by other: Self) -> Self {
     let more = other.fields.filter {
       !Self.replacedFields.contains($0.key) && !Self.spellings.contains($0.key)
@@ -74,12 +71,12 @@ extension CacheRecord {
     return Self(fields: fields.merging(more) { own, _ in own })
   }
 
-  /// When the record was written, as far as it says.
+  /// When the record was written, if it says so.
   var age: Date { date("last_modification_time") ?? date("cached_at") ?? .distantPast }
 
   package func sharedIdentity(under key: String, in clouds: CloudInstances) -> RecordIdentity? { nil }
 
-  /// The newer one stays; on a tie, and where neither says how old it is, the one that comes in.
+  /// The newer one stays; on a tie, or if neither has a time, the imported one.
   package func merged(with incoming: Self) -> Self {
     age <= incoming.age ? incoming.replacing(self) : self
   }
