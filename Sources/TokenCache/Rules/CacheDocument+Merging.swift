@@ -9,7 +9,7 @@ extension CacheDocument {
       for (key, member) in members.sorted(by: { $0.key < $1.key }) where known[key] != member {
         known[known.freeKey(key)] = member
       }
-      nonObjectMembers[section] = known
+      nonObjectMembers[section] = known.isEmpty ? nil : known
     }
   }
 
