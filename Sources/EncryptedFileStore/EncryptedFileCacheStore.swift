@@ -5,9 +5,9 @@ public import TokenCache
 
 /// Keychain groups in encrypted files, for machines without a keyring and for large caches.
 ///
-/// Each shard of a group is one file, sealed with AES-256-GCM, as `CacheFormat.md` lays down. Writers of one group
-/// take turns, across the processes of a machine; a lock file beside the data tells the others that something
-/// changed. The key comes from where the caller says and from nowhere else.
+/// Each shard of a group is one file, sealed with AES-256-GCM, as specified in `CacheFormat.md`. Writers of one group
+/// take turns, across the processes of a machine; a lock file beside the data signals changes to the others. The key
+/// comes only from the given source.
 ///
 /// For example:
 ///
@@ -21,17 +21,16 @@ public final class EncryptedFileCacheStore: SealedStore {
   private let store: GroupStore<StoreDirectory>
   private let writers: GroupWriters
 
-  /// The files are in `llavero/sealed` in `$XDG_DATA_HOME`, or in `~/.local/share` where that is not set. The first
-  /// write makes the store.
+  /// Makes a store in `llavero/sealed` in `$XDG_DATA_HOME` (default: `~/.local/share`). The first write makes the files.
   ///
   /// - Parameters:
-  ///   - key: Where the key comes from, or is to come from.
-  ///   - timeout: How long a call may take, waiting for a person aside.
+  ///   - key: The source of the key.
+  ///   - timeout: How long a call may take, without the user's answer.
   public convenience init(key: KeySource, timeout: Duration = .seconds(25)) {
     self.init(key: key, timeout: timeout, environment: processEnvironment())
   }
 
-  /// Tests alone need another environment, another bus, and passphrases that are cheaper to try.
+  /// Only tests need another environment, another bus, and passphrases that are cheaper to try.
   package init(
     key: KeySource, timeout: Duration = .seconds(25), environment: [String: String],
     busAddress: String? = nil, scrypt: SealedKeys.Scrypt = .standard
@@ -40,7 +39,7 @@ public final class EncryptedFileCacheStore: SealedStore {
       key, environment: environment, busAddress: busAddress, scrypt: scrypt, timeout: timeout)
     let directory = Result { () throws(CacheError) in try StoreDirectory(keys, environment: environment) }
     writers = GroupWriters {
-      // Asking makes no lock file where there is no group.
+      // A read makes no lock file for a group that does not exist.
       (try? directory.get().directory(of: $0)) != nil
     } _: { (group) throws(CacheError) in
       let path = try directory.get().path(of: group)
@@ -50,7 +49,7 @@ public final class EncryptedFileCacheStore: SealedStore {
         cancelled: Self.cancelled,
         timedOut: CacheError(
           .timedOut, Self.late,
-          advice: "Another process may hold its lock; \"fuser -v \(lock)\" says which."))
+          advice: "Another process may hold its lock: find it with \"fuser -v \(lock)\"."))
     }
     (self.directory, self.keys) = (directory, keys)
     store = GroupStore(
@@ -69,14 +68,14 @@ public final class EncryptedFileCacheStore: SealedStore {
   }
 
   private static let cancelled = CacheError(.cancelled, "The call to the file store was cancelled.")
-  private static let late = "The file store did not answer in time."
+  private static let late = "The file store timed out."
 
   /// The directory of the store.
   ///
-  /// - Throws: ``CacheError/Code/unavailable`` when the environment names none.
+  /// - Throws: ``CacheError/Code/unavailable`` if the environment names no directory.
   package func path() throws(CacheError) -> String { try directory.get().path }
 
-  /// Who may use the files, by the file system that they are on or would be made on.
+  /// Which processes may use the files, by their file system or the one that they would be made on.
   package func sharing() throws(CacheError) -> FileSharing { try directory.get().sharing }
 
   /// The directory of a group; of all groups for `nil`.
@@ -88,9 +87,9 @@ public final class EncryptedFileCacheStore: SealedStore {
 
   /// Unseals the keys, as every call does that needs them.
   ///
-  /// - Parameter makingStore: Whether to make the store where there is none, as the first write would.
-  /// - Returns: Whether there is a store.
-  /// - Throws: ``CacheError`` when the key is out of reach or does not open the store, or the store cannot be made.
+  /// - Parameter makingStore: Whether to make the store if it does not exist, as the first write does.
+  /// - Returns: Whether the store exists.
+  /// - Throws: ``CacheError`` when the key cannot be read or does not open the store, or the store cannot be made.
   @discardableResult
   package func open(makingStore: Bool = false) async throws(CacheError) -> Bool {
     try await store.run { (directory) throws(CacheError) in
@@ -122,15 +121,15 @@ public final class EncryptedFileCacheStore: SealedStore {
     return exists ? try await store.remove(removal, in: group) : 0
   }
 
-  /// Not by way of the generic store, whose code is not made for this backend: every lookup comes here.
+  /// Not through the generic store, whose code is not specialized for this backend: every lookup calls this.
   public func generation(of group: KeychainGroup) -> UInt64? { writers.generation(of: group) }
 
-  /// Gives the store a new key, or the same in a new place, and seals every file of every group again.
+  /// Changes the key of the store, or its source, and seals every file of every group again.
   ///
   /// It may be interrupted at any moment: from then on the new key opens the store. The next call finishes the work.
   ///
-  /// - Parameter source: Where the key is to come from; from where it comes now unless another is named. A
-  ///   passphrase is asked for again; a key in the keyring is made anew.
+  /// - Parameter source: The new source of the key (default: the present one). A passphrase is asked for again; a key in
+  ///   the keyring is made again.
   /// - Returns: How many files were sealed again and how many could not be.
   /// - Throws: `CacheError` when the store cannot be opened or written.
   public func rekey(to source: KeySource? = nil) async throws(CacheError) -> RekeySummary {

@@ -10,10 +10,10 @@ struct GroupFiles {
   static let manifestName = "manifest" + suffix
   static let lockName = "lock"
   private static let suffix = ".sealed"
-  /// What a file is called until it is complete.
+  /// The suffix of a file that is not complete yet.
   fileprivate static let newSuffix = ".new"
   fileprivate static let newManifestName = manifestName + newSuffix
-  /// A manifest that is to take the place of that of a killed writer.
+  /// A manifest that will replace that of a killed writer.
   private static let recoveredName = "recovered" + newSuffix
 
   private let group: KeychainGroup
@@ -30,35 +30,35 @@ struct GroupFiles {
 
   static func fileName(_ shard: ShardID) -> String { shard.rawValue + suffix }
 
-  /// The shard whose file has a name; `nil` for another file.
+  /// The shard of a file; `nil` for any other file.
   static func shard(ofFile name: String) -> ShardID? {
     guard name.hasSuffix(suffix) else { return nil }
     let shard = ShardID(rawValue: String(name.dropLast(suffix.count)))
     return shard.bytes == nil ? nil : shard
   }
 
-  /// Whether a file is one that is not complete yet.
+  /// Whether a file is not complete yet.
   private static func isUnfinished(_ name: String) -> Bool {
     guard name.hasSuffix(newSuffix) else { return false }
     return [newManifestName, recoveredName].contains(name)
       || shard(ofFile: String(name.dropLast(newSuffix.count))) != nil
   }
 
-  /// Reads files. Without the group's lock a writer may be at work on them.
+  /// Reads files. Without the group's lock a writer may be changing them.
   func read(_ selection: ShardSelection) throws(PrivateFileError) -> GroupFindings {
     let manifest = try readManifest(Self.manifestName)
     let names = manifest == nil || selection == .all ? try directory.names() : []
     let present = names.compactMap(Self.shard(ofFile:))
-    // The list may know better than a network file system's memory of what is not there.
+    // The directory's list may be newer than a network file system's cache of missing files.
     let hasManifest = names.contains(Self.manifestName)
-    var strangers: [String] = []
+    var foreignEntries: [String] = []
     var ids: [ShardID]
     switch selection {
     case .some(let wanted): ids = wanted
     case .all:
       let expected = (try? manifest?.get().shards) ?? []
       ids = Set(expected + present).sorted { $0.rawValue < $1.rawValue }
-      strangers = names.filter {
+      foreignEntries = names.filter {
         Self.shard(ofFile: $0) == nil && ![Self.manifestName, Self.lockName].contains($0)
           && !Self.isUnfinished($0)
       }
@@ -70,10 +70,10 @@ struct GroupFiles {
       manifest: manifest
         ?? (present.isEmpty && !hasManifest
           ? .success(Manifest(sequence: Manifest.newSequence)) : .failure(.missing)),
-      shards: shards, strangers: strangers.sorted())
+      shards: shards, foreignEntries: foreignEntries.sorted())
   }
 
-  /// Seals documents; a shard without one is to be removed.
+  /// Seals documents; a shard without a document will be removed.
   func encode(
     _ changes: [(id: ShardID, document: CacheDocument?)], to manifest: Manifest
   ) throws(CacheError) -> GroupWrite {
@@ -92,11 +92,11 @@ struct GroupFiles {
     return write
   }
 
-  /// Finishes what a writer left that was killed, with the group's lock held.
+  /// Finishes the work of a killed writer. The caller holds the group's lock.
   func recover(_ turn: Turn) throws(PrivateFileError) {
     guard let pending = try readManifest(Self.newManifestName) else { return }
     let present = try readManifest(Self.manifestName)
-    // What takes the place of one that is damaged, the person says.
+    // The user decides what replaces a damaged one.
     if case .failure? = present { return }
     if case .success(let next) = pending {
       let manifest: Manifest? = if case .success(let manifest)? = present { manifest } else { nil }
@@ -120,14 +120,14 @@ struct GroupFiles {
     try removeUnfinished()
   }
 
-  /// Removes what a killed writer, or a killed change of keys, left incomplete.
+  /// Removes incomplete files of a killed writer, or of a killed change of keys.
   func removeUnfinished() throws(PrivateFileError) {
     // The manifest's first: without it the others mean nothing.
     try directory.remove(Self.newManifestName)
     for name in try directory.names() where Self.isUnfinished(name) { try directory.remove(name) }
   }
 
-  /// Whether a manifest may be that of the group's first write: it knows every file there is.
+  /// Whether a manifest may be that of the group's first write: it has every file.
   private func isFirst(_ manifest: Manifest) throws(PrivateFileError) -> Bool {
     for id in try directory.names().compactMap(Self.shard(ofFile:)) {
       guard case .sound(_, let sequence) = try readShard(id), sequence == manifest[id] else { return false }
@@ -135,9 +135,7 @@ struct GroupFiles {
     return true
   }
 
-  /// Seals every file again that was sealed with an older key, with the group's lock held.
-  ///
-  /// - Returns: How many files were sealed again, and how many could not be.
+  /// Seals every file that has an older key again. The caller holds the group's lock.
   func reseal(_ turn: Turn) throws(CacheError) -> RekeySummary {
     do {
       try recover(turn)
@@ -192,7 +190,7 @@ struct GroupFiles {
     }
   }
 
-  /// The bytes of a file; `nil` where there is none.
+  /// Reads the bytes of a file; `nil` if it does not exist.
   private func file(_ name: String) throws(PrivateFileError) -> Result<[UInt8], SealError>? {
     do {
       return try directory.read(name, limit: SealedFormat.maximumFileSize).map(Result.success)
@@ -214,14 +212,14 @@ struct GroupFiles {
 /// The sealed files of one commit.
 struct GroupWrite {
   fileprivate let directory: PrivateDirectory
-  /// By the names of their files; one without bytes goes.
+  /// By the names of their files; one without bytes is removed.
   fileprivate var shards: [(name: String, bytes: [UInt8]?)] = []
   fileprivate var manifest: [UInt8] = []
 
-  /// Writes the files in their order, with the group's lock held.
+  /// Writes the files in their order. The caller holds the group's lock.
   ///
-  /// All is on the disk under other names before the first file changes, so that a full disk changes nothing. The
-  /// new manifest stays there until all files are in place: whoever takes the lock next finds it and sees how
+  /// All are on the disk under other names before the first file changes, so that a full disk changes nothing. The
+  /// new manifest keeps its other name until all files are in place: the next holder of the lock finds it and sees how
   /// far this writer came.
   func carryOut(_ turn: Turn) throws(CacheError) {
     do throws(PrivateFileError) {
@@ -246,7 +244,7 @@ struct GroupWrite {
     var failure: PrivateFileError?
     for (name, bytes) in shards {
       if bytes == nil {
-        // One that cannot go keeps none of the others.
+        // A failure must not keep the others.
         do {
           try directory.remove(name)
           try directory.remove(name + GroupFiles.newSuffix)
@@ -259,7 +257,7 @@ struct GroupWrite {
     }
     try directory.sync()
     if let failure { throw failure }
-    // Until this is on the disk as well, the new manifest is found there.
+    // Until this is on the disk as well, the new manifest is found under its other name.
     try directory.rename(GroupFiles.newManifestName, to: GroupFiles.manifestName)
   }
 }

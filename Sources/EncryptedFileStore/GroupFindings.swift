@@ -2,7 +2,7 @@ import GLibSupport
 import Sealing
 import TokenCache
 
-/// What was found of a group's files, and whether it is as the manifest says.
+/// The files of a group as they were read, compared with the manifest.
 struct GroupFindings {
   /// A shard's file.
   enum Shard {
@@ -16,10 +16,10 @@ struct GroupFindings {
   let files: GroupFiles
   var manifest: Result<Manifest, SealError>
   var shards: [(id: ShardID, shard: Shard)]
-  /// Files that have no business there.
-  var strangers: [String] = []
+  /// Files that Llavero did not write.
+  var foreignEntries: [String] = []
 
-  /// What is wrong with a shard's file. Without a manifest nobody knows what is wrong with one that opens.
+  /// The error of a shard's file. Without a manifest a file that opens has none.
   func error(of id: ShardID, _ shard: Shard) -> SealError? {
     if case .unreadable(let error) = shard { return error }
     guard case .success(let manifest) = manifest else { return nil }
@@ -29,7 +29,7 @@ struct GroupFindings {
     return sequence > expected ?? manifest.sequence ? .olderManifest : .rolledBack
   }
 
-  /// What is wrong, with a file or, where there is no shard, with the manifest.
+  /// The errors of files or, without a shard, of the manifest.
   var errors: [(id: ShardID?, error: SealError)] {
     var errors: [(ShardID?, SealError)] = []
     if case .failure(let error) = manifest { errors.append((nil, error)) }
@@ -39,12 +39,12 @@ struct GroupFindings {
     return errors
   }
 
-  /// Whether a writer that is at work, or was killed, may be what is wrong.
+  /// Whether a writer that is still writing, or was killed, may be the cause.
   var mayBeUnfinished: Bool {
     errors.contains { [.missing, .olderManifest, .rolledBack].contains($0.error) }
   }
 
-  /// Whether there is a file sealed with a key that is not known.
+  /// Whether a file was sealed with an unknown key.
   var hasUnknownKey: Bool { errors.contains { $0.error == .unknownKey } }
 
   var contents: GroupContents {
@@ -55,8 +55,8 @@ struct GroupFindings {
       return StoreProblem(
         kind, shard: id, detail: id == nil ? "\(detail) \(Self.withoutManifest)" : detail, remedy: remedy)
     }
-    let foreign = strangers.map {
-      StoreProblem(.foreign, shard: nil, detail: "The file \($0) is none of Llavero's.")
+    let foreign = foreignEntries.map {
+      StoreProblem(.foreign, shard: nil, detail: "The file \($0) is not Llavero's.")
     }
     var contents = GroupContents(problems: problems + foreign)
     guard case .success = manifest else { return contents }
@@ -66,14 +66,14 @@ struct GroupFindings {
     return contents
   }
 
-  /// The manifest to write by. Throws when there is none that can be trusted.
+  /// The manifest to change. Throws if it cannot be trusted.
   func soundManifest() throws(CacheError) -> Manifest {
     switch manifest {
     case .success(let manifest): return manifest
     case .failure(let error):
       let advice =
-        "\(Self.withoutManifest) Restore it from a backup of the whole group, or have the files that open taken for "
-        + "the present ones."
+        "\(Self.withoutManifest) Restore it from a backup of the whole group, or accept the files that open as "
+        + "current."
       throw error.cacheError(
         of: "\(files.path)/\(GroupFiles.manifestName)", advice: error.code == .damaged ? advice : nil,
         remedy: error.problem(isManifest: true).1)
@@ -81,10 +81,10 @@ struct GroupFindings {
   }
 
   private static let withoutManifest =
-    "Without it nobody can tell whether the group's other files are the present ones."
+    "Without it, it is unknown whether the group's other files are current."
 
-  /// Throws when one of the files is not as it should be. One that is gone may be written anew, but on a network file
-  /// system, where it may only be out of sight for a moment.
+  /// Throws if one of the files has an error. A missing file may be written again, except on a network file system, where
+  /// it may only be invisible for a moment.
   func check(_ sharing: FileSharing) throws(CacheError) {
     for (id, error) in errors where error != .missing || sharing != .machine {
       throw error.cacheError(
@@ -93,8 +93,8 @@ struct GroupFindings {
     }
   }
 
-  /// Throws when the manifest must not be replaced: it is of a later version or of another key, or it is lost and a
-  /// shard is, whose number nobody could then know any more.
+  /// Throws if the manifest must not be replaced: it has a later version or another key, or it is lost and a shard has,
+  /// whose number would then be lost as well.
   func checkRepairable() throws(CacheError) {
     guard case .failure(let error) = manifest else { return }
     if error.code != .damaged { _ = try soundManifest() }
@@ -103,11 +103,11 @@ struct GroupFindings {
     }
   }
 
-  /// A manifest that takes the files that can be read for the present ones, the shards whose files are to go or are
-  /// gone, and how many things were wrong. Files of a later version, or of a key that may turn up again, stay.
+  /// A manifest that accepts the readable files as current, the shards whose files are removed or missing, and the number
+  /// of errors. Files of a later version, or of a key that may be found again, stay.
   var repaired: (manifest: Manifest, removed: [ShardID], count: Int) {
     var repaired = (try? manifest.get()) ?? Manifest(sequence: 0)
-    // What was put back once may be put back again, and must not meet its number.
+    // A file that was put back once may be put back again, and its number must not be used again.
     repaired.sequence = max(repaired.sequence, Manifest.newSequence)
     var removed: [ShardID] = []
     var count = if case .failure = manifest { 1 } else { 0 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Sealing
 import TokenCache
 
-/// Which version of each of a group's files is the present one, so that an older one is noticed.
+/// The current version of each file of a group, by which an older file is recognized.
 struct Manifest: Equatable {
   /// The number of the group's last write.
   var sequence: UInt64
@@ -11,15 +11,15 @@ struct Manifest: Equatable {
 
   private static let entrySize = 24
 
-  /// The bytes of the id of what is no shard.
+  /// The bytes of the manifest's id, which is no shard's.
   static let name = [UInt8](repeating: 0, count: SealedFormat.nameSize)
 
-  /// One with no shard.
+  /// Makes a manifest without shards.
   init(sequence: UInt64) { self.sequence = sequence }
 
   init(_ opened: SealedFormat.Opened) throws(SealError) {
     guard opened.contents.count.isMultiple(of: Self.entrySize) else {
-      throw .unreadable("a part of the manifest is missing.")
+      throw .unreadable("the manifest is truncated.")
     }
     sequence = opened.sequence
     entries = Array(opened.contents)
@@ -29,21 +29,21 @@ struct Manifest: Equatable {
         || entries[(start - Self.entrySize)..<start - 8].lexicographicallyPrecedes(
           entries[start..<start + 16])
       guard isInOrder, entries.bigEndian(at: start + 16) <= sequence else {
-        throw .unreadable("its entries are in no order.")
+        throw .unreadable("its entries are not in order.")
       }
     }
   }
 
-  /// A number above all that the group has had: that of a manifest that nobody has any more is not known, and a file
-  /// from then must not be taken for one of now. In microseconds since 1970; no group is written that often.
+  /// A number above all earlier ones of the group: that of a lost manifest is unknown, and an old file must not be
+  /// accepted as current. In microseconds since 1970; no group is written that often.
   static var newSequence: UInt64 { UInt64(max(Date().timeIntervalSince1970, 0) * 1_000_000) }
 
-  /// The shards that are there.
+  /// The shards in the manifest.
   var shards: [ShardID] {
     stride(from: 0, to: entries.count, by: Self.entrySize).map { ShardID(bytes: entries[$0..<$0 + 16]) }
   }
 
-  /// The sequence number of a shard's file, `nil` where there should be none.
+  /// The sequence number of a shard's file; `nil` if the shard has no file.
   subscript(shard: ShardID) -> UInt64? {
     get {
       guard let id = shard.bytes else { return nil }
@@ -68,7 +68,7 @@ struct Manifest: Equatable {
     place < entries.count && entries[place..<place + 16].elementsEqual(id)
   }
 
-  /// Where the entry of an id is or would have to be.
+  /// The position of an id's entry, or where to insert it.
   private func place(of id: [UInt8]) -> Int {
     var (low, high) = (0, entries.count / Self.entrySize)
     while low < high {

@@ -12,7 +12,7 @@ struct StoreDirectory {
   let path: String
   private let keys: StoreKeys
 
-  /// - Throws: ``CacheError/Code/unavailable`` where the environment names no directory.
+  /// - Throws: ``CacheError/Code/unavailable`` if the environment names no directory.
   init(_ keys: StoreKeys, environment: [String: String]) throws(CacheError) {
     self.keys = keys
     // XDG Base Directory Specification: a relative path is to be ignored.
@@ -22,12 +22,12 @@ struct StoreDirectory {
       path = home + "/.local/share/llavero/sealed"
     } else {
       throw CacheError(
-        .unavailable, "The file store has no place: neither XDG_DATA_HOME nor HOME names a directory.",
-        advice: "\"export XDG_DATA_HOME=/var/lib/<program>\" names one.")
+        .unavailable, "The file store has no directory: neither XDG_DATA_HOME nor HOME is set to one.",
+        advice: "Set one, for example \"export XDG_DATA_HOME=/var/lib/<program>\".")
     }
   }
 
-  /// Unseals the keys. `makingStore` says whether a store is made where there is none.
+  /// Unseals the keys; with `makingStore`, makes the store if it does not exist.
   func unseal(makingStore: Bool, _ cancellable: Cancellable) throws(CacheError) {
     if let file = try keysFile() {
       return try keys.unseal(file, called: "\(path)/\(Self.keysName)", advice: withoutKeys, cancellable)
@@ -41,33 +41,33 @@ struct StoreDirectory {
     }
   }
 
-  /// The keys as they are now. Costs the reading of one small file.
+  /// The current keys. Reads one small file.
   ///
-  /// - Returns: `nil` where there is no store.
+  /// - Returns: `nil` if the store does not exist.
   func present() throws(CacheError) -> DataKeys? {
     guard let file = try keysFile() else { return nil }
     return try keys.keys(in: file)
   }
 
-  /// The keys as they are now, for whoever writes. It throws where there is no store, and where nobody should write.
+  /// The current keys for a write. Throws if the store does not exist, or if writing is not safe.
   func presentForWriting() throws(CacheError) -> DataKeys {
     try checkLocks()
     return try keys.keys(in: keysFile())
   }
 
-  /// Who may use the files, by the file system that they are on or would be made on.
+  /// Which processes may use the files, by their file system or the one that they would be made on.
   var sharing: FileSharing { FileSharing(of: path) }
 
-  /// Throws where another machine may write the files and no lock would keep it from doing so meanwhile.
+  /// Throws if another machine may write the files at the same time, because no lock excludes it.
   func checkLocks() throws(CacheError) {
     guard case .networkWithoutLocks(let name) = sharing else { return }
     throw CacheError(
       .unavailable,
-      "The file store is not written in \(path): no lock is sure to reach other machines there (\(name)).",
-      advice: "\"export XDG_DATA_HOME=…\" names a directory of this machine; or use the keyring.")
+      "The file store is not written in \(path): locks may not reach other machines there (\(name)).",
+      advice: "Use a directory of this machine (\"export XDG_DATA_HOME=…\"), or the keyring.")
   }
 
-  /// Gives the store new keys, and has the files of each group sealed with them.
+  /// Replaces the keys of the store and seals the files of each group with them.
   func change(
     to newSource: KeySource?, _ cancellable: Cancellable,
     resealing reseal: (KeychainGroup, DataKeys) throws(CacheError) -> RekeySummary
@@ -89,11 +89,11 @@ struct StoreDirectory {
     }
   }
 
-  /// Throws where there are files that keys which are gone would open.
+  /// Throws if files exist whose keys are lost.
   private func checkNothingIsSealed(in groups: [KeychainGroup]) throws(CacheError) {
     for group in groups where try hasFiles(group) {
       throw CacheError(
-        .damaged, "\(path)/\(Self.keysName) is gone; without it nobody can open the other files.",
+        .damaged, "\(path)/\(Self.keysName) is missing: without it, the other files cannot be opened.",
         advice: withoutKeys, underlyingError: SealError.missing)
     }
   }
@@ -116,7 +116,7 @@ struct StoreDirectory {
   /// The directory of a group; of all groups for `nil`.
   func path(of group: KeychainGroup?) -> String { "\(path)/groups" + (group.map { "/\($0.name)" } ?? "") }
 
-  /// A group's directory, `nil` where there is none.
+  /// A group's directory; `nil` if it does not exist.
   func directory(of group: KeychainGroup) throws(CacheError) -> PrivateDirectory? {
     do {
       return try PrivateDirectory.existing(at: path(of: nil)) == nil
@@ -141,7 +141,7 @@ struct StoreDirectory {
     }
   }
 
-  /// Whether there is a shard of a group, readable or not.
+  /// Whether a group has a shard, readable or not.
   private func hasFiles(_ group: KeychainGroup) throws(CacheError) -> Bool {
     guard let directory = try directory(of: group) else { return false }
     do {
@@ -169,7 +169,7 @@ struct StoreDirectory {
     }
   }
 
-  /// Runs work with the lock of the whole store, which only those take who write the `keys` file.
+  /// Runs work under the lock of the whole store, which only writers of the `keys` file take.
   private func locking<T>(_ work: (PrivateDirectory) throws(CacheError) -> T) throws(CacheError) -> T {
     try checkLocks()
     let (root, lock): (PrivateDirectory, HeldLockFile)
@@ -186,11 +186,11 @@ struct StoreDirectory {
 }
 
 extension StoreDirectory: StoreBackend {
-  /// `nil` where there is no store.
+  /// `nil` if the store does not exist.
   typealias Version = GroupFindings?
 
   func groups() throws(CacheError) -> [KeychainGroup] {
-    // Of one that cannot be looked into, the calls about it say why.
+    // Calls about an unreadable group report why.
     try directories().filter { (try? hasFiles($0)) ?? true }
   }
 
@@ -212,7 +212,7 @@ extension StoreDirectory: StoreBackend {
     return Loaded(findings.contents, findings)
   }
 
-  /// A group's files, `nil` where there are none.
+  /// A group's files; `nil` if it has none.
   private func files(of group: KeychainGroup) throws(CacheError) -> GroupFiles? {
     guard let directory = try directory(of: group) else { return nil }
     if let keys = try present() { return GroupFiles(group, in: directory, keys) }
@@ -220,13 +220,13 @@ extension StoreDirectory: StoreBackend {
     return nil
   }
 
-  /// A group's files for the lock's holder. Who changes the keys afterwards waits for the lock before it forgets the old ones.
+  /// A group's files for the lock's holder. A later change of keys waits for the lock before it deletes the old keys.
   private func filesForWriting(of group: KeychainGroup) throws(CacheError) -> GroupFiles {
     let keys = try presentForWriting()
     return GroupFiles(group, in: try madeDirectory(of: group), keys)
   }
 
-  /// What looks like an attack may be another process that is at work, or was killed. Where no process can write, none is.
+  /// What looks like an attack may be the work of another process that still runs, or was killed, if any can write.
   func mayBeUnfinished(
     _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
   ) throws(CacheError) -> Bool {

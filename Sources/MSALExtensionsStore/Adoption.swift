@@ -1,42 +1,42 @@
 public import TokenCache
 
-/// What became of a plaintext cache that a group took in.
+/// The result of adopting a plaintext cache into a group.
 public struct Adoption: Sendable, Hashable {
-  /// What the group got.
+  /// What was imported into the group.
   public let summary: ImportSummary
-  /// Whether the tokens are gone from the file.
+  /// Whether the tokens were removed from the file.
   public let isRemoved: Bool
 }
 
-/// Why a plaintext cache was not adopted. Its file is as it was.
+/// Why a plaintext cache was not adopted. Its file was not changed.
 public enum AdoptionError: Error, Sendable {
-  /// There are no tokens in it.
+  /// It has no tokens.
   case empty
-  /// It cannot be read, or written over.
+  /// It cannot be read or overwritten.
   case peer(CacheError)
   /// The group cannot be read or written.
   case group(CacheError)
-  /// So many records could not be read back from the group.
+  /// This number of records could not be read back from the group.
   case notStored(Int)
-  /// Another program writes to it all the time.
+  /// Another program keeps writing to it.
   case inUse
 }
 
 extension MSALExtensionsCacheStore {
-  /// Moves a plaintext cache into a group: imports it, reads it back, and then, when that was agreed, writes over the
-  /// file and removes it. A file that also is the signal of a keyring item stays, empty.
+  /// Moves a plaintext cache into a group: imports it, reads it back, and then, with permission, overwrites and removes
+  /// the file. A file that is also the signal of a keyring item stays, empty.
   ///
   /// - Parameters:
-  ///   - cache: The group that takes it in.
-  ///   - mayRemove: Asked, once the group holds all of the file, whether the file may go; asked again when the program
-  ///     wrote to it meanwhile. It is told what was imported.
-  /// - Returns: What became of it.
+  ///   - cache: The group.
+  ///   - mayRemove: Called with what was imported, when the group has all of the file, and again if the program wrote to it
+  ///     meanwhile. Returns whether the file may be removed.
+  /// - Returns: What was imported, and whether the file was removed.
   /// - Throws: ``AdoptionError``; what was imported before stays in the group.
   public func adopt(
     into cache: TokenCacheAccessor, mayRemove: (ImportSummary) async -> Bool
   ) async throws(AdoptionError) -> Adoption {
     var total = ImportSummary()
-    // Once more when the program writes to its file meanwhile.
+    // Again if the program writes to its file meanwhile.
     for _ in 0..<3 {
       let document = try await calling(AdoptionError.peer) { () async throws(CacheError) in
         try await contentsUnderLock().document
@@ -65,7 +65,7 @@ extension MSALExtensionsCacheStore {
   }
 }
 
-/// Calls a store; what it throws becomes an error of the adoption.
+/// Calls a store and translates its error.
 private func calling<T>(
   _ failure: (CacheError) -> AdoptionError, _ body: () async throws(CacheError) -> T
 ) async throws(AdoptionError) -> T {

@@ -3,14 +3,12 @@ import GLibSupport
 import Glibc
 import TokenCache
 
-/// Reading and writing small files as their users expect them.
+/// Reads and writes small files as the other libraries expect them.
 enum FileContents {
   /// Larger than any cache: 256 MiB.
   private static let limit = 256 << 20
 
-  /// Reads a file.
-  ///
-  /// - Returns: `nil` where there is none.
+  /// Reads a file; `nil` if it does not exist.
   static func read(_ path: String) throws(CacheError) -> Data? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -21,8 +19,8 @@ enum FileContents {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw CacheError(
-        .unavailable, "\(path) is no regular file.",
-        advice: "See what it is with \"ls -ld \(shellQuoted(path))\".")
+        .unavailable, "\(path) is not a regular file.",
+        advice: "Check what it is with \"ls -ld \(shellQuoted(path))\".")
     }
     guard var bytes = readAll(descriptor, limit: limit) else {
       guard errno == EFBIG else { throw failure("read", path) }
@@ -32,7 +30,7 @@ enum FileContents {
     return Data(bytes)
   }
 
-  /// What an open file says from its beginning, empty when it cannot be read.
+  /// The beginning of an open file as text, empty if it cannot be read.
   static func text(of descriptor: Int32, limit: Int) -> String {
     var buffer = [UInt8](repeating: 0, count: limit)
     let count = unsafe buffer.withUnsafeMutableBytes {
@@ -41,8 +39,8 @@ enum FileContents {
     return String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
   }
 
-  /// Replaces a file, or the one that a symbolic link names, by one that is readable by the person alone; a
-  /// crash leaves either the old or the new one.
+  /// Replaces a file, or the target of a symbolic link, by one that only the user can read. A crash leaves either the old
+  /// or the new file.
   static func replace(_ path: String, with contents: Data) throws(CacheError) {
     guard contents.count <= limit else { throw tooLarge(path) }
     try makeDirectory(of: path)
@@ -50,7 +48,7 @@ enum FileContents {
     guard replaceFile(path, with: contents.span) else { throw failure("written", path) }
   }
 
-  /// Writes over what is in a file, so far as the file system lets anybody, and leaves `rest` in it.
+  /// Overwrites the contents of a file, as far as the file system allows that, and leaves `rest` in it.
   static func overwrite(_ path: String, leaving rest: String) throws(CacheError) {
     let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure("overwritten", path) }
@@ -74,7 +72,7 @@ enum FileContents {
 
   static func hasDirectory(_ path: String) -> Bool { unsafe access(parentDirectory(of: path), F_OK) == 0 }
 
-  /// Makes the directory that a file goes into, closed to others, with those above it.
+  /// Makes the directory of a file, closed to others, and those above it.
   static func makeDirectory(of path: String) throws(CacheError) {
     let directory = parentDirectory(of: path)
     if hasDirectory(path) { return }
@@ -82,10 +80,10 @@ enum FileContents {
     guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure("made", directory) }
   }
 
-  /// Touches a file by whose time others see a change, and makes it where it does not exist.
+  /// Touches a file by whose time other programs see a change; makes it if it does not exist.
   ///
-  /// The time is one second ahead, and later than it was: MSAL for Python remembers when it was done reading,
-  /// and what was written while it read must not look older than that.
+  /// The time is one second ahead, and later than before: MSAL for Python remembers when it finished reading, and a change
+  /// while it read must not look older than that.
   static func touch(_ signal: PeerCache.Signal) throws(CacheError) {
     try makeDirectory(of: signal.path)
     let flags = O_WRONLY | O_CLOEXEC | O_NONBLOCK
@@ -115,12 +113,12 @@ enum FileContents {
     CacheError(.tooLarge, "\(path) is larger than \(limit >> 20) MiB, which no token cache is.")
   }
 
-  /// What the last system call's failure means; `done` is what was to be done with the file.
+  /// The error of the last system call; `done` is what was to be done with the file.
   static func failure(_ done: String, _ path: String) -> CacheError {
     let reason = systemReason()
     return CacheError(
       .unavailable, "\(path) cannot be \(done): \(reason).",
-      advice: "See who owns it and its directory, and whether the disk is full.")
+      advice: "Check who owns it and its directory, and whether the disk is full.")
   }
 
   private static func resolved(_ path: String) -> String {

@@ -4,14 +4,14 @@ public import SecretService
 import StoreSupport
 public import TokenCache
 
-/// A token cache that programs in other languages keep, as the one group of a store: so a Swift program and
-/// one on MSAL for Python, .NET, Go or Node share their sign-ins, both ways and at the same time.
+/// A token cache of programs in other languages, as a store with one group: a Swift program and programs that use MSAL for
+/// Python, .NET, Go or Node share their sign-ins, both ways and at the same time.
 ///
-/// Each change takes the other program's lock, reads its cache anew, merges, writes in the encoding that was
-/// found, and touches the files by which running programs see that something changed. Records that the change
-/// is not about stay as they are, known or not, under their keys.
+/// Each change takes the other programs' lock, reads the cache again, merges, writes in the encoding that was
+/// found, and touches the files by which running programs see a change. Other records keep their contents, known or not,
+/// and their keys.
 ///
-/// All of the cache is one item, as the other libraries have it, so that every change writes all of it. For a
+/// The whole cache is one item, as in the other libraries, so that every change writes all of it. For a
 /// cache that only Swift programs use, `KeyringCacheStore` is the better choice.
 ///
 /// For example:
@@ -23,34 +23,35 @@ public import TokenCache
 public final class MSALExtensionsCacheStore: CacheStore {
   /// The cache that is shared.
   public let peer: PeerCache
-  /// What the cache is called as a group; other groups are empty and cannot be written.
+  /// The name of the cache as a group; other groups are empty and cannot be written.
   public let group: KeychainGroup
 
   private let store: GroupStore<PeerJob>
 
   /// - Parameters:
   ///   - peer: The cache to share.
-  ///   - group: What it is called as a group.
-  ///   - collection: The label or name of the collection; the default one, which all the libraries use,
-  ///     unless another is named.
-  ///   - prompt: Whether the keyring may ask the person to unlock it.
-  ///   - timeout: How long a call may take, prompts aside.
-  ///   - patience: How long a call waits for other programs that hold the lock.
-  ///   - allowsPlainSession: Whether tokens may go over the bus in clear where the keyring refuses to encrypt them.
+  ///   - group: Its name as a group.
+  ///   - collection: The label or name of the collection (default: the default collection, which all the libraries use).
+  ///   - prompt: Whether the keyring may ask the user to unlock it.
+  ///   - timeout: How long a call may take, without prompts.
+  ///   - lockTimeout: How long a call waits for other programs that hold the lock.
+  ///   - allowsPlainSession: Whether tokens may cross the bus as plaintext if the keyring refuses to encrypt them.
   public convenience init(
     _ peer: PeerCache, group: KeychainGroup = .default, collection: String? = nil,
-    prompt: PromptPermission = .denied, timeout: Duration = .seconds(25), patience: Duration = .seconds(15),
+    prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),
+    lockTimeout: Duration = .seconds(15),
     allowsPlainSession: Bool = false
   ) {
     self.init(
-      peer, group: group, collection: collection, prompt: prompt, timeout: timeout, patience: patience,
+      peer, group: group, collection: collection, prompt: prompt, timeout: timeout, lockTimeout: lockTimeout,
       client: SecretServiceConnection(allowsPlainSession: allowsPlainSession))
   }
 
-  /// Makes the store with a connection that several stores share, or to a bus other than the environment's.
+  /// Makes a store with a connection that several stores share, or to another bus than the environment's.
   package init(
     _ peer: PeerCache, group: KeychainGroup = .default, collection: String? = nil,
-    prompt: PromptPermission = .denied, timeout: Duration = .seconds(25), patience: Duration = .seconds(15),
+    prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),
+    lockTimeout: Duration = .seconds(15),
     client: SecretServiceConnection
   ) {
     self.peer = peer
@@ -64,7 +65,7 @@ public final class MSALExtensionsCacheStore: CacheStore {
       writers, label: "llavero.peer.reads", timeout: timeout, cancelled: KeyringAccess.cancelled,
       timedOut: KeyringAccess.timedOut, retries: 2, unlocks: KeyringAccess.unlocks
     ) { (cancellable) throws(CacheError) in
-      PeerJob(peer, as: group, access, patience: patience, cancellable)
+      PeerJob(peer, as: group, access, lockTimeout: lockTimeout, cancellable)
     } cacheError: {
       $0
     } unlock: { (failure) throws(CacheError) in
@@ -72,7 +73,7 @@ public final class MSALExtensionsCacheStore: CacheStore {
     }
   }
 
-  /// The cache's group, where there is a cache.
+  /// Lists the cache's group if the cache exists.
   public func groups() async throws(CacheError) -> [KeychainGroup] { try await store.groups() }
 
   public func read(
@@ -95,7 +96,7 @@ public final class MSALExtensionsCacheStore: CacheStore {
     return try await store.remove(removal, in: group)
   }
 
-  /// Always `nil`: other programs raise no counter, so that every answer reads the cache.
+  /// Always `nil`: other programs raise no counter, so that every lookup reads the cache.
   public func generation(of group: KeychainGroup) -> UInt64? { nil }
 
   private func check(_ group: KeychainGroup) throws(CacheError) {
@@ -108,13 +109,12 @@ public final class MSALExtensionsCacheStore: CacheStore {
 }
 
 extension MSALExtensionsCacheStore {
-  /// Reads the cache as it is, without waiting for a lock.
+  /// Reads the cache without waiting for a lock.
   package func contents() async throws(CacheError) -> PeerContents {
     try await store.run { (job) throws(CacheError) in try job.read() }
   }
 
-  /// Reads the cache while no other program writes. The lock files of programs that were never here are left
-  /// out.
+  /// Reads the cache while no other program writes. Lock files of programs that were never installed are left out.
   package func contentsUnderLock() async throws(CacheError) -> PeerContents {
     let files = peer.lockFiles.filter(FileContents.hasDirectory)
     return try await store.run { (job) throws(CacheError) in
@@ -123,12 +123,12 @@ extension MSALExtensionsCacheStore {
     }
   }
 
-  /// Writes over a plaintext cache and removes it, unless it has changed. A file that also is the signal of a
-  /// keyring item stays, empty.
+  /// Overwrites and removes a plaintext cache, unless it has changed. A file that is also the signal of a keyring item
+  /// stays, empty.
   ///
-  /// - Parameter document: What the file is known to hold.
-  /// - Returns: Whether the tokens are gone; `false` when the file holds something else by now.
-  /// - Throws: ``CacheError`` when the lock or the file cannot be had.
+  /// - Parameter document: The known contents of the file.
+  /// - Returns: Whether the tokens were removed; `false` if the file has other contents by now.
+  /// - Throws: ``CacheError`` when the lock or the file cannot be used.
   package func discardPlaintext(holding document: CacheDocument) async throws(CacheError) -> Bool {
     guard let path = peer.file else { return false }
     return try await store.writing(in: group) { (job, _) throws(CacheError) in
@@ -138,10 +138,10 @@ extension MSALExtensionsCacheStore {
 
   /// Reads the cache, changes it, and writes it if it differs, while no other program does.
   ///
-  /// - Parameter change: Called with what is there; again if another program broke the lock meanwhile.
+  /// - Parameter change: Called with the contents, and again if another program broke the lock meanwhile.
   /// - Returns: What `change` returned.
-  /// - Throws: ``CacheError/Code/damaged`` when the cache cannot be read, in which case it is left as it is;
-  ///   what the keyring, the lock and `change` throw.
+  /// - Throws: ``CacheError`` of the keyring, the lock and `change`; ``CacheError/Code/damaged`` if the cache cannot be
+  ///   read, in which case it is not changed.
   package func updateDocument<Result: Sendable>(
     _ change: @escaping @Sendable (inout CacheDocument) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TokenCache
 
-/// How a library writes its serialized cache into an item or a file.
+/// The encoding of a serialized cache in an item or a file.
 public struct PayloadEncoding: Sendable, Hashable {
   /// Base64 of the JSON rather than the JSON itself.
   public var isBase64: Bool
@@ -17,8 +17,8 @@ public struct PayloadEncoding: Sendable, Hashable {
 
   /// Reads a payload of either encoding.
   ///
-  /// - Returns: The cache, and the encoding that was found; `nil` for an empty payload, and for `null`.
-  /// - Throws: ``CacheError/Code/damaged``, which says what the payload seems to be instead.
+  /// - Returns: The cache and its encoding; `nil` for an empty payload, and for `null`.
+  /// - Throws: ``CacheError/Code/damaged``, with what the payload seems to be instead.
   static func decode(_ payload: Data) throws(CacheError) -> (CacheDocument, PayloadEncoding)? {
     var encoding = PayloadEncoding.json
     var text = payload[...]
@@ -33,23 +33,22 @@ public struct PayloadEncoding: Sendable, Hashable {
     if first == UInt8(ascii: "{") { return (try CacheDocument(json: Data(text)), encoding) }
     if first == UInt8(ascii: "[") {
       throw CacheError(
-        .damaged, "It holds a list and no token cache.",
-        advice: "Azure CLI keeps service principals in the same item; it was left as it is.")
+        .damaged, "It is a list, not a token cache.",
+        advice: "Azure CLI keeps service principals in the same item. It was not changed.")
     }
     guard var json = Data(base64Encoded: Data(text), options: .ignoreUnknownCharacters), !json.isEmpty,
       json.drop(while: { Self.byteOrderMark.contains($0) || isSpace($0) }).first == UInt8(ascii: "{")
     else {
       throw CacheError(
         .damaged, "It is neither a JSON object nor the Base64 of one.",
-        advice: "Perhaps a newer or another kind of program wrote it; it was left as it is.")
+        advice: "Perhaps a newer version or another kind of program wrote it. It was not changed.")
     }
     defer { json.resetBytes(in: json.startIndex..<json.endIndex) }
     encoding.isBase64 = true
     return (try CacheDocument(json: json), encoding)
   }
 
-  /// Writes a cache as its users expect it: times as strings, over one number of which MSAL.NET throws the
-  /// whole cache away.
+  /// Encodes a cache as its users expect it, with times as strings: MSAL.NET discards a whole cache with one number.
   func encode(_ document: CacheDocument) throws(CacheError) -> Data {
     var json = try document.withTimesAsStrings.json()
     defer { json.resetBytes(in: json.startIndex..<json.endIndex) }

@@ -1,28 +1,26 @@
 import FoundationEssentials
 import GLibSupport
 
-/// A token cache that another program keeps: where it is, how it is written, and how its users take turns.
+/// A token cache of other programs: its location, its encoding, and the lock of its users.
 ///
-/// ``PeerRegistry`` has the known ones. A cache of a program's own making is named after the library that
-/// keeps it:
+/// ``PeerRegistry`` has the known ones. A program's own cache is made with the function of its library:
 ///
 /// ```swift
 /// let cache = PeerCache.msalExtensions(location: "/home/alice/.my_app/token_cache")
 /// ```
 public struct PeerCache: Sendable, Hashable {
-  /// Where a cache is kept.
+  /// The location of a cache.
   public enum Place: Sendable, Hashable {
-    /// The cache is the item of the default collection that has exactly these attributes, the schema among them.
-    /// A new one gets the label.
+    /// The item of the default collection with exactly these attributes, including the schema. A new item gets the label.
     case item(label: String, attributes: [String: String])
-    /// The cache is a file, in clear.
+    /// A plaintext file.
     case file(String)
   }
 
-  /// A file by whose time of modification other processes see that the cache has changed.
+  /// A file by whose modification time other processes see a change of the cache.
   public struct Signal: Sendable, Hashable {
     public let path: String
-    /// What is in a new one.
+    /// The contents of a new file.
     public let contents: String
 
     public init(_ path: String, contents: String = "") {
@@ -31,28 +29,28 @@ public struct PeerCache: Sendable, Hashable {
     }
   }
 
-  /// What the command line calls it.
+  /// The name in the command line.
   public let name: String
-  /// The programs that use it, for people.
+  /// The programs that use it, as text.
   public let users: String
   public let place: Place
-  /// How a new cache is written; one that exists keeps its encoding.
+  /// The encoding of a new cache; an existing one keeps its own.
   public let encoding: PayloadEncoding
-  /// Touched after each change. Without it MSAL for Python takes the item for absent and writes over it.
+  /// The files to touch after each change. Without them MSAL for Python assumes no item and overwrites it.
   public let signals: [Signal]
-  /// The files that the users lock while they read or write. All of them are locked.
+  /// The files that the users lock while they read or write. Llavero locks all of them.
   public let lockFiles: [String]
-  /// What its users do when a plaintext file of theirs is gone.
+  /// What its users do after their plaintext file was removed.
   public let afterRemoval: String?
 
   /// - Parameters:
-  ///   - name: What the command line calls it.
+  ///   - name: The name in the command line.
   ///   - users: The programs that use it.
-  ///   - place: Where it is.
-  ///   - encoding: How a new one is written.
-  ///   - signals: The files that say that it has changed.
-  ///   - lockFiles: The files to lock; unless named, `<signal>.lockfile` of each signal.
-  ///   - afterRemoval: What the users do when a plaintext file is gone.
+  ///   - place: The location.
+  ///   - encoding: The encoding of a new cache.
+  ///   - signals: The files to touch after each change.
+  ///   - lockFiles: The files to lock (default: `<signal>.lockfile` of each signal).
+  ///   - afterRemoval: What the users do after their plaintext file was removed.
   public init(
     name: String, users: String, place: Place, encoding: PayloadEncoding, signals: [Signal] = [],
     lockFiles: [String]? = nil, afterRemoval: String? = nil
@@ -63,7 +61,7 @@ public struct PeerCache: Sendable, Hashable {
     self.encoding = encoding
     self.signals = signals
     self.afterRemoval = afterRemoval
-    // Sorted, so that two programs that take several never wait for each other.
+    // Sorted, so that two programs that lock several cannot deadlock.
     self.lockFiles = Set(lockFiles ?? signals.map { $0.path + ".lockfile" }).sorted()
   }
 
@@ -75,7 +73,7 @@ public struct PeerCache: Sendable, Hashable {
     if case .item(_, let attributes) = place { attributes[Self.schema] } else { nil }
   }
 
-  /// Whether the file also tells the users of a keyring item that it has changed, and so must stay.
+  /// Whether the file is also the signal of a keyring item, and so must stay.
   public var isSignalOfAnItem: Bool { signals.contains { $0.path == file } }
 }
 
@@ -87,8 +85,8 @@ extension PeerCache {
   ///
   /// - Parameters:
   ///   - location: The `signal_location`, exactly as the program gives it: the default schema is its hash.
-  ///   - schema: The `schema_name`, where the program gives one.
-  ///   - attributes: The `attributes`, where the program gives some.
+  ///   - schema: The `schema_name`, if the program gives one.
+  ///   - attributes: The `attributes`, if the program gives any.
   /// - Returns: The cache.
   public static func msalExtensions(
     location: String, schema: String? = nil, attributes: [String: String] = [:]
@@ -158,7 +156,7 @@ extension PeerCache {
 }
 
 extension String {
-  /// The path with `~` at its beginning replaced, as Python's `expanduser` does.
+  /// The path with a leading `~` replaced, as Python's `expanduser` does.
   var expandingHome: String {
     guard hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else { return self }
     return home + dropFirst()

@@ -2,12 +2,12 @@ import FoundationEssentials
 import SecretService
 package import TokenCache
 
-/// What was found of another program's cache.
+/// The contents of another program's cache.
 package struct PeerContents: Sendable {
-  /// All copies as one.
+  /// All copies, merged.
   package let document: CacheDocument
   package let encoding: PayloadEncoding?
-  /// How many items or files hold it: none where there is no cache, more than one by mistake.
+  /// How many items or files hold it: 0 if there is no cache, more than 1 by mistake.
   package let copies: Int
   /// The items, the newest first.
   let paths: [ObjectPath]
@@ -24,13 +24,13 @@ package struct PeerContents: Sendable {
   init(file payload: Data) throws(CacheError) {
     let decoded = try PayloadEncoding.decode(payload)
     let document = decoded?.0 ?? CacheDocument()
-    // MSAL for Node writes "{}" into a file that only says that the keyring has changed.
+    // MSAL for Node writes "{}" into a file that only signals a change of the keyring.
     self.init(document: document, encoding: decoded?.1, copies: document.isEmpty ? 0 : 1, paths: [])
   }
 
   init(items: [(path: ObjectPath, payload: SecretBytes)]) throws(CacheError) {
     var (document, encoding): (CacheDocument, PayloadEncoding?) = (CacheDocument(), nil)
-    // The oldest first, so that the newest has the last word.
+    // The oldest first, so that the newest is merged last.
     for item in items.reversed() {
       var payload = unsafe item.payload.withUnsafeBytes { unsafe Data($0) }
       defer { payload.resetBytes(in: payload.startIndex..<payload.endIndex) }

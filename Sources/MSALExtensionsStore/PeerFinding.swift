@@ -2,44 +2,43 @@ package import GLibSupport
 import Glibc
 public import TokenCache
 
-/// Something that other programs' faults left behind.
+/// A problem that faults of other programs left behind.
 public struct PeerFinding: Sendable, Hashable {
   public enum Kind: String, Sendable, CaseIterable {
-    /// Tokens in a file, in clear.
+    /// Plaintext tokens in a file.
     case plaintext
     /// Such a file, with permissions that let others read it.
     case readableByOthers = "readable_by_others"
-    /// A lock file whose holder is dead. Python and Node wait for it for ever.
+    /// A lock file whose holder has ended. Python and Node wait for it for ever.
     case staleLock = "stale_lock"
-    /// Refresh tokens without an account: nobody sees them, and they are good.
+    /// Refresh tokens without an account: no program shows them, but they are valid.
     case orphanedRefreshTokens = "orphaned_refresh_tokens"
     /// Records for the same thing under several keys.
     case duplicates
     /// Several items with the same attributes.
     case copies
-    /// What is there is no cache.
+    /// The contents are not a cache.
     case damaged
   }
 
   public let kind: Kind
-  /// The file that it is about.
+  /// The file concerned.
   public let path: String?
   /// One sentence without secrets or personal data.
   public let detail: String
 
-  /// Whether ``mend(_:)`` does something about it: only what can lose nothing.
+  /// Whether ``mend(_:)`` repairs it, which it does only where nothing can be lost.
   package var isMendable: Bool { kind == .readableByOthers || kind == .staleLock }
 
-  /// Removes a lock file that was left behind, or closes a file to others.
+  /// Removes a stale lock file, or closes a file to others.
   ///
-  /// - Throws: ``CacheError`` when that does not succeed; ``CacheError/Code/timedOut`` when somebody took the
-  ///   lock meanwhile.
+  /// - Throws: ``CacheError``; ``CacheError/Code/timedOut`` if another program took the lock meanwhile.
   package func mend(_ cancellable: Cancellable) throws(CacheError) {
     guard let path else { return }
     switch kind {
     case .staleLock:
-      // Taking a lock takes it over from the dead, and letting go removes the file.
-      try PeerLock([path], users: "another program", patience: .zero, cancellable).release()
+      // Taking the lock takes it over from its dead holder, and releasing it removes the file.
+      try PeerLock([path], users: "another program", timeout: .zero, cancellable).release()
     case .readableByOthers:
       guard unsafe chmod(path, 0o600) == 0 else { throw FileContents.failure("closed to others", path) }
     case .plaintext, .orphanedRefreshTokens, .duplicates, .copies, .damaged: break
@@ -47,31 +46,29 @@ public struct PeerFinding: Sendable, Hashable {
   }
 }
 
-/// What there is of another program's cache.
+/// A report of another program's cache.
 public struct PeerReport: Sendable {
   public let peer: PeerCache
-  /// `nil` where it cannot be read.
+  /// The contents; `nil` if they cannot be read.
   package let contents: PeerContents?
   public let findings: [PeerFinding]
 
-  /// How many records it holds; `nil` where it cannot be read.
+  /// How many records it has; `nil` if it cannot be read.
   public var recordCount: Int? { contents?.document.recordCount }
 
-  /// Whether there is anything at all to tell.
+  /// Whether the cache exists or has findings.
   public var isPresent: Bool { contents.map { $0.copies > 0 } ?? true || !findings.isEmpty }
 }
 
 extension MSALExtensionsCacheStore {
-  /// Looks at the cache and at the files around it; takes no lock and changes nothing.
-  ///
-  /// - Throws: What the keyring throws. A damaged cache is a finding.
+  /// Inspects the cache and its files without a lock and changes nothing. A damaged cache is a finding, not an error.
   public func inspect() async throws(CacheError) -> PeerReport {
     var findings = peer.lockFiles.compactMap(PeerFinding.init(staleLock:))
     do throws(CacheError) {
       let contents = try await contents()
       if let file = peer.file, contents.document.recordCount > 0 {
         findings.append(
-          PeerFinding(kind: .plaintext, path: file, detail: "Tokens stand in clear in \(file)."))
+          PeerFinding(kind: .plaintext, path: file, detail: "Plaintext tokens in \(file)."))
         if FileContents.isReadableByOthers(file) {
           findings.append(
             PeerFinding(
@@ -93,16 +90,16 @@ extension PeerFinding {
     guard let holder = PeerLock.deadHolder(of: path) else { return nil }
     self.init(
       kind: .staleLock, path: path,
-      detail: "\(path) was left behind by \(holder.description), which is no more.")
+      detail: "\(path) was left behind by \(holder.description), which no longer runs.")
   }
 
   fileprivate static func findings(in contents: PeerContents) -> [PeerFinding] {
     let orphans = contents.document.orphanedRefreshTokens.count
     let duplicates = contents.document.duplicateCount(in: .known)
     let all: [(Kind, Int, String)] = [
-      (.copies, contents.copies - 1, "too many items hold the cache; the next write makes them one."),
+      (.copies, contents.copies - 1, "surplus items hold the cache; the next write merges them."),
       (.orphanedRefreshTokens, orphans, "refresh tokens have no account, and may still be good."),
-      (.duplicates, duplicates, "records are there a second time, under other keys."),
+      (.duplicates, duplicates, "records are duplicates under other keys."),
     ]
     return all.filter { $0.1 > 0 }.map { PeerFinding(kind: $0.0, path: nil, detail: "\($0.1) \($0.2)") }
   }

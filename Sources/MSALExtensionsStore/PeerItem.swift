@@ -4,10 +4,10 @@ import SecretService
 import StoreSupport
 import TokenCache
 
-/// The item of another program's cache while a blocking job runs.
+/// The item of another program's cache, for a blocking job.
 ///
 /// Items are matched by exactly equal attributes, and written in place: gnome-keyring's `CreateItem` with
-/// `replace` also hits items that have more attributes, which are another program's.
+/// `replace` also replaces items of other programs that have more attributes.
 struct PeerItem {
   private let client: SecretServiceConnection
   private let collection: ObjectPath
@@ -25,9 +25,9 @@ struct PeerItem {
     collection = try client.path(ofUnlockedCollection: access.collection, cancellable)
   }
 
-  /// The items, the newest first: two programs that made one at the same time leave two.
+  /// Finds the items, the newest first: two programs may have made one each at the same time.
   func found() throws(SecretServiceError) -> [(path: ObjectPath, payload: SecretBytes)] {
-    // Without the schema where that is possible: a keyring that was never unlocked finds nothing by it.
+    // Without the schema if possible: a keyring that was never unlocked finds nothing by it.
     let others = attributes.filter { $0.key != PeerCache.schema }
     let search = try client.search(others.isEmpty ? attributes : others, in: collection, cancellable)
     guard search.locked.isEmpty else { throw .itemsLocked(search.locked) }

@@ -4,32 +4,32 @@ import SecretService
 import StoreSupport
 import TokenCache
 
-/// Reads and writes another program's cache, on a thread that may block.
+/// Reads and writes another program's cache. Blocks.
 final class PeerJob: StoreBackend {
   private let peer: PeerCache
   private let group: KeychainGroup
   private let access: KeyringAccess
-  private let patience: Duration
+  private let lockTimeout: Duration
   private let cancellable: Cancellable
   private var lock: PeerLock?
 
   init(
-    _ peer: PeerCache, as group: KeychainGroup, _ access: KeyringAccess, patience: Duration,
+    _ peer: PeerCache, as group: KeychainGroup, _ access: KeyringAccess, lockTimeout: Duration,
     _ cancellable: Cancellable
   ) {
     self.peer = peer
     self.group = group
     self.access = access
-    self.patience = patience
+    self.lockTimeout = lockTimeout
     self.cancellable = cancellable
   }
 
   func end() { lock?.release() }
 
-  /// Takes the other programs' lock, all its files unless some are named, until the job ends.
+  /// Takes the other programs' lock until the job ends (default: all its files).
   func takeLock(_ files: [String]? = nil) throws(CacheError) {
-    lock = try PeerLock(files ?? peer.lockFiles, users: peer.users, patience: patience, cancellable)
-    // Its caller may have gone meanwhile.
+    lock = try PeerLock(files ?? peer.lockFiles, users: peer.users, timeout: lockTimeout, cancellable)
+    // The caller may have given up meanwhile.
     if cancellable.isCancelled { throw KeyringAccess.cancelled }
   }
 
@@ -63,10 +63,10 @@ final class PeerJob: StoreBackend {
     var all = loaded.version.document.shards(in: group)
     for (shard, document) in changes {
       let before = all[shard]
-      // It would lie with the tokens that it is to protect, for other programs to copy and in some places in a file.
+      // Other programs could copy it with the tokens that it protects, in some places from a file.
       guard document?.hasPopKeys != true || before?.hasPopKeys == true else {
         throw CacheError(
-          .refused, "The cache of \(peer.users) keeps no private keys.",
+          .refused, "The cache of \(peer.users) cannot hold private keys.",
           advice: "For tokens that are bound to a key use the keyring or sealed files.")
       }
       all[shard] = document
@@ -77,7 +77,7 @@ final class PeerJob: StoreBackend {
     return try payload(of: document, over: loaded.version)
   }
 
-  /// The bytes to write; too many are refused before anything is sent.
+  /// Encodes the bytes to write; too many are refused before anything is sent.
   func payload(of document: CacheDocument, over contents: PeerContents) throws(CacheError) -> SecretBytes {
     var payload = try (contents.encoding ?? peer.encoding).encode(document)
     defer { payload.resetBytes(in: payload.startIndex..<payload.endIndex) }
@@ -138,7 +138,7 @@ final class PeerJob: StoreBackend {
     }
   }
 
-  /// Writes over a plaintext cache and removes it; see ``MSALExtensionsCacheStore/discardPlaintext(holding:)``.
+  /// Overwrites and removes a plaintext cache; see ``MSALExtensionsCacheStore/discardPlaintext(holding:)``.
   func discardPlaintext(at path: String, holding document: CacheDocument) throws(CacheError) -> Bool {
     try takeLock()
     guard try read().document == document, lock?.isStillHeld == true else { return false }
@@ -152,7 +152,7 @@ final class PeerJob: StoreBackend {
     return true
   }
 
-  /// - Throws: ``CacheError/Code/damaged`` when what is there is no cache.
+  /// - Throws: ``CacheError/Code/damaged`` if the contents are not a cache.
   func read() throws(CacheError) -> PeerContents {
     do throws(CacheError) {
       guard case .file(let path) = peer.place else {
@@ -164,7 +164,7 @@ final class PeerJob: StoreBackend {
     } catch  where error.code == .damaged {
       throw CacheError(
         .damaged, "What \(peer.users) keeps in \(peer.place.description) cannot be used. \(error.message)",
-        advice: error.advice ?? "It was left as it is. Let the program that wrote it mend or remove it.",
+        advice: error.advice ?? "It was not changed. Let the program that wrote it repair or remove it.",
         underlyingError: error)
     }
   }
@@ -184,7 +184,7 @@ final class PeerJob: StoreBackend {
   private func checkLock() throws(CacheError) {
     guard lock?.isStillHeld == true else {
       throw CacheError(
-        .unavailable, "Another program removed the lock file again and again while it was held.",
+        .unavailable, "Another program keeps removing the lock file while it is held.",
         advice: "Try again; nothing was written.", underlyingError: LockLost())
     }
   }
@@ -200,8 +200,8 @@ struct LockLost: StoreFailure {
 }
 
 extension CacheDocument {
-  /// Whether the last token went. The account goes with it then: the other libraries know no state of having
-  /// signed out, and would list it as signed in.
+  /// Whether the last token was removed. Then the account is removed, too: the other libraries have no sign-in state and
+  /// would list it as signed in.
   fileprivate func isSignedOut(since before: CacheDocument?) -> Bool {
     before?.refreshTokens.isEmpty == false && credentials.isEmpty
   }
@@ -212,7 +212,7 @@ extension CacheDocument {
 }
 
 extension PeerCache.Place {
-  /// Where it is, for people.
+  /// The location as text.
   package var description: String {
     switch self {
     case .file(let path): path

@@ -3,12 +3,12 @@ import Glibc
 import Synchronization
 package import TokenCache
 
-/// The lock files of a cache that programs in other languages use too.
+/// The lock files of a cache that programs in other languages also use.
 ///
 /// MSAL for Python and Node hold a lock by the existence of its file; .NET, Go and, with portalocker, Python
-/// hold `flock(2)` on it; Java makes its file and then locks it in yet another way. This one makes the file, or
-/// takes over one whose holder is dead, and holds `flock` on it. So it excludes them all, and a file that a
-/// killed program left blocks nobody.
+/// hold `flock(2)` on it; Java makes its file and then locks it in another way. This lock makes the file, or
+/// takes over a file whose holder is dead, and holds `flock` on it. So it excludes them all, and the file of a
+/// killed program blocks no program.
 package final class PeerLock: Sendable {
   private let held: [HeldFile]
   private let since = ContinuousClock.now
@@ -17,17 +17,17 @@ package final class PeerLock: Sendable {
   /// Takes locks, in the order given.
   ///
   /// - Parameters:
-  ///   - paths: The lock files. Their directories are made, closed to others, where they do not exist.
-  ///   - users: Whose they are, for the error text.
-  ///   - patience: How long to wait for others.
-  ///   - cancellable: Ends the waiting early.
+  ///   - paths: The lock files. Their directories are made, closed to others, if they do not exist.
+  ///   - users: The programs that use them, for the error text.
+  ///   - timeout: How long to wait for other programs.
+  ///   - cancellable: Ends the wait early.
   /// - Throws: ``CacheError/Code/timedOut`` that names the holder, ``CacheError/Code/cancelled``, and
   ///   ``CacheError/Code/unavailable`` when a file cannot be made.
   package init(
-    _ paths: [String], users: String, patience: Duration, _ cancellable: Cancellable
+    _ paths: [String], users: String, timeout: Duration, _ cancellable: Cancellable
   ) throws(CacheError) {
-    let end = min(ContinuousClock.now + patience, cancellable.deadline)
-    Self.giveWay(at: paths)
+    let end = min(ContinuousClock.now + timeout, cancellable.deadline)
+    Self.yieldToOthers(at: paths)
     var held: [HeldFile] = []
     do {
       for path in paths {
@@ -42,10 +42,10 @@ package final class PeerLock: Sendable {
 
   deinit { release() }
 
-  /// Whether nobody has removed the files: msal-node-extensions may remove them while others hold them.
+  /// Whether the files still exist: msal-node-extensions may remove them while others hold them.
   package var isStillHeld: Bool { held.allSatisfy(\.isNamed) }
 
-  /// Removes the files and lets go; does nothing the second time.
+  /// Removes the files and releases the locks; does nothing the second time.
   package func release() {
     let wasReleased = isReleased.withLock { isReleased in
       defer { isReleased = true }
@@ -54,16 +54,16 @@ package final class PeerLock: Sendable {
     if wasReleased { return }
     held.reversed().forEach { $0.release() }
     let now = ContinuousClock.now
-    // Python looks every 250 ms and gives up after 5 s: one who comes again and again leaves it more time
-    // than he takes.
-    let rest = min((now - since) * 2, .milliseconds(500))
-    Self.rests.withLock { rests in
-      rests = rests.filter { $0.value > now }
-      for file in held { rests[file.path] = now + rest }
+    // Python checks every 250 ms and gives up after 5 s: a process that takes the lock again and again must leave it
+    // more time than it takes.
+    let backoff = min((now - since) * 2, .milliseconds(500))
+    Self.backoffUntil.withLock { backoffUntil in
+      backoffUntil = backoffUntil.filter { $0.value > now }
+      for file in held { backoffUntil[file.path] = now + backoff }
     }
   }
 
-  /// Who left a lock file behind: `nil` where there is none, and where its holder lives or may live.
+  /// The dead holder of a stale lock file; `nil` if there is no file, or its holder is or may be alive.
   static func deadHolder(of path: String) -> LockHolder? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -72,16 +72,16 @@ package final class PeerLock: Sendable {
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
     guard !holder.isHolding(since: status.st_mtim.tv_sec, path) else { return nil }
-    // A live holder of a lock whose file says nothing yet; shared, so that two who look find the same.
+    // The file of a live holder may still be empty. Shared, so that two programs that check get the same result.
     guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return nil }
     return holder
   }
 
-  /// Until when this process leaves a lock to others.
-  private static let rests = Mutex<[String: ContinuousClock.Instant]>([:])
+  /// Until when this process leaves a lock to other programs.
+  private static let backoffUntil = Mutex<[String: ContinuousClock.Instant]>([:])
 
-  private static func giveWay(at paths: [String]) {
-    let until = rests.withLock { rests in paths.compactMap { rests[$0] }.max() }
+  private static func yieldToOthers(at paths: [String]) {
+    let until = backoffUntil.withLock { until in paths.compactMap { until[$0] }.max() }
     if let until { pause(until - .now) }
   }
 
@@ -100,9 +100,9 @@ package final class PeerLock: Sendable {
       guard .now < end else {
         throw CacheError(
           .timedOut, "The cache of \(users) is in use: \(holder.description) holds \(path).",
-          advice: "Try again when it is done, or end that program if it hangs.")
+          advice: "Try again when it has finished, or end that program if it hangs.")
       }
-      // Short, because MSAL for Python lets go for a moment only; and not all at the same one.
+      // Short, because MSAL for Python releases the lock only for a moment; random, so that not all try at once.
       pause(min(wait, end - .now) * Double.random(in: 0.5...1))
       wait = min(wait * 2, .milliseconds(10))
     }
@@ -114,11 +114,11 @@ package final class PeerLock: Sendable {
   }
 }
 
-/// Who holds a lock file, as far as it says.
+/// The holder that a lock file names.
 package struct LockHolder: Sendable, Equatable {
-  /// `nil` where the file does not say.
+  /// `nil` if the file does not name it.
   package let pid: Int32?
-  /// What the file says of the program.
+  /// The program's name in the file.
   package let program: String
 
   /// Reads the first line of a lock file: `123 name`, `{123} {name}` or `123`, after a byte-order mark in
@@ -137,14 +137,14 @@ package struct LockHolder: Sendable, Equatable {
     return pid.map { "process \($0)\(name)" } ?? "another program"
   }
 
-  /// How many seconds a file may say nothing of its holder before it counts as left behind.
+  /// After how many seconds a file that names no holder counts as stale.
   private static let silence = 2
 
-  /// How many seconds a file counts as held that another machine, or a container out of sight, may hold: its holder's number
-  /// says nothing here, and the other libraries hold their locks for moments.
+  /// For how many seconds a file counts as held that another machine or an invisible container may hold: the process ID
+  /// means nothing here, and the other libraries hold their locks only for moments.
   private static let remoteSilence = 120
 
-  /// Whether a file of this age, on which nobody has `flock`, may be held by its existence.
+  /// Whether a file of this age, without a `flock`, may be held by its existence.
   func isHolding(since moment: Int, _ path: String) -> Bool {
     if time(nil) < moment + Self.remoteSilence,
       FileSharing(of: path) != .machine || ProcessStatus.mayBeHidden(usersOf: path)
@@ -154,8 +154,8 @@ package struct LockHolder: Sendable, Equatable {
     return pid == nil ? time(nil) < moment + Self.silence : isAlive(writtenAt: moment)
   }
 
-  /// Whether the process lives, here or in a container. One that started after the file was written only has the number
-  /// of the one that wrote it.
+  /// Whether the holder is alive, here or in a container. A process that started after the file was written only reuses
+  /// the holder's ID.
   private func isAlive(writtenAt moment: Int) -> Bool {
     guard let pid else { return false }
     return Self.isAlive(pid, writtenAt: moment)
@@ -182,7 +182,7 @@ private struct HeldFile: Sendable {
   enum Attempt {
     case taken(HeldFile)
     case held(LockHolder)
-    /// Somebody changed the file meanwhile.
+    /// Another program changed the file meanwhile.
     case changed
   }
 
@@ -204,9 +204,9 @@ private struct HeldFile: Sendable {
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
       throw CacheError(
-        .unavailable, "\(path) is no regular file, so it cannot be locked.",
+        .unavailable, "\(path) is not a regular file, so it cannot be locked.",
         advice:
-          "See what it is with \"ls -ld \(shellQuoted(path))\", and move it away if no program needs it.")
+          "Check what it is with \"ls -ld \(shellQuoted(path))\", and move it away if no program needs it.")
     }
     let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -218,7 +218,7 @@ private struct HeldFile: Sendable {
       return .changed
     }
     if !isOurs {
-      // What was there before the lock was ours; it may have been written since.
+      // The contents before we got the lock; they may have been written since.
       let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
       unsafe fstat(descriptor, &status)
       let written = status.st_mtim.tv_sec
@@ -235,7 +235,7 @@ private struct HeldFile: Sendable {
 
   var isNamed: Bool { isFile(path, openAs: descriptor) }
 
-  /// Removes the file before the lock goes, so that nobody gets the lock of a file that is no more.
+  /// Removes the file before releasing the lock, so that no program gets the lock of a deleted file.
   func release() {
     if isNamed { unsafe unlink(path) }
     close(descriptor)

@@ -1,15 +1,14 @@
 public import FoundationEssentials
 
-/// The token caches that programs are known to keep on Linux, one entry each.
+/// The known token caches of programs on Linux, one entry each.
 ///
-/// Two rows of a program's documentation may be one entry here: everything that MSAL.NET's extension keeps
+/// Several caches of the programs' documentation may be one entry here: everything that MSAL.NET's extension keeps
 /// under Microsoft's developer id is one item, whatever the programs call it.
 public struct PeerRegistry: Sendable {
   /// The caches, in the order in which they are listed.
   public let caches: [PeerCache]
 
-  /// - Parameter environment: Says where the person's directories are: `HOME`, `XDG_DATA_HOME`,
-  ///   `AZURE_CONFIG_DIR`.
+  /// - Parameter environment: Names the user's directories: `HOME`, `XDG_DATA_HOME`, `AZURE_CONFIG_DIR`.
   public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
     let home = environment["HOME"] ?? "/"
     let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/share"
@@ -23,7 +22,7 @@ public struct PeerRegistry: Sendable {
       + Self.azureauth(data: data + "/.IdentityService", plain: home + "/.azureauth")
   }
 
-  /// The cache that the command line calls so.
+  /// The cache with a name.
   public subscript(name: String) -> PeerCache? { caches.first { $0.name == name } }
 
   private static let developerID = "Microsoft.Developer.IdentityService"
@@ -55,8 +54,8 @@ public struct PeerRegistry: Sendable {
     ]
   }
 
-  /// azure-identity for Python: an item for each name; `msal.cache` is the default one. Every file of the
-  /// directory that has one of the suffixes is another.
+  /// azure-identity for Python: an item for each name; `msal.cache` is the default. Every other file of the directory
+  /// with one of the suffixes is another item's.
   private static func azureIdentityPython(in directory: String) -> [PeerCache] {
     let suffixes = [".nocae", ".cae"]
     let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -154,7 +153,7 @@ public struct PeerRegistry: Sendable {
         label: "MSAL token cache",
         attributes: [
           PeerCache.schema: "com.microsoft.identity.tokencache", "Version": "1",
-          // azureauth spells it so.
+          // The typo is azureauth's.
           "ProductGroup": "Microsoft Develoepr Tools",
         ]),
       encoding: .base64, signals: files(in: data, ".cache").map { .init(data + "/" + $0) })
@@ -168,7 +167,7 @@ public struct PeerRegistry: Sendable {
     return [item] + plaintext
   }
 
-  /// An item, and the plaintext that its users leave in the signal file when the keyring is out of reach.
+  /// An item, and the plaintext that its users write into the signal file when the keyring is not available.
   private static func withPlaintext(_ item: PeerCache) -> [PeerCache] {
     [item] + item.signals.map { plaintext(of: item, item.name + "-file", $0.path) }
   }

@@ -2,8 +2,7 @@ package import Crypto
 import FoundationEssentials
 import GLibSupport
 
-/// The keys that the files are sealed with: the present one, and those that files may still have during a
-/// change of keys.
+/// The keys that files are sealed with: the current one, and older ones of files during a change of keys.
 package struct DataKeys: Sendable {
   package struct Key: Sendable {
     /// 16 bytes.
@@ -18,7 +17,7 @@ package struct DataKeys: Sendable {
       self.key = key
     }
 
-    /// A new one.
+    /// Makes a new key.
     package init() {
       self.init(id: randomBytes(Self.idSize), key: SymmetricKey(size: .bits256))
     }

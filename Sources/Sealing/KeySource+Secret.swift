@@ -11,7 +11,7 @@ extension KeySource {
   /// A key of fewer bytes could be guessed.
   private static let minimumKeySize = 32
 
-  /// Where keys are looked for: the process's environment, the session bus, and until when.
+  /// Where to look for keys, and until when.
   struct Surroundings {
     let environment: [String: String]
     let busAddress: String?
@@ -27,19 +27,18 @@ extension KeySource {
     }
   }
 
-  /// How long the person has to come up with the key.
-  func patience(_ timeout: Duration) -> Duration {
+  /// How long reading the key may take, with the user's answer; `timeout` for a source that does not ask.
+  func timeout(_ timeout: Duration) -> Duration {
     switch self {
     case .passphrase: .seconds(600)
-    case .keyring(_, .allowed(let patience), _): patience
-    // The portal's own deadline comes first, and says more.
-    case .portal(let patience): patience + .seconds(10)
+    case .keyring(_, .allowed(let promptTimeout), _): promptTimeout
+    // The portal's own timeout comes first, and its error says more.
+    case .portal(let portalTimeout): portalTimeout + .seconds(10)
     case .keyring, .keyFile, .credential: timeout
     }
   }
 
-  /// The key for a new `keys` file, whose header then says by what it is found. One that belongs into the keyring is
-  /// made there.
+  /// Makes or reads the key for a new `keys` file and completes the file's header. A keyring key is made in the keyring.
   func newKey(
     _ header: inout SealedKeys.Header, _ surroundings: Surroundings
   ) throws(CacheError) -> SymmetricKey {
@@ -48,7 +47,7 @@ extension KeySource {
     return try derive(&secret, header)
   }
 
-  /// The key of a `keys` file.
+  /// Reads the key of a `keys` file.
   func key(_ header: SealedKeys.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
     let item = keyringItem(header, surroundings)
     var asked = header
@@ -56,22 +55,23 @@ extension KeySource {
     return try derive(&secret, header)
   }
 
-  /// Removes the key of a `keys` file that is no longer in use from the keyring.
+  /// Removes the key of an obsolete `keys` file from the keyring.
   func forgetKey(_ header: SealedKeys.Header, _ surroundings: Surroundings) throws(CacheError) {
     try keyringItem(header, surroundings)?.remove()
   }
 
-  /// A password that comes from where keys come from: a file or credential holds it and perhaps a line end; in the keyring
-  /// it is the secret of the item with an attribute.
+  /// Reads a password from the sources of keys. Blocks.
+  ///
+  /// A file or credential holds it and perhaps a line end; in the keyring it is the secret of the item with an attribute.
   ///
   /// - Parameters:
-  ///   - name: What it is the password for, after "the password of".
+  ///   - name: The purpose, after "the password of".
   ///   - attribute: The item's attribute.
-  ///   - environment: Where credentials are looked for.
-  ///   - busAddress: The session bus of the keyring; the environment's unless one is given.
-  ///   - cancellable: Ends the waiting for the keyring.
+  ///   - environment: Names the directory of credentials.
+  ///   - busAddress: The session bus of the keyring (default: the environment's).
+  ///   - cancellable: Ends the wait for the keyring.
   /// - Returns: The password.
-  /// - Throws: ``CacheError`` when it cannot be had. It blocks.
+  /// - Throws: ``CacheError``
   package func password(
     of name: String, attribute: (name: String, value: String), environment: [String: String],
     busAddress: String?, _ cancellable: Cancellable
@@ -82,12 +82,12 @@ extension KeySource {
       secret = unsafe try ask(.open).withUnsafeBytes { unsafe Array($0) }
     case .portal:
       throw CacheError(
-        .refused, "The Secret portal gives keys, and not the password of \(name).",
-        advice: "Name a file, a credential or the keyring.")
+        .refused, "The Secret portal returns keys, not the password of \(name).",
+        advice: "Use a file, a credential or the keyring.")
     case .keyFile(let path):
       secret = try Self.contents(
         path, called: "file \(path)",
-        advice: "It is to hold the password of \(name), and to be closed to all others.")
+        advice: "It must hold the password of \(name) and be closed to all others.")
     case .credential(let credential):
       secret = try Self.contents(
         inCredential: credential, environment,
@@ -101,7 +101,7 @@ extension KeySource {
         orThrow: CacheError(
           .locked, "The keyring does not hold the password of \(name).",
           advice:
-            "\"secret-tool store --label=etcd \(attribute.name) \(shellQuoted(attribute.value))\" puts it there."
+            "Store it with \"secret-tool store --label=etcd \(attribute.name) \(shellQuoted(attribute.value))\"."
         ))
     }
     defer { wipe(&secret) }
@@ -119,7 +119,7 @@ extension KeySource {
       cancellable: surroundings.cancellable)
   }
 
-  /// Makes the key, and wipes what it is made of.
+  /// Derives the key and wipes the secret.
   private func derive(
     _ secret: inout [UInt8], _ header: SealedKeys.Header
   ) throws(CacheError) -> SymmetricKey {
@@ -138,17 +138,17 @@ extension KeySource {
     case .passphrase(let ask):
       let passphrase = try ask(use)
       guard passphrase.count > 0 else {
-        throw CacheError(.wrongKey, "The passphrase is empty.", advice: "Give one that is not.")
+        throw CacheError(.wrongKey, "The passphrase is empty.", advice: "Enter a passphrase.")
       }
       return unsafe passphrase.withUnsafeBytes { unsafe Array($0) }
     case .keyFile(let path): return try Self.key(inFile: path)
     case .credential(let name): return try Self.key(inCredential: name, surroundings.environment)
     case .keyring: return []
-    case .portal(let patience):
+    case .portal(let timeout):
       do throws(SecretPortalError) {
         let portal = try SecretPortal(busAddress: surroundings.busAddress, surroundings.cancellable)
         let (secret, token) = try portal.secret(
-          token: header.token, within: patience, surroundings.cancellable)
+          token: header.token, within: timeout, surroundings.cancellable)
         header.token = token
         return unsafe secret.withUnsafeBytes { unsafe Array($0) }
       } catch {
@@ -159,7 +159,7 @@ extension KeySource {
 
   private static func key(inFile path: String) throws(CacheError) -> [UInt8] {
     let make =
-      "\"(umask 077; set -C; head -c 32 /dev/urandom > \(shellQuoted(path)))\" makes one; keep a copy in a safe place."
+      "make one with \"(umask 077; set -C; head -c 32 /dev/urandom > \(shellQuoted(path)))\" and keep a copy in a safe place."
     let name = "key file \(path)"
     return try checked(contents(path, called: name, advice: "For a new store, \(make)"), called: name)
   }
@@ -169,9 +169,9 @@ extension KeySource {
   ) throws(CacheError) -> [UInt8] {
     let file = "/etc/credstore.encrypted/\(name)"
     let advice =
-      "Put \"LoadCredentialEncrypted=\(name):\(file)\" into the unit. For a new store, "
+      "Put \"LoadCredentialEncrypted=\(name):\(file)\" into the unit. For a new store, make the credential with "
       + "\"test ! -e \(shellQuoted(file)) && head -c 32 /dev/urandom | "
-      + "systemd-creds encrypt --name=\(shellQuoted(name)) - \(shellQuoted(file))\" makes the credential."
+      + "systemd-creds encrypt --name=\(shellQuoted(name)) - \(shellQuoted(file))\"."
     return try checked(
       contents(inCredential: name, environment, advice: advice), called: "credential \(name)")
   }
@@ -181,18 +181,18 @@ extension KeySource {
   ) throws(CacheError) -> [UInt8] {
     guard let directory = environment["CREDENTIALS_DIRECTORY"], directory.hasPrefix("/") else {
       throw CacheError(
-        .unavailable, "There are no systemd credentials: CREDENTIALS_DIRECTORY is not set.", advice: advice)
+        .unavailable, "No systemd credentials found: CREDENTIALS_DIRECTORY is not set.", advice: advice)
     }
     guard !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
-      throw CacheError(.unavailable, "\"\(name)\" is no name of a credential.")
+      throw CacheError(.unavailable, "\"\(name)\" is not a valid name of a credential.")
     }
-    // systemd lets the service's user in by an access list, which the mode shows as rights of the group.
+    // systemd gives the service's user access by an access list, which the mode shows as rights of the group.
     return try contents(
       "\(directory)/\(name)", called: "credential \(name) in \(directory)", openToOthers: true, advice: advice
     )
   }
 
-  /// The bytes of a secret; `called` follows "the".
+  /// Reads the bytes of a secret; `called` follows "the" in errors.
   private static func contents(
     _ path: String, called name: String, openToOthers: Bool = false, advice: String
   ) throws(CacheError) -> [UInt8] {
@@ -209,8 +209,8 @@ extension KeySource {
   private static func checked(_ key: [UInt8], called name: String) throws(CacheError) -> [UInt8] {
     guard key.count >= minimumKeySize else {
       throw CacheError(
-        .wrongKey, "The \(name) has \(key.count) bytes; a key has \(minimumKeySize) at least.",
-        advice: "Name another, or restore it from a backup.")
+        .wrongKey, "The \(name) is too short: \(key.count) bytes; a key has at least \(minimumKeySize).",
+        advice: "Use another key, or restore it from a backup.")
     }
     return key
   }

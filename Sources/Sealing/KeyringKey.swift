@@ -3,10 +3,10 @@ import SecretService
 import StoreSupport
 import TokenCache
 
-/// The key of a store as an item of the keyring: 64 hexadecimal digits, since some keyrings keep text only.
+/// The key of a store in an item of the keyring: 64 hexadecimal digits, since some keyrings keep only text.
 struct KeyringKey {
   static let schema = "org.llavero.StoreKey"
-  /// The salt of the `keys` file that the key is for. The item is found by it.
+  /// The salt of the key's `keys` file, by which the item is found.
   let salt: [UInt8]
   let collection: String?
   let mayPrompt: Bool
@@ -33,8 +33,8 @@ struct KeyringKey {
       orThrow: CacheError(
         .wrongKey, "The keyring does not hold the key of the store.",
         advice:
-          "Name the collection that it was put into, or restore the keyring. \"secret-tool search --all "
-          + "xdg:schema \(Self.schema)\" lists the keys."))
+          "Use the collection that has it, or restore the keyring. List the keys with \"secret-tool search --all "
+          + "xdg:schema \(Self.schema)\"."))
   }
 
   func remove() throws(CacheError) {
@@ -52,7 +52,7 @@ struct KeyringKey {
   }
 }
 
-/// The secret of an item of the keyring that has an attribute.
+/// The secret of a keyring item with an attribute.
 struct KeyringSecret {
   let attribute: (name: String, value: String)
   let collection: String?
@@ -71,7 +71,7 @@ struct KeyringSecret {
     return unsafe secret.withUnsafeBytes { unsafe Array($0) }
   }
 
-  /// The items, unlocked.
+  /// Finds the items and unlocks them.
   func found() throws(SecretServiceError) -> [ObjectPath] {
     let found = try connection.search([attribute.name: attribute.value], in: try unlocked(), cancellable)
     try connection.unlock(items: found.locked, prompt: mayPrompt, cancellable)

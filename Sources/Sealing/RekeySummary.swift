@@ -1,12 +1,12 @@
 import TokenCache
 
-/// What came of a change of keys.
+/// The result of a change of keys.
 public struct RekeySummary: Sendable, Hashable {
-  /// How many sealed parts of the store were sealed with the new key.
+  /// How many parts of the store were sealed with the new key.
   public package(set) var resealed = 0
-  /// How many could not be opened. While there are such, their old keys are kept.
+  /// How many parts could not be opened. Until none is left, the old keys are kept.
   public package(set) var left = 0
-  /// How many of those may open with other keys, or with a later version: a removal of what is damaged leaves them.
+  /// How many of those may open with other keys, or with a later version: a removal of damaged parts leaves them.
   public package(set) var kept = 0
 
   package init(resealed: Int = 0, left: Int = 0, kept: Int = 0) {

@@ -3,15 +3,15 @@ package import FoundationEssentials
 import GLibSupport
 package import TokenCache
 
-/// The bytes of what is sealed; section 12 of `CacheFormat.md` is the specification.
+/// The format of sealed files; section 12 of `CacheFormat.md` is the specification.
 ///
-/// The header says what the file is, the seal (AES-256-GCM) proves it, the check sum at the end tells an accident
-/// from an attack.
+/// The header says what the file is, the seal (AES-256-GCM) proves it, and the check sum at the end distinguishes an
+/// accident from an attack.
 package enum SealedFormat {
   package static let version: UInt32 = 1
   static let magic = Array("LLAVEROS".utf8)
   package static let nameSize = 16
-  /// What is before the nonce.
+  /// The bytes before the nonce.
   static let headerSize = 72
   static let checkSumSize = 16
   private static let nonceSize = 12
@@ -22,7 +22,7 @@ package enum SealedFormat {
   package static let maximumDocumentSize = 32 << 20
   package static let maximumFileSize = 2 * maximumDocumentSize + overhead
 
-  /// Which part of which group.
+  /// A part of a group.
   package struct Identity {
     let group: KeychainGroup
     /// The bytes of the shard's id; zeros for the manifest.
@@ -35,14 +35,14 @@ package enum SealedFormat {
   }
 
   package struct Opened {
-    /// Says which write of the group this is.
+    /// The number of the group's write.
     package let sequence: UInt64
     package var contents: Data
 
     package mutating func wipe() { contents.resetBytes(in: contents.startIndex..<contents.endIndex) }
   }
 
-  /// Seals contents, which are padded so that the file's size tells little of theirs.
+  /// Seals contents, padded so that the file's size reveals little.
   package static func seal(
     _ contents: UnsafeRawBufferPointer, as identity: Identity, sequence: UInt64, with key: DataKeys.Key,
     nonce: AES.GCM.Nonce = AES.GCM.Nonce()
@@ -71,7 +71,7 @@ package enum SealedFormat {
     return file
   }
 
-  /// Checks a file and gives back what was sealed.
+  /// Checks a file and returns its contents.
   package static func open(
     _ file: [UInt8], as identity: Identity, with keys: DataKeys
   ) throws(SealError) -> Opened {
@@ -96,13 +96,13 @@ package enum SealedFormat {
     return Opened(sequence: file.bigEndian(at: 64), contents: plain.dropFirst(4).prefix(size))
   }
 
-  /// The id of the key that a file says it was sealed with.
+  /// The id, in the header, of the key that a file was sealed with.
   package static func keyID(of file: [UInt8]) -> [UInt8] { Array(file.prefix(32).dropFirst(16)) }
 
-  /// Checks what needs no key: the beginning, the length, the check sum and the version, which every version has.
+  /// Checks everything that needs no key and is the same in every version: the beginning, length, check sum and version.
   static func check(_ file: [UInt8], magic: [UInt8], minimumSize: Int) throws(SealError) {
     guard file.starts(with: magic) else {
-      // An empty file, or zeros, is what a file system without journal leaves.
+      // A file system without journal may leave an empty file, or zeros.
       throw file.count < minimumSize && magic.starts(with: file.prefix(magic.count))
         ? .wrongLength(size: file.count, expected: minimumSize) : .notSealed
     }
@@ -117,7 +117,7 @@ package enum SealedFormat {
     guard version == Self.version else { throw .newerVersion(version) }
   }
 
-  /// Against accidents only: anybody can compute it.
+  /// The check sum, against accidents only: it needs no key.
   package static func checkSum(_ bytes: some DataProtocol) -> [UInt8] {
     Array(SHA256.hash(data: bytes).prefix(checkSumSize))
   }
@@ -134,7 +134,7 @@ package enum SealedFormat {
   }
 }
 
-// Not generic where other modules call: they would get the slow form, for any type.
+// Not generic in calls from other modules, which would use unspecialized, slow code.
 extension [UInt8] {
   /// Appends a number, its most significant byte first.
   package mutating func append(bigEndian number: UInt64) { appendBytes(of: number) }

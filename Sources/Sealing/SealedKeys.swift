@@ -4,17 +4,17 @@ package import FoundationEssentials
 import GLibSupport
 import SecretService
 
-/// The value `keys`: the data keys, sealed under the key that the person's ``KeySource`` leads to. Section 12 of
-/// `CacheFormat.md` is the specification.
+/// The value `keys`: the data keys, sealed with the key of the user's ``KeySource``. Section 12 of `CacheFormat.md` is the
+/// specification.
 package enum SealedKeys {
   private static let magic = Array("LLAVEROK".utf8)
-  /// What is before the nonce, without the portal's token.
+  /// The bytes before the nonce, without the portal's token.
   private static let headerSize = 48
   private static let saltSize = 16
   private static let overhead = headerSize + 12 + 16 + SealedFormat.checkSumSize
   private static let maximumTokenSize = SecretPortal.maximumTokenSize
   package static let maximumSize = (1 << 16) + maximumTokenSize
-  /// So many that a reader takes the file, however long the token is.
+  /// So many that a reader accepts the file, however long the token is.
   package static let maximumKeyCount = (maximumSize - maximumTokenSize - overhead) / DataKeys.Key.size
 
   /// The cost of trying a passphrase (RFC 7914): `128 * r * N` bytes of memory.
@@ -34,19 +34,21 @@ package enum SealedKeys {
     package static let standard = Scrypt(logN: 17, r: 8, p: 1)
     fileprivate static let none = Scrypt(logN: 0, r: 0, p: 0)
 
-    /// How many MiB trying takes.
+    /// The memory for one try, in MiB.
     var mebibytes: Int { max((128 * Int(r) << Int(logN)) >> 20, 1) }
 
-    /// Whether trying takes no more than 2 GiB: the file is not to be trusted before it was opened.
-    package var isWithinLimits: Bool { (1...21).contains(logN) && (1...8).contains(r) && (1...16).contains(p) }
+    /// Whether one try takes no more than 2 GiB: the file cannot be trusted before it was opened.
+    package var isWithinLimits: Bool {
+      (1...21).contains(logN) && (1...8).contains(r) && (1...16).contains(p)
+    }
   }
 
-  /// What stands in the clear: what has to be known to find the key.
+  /// The unencrypted header: what a reader needs to find the key.
   package struct Header: Equatable {
     let kind: KeySource.Kind
     let salt: [UInt8]
     let scrypt: Scrypt
-    /// By what the Secret portal finds the application's secret, where it gave something for that.
+    /// The token by which the Secret portal finds the application's secret, if it returned one.
     package var token: String?
 
     package init(_ kind: KeySource.Kind, scrypt: Scrypt) {
@@ -58,7 +60,7 @@ package enum SealedKeys {
     package init(_ file: [UInt8]) throws(SealError) {
       try SealedFormat.check(file, magic: magic, minimumSize: overhead + DataKeys.Key.size)
       guard let kind = KeySource.Kind(rawValue: file.bigEndian(at: 16)) else {
-        throw .malformed("it names no kind of key that this program knows.")
+        throw .malformed("its kind of key is unknown.")
       }
       self.kind = kind
       salt = Array(file[20..<36])
@@ -67,17 +69,17 @@ package enum SealedKeys {
         let size = SealedKeys.tokenSize(file)
         guard size <= maximumTokenSize, file.count >= overhead + size + DataKeys.Key.size,
           let token = String(validating: file[headerSize..<headerSize + size], as: UTF8.self)
-        else { throw .malformed("its token for the portal is none.") }
+        else { throw .malformed("its token for the portal is invalid.") }
         self.token = token.isEmpty ? nil : token
         return
       }
       scrypt = Scrypt(logN: file.bigEndian(at: 36), r: file.bigEndian(at: 40), p: file.bigEndian(at: 44))
       guard kind != .passphrase || scrypt.isWithinLimits else {
-        throw .malformed("it asks for more memory than any passphrase is worth.")
+        throw .malformed("its cost of a passphrase exceeds the limits.")
       }
     }
 
-    /// The key that seals the data keys, from a passphrase or from the bytes of a key.
+    /// Derives the key that seals the data keys from a passphrase or from the bytes of a key.
     package func key(from secret: some DataProtocol) throws(SealError) -> SymmetricKey {
       guard kind == .passphrase else {
         return HKDF<SHA256>.deriveKey(
@@ -96,7 +98,7 @@ package enum SealedKeys {
     }
   }
 
-  /// How many bytes the portal's token has in a file.
+  /// The size of the portal's token in a file, in bytes.
   private static func tokenSize(_ file: [UInt8]) -> Int {
     let kind: UInt32 = file.bigEndian(at: 16)
     let size: UInt32 = file.bigEndian(at: 36)
@@ -132,7 +134,7 @@ package enum SealedKeys {
     return file
   }
 
-  /// Opens a file whose header was read.
+  /// Opens a file whose header was checked.
   package static func open(_ file: [UInt8], with key: SymmetricKey) throws(SealError) -> DataKeys {
     let end = file.count - 16 - SealedFormat.checkSumSize
     let start = headerSize + tokenSize(file)
@@ -150,7 +152,7 @@ package enum SealedKeys {
       keys.append(DataKeys.Key(id: id, key: key))
       rest = rest.dropFirst(DataKeys.Key.size)
     }
-    guard let current = keys.first, rest.isEmpty else { throw .unreadable("it holds no keys.") }
+    guard let current = keys.first, rest.isEmpty else { throw .unreadable("it has no keys.") }
     return DataKeys(current: current, older: Array(keys.dropFirst()))
   }
 }

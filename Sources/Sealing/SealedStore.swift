@@ -1,16 +1,16 @@
 package import TokenCache
 
-/// A store that seals what it keeps with a key of the person's.
+/// A store that seals its contents with a key of the user.
 package protocol SealedStore: CacheStore {
   /// Unseals the keys, as every call does that needs them.
   ///
-  /// - Parameter makingStore: Whether to make the store where there is none, as the first write would.
-  /// - Returns: Whether there is a store.
-  /// - Throws: ``CacheError`` when the key is out of reach or does not open the store, or the store cannot be made.
+  /// - Parameter makingStore: Whether to make the store if it does not exist, as the first write does.
+  /// - Returns: Whether the store exists.
+  /// - Throws: ``CacheError`` when the key cannot be read or does not open the store, or the store cannot be made.
   @discardableResult
   func open(makingStore: Bool) async throws(CacheError) -> Bool
 
-  /// Gives the store a new key, or the same in a new place, and seals everything of every group again.
+  /// Changes the key of the store, or its source, and seals every part of every group again.
   ///
   /// - Throws: ``CacheError`` when the store cannot be opened or written.
   func rekey(to source: KeySource?) async throws(CacheError) -> RekeySummary

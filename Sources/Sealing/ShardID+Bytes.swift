@@ -1,7 +1,7 @@
 package import TokenCache
 
 extension ShardID {
-  /// The 16 bytes that the id stands for; `nil` for a name that is no id, which no file may have.
+  /// The 16 bytes of the id; `nil` for an invalid name, which no file may have.
   package var bytes: [UInt8]? {
     let digits = Array(rawValue.utf8)
     guard digits.count == 32 else { return nil }

@@ -3,36 +3,36 @@ package import StoreSupport
 import Synchronization
 package import TokenCache
 
-/// The data keys of a store, which are unsealed once and again when somebody changed its `keys` value. Where that value
-/// is kept, the store knows.
+/// The data keys of a store, which are unsealed once and again after a change of its `keys` value. The store keeps that
+/// value.
 package final class StoreKeys: Sendable {
   private let environment: [String: String]
   private let busAddress: String?
   private let scrypt: SealedKeys.Scrypt
   private let timeout: Duration
   private let state: Mutex<State>
-  /// A person may take minutes to find a passphrase; nothing that has its key waits for that.
+  /// A user may take minutes to enter a passphrase; calls that have their key do not wait for that.
   private let queue = BlockingQueue(label: "llavero.keys")
 
   private struct State {
     var source: KeySource
-    /// The `keys` value that was unsealed, to the byte, and what was in it.
+    /// The exact `keys` value that was unsealed, and its contents.
     var unsealed: (value: [UInt8], keys: DataKeys)?
   }
 
-  /// The underlying error when the keys have yet to be unsealed, here or again.
+  /// The underlying error when the keys must be unsealed first, or again.
   package struct NotUnsealed: StoreFailure {
-    /// Whether there is no store yet, which a write is to make.
+    /// Whether the store does not exist yet, so that a write makes it.
     package let isMissing: Bool
     package var disposition: Disposition { .unlock }
   }
 
   /// - Parameters:
-  ///   - source: Where the key comes from, or is to come from.
-  ///   - environment: Where credentials are looked for.
-  ///   - busAddress: The session bus of the keyring; the environment's unless one is given.
-  ///   - scrypt: What trying a passphrase of a new store costs.
-  ///   - timeout: How long a key may take to come, waiting for a person aside.
+  ///   - source: The source of the key.
+  ///   - environment: Names the directory of credentials.
+  ///   - busAddress: The session bus of the keyring (default: the environment's).
+  ///   - scrypt: The cost of trying a passphrase of a new store.
+  ///   - timeout: How long reading a key may take, without the user's answer.
   package init(
     _ source: KeySource, environment: [String: String], busAddress: String?, scrypt: SealedKeys.Scrypt,
     timeout: Duration
@@ -44,8 +44,7 @@ package final class StoreKeys: Sendable {
     state = Mutex(State(source: source))
   }
 
-  /// Runs work that calls ``keys(in:)``, and again after `unseal`, which calls one of the other methods, where the keys
-  /// had to be unsealed first.
+  /// Runs work that calls ``keys(in:)``, and again after `unseal` if the keys had to be unsealed first.
   package func withKeys<T: Sendable>(
     _ work: () async throws(CacheError) -> T,
     unsealing unseal: @escaping @Sendable (Cancellable) throws(CacheError) -> Void
@@ -60,19 +59,19 @@ package final class StoreKeys: Sendable {
     return try await work()
   }
 
-  /// Runs blocking work that unseals or makes the keys, in the time that its source may take.
+  /// Runs blocking work that unseals or makes the keys, within the timeout of their source.
   package func unsealing(
     _ unseal: @escaping @Sendable (Cancellable) throws(CacheError) -> Void
   ) async throws(CacheError) {
-    try await run(patience: state.withLock(\.source).patience(timeout), unseal)
+    try await run(timeout: state.withLock(\.source).timeout(timeout), unseal)
   }
 
-  /// The keys in a `keys` value; `nil` for a store that has yet to be made.
+  /// The keys in a `keys` value; the value is `nil` if the store does not exist yet.
   package func keys(in value: [UInt8]?) throws(CacheError) -> DataKeys {
     guard let value, let unsealed = state.withLock(\.unsealed), unsealed.value == value else {
-      // What a caller sees of it who has unsealed them several times.
+      // A caller sees it only after several attempts to unseal.
       throw CacheError(
-        .refused, "The keys of the store changed again and again.", advice: "Try again.",
+        .refused, "The keys of the store keep changing.", advice: "Try again.",
         underlyingError: NotUnsealed(isMissing: value == nil))
     }
     return unsealed.keys
@@ -80,8 +79,7 @@ package final class StoreKeys: Sendable {
 
   /// Unseals a `keys` value.
   ///
-  /// - Throws: ``CacheError``: what is wrong with the value, whose error says `name` and, where it is damaged, `advice`;
-  ///   what its source throws.
+  /// - Throws: ``CacheError`` of the source, or of an invalid value, with `name` and, for damage, `advice`.
   package func unseal(
     _ value: [UInt8], called name: String, advice: String, _ cancellable: Cancellable
   ) throws(CacheError) {
@@ -91,9 +89,9 @@ package final class StoreKeys: Sendable {
       do {
         return try work()
       } catch {
-        let isAnothers = error == .wrongKey && source.kind == .portal
+        let isForeign = error == .wrongKey && source.kind == .portal
         throw error.cacheError(
-          of: name, advice: isAnothers ? Self.ofAnotherApplication : error.code == .damaged ? advice : nil)
+          of: name, advice: isForeign ? Self.foreignKeyAdvice : error.code == .damaged ? advice : nil)
       }
     }
     let header = try checking { () throws(SealError) in try SealedKeys.Header(value) }
@@ -103,11 +101,11 @@ package final class StoreKeys: Sendable {
     state.withLock { $0.unsealed = (value, keys) }
   }
 
-  private static let ofAnotherApplication =
-    "Another application made it, or this one before it was installed anew. Nothing was changed: put the files back where "
+  private static let foreignKeyAdvice =
+    "Another application made it, or this one before it was reinstalled. Nothing was changed: put the files back where "
     + "they came from, or move them away and sign in again."
 
-  /// Makes the keys of a new store, whose value `write` keeps.
+  /// Makes the keys of a new store and passes their value to `write`.
   package func make(
     _ cancellable: Cancellable, writing write: ([UInt8]) throws(CacheError) -> Void
   ) throws(CacheError) {
@@ -120,16 +118,16 @@ package final class StoreKeys: Sendable {
     state.withLock { $0.unsealed = (value, keys) }
   }
 
-  /// Puts new keys in place of those in a value, has everything sealed with them, and forgets the old ones when there is
-  /// nothing left that they seal. At any moment the kept value holds the key of everything.
+  /// Replaces the keys in a value, seals everything with the new ones, and deletes the old ones when they seal nothing any
+  /// longer. At any moment the written value has the keys of everything.
   ///
   /// - Parameters:
   ///   - value: The `keys` value.
-  ///   - newSource: Where the key is to come from; from where it comes now unless another is named.
-  ///   - cancellable: Ends the waiting for the keyring.
-  ///   - write: Keeps a value.
-  ///   - reseal: Seals everything with the present key, and says whether nothing was left.
-  /// - Throws: ``CacheError``: what the sources and the closures throw, and `tooLarge` when there are too many old keys.
+  ///   - newSource: The new source of the key (default: the present one).
+  ///   - cancellable: Ends the wait for the keyring.
+  ///   - write: Saves a value.
+  ///   - reseal: Seals everything with the current key and returns whether nothing was left.
+  /// - Throws: ``CacheError`` of the sources and the closures; `tooLarge` for too many old keys.
   package func change(
     _ value: [UInt8], to newSource: KeySource?, _ cancellable: Cancellable,
     writing write: ([UInt8]) throws(CacheError) -> Void,
@@ -138,8 +136,8 @@ package final class StoreKeys: Sendable {
     let old = try keys(in: value)
     guard old.all.count < SealedKeys.maximumKeyCount else {
       throw CacheError(
-        .tooLarge, "The store has as many keys as it may, those of what cannot be opened.",
-        advice: "Put that right first, or have what cannot be read removed.")
+        .tooLarge, "The store has the most keys allowed, kept for parts that cannot be opened.",
+        advice: "Restore these parts first, or remove what cannot be read.")
     }
     let source = state.withLock(\.source)
     let newSource = newSource ?? source
@@ -154,17 +152,17 @@ package final class StoreKeys: Sendable {
     let keys = DataKeys(current: DataKeys.Key(), older: old.all)
     try put(keys)
     if try reseal(keys) { try put(DataKeys(current: keys.current, older: [])) }
-    // An item that stays opens nothing any more.
+    // If the old item cannot be removed, it opens nothing any longer.
     if let header = try? SealedKeys.Header(value) { try? source.forgetKey(header, surroundings) }
   }
 
-  /// Runs blocking work that changes the keys, in the time that two answers of a person and ten minutes take.
+  /// Runs blocking work that changes the keys, within the timeouts of both sources and ten minutes.
   package func changing<T: Sendable>(
     to newSource: KeySource?, _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
     let source = state.withLock(\.source)
-    let patience = source.patience(timeout) + (newSource ?? source).patience(timeout) + .seconds(600)
-    return try await run(patience: patience, work)
+    let timeout = source.timeout(timeout) + (newSource ?? source).timeout(timeout) + .seconds(600)
+    return try await run(timeout: timeout, work)
   }
 
   private func surroundings(_ cancellable: Cancellable) -> KeySource.Surroundings {
@@ -172,10 +170,10 @@ package final class StoreKeys: Sendable {
   }
 
   private func run<T: Sendable>(
-    patience: Duration, _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> T
+    timeout: Duration, _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
     try await queue.run(
-      timeout: patience, onCancel: CacheError(.cancelled, "Waiting for the store's key was cancelled."),
-      onTimeout: CacheError(.timedOut, "The store's key did not come in time.", advice: "Try again."), work)
+      timeout: timeout, onCancel: CacheError(.cancelled, "Waiting for the store's key was cancelled."),
+      onTimeout: CacheError(.timedOut, "Reading the store's key timed out.", advice: "Try again."), work)
   }
 }

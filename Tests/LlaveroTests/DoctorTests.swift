@@ -438,7 +438,7 @@ struct DoctorTests {
     try examine(tool)
       .exits(1)
       .finds(
-        "sources", "warning", "problem", saying: "Tokens stand in clear in \(path)",
+        "sources", "warning", "problem", saying: "Plaintext tokens in \(path)",
         "llavero adopt \(command)")
     try examine(tool, "--fix").exits(0).finds("sources", "warning", "mended")
     #expect(try examine(tool).states("sources") == ["warning"])

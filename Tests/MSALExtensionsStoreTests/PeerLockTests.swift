@@ -17,8 +17,8 @@ struct PeerLockTests {
     path = directory.path + "/cache.lockfile"
   }
 
-  private func take(patience: Duration = .seconds(10)) throws(CacheError) -> PeerLock {
-    try PeerLock([path], users: "Test", patience: patience, Cancellable(timeout: .seconds(30)))
+  private func take(timeout: Duration = .seconds(10)) throws(CacheError) -> PeerLock {
+    try PeerLock([path], users: "Test", timeout: timeout, Cancellable(timeout: .seconds(30)))
   }
 
   /// A process that lives until it is waited for.
@@ -26,7 +26,7 @@ struct PeerLockTests {
 
   private func isLocked(by expected: String) -> Bool {
     do throws(CacheError) {
-      try take(patience: .milliseconds(20)).release()
+      try take(timeout: .milliseconds(20)).release()
       return false
     } catch {
       return error.code == .timedOut && error.message.contains(expected) && error.message.contains(path)
@@ -71,7 +71,7 @@ struct PeerLockTests {
     let path = try export.file("cache.lockfile", "999999 elsewhere")
     let file = mount.path + "/cache.lockfile"
     func take() throws(CacheError) -> PeerLock {
-      try PeerLock([file], users: "Test", patience: .milliseconds(20), Cancellable(timeout: .seconds(30)))
+      try PeerLock([file], users: "Test", timeout: .milliseconds(20), Cancellable(timeout: .seconds(30)))
     }
     #expect(throws: CacheError(.timedOut, "")) { try take().release() }
     #expect(PeerLock.deadHolder(of: file) == nil)
@@ -183,7 +183,7 @@ struct PeerLockTests {
     let lock = try take()
     #expect(throws: CacheError(.timedOut, "")) {
       _ = try PeerLock(
-        [first, path], users: "Test", patience: .milliseconds(20), Cancellable(timeout: .seconds(30)))
+        [first, path], users: "Test", timeout: .milliseconds(20), Cancellable(timeout: .seconds(30)))
     }
     #expect(access(first, F_OK) != 0)
     lock.release()
@@ -201,7 +201,7 @@ struct PeerLockTests {
               timeout: .seconds(60), onCancel: CacheError(.cancelled, ""),
               onTimeout: CacheError(.timedOut, "")
             ) { (cancellable) throws(CacheError) in
-              let lock = try PeerLock([path], users: "Test", patience: .seconds(50), cancellable)
+              let lock = try PeerLock([path], users: "Test", timeout: .seconds(50), cancellable)
               let count = (try? Data(contentsOf: URL(filePath: counter)))?.count ?? 0
               try? Data(repeating: 1, count: count + 1).write(to: URL(filePath: counter))
               lock.release()

@@ -18,7 +18,7 @@ private struct ItemFixture: StoreFixture {
 
   func newStore(timeout: Duration) -> any CacheStore {
     MSALExtensionsCacheStore(
-      .msalExtensions(location: directory.path + "/cache"), timeout: timeout, patience: timeout,
+      .msalExtensions(location: directory.path + "/cache"), timeout: timeout, lockTimeout: timeout,
       client: SecretServiceConnection(busAddress: keyring.busAddress))
   }
 

@@ -24,7 +24,7 @@ struct SharedItemTests {
     client = SecretServiceClient(busAddress: keyring.busAddress)
     store = MSALExtensionsCacheStore(
       .msalExtensions(location: location, schema: "com.example.test", attributes: attributes),
-      timeout: .seconds(120), patience: .milliseconds(200),
+      timeout: .seconds(120), lockTimeout: .milliseconds(200),
       client: SecretServiceConnection(busAddress: keyring.busAddress))
     cache = TokenCacheAccessor(store: store)
   }
