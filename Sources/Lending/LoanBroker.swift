@@ -88,7 +88,7 @@ public final class LoanBroker: TokenBroker {
     let terms = try await terms()
     guard terms.clientID.lowercased() == clientID.lowercased() else {
       throw IdentityError(
-        .unauthorizedClient, "The lender's tokens are for the client \(terms.clientID).",
+        .unauthorizedClient, "The lent tokens are for the client \(terms.clientID).",
         advice: "Use that client ID.")
     }
     return [terms.account]
@@ -177,7 +177,7 @@ extension LoanBroker {
     guard isDomain, try await terms().authority.tenant?.lowercased() == named else {
       throw IdentityError(
         .invalidParameter,
-        "The lender's tokens are for the tenant \(tenant), not \(named).",
+        "The lent tokens are for the tenant \(tenant), not \(named).",
         advice: "Leave out the tenant, or use that one.")
     }
   }
