@@ -1,7 +1,7 @@
 import GTKSupport
 import KeychainModel
 
-/// One account in the list at the left.
+/// One account in the list on the left.
 final class AccountRow: Row {
   private let title: Widget
   private let subtitle: Widget

@@ -3,7 +3,7 @@ import GTKSupport
 import Glibc
 import KeychainModel
 
-/// What `llavero doctor` says, the tool being beside this program or on the path.
+/// Runs `llavero doctor`, which is beside this program or on the path.
 enum Doctor {
   struct Finding: Decodable {
     let state: String
@@ -15,7 +15,7 @@ enum Doctor {
     let findings: [Finding]
   }
 
-  /// - Throws: ``Trouble`` when there is no tool, or it does not answer.
+  /// - Throws: ``Trouble`` when the tool is not found or fails.
   @MainActor
   static func findings() async throws(Trouble) -> [Finding] {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
@@ -25,7 +25,7 @@ enum Doctor {
       let report = try? JSONDecoder().decode(Report.self, from: Data(output.utf8))
     else {
       throw Trouble(
-        "The Doctor Is Not In", "The tool llavero could not be asked.",
+        "Setup Not Checked", "The tool llavero could not be run.",
         advice: "Install it, and run “llavero doctor” in a terminal.")
     }
     return report.findings

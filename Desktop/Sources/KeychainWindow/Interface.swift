@@ -4,8 +4,8 @@ enum Interface {
     <interface>
       <menu id="menu">
         <section>
-          <item><attribute name="label">_Read Again</attribute><attribute name="action">win.refresh</attribute></item>
-          <item><attribute name="label">Ask the _Doctor</attribute><attribute name="action">win.doctor</attribute></item>
+          <item><attribute name="label">_Reload</attribute><attribute name="action">win.refresh</attribute></item>
+          <item><attribute name="label">_Check Setup</attribute><attribute name="action">win.doctor</attribute></item>
         </section>
         <section>
           <item><attribute name="label">_Keyboard Shortcuts</attribute><attribute name="action">win.show-help-overlay</attribute></item>
@@ -257,8 +257,8 @@ enum Interface {
                               <object class="AdwPreferencesPage" id="plaintext">
                                 <child>
                                   <object class="AdwPreferencesGroup">
-                                    <property name="title">Tokens in Clear</property>
-                                    <property name="description">Other programs keep these in files that every program of yours can read. Adopting them moves them into the keyring.</property>
+                                    <property name="title">Plaintext Tokens</property>
+                                    <property name="description">Other programs keep these tokens in files that all your programs can read. Move them to the keyring.</property>
                                     <child>
                                       <object class="GtkListBox" id="plaintext-list">
                                         <property name="selection-mode">none</property>
@@ -437,7 +437,7 @@ enum Interface {
       <object class="AdwActionRow" id="row">
         <child>
           <object class="GtkButton" id="adopt">
-            <property name="label">_Adopt…</property>
+            <property name="label">_Move to Keyring…</property>
             <property name="use-underline">1</property>
             <property name="valign">center</property>
           </object>
@@ -469,7 +469,7 @@ enum Interface {
               <object class="GtkShortcutsGroup">
                 <property name="title">Llavero</property>
                 <child><object class="GtkShortcutsShortcut"><property name="title">Search</property><property name="accelerator">&lt;Control&gt;f</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">Read again</property><property name="accelerator">F5</property></object></child>
+                <child><object class="GtkShortcutsShortcut"><property name="title">Reload</property><property name="accelerator">F5</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">Sign out</property><property name="accelerator">&lt;Control&gt;o</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">Remove the account</property><property name="accelerator">&lt;Control&gt;Delete</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">Back</property><property name="accelerator">&lt;Alt&gt;Left</property></object></child>

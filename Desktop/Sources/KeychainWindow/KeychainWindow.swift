@@ -2,14 +2,14 @@ public import GTKSupport
 public import KeychainModel
 import TokenCache
 
-/// The window: groups and accounts at the left, the tokens of one account at the right.
+/// The window: groups and accounts on the left, the tokens of one account on the right.
 @MainActor
 public final class KeychainWindow {
   let keychain: Keychain
   let widget: Window
   private(set) var group: KeychainGroup
 
-  /// The accounts at the left.
+  /// The accounts on the left.
   package private(set) lazy var accounts = RowList(isSelectable: true) { [unowned self] in
     AccountRow { [unowned self] in entries[$0] }
   }
@@ -23,10 +23,10 @@ public final class KeychainWindow {
   private var groups: [KeychainGroup] = []
   private var listing: GroupListing?
   private var entries: [String: AccountEntry] = [:]
-  /// Why nothing can be shown.
+  /// Why the group cannot be shown.
   private var obstacle: Trouble?
-  /// What went wrong with the last thing that the person did.
-  private var mishap: Trouble?
+  /// The error of the user's last action.
+  private var actionError: Trouble?
   private var isPlaintextShown = false
 
   private var loading: Task<Void, Never>?
@@ -36,8 +36,8 @@ public final class KeychainWindow {
   private var signals: BusSignals?
 
   /// - Parameters:
-  ///   - application: Runs as long as the window is open.
-  ///   - keychain: What the window shows.
+  ///   - application: Runs while the window is open.
+  ///   - keychain: The keychain to show.
   public init(_ application: Application, keychain: Keychain) {
     self.keychain = keychain
     group = keychain.settings.group
@@ -82,25 +82,25 @@ public final class KeychainWindow {
     }
   }
 
-  /// Shows what a text is found in, as if the person had typed it.
+  /// Filters the list, as if the user had typed the text.
   package func search(_ text: String) {
     builder.widget("search").set("text", text)
   }
 
-  /// Shows an account, as if the person had chosen it.
+  /// Shows an account, as if the user had chosen it.
   package func select(_ id: String) {
     accounts.selected = id
     showContent()
   }
 
-  /// Tells of something that went well.
-  func tell(_ text: String) {
+  /// Shows a message of success for a moment.
+  func announce(_ text: String) {
     builder.widget("toasts").showToast(text)
   }
 
-  /// Tells of something that did not.
+  /// Shows an error until the next action.
   func report(_ trouble: Trouble) {
-    mishap = trouble
+    actionError = trouble
     showTroubleBar()
   }
 
@@ -138,9 +138,9 @@ public final class KeychainWindow {
   }
 }
 
-// What is on the screen.
+// What the window shows.
 extension KeychainWindow {
-  private var chosen: AccountEntry? { accounts.selected.flatMap { entries[$0] } }
+  private var selectedAccount: AccountEntry? { accounts.selected.flatMap { entries[$0] } }
 
   private func show() {
     showGroups()
@@ -149,13 +149,13 @@ extension KeychainWindow {
     accounts.show(found.map(\.id))
     if accounts.selected == nil, !isPlaintextShown { accounts.selected = found.first?.id }
     let nothing =
-      listing == nil ? "" : text.isEmpty ? "No account in this group." : "Nothing matches “\(text)”."
+      listing == nil ? "" : text.isEmpty ? "No accounts in this group." : "No matches for “\(text)”."
     builder.widget("no-accounts").set("label", nothing)
     Stack(builder.widget("accounts")).show(found.isEmpty ? "none" : "list")
     let count = plaintext.caches.count
     let button = builder.widget("plaintext-button")
     button.isVisible = count > 0
-    button.setMnemonicLabel("_Tokens in Clear (\(count))")
+    button.setMnemonicLabel("_Plaintext Tokens (\(count))")
     if count == 0 { isPlaintextShown = false }
     showContent()
   }
@@ -166,10 +166,10 @@ extension KeychainWindow {
   }
 
   private func showContent() {
-    let account = isPlaintextShown || obstacle != nil ? nil : chosen
+    let account = isPlaintextShown || obstacle != nil ? nil : selectedAccount
     tokens.show(account)
     let title = builder.widget("title")
-    title.set("title", isPlaintextShown ? "Tokens in Clear" : account?.title ?? "")
+    title.set("title", isPlaintextShown ? "Plaintext Tokens" : account?.title ?? "")
     title.set("subtitle", account?.subtitle ?? "")
     builder.widget("account-buttons").isVisible = account?.canBeRemoved ?? false
     builder.widget("sign-out").isSensitive = !(account?.clientIDs.isEmpty ?? true)
@@ -190,15 +190,15 @@ extension KeychainWindow {
       (icon, title, text) = ("content-loading-symbolic", "Reading…", "")
     } else if account != nil {
       (icon, title, text) = (
-        "avatar-default-symbolic", "No Tokens", "The account is signed out of every client."
+        "avatar-default-symbolic", "No Tokens", "The account is signed out of all apps."
       )
     } else if listing?.accounts.isEmpty == true {
       (icon, title, text) = (
         "system-users-symbolic", "No Accounts",
-        "Nobody is signed in in the group \(group.name). Sign in with a program that uses it, or with “llavero login”."
+        "No account is signed in to the group \(group.name). Sign in with an app that uses it, or with “llavero login”."
       )
     } else {
-      (icon, title, text) = ("system-users-symbolic", "No Account Is Selected", "")
+      (icon, title, text) = ("system-users-symbolic", "No Account Selected", "")
     }
     let status = builder.widget("status")
     status.set("icon-name", icon)
@@ -207,20 +207,20 @@ extension KeychainWindow {
     showHelp(help, on: builder.widget("status-button"))
   }
 
-  /// The problem that the bar over the content shows; a problem that stops everything has a page of its own.
+  /// The problem in the bar over the content. A problem that prevents reading the group has its own page.
   private var barTrouble: Trouble? {
-    mishap ?? (obstacle == nil ? listing?.troubles.first : isPlaintextShown ? obstacle : nil)
+    actionError ?? (obstacle == nil ? listing?.troubles.first : isPlaintextShown ? obstacle : nil)
   }
 
   private func showTroubleBar() {
     let trouble = barTrouble
-    let more = mishap == nil ? (listing?.troubles.count ?? 0) - 1 : 0
+    let more = actionError == nil ? (listing?.troubles.count ?? 0) - 1 : 0
     if let trouble {
       let rest = more > 0 ? " And \(more) more." : ""
       builder.widget("trouble-text").set("label", "\(trouble.title). \(trouble)\(rest)")
     }
     showHelp(trouble?.help, on: builder.widget("trouble-button"))
-    builder.widget("trouble-close").isVisible = mishap != nil
+    builder.widget("trouble-close").isVisible = actionError != nil
     builder.widget("trouble-bar").isVisible = trouble != nil
   }
 
@@ -229,15 +229,15 @@ extension KeychainWindow {
     let label: String? =
       switch help {
       case .unlock: "_Unlock"
-      case .doctor: "Ask the _Doctor"
-      case .removeDamaged: "Remove What Is _Damaged…"
+      case .doctor: "_Check Setup"
+      case .removeDamaged: "Remove Unreadable _Entries…"
       case nil: nil
       }
     if let label { button.setMnemonicLabel(label) }
   }
 }
 
-// What the person does.
+// What the user does.
 extension KeychainWindow {
   private func connect() {
     accounts.onSelect { [weak self] in
@@ -252,7 +252,7 @@ extension KeychainWindow {
     builder.widget("remove").connect("clicked") { [weak self] in self?.removeAccount() }
     builder.widget("plaintext-button").connect("clicked") { [weak self] in
       self?.isPlaintextShown = true
-      // So that one click shows it again.
+      // A click on the account then shows it again.
       self?.accounts.selected = nil
       self?.showContent()
       self?.goForward()
@@ -262,7 +262,7 @@ extension KeychainWindow {
       self?.help(self?.barTrouble?.help)
     }
     builder.widget("trouble-close").connect("clicked") { [weak self] in
-      self?.mishap = nil
+      self?.actionError = nil
       self?.showTroubleBar()
     }
     widget.connect("close-request") { [weak self] _ in
@@ -281,7 +281,7 @@ extension KeychainWindow {
       ("sign-out", ["<Control>o"], { $0.signOut() }),
       ("remove", ["<Control>Delete"], { $0.removeAccount() }),
       ("back", ["<Alt>Left"], { $0.goBack() }),
-      ("doctor", [], { $0.askDoctor() }),
+      ("doctor", [], { $0.checkSetup() }),
       ("about", [], { $0.showAbout() }),
       ("quit", ["<Control>q", "<Control>w"], { $0.widget.close() }),
     ]
@@ -309,20 +309,21 @@ extension KeychainWindow {
       return
     }
     group = chosen
-    (listing, entries, mishap) = (nil, [:], nil)
+    (listing, entries, actionError) = (nil, [:], nil)
     show()
     reload()
   }
 
   private func signOut() {
-    guard let account = chosen, !account.clientIDs.isEmpty else { return }
+    guard let account = selectedAccount, !account.clientIDs.isEmpty else { return }
     Task {
       let clients = account.clientIDs
       let apps = clients.count == 1 ? "the application \(clients[0])" : "\(clients.count) applications"
       let answer = await Question.ask(
         "Sign \(account.title) Out?",
-        "The tokens of \(apps) for this account go from the group \(group.name), and the account counts as signed out "
-          + "there. The account stays in the list. The browser's session and tokens that were handed out are not ended.",
+        "The tokens of \(apps) for this account are removed from the group \(group.name), and the account is signed out "
+          + "there. The account stays in the list. You stay signed in in the browser, and tokens that apps already use "
+          + "stay valid.",
         answers: [.init("sign-out", "Sign _Out", .destructive)], over: widget)
       guard answer == "sign-out" else { return }
       await run("Signed out \(account.title).") { keychain, group throws(Trouble) in
@@ -332,14 +333,13 @@ extension KeychainWindow {
   }
 
   private func removeAccount() {
-    guard let account = chosen, account.canBeRemoved else { return }
+    guard let account = selectedAccount, account.canBeRemoved else { return }
     Task {
       let count = account.tokens.count
       let answer = await Question.ask(
         "Remove \(account.title)?",
-        "The account and its \(count) token\(count == 1 ? "" : "s") go from the group \(group.name), for all programs "
-          + "that share it; each has to ask for a new sign-in. They are only forgotten here: the server does not revoke "
-          + "them.",
+        "The account and its \(count) token\(count == 1 ? "" : "s") are removed from the group \(group.name) for all "
+          + "apps that share it. Each of them has to sign in again. The server does not revoke the tokens.",
         answers: [.init("remove", "_Remove", .destructive)], over: widget)
       guard answer == "remove" else { return }
       await run("Removed \(account.title).") { keychain, group throws(Trouble) in
@@ -351,7 +351,7 @@ extension KeychainWindow {
   private func help(_ help: Trouble.Help?) {
     switch help {
     case .unlock: unlock()
-    case .doctor: askDoctor()
+    case .doctor: checkSetup()
     case .removeDamaged: removeDamaged()
     case nil: break
     }
@@ -372,25 +372,25 @@ extension KeychainWindow {
     }
     Task {
       let answer = await Question.ask(
-        "Remove What Is Damaged?",
-        (troubles.prefix(5).map(\.message) + ["It goes for good. What can be read stays."]).joined(
+        "Remove Unreadable Entries?",
+        (troubles.prefix(5).map(\.message) + ["This cannot be undone. Readable entries are kept."]).joined(
           separator: "\n\n"),
         answers: [.init("remove", "_Remove", .destructive)], over: widget)
       guard answer == "remove" else { return }
-      await run("Removed what was damaged.") { keychain, group throws(Trouble) in
+      await run("Removed unreadable entries.") { keychain, group throws(Trouble) in
         try await keychain.removeDamaged(in: group)
       }
     }
   }
 
-  private func askDoctor() {
+  private func checkSetup() {
     Task {
       do throws(Trouble) {
         let findings = try await Doctor.findings().filter { !["ok", "mended"].contains($0.state) }
         let lines = findings.map { [$0.message, $0.advice].compactMap(\.self).joined(separator: "\n") }
         _ = await Question.ask(
-          findings.isEmpty ? "All Is Well" : "The Doctor Says",
-          lines.isEmpty ? "llavero doctor found nothing wrong." : lines.joined(separator: "\n\n"),
+          findings.isEmpty ? "No Problems Found" : "Results",
+          lines.isEmpty ? "“llavero doctor” found no problems." : lines.joined(separator: "\n\n"),
           answers: [],
           over: widget, dismissal: "_Close")
       } catch {
@@ -402,10 +402,10 @@ extension KeychainWindow {
   private func run(
     _ success: String?, _ body: @MainActor (Keychain, KeychainGroup) async throws(Trouble) -> Void
   ) async {
-    mishap = nil
+    actionError = nil
     do throws(Trouble) {
       try await body(keychain, group)
-      if let success { tell(success) }
+      if let success { announce(success) }
     } catch {
       report(error)
     }

@@ -36,22 +36,22 @@ final class PlaintextPage {
 
   private func adopt(_ cache: PlaintextCache) {
     Task {
-      let fate = cache.isOnlyEmptied ? "emptied" : "removed"
+      let outcome = cache.isOnlyEmptied ? "emptied" : "removed"
       let body = [
-        "The tokens in \(cache.path) move into the group \(window.group.name). When they have been read back from "
-          + "there, the file is written over and \(fate).",
+        "The tokens in \(cache.path) are imported into the group \(window.group.name). After they have been read back "
+          + "from there, the file is overwritten and \(outcome).",
         cache.afterRemoval ?? "",
-        "Copies in snapshots, in backups and on the bare disk may live on.",
+        "Copies in snapshots, in backups and on the disk itself may remain.",
       ].filter { !$0.isEmpty }.joined(separator: "\n\n")
       let answer = await Question.ask(
-        "Adopt These Tokens?", body,
-        answers: [.init("keep", "Import, _Keep the File"), .init("move", "_Move", .destructive)],
+        "Move These Tokens to the Keyring?", body,
+        answers: [.init("keep", "Import and _Keep the File"), .init("move", "_Move", .destructive)],
         over: window.widget)
       guard answer != Question.cancelled else { return }
       do throws(Trouble) {
         let adoption = try await window.keychain.adopt(cache, into: window.group, removing: answer == "move")
-        let end = adoption.isRemoved ? "and \(fate) the file" : "and left the file as it is"
-        window.tell("Imported \(adoption.saved) records \(end).")
+        let end = adoption.isRemoved ? "and \(outcome) the file" : "and kept the file"
+        window.announce("Imported \(adoption.saved) records \(end).")
       } catch {
         window.report(error)
       }

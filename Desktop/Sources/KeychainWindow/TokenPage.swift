@@ -2,10 +2,10 @@ import GTKSupport
 import KeychainModel
 import TokenCache
 
-/// The tokens of one account, and what can be done with each.
+/// The tokens of one account, with their actions.
 @MainActor
 final class TokenPage {
-  /// For how long a token is shown, or stays in the clipboard.
+  /// How long a token is shown, or stays in the clipboard.
   static let exposure = Duration.seconds(30)
 
   struct State {
@@ -59,7 +59,7 @@ final class TokenPage {
   func copy(_ token: TokenEntry) {
     run(token) { keychain, group throws(Trouble) in
       self.clipboard.copy(secret: try await keychain.secret(of: token, in: group), for: Self.exposure)
-      self.window.tell("Copied. The clipboard forgets it in 30 seconds.")
+      self.window.announce("Copied. The clipboard is cleared in 30 seconds.")
     }
   }
 
@@ -67,7 +67,7 @@ final class TokenPage {
     states[token.id, default: State()].renewal = Task {
       do throws(Trouble) {
         try await window.keychain.renew(token, in: window.group)
-        window.tell("Renewed.")
+        window.announce("Renewed.")
       } catch {
         window.report(error)
       }
@@ -82,11 +82,11 @@ final class TokenPage {
 
   func remove(_ token: TokenEntry) {
     Task {
-      let more = token.isRenewable ? " A new one can be had by its refresh token." : ""
+      let more = token.isRenewable ? " The refresh token can get a new one." : ""
       let answer = await Question.ask(
         "Remove This Token?",
-        "The \(token.kind.lowercased()) goes from the group \(window.group.name). Programs that use it have to get "
-          + "another. It is only forgotten here: the server does not revoke it.\(more)",
+        "The \(token.kind.lowercased()) is removed from the group \(window.group.name). Apps that use it have to get "
+          + "another. The server does not revoke it.\(more)",
         answers: [.init("remove", "_Remove", .destructive)], over: window.widget)
       guard answer == "remove" else { return }
       run(token) { keychain, group throws(Trouble) in

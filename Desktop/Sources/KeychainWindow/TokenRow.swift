@@ -23,24 +23,25 @@ final class TokenRow: Row {
     guard let token = page.token(id) else { return }
     self.token = token
     let state = page.state(of: token)
-    say("kind", token.kind)
-    say("scopes", token.scopes.joined(separator: token.scopes.contains { $0.contains("://") } ? "\n" : "  "))
-    say("place", Self.place(of: token))
+    setText("kind", token.kind)
+    setText(
+      "scopes", token.scopes.joined(separator: token.scopes.contains { $0.contains("://") } ? "\n" : "  "))
+    setText("place", Self.place(of: token))
     let now = Date()
-    say("renewal", token.renewal(at: now) ?? "")
+    setText("renewal", token.renewal(at: now) ?? "")
     let left = token.timeLeft(at: now)
     builder.widget("time").isVisible = left != nil
     if let left {
       let bar = builder.widget("bar")
       bar.set("fraction", left.fraction)
       bar.setStyle("low", left.fraction < 0.15)
-      say("left", left.text)
+      setText("left", left.text)
     }
     builder.widget("renew").isVisible = token.isRenewable && !state.isRenewing
     builder.widget("cancel").isVisible = state.isRenewing
     builder.widget("reveal").setMnemonicLabel(state.secret == nil ? "Re_veal" : "Hi_de")
-    say("secret", state.secret ?? "")
-    say("note", state.isRenewing ? "Renewing…" : "")
+    setText("secret", state.secret ?? "")
+    setText("note", state.isRenewing ? "Renewing…" : "")
   }
 
   override var accessibleName: String {
@@ -50,7 +51,7 @@ final class TokenRow: Row {
       .joined(separator: ", ")
   }
 
-  private func say(_ id: String, _ text: String) {
+  private func setText(_ id: String, _ text: String) {
     let label = builder.widget(id)
     label.set("label", text)
     label.isVisible = !text.isEmpty

@@ -1,13 +1,13 @@
 import GTKSupport
 
-/// What a storyboard holds in the tutorials: the views of ``ViewController``.
+/// The views of ``ViewController``, which the tutorials have in a storyboard.
 @MainActor
 final class TutorialWindow {
   let callGraphButton = Button("Call Microsoft Graph API")
   let signOutButton = Button("Sign Out")
   let cancelButton = Button("Cancel")
-  let usernameLabel = Label("Nobody is signed in")
-  /// What the program waits for, or what went wrong.
+  let usernameLabel = Label("No account is signed in")
+  /// The running operation or its outcome.
   let statusLabel = Label()
   let spinner = Spinner()
   let loggingText = TextView()

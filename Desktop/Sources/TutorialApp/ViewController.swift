@@ -5,10 +5,10 @@ import HTTPTypesFoundation
 import MSAL
 import SoupTransport
 
-/// The app of Microsoft's tutorials for iOS and macOS: signs a person in, calls Microsoft Graph, and signs them out.
+/// The app of Microsoft's tutorials for iOS and macOS: signs a user in, calls Microsoft Graph, and signs the user out.
 ///
-/// It is what that code becomes on Linux. Only the views are others, and Graph is asked by the library's transport,
-/// which unlike URLSession sends no token on to where Graph redirects.
+/// It is that code on Linux. Only the views differ, and the requests to Graph use the library's transport, which unlike
+/// URLSession does not send the token to a redirect's target.
 @MainActor
 final class ViewController {
   private let environment = ProcessInfo.processInfo.environment
@@ -18,7 +18,7 @@ final class ViewController {
   private var webViewParameters: MSALWebviewParameters?
   private var currentAccount: MSALAccount?
   private let views: TutorialWindow
-  /// What is under way and can be cancelled by itself.
+  /// The running operation that can be cancelled.
   private var task: Task<Void, Never>?
 
   init(views: TutorialWindow) {
@@ -45,7 +45,7 @@ final class ViewController {
   private func initMSAL() throws {
     let address = environment["LLAVERO_AUTHORITY"] ?? "https://login.microsoftonline.com/common"
     guard let clientId = environment["LLAVERO_CLIENT_ID"], let authorityURL = URL(string: address) else {
-      let advice = "Set LLAVERO_CLIENT_ID. LLAVERO_AUTHORITY is an address, if it is set."
+      let advice = "Set LLAVERO_CLIENT_ID. LLAVERO_AUTHORITY, if it is set, is a URL."
       throw NSError(domain: "TutorialApp", code: 1, userInfo: [NSLocalizedDescriptionKey: advice])
     }
     let authority = try MSALAADAuthority(url: authorityURL)
@@ -53,7 +53,7 @@ final class ViewController {
       clientId: clientId, redirectUri: nil, authority: authority)
     msalConfiguration.cacheConfig.keychainSharingGroup = environment["LLAVERO_GROUP"] ?? "com.example.office"
     if environment["LLAVERO_AUTHORITY"] != nil {
-      // An authority outside of Microsoft's clouds is trusted only when it is named.
+      // An authority outside of Microsoft's clouds has to be a known one.
       msalConfiguration.knownAuthorities = [authority]
     }
     applicationContext = try MSALPublicClientApplication(configuration: msalConfiguration)
@@ -71,7 +71,7 @@ final class ViewController {
     }
   }
 
-  /// By a completion handler, as the tutorials do it.
+  /// With a completion handler, as in the tutorials.
   private func signOut() {
     guard let applicationContext, let webViewParameters, let account = currentAccount else { return }
     begin("Signing out.")
@@ -96,11 +96,8 @@ final class ViewController {
   }
 
   private func loadCurrentAccount(completion: (@MainActor @Sendable (MSALAccount?) -> Void)? = nil) {
-    guard let applicationContext else {
-      finish(text: "There is no application to sign in to. The first line of the log says why.")
-      return
-    }
-    begin("Looking into the keyring.")
+    guard let applicationContext else { return }
+    begin("Reading the keyring.")
 
     let msalParameters = MSALParameters()
     msalParameters.completionBlockQueue = DispatchQueue.main
@@ -116,16 +113,16 @@ final class ViewController {
         } else if let currentAccount {
           self.finish(text: "Found a signed in account: \(currentAccount.username ?? "without a name").")
         } else {
-          self.finish(text: "Nobody is signed in.")
+          self.finish(status: "")
         }
       }
     }
   }
 
-  /// By a completion handler, which MSAL calls on the main queue.
+  /// With a completion handler, which MSAL calls on the main queue.
   private func acquireTokenInteractively() {
     guard let applicationContext, let webViewParameters else { return }
-    begin("Sign in in the browser, which has opened a page. Cancel ends the wait.", canBeCancelled: true)
+    begin("Sign in in the browser. Cancel ends the wait.", canBeCancelled: true)
 
     let parameters = MSALInteractiveTokenParameters(scopes: kScopes, webviewParameters: webViewParameters)
     parameters.promptType = .selectAccount
@@ -143,7 +140,7 @@ final class ViewController {
     }
   }
 
-  /// By an async call, which a task can cancel.
+  /// With an async call, which a task can cancel.
   private func acquireTokenSilently(_ account: MSALAccount) {
     guard let applicationContext else { return }
     begin("Waiting for a token. Cancel ends the wait.", canBeCancelled: true)
@@ -171,7 +168,7 @@ final class ViewController {
       do {
         let endpoint = environment["LLAVERO_GRAPH_URL"] ?? "https://graph.microsoft.com/v1.0"
         guard let url = URL(string: endpoint)?.appending(path: "me") else {
-          finish(text: "LLAVERO_GRAPH_URL is no address.")
+          finish(text: "Invalid LLAVERO_GRAPH_URL: expected a URL.")
           return
         }
         var request = HTTPRequest(method: .get, url: url)
@@ -182,9 +179,9 @@ final class ViewController {
         let pretty = try JSONSerialization.data(
           withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
         updateLogging(text: "Result from Graph: \(String(decoding: pretty, as: UTF8.self))")
-        finish(status: "Microsoft Graph answered \(response.head.status.code).")
+        finish(status: "Microsoft Graph responded with status \(response.head.status.code).")
       } catch {
-        finish(text: "Couldn't get Graph's answer: \(error)")
+        finish(text: "Couldn't get Graph's response: \(error)")
       }
     }
   }
@@ -198,11 +195,11 @@ final class ViewController {
     views.cancelButton.isSensitive = canBeCancelled
   }
 
-  /// Shows how it ended.
+  /// Shows the outcome.
   private func finish(status: String) {
     views.statusLabel.text = status
     views.spinner.isSpinning = false
-    views.callGraphButton.isSensitive = true
+    views.callGraphButton.isSensitive = applicationContext != nil
     views.signOutButton.isSensitive = currentAccount != nil
     views.cancelButton.isSensitive = false
   }
@@ -215,10 +212,10 @@ final class ViewController {
   private func updateCurrentAccount(account: MSALAccount?) {
     currentAccount = account
     views.usernameLabel.text =
-      account.map { "Signed in as \($0.username ?? "somebody")" } ?? "Nobody is signed in"
+      account.map { "Signed in as \($0.username ?? "an unnamed account")" } ?? "No account is signed in"
   }
 
-  /// Adds to the log, from whichever thread.
+  /// Appends to the log, from any thread.
   private nonisolated func updateLogging(text: String) {
     if Thread.isMainThread {
       MainActor.assumeIsolated { views.loggingText.append(text + "\n") }

@@ -1,4 +1,4 @@
-"""llavero-desktop: what it shows of a keyring and does with it, and what it says when something is wrong."""
+"""llavero-desktop: what it shows of a keyring, its actions, and how it reports problems."""
 import json
 import os
 import socket
@@ -89,7 +89,7 @@ def picture(desktop, name):
         desktop.picture(f"{os.environ['PICTURES']}/{name}.png")
 
 
-def what_is_there(desktop):
+def listing(desktop):
     with group("org.example.office") as name:
         for scheme, suffix in [("default", ""), ("prefer-dark", "~dark")]:
             with keychain(name, ADW_DEBUG_COLOR_SCHEME=scheme) as app:
@@ -97,17 +97,17 @@ def what_is_there(desktop):
                 picture(desktop, "llavero-desktop" + suffix)
                 shown = app.labels()
                 check("accounts are shown by their names", all(person in shown for pair in PEOPLE for person in pair), shown)
-                check("so are scopes", all(any(scopes in text.replace("  ", " ") for text in shown) for scopes in SCOPES), shown)
-                check("tenants and clients", any(TENANT in text and CLIENTS[1] in text for text in shown), shown)
-                check("the time left", any("left" in text for text in shown) and "Expired 2 hours ago" in shown, shown)
-                check("and what can be renewed", {"Can be renewed", "Cannot be renewed"} <= set(shown), shown)
+                check("scopes are shown", all(any(scopes in text.replace("  ", " ") for text in shown) for scopes in SCOPES), shown)
+                check("tenants and clients are shown", any(TENANT in text and CLIENTS[1] in text for text in shown), shown)
+                check("the time left is shown", any("left" in text for text in shown) and "Expired 2 hours ago" in shown, shown)
+                check("it is shown which tokens can be renewed", {"Can be renewed", "Cannot be renewed"} <= set(shown), shown)
                 check("no token is shown", not any("opaque-" in text for text in shown), shown)
                 named = [widget for widget in app.widgets() if "button" in widget.get_role_name()]
                 check("every button has a name", all(widget.get_name() or widget.get_child_count() for widget in named),
                       [app.tree()])
                 app.click("Close")
                 check("closing the window ends the program", app.ends() == 0, app.errors())
-                check("GTK has nothing to complain about", app.errors() == "", app.errors())
+                check("GTK reports no errors", app.errors() == "", app.errors())
 
 
 def other_processes():
@@ -118,17 +118,17 @@ def other_processes():
         check("an account that another process adds appears", True)
         llavero("clear", "--account", "boris@contoso.com", "--yes", group=name)
         silent(app, "boris@contoso.com")
-        check("one that another process removes goes", "alice@contoso.com" in app.labels(), app.labels())
+        check("one that another process removes disappears", "alice@contoso.com" in app.labels(), app.labels())
 
 
 def reveal_and_copy():
     with group("org.example.secrets", cache(PEOPLE[:1])) as name, keychain(name) as app:
         app.click("Reveal")
         token = app.says("opaque-alice-")
-        check("a token is shown when it is asked for", token == secret("alice", 0), token)
+        check("a token is shown on request", token == secret("alice", 0), token)
         app.click("Hide")
         silent(app, "opaque-")
-        check("it is hidden when that is asked for", True)
+        check("it is hidden on request", True)
         app.click("Reveal")
         app.says("opaque-alice-")
         began = time.monotonic()
@@ -137,17 +137,17 @@ def reveal_and_copy():
         app.says("Copied")
         formats, text = wait("the clipboard", lambda: (found := clipboard())[1] and found)
         check("a token is in the clipboard when it is copied", text == secret("alice", 0), text)
-        check("histories of the clipboard are asked to leave it out", "x-kde-passwordManagerHint" in formats, formats)
+        check("clipboard histories are asked to ignore it", "x-kde-passwordManagerHint" in formats, formats)
         silent(app, "opaque-")
         check("it is hidden after half a minute, and not before", time.monotonic() - began > 25)
         wait("an empty clipboard", lambda: not clipboard()[1])
-        check("the clipboard forgets it", True)
+        check("the clipboard is cleared", True)
 
         app.click("Copy")
         wait("the clipboard", lambda: clipboard()[1])
         app.click("Close")
         check("the program ends with a token in the clipboard", app.ends() == 0, app.errors())
-        check("the clipboard has forgotten it by then", clipboard()[1] == "")
+        check("the clipboard is cleared by then", clipboard()[1] == "")
         check("no token is in its log", "opaque" not in app.errors(), app.errors())
 
 
@@ -155,25 +155,25 @@ def questions():
     with group("org.example.questions") as name, keychain(name) as app:
         app.says("alice@contoso.com")
         app.click("Sign Out…")
-        text = app.says("go from the group")
-        check("before signing out it is said what will happen",
+        text = app.says("from the group")
+        check("before signing out the consequences are shown",
               "2 applications" in text and "stays in the list" in text, text)
         app.click("Cancel")
-        silent(app, "go from the group")
-        check("nothing goes without a yes", "alice" in llavero("list", group=name))
+        silent(app, "from the group")
+        check("nothing is removed without confirmation", "alice" in llavero("list", group=name))
         app.click("Sign Out…")
-        app.says("go from the group")
+        app.says("from the group")
         app.click("Sign Out")
         app.says("No Tokens")
         records = [record for record in json.loads(llavero("list", "--json", group=name))["records"]
                    if record.get("home_account_id") == f"alice.{TENANT}"]
-        check("signing out forgets the tokens and keeps the account",
+        check("signing out removes the tokens and keeps the account",
               [record["type"] for record in records] == ["Account"], records)
         app.click("Remove…")
-        app.says("has to ask for a new sign-in")
+        app.says("has to sign in again")
         app.click("Remove")
         silent(app, "alice@contoso.com")
-        check("removing forgets the account", "alice" not in llavero("list", group=name))
+        check("removing removes the account", "alice" not in llavero("list", group=name))
         check("the others stay", "boris" in llavero("list", group=name))
 
 
@@ -183,14 +183,14 @@ def keyboard():
         key("ctrl+f")
         subprocess.run(["xdotool", "type", "carla"], check=True)
         silent(app, "boris@contoso.com")
-        check("a search leaves what it finds", "carla.nunez@fabrikam.com" in app.labels(), app.labels())
+        check("a search shows only its matches", "carla.nunez@fabrikam.com" in app.labels(), app.labels())
         key("Escape")
         app.says("boris@contoso.com")
         key("ctrl+o")
-        app.says("go from the group")
+        app.says("from the group")
         key("Escape")
-        silent(app, "go from the group")
-        check("keys ask and cancel", True)
+        silent(app, "from the group")
+        check("keys open and cancel the dialog", True)
         key("ctrl+q")
         check("a key ends the program", app.ends() == 0, app.errors())
 
@@ -203,14 +203,14 @@ def plaintext():
     with open(path, "w", opener=lambda file, flags: os.open(file, flags, 0o600)) as file:
         file.write(cache(PEOPLE[:1]))
     with keychain(name) as app:
-        app.click("Tokens in Clear (1)")
+        app.click("Plaintext Tokens (1)")
         app.says("Azure CLI")
-        app.click("Adopt…")
-        text = app.says("is written over and removed")
-        check("before a file goes it is said what will happen", "az login" in text, text)
+        app.click("Move to Keyring…")
+        text = app.says("is overwritten and removed")
+        check("before a file is removed the consequences are shown", "az login" in text, text)
         app.click("Move")
         app.says("alice@contoso.com")
-        wait("the file goes", lambda: not os.path.exists(path))
+        wait("the file is removed", lambda: not os.path.exists(path))
         check("the tokens are in the group and not in the file", "alice" in llavero("list", group=name))
     llavero("clear", "--all", "--yes", group=name)
 
@@ -229,7 +229,7 @@ def renewal():
             lab.tell(condition={"user": "alice", "condition": "badToken"})
             app.click("Renew")
             app.says("A New Sign-In Is Needed")
-            check("a renewal that is refused is a sentence", True)
+            check("a refused renewal is reported", True)
             app.click("Close the message")
             silent(app, "A New Sign-In Is Needed")
     llavero("clear", "--all", "--yes")
@@ -246,10 +246,10 @@ def hanging_server():
                 app.says("Renewing…")
                 app.click("Reveal")
                 app.says("opaque-alice-")
-                check("the window is of use while a server hangs", True)
+                check("the window stays usable while a server hangs", True)
                 app.click("Cancel")
                 app.says("cancelled")
-                check("waiting for it can be ended", True)
+                check("the wait can be cancelled", True)
                 app.click("Close")
                 check("it does not keep the program from ending", app.ends() == 0, app.errors())
 
@@ -263,12 +263,12 @@ def damage():
         broken.set_secret_sync(Secret.Value.new("{ no cache", -1, "text/plain"), None)
         key("F5")
         text = app.says("Something Is Damaged")
-        check("what is damaged is said", "alice@contoso.com" in app.labels() and "boris" not in text, text)
-        app.click("Remove What Is Damaged…")
-        app.says("It goes for good")
+        check("damage is reported", "alice@contoso.com" in app.labels() and "boris" not in text, text)
+        app.click("Remove Unreadable Entries…")
+        app.says("This cannot be undone")
         app.click("Remove")
         silent(app, "Something Is Damaged")
-        check("it goes, and the rest stays", "alice" in llavero("list", group=name))
+        check("it is removed, and the rest stays", "alice" in llavero("list", group=name))
 
 
 def locked():
@@ -277,14 +277,14 @@ def locked():
         lock_keyring()
         key("F5")
         app.says("The Keyring Is Locked")
-        check("a locked keyring is a sentence", not any("alice" in text for text in app.labels()), app.labels())
+        check("a locked keyring is reported", not any("alice" in text for text in app.labels()), app.labels())
         app.click("Unlock")
-        # There is nobody who could show the keyring's question.
+        # No program can show the keyring's prompt.
         app.says("prompt")
-        check("a question that cannot be shown is one, too", True)
+        check("a prompt that cannot be shown is reported, too", True)
         unlock_keyring()
         app.says("alice@contoso.com")
-        check("it sees by itself that somebody has unlocked it", True)
+        check("it notices that the keyring was unlocked", True)
 
 
 @contextmanager
@@ -304,29 +304,29 @@ def empty_bus():
     bus.wait()
 
 
-def nowhere_to_look(desktop):
+def unavailable(desktop):
     accessibility = desktop.accessibility_bus()
     with keychain(AT_SPI_BUS_ADDRESS=accessibility, DBUS_SESSION_BUS_ADDRESS="unix:path=/proc/nonexistent") as app:
         app.says("No Session Bus")
-        app.click("Ask the Doctor")
+        app.click("Check Setup")
         text = app.says("DBUS_SESSION_BUS_ADDRESS leads nowhere")
-        check("without a bus the window says so, and so does the doctor", "dbus-run-session" in text, text)
+        check("without a bus the window and its check report that", "dbus-run-session" in text, text)
     with empty_bus() as address, keychain(AT_SPI_BUS_ADDRESS=accessibility, DBUS_SESSION_BUS_ADDRESS=address) as app:
         app.says("No Keyring")
         text = app.says("gnome-keyring")
-        check("without a keyring it says what to install", "Install" in text, text)
+        check("without a keyring it advises what to install", "Install" in text, text)
     with keychain("mail") as app:
         text = app.says("LLAVERO_GROUP makes no sense")
-        check("so is a setting that makes no sense", "com.example.shared" in text, text)
+        check("so is an invalid setting", "com.example.shared" in text, text)
     with Program("llavero-desktop", without=["DISPLAY"]) as app:
-        check("without a display it ends with a sentence", app.ends() == 1 and "no display" in app.errors(), app.errors())
+        check("without a display it ends with a message", app.ends() == 1 and "no display" in app.errors(), app.errors())
 
 
 def metadata():
     for command in [["desktop-file-validate", f"{DATA}/org.llavero.Llavero.desktop"],
                     ["appstreamcli", "validate", "--no-net", f"{DATA}/org.llavero.Llavero.metainfo.xml"]]:
         run = subprocess.run(command, capture_output=True, text=True)
-        check(f"{command[0]} has nothing to say", run.returncode == 0 and "hint" not in run.stdout, run.stdout + run.stderr)
+        check(f"{command[0]} reports no problems", run.returncode == 0 and "hint" not in run.stdout, run.stdout + run.stderr)
 
 
 CHECKS = [other_processes, reveal_and_copy, questions, keyboard, plaintext, renewal, hanging_server, damage,
@@ -334,9 +334,9 @@ CHECKS = [other_processes, reveal_and_copy, questions, keyboard, plaintext, rene
 
 metadata()
 with Desktop() as desktop:
-    what_is_there(desktop)
+    listing(desktop)
     for checks in CHECKS:
         print(f"-- {checks.__name__}")
         checks()
-    nowhere_to_look(desktop)
+    unavailable(desktop)
 finish()

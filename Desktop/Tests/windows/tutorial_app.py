@@ -1,4 +1,4 @@
-"""TutorialApp signs in at the lab, calls Graph and signs out; and says in its window what keeps it from that."""
+"""TutorialApp signs in at the lab, calls Graph and signs out; its window shows what prevents that."""
 import os
 import subprocess
 
@@ -7,20 +7,20 @@ from peers import ALICE, Lab, check, configure, finish, secrets
 
 GROUP = "com.example.office"
 CALL, SIGN_OUT, CANCEL, LOG = "Call Microsoft Graph API", "Sign Out", "Cancel", "Log"
-# A browser in which nobody does anything.
-NOBODY = {"BROWSER": "true"}
+# A browser that never finishes the sign-in.
+IDLE_BROWSER = {"BROWSER": "true"}
 PICTURES = os.environ.get("PICTURES")
 
 
 def ready(app):
-    """Waits until nothing is under way."""
+    """Waits until no operation is running."""
     app.wait("it is ready", lambda: app.has(CALL) and not app.has(CANCEL))
 
 
 def close(app, what):
     app.click("Close")
     check(what, app.ends() == 0, app.errors())
-    check("GTK has nothing to complain about", "CRITICAL" not in app.errors(), app.errors())
+    check("GTK reports no errors", "CRITICAL" not in app.errors(), app.errors())
 
 
 def picture(desktop, name):
@@ -30,19 +30,19 @@ def picture(desktop, name):
 
 def story(lab, desktop):
     with Program("TutorialApp") as app:
-        app.says("Nobody is signed in")
+        app.says("No account is signed in")
         ready(app)
         picture(desktop, "tutorial-app-start")
-        check("nobody can sign out before somebody signed in", not app.has(SIGN_OUT))
+        check("Sign Out is insensitive before the sign-in", not app.has(SIGN_OUT))
 
         app.click(CALL)
         log = app.reads(LOG, '"userPrincipalName"')
-        check("the browser signs in, and Graph answers", f'"{ALICE}"' in log and "Result from Graph" in log, log)
-        check("its text of other alphabets is whole", "Alice Álvarez" in log, log)
+        check("the browser signs in, and Graph responds", f'"{ALICE}"' in log and "Result from Graph" in log, log)
+        check("text in other alphabets is complete", "Alice Álvarez" in log, log)
         check("the account is in the window", ALICE in app.says("Signed in as "))
         ready(app)
-        check("who is signed in can sign out", app.has(SIGN_OUT))
-        check("the lab gave tokens, once", len(lab.log("token")) == 1, lab.log())
+        check("Sign Out is sensitive after the sign-in", app.has(SIGN_OUT))
+        check("the lab issued tokens once", len(lab.log("token")) == 1, lab.log())
         issued = secrets(GROUP)
         check("they are in the keyring", len(issued) >= 3, len(issued))
         check("none of them is in the window", not any(secret in app.tree() + log for secret in issued))
@@ -50,16 +50,16 @@ def story(lab, desktop):
 
         lab.tell(clearLog={})
         app.click(CALL)
-        app.wait("Graph answers again", lambda: app.text(LOG).count('"userPrincipalName"') == 2)
-        check("the second call asks nobody",
+        app.wait("Graph responds again", lambda: app.text(LOG).count('"userPrincipalName"') == 2)
+        check("the second call is silent",
               "silently" in app.text(LOG) and [entry["endpoint"] for entry in lab.log()] == ["graph"], lab.log())
         ready(app)
 
         app.click(SIGN_OUT)
-        app.says("Nobody is signed in")
+        app.says("No account is signed in")
         ready(app)
         picture(desktop, "tutorial-app-signed-out")
-        check("after signing out nobody can again", not app.has(SIGN_OUT))
+        check("Sign Out is insensitive after the sign-out", not app.has(SIGN_OUT))
         check("and no token is left", not secrets(GROUP))
         close(app, "closing its window ends the program")
 
@@ -67,11 +67,11 @@ def story(lab, desktop):
         app.click(CALL)
         app.says(f"Signed in as {ALICE}")
         ready(app)
-        close(app, "and while somebody is signed in, too")
+        close(app, "and also while an account is signed in")
     with Program("TutorialApp") as app:
         app.says(f"Signed in as {ALICE}")
         ready(app)
-        check("another start finds who is signed in", app.has(SIGN_OUT))
+        check("another start finds the signed-in account", app.has(SIGN_OUT))
 
         app.click(SIGN_OUT)
         app.says("Sign out completed")
@@ -79,14 +79,14 @@ def story(lab, desktop):
         close(app, "it ends")
 
 
-def broken_off():
-    with Program("TutorialApp", **NOBODY) as app:
+def cancelled():
+    with Program("TutorialApp", **IDLE_BROWSER) as app:
         app.click(CALL)
         app.says("Sign in in the browser")
-        check("while the browser is open, nothing else can be begun", not app.has(CALL) and not app.has(SIGN_OUT))
+        check("while the browser is open, other actions are insensitive", not app.has(CALL) and not app.has(SIGN_OUT))
         app.click(CANCEL)
         log = app.reads(LOG, "Could not acquire a token")
-        check("a sign-in can be cancelled, which is said", "cancel" in log.lower(), log)
+        check("a cancelled sign-in is reported", "cancel" in log.lower(), log)
         ready(app)
         check("and begun again", app.has(CALL))
         app.click(CALL)
@@ -101,7 +101,7 @@ def server_hangs(lab):
         lab.tell(fault={"target": "token", "delay": 600})
         app.click(CALL)
         wait("the token is asked for", lambda: lab.log("token"))
-        check("when the server hangs, the window says what it waits for",
+        check("when the server hangs, the window shows what it waits for",
               app.says("Cancel ends the wait") and app.has(CANCEL))
         app.click(CANCEL)
         app.reads(LOG, "Could not acquire a token")
@@ -110,14 +110,14 @@ def server_hangs(lab):
         app.click(CALL)
         app.says(f"Signed in as {ALICE}")
         ready(app)
-        check("and the next call is answered", '"userPrincipalName"' in app.text(LOG))
+        check("and the next call succeeds", '"userPrincipalName"' in app.text(LOG))
 
         lab.tell(fault={"target": "graph", "delay": 600})
         lab.tell(clearLog={})
         app.click(CALL)
         wait("Graph is asked", lambda: lab.log("graph"))
         app.click(CANCEL)
-        check("so it is when Graph hangs", app.says("Couldn't get Graph's answer"))
+        check("so can the wait for Graph", app.says("Couldn't get Graph's response"))
         ready(app)
         lab.tell(fault={"target": "graph", "delay": 600})
         lab.tell(clearLog={})
@@ -134,12 +134,12 @@ def keyring_is_locked():
         lock_keyring()
         app.click(SIGN_OUT)
         said = app.says("Couldn't sign out")
-        check("a locked keyring is a sentence in the window", "unlock" in said, said)
+        check("a locked keyring is reported in the window", "unlock" in said, said)
         ready(app)
         unlock_keyring()
         app.click(SIGN_OUT)
         app.says("Sign out completed")
-        check("and once it is unlocked all goes on", app.says("Nobody is signed in"))
+        check("and after unlocking it the sign-out succeeds", app.says("No account is signed in"))
         close(app, "it ends")
     lock_keyring()
     with Program("TutorialApp") as app:
@@ -158,12 +158,12 @@ def no_session_bus(desktop):
     without = ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"]
     with Program("TutorialApp", without=without, AT_SPI_BUS_ADDRESS=desktop.accessibility_bus()) as app:
         said = app.says("Couldn't query the current account")
-        check("no session bus is a sentence in the window", "bus" in said or "keyring" in said, said)
+        check("a missing session bus is reported in the window", "bus" in said or "keyring" in said, said)
         ready(app)
         app.click(CALL)
-        app.wait("it is said again", lambda: app.text(LOG).count("Couldn't query") == 2)
+        app.wait("it is reported again", lambda: app.text(LOG).count("Couldn't query") == 2)
         ready(app)
-        check("which stays usable", app.has(CALL))
+        check("the window stays usable", app.has(CALL))
         close(app, "and ends")
 
 
@@ -171,18 +171,17 @@ def no_display():
     program = [f"{os.environ['DESKTOP_BIN']}/TutorialApp"]
     without = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     for what, environment in {
-            "no display": without, "a display that is not there": {**without, "DISPLAY": f"{os.environ['TMPDIR']}/none"}}.items():
+            "no display": without, "a display that does not exist": {**without, "DISPLAY": f"{os.environ['TMPDIR']}/none"}}.items():
         result = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=180)
-        check(f"{what} is a sentence and an exit code",
+        check(f"{what} is an error message and an exit code",
               result.returncode == 1 and result.stderr.startswith("TutorialApp: There is no display"), result)
 
 
 def no_settings():
     with Program("TutorialApp", without=["LLAVERO_CLIENT_ID"]) as app:
         said = app.says("Unable to create the application")
-        check("no client id is a sentence in the window", "Set LLAVERO_CLIENT_ID" in said, said)
-        app.click(CALL)
-        check("which stays usable", app.says("There is no application"))
+        check("a missing client ID is reported in the window", "Set LLAVERO_CLIENT_ID" in said, said)
+        check("and its button is insensitive", not app.has(CALL) and not app.has(SIGN_OUT))
         close(app, "it ends")
 
 
@@ -191,7 +190,7 @@ with Desktop() as desktop, Lab() as lab:
     no_display()
     no_settings()
     story(lab, desktop)
-    broken_off()
+    cancelled()
     server_hangs(lab)
     keyring_is_locked()
     no_session_bus(desktop)
