@@ -4,15 +4,15 @@ import HTTPTypes
 import IdentityClient
 import TokenCache
 
-/// The requests of a batch on their way, in as many parts as it takes.
+/// Sends the requests of a batch, in as many parts as needed.
 struct BatchRun {
   private static let maximumCount = 20
 
   private let client: GraphClient
   private let requests: [GraphBatchRequest]
-  /// What is sent of each, by id, but for the dependencies.
+  /// What is sent of each request, by id, without the dependencies.
   private let members: [String: JSONObject]
-  private var answers: [String: GraphBatchResponse] = [:]
+  private var responses: [String: GraphBatchResponse] = [:]
   private var budget: RetryBudget
 
   init(client: GraphClient, requests: [GraphBatchRequest]) throws(GraphError) {
@@ -22,11 +22,11 @@ struct BatchRun {
     var members: [String: JSONObject] = [:]
     for item in requests {
       guard !item.id.isEmpty, members[item.id] == nil else {
-        throw GraphError(.invalidRequest, "Every request of a batch needs an id of its own.")
+        throw GraphError(.invalidRequest, "Invalid batch: every request needs a unique id.")
       }
       guard item.dependsOn.allSatisfy({ members[$0] != nil }) else {
         throw GraphError(
-          .invalidRequest, "A request of a batch can only depend on those that stand before it.")
+          .invalidRequest, "Invalid batch: a request can only depend on earlier ones.")
       }
       members[item.id] = try Self.members(of: item, client)
     }
@@ -40,14 +40,14 @@ struct BatchRun {
       do throws(GraphError) {
         if let pause = try take(await send(part), to: part) { try await client.wait(pause) }
       } catch {
-        guard !answers.isEmpty, error.code != .cancelled else { throw error }
-        for item in requests where answers[item.id] == nil {
-          answers[item.id] = GraphBatchResponse(
+        guard !responses.isEmpty, error.code != .cancelled else { throw error }
+        for item in requests where responses[item.id] == nil {
+          responses[item.id] = GraphBatchResponse(
             id: item.id, status: nil, headers: [:], body: nil, error: error)
         }
       }
     }
-    return requests.compactMap { answers[$0.id] }
+    return requests.compactMap { responses[$0.id] }
   }
 
   private static func members(
@@ -63,7 +63,7 @@ struct BatchRun {
       fields[.contentType] = type
       if type.lowercased().hasPrefix("application/json") {
         guard let json = try? decodeGraphJSON(JSONValue.self, from: body) else {
-          throw GraphError(.invalidRequest, "The body of the request \(item.id) is no JSON.")
+          throw GraphError(.invalidRequest, "The body of the request \(item.id) is not valid JSON.")
         }
         members["body"] = json
       } else {
@@ -82,19 +82,19 @@ struct BatchRun {
   ) throws(GraphError) -> String {
     guard request.path.hasPrefix("/"), let path = HTTPRequest(.get, https: try client.url(of: request))?.path
     else {
-      throw GraphError(.invalidRequest, "The paths in a batch begin with a slash, after the version.")
+      throw GraphError(.invalidRequest, "Invalid batch: a path begins with a slash, after the version.")
     }
     return String(path.dropFirst(client.cloud.baseURL.path(percentEncoded: true).count))
   }
 
-  /// As many requests as go together. Requests that depend on a failed one get their response here.
+  /// The next requests that can be sent together. Requests that depend on a failed one get their response here.
   private mutating func nextPart() -> [GraphBatchRequest] {
     var part: [GraphBatchRequest] = []
-    for var item in requests where answers[item.id] == nil && part.count < Self.maximumCount {
-      let open = item.dependsOn.filter { answers[$0] == nil }
+    for var item in requests where responses[item.id] == nil && part.count < Self.maximumCount {
+      let open = item.dependsOn.filter { responses[$0] == nil }
       guard open.allSatisfy({ id in part.contains { $0.id == id } }) else { continue }
-      if item.dependsOn.contains(where: { answers[$0]?.error != nil }) {
-        answers[item.id] = Self.failedDependency(of: item)
+      if item.dependsOn.contains(where: { responses[$0]?.error != nil }) {
+        responses[item.id] = Self.failedDependency(of: item)
       } else {
         item.dependsOn = open
         part.append(item)
@@ -111,7 +111,7 @@ struct BatchRun {
       }
     }
     guard let body = try? JSONEncoder().encode(["requests": items]) else {
-      throw GraphError(.invalidRequest, "A number in the batch cannot be written as JSON.")
+      throw GraphError(.invalidRequest, "Invalid batch: a number cannot be written as JSON.")
     }
     let request = GraphRequest("/$batch", method: .post, body: body)
     return try await GraphCall(
@@ -120,14 +120,14 @@ struct BatchRun {
     ).run()
   }
 
-  /// Keeps the answers that are final.
+  /// Keeps the final responses.
   ///
-  /// - Returns: How long to wait before the others are sent again; `nil` if no others are left.
+  /// - Returns: The pause before the others are sent again; `nil` if there are no others.
   private mutating func take(
     _ response: GraphResponse, to part: [GraphBatchRequest]
   ) throws(GraphError) -> Duration? {
     guard let list = try response.json().objectValue?["responses"]?.arrayValue else {
-      throw GraphError(.invalidResponse, "Graph's answer is none to a batch.")
+      throw GraphError(.invalidResponse, "Graph's response is not that to a batch.")
     }
     let pairs = list.compactMap { $0.objectValue }.compactMap { members in
       members["id"]?.stringValue.map { ($0, members) }
@@ -135,17 +135,17 @@ struct BatchRun {
     let byID = Dictionary(pairs) { first, _ in first }
     let received = part.map { Self.response(to: $0, byID[$0.id]) }
 
-    let throttled = zip(part, received).filter { item, answer in
-      RetryBudget.mayRepeat(status: answer.status ?? 0, isRepeatable: item.request.isRepeatable)
+    let throttled = zip(part, received).filter { item, response in
+      RetryBudget.mayRepeat(status: response.status ?? 0, isRepeatable: item.request.isRepeatable)
     }
     var pause: Duration?
     if !throttled.isEmpty { pause = budget.pause(throttled.compactMap(\.1.headers.secondsToWait).max()) }
     var again = Set(pause == nil ? [] : throttled.map(\.0.id))
-    for (item, answer) in zip(part, received) where !again.contains(item.id) {
-      if answer.status == 424, item.dependsOn.contains(where: again.contains) {
+    for (item, response) in zip(part, received) where !again.contains(item.id) {
+      if response.status == 424, item.dependsOn.contains(where: again.contains) {
         again.insert(item.id)
       } else {
-        answers[item.id] = answer
+        responses[item.id] = response
       }
     }
     return pause
@@ -155,7 +155,7 @@ struct BatchRun {
     guard let status = members?["status"]?.numberValue.flatMap({ Int(exactly: $0) }) else {
       return GraphBatchResponse(
         id: item.id, status: nil, headers: [:], body: nil,
-        error: GraphError(.invalidResponse, "Graph did not answer this request of the batch."))
+        error: GraphError(.invalidResponse, "Graph did not respond to this request of the batch."))
     }
     var fields = HTTPFields()
     for (name, value) in members?["headers"]?.objectValue ?? [:] {
@@ -170,7 +170,7 @@ struct BatchRun {
 
   private static func failedDependency(of item: GraphBatchRequest) -> GraphBatchResponse {
     let error: JSONObject = [
-      "code": "FailedDependency", "message": "A request failed that this one depends on.",
+      "code": "FailedDependency", "message": "A request that this one depends on failed.",
     ]
     return response(to: item, ["status": .integer(424), "body": .object(["error": .object(error)])])
   }

@@ -3,9 +3,9 @@ public import TokenCache
 
 /// One request of a batch.
 public struct GraphBatchRequest: Sendable {
-  /// What the answer is known by.
+  /// Identifies the response.
   public var id: String
-  /// With a path after the version, such as `/me`. Its bounds are not used.
+  /// With a path after the version, such as `/me`. Its limits are not used.
   public var request: GraphRequest
   /// The ids of requests that have to succeed before this one is carried out.
   public var dependsOn: [String]
@@ -17,14 +17,14 @@ public struct GraphBatchRequest: Sendable {
   }
 }
 
-/// What became of one request of a batch.
+/// The response to one request of a batch.
 public struct GraphBatchResponse: Sendable {
   public let id: String
-  /// `nil` if no answer came; see ``error``.
+  /// `nil` without a response; see ``error``.
   public let status: Int?
   public let headers: HTTPFields
-  /// JSON; what is not, such as a photo, comes as Base64 in a string.
+  /// JSON; another type, such as a photo, is Base64 in a string.
   public let body: JSONValue?
-  /// Why the request failed; `nil` if it did not. With status 424 another one did, which it depends on.
+  /// Why the request failed; `nil` for success. With status 424 another request failed that it depends on.
   public let error: GraphError?
 }

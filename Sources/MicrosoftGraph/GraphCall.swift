@@ -5,11 +5,11 @@ import IdentityClient
 import TokenCache
 
 extension GraphClient {
-  /// The address that a request is for.
+  /// The URL of a request.
   func url(of request: GraphRequest) throws(GraphError) -> URL {
     guard !request.path.contains("#") else {
       throw GraphError(
-        .invalidRequest, "The path has a number sign, which would end it.",
+        .invalidRequest, "Invalid path: a number sign would end it.",
         advice: "Write it as %23.")
     }
     let start = request.path.prefix(8).lowercased()
@@ -17,7 +17,7 @@ extension GraphClient {
     let separator = request.path.hasPrefix("/") ? "" : "/"
     let address = isAbsolute ? request.path : cloud.baseURL.absoluteString + separator + request.path
     guard let url = URL(string: address) else {
-      throw GraphError(.invalidRequest, "The path is none of an address.")
+      throw GraphError(.invalidRequest, "Invalid path: it cannot be part of a URL.")
     }
     return url.appending(query: request.query)
   }
@@ -34,10 +34,10 @@ struct GraphCall {
   /// Makes a call.
   ///
   /// - Parameters:
-  ///   - client: Whose token and transport it has.
-  ///   - request: What is sent.
-  ///   - url: Where to.
-  ///   - isRepeatable: Whether a second request does no harm although its method does not say so.
+  ///   - client: Has the token source and the transport.
+  ///   - request: The request.
+  ///   - url: Its URL.
+  ///   - isRepeatable: Whether it may be repeated although its method is not idempotent.
   init(client: GraphClient, request: GraphRequest, url: URL, isRepeatable: Bool = false) {
     self.client = client
     self.request = request
@@ -61,9 +61,9 @@ struct GraphCall {
     var (wasChallenged, wasLost) = (false, false)
     try await authorize(&head, claims: nil)
     while true {
-      let answer: HTTPTransportResponse
+      let received: HTTPTransportResponse
       do throws(HTTPTransportError) {
-        answer = try await client.transport.send(
+        received = try await client.transport.send(
           HTTPTransportRequest(
             head, body: request.body, timeout: request.timeout,
             maximumBodySize: request.maximumResponseSize))
@@ -75,10 +75,10 @@ struct GraphCall {
         head.headerFields.set("Retry-Attempt", "\(budget.repetitions)")
         continue
       }
-      let (status, fields) = (answer.head.status.code, answer.head.headerFields)
-      if (200..<300).contains(status) || status == 304 { return response(answer) }
+      let (status, fields) = (received.head.status.code, received.head.headerFields)
+      if (200..<300).contains(status) || status == 304 { return response(received) }
       var failure = GraphError(
-        status: status, fields: fields, body: try? decodeGraphJSON(JSONValue.self, from: answer.body))
+        status: status, fields: fields, body: try? decodeGraphJSON(JSONValue.self, from: received.body))
       if let challenge = challenge(status, fields) {
         guard !wasChallenged else {
           failure.code = .claimsChallenge
@@ -86,7 +86,7 @@ struct GraphCall {
           throw failure
         }
         wasChallenged = true
-        try await answerChallenge(challenge, failure, &head)
+        try await respond(to: challenge, failure, &head)
       } else {
         guard RetryBudget.mayRepeat(status: status, isRepeatable: isRepeatable),
           let pause = budget.pause(fields.secondsToWait)
@@ -99,16 +99,16 @@ struct GraphCall {
 
   private func head() throws(GraphError) -> HTTPRequest {
     guard var head = HTTPRequest(request.method, https: url), url.user == nil else {
-      throw GraphError(.invalidRequest, "Only https addresses without a user name can be asked.")
+      throw GraphError(.invalidRequest, "Invalid URL: expected https without a user name.")
     }
     guard let host = head.authority?.lowercased(), client.cloud.allowedHosts.contains(host) else {
       throw GraphError(
         .hostNotAllowed,
-        "\((head.authority ?? "").printable(limit: 200)) is no host of this Microsoft Graph, and gets no token.",
-        advice: "Hosts that do: \(client.cloud.allowedHosts.sorted().joined(separator: ", ")).")
+        "\((head.authority ?? "").printable(limit: 200)) is not a host of this Microsoft Graph, so it gets no token.",
+        advice: "Allowed hosts: \(client.cloud.allowedHosts.sorted().joined(separator: ", ")).")
     }
     guard request.headers[.authorization] == nil else {
-      throw GraphError(.invalidRequest, "The header field Authorization is the client's to set.")
+      throw GraphError(.invalidRequest, "The header field Authorization is set by the client.")
     }
     head.headerFields = request.headers
     head.headerFields.set("client-request-id", clientRequestID)
@@ -127,21 +127,21 @@ struct GraphCall {
     }
     guard !token.accessToken.isEmpty else {
       throw GraphError(
-        .authentication, "The sign-in gave no access token.",
-        advice: "Ask for a scope of Microsoft Graph, such as User.Read.")
+        .authentication, "The sign-in returned no access token.",
+        advice: "Request a scope of Microsoft Graph, such as User.Read.")
     }
     try client.cloud.check(token)
     head.headerFields[.authorization] = token.authorizationHeader
   }
 
-  /// The claims that Graph asks for. They are documented for both statuses.
+  /// The claims that Graph demands. They are documented for both statuses.
   private func challenge(_ status: Int, _ fields: HTTPFields) -> ClaimsChallenge? {
     guard status == 401 || status == 403 else { return nil }
     return ClaimsChallenge(wwwAuthenticate: fields[values: .wwwAuthenticate])
   }
 
-  private func answerChallenge(
-    _ challenge: ClaimsChallenge, _ failure: GraphError, _ head: inout HTTPRequest
+  private func respond(
+    to challenge: ClaimsChallenge, _ failure: GraphError, _ head: inout HTTPRequest
   ) async throws(GraphError) {
     guard let claims = try? ClaimsRequest(json: challenge.claims) else {
       throw failure
@@ -157,10 +157,10 @@ struct GraphCall {
     }
   }
 
-  private func response(_ answer: HTTPTransportResponse) -> GraphResponse {
-    let fields = answer.head.headerFields
+  private func response(_ received: HTTPTransportResponse) -> GraphResponse {
+    let fields = received.head.headerFields
     return GraphResponse(
-      status: answer.head.status.code, headers: fields, body: answer.body,
+      status: received.head.status.code, headers: fields, body: received.body,
       requestID: fields.value(of: "request-id")?.printable(limit: 200), clientRequestID: clientRequestID)
   }
 }

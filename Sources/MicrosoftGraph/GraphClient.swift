@@ -19,11 +19,10 @@ import TokenCache
 /// }
 /// ```
 ///
-/// A token goes to the hosts of the client's ``GraphCloud`` only, over https only. What Graph could not do because
-/// it is overloaded is tried again, see ``GraphRetryPolicy``; a claims challenge is answered once with a new
-/// token.
+/// Tokens are sent only to the hosts of the client's ``GraphCloud``, and only over https. Requests that an overloaded Graph
+/// refuses are retried, see ``GraphRetryPolicy``. A claims challenge is answered once with a new token.
 public final class GraphClient: Sendable {
-  /// Gets a token. It is asked for each call, and once more with claims when Graph challenged the token.
+  /// Gets a token: for each call, and once more with claims when Graph challenged the token.
   public typealias TokenSource =
     @Sendable (ClaimsRequest?) async throws(IdentityError) -> AuthenticationResult
 
@@ -35,10 +34,10 @@ public final class GraphClient: Sendable {
 
   /// - Parameters:
   ///   - transport: Sends the requests.
-  ///   - cloud: Where Graph is; ``GraphCloud/cloud(for:)`` knows it for an authority.
-  ///   - retries: How long to try when Graph is overloaded.
-  ///   - tokens: Gets a token, from the cache if it can; with claims, which no token in the cache has, from the
-  ///     network or the person. Calls at the same time ask at the same time.
+  ///   - cloud: Graph's host; ``GraphCloud/cloud(for:)`` returns it for an authority.
+  ///   - retries: How long to retry when Graph is overloaded.
+  ///   - tokens: Gets a token, from the cache if possible; with claims, which no cached token has, from the network or
+  ///     by a sign-in. Concurrent calls call it concurrently.
   public convenience init(
     transport: any HTTPTransport, cloud: GraphCloud, retries: GraphRetryPolicy = GraphRetryPolicy(),
     tokens: @escaping TokenSource
@@ -59,7 +58,7 @@ public final class GraphClient: Sendable {
 
   /// Gets the signed-in user.
   ///
-  /// - Parameter select: The names of the properties to ask for; Graph's choice without any.
+  /// - Parameter select: The names of the properties; empty for Graph's default.
   /// - Returns: The user, with these properties.
   /// - Throws: ``GraphError``.
   public func me(select: [String] = []) async throws(GraphError) -> GraphUser {
@@ -67,7 +66,7 @@ public final class GraphClient: Sendable {
     return try await get("/me", query: query).decode(GraphUser.self)
   }
 
-  /// The photo of the signed-in user, mostly a JPEG; `nil` without one.
+  /// Gets the photo of the signed-in user, usually a JPEG; `nil` without one.
   ///
   /// - Throws: ``GraphError``.
   public func photo() async throws(GraphError) -> Data? {
@@ -78,12 +77,12 @@ public final class GraphClient: Sendable {
     }
   }
 
-  /// Asks for anything.
+  /// Sends a GET request.
   ///
   /// - Parameters:
   ///   - path: As in ``GraphRequest/path``.
   ///   - query: Added to the query that the path may have.
-  /// - Returns: An answer with a status of success.
+  /// - Returns: A successful response.
   /// - Throws: ``GraphError``.
   public func get(
     _ path: String, query: [String: String] = [:]
@@ -93,27 +92,27 @@ public final class GraphClient: Sendable {
 
   /// Sends any request.
   ///
-  /// - Returns: An answer with a status of success.
-  /// - Throws: ``GraphError`` for any other answer, and for none.
+  /// - Returns: A successful response.
+  /// - Throws: ``GraphError`` for any other response, and without one.
   public func send(_ request: GraphRequest) async throws(GraphError) -> GraphResponse {
     try await GraphCall(client: self, request: request, url: url(of: request)).run()
   }
 
-  /// A list page by page, for as long as there are more.
+  /// Reads a list page by page to its end.
   ///
-  /// The next page is asked for only at the address that Graph gives, and only where that is of the same origin.
+  /// The next page is read from the URL that Graph returns, if it has the same origin.
   public func pages(of path: String) -> GraphPages { pages(of: GraphRequest(path)) }
 
-  /// A list page by page, every one asked for with the header fields of the request.
+  /// Reads a list page by page, each with the header fields of the request.
   public func pages(of request: GraphRequest) -> GraphPages { GraphPages(client: self, request: request) }
 
   /// Sends several requests at once (JSON batching), 20 at a time.
   ///
-  /// Those that Graph throttles are sent again, as often as ``GraphRetryPolicy`` allows.
+  /// Throttled requests are repeated as often as ``GraphRetryPolicy`` allows.
   ///
-  /// - Parameter requests: With ids that differ, and paths after the version. One may depend on those before it.
-  /// - Returns: The answers in the order of the requests, refusals too.
-  /// - Throws: ``GraphError`` if no request was answered at all.
+  /// - Parameter requests: With unique ids, and paths after the version. A request may depend on earlier ones.
+  /// - Returns: The responses in the order of the requests, including refusals.
+  /// - Throws: ``GraphError`` if no request got a response.
   public func batch(_ requests: [GraphBatchRequest]) async throws(GraphError) -> [GraphBatchResponse] {
     var run = try BatchRun(client: self, requests: requests)
     return try await run.run()

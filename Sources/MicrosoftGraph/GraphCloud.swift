@@ -4,13 +4,13 @@ import HTTPTypes
 public import IdentityClient
 import TokenCache
 
-/// Where Microsoft Graph is, and which hosts get its tokens.
+/// An instance of Microsoft Graph, and the hosts that get its tokens.
 public struct GraphCloud: Sendable, Hashable {
   /// With the version, such as `https://graph.microsoft.com/v1.0`.
   public let baseURL: URL
-  /// The hosts that tokens are sent to, in lower case, with the port where the address has one.
+  /// The hosts that tokens are sent to, in lower case, with the port if the URL has one.
   public let allowedHosts: Set<String>
-  /// The host by which the cache knows the cloud that issues the tokens; `nil` where anybody may.
+  /// The cache's host name of the cloud that issues the tokens; `nil` for any.
   private let issuer: String?
   private let servesPersonalAccounts: Bool
 
@@ -20,17 +20,17 @@ public struct GraphCloud: Sendable, Hashable {
   /// The cloud of the government of the United States: GCC High and the Department of Defense's level 4.
   public static let usGovernment = GraphCloud(
     host: "graph.microsoft.us", issuer: "login.microsoftonline.us")
-  /// The cloud of the Department of Defense's level 5, which no authority tells from ``usGovernment``.
+  /// The cloud of the Department of Defense's level 5, which has the same authorities as ``usGovernment``.
   public static let usDefense = GraphCloud(
     host: "dod-graph.microsoft.us", issuer: "login.microsoftonline.us")
   /// The cloud in China, which 21Vianet operates.
   public static let china = GraphCloud(
     host: "microsoftgraph.chinacloudapi.cn", issuer: "login.partner.microsoftonline.cn")
 
-  /// The cloud of those who sign in at an authority.
+  /// Returns the cloud of an authority.
   ///
-  /// - Returns: `nil` where no Graph is known: for authorities outside Microsoft's clouds, Azure AD B2C and
-  ///   AD FS, whose tokens Graph does not take, and for personal accounts in a national cloud.
+  /// - Returns: `nil` without a known Graph: for authorities outside Microsoft's clouds, Azure AD B2C and AD FS, whose
+  ///   tokens Graph does not accept, and for personal accounts in a national cloud.
   public static func cloud(for authority: Authority) -> GraphCloud? {
     switch authority.kind {
     case .b2c, .adfs, .oidc: return nil
@@ -44,18 +44,18 @@ public struct GraphCloud: Sendable, Hashable {
     return isPersonal && !cloud.servesPersonalAccounts ? nil : cloud
   }
 
-  /// A Graph at an address that the user configured, such as in `LLAVERO_GRAPH_URL`.
+  /// Makes a cloud from a configured URL, such as that in `LLAVERO_GRAPH_URL`.
   ///
-  /// - Parameter baseURL: An https address with the version; without a path, `v1.0` is asked.
-  /// - Throws: ``GraphError/Code/invalidRequest`` for an address that cannot be one.
+  /// - Parameter baseURL: An https URL with the version; without a path, `v1.0` is used.
+  /// - Throws: ``GraphError/Code/invalidRequest`` for an invalid URL.
   public init(baseURL: URL) throws(GraphError) {
     guard let host = HTTPRequest(.get, https: baseURL)?.authority?.lowercased(), baseURL.user == nil,
       baseURL.query == nil, baseURL.fragment == nil
     else {
       throw GraphError(
-        .invalidRequest, "The address of Microsoft Graph cannot be used.",
-        advice: "It begins with https:// and has no user name, query or fragment: "
-          + "https://graph.microsoft.com/v1.0")
+        .invalidRequest,
+        "Invalid URL of Microsoft Graph: expected https without user name, query or fragment.",
+        advice: "Use a URL such as https://graph.microsoft.com/v1.0")
     }
     let path = baseURL.path(percentEncoded: true).split(separator: "/")
     let known = [Self.global, .usGovernment, .usDefense, .china].first { $0.allowedHosts.contains(host) }
@@ -65,7 +65,7 @@ public struct GraphCloud: Sendable, Hashable {
   }
 
   private init(host: String, path: String = "v1.0", issuer: String?, servesPersonalAccounts: Bool = false) {
-    // An address that was taken apart can be put together again; the fallback is never reached.
+    // The parts are those of a valid URL; the fallback is never reached.
     baseURL = URL(string: "https://\(host)/\(path)") ?? URL(filePath: "/")
     allowedHosts = [host]
     self.issuer = issuer

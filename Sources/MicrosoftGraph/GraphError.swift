@@ -1,46 +1,49 @@
+import FoundationEssentials
 public import HTTPSupport
+import HTTPTypes
 public import IdentityClient
+import TokenCache
 
-/// Why Microsoft Graph did not do what it was asked for.
+/// Why a request to Microsoft Graph failed.
 public struct GraphError: Error, Sendable, CustomStringConvertible {
   /// The kinds of failure that a program can act on.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The request cannot be sent as it is. Nothing was sent.
+    /// The request is invalid. Nothing was sent.
     case invalidRequest = "invalid_request"
-    /// The address is on a host that gets no tokens. Nothing was sent there.
+    /// The URL's host gets no tokens. Nothing was sent there.
     case hostNotAllowed = "host_not_allowed"
     /// The token belongs to another cloud, or the account cannot be used in this one. Nothing was sent.
     case cloudMismatch = "cloud_mismatch"
-    /// No token could be had; see ``GraphError/identityError``.
+    /// No token is available; see ``GraphError/identityError``.
     case authentication
-    /// Graph refuses the new token, too, that was got for its claims challenge.
+    /// Graph also refuses the new token that answers its claims challenge.
     case claimsChallenge = "claims_challenge"
     /// Graph does not accept the token (status 401).
     case unauthorized
-    /// The token or the person may not do that (status 403).
+    /// The token or the user lacks the permission (status 403).
     case forbidden
-    /// There is no such thing (status 404).
+    /// Not found (status 404).
     case notFound = "not_found"
     /// Too many requests (status 429); see ``GraphError/retryAfter``.
     case throttled
     /// Graph failed or is overloaded (status 500 and above).
     case serviceUnavailable = "service_unavailable"
-    /// Graph points to another address, which is not followed (status 300 to 399).
+    /// Graph redirects to another URL, which is not followed (status 300 to 399).
     case redirected
     /// Graph refuses the request for another reason; see ``GraphError/graphCode``.
     case requestRefused = "request_refused"
-    /// The answer is larger than the request allows.
+    /// The response is larger than the request allows.
     case responseTooLarge = "response_too_large"
-    /// The answer is not what Graph answers.
+    /// The response is not one of Graph's.
     case invalidResponse = "invalid_response"
-    /// No answer came; see ``GraphError/transportError``.
+    /// No response came; see ``GraphError/transportError``.
     case network
     /// The task was cancelled. Graph may have carried the request out.
     case cancelled
   }
 
   public var code: Code
-  /// What happened: a sentence of Graph's or of the library, without control characters and secrets.
+  /// What happened: a sentence of Graph or the library, without control characters and secrets.
   public var message: String
   /// What to do about it, in a sentence.
   public var advice: String?
@@ -48,12 +51,12 @@ public struct GraphError: Error, Sendable, CustomStringConvertible {
   public var graphCode: String?
   /// The codes inside of that one, the most specific last.
   public var innerCodes: [String] = []
-  /// What Graph's operators find the request by.
+  /// Graph's id of the request, for support.
   public var requestID: String?
-  /// What the client called the request.
+  /// The client's id of the request.
   public var clientRequestID: String?
   public var httpStatus: Int?
-  /// How long Graph wants to be left alone.
+  /// How long to wait before a retry.
   public var retryAfter: Duration?
   public var identityError: IdentityError?
   public var transportError: HTTPTransportError?
@@ -74,26 +77,93 @@ extension GraphError {
 
   static let cancelled = GraphError(.cancelled, "The request was cancelled.")
 
-  /// Why no token could be had.
+  /// Translates a failure to get a token.
   init(_ error: IdentityError) {
     self = error.code == .cancelled ? .cancelled : GraphError(.authentication, error.message)
     advice = error.advice
     identityError = error
   }
 
-  /// Why no answer came.
+  /// Translates a failure of the transport.
   init(_ error: HTTPTransportError) {
     switch error {
     case .cancelled: self = .cancelled
     case .responseTooLarge(let limit):
       self.init(
-        .responseTooLarge, "Graph's answer is larger than \(limit) bytes.",
-        advice: "Ask for less, such as with $select or $top, or let the request take more.")
+        .responseTooLarge, "Graph's response is larger than \(limit) bytes.",
+        advice: "Request less, such as with $select or $top, or raise the request's limit.")
     default:
       let same = IdentityError(transport: error)
       self.init(.network, same.message, advice: same.advice)
       if case .invalidRequest = error { code = .invalidRequest }
     }
     transportError = error
+  }
+}
+
+/// Graph's error response: `{"error": {"code", "message", "innerError": {…}}}`, where `innerError` has other spellings and
+/// may be nested.
+struct GraphFailure {
+  private(set) var codes: [String] = []
+  private(set) var message: String?
+  private(set) var requestID: String?
+
+  init(_ body: JSONValue?) {
+    var level = body?.objectValue?["error"]?.objectValue
+    message = level?["message"]?.stringValue?.printable()
+    // Real errors are nested only a few levels deep.
+    for _ in 0..<10 {
+      guard let members = level else { return }
+      if let code = members["code"]?.stringValue { codes.append(code.printable(limit: 200)) }
+      requestID = requestID ?? members["request-id"]?.stringValue?.printable(limit: 200)
+      level = (members["innerError"] ?? members["innererror"])?.objectValue
+    }
+  }
+}
+
+extension GraphError {
+  /// Makes an error of a response without success.
+  init(status: Int, fields: HTTPFields, body: JSONValue?) {
+    let failure = GraphFailure(body)
+    let explanation = failure.message.flatMap { $0.isEmpty ? nil : $0 }
+    let message = explanation ?? "Graph responded with status \(status) and no explanation."
+    switch status {
+    case 300..<400:
+      self.init(.redirected, "Graph redirects to another URL (status \(status)), which is not followed.")
+    case 401: self.init(.unauthorized, message, advice: "Sign in again, for Microsoft Graph.")
+    case 403:
+      self.init(
+        .forbidden, message,
+        advice: "Sign in with the scope that this request needs; an administrator may have to consent.")
+    case 404: self.init(.notFound, message)
+    case 429: self.init(.throttled, message, advice: "Try again later.")
+    case 500...: self.init(.serviceUnavailable, message, advice: "Try again later.")
+    default: self.init(.requestRefused, message)
+    }
+    httpStatus = status
+    graphCode = failure.codes.first
+    innerCodes = Array(failure.codes.dropFirst())
+    requestID = fields.value(of: "request-id")?.printable(limit: 200) ?? failure.requestID
+    if code == .throttled || code == .serviceUnavailable, let pause = fields.secondsToWait {
+      retryAfter = .seconds(pause)
+      advice = "Try again in \(Int(pause.rounded(.up))) seconds."
+    }
+  }
+}
+
+extension HTTPFields {
+  func value(of name: String) -> String? {
+    HTTPField.Name(name).flatMap { self[$0] }
+  }
+
+  mutating func set(_ name: String, _ value: String) {
+    if let name = HTTPField.Name(name) { self[name] = value }
+  }
+
+  /// `Retry-After` in seconds, ten years at most. A date is relative to the server's clock if the
+  /// response has it.
+  var secondsToWait: Double? {
+    let now = self[.date].flatMap(HTTPDate.parse) ?? Date()
+    return HTTPDate.secondsToWait(self[.retryAfter], now: now).map { Swift.min($0, 315_360_000) }
   }
 }

@@ -4,15 +4,15 @@ import HTTPTypes
 import IdentityClient
 public import TokenCache
 
-/// A part of a list.
+/// A page of a list.
 public struct GraphPage: Sendable {
   public let items: [JSONValue]
-  /// Where to ask later for what has changed since, on the last page of a delta query.
+  /// The URL for later changes, on the last page of a delta query.
   public let deltaLink: String?
   public let response: GraphResponse
 }
 
-/// A list of Microsoft Graph, page by page. Each iteration begins at the first page.
+/// A list of Microsoft Graph, page by page. Each iteration starts with the first page.
 public struct GraphPages: AsyncSequence, Sendable {
   public typealias Element = GraphPage
   public typealias Failure = GraphError
@@ -38,9 +38,9 @@ public struct GraphPages: AsyncSequence, Sendable {
 
     /// The next page; `nil` after the last one and after an error.
     ///
-    /// - Throws: ``GraphError``; ``GraphError/Code/hostNotAllowed`` if the list goes on at another origin, and
-    ///   ``GraphError/Code/invalidResponse`` if it comes back to a page that was there. The page with such a
-    ///   link comes before the error.
+    /// - Throws: ``GraphError``; ``GraphError/Code/hostNotAllowed`` if the next link has another origin, and
+    ///   ``GraphError/Code/invalidResponse`` if it is that of an earlier page. The page with such a link is returned before
+    ///   the error.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(GraphError) -> GraphPage? {
@@ -51,7 +51,7 @@ public struct GraphPages: AsyncSequence, Sendable {
       visited.insert(url)
       let response = try await client.send(request)
       guard let members = try response.json().objectValue, let items = members["value"]?.arrayValue else {
-        throw failure(.invalidResponse, "Graph's answer is no list.", response)
+        throw failure(.invalidResponse, "Graph's response is not a list.", response)
       }
       if let link = members["@odata.nextLink"] {
         do throws(GraphError) {
@@ -70,17 +70,17 @@ public struct GraphPages: AsyncSequence, Sendable {
       _ link: JSONValue, after url: URL, _ response: GraphResponse
     ) throws(GraphError) -> URL {
       guard let next = link.stringValue.flatMap({ URL(string: $0) }) else {
-        throw failure(.invalidResponse, "The link to the next page is none.", response)
+        throw failure(.invalidResponse, "Invalid link to the next page.", response)
       }
       guard let head = HTTPRequest(.get, https: next), next.user == nil,
         head.authority?.lowercased() == HTTPRequest(.get, https: url)?.authority?.lowercased()
       else {
         let host = (next.host ?? "no host").printable(limit: 200)
         throw failure(
-          .hostNotAllowed, "The list goes on at another address (\(host)), which gets no token.", response)
+          .hostNotAllowed, "The list continues at another host (\(host)), which gets no token.", response)
       }
       guard !visited.contains(next) else {
-        throw failure(.invalidResponse, "The list comes back to a page that was there.", response)
+        throw failure(.invalidResponse, "The list's next link is that of an earlier page.", response)
       }
       return next
     }

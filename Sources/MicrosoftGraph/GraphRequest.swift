@@ -3,18 +3,18 @@ public import HTTPTypes
 
 /// A request to Microsoft Graph.
 public struct GraphRequest: Sendable {
-  /// What is asked for: a path after the version, such as `/me/messages?$top=3`, or an absolute https address
-  /// on a host that gets tokens, such as one of the beta version.
+  /// A path after the version, such as `/me/messages?$top=3`, or an absolute https URL on a host that gets tokens, such as
+  /// one of the beta version.
   public var path: String
   public var method: HTTPRequest.Method
   /// Added to the query that ``path`` may have. Values are escaped.
   public var query: [String: String]
-  /// Without `Authorization`, which is the client's. A body without `Content-Type` is JSON.
+  /// Without `Authorization`, which the client sets. A body without `Content-Type` is JSON.
   public var headers: HTTPFields
   public var body: Data?
-  /// How many bytes of answer are taken, 16 MiB unless changed. A longer answer is an error.
+  /// The maximum size of the response in bytes (default: 16 MiB). A longer response is an error.
   public var maximumResponseSize = 16 << 20
-  /// How long one try may take.
+  /// The timeout of one attempt.
   public var timeout: Duration = .seconds(60)
 
   public init(
@@ -28,6 +28,6 @@ public struct GraphRequest: Sendable {
     self.body = body
   }
 
-  /// Whether a second request has no effect that the first did not have (RFC 9110 section 9.2.2).
+  /// Whether a repetition has no additional effect (RFC 9110 section 9.2.2).
   var isRepeatable: Bool { [.get, .head, .options, .put, .delete].contains(method) }
 }

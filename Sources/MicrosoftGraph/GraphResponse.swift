@@ -3,16 +3,16 @@ public import HTTPTypes
 import IdentityClient
 public import TokenCache
 
-/// What Microsoft Graph answered to a request that it carried out.
+/// A successful response of Microsoft Graph.
 public struct GraphResponse: Sendable {
-  /// The HTTP status, which is from 200 to 299, or 304.
+  /// The HTTP status: 200 to 299, or 304.
   public let status: Int
   public let headers: HTTPFields
-  /// Empty for an answer without one, such as status 204.
+  /// Empty for a response without one, such as status 204.
   public let body: Data
-  /// What Graph's operators find the request by.
+  /// Graph's id of the request, for support.
   public let requestID: String?
-  /// What the client called the request.
+  /// The client's id of the request.
   public let clientRequestID: String
 
   /// The body's JSON.
@@ -30,11 +30,11 @@ public struct GraphResponse: Sendable {
       let expected = T.self == JSONValue.self ? "JSON" : "the JSON of a \(T.self)"
       var failure =
         switch error as? ForeignJSONError {
-        case .none, .notAnObject: GraphError(.invalidResponse, "Graph's answer is not \(expected).")
+        case .none, .notAnObject: GraphError(.invalidResponse, "Graph's response is not \(expected).")
         case .some(let limit):
           GraphError(
-            .invalidResponse, "Graph's answer was not taken: \(limit).",
-            advice: "Ask for less, such as with $select, $top or without $expand.")
+            .invalidResponse, "Graph's response exceeds a limit: \(limit).",
+            advice: "Request less, such as with $select, $top or without $expand.")
         }
       failure.httpStatus = status
       failure.requestID = requestID
@@ -42,4 +42,18 @@ public struct GraphResponse: Sendable {
       throw failure
     }
   }
+}
+
+/// Decodes JSON from or for Graph, after a check that it does not exhaust memory or stack.
+///
+/// - Throws: `ForeignJSONError`, or what `JSONDecoder` throws.
+func decodeGraphJSON<T: Decodable>(_ type: T.Type, from json: Data) throws -> T {
+  try JSONLimits.graph.check(json)
+  return try JSONDecoder().decode(type, from: json)
+}
+
+extension JSONLimits {
+  /// A page of a list has up to a thousand entries, each with some hundred properties. The request limits
+  /// the size.
+  fileprivate static let graph = JSONLimits(size: .max, depth: 64, values: 1_000_000)
 }

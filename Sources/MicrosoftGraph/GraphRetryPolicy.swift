@@ -1,11 +1,10 @@
-/// How long a client tries when Graph is overloaded.
+/// How long a client retries when Graph is overloaded.
 ///
-/// Before the nth repetition it waits as long as Graph asks for, else 3·n² seconds, 180 at most.
+/// Before the nth repetition it waits for Retry-After, else 3·n² seconds, at most 180.
 public struct GraphRetryPolicy: Sendable, Hashable {
-  /// How often a request is sent; 1 for no repetition.
+  /// The maximum number of attempts; 1 for no repetition.
   public var maximumTries: Int
-  /// How long the waiting between the tries of one request may take together. A request that is told to wait longer
-  /// gets the error at once.
+  /// The maximum sum of the pauses of one request. A longer Retry-After is an error at once.
   public var maximumWait: Duration
 
   public init(maximumTries: Int = 10, maximumWait: Duration = .seconds(180)) {
@@ -14,19 +13,19 @@ public struct GraphRetryPolicy: Sendable, Hashable {
   }
 }
 
-/// What is left of a policy.
+/// The rest of a policy's attempts and pauses.
 struct RetryBudget {
   let policy: GraphRetryPolicy
-  /// How many repetitions there were.
+  /// The number of repetitions.
   private(set) var repetitions = 0
   private var waited: Duration = .zero
 
   init(_ policy: GraphRetryPolicy) { self.policy = policy }
 
-  /// Begins the next repetition.
+  /// Starts the next repetition.
   ///
-  /// - Parameter seconds: How long Graph wants to be left alone.
-  /// - Returns: How long to wait first; `nil` where there is no repetition.
+  /// - Parameter seconds: Retry-After.
+  /// - Returns: The pause before it; `nil` if there is none.
   mutating func pause(_ seconds: Double?) -> Duration? {
     let number = repetitions + 1
     let pause = Duration.seconds(seconds ?? Double(min(3 * number * number, 180)))
@@ -36,10 +35,10 @@ struct RetryBudget {
     return pause
   }
 
-  /// Whether a request with this answer may fare better later.
+  /// Whether a request with this response may be repeated.
   ///
-  /// A request is not carried out that gets 429 or 503. Behind 504 it may have been; then a mail, for example,
-  /// would be sent twice.
+  /// A request with 429 or 503 was not carried out. One with 504 may have been: a mail, for example, would be sent
+  /// twice.
   static func mayRepeat(status: Int, isRepeatable: Bool) -> Bool {
     status == 429 || status == 503 || status == 504 && isRepeatable
   }

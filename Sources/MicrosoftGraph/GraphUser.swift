@@ -1,8 +1,8 @@
 public import TokenCache
 
-/// A user, with the properties that were asked for.
+/// A user, with the requested properties.
 public struct GraphUser: Codable, Sendable, Hashable {
-  /// Everything that Graph sent but OData's annotations.
+  /// All members of the response without OData's annotations.
   public let properties: JSONObject
 
   public var id: String? { self["id"] }
@@ -19,7 +19,7 @@ public struct GraphUser: Codable, Sendable, Hashable {
     properties["businessPhones"]?.arrayValue?.compactMap(\.stringValue) ?? []
   }
 
-  /// A property that is text; `nil` also where it was not asked for.
+  /// A property that is text; `nil` also if it was not requested.
   public subscript(name: String) -> String? { properties[name]?.stringValue }
 
   public init(properties: JSONObject) {

@@ -29,7 +29,7 @@ struct BatchTests {
   }
 
   @Test(.conformance(73))
-  func `A batch is answered in the order of its requests, each by its own status`() async throws {
+  func `Batch responses are in the order of the requests, each with its status`() async throws {
     let test = try await GraphLab(scopes: ["User.ReadWrite"])
     let requests = [
       Self.get("a", "/me?$select=mail"), Self.get("b", "/users"), Self.get("c", dependsOn: ["b"]),
@@ -60,7 +60,7 @@ struct BatchTests {
   }
 
   @Test(.conformance(73))
-  func `More than twenty requests go in parts, and a request after those that it depends on`() async throws {
+  func `More than twenty requests are split, with dependencies sent first`() async throws {
     var requests = (1...41).map { Self.get("\($0)") }
     requests[1].request.path = "/users"
     requests[20].dependsOn = ["1"]
@@ -79,7 +79,7 @@ struct BatchTests {
   }
 
   @Test(.conformance(73, 74))
-  func `Those of a batch that are throttled are sent again, and those that depend on them`() async throws {
+  func `Throttled batch requests are repeated with their dependents`() async throws {
     lab.inject(LabFault(.batchItem, status: 429, headers: ["Retry-After": "7"], body: "{}"))
     lab.inject(LabFault(.batchItem, status: 503, headers: ["Retry-After": "9"], body: "{}"))
     let answers = try await test.graph().batch([
@@ -91,7 +91,7 @@ struct BatchTests {
     #expect(test.waits.seconds == [9])
   }
 
-  @Test(.conformance(74)) func `What stays throttled is the answer in the end`() async throws {
+  @Test(.conformance(74)) func `A request that stays throttled is reported in the end`() async throws {
     lab.inject(
       LabFault(
         .batchItem, count: 9, status: 429,
@@ -106,7 +106,7 @@ struct BatchTests {
   }
 
   @Test(.conformance(73))
-  func `Who got no answer is told so, and the answers of the others stay`() async throws {
+  func `A batch request without a response fails alone`() async throws {
     let ids = (1...25).map { "\($0)" }
     let answered = ids.map { #"{"id":"\#($0)","status":200,"body":{}}"# }.prefix(19)
     lab.inject(LabFault(.graph, body: #"{"responses":[\#(answered.joined(separator: ","))]}"#))
@@ -119,13 +119,13 @@ struct BatchTests {
   }
 
   @Test(.conformance(73), arguments: ["{}", "[]", "<html>", #"{"responses":{}}"#])
-  func `An answer that is none to a batch is an error`(_ body: String) async throws {
+  func `An invalid batch response is an error`(_ body: String) async throws {
     lab.inject(LabFault(.graph, body: body))
     let graph = try test.graph()
     await #expect(throws: GraphError(.invalidResponse, "")) { try await graph.batch([Self.get("a")]) }
   }
 
-  @Test func `A batch that makes no sense is refused before anything is sent`() async throws {
+  @Test func `An invalid batch is refused before it is sent`() async throws {
     let badBody = GraphBatchRequest(id: "a", GraphRequest("/me", method: .post, body: Data("x".utf8)))
     let batches = [
       [Self.get("a"), Self.get("a")], [Self.get("")], [Self.get("a", dependsOn: ["a"])],

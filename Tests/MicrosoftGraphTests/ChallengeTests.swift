@@ -23,7 +23,7 @@ struct ChallengeTests {
   }
 
   @Test(.conformance(52))
-  func `Who was signed out elsewhere signs in again in the middle of a call to Graph`() async throws {
+  func `A challenge during a Graph call leads to a new sign-in`() async throws {
     let test = try await GraphLab(capabilities: ["cp1"])
     let asked = Asked()
     let graph = try test.graph { claims throws(IdentityError) in
@@ -52,7 +52,7 @@ struct ChallengeTests {
   }
 
   @Test(.conformance(52))
-  func `Without a person the error says what the sign-in has to ask for`() async throws {
+  func `Without interaction the error has the claims for the sign-in`() async throws {
     let test = try await GraphLab(capabilities: ["cp1"])
     _ = try await test.graph().me()
     try lab.revokeSessions(of: "alice")
@@ -89,14 +89,14 @@ struct ChallengeTests {
   }
 
   @Test(.conformance(52), arguments: ["e30x", "W10=", "", "eyJ1c2VyaW5mbyI6e319"])
-  func `A challenge that cannot be read is a refusal like any other`(_ claims: String) async throws {
+  func `An invalid challenge is a plain refusal`(_ claims: String) async throws {
     let challenge = #"Bearer error="insufficient_claims", claims="\#(claims)""#
     lab.inject(LabFault(.graph, status: 401, headers: ["WWW-Authenticate": challenge]))
     await #expect(throws: GraphError(.unauthorized, "")) { try await test.graph().me() }
     #expect(test.sent.count == 1)
   }
 
-  @Test func `A token that Graph does not accept is not tried twice`() async throws {
+  @Test func `A token that Graph refuses is not sent twice`() async throws {
     lab.configure { $0.clockSkew = 4000 }
     let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
     #expect(error?.code == .unauthorized)
@@ -105,13 +105,13 @@ struct ChallengeTests {
     #expect(test.sent.count == 1)
   }
 
-  @Test func `Without a token nothing is sent`() async throws {
+  @Test func `Without a token no request is sent`() async throws {
     let refusing = try test.graph { _ throws(IdentityError) in
-      throw IdentityError(.interactionRequired, "Nobody is signed in.", advice: "Sign in.")
+      throw IdentityError(.interactionRequired, "No account is signed in.", advice: "Sign in.")
     }
     let error = await #expect(throws: GraphError.self) { try await refusing.me() }
     #expect(error?.code == .authentication)
-    #expect(error?.description == "Nobody is signed in. Sign in.")
+    #expect(error?.description == "No account is signed in. Sign in.")
     #expect(error?.identityError?.code == .interactionRequired)
     let cancelled = try test.graph { _ throws(IdentityError) in throw IdentityError(.cancelled, "") }
     await #expect(throws: GraphError(.cancelled, "")) { try await cancelled.me() }

@@ -32,7 +32,7 @@ import TokenCache
       ("https://contoso.b2clogin.com/contoso.onmicrosoft.com/b2c_1_x", nil),
       ("https://fs.example.com/adfs", nil),
     ])
-  func `The authority says where Graph is`(_ address: String, _ expected: String?) throws {
+  func `The authority determines Graph's host`(_ address: String, _ expected: String?) throws {
     let cloud = GraphCloud.cloud(for: try Self.authority(address))
     #expect(cloud?.baseURL.absoluteString == expected)
     if let cloud { #expect(cloud.allowedHosts == [try #require(cloud.baseURL.host)]) }
@@ -42,7 +42,7 @@ import TokenCache
     #expect(GraphCloud.cloud(for: try Self.authority("https://login.microsoftonline.com/x", .oidc)) == nil)
   }
 
-  @Test func `An address of one's own, with a version or without`() throws {
+  @Test func `A custom base URL may have a version`() throws {
     func cloud(_ address: String) throws -> GraphCloud {
       try GraphCloud(baseURL: #require(URL(string: address)))
     }
@@ -67,7 +67,7 @@ import TokenCache
   }
 
   @Test(.conformance(75))
-  func `Each cloud is asked at its own host, with the token of its own authority`() async throws {
+  func `Each cloud has its own host and authority`() async throws {
     for address in [
       "https://login.microsoftonline.com/common", "https://login.microsoftonline.us/common",
       "https://login.partner.microsoftonline.cn/common",
@@ -119,7 +119,7 @@ import TokenCache
     "https://graph.microsoft.com@evil.test/", "https://user:password@graph.microsoft.com/v1.0/me",
     "http://graph.microsoft.com/v1.0/me",
   ])
-  func `A token goes to the cloud's host alone, whatever the path says`(_ path: String) async throws {
+  func `A token is sent to the cloud's host only, whatever the path`(_ path: String) async throws {
     let transport = Self.transport()
     let error = await #expect(throws: GraphError.self) {
       try await Self.client(.global, transport).get(path)
@@ -135,7 +135,7 @@ import TokenCache
     ("/users/a%23b", "/v1.0/users/a%23b"), ("https://GRAPH.microsoft.com/beta/me", "/beta/me"),
     ("https://graph.microsoft.com:443/v1.0/me", "/v1.0/me"),
   ])
-  func `A path stays a path`(_ path: String, _ expected: String) async throws {
+  func `Special characters of a path are escaped`(_ path: String, _ expected: String) async throws {
     let transport = Self.transport()
     _ = try await Self.client(.global, transport).get(path)
     #expect(transport.requests.map { $0.host.lowercased() } == ["graph.microsoft.com"])

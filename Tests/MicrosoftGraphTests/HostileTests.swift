@@ -13,7 +13,7 @@ struct HostileTests {
 
   init() async throws { test = try await GraphLab() }
 
-  @Test(.conformance(73)) func `An error's text cannot drive a terminal, and is short`() async throws {
+  @Test(.conformance(73)) func `An error's text is short and has no control characters`() async throws {
     let escape = #"\u001b]0;owned\u0007\u001b[2J\u202eevil\r\n"#
     let long = String(repeating: "A", count: 2_000_000)
     lab.inject(
@@ -38,16 +38,16 @@ struct HostileTests {
       #"{"error":{"code":5,"message":["x"],"innerError":7}}"#, "\u{1b}[31m", #"{"error":{"message":""}}"#,
       String(repeating: #"{"error":"#, count: 100_000),
     ].abbreviated)
-  func `What is no error of Graph's is told by its status`(_ body: Named<String>) async throws {
+  func `A response without Graph's error is reported by its status`(_ body: Named<String>) async throws {
     let body = body.value
     lab.inject(LabFault(.graph, status: 418, body: body))
     let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
     #expect(error.code == .requestRefused)
-    #expect(error.message == "Graph answered with status 418 and no explanation.")
+    #expect(error.message == "Graph responded with status 418 and no explanation.")
     #expect(error.graphCode == nil)
   }
 
-  @Test(.conformance(73)) func `Both spellings of the inner error, and errors inside of it`() async throws {
+  @Test(.conformance(73)) func `Both spellings of innerError and nested ones are read`() async throws {
     for name in ["innerError", "innererror"] {
       lab.inject(
         LabFault(
@@ -63,12 +63,12 @@ struct HostileTests {
   }
 
   @Test(.conformance(73), arguments: [200, 500])
-  func `An answer of 50 MB is an error, and taken where that is wanted`(_ status: Int) async throws {
+  func `A response of 50 MB is an error unless the limit is raised`(_ status: Int) async throws {
     let size = 50 << 20
     lab.inject(LabFault(.graph, status: status, bodySize: size))
     let error = await #expect(throws: GraphError.self) { try await test.graph().get("/me/messages") }
     #expect(error?.code == .responseTooLarge)
-    #expect(error?.message == "Graph's answer is larger than 16777216 bytes.")
+    #expect(error?.message == "Graph's response is larger than 16777216 bytes.")
     #expect(error?.transportError == .responseTooLarge(limit: 16 << 20))
     lab.inject(LabFault(.graph, bodySize: size))
     var request = GraphRequest("/me/messages/1/attachments/1/$value")
@@ -77,14 +77,14 @@ struct HostileTests {
   }
 
   @Test(.conformance(73), arguments: [LabFault.Connection.drop, .reset, .truncate])
-  func `A connection that breaks once costs nothing`(_ connection: LabFault.Connection) async throws {
+  func `A connection that breaks once is retried`(_ connection: LabFault.Connection) async throws {
     lab.inject(LabFault(.graph, connection: connection))
     #expect(try await test.graph().me().displayName == "Alice Álvarez")
     #expect(lab.requests(to: .graph).map(\.status).last == 200)
   }
 
   @Test(.conformance(73), arguments: [LabFault.Connection.drop, .reset, .truncate, .garbage])
-  func `A connection that keeps breaking is an error of the network`(_ connection: LabFault.Connection)
+  func `A connection that keeps breaking is a network error`(_ connection: LabFault.Connection)
     async throws
   {
     lab.inject(LabFault(.graph, count: 9, connection: connection))
@@ -96,7 +96,7 @@ struct HostileTests {
   }
 
   @Test(.conformance(73))
-  func `A redirection is not followed, and its address, which may be a secret, not told`() async throws {
+  func `A redirect is not followed, and its URL is not in the error`() async throws {
     lab.inject(
       LabFault(.graph, status: 302, headers: ["Location": "https://evil.test/?tempauth=secret"]))
     let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().get("/x") })
@@ -106,7 +106,7 @@ struct HostileTests {
   }
 
   @Test(arguments: ["<html>", "[]", "", "\u{FEFF}x"])
-  func `A success that is no user is an error`(_ body: String) async throws {
+  func `A successful response without a user is an error`(_ body: String) async throws {
     lab.inject(LabFault(.graph, status: 200, headers: ["request-id": "r"], body: body))
     let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
     #expect(error?.code == .invalidResponse)
@@ -116,7 +116,7 @@ struct HostileTests {
   @Test(arguments: [
     (64, 1, nil), (65, 1, "deeper than 64 levels"), (1, 1_000_001, "more than 1000000 values"),
   ])
-  func `JSON beyond the limits is told as such, and what is within them is read`(
+  func `JSON beyond the limits is refused, JSON within them is read`(
     _ depth: Int, _ count: Int, _ reason: String?
   ) async throws {
     let list = Array(repeating: "1", count: count).joined(separator: ",")
@@ -133,7 +133,7 @@ struct HostileTests {
     #expect(error.clientRequestID?.isEmpty == false)
   }
 
-  @Test func `No error tells the token`() async throws {
+  @Test func `No error contains the token`() async throws {
     lab.inject(LabFault(.graph, status: 400))
     let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
     let token = try #require(test.sent.last?.headers["authorization"]?.dropFirst(7))

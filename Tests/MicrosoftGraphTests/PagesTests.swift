@@ -17,7 +17,7 @@ struct PagesTests {
   private static let scopes = ["User.ReadBasic.All"]
 
   @Test(.conformance(73))
-  func `A list comes page by page, with the header fields of the first request`() async throws {
+  func `A list is read page by page, with the first request's header fields`() async throws {
     let test = try await GraphLab(scopes: Self.scopes)
     let list = try test.graph().pages(
       of: GraphRequest("/users", query: ["$top": "20"], headers: [.contentLanguage: "eventual"]))
@@ -30,7 +30,7 @@ struct PagesTests {
     #expect(test.sent.allSatisfy { $0.headers["content-language"] == "eventual" })
   }
 
-  @Test(.conformance(73)) func `An error ends the list and is of Graph's type`() async throws {
+  @Test(.conformance(73)) func `An error ends the list and is a GraphError`() async throws {
     let list = try test.graph().pages(of: "/users")
     var pages = list.makeAsyncIterator()
     do throws(GraphError) {
@@ -48,7 +48,7 @@ struct PagesTests {
       "https://evil.test/v1.0/users", "https://localhost:1/v1.0/users", "http://localhost/v1.0/users",
       "https://localhost@evil.test/", "https://user@localhost/", "/v1.0/users", "//evil.test/users",
     ])
-  func `A list that goes on elsewhere is an error, and no token goes there`(_ link: String) async throws {
+  func `A next link to another host is an error and gets no token`(_ link: String) async throws {
     let test = try await GraphLab(scopes: Self.scopes)
     lab.inject(LabFault(.graph, body: #"{"value":[1],"@odata.nextLink":"\#(link)"}"#))
     var pages = try test.graph().pages(of: "/users").makeAsyncIterator()
@@ -61,7 +61,7 @@ struct PagesTests {
     #expect(try await pages.next() == nil)
   }
 
-  @Test(.conformance(73)) func `A list that comes back to itself ends in an error`() async throws {
+  @Test(.conformance(73)) func `A list with a loop of next links is an error`() async throws {
     let test = try await GraphLab(scopes: Self.scopes)
     for link in ["users?$skiptoken=1", "users?$skiptoken=2", "users?$skiptoken=1"] {
       lab.inject(LabFault(.graph, body: #"{"value":[],"@odata.nextLink":"\#(lab.graphURL)/\#(link)"}"#))
@@ -76,14 +76,14 @@ struct PagesTests {
   }
 
   @Test(.conformance(73), arguments: ["[]", "{}", #"{"value":{}}"#, "<html>", ""])
-  func `What is no list is an error`(_ body: String) async throws {
+  func `A response that is not a list is an error`(_ body: String) async throws {
     lab.inject(LabFault(.graph, status: 200, body: body))
     var pages = try test.graph().pages(of: "/me").makeAsyncIterator()
     let error = await #expect(throws: GraphError.self) { try await pages.next() }
     #expect(error?.code == .invalidResponse)
   }
 
-  @Test func `The last page of a delta query tells where to ask for changes`() async throws {
+  @Test func `The last page of a delta query has the delta link`() async throws {
     let link = lab.graphURL + "/users/delta?$deltatoken=x"
     lab.inject(LabFault(.graph, body: #"{"value":[{"id":"1"}],"@odata.deltaLink":"\#(link)"}"#))
     var pages = try test.graph().pages(of: "/users/delta").makeAsyncIterator()

@@ -16,7 +16,7 @@ struct RetryTests {
   init() async throws { test = try await GraphLab() }
 
   @Test(.conformance(74), arguments: [429, 503, 504])
-  func `A busy Graph is asked again, after as long as it says`(_ status: Int) async throws {
+  func `A throttled request is repeated after Retry-After`(_ status: Int) async throws {
     lab.inject(LabFault(.graph, count: 2, status: status, headers: ["Retry-After": "17"]))
     lab.inject(LabFault(.graph, status: status, headers: ["Retry-After": "0"]))
     #expect(try await test.graph().me().displayName == "Alice Álvarez")
@@ -25,7 +25,7 @@ struct RetryTests {
     #expect(Set(test.sent.map { $0.headers["client-request-id"] }).count == 1)
   }
 
-  @Test(.conformance(74)) func `Retry-After as a date counts from the server's own clock`() async throws {
+  @Test(.conformance(74)) func `A date in Retry-After is relative to the server's clock`() async throws {
     let headers = ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT", "Date": "Fri, 31 Dec 1999 23:59:29 GMT"]
     lab.inject(LabFault(.graph, status: 429, headers: headers))
     lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"]))
@@ -34,7 +34,7 @@ struct RetryTests {
   }
 
   @Test(.conformance(74))
-  func `Without Retry-After the waits grow, and end with the policy's sum`() async throws {
+  func `Without Retry-After the pauses grow up to the policy's total`() async throws {
     lab.inject(LabFault(.graph, count: 20, status: 503, body: "<html>busy"))
     let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
     #expect(error?.code == .serviceUnavailable)
@@ -43,7 +43,7 @@ struct RetryTests {
   }
 
   @Test(.conformance(74))
-  func `Ten tries are enough, and no wait is longer than three minutes`() async throws {
+  func `At most ten attempts are made, with pauses of at most three minutes`() async throws {
     lab.inject(LabFault(.graph, count: 20, status: 429))
     let patient = GraphRetryPolicy(maximumWait: .seconds(100_000))
     await #expect(throws: GraphError(.throttled, "")) { try await test.graph(retries: patient).me() }
@@ -51,7 +51,8 @@ struct RetryTests {
     #expect(test.sent.count == 10)
   }
 
-  @Test(.conformance(74)) func `Who is asked to wait too long is told at once, and how long`() async throws {
+  @Test(.conformance(74)) func `A Retry-After beyond the limit fails at once with its duration`() async throws
+  {
     lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "3600"]))
     let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
     #expect(error?.code == .throttled)
@@ -60,7 +61,7 @@ struct RetryTests {
     #expect(test.waits.seconds.isEmpty)
   }
 
-  @Test(.conformance(74)) func `What may have been carried out is not sent twice`() async throws {
+  @Test(.conformance(74)) func `A request that may have been carried out is not repeated`() async throws {
     let test = try await GraphLab(scopes: ["User.ReadWrite"])
     let change = GraphRequest("/me", method: .patch, body: Data("{}".utf8))
     lab.inject(LabFault(.graph, status: 504))
@@ -74,7 +75,7 @@ struct RetryTests {
   }
 
   @Test(.conformance(74))
-  func `A batch of nothing but questions is sent again after 504, one that changes something is not`()
+  func `After 504 a batch of GET requests is repeated, one with changes is not`()
     async throws
   {
     let test = try await GraphLab(scopes: ["User.ReadWrite"])
@@ -91,7 +92,7 @@ struct RetryTests {
   }
 
   @Test(.conformance(74), arguments: [400, 404, 409, 412, 500, 501, 502, 507])
-  func `No other refusal is tried again`(_ status: Int) async throws {
+  func `No other refusal is retried`(_ status: Int) async throws {
     lab.inject(LabFault(.graph, status: status, headers: ["Retry-After": "5"]))
     let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
     #expect(error?.httpStatus == status)
@@ -99,7 +100,7 @@ struct RetryTests {
     #expect(test.sent.count == 1)
   }
 
-  @Test func `A call that is cancelled while it waits ends`() async throws {
+  @Test func `A call that is cancelled during a retry pause ends`() async throws {
     lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "100"]))
     let (waiting, began) = AsyncStream.makeStream(of: Void.self)
     let timing = Timing(
@@ -116,7 +117,7 @@ struct RetryTests {
     await #expect(throws: GraphError(.cancelled, "")) { try await call.value }
   }
 
-  @Test func `A call that is cancelled while Graph thinks ends`() async throws {
+  @Test func `A call that is cancelled during a request ends`() async throws {
     lab.inject(LabFault(.graph, delay: 600))
     let graph = try test.graph()
     let call = Task { try await graph.me() }

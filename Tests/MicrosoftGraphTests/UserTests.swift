@@ -35,7 +35,7 @@ struct UserTests {
   }
 
   @Test(.conformance(73))
-  func `A property that does not exist is Graph's to refuse, in its words`() async throws {
+  func `An unknown property is refused with Graph's message`() async throws {
     let error = await #expect(throws: GraphError.self) { try await test.graph().me(select: ["shoeSize"]) }
     #expect(error?.code == .requestRefused)
     #expect(error?.httpStatus == 400)
@@ -45,13 +45,13 @@ struct UserTests {
     #expect(error?.clientRequestID == test.sent.last?.headers["client-request-id"])
   }
 
-  @Test(.conformance(73)) func `A photo, and none`() async throws {
+  @Test(.conformance(73)) func `A user with and without a photo`() async throws {
     let photo = try await test.graph().photo()
     #expect(photo?.prefix(4) == Data([0x89, 0x50, 0x4E, 0x47]))
     #expect(try await GraphLab(user: "bob").graph().photo() == nil)
   }
 
-  @Test(.conformance(73)) func `Only the absence of a photo is no error`() async throws {
+  @Test(.conformance(73)) func `Only a missing photo is not an error`() async throws {
     let graph = try test.graph()
     lab.inject(LabFault(.graph, status: 404, body: #"{"error":{"code":"ErrorInvalidUser"}}"#))
     await #expect(throws: GraphError(.notFound, "")) { try await graph.photo() }
@@ -62,7 +62,7 @@ struct UserTests {
     #expect(try await graph.photo() == nil)
   }
 
-  @Test(.conformance(73)) func `Any path, by any method; an answer without a body`() async throws {
+  @Test(.conformance(73)) func `Any path and method work, also without a response body`() async throws {
     let test = try await GraphLab(scopes: ["User.ReadWrite", "User.ReadBasic.All"])
     let graph = try test.graph()
     let list = try await graph.get("/users?$top=3", query: ["$filter": "a eq 'b&c'"])
@@ -80,7 +80,7 @@ struct UserTests {
     #expect(try beta.decode(GraphUser.self).displayName == "Alice Álvarez")
   }
 
-  @Test(.conformance(73)) func `Who may not is told what to do`() async throws {
+  @Test(.conformance(73)) func `A forbidden request has advice`() async throws {
     let error = await #expect(throws: GraphError.self) { try await test.graph().get("/users") }
     #expect(error?.code == .forbidden)
     #expect(error?.graphCode == "Authorization_RequestDenied")
@@ -89,7 +89,7 @@ struct UserTests {
   }
 
   @Test
-  func `A path that would mean something else than it says is refused, and nothing is sent`() async throws {
+  func `An ambiguous path is refused, and no request is sent`() async throws {
     let graph = try test.graph()
     for path in ["/users/a_b.test#EXT#@c.test", "http://localhost/v1.0/me", "https://"] {
       await #expect(throws: GraphError(.invalidRequest, "")) { try await graph.get(path) }
