@@ -4,14 +4,13 @@ public import IdentityClient
 import Synchronization
 public import TokenCache
 
-/// An RSA key for each keychain group, made when it is first asked for and kept with the group: in the keyring, in
-/// sealed files, wherever its store is.
+/// One RSA key per keychain group, made on first use and kept in the group's store, such as the keyring or encrypted
+/// files.
 ///
-/// All programs of the group use the same key, and tokens that are bound to it serve each of them. It never leaves the
-/// group: it is neither exported nor imported. One that cannot be used any more is replaced by a new one; tokens that
-/// were bound to it are then asked for again.
+/// All programs of the group share the key and the tokens that are bound to it. It is neither exported nor imported. An
+/// invalid key is replaced by a new one, and tokens that were bound to it are requested again.
 public final class GroupKeys: PopKeyProvider {
-  /// The one that was used last, since reading one takes a thousand times as long as comparing it.
+  /// The last key, since decoding one takes a thousand times as long as comparing its text.
   private let last = Mutex<(secret: String, key: RSAKey)?>(nil)
   private let queue = BlockingQueue(label: "llavero.pop")
 
@@ -24,12 +23,12 @@ public final class GroupKeys: PopKeyProvider {
     }
     let secret = try await cache.savePopKey(made.secret) { (try? RSAKey(secret: $0)) != nil }
     guard let key = key(secret) else {
-      throw CacheError(.damaged, "The key of the group cannot be read back.")
+      throw CacheError(.damaged, "The saved key of the group is invalid.")
     }
     return key
   }
 
-  /// `nil` for what is no key.
+  /// `nil` for an invalid key.
   private func key(_ secret: String) -> RSAKey? {
     if let known = last.withLock({ $0 }), known.secret == secret { return known.key }
     guard let key = try? RSAKey(secret: secret) else { return nil }
@@ -40,5 +39,5 @@ public final class GroupKeys: PopKeyProvider {
 
 extension CacheError {
   fileprivate static let cancelled = CacheError(.cancelled, "The request was cancelled.")
-  fileprivate static let timedOut = CacheError(.timedOut, "No key was made in time.")
+  fileprivate static let timedOut = CacheError(.timedOut, "The key was not made in time.")
 }

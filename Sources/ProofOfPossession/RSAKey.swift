@@ -11,18 +11,18 @@ struct RSAKey: PopKey {
   private let publicKey: JSONObject
   let id: String
 
-  /// Makes a new one.
+  /// Makes a new key.
   ///
   /// - Throws: ``CacheError/Code/unavailable``.
   init() throws(CacheError) {
     do {
       try self.init(_RSA.Signing.PrivateKey(keySize: .bits2048))
     } catch {
-      throw CacheError(.unavailable, "No key can be made.", underlyingError: error)
+      throw CacheError(.unavailable, "The key could not be made.", underlyingError: error)
     }
   }
 
-  /// Takes up one that was saved: PKCS #8 (RFC 5958) in base64.
+  /// Reads a saved key: PKCS #8 (RFC 5958) in base64.
   init(secret: String) throws {
     guard let bytes = Data(base64Encoded: secret) else { throw CryptoKitError.incorrectParameterSize }
     try self.init(_RSA.Signing.PrivateKey(derRepresentation: bytes))
@@ -33,7 +33,7 @@ struct RSAKey: PopKey {
     let (modulus, exponent) = (numbers.modulus.base64URL, numbers.publicExponent.base64URL)
     self.key = key
     publicKey = ["e": .string(exponent), "kty": "RSA", "n": .string(modulus)]
-    // Byte for byte what RFC 7638 section 3 has a thumbprint made of.
+    // The exact bytes that RFC 7638 section 3 hashes for a thumbprint.
     let text = #"{"e":"\#(exponent)","kty":"RSA","n":"\#(modulus)"}"#
     id = Data(SHA256.hash(data: Data(text.utf8))).base64URL
   }
@@ -53,7 +53,7 @@ extension RSAKey {
       "ts": .integer(Int64(date.timeIntervalSince1970)), "u": .string(scheme.url.host() ?? ""),
     ]
     claims["m"] = scheme.httpMethod.map { .string($0.uppercased()) }
-    // As it goes over the wire.
+    // As it is sent.
     let path = scheme.url.path(percentEncoded: true)
     if !path.isEmpty { claims["p"] = .string(path) }
     do {

@@ -62,7 +62,7 @@ struct GroupKeysTests {
   }
 
   @Test(arguments: Place.names)
-  func `The key is made once and serves whoever asks, in this process and later ones`(_ name: String)
+  func `The key is made once and shared by all callers and later processes`(_ name: String)
     async throws
   {
     let place = try Place(name)
@@ -77,7 +77,7 @@ struct GroupKeysTests {
   }
 
   @Test(.fault("PoP key race"), arguments: Place.names)
-  func `Six processes that need a key at once get the same`(_ name: String) async throws {
+  func `Six processes that need a key at once share one`(_ name: String) async throws {
     let place = try Place(name)
     let workers = try (0..<6).map { _ in
       try Worker([Worker.program, "serve", Place.group], environment: place.environment)
@@ -94,7 +94,7 @@ struct GroupKeysTests {
   }
 
   @Test(.fault("PoP key lost"), arguments: Place.names)
-  func `A key that is no key gives way to a new one, and all tokens stay`(_ name: String) async throws {
+  func `An invalid key is replaced, and all tokens stay`(_ name: String) async throws {
     let place = try Place(name)
     let cache = try place.cache()
     let token = SampleToken("token", account: 0)
@@ -113,7 +113,7 @@ struct GroupKeysTests {
   }
 
   @Test(.fault("PoP key lost"), arguments: Place.names)
-  func `A key that is gone is made anew, and who has the old one in memory takes up the new one`(
+  func `A lost key is replaced, and holders of the old one switch to the new one`(
     _ name: String
   ) async throws {
     let place = try Place(name)
@@ -126,7 +126,7 @@ struct GroupKeysTests {
   }
 
   @Test(.fault("PoP shard"))
-  func `Where the key's shard cannot be read the error says so, and nothing is written`() async throws {
+  func `An unreadable key shard is an error, and nothing is written`() async throws {
     let place = try Place("keyring")
     let cache = try place.cache()
     _ = try await GroupKeys().key(for: cache)
@@ -142,7 +142,7 @@ struct GroupKeysTests {
     #expect(unsafe left.withUnsafeBytes { unsafe Array($0) } == Array("damaged".utf8))
   }
 
-  @Test(.fault("PoP foreign")) func `No key goes into a cache that other programs keep`() async throws {
+  @Test(.fault("PoP foreign")) func `No key is stored in another library's cache`() async throws {
     let keyring = try PrivateKeyring()
     let directory = try TemporaryDirectory()
     let store = MSALExtensionsCacheStore(
@@ -156,7 +156,7 @@ struct GroupKeysTests {
     #expect(try await store.contents().document == before)
   }
 
-  @Test func `A key stays where files are sealed with other keys`() async throws {
+  @Test func `Changing the store's key keeps the signing key`() async throws {
     let place = try Place("sealed files")
     let key = try await GroupKeys().key(for: place.cache()).id
     let store = try #require(place.store() as? EncryptedFileCacheStore)
@@ -164,7 +164,7 @@ struct GroupKeysTests {
     #expect(try await GroupKeys().key(for: place.cache()).id == key)
   }
 
-  @Test func `Groups have keys of their own`() async throws {
+  @Test func `Each group has its own key`() async throws {
     let (store, keys) = (InMemoryStore(), GroupKeys())
     let one = try await keys.key(
       for: TokenCacheAccessor(store: store, group: KeychainGroup("org.example.one")))

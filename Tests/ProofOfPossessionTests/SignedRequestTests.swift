@@ -42,7 +42,7 @@ struct SignedRequestTests {
       Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.count % 4) % 4)))
   }
 
-  @Test func `A signed request has what MSAL for iOS and macOS puts into it, and nothing else`() throws {
+  @Test func `A signed request has exactly the members of MSAL for iOS and macOS`() throws {
     let key = try RSAKey()
     let url = URL(string: "https://api.contoso.test:8443/a%20b/c?q=1#f")!
     let (header, claims) = try signed(PopScheme(httpMethod: "get", url: url, nonce: "n-1"), key)
@@ -56,7 +56,7 @@ struct SignedRequestTests {
     #expect(claims["ts"] as? Int == 1_800_000_000)
   }
 
-  @Test func `Without a nonce each has a fresh one; what the request does not have is left out`() throws {
+  @Test func `A missing nonce is generated, other missing members are omitted`() throws {
     let key = try RSAKey()
     let scheme = PopScheme(httpMethod: nil, url: URL(string: "https://api.contoso.test")!)
     let (one, two) = (try signed(scheme, key).claims, try signed(scheme, key).claims)
@@ -65,12 +65,12 @@ struct SignedRequestTests {
     #expect(Set(nonces).count == 2)
   }
 
-  @Test func `A path keeps the slash at its end`() throws {
+  @Test func `A path keeps its trailing slash`() throws {
     let scheme = PopScheme(httpMethod: "PUT", url: URL(string: "https://api.contoso.test/orders/")!)
     #expect(try signed(scheme, RSAKey()).claims["p"] as? String == "/orders/")
   }
 
-  @Test func `A key that was saved is the same key, and says nothing of itself`() throws {
+  @Test func `A saved key is loaded unchanged, and its description has no secret`() throws {
     let key = try RSAKey()
     let secret = key.secret
     #expect(try RSAKey(secret: secret).id == key.id)
