@@ -6,7 +6,7 @@ import Testing
 @Suite(.lab) struct AuthorizeTests {
   private let lab = Lab.current
 
-  @Test func `The three response modes`() async throws {
+  @Test func `All three response modes work`() async throws {
     let query = try await lab.authorize()
     #expect(query.status == 302)
     #expect(query.headers["location"]?.hasPrefix("http://localhost:50000/?") == true)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `An unknown app is told on a page only`() async throws {
+  @Test func `An unknown app gets an error page only`() async throws {
     let answer = try await lab.authorize(["client_id": "c0000000-0000-4000-8000-00000000dead"])
     #expect(answer.status == 400)
     #expect(answer.body.contains("AADSTS700016"))
@@ -55,7 +55,7 @@ import Testing
     (["prompt": "select_account"], "invalid_request"), (["prompt": "nonsense"], "invalid_request"),
     (["claims": "{"], "invalid_request"), (["scope": "No.Such"], "invalid_client"),
   ])
-  func `What is wrong with a request goes to the redirect URI`(
+  func `An error of a request is sent to the redirect URI`(
     changes: [String: String], error: String
   ) async throws {
     let answer = try await lab.authorize(changes)
@@ -63,7 +63,7 @@ import Testing
     #expect(answer.redirect["state"] == "st")
   }
 
-  @Test func `A person chooses on the page, and the browser remembers`() async throws {
+  @Test func `A user chooses an account on the page, and the browser remembers it`() async throws {
     let jar = FileManager.default.temporaryDirectory.path + "/entra-lab-cookies-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: jar) }
     let page = try await lab.authorize(["login_hint": ""])
@@ -88,7 +88,7 @@ import Testing
     #expect(try await lab.curl(query, headers: [], ["-b", jar]).redirect["error"] == "interaction_required")
   }
 
-  @Test func `A test decides how the endpoint answers`() async throws {
+  @Test func `A test can set the endpoint's response`() async throws {
     lab.configure { $0.authorize = .deny }
     let denied = try await lab.authorize()
     #expect(denied.redirect["error"] == "access_denied")
@@ -107,7 +107,9 @@ import Testing
     #expect(try await lab.authorize().status == 200)
   }
 
-  @Test func `A personal account cannot sign in at organizations, nor a stranger in a tenant`() async throws {
+  @Test func `A personal account cannot sign in at organizations, nor a foreign one to a tenant`()
+    async throws
+  {
     let carol = try await lab.authorize(tenant: "organizations", ["login_hint": "carol@outlook.test"])
     #expect(carol.body.contains("AADSTS50020"))
     let bob = try await lab.authorize(tenant: "fabrikam.test", ["login_hint": "bob@contoso.test"])
@@ -115,7 +117,7 @@ import Testing
     #expect(try await lab.authorize(tenant: "fabrikam.test").redirect["code"] != nil)
   }
 
-  @Test func `Signing out goes back to a registered URI only`() async throws {
+  @Test func `Sign-out redirects to a registered URI only`() async throws {
     let uri = "/common/oauth2/v2.0/logout?state=s&post_logout_redirect_uri="
     let back = try await lab.curl(uri + "http%3A%2F%2Flocalhost%3A7")
     #expect(back.headers["location"] == "http://localhost:7?state=s")

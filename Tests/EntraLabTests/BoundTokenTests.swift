@@ -55,7 +55,7 @@ struct BoundTokenTests {
     try await lab.curl(lab.protectedURL + "/orders", headers: ["Authorization: Pop \(request)"], options)
   }
 
-  @Test func `A signed request with a token of its key is taken, once`() async throws {
+  @Test func `A signed request with a token of its key is accepted once`() async throws {
     let signer = try Signer()
     let request = try signer.sign(signer.claims(try await boundToken(signer)))
     let answer = try await call(request)
@@ -66,7 +66,7 @@ struct BoundTokenTests {
     #expect(again["error"] == "nonce")
   }
 
-  @Test func `A refresh token gives bound tokens and plain ones`() async throws {
+  @Test func `A refresh token gets bound and bearer tokens`() async throws {
     let signer = try Signer()
     let refresh = try #require(try await lab.signIn()["refresh_token"])
     let form = [
@@ -80,7 +80,7 @@ struct BoundTokenTests {
     #expect(try await lab.token(form)["token_type"] == "Bearer")
   }
 
-  @Test func `Whatever is wrong with a signed request is refused, and named`() async throws {
+  @Test func `Each defect of a signed request is refused and named`() async throws {
     let signer = try Signer()
     let stranger = try Signer()
     let token = try await boundToken(signer)
@@ -126,13 +126,13 @@ struct BoundTokenTests {
     #expect(try await call(try request(["m": nil]), ["-X", "DELETE"]).status == 200)
   }
 
-  @Test func `A bound token is no bearer token`() async throws {
+  @Test func `A bound token is not accepted as a bearer token`() async throws {
     let token = try await boundToken(try Signer())
     let answer = try await lab.curl("/v1.0/me", headers: ["Authorization: Bearer \(token)"])
     #expect(answer.status == 401)
   }
 
-  @Test func `The API may want a nonce of its own`() async throws {
+  @Test func `The API may require its own nonce`() async throws {
     lab.configure { $0.popNonce = "server-nonce" }
     let signer = try Signer()
     let token = try await boundToken(signer)
@@ -142,7 +142,7 @@ struct BoundTokenTests {
     #expect(try await call(try signer.sign(signer.claims(token, nonce: "server-nonce"))).status == 200)
   }
 
-  @Test func `A key that cannot be understood is refused`() async throws {
+  @Test func `An invalid key is refused`() async throws {
     let short = base64URL(Data(#"{"kid":"short"}"#.utf8))
     for (type, confirmation) in [("pop", ""), ("pop", "x"), ("pop", short), ("ssh-cert", short)] {
       let code = try #require(try await lab.authorize().redirect["code"])

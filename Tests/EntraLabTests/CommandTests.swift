@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct CommandTests {
   @Test(arguments: [SIGINT, SIGTERM])
-  func `The command says where it is, and cleans up when it is told to stop`(signal: Int32) throws {
+  func `The command prints its addresses, and cleans up when stopped`(signal: Int32) throws {
     let directory = FileManager.default.temporaryDirectory.path + "/entra-lab-test-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let output = try Pipe()
@@ -31,7 +31,7 @@ import Testing
     #expect(access(bundle, F_OK) != 0)
   }
 
-  @Test func `The command can speak JSON`() throws {
+  @Test func `The command can print JSON`() throws {
     let output = try Pipe()
     let child = try Child(program(), ["--json"], environment: [:], streams: (nil, output.writing, nil))
     defer {

@@ -35,7 +35,7 @@ import Testing
     #"{"configure":{"clockSkew":9223372036854775807}}"#, #"{"approveDevice":{"userCode":"X"}}"#,
     #"{"fault":{"target":"nowhere"}}"#,
   ])
-  func `A command that makes no sense is refused`(command: String) async throws {
+  func `An invalid command is refused`(command: String) async throws {
     let answer = try await lab.curl("/__ctl", ["-d", command])
     #expect(answer.status == 400)
     #expect(answer["error"] != nil)
@@ -69,7 +69,7 @@ import Testing
     #expect(await never.isEmpty)
   }
 
-  @Test func `People and apps can be added`() async throws {
+  @Test func `Users and apps can be added`() async throws {
     try lab.add(
       LabUser(
         name: "dora", displayName: "Dora", userPrincipalName: "dora@contoso.test",

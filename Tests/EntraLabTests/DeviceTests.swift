@@ -5,7 +5,7 @@ import Testing
 @Suite(.lab) struct DeviceTests {
   private let lab = Lab.current
 
-  @Test func `A code is pending until somebody approves it`() async throws {
+  @Test func `A code is pending until it is approved`() async throws {
     let flow = try await lab.begin()
     #expect(flow["verification_uri"] == lab.baseURL + "/common/oauth2/deviceauth")
     #expect(try flow.json["expires_in"] == 900)
@@ -20,7 +20,7 @@ import Testing
     #expect(lab.pendingUserCodes.isEmpty)
   }
 
-  @Test func `A code is declined, expires, or was never given`() async throws {
+  @Test func `A declined, expired or unknown device code is an error`() async throws {
     let declined = try await lab.begin()
     try lab.declineDevice()
     #expect(try await lab.poll(declined)["error"] == "authorization_declined")
@@ -34,7 +34,7 @@ import Testing
     #expect(throws: LabError.self) { try lab.approveDevice(userCode: "NOSUCH", as: "alice") }
   }
 
-  @Test func `Who polls too fast is told to slow down, if the lab is told to care`() async throws {
+  @Test func `Polling too fast is slow_down, where the lab is set to check it`() async throws {
     lab.configure { $0.enforceDeviceInterval = true }
     let flow = try await lab.begin()
     #expect(try await lab.poll(flow)["error"] == "authorization_pending")
@@ -43,7 +43,7 @@ import Testing
     #expect(try await lab.poll(flow)["error"] == "authorization_pending")
   }
 
-  @Test func `A person enters the code on the page`() async throws {
+  @Test func `A user enters the code on the page`() async throws {
     let flow = try await lab.begin()
     let page = try await lab.curl("/common/oauth2/deviceauth")
     #expect(page.body.contains("name=\"otc\""))

@@ -35,7 +35,7 @@ import Testing
     ("/adfs/.well-known/openid-configuration", "/adfs"),
     ("/v2.0/.well-known/openid-configuration", "/\(LabDirectory.contoso)/v2.0"),
   ])
-  func `B2C, ADFS and External ID have their paths`(path: String, issuer: String) async throws {
+  func `B2C, AD FS and External ID have their own paths`(path: String, issuer: String) async throws {
     let answer = try await lab.curl(path)
     #expect(answer["issuer"] == lab.baseURL + issuer)
   }

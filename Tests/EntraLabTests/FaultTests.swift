@@ -6,7 +6,7 @@ import Testing
 @Suite(.lab) struct FaultTests {
   private let lab = Lab.current
 
-  @Test func `A fault meets so many requests to one endpoint`() async throws {
+  @Test func `A fault applies to a number of requests to one endpoint`() async throws {
     lab.inject(LabFault(.token, count: 2, status: 503, headers: ["Retry-After": "1"], body: "<html>busy"))
     lab.inject(LabFault(.graph, status: 429))
     for _ in 0..<2 {
@@ -27,7 +27,7 @@ import Testing
       (LabFault.Connection.drop, [52, 56]), (.reset, [56, 35]), (.truncate, [18, 56]),
       (.garbage, [1, 8, 56]),
     ] as [(LabFault.Connection, [Int32])])
-  func `A connection breaks as it was told to`(connection: LabFault.Connection, exits: [Int32]) async throws {
+  func `A fault breaks the connection`(connection: LabFault.Connection, exits: [Int32]) async throws {
     lab.inject(LabFault(.discovery, connection: connection))
     lab.inject(LabFault(.discovery, delay: 0.05, connection: connection))
     for _ in 0..<2 {
@@ -46,7 +46,7 @@ import Testing
     #expect(try await lab.redeem(code).errorCode == 54005)
   }
 
-  @Test func `A slow answer holds up nobody else, and a client may give up`() async throws {
+  @Test func `A slow response blocks no other request, and a client may give up`() async throws {
     lab.inject(LabFault(.keys, delay: 600))
     async let impatient = lab.curl("/common/discovery/v2.0/keys", ["--max-time", "0.3"])
     #expect(try await lab.curl("/common/v2.0/.well-known/openid-configuration").status == 200)

@@ -6,7 +6,7 @@ import Testing
 @Suite(.lab) struct GraphTests {
   private let lab = Lab.current
 
-  @Test func `Me, whole and selected`() async throws {
+  @Test func `The user is returned whole or with selected properties`() async throws {
     let token = try #require(try await lab.signIn()["access_token"])
     let me = try await lab.graph("/me", token)
     #expect(me["userPrincipalName"] == "alice@contoso.test")
@@ -20,7 +20,7 @@ import Testing
     #expect(try await lab.graph("/me?$select=nothing", token).status == 400)
   }
 
-  @Test func `Photo, or none`() async throws {
+  @Test func `A user with and without a photo`() async throws {
     let alice = try #require(try await lab.signIn()["access_token"])
     #expect(try await lab.graph("/me/photo/$value", alice).headers["content-type"] == "image/png")
     let bob = try #require(try await lab.signIn(as: "bob@contoso.test")["access_token"])
@@ -29,7 +29,7 @@ import Testing
     #expect(try none.json["error"]?["code"] == "ImageNotFound")
   }
 
-  @Test func `Users come by pages, to whom may see them`() async throws {
+  @Test func `Users are listed by pages, with the permission to read them`() async throws {
     let plain = try #require(try await lab.signIn()["access_token"])
     let denied = try await lab.graph("/users", plain)
     #expect(denied.status == 403)
@@ -74,7 +74,7 @@ import Testing
     #expect(challenge["access_token"]?["nbf"]?["essential"] == true)
   }
 
-  @Test func `A batch is answered item by item, in another order`() async throws {
+  @Test func `Batch responses come one per request, in another order`() async throws {
     let token = try #require(try await lab.signIn()["access_token"])
     func batch(_ requests: String) async throws -> Answer {
       try await lab.curl(
@@ -94,7 +94,7 @@ import Testing
     #expect(try await batch(many.joined(separator: ",")).status == 400)
   }
 
-  @Test func `A fault meets one request of a batch, and those that depend on it fail`() async throws {
+  @Test func `A fault can fail one request of a batch, with its dependents`() async throws {
     let token = try #require(try await lab.signIn()["access_token"])
     lab.inject(
       LabFault(.batchItem, status: 429, headers: ["Retry-After": "2"], body: #"{"error":{"code":"slow"}}"#))
@@ -111,7 +111,7 @@ import Testing
     #expect(responses.last?["body"]?["error"]?["code"] == "slow")
   }
 
-  @Test func `A change is answered without a body`() async throws {
+  @Test func `A PATCH has a response without a body`() async throws {
     let token = try #require(try await lab.signIn(scope: "User.ReadWrite")["access_token"])
     let answer = try await lab.curl(
       "/v1.0/me", headers: ["Authorization: Bearer \(token)"], ["-X", "PATCH", "-d", "{}"])

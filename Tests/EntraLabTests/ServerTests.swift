@@ -9,7 +9,7 @@ import Testing
   private let lab = Lab.current
 
   /// curl's exit status 60: the certificate is not trusted.
-  @Test func `The certificate is trusted through the bundle only, and for its names and time only`()
+  @Test func `The certificate is trusted only with the bundle, for its names and period`()
     async throws
   {
     let path = "/common/discovery/v2.0/keys"
@@ -40,7 +40,7 @@ import Testing
     await #expect(throws: LabError.self) { try await Lab.start(port: port) }
   }
 
-  @Test func `Requests that nobody would send do no harm`() async throws {
+  @Test func `Malformed requests do no harm`() async throws {
     let long = String(repeating: "a", count: 100_000)
     let deep = String(repeating: "[", count: 100_000)
     let requests: [(String, [String])] = [

@@ -83,7 +83,7 @@ import Testing
     #expect(try await lab.refresh(next).status == 200)
   }
 
-  @Test func `A family shares refresh tokens, a stranger gets none of it`() async throws {
+  @Test func `A family shares refresh tokens, another client cannot use them`() async throws {
     let mail = try await lab.signIn(client: LabApps.mail)
     #expect(mail["foci"] == "1")
     let token = try #require(mail["refresh_token"])
@@ -92,7 +92,7 @@ import Testing
     #expect(try await lab.refresh(token, client: LabApps.plain)["suberror"] == "client_mismatch")
   }
 
-  @Test func `A second factor is asked for, given in the browser, and lasts`() async throws {
+  @Test func `A second factor is demanded, entered in the browser, and remembered`() async throws {
     let token = try #require(try await lab.signIn()["refresh_token"])
     try lab.requireMFA(of: "alice", scopes: ["Mail.Read"])
     #expect(try await lab.refresh(token).status == 200)
@@ -105,7 +105,7 @@ import Testing
     #expect(try await lab.refresh(strong, scope: "Mail.Read").status == 200)
   }
 
-  @Test func `Consent is given in the browser only, and only for what was asked`() async throws {
+  @Test func `Consent is given in the browser only, and only for the requested scopes`() async throws {
     let token = try #require(try await lab.signIn()["refresh_token"])
     let refused = try await lab.refresh(token, scope: "Files.ReadWrite.All")
     #expect(refused["suberror"] == "consent_required")
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: AccountCondition.allCases)
-  func `What is wrong with an account shows at a refresh`(condition: AccountCondition) async throws {
+  func `An account's faults appear at a refresh`(condition: AccountCondition) async throws {
     let token = try #require(try await lab.signIn()["refresh_token"])
     try lab.setCondition(condition, of: "alice")
     let refused = try await lab.refresh(token)
@@ -134,7 +134,7 @@ import Testing
     #expect(try await lab.refresh(token).status == 200)
   }
 
-  @Test func `A client that declares cp1 gets a long token`() async throws {
+  @Test func `A client that declares cp1 gets a long-lived token`() async throws {
     let claims =
       #"{"access_token":{"xms_cc":{"values":["cp1"]}},"id_token":{"auth_time":{"essential":true}}}"#
     let answer = try await lab.signIn(claims: claims)
@@ -144,7 +144,7 @@ import Testing
     #expect(try answer.claims(of: "id_token")["auth_time"] != nil)
   }
 
-  @Test func `Lifetimes, clock and whole responses are set by a test`() async throws {
+  @Test func `A test can set lifetimes, the clock and whole responses`() async throws {
     lab.configure {
       $0.tokenLifetime = 600
       $0.refreshIn = 300

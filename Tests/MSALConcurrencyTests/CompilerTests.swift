@@ -15,7 +15,7 @@ struct CompilerTests {
       // Examples in documents and comments compile, and name commands and options that the tool has.
       "examples",
     ])
-  func `What is said is so`(_ script: String) throws {
+  func `The compiler accepts what the documentation says`(_ script: String) throws {
     let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let programs = URL(filePath: TestSupport.Worker.program).deletingLastPathComponent()
     let result = try Child.run(

@@ -133,7 +133,7 @@ struct MSALConcurrencyTests {
     #expect(code == MSALError.internal.rawValue)
   }
 
-  @Test func `A program makes what it needs for its own tests`() async {
+  @Test func `A program can make results and accounts for its own tests`() async {
     let double: any TokenSource = TokenDouble()
     let account = await withCheckedContinuation { continuation in
       double.getCurrentAccount(with: nil) { account, _, _ in continuation.resume(returning: account) }
@@ -155,7 +155,7 @@ struct MSALConcurrencyTests {
   }
 
   /// This runs in a process of its own: sign-ins that wait belong to the process, and other tests look at them.
-  @Test func `A program gives its application another network and another person`() async {
+  @Test func `A program can replace the network and the browser`() async {
     await #expect(processExitsWith: .success) {
       let server = ScriptedTransport()
       server.script { _ throws(HTTPTransportError) in throw .cannotFindHost("nowhere") }

@@ -38,7 +38,7 @@ extension ApplicationTests {
         ("urn:ietf:wg:oauth:2.0:oob", false), ("org.example.app://auth", false),
         ("msauth.org.example.app://other", false), ("msauth.://auth", false),
       ])
-    func `Which redirect URIs are for a broker`(address: String, isCapable: Bool) throws {
+    func `Redirect URIs for a broker are recognized`(address: String, isCapable: Bool) throws {
       let url = try #require(URL(string: address))
       #expect(MSALRedirectUri(url: url).brokerCapable == isCapable)
     }
@@ -64,7 +64,7 @@ extension ApplicationTests {
           == "de000000-0000-4000-8000-000000000001")
     }
 
-    @Test func `A refusal has the broker's version and what the server said`() async throws {
+    @Test func `A refusal has the broker's version and the server's error`() async throws {
       let broker = try StandInBroker(.java, orders: #"{"do":{"acquireTokenSilently":"interaction"}}"#)
       defer { broker.kill() }
       let application = try application(broker)
@@ -76,7 +76,7 @@ extension ApplicationTests {
       #expect(error.userInfo[MSALOAuthSubErrorKey] as? String == "basic_action")
     }
 
-    @Test func `Without a broker there is none, and nothing is known of the device`() async throws {
+    @Test func `Without a broker there is no device information`() async throws {
       let broker = try StandInBroker()
       broker.kill()
       let application = try application(broker)
@@ -86,7 +86,7 @@ extension ApplicationTests {
       withExtendedLifetime(broker) {}
     }
 
-    @Test(.fault("availability")) func `Whether the broker may be asked is read at each request`() async {
+    @Test(.fault("availability")) func `Broker availability is read at each request`() async {
       // It counts for the whole process.
       await #expect(processExitsWith: .success) {
         let broker = try StandInBroker()
@@ -107,7 +107,7 @@ extension ApplicationTests {
     }
 
     @Test(.fault("silent bus"), .timeLimit(.minutes(3)))
-    func `A bus that says nothing has no broker, and is not waited for long`() throws {
+    func `A silent bus counts as no broker after a short wait`() throws {
       let directory = try TemporaryDirectory()
       let path = directory.path + "/bus"
       let socket = listeningUnixSocket(SOCK_STREAM, at: path, mode: 0o600, backlog: 8)
@@ -123,7 +123,7 @@ extension ApplicationTests {
       for _ in 0..<4 { #expect(!application.isCompatibleAADBrokerAvailable) }
     }
 
-    @Test func `Without a redirect URI for a broker nobody asks it`() async throws {
+    @Test func `Without a redirect URI for a broker it is not asked`() async throws {
       let broker = try StandInBroker()
       defer { broker.kill() }
       for application in [
@@ -135,7 +135,7 @@ extension ApplicationTests {
       #expect(try broker.calls().isEmpty)
     }
 
-    @Test func `The application's own refresh token serves when the broker fails, unless that is not wanted`()
+    @Test func `The app's own refresh token is used when the broker fails, unless the broker is required`()
       async throws
     {
       let broker = try StandInBroker(orders: #"{"do":{"*":"empty"}}"#)

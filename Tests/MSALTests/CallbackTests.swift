@@ -36,7 +36,7 @@ extension ApplicationTests {
       }
     }
 
-    @Test func `The queue of the parameters is used`() async throws {
+    @Test func `Completion blocks run on the queue of the parameters`() async throws {
       let parameters = MSALInteractiveTokenParameters.userRead()
       parameters.completionBlockQueue = queue
       await withCheckedContinuation { continuation in
@@ -57,7 +57,7 @@ extension ApplicationTests {
     }
 
     @Test(.fault("early block"))
-    func `Without a queue, what needs no broker calls back before it returns`() async throws {
+    func `Without a queue, calls without a broker complete before they return`() async throws {
       _ = try await application.signIn()
       let called = Mutex<[String]>([])
       let note = { @Sendable (text: String?, error: (any Error)?) in
@@ -91,7 +91,7 @@ extension ApplicationTests {
       }
     }
 
-    @Test(.fault("early block")) func `A cache that fails is told of before the call returns`() throws {
+    @Test(.fault("early block")) func `A cache failure is reported before the call returns`() throws {
       let application = try MSALPublicClientApplication.test(entra, store: LockedStore())
       let called = Mutex<[String]>([])
       application.getCurrentAccount(with: nil) { account, _, error in
@@ -100,7 +100,7 @@ extension ApplicationTests {
       #expect(called.withLock { $0 } == [NSOSStatusErrorDomain])
     }
 
-    @Test func `A refused request answers by the block`() async throws {
+    @Test func `A refused request reports its error to the block`() async throws {
       let parameters = MSALDeviceCodeTokenParameters(scopes: []) { _ in }
       await withCheckedContinuation { continuation in
         application.acquireToken(with: parameters) { result, error in
@@ -120,7 +120,7 @@ extension ApplicationTests {
       #expect(error.domain == MSALErrorDomain && error.code == MSALError.userCanceled.rawValue)
     }
 
-    @Test func `An answer to a scheme of its own completes the sign-in`() async throws {
+    @Test func `A response to the app's own scheme completes the sign-in`() async throws {
       entra.mood = .silent
       let application = try MSALPublicClientApplication.test(entra) { $0.redirectUri = "example.app://auth" }
       let task = Task { try await application.signIn() }
@@ -135,7 +135,7 @@ extension ApplicationTests {
       #expect(try await task.value.account.username == "alice@contoso.example")
     }
 
-    @Test func `Blocking calls from every thread of the pool come to an end`() async throws {
+    @Test func `Blocking calls from every thread of the pool finish`() async throws {
       _ = try await application.signIn()
       try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<64 { group.addTask { try application.allAccounts().count } }
@@ -143,7 +143,7 @@ extension ApplicationTests {
       }
     }
 
-    @Test func `Messages reach the callback of the log`() async throws {
+    @Test func `Log messages reach the callback`() async throws {
       let messages = AsyncStream<(MSALLogLevel, String, Bool)>.makeStream()
       let config = MSALGlobalConfig.loggerConfig
       config.logLevel = .verbose
@@ -164,7 +164,7 @@ extension ApplicationTests {
       config.logLevel = .info
     }
 
-    @Test func `Another library's accounts are listed and told of changes`() async throws {
+    @Test func `Another library's accounts are listed, and their changes are reported`() async throws {
       let provider = ExternalAccounts()
       let application = try MSALPublicClientApplication.test(entra) {
         $0.cacheConfig.addExternalAccountProvider(provider)
@@ -177,7 +177,7 @@ extension ApplicationTests {
         provider.events.withLock { $0 } == ["update alice@contoso.example", "remove alice@contoso.example"])
     }
 
-    @Test func `A library that cannot remove an account keeps no other from it`() async throws {
+    @Test func `One library's failure to remove an account does not stop the others`() async throws {
       let broken = ExternalAccounts(failure: NSError(domain: "example", code: 7))
       let provider = ExternalAccounts()
       let application = try MSALPublicClientApplication.test(entra) {

@@ -14,7 +14,7 @@ struct ClaimsTests {
     #expect(again.jsonString() == json)
   }
 
-  @Test func `What JSON cannot express is refused`() {
+  @Test func `Values that JSON cannot express are refused`() {
     for value in [Date(), Double.infinity, [Date()], ["a": Date()]] as [Any] {
       let claim = MSALIndividualClaimRequest(name: "claim")
       claim.additionalInfo = MSALIndividualClaimRequestAdditionalInfo()
@@ -32,7 +32,7 @@ struct ClaimsTests {
 
   /// The JSON reader's own error, as in MSAL.
   @Test(arguments: ["{\"id_token\": {", "", "no JSON"])
-  func `What is no JSON is the readers error`(_ json: String) {
+  func `Invalid JSON is the reader's error`(_ json: String) {
     let error = #expect(throws: NSError.self) { try MSALClaimsRequest(jsonString: json) }
     #expect(error?.domain == NSCocoaErrorDomain && error?.code == 3840)
   }

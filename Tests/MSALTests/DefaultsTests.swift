@@ -2,9 +2,9 @@ import MSAL
 import Testing
 
 extension ApplicationTests {
-  /// What holds unless a program says otherwise.
+  /// The defaults of configurations and parameters.
   struct DefaultsTests {
-    @Test func `Configuration`() {
+    @Test func `A configuration has Apple's defaults`() {
       let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
       #expect(config.authority is MSALAADAuthority)
       #expect(config.authority.url.absoluteString == "https://login.microsoftonline.com/common")
@@ -19,7 +19,7 @@ extension ApplicationTests {
       #expect(config.cacheConfig.store == nil && config.cacheConfig.externalAccountProviders.isEmpty)
     }
 
-    @Test func `Parameters`() {
+    @Test func `Parameters have Apple's defaults`() {
       let interactive = MSALInteractiveTokenParameters.userRead()
       #expect(interactive.promptType == .promptIfNecessary)
       #expect(interactive.preferredAuthMethod == .none)
@@ -38,7 +38,7 @@ extension ApplicationTests {
       #expect(parameters.webviewParameters.webviewType == .default)
     }
 
-    @Test func `Webview parameters keep nobody alive`() {
+    @Test func `Webview parameters do not retain their view controller`() {
       final class Controller {
         var parameters: MSALWebviewParameters?
       }
@@ -52,7 +52,7 @@ extension ApplicationTests {
       #expect(gone == nil)
     }
 
-    @Test func `Process`() {
+    @Test func `Settings of the process have Apple's defaults`() {
       #expect(MSALGlobalConfig.httpConfig.retryCount == 1)
       #expect(MSALGlobalConfig.httpConfig.retryInterval == 0.5)
       #expect(MSALGlobalConfig.httpConfig.timeoutIntervalForRequest == 300)
@@ -60,7 +60,7 @@ extension ApplicationTests {
       #expect(MSALGlobalConfig.loggerConfig.logMaskingLevel == .settingsMaskAllPII)
     }
 
-    @Test func `The configuration of an application stays as it was`() throws {
+    @Test func `The configuration of an application is copied`() throws {
       let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
       config.cacheConfig.keychainSharingGroup = "com.example.office"
       let application = try MSALPublicClientApplication(configuration: config)

@@ -7,7 +7,7 @@ import TokenCache
 
 /// Whatever a program catches is an `NSError` that says what happened.
 struct ErrorTests {
-  @Test func `An identity error brings what is known`() {
+  @Test func `An identity error carries the server's details`() {
     var cause = IdentityError(.interactionRequired, "Sign in again.", advice: "Call acquireToken.")
     cause.oauthError = "invalid_grant"
     cause.subError = "bad_token"
@@ -37,7 +37,7 @@ struct ErrorTests {
     #expect(info[MSALThrottlingCacheHitKey] as? Int == 1)
   }
 
-  @Test func `Only what a program can act on has a code of its own`() {
+  @Test func `Only actionable errors have their own code`() {
     let own: [IdentityError.Code: MSALError] = [
       .workplaceJoinRequired: .workplaceJoinRequired, .interactionRequired: .interactionRequired,
       .serverDeclinedScopes: .serverDeclinedScopes,
@@ -62,12 +62,12 @@ struct ErrorTests {
     (.browserUnavailable, -42403),
     (.invalidState, -42501), (.invalidResponse, -42600), (.nonHttpsRedirect, -42602),
   ])
-  func `Internal codes`(code: IdentityError.Code, internalCode: Int) {
+  func `Internal error codes equal Apple's`(code: IdentityError.Code, internalCode: Int) {
     let error = NSError(IdentityError(code, "A test."))
     #expect(error.internalCode == internalCode)
   }
 
-  @Test func `A network that is down shows in its own domain`() {
+  @Test func `A network failure has its own error domain`() {
     var cause = IdentityError(.network, "The server cannot be reached.")
     cause.transportError = .cannotFindHost("login.example")
     let error = NSError(cause)
@@ -77,7 +77,7 @@ struct ErrorTests {
     #expect(error.userInfo[NSUnderlyingErrorKey] is NSError)
   }
 
-  @Test func `A locked keyring shows as on Apple's systems`() {
+  @Test func `A locked keyring has Apple's error code`() {
     var cause = IdentityError(.cache, "The cache failed.")
     cause.cacheError = CacheError(.locked, "The keyring is locked.", advice: "Unlock it.")
     let error = NSError(cause)
@@ -97,7 +97,7 @@ struct ErrorTests {
     }
   }
 
-  @Test func `Requests that make no sense are refused`() async throws {
+  @Test func `Invalid requests are refused`() async throws {
     let application = try MSALPublicClientApplication(clientId: "11111111-2222-4333-8444-555555555555")
     for scopes in [[], [" "], ["user.read", "OpenID"], ["11111111-2222-4333-8444-555555555555"]] {
       try await expectInvalid(application, MSALDeviceCodeTokenParameters(scopes: scopes) { _ in })
@@ -122,7 +122,7 @@ struct ErrorTests {
     #expect(MSALResult(accessToken: "a", account: account).authorizationHeader == "Bearer a")
   }
 
-  @Test func `Configurations that cannot work are refused`() {
+  @Test func `Invalid configurations are refused`() {
     let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
     config.cacheConfig.keychainSharingGroup = "no group"
     #expect(internalCode { try MSALPublicClientApplication(configuration: config) } == -42000)

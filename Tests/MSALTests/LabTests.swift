@@ -19,7 +19,7 @@ extension ApplicationTests {
     init() { lab.configure { $0.deviceInterval = 1 } }
 
     @Test(.conformance(54))
-    func `A program signs in by device code at a server with a certificate of its own`() async throws {
+    func `A program signs in by device code at a server with its own CA`() async throws {
       trust(lab.caBundlePath)
       defer { trust(nil) }
       let application = try application()
@@ -39,7 +39,7 @@ extension ApplicationTests {
     }
 
     @Test(.conformance(61))
-    func `A server whose certificate nobody trusts is an error of the network`() async throws {
+    func `An untrusted server certificate is a network error`() async throws {
       let application = try application()
       let parameters = MSALDeviceCodeTokenParameters(scopes: ["User.Read"]) { _ in }
       let error = try await failure { try await application.acquireToken(with: parameters) }
@@ -47,8 +47,7 @@ extension ApplicationTests {
       #expect(error.code == NSURLErrorServerCertificateUntrusted)
     }
 
-    @Test func `A bound token comes in a signed request, each time another, and serves its API`() async throws
-    {
+    @Test func `A bound token gets a new signed request each time, which its API accepts`() async throws {
       trust(lab.caBundlePath)
       defer { trust(nil) }
       let application = try application { $0.popKeys = GroupKeys() }
@@ -80,7 +79,7 @@ extension ApplicationTests {
     }
 
     @Test(.fault("CA changes"))
-    func `Certificates that are named when the application is there count from then on`() async throws {
+    func `A CA bundle set later applies to the next request`() async throws {
       let application = try application()
       let parameters = approvedByAlice()
       await #expect(throws: NSError.self) { try await application.acquireToken(with: parameters) }

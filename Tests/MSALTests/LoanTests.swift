@@ -12,8 +12,7 @@ extension ApplicationTests {
   /// Tokens that somebody lends, under MSAL's names.
   @Suite(.timeLimit(.minutes(20)))
   struct LoanTests {
-    @Test func `An application that has nothing gets the tokens that are lent, and keeps none`() async throws
-    {
+    @Test func `An application without a cache gets borrowed tokens and stores none`() async throws {
       let directory = try TemporaryDirectory()
       let server = try RawServer(at: directory.path + "/loan.sock") { target in
         (200, "", target.hasPrefix("/loan") ? LentThings.terms() : LentThings.token())

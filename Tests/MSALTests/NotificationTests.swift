@@ -26,7 +26,7 @@ extension ApplicationTests {
 
     init() throws { application = try .test(entra) }
 
-    @Test func `Names are those of Apple's systems`() {
+    @Test func `Names equal those on Apple's systems`() {
       #expect(
         Self.names.map(\.rawValue) == [
           "MSALWebAuthDidStartLoadNotification", "MSALWebAuthDidFinishLoadNotification",
@@ -34,7 +34,7 @@ extension ApplicationTests {
         ])
     }
 
-    @Test func `A sign-in starts, finishes and completes`() async throws {
+    @Test func `A sign-in posts its start, finish and completion`() async throws {
       let tokens = await observe()
       defer { tokens.forEach(NotificationCenter.default.removeObserver) }
       _ = try await application.signIn()
@@ -48,7 +48,7 @@ extension ApplicationTests {
         ])
     }
 
-    @Test func `A browser that is closed fails, and a silent request says nothing`() async throws {
+    @Test func `A closed browser posts a failure, a silent request no notification`() async throws {
       let account = try await application.signIn().account
       let tokens = await observe()
       defer { tokens.forEach(NotificationCenter.default.removeObserver) }
@@ -61,7 +61,7 @@ extension ApplicationTests {
       #expect(heard.allSatisfy { $0.isOnMainQueue })
     }
 
-    @Test func `The error of a failure is the one with which the request ends`() async throws {
+    @Test func `A failure notification has the error of the request`() async throws {
       let account = try await application.signIn().account
       let tokens = await observe()
       defer { tokens.forEach(NotificationCenter.default.removeObserver) }
@@ -76,7 +76,7 @@ extension ApplicationTests {
       #expect(await hear().last?.errorNames == names)
     }
 
-    @Test func `An answer to a scheme of the program's own completes, too`() async throws {
+    @Test func `A response to the app's own scheme also posts completion`() async throws {
       entra.mood = .silent
       let application = try MSALPublicClientApplication.test(entra) { $0.redirectUri = "example.app://auth" }
       let tokens = await observe()

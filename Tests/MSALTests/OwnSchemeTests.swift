@@ -32,7 +32,7 @@ struct OwnSchemeTests {
   }
 
   @Test(.fault("bare scheme"), arguments: ["msauth.://auth", "MSAUTH.://auth", "msauth.com.example.://auth"])
-  func `A scheme that lacks the application's name is refused`(_ redirectURI: String) {
+  func `A scheme without the app's name is refused`(_ redirectURI: String) {
     let config = MSALPublicClientApplicationConfig(
       clientId: FakeEntra.clientID, redirectUri: redirectURI, authority: nil)
     let error = #expect(throws: NSError.self) { try MSALPublicClientApplication(configuration: config) }
@@ -40,7 +40,7 @@ struct OwnSchemeTests {
   }
 
   @Test(.fault("scheme nowhere"))
-  func `A scheme that does not lead here is the error of MSAL, at once`() async {
+  func `A scheme without a handler for this app is MSAL's error, at once`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
       let opened = Mutex(0)
@@ -70,7 +70,7 @@ struct OwnSchemeTests {
     }
   }
 
-  @Test func `An address that another process waits for goes there`() async {
+  @Test func `A redirect for another process is delivered to it`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
       guard let redirectURI = URL(string: Self.redirectURI),
@@ -94,7 +94,7 @@ struct OwnSchemeTests {
     }
   }
 
-  @Test(.fault("page opened")) func `A page that is opened twice ends the sign-in`() async {
+  @Test(.fault("page opened")) func `Opening the page twice ends the sign-in`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
       let (browser, arguments) = (home.path + "/browser", home.path + "/arguments")
@@ -120,7 +120,7 @@ struct OwnSchemeTests {
     }
   }
 
-  @Test func `Who bypasses the check waits, and takes the answer in the same process`() async {
+  @Test func `Bypassing the scheme check accepts the response in the same process`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
       let (browser, pipe) = (home.path + "/browser", home.path + "/page")

@@ -12,7 +12,7 @@ struct PeerWipeTests {
   private static let cache = #"{"AccessToken":{"k":{"secret":"s"}}}"#
 
   @Test(.fault("wipe fails"))
-  func `Caches in files and in the keyring go, and nothing is made where there is none`() async throws {
+  func `Caches in files and in the keyring are removed, and none is created`() async throws {
     let directory = try TemporaryDirectory()
     let keyring = try PrivateKeyring()
     let azure = try directory.directory(".azure") + "/msal_token_cache.json"
@@ -40,7 +40,7 @@ struct PeerWipeTests {
   }
 
   @Test(.fault("wipe fails"))
-  func `What cannot be removed is an error, and keeps no other cache`() async throws {
+  func `A cache that cannot be removed is an error, and the others are removed`() async throws {
     let directory = try TemporaryDirectory()
     // It comes after the caches in the keyring, which is out of reach.
     let last = try directory.directory(".azureauth") + "/msal_tenant_cache.json"
@@ -53,7 +53,7 @@ struct PeerWipeTests {
     #expect(!FileManager.default.fileExists(atPath: last))
   }
 
-  @Test func `Only a wipe of everything, with leave, takes them`() {
+  @Test func `Only a permitted wipe of everything removes them`() {
     let parameters = MSALSignoutParameters(webviewParameters: MSALWebviewParameters())
     #expect(PeerCaches(parameters) == nil)
     parameters.wipePeerCaches = true
@@ -64,7 +64,7 @@ struct PeerWipeTests {
     #expect(PeerCaches(parameters) == nil)
   }
 
-  @Test func `The places are listed`() {
+  @Test func `The removed locations are listed`() {
     let places = MSALWipeCacheForAllAccountsConfig.additionalPartnerLocations()
     #expect(places["azure-cli"]?["path"] is String)
     #expect(places["azure-identity-python"]?["xdg:schema"] as? String == "msal.cache.nocae")

@@ -3,16 +3,13 @@ import Testing
 
 /// Raw values are part of the API: programs store them, log them and compare them with the codes of errors.
 struct RawValueTests {
-  @Test func `Audience type`() {
+  @Test func `Enumerations have Apple's raw values`() {
     check([
       MSALAudienceType.azureADAndPersonalMicrosoftAccountAudience: 0,
       .azureADMultipleOrgsAudience: 1,
       .azureADMyOrgOnlyAudience: 2,
       .personalMicrosoftAccountAudience: 3,
     ])
-  }
-
-  @Test func `Azure cloud instance`() {
     check([
       MSALAzureCloudInstance.publicCloudInstance: 0,
       .chinaCloudInstance: 1,
@@ -22,54 +19,21 @@ struct RawValueTests {
       .delosCloudInstance: 5,
       .govSGCloudInstance: 6,
     ])
-  }
-
-  @Test func `Claims request target`() {
     check([MSALClaimsRequestTarget.idToken: 0, MSALClaimsRequestTarget.accessToken: 1])
-  }
-
-  @Test func `Log level`() {
     check([MSALLogLevel.nothing: 0, .error: 1, .warning: 2, .info: 3, .verbose: 4])
-  }
-
-  @Test func `Webview type`() {
     check([MSALWebviewType.default: 0, .authenticationSession: 1, .safariViewController: 2, .wkWebView: 3])
-  }
-
-  @Test func `Brokered availability`() {
     check([MSALBrokeredAvailability.auto: 0, MSALBrokeredAvailability.none: 1])
-  }
-
-  @Test func `Prompt type`() {
     check([MSALPromptType.selectAccount: 0, .login: 1, .consent: 2, .create: 3, .promptIfNecessary: 4])
-  }
-
-  @Test func `Device mode`() {
     check([MSALDeviceMode.default: 0, MSALDeviceMode.shared: 1])
-  }
-
-  @Test func `Platform SSO status`() {
     check([
       MSALPlatformSSOStatus.notEnabled: 0,
       .enabledNotRegistered: 1,
       .enabledAndRegistered: 2,
       .registrationNeedsRepair: 3,
     ])
-  }
-
-  @Test func `Preferred auth method`() {
     check([MSALPreferredAuthMethod.none: 0, MSALPreferredAuthMethod.QRPIN: 1])
-  }
-
-  @Test func `Xpc mode`() {
     check([MSALXpcMode.disabled: 0, .ssoExtCompanion: 1, .ssoExtBackup: 2, .primary: 3])
-  }
-
-  @Test func `Auth scheme`() {
     check([MSALAuthScheme.bearer: 0, MSALAuthScheme.pop: 1])
-  }
-
-  @Test func `HTTP method`() {
     check([
       MSALHttpMethod.GET: 0,
       .HEAD: 1,
@@ -81,9 +45,11 @@ struct RawValueTests {
       .TRACE: 7,
       .PATCH: 8,
     ])
+    check([MSALLogMaskingLevel.settingsMaskAllPII: 0, .settingsMaskEUIIOnly: 1, .settingsMaskSecretsOnly: 2])
+    check([MSALLegacySharedAccountMode.readOnly: 0, MSALLegacySharedAccountMode.readWrite: 1])
   }
 
-  @Test func `Error`() {
+  @Test func `MSALError constants equal Apple's`() {
     check([
       MSALError.internal: -50000,
       .workplaceJoinRequired: -50001,
@@ -98,7 +64,7 @@ struct RawValueTests {
     ])
   }
 
-  @Test func `Internal error`() {
+  @Test func `MSALInternalError has Apple's raw values`() {
     check([
       MSALInternalError.internalErrorInvalidParameter: -42000,
       .internalErrorRedirectSchemeNotRegistered: -42001,
@@ -172,15 +138,7 @@ struct RawValueTests {
     ])
   }
 
-  @Test func `Log masking level`() {
-    check([MSALLogMaskingLevel.settingsMaskAllPII: 0, .settingsMaskEUIIOnly: 1, .settingsMaskSecretsOnly: 2])
-  }
-
-  @Test func `Legacy shared account mode`() {
-    check([MSALLegacySharedAccountMode.readOnly: 0, MSALLegacySharedAccountMode.readWrite: 1])
-  }
-
-  @Test func `Names for values`() {
+  @Test func `Names of values are Apple's`() {
     #expect(MSALPromptType.default == .promptIfNecessary)
     #expect(MSALLogLevel.last == .verbose)
   }

@@ -9,7 +9,7 @@ extension ApplicationTests {
   struct SettingsTests {
     let entra = FakeEntra()
 
-    @Test func `How often a request is sent again is read when it is made`() async throws {
+    @Test func `The retry count is read when a request is made`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let account = try await application.signIn().account
       let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
@@ -23,7 +23,7 @@ extension ApplicationTests {
       #expect(entra.with { $0.timeouts } == Array(repeating: .seconds(7), count: 4))
     }
 
-    @Test func `Only a message that names somebody is said to`() async throws {
+    @Test func `Only a message with personal data is marked so`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       // The application was made before that is set.
       defer { MSALGlobalConfig.loggerConfig.logMaskingLevel = .settingsMaskAllPII }

@@ -14,7 +14,7 @@ extension ApplicationTests {
 
     init() throws { application = try .test(entra) }
 
-    @Test func `A result says whose the token is`() async throws {
+    @Test func `A result names the token's account`() async throws {
       let result = try await application.signIn()
       #expect(result.accessToken == "made-up-access-token")
       #expect(result.authorizationHeader == "Bearer made-up-access-token")
@@ -35,7 +35,7 @@ extension ApplicationTests {
       #expect(!"\(result)".contains("made-up") && !"\(result.account)".contains("alice"))
     }
 
-    @Test func `A signed in account is found and needs no further sign-in`() async throws {
+    @Test func `A signed-in account gets tokens without another sign-in`() async throws {
       let result = try await application.signIn()
       let account = try #require(try application.allAccounts().first)
       #expect(account == result.account && account.hash == result.account.hash)
@@ -51,14 +51,14 @@ extension ApplicationTests {
       #expect(silent.accessToken == result.accessToken)
     }
 
-    @Test func `An unknown account is an error that says so`() async throws {
+    @Test func `An unknown account is accountRequired`() async throws {
       let error = try await failure { try application.account(forIdentifier: "uid.utid") }
       #expect(error.domain == MSALErrorDomain)
       #expect(error.internalCode == -42106)
       #expect(error.localizedDescription.contains("No account"))
     }
 
-    @Test func `Parameters reach the server`() async throws {
+    @Test func `Request parameters reach the server`() async throws {
       let application = try MSALPublicClientApplication.test(entra) {
         $0.clientApplicationCapabilities = ["CP1"]
         $0.sliceConfig = MSALSliceConfig(slice: "test", dc: nil)
@@ -93,7 +93,7 @@ extension ApplicationTests {
       #expect(item("claims")?.contains("nbf") == true && item("claims")?.contains("CP1") == true)
     }
 
-    @Test func `A private window is asked for`() throws {
+    @Test func `A private window is requested`() throws {
       let webview = MSALWebviewParameters()
       webview.prefersEphemeralWebBrowserSession = true
       let parameters = MSALInteractiveTokenParameters(scopes: ["user.read"], webviewParameters: webview)
@@ -103,12 +103,12 @@ extension ApplicationTests {
       #expect(try !InteractiveRequest(own).prefersEphemeralSession)
     }
 
-    @Test(.conformance(12)) func `What the person refuses is userCanceled`() async throws {
+    @Test(.conformance(12)) func `A sign-in that the user declines is userCanceled`() async throws {
       entra.mood = .closed
       #expect(await code { try await application.signIn() } == MSALError.userCanceled.rawValue)
     }
 
-    @Test func `A refused silent request needs the person`() async throws {
+    @Test func `A refused silent request is interactionRequired`() async throws {
       let account = try await application.signIn().account
       entra.mood = .refuses("invalid_grant")
       let error = try await failure { try await application.silent(account, forceRefresh: true) }
@@ -117,7 +117,7 @@ extension ApplicationTests {
       #expect(error.userInfo[MSALSTSErrorCodesKey] as? [Int] == [50076])
     }
 
-    @Test func `An error about an account says which`() async throws {
+    @Test func `An error about an account names it`() async throws {
       let account = try await application.signIn().account
       entra.mood = .refuses("invalid_grant")
       let error = try await failure { try await application.silent(account, forceRefresh: true) }
@@ -131,7 +131,7 @@ extension ApplicationTests {
       #expect(byName?.userInfo[MSALDisplayableUserIdKey] as? String == "bob@contoso.example")
     }
 
-    @Test(.conformance(67)) func `Declined scopes come with what was granted`() async throws {
+    @Test(.conformance(67)) func `Declined scopes are reported with the granted ones`() async throws {
       entra.mood = .grants("user.read openid profile")
       let parameters = MSALInteractiveTokenParameters(
         scopes: ["user.read", "mail.read"], webviewParameters: MSALWebviewParameters())
@@ -162,7 +162,7 @@ extension ApplicationTests {
       #expect(await code { try await task.value } == MSALError.userCanceled.rawValue)
     }
 
-    @Test func `A person who signed out has to sign in again`() async throws {
+    @Test func `A signed-out user has to sign in again`() async throws {
       let account = try await application.signIn().account
       try application.remove(account)
       #expect(try application.allAccounts().isEmpty)
@@ -182,7 +182,7 @@ extension ApplicationTests {
           == MSALError.userCanceled.rawValue)
     }
 
-    @Test(.conformance(40)) func `Of two accounts neither is the current one`() async throws {
+    @Test(.conformance(40)) func `With two accounts there is no current account`() async throws {
       entra.with { $0.people = [.alice, .bob] }
       #expect(try await application.currentAccount(with: nil) == (nil, nil))
       let alice = try await application.signIn().account
@@ -195,7 +195,7 @@ extension ApplicationTests {
       #expect(try await application.currentAccount(with: nil) == (bob, nil))
     }
 
-    @Test(.conformance(71)) func `A failed save is reported with the result in hand`() async throws {
+    @Test(.conformance(71)) func `A failed save is reported with the result`() async throws {
       let application = try MSALPublicClientApplication.test(entra, store: LockedStore())
       let result = try await application.signIn()
       #expect(result.accessToken == "made-up-access-token")
@@ -205,7 +205,7 @@ extension ApplicationTests {
       #expect(error.domain == NSOSStatusErrorDomain && error.code == -25308)
     }
 
-    @Test func `What cannot be read is neither nobody nor the only account`() async throws {
+    @Test func `Unreadable accounts are reported, not counted as none or as the only one`() async throws {
       let application = try MSALPublicClientApplication.test(entra, store: DamagedStore())
       func expectDamage<T>(_ work: () async throws -> T) async throws {
         let error = try await failure { try await work() }

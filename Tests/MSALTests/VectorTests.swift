@@ -7,7 +7,7 @@ import TokenCache
 /// Microsoft's own test values for the public API of MSAL for iOS and macOS.
 struct VectorTests {
   @Test(arguments: VectorFile.rows("msid_to_msal_error_mapping"))
-  func `Error codes`(_ row: VectorRow) throws {
+  func `Microsoft's error codes map to MSAL's errors`(_ row: VectorRow) throws {
     let specific = try #require(row.fields.number("mapsToCode"))
     #expect(MSALError(rawValue: specific) != nil || MSALInternalError(rawValue: specific) != nil)
 
@@ -18,7 +18,7 @@ struct VectorTests {
   }
 
   @Test(arguments: VectorFile.rows("aad_authority_cloud_instances"))
-  func `Cloud instances`(_ row: VectorRow) throws {
+  func `Each cloud instance has its host`(_ row: VectorRow) throws {
     let input = try row.fields.object("input")
     let expected = row.expected
     let cloud = try #require(Self.clouds[input.string("cloudInstance")])
@@ -35,7 +35,7 @@ struct VectorTests {
   }
 
   @Test(arguments: VectorFile.rows("claims_requests"))
-  func `Claims requests`(_ row: VectorRow) throws {
+  func `Claims requests equal Microsoft's rows`(_ row: VectorRow) throws {
     switch row.string("op") {
     case "init(jsonString:)":
       let json = try #require(row.string("json"))
@@ -70,11 +70,12 @@ struct VectorTests {
     }
   }
 
-  @Test(.fault("vector row")) func `An error's domain is the row's`() throws {
+  @Test(.fault("vector row")) func `An error's domain is that of its row`() throws {
     let error = #"{"domain": "NSCocoaErrorDomain", "code": 3840}"#
     let row = #"{"op": "init(jsonString:)", "json": "{", "expected": {"error": \#(error)}}"#
     let fields = try JSONDecoder().decode(JSONValue.self, from: Data(row.utf8))
-    try `Claims requests`(VectorRow(section: "claims_requests", index: 0, fields: fields))
+    try `Claims requests equal Microsoft's rows`(
+      VectorRow(section: "claims_requests", index: 0, fields: fields))
   }
 
   private func expect<T>(
@@ -82,9 +83,9 @@ struct VectorTests {
   ) {
     do {
       _ = try make()
-      Issue.record("It should have failed.")
+      Issue.record("The call should have failed.")
     } catch let error as NSError {
-      // What is no JSON has the error of the JSON reader, in a domain of its own.
+      // Invalid JSON has the error of the JSON reader, in its own domain.
       #expect(error.domain == expected["domain"]?.stringValue ?? MSALErrorDomain)
       #expect(error.code == expected.number("code"))
       #expect(error.internalCode == expected.number("internalCode"))

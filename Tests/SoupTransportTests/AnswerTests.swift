@@ -8,7 +8,7 @@ import Testing
 
 extension TransportTests {
   @Suite struct AnswerTests {
-    @Test func `Sends a request and returns the answer`() async throws {
+    @Test func `A request is sent and its response returned`() async throws {
       let server = TestServer { request in
         .init(
           status: 201, fields: [("X-Two", "a"), ("X-Two", "b"), ("Content-Type", "text/plain")],
@@ -40,7 +40,7 @@ extension TransportTests {
     }
 
     @Test(.conformance(50))
-    func `A redirection is handed back, and nothing is sent elsewhere`() async throws {
+    func `A redirect is returned, not followed`() async throws {
       let elsewhere = TestServer { _ in .init() }
       let target = "https://localhost:\(elsewhere.port)/stolen"
       for status in [301, 302, 303, 307, 308] {
@@ -63,7 +63,7 @@ extension TransportTests {
       #expect(server.requests.allSatisfy { $0.fields["cookie"] == nil })
     }
 
-    @Test func `Answers are not cached`() async throws {
+    @Test func `Responses are not cached`() async throws {
       let server = TestServer { _ in
         .init(fields: [("Cache-Control", "max-age=3600"), ("ETag", "\"1\"")], body: [65])
       }
@@ -74,7 +74,7 @@ extension TransportTests {
     }
 
     @Test(.fault("401 kept open"), arguments: [401, 407])
-    func `A challenge in chunks over a connection that is kept is an answer`(status: Int) async throws {
+    func `A chunked 401 on a kept connection is a response`(status: Int) async throws {
       let server = RawServer { connection in
         while connection.readRequest() != nil {
           connection.write("HTTP/1.1 \(status) No\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -87,7 +87,7 @@ extension TransportTests {
     }
 
     @Test(arguments: ["Basic realm=\"x\"", "Bearer error=\"invalid_token\"", "Negotiate", "NTLM"])
-    func `Challenge is handed back at once`(_ challenge: String) async throws {
+    func `A challenge is returned at once`(_ challenge: String) async throws {
       let server = TestServer { _ in .init(status: 401, fields: [("WWW-Authenticate", challenge)]) }
       let response = try await makeTransport().send(get(server.port))
       #expect(response.head.status.code == 401)
@@ -95,21 +95,21 @@ extension TransportTests {
       #expect(server.requests.count == 1)
     }
 
-    @Test func `Compressed body is decoded`() async throws {
+    @Test func `A compressed body is decoded`() async throws {
       let server = TestServer { _ in .init(fields: [("Content-Encoding", "gzip")], body: packedHello) }
       let response = try await makeTransport().send(get(server.port))
       #expect(response.text == "hello hello hello")
       #expect(server.requests.first?.fields["accept-encoding"] == "gzip")
     }
 
-    @Test func `Connection is reused`() async throws {
+    @Test func `A connection is reused`() async throws {
       let server = TestServer { _ in .init(body: [65]) }
       let transport = try makeTransport()
       for _ in 0..<5 { _ = try await transport.send(get(server.port)) }
       #expect(Set(server.requests.map(\.connection)).count == 1)
     }
 
-    @Test func `Fifty concurrent requests`() async throws {
+    @Test func `Fifty concurrent requests succeed`() async throws {
       let server = TestServer { .init(body: Array($0.target.utf8)) }
       let transport = try makeTransport()
       let texts = try await withThrowingTaskGroup(of: (Int, String).self) { group in
@@ -122,7 +122,7 @@ extension TransportTests {
       #expect(texts.allSatisfy { $0.value == "/\($0.key)" })
     }
 
-    @Test func `Answer survives the transport's end`() async throws {
+    @Test func `A response outlives the transport`() async throws {
       let server = TestServer { _ in .init(body: [65]) }
       for _ in 0..<20 {
         #expect(try await makeTransport().send(get(server.port)).text == "A")

@@ -78,12 +78,12 @@ extension TransportTests {
         "10000000000000005\r\nhello\r\n0\r\n\r\n", "ffffffffffffffff\r\nhello\r\n0\r\n\r\n",
         "5\nhello\n0\n\n", "5\r\nhello!\r\n0\r\n\r\n", "5\r\nhello0\r\n\r\n", "5\r\nhello\r\n;\r\n\r\n",
       ])
-    func `Chunks that are none are an error`(_ body: String) async throws {
+    func `Invalid chunks are an error`(_ body: String) async throws {
       _ = try await reason("Transfer-Encoding: chunked", Array(body.utf8))
     }
 
     @Test(.conformance(62), arguments: ["gzip", "GZIP", "x-gzip", "identity", ""])
-    func `gzip is undone`(_ encoding: String) async throws {
+    func `A gzip body is decoded`(_ encoding: String) async throws {
       let isPacked = encoding.lowercased().hasSuffix("gzip")
       let body = isPacked ? packedHello : Array("hello hello hello".utf8)
       let fields = "Content-Length: \(body.count)\r\nContent-Encoding: \(encoding)"
@@ -108,7 +108,7 @@ extension TransportTests {
     ]
 
     @Test(.conformance(62), arguments: broken.indices)
-    func `A body that cannot be decoded whole is an error`(_ index: Int) async throws {
+    func `A body that cannot be fully decoded is an error`(_ index: Int) async throws {
       let (encoding, body) = Self.broken[index]
       let fields = "Content-Length: \(body.count)\r\nContent-Encoding: \(encoding)"
       let text = try await reason(fields, body)
@@ -158,7 +158,7 @@ extension TransportTests {
     }
 
     @Test(.conformance(65), arguments: endless)
-    func `A body that never gives a byte ends at a limit`(_ endless: Endless) async throws {
+    func `A body that decodes to nothing ends at a limit`(_ endless: Endless) async throws {
       let server = serve(endless)
       switch await failure(try makeTransport(), get(server.port)) {
       case .responseTooLarge(limit: 1 << 20), .malformedResponse: break
@@ -167,7 +167,7 @@ extension TransportTests {
     }
 
     @Test(.conformance(62), arguments: endless)
-    func `A body that never gives a byte ends at the deadline`(_ endless: Endless) async throws {
+    func `A body that decodes to nothing ends at the deadline`(_ endless: Endless) async throws {
       let server = serve(endless)
       let request = get(server.port, timeout: .milliseconds(300), maximumBodySize: 1 << 40)
       switch await failure(try makeTransport(), request) {
@@ -177,7 +177,7 @@ extension TransportTests {
     }
 
     @Test(.conformance(62), arguments: endless)
-    func `A body that never gives a byte ends when the task is cancelled`(_ endless: Endless) async throws {
+    func `A body that decodes to nothing ends when the task is cancelled`(_ endless: Endless) async throws {
       let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
       let server = RawServer { connection in
         defer { arrival.finish() }
@@ -198,7 +198,7 @@ extension TransportTests {
       }
     }
 
-    @Test(.conformance(62)) func `The time runs while a compressed body drips`() async throws {
+    @Test(.conformance(62)) func `The timeout includes a slow compressed body`() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
         connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
@@ -210,7 +210,7 @@ extension TransportTests {
     }
 
     /// The library reads on as long as there is something, and does not come back to its loop.
-    @Test(.conformance(62)) func `Informational answers without an end are an error`() async throws {
+    @Test(.conformance(62)) func `Endless informational responses are an error`() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
         let block = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1000)

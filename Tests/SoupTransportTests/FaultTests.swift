@@ -9,13 +9,13 @@ import WorkerSupport
 
 extension TransportTests {
   @Suite struct FaultTests {
-    @Test(.conformance(61)) func `A connection that is refused`() async throws {
+    @Test(.conformance(61)) func `A refused connection is cannotConnect`() async throws {
       let port = ReservedPort.refusing.number
       let text = try await failure(makeTransport(), get(port), is: HTTPTransportError.cannotConnect)
       #expect(text.contains("localhost:\(port)"))
     }
 
-    @Test(.conformance(61)) func `A name that nobody has`() async throws {
+    @Test(.conformance(61)) func `An unknown host is cannotFindHost`() async throws {
       // Where no name server answers, the resolver takes its time to say so.
       let request = get(443, host: "nobody.invalid", timeout: .seconds(300))
       let text = try await failure(makeTransport(), request, is: HTTPTransportError.cannotFindHost)
@@ -83,7 +83,7 @@ extension TransportTests {
       },
     ]
 
-    @Test(.conformance(62), arguments: faults) func `An answer that breaks off, or is none, is an error`(
+    @Test(.conformance(62), arguments: faults) func `A truncated or invalid response is an error`(
       _ fault: Fault
     ) async throws {
       let server = RawServer { connection in
@@ -98,7 +98,7 @@ extension TransportTests {
       #expect(text.contains("localhost") && !text.contains("secret"))
     }
 
-    @Test(.conformance(62)) func `The time runs while connecting`() async throws {
+    @Test(.conformance(62)) func `The timeout includes connecting`() async throws {
       // Nobody accepts, and TLS never begins.
       let server = RawServer(nil) {
         _ = $0.read(); _ = $0.read()
@@ -106,14 +106,14 @@ extension TransportTests {
       try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
 
-    @Test(.conformance(62)) func `The time runs while nobody answers`() async throws {
+    @Test(.conformance(62)) func `The timeout includes waiting for a response`() async throws {
       let server = RawServer {
         _ = $0.readRequest(); _ = $0.read()
       }
       try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
 
-    @Test(.conformance(62)) func `The time runs while a body drips`() async throws {
+    @Test(.conformance(62)) func `The timeout includes a slow body`() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
@@ -129,11 +129,11 @@ extension TransportTests {
       #expect(ContinuousClock.now - start >= request.timeout)
     }
 
-    @Test func `Timeout that has passed`() async throws {
+    @Test func `An elapsed timeout is timedOut`() async throws {
       #expect(await failure(try makeTransport(), get(1, host: "nobody.invalid", timeout: .zero)) == .timedOut)
     }
 
-    @Test func `Cancelled task ends without waiting`() async throws {
+    @Test func `A cancelled task ends without waiting`() async throws {
       let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
       let server = RawServer { connection in
         _ = connection.readRequest()
@@ -147,7 +147,7 @@ extension TransportTests {
       #expect(await task.value == .cancelled)
     }
 
-    @Test func `Cancelled before it began`() async throws {
+    @Test func `A task that is cancelled before the request sends nothing`() async throws {
       let server = RawServer { _ in }
       let transport = try makeTransport()
       let task = Task {
@@ -171,7 +171,7 @@ extension TransportTests {
       #expect(try await transport.send(get(server.port)).body.count == 200_000)
     }
 
-    @Test func `Body at the limit is taken and one byte more is not`() async throws {
+    @Test func `A body at the limit is accepted, one byte more is refused`() async throws {
       let server = TestServer { request in
         .init(body: Array(repeating: 65, count: request.target == "/more" ? 1001 : 1000))
       }
@@ -188,7 +188,7 @@ extension TransportTests {
     }
 
     /// A program that ends at once must not meet the thread while that loads libraries.
-    @Test func `Thread begins with the first request`() async throws {
+    @Test func `The thread starts with the first request`() async throws {
       await #expect(processExitsWith: .success) {
         func hasThread() throws -> Bool {
           let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
@@ -207,7 +207,7 @@ extension TransportTests {
     }
 
     /// The server goes on with the body of an answer that nobody waits for any more.
-    @Test func `Abandoned answer is not mistaken for the next one`() async throws {
+    @Test func `An abandoned response is not mistaken for the next one`() async throws {
       let (moment, abandoned) = AsyncStream.makeStream(of: RawConnection.self)
       let server = RawServer { connection in
         while let request = connection.readRequest() {
@@ -233,7 +233,8 @@ extension TransportTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.post, .patch])
-    func `Request that must not be repeated gets a new connection`(_ method: HTTPRequest.Method) async throws
+    func `A request that must not be repeated gets a new connection`(_ method: HTTPRequest.Method)
+      async throws
     {
       let server = RawServer { connection in
         while let request = connection.readRequest() { connection.answer(request) }
@@ -244,7 +245,7 @@ extension TransportTests {
       #expect(server.connectionCount == 2)
     }
 
-    @Test func `Read is repeated when an idle connection dies`() async throws {
+    @Test func `A GET is repeated when an idle connection closes`() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()
         connection.answer("ok")
@@ -257,7 +258,7 @@ extension TransportTests {
       #expect(server.connectionCount == 2)
     }
 
-    @Test func `Put is repeated with its body`() async throws {
+    @Test func `A PUT is repeated with its body`() async throws {
       let server = RawServer { connection in
         while let request = connection.readRequest() {
           if connection.number == 1 && request.hasPrefix("PUT") { return }
@@ -269,13 +270,13 @@ extension TransportTests {
       #expect(try await transport.send(post(server.port, "a=1", method: .put)).text.hasSuffix("a=1"))
     }
 
-    @Test(.conformance(63)) func `A POST whose connection breaks is not sent again`() async throws {
+    @Test(.conformance(63)) func `A POST whose connection breaks is not repeated`() async throws {
       let server = RawServer { connection in _ = connection.readRequest() }
       _ = try await failure(makeTransport(), post(server.port, "a=1"), is: HTTPTransportError.connectionLost)
       #expect(server.connectionCount == 1)
     }
 
-    @Test func `Misdirected post is sent once`() async throws {
+    @Test func `A misdirected POST is sent once`() async throws {
       let server = TestServer { _ in .init(status: 421) }
       _ = try await failure(makeTransport(), post(server.port, "a=1"), is: HTTPTransportError.connectionLost)
       #expect(server.requests.count == 1)

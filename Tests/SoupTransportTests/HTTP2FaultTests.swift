@@ -61,7 +61,7 @@ extension TransportTests {
       }
     }
 
-    @Test(.conformance(62)) func `An answer over HTTP/2 is taken`() async throws {
+    @Test(.conformance(62)) func `A response over HTTP/2 is accepted`() async throws {
       let server = serve { connection in
         connection.write(
           Frame.head("103") + Frame.head() + Frame.bytes(Frame.data, flags: 1, Array("hello".utf8)))
@@ -71,7 +71,7 @@ extension TransportTests {
     }
 
     @Test(.conformance(61), .fault("client cert"), arguments: [false, true])
-    func `A server whose certificate is not for servers gets no request`(_ isTunnelled: Bool) async throws {
+    func `A server with a client certificate gets no request`(_ isTunnelled: Bool) async throws {
       let seen = Mutex<[UInt8]>([])
       let ended = DispatchGroup()
       let server = RawServer(TestCertificates.shared.forClients, http2: true) { connection in
@@ -122,7 +122,7 @@ extension TransportTests {
     ]
 
     @Test(.conformance(62), arguments: faults)
-    func `An answer over HTTP/2 that breaks off is an error`(_ fault: Fault) async throws {
+    func `A truncated HTTP/2 response is an error`(_ fault: Fault) async throws {
       let server = serve { connection in
         connection.write(Frame.head() + Frame.bytes(Frame.data, Array("hello".utf8)) + fault.end)
       }
@@ -147,7 +147,7 @@ extension TransportTests {
       #expect(try await transport.send(get(server.port, timeout: .seconds(600))).text == "hello")
     }
 
-    @Test(.conformance(65)) func `A body over HTTP/2 without an end is not kept`() async throws {
+    @Test(.conformance(65)) func `An endless HTTP/2 body is not kept`() async throws {
       await #expect(processExitsWith: .success) {
         let server = HTTP2FaultTests().serve { connection in
           connection.write(Frame.head())

@@ -34,7 +34,7 @@ extension TransportTests {
       try await body(free.port, transport)
     }
 
-    @Test func `Fifty concurrent requests`() async throws {
+    @Test func `Fifty concurrent requests succeed`() async throws {
       try await withServer { port, transport in
         let sizes = try await withThrowingTaskGroup(of: Int.self) { group in
           for _ in 0..<50 { group.addTask { try await transport.send(get(port, "/file")).body.count } }
@@ -44,7 +44,7 @@ extension TransportTests {
       }
     }
 
-    @Test func `Cancelled request leaves the others of its connection alone`() async throws {
+    @Test func `Cancelling a request does not affect others on its connection`() async throws {
       try await withServer { port, transport in
         for round in 0..<50 {
           let task = Task { await failure(transport, get(port, "/file")) }
@@ -59,7 +59,7 @@ extension TransportTests {
       }
     }
 
-    @Test func `Large body is refused and forms arrive`() async throws {
+    @Test func `A large body is refused, and forms arrive`() async throws {
       try await withServer { port, transport in
         let error = await failure(transport, get(port, "/file", maximumBodySize: 1000))
         #expect(error == .responseTooLarge(limit: 1000))

@@ -33,7 +33,7 @@ struct TestProxy: Sendable {
 extension TransportTests {
   @Suite struct ProxyTests {
     @Test(arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
-    func `Proxy of the environment is used`(_ variable: String) async throws {
+    func `The proxy of the environment is used`(_ variable: String) async throws {
       let proxy = TestProxy()
       let server = TestServer { _ in .init(body: [65]) }
       for prefix in ["http://", ""] {
@@ -50,7 +50,7 @@ extension TransportTests {
     }
 
     @Test(arguments: ["localhost", "LOCALHOST", "example.com, localhost", ".example.com,localhost", "*"])
-    func `Exceptions are reached directly`(_ exceptions: String) async throws {
+    func `Hosts in no_proxy are reached directly`(_ exceptions: String) async throws {
       let proxy = TestProxy()
       let server = TestServer { _ in .init(body: [65]) }
       let transport = try proxy.transport(exceptions: ["no_proxy": exceptions])
@@ -59,7 +59,7 @@ extension TransportTests {
     }
 
     @Test(arguments: ["example.com", "local", "127.0.0.1"])
-    func `Other exceptions do not count`(_ exceptions: String) async throws {
+    func `Other no_proxy entries are ignored`(_ exceptions: String) async throws {
       let proxy = TestProxy()
       let server = TestServer { _ in .init(body: [65]) }
       let transport = try proxy.transport(exceptions: ["NO_PROXY": exceptions])
@@ -67,7 +67,7 @@ extension TransportTests {
       #expect(proxy.requests.count == 1)
     }
 
-    @Test func `Credentials go to the proxy alone`() async throws {
+    @Test func `Credentials are sent to the proxy only`() async throws {
       let proxy = TestProxy()
       let server = TestServer { _ in .init(body: [65]) }
       let transport = try proxy.transport(user: "user:p%40ss@")
@@ -78,7 +78,7 @@ extension TransportTests {
     }
 
     @Test(arguments: ["407 Proxy Authentication Required", "403 Forbidden", "502 Bad Gateway"])
-    func `Refusal of the proxy is not the server's answer`(_ status: String) async throws {
+    func `A proxy's refusal is not the server's response`(_ status: String) async throws {
       let proxy = TestProxy(
         answer: "HTTP/1.1 \(status)\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno")
       let transport = try proxy.transport(user: "user:secret@")
@@ -86,7 +86,7 @@ extension TransportTests {
       #expect(text.contains(status.prefix(3)) && !text.contains("secret"))
     }
 
-    @Test func `Proxy that is not there`() async throws {
+    @Test func `A missing proxy is cannotConnect`() async throws {
       let proxy = TestProxy()
       proxy.stop()
       let transport = try proxy.transport(user: "user:secret@")
@@ -94,7 +94,7 @@ extension TransportTests {
       #expect(!text.contains("secret"))
     }
 
-    @Test func `Certificate is checked through the proxy`() async throws {
+    @Test func `The server's certificate is checked through the proxy`() async throws {
       let proxy = TestProxy()
       let server = TestServer(TestCertificates.shared.expired) { _ in .init() }
       let text = try await failure(
@@ -102,7 +102,7 @@ extension TransportTests {
       #expect(text.contains("expired"))
     }
 
-    @Test func `Timeout counts while the proxy is silent`() async throws {
+    @Test func `The timeout includes a silent proxy`() async throws {
       let proxy = RawServer(nil) {
         _ = $0.readRequest(); _ = $0.read()
       }
@@ -111,13 +111,13 @@ extension TransportTests {
     }
 
     /// In a process of its own, where GLib finds no schema of settings.
-    @Test func `Nothing ends the process without the desktop's settings`() async {
+    @Test func `Missing desktop settings do not end the process`() async {
       await #expect(processExitsWith: .success) { try await sendWithoutSettings(hasProxy: true) }
       await #expect(processExitsWith: .success) { try await sendWithoutSettings(hasProxy: false) }
     }
 
     @Test(arguments: ["ftp://user:secret@host:1", "http://", "://x", "http://user:secret@host:port"])
-    func `Unusable proxy is an error at once`(_ address: String) throws {
+    func `An invalid proxy is an error at once`(_ address: String) throws {
       let error = #expect(throws: HTTPTransportError.self) { try makeTransport(["https_proxy": address]) }
       #expect(try !text(of: error, HTTPTransportError.invalidConfiguration).contains("secret"))
     }

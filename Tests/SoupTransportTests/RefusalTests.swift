@@ -7,7 +7,7 @@ import Testing
 
 extension TransportTests {
   @Suite struct RefusalTests {
-    @Test(.conformance(47)) func `An address without TLS is refused before anything is sent`() async throws {
+    @Test(.conformance(47)) func `An http URL is refused before anything is sent`() async throws {
       let server = RawServer(nil) { _ in }
       let transport = try makeTransport()
       for scheme in ["http", "HTTP", "ftp", "", nil] as [String?] {
@@ -24,7 +24,7 @@ extension TransportTests {
         ("local host", "/"), (":443", "/"), ("localhost:99999999", "/"), ("localhost/x", "/"),
         ("localhost", "/a b"),
       ] as [(String?, String?)])
-    func `Malformed address is refused`(_ authority: String?, _ path: String?) async throws {
+    func `An invalid URL is refused`(_ authority: String?, _ path: String?) async throws {
       var request = get(1)
       (request.head.authority, request.head.path) = (authority, path)
       let text = try await failure(makeTransport(), request, is: HTTPTransportError.invalidRequest)
@@ -32,7 +32,7 @@ extension TransportTests {
     }
 
     @Test(arguments: ["Host", "content-length", "Transfer-Encoding", "Connection"])
-    func `Fields of the transport are refused`(_ name: String) async throws {
+    func `Header fields of the transport are refused`(_ name: String) async throws {
       let request = get(1, fields: [HTTPField.Name(name)!: "1"])
       _ = try await failure(makeTransport(), request, is: HTTPTransportError.invalidRequest)
     }

@@ -10,7 +10,7 @@ import Testing
 extension TransportTests {
   /// Answers that are handed out as they come, and requests without TLS.
   @Suite struct StreamTests {
-    @Test func `Each part of an answer is handed out as it comes`() async throws {
+    @Test func `Each part of a response is delivered when it arrives`() async throws {
       let isTaken = DispatchSemaphore(value: 0)
       let server = RawServer { connection in
         guard connection.readRequest() != nil else { return }
@@ -33,7 +33,7 @@ extension TransportTests {
       #expect(parts.withLock { $0 } == Array(repeating: "hello", count: 5))
     }
 
-    @Test func `Who wants no more ends the exchange`() async throws {
+    @Test func `Stopping to read a stream ends the exchange`() async throws {
       let gone = Gate()
       let server = RawServer { connection in
         guard connection.readRequest() != nil else { return }
@@ -46,7 +46,7 @@ extension TransportTests {
       await gone.wait()
     }
 
-    @Test func `A stream ends with its task, and what breaks off is an error`() async throws {
+    @Test func `A stream ends with its task, and a truncated one is an error`() async throws {
       let server = RawServer { connection in
         guard connection.readRequest() != nil else { return }
         connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
@@ -67,7 +67,7 @@ extension TransportTests {
       await #expect(throws: HTTPTransportError.cancelled) { try await stream.value }
     }
 
-    @Test func `Plain http goes to loopback where that is allowed, to nobody else, and past every proxy`()
+    @Test func `Plaintext HTTP is for loopback only, where allowed, and bypasses proxies`()
       async throws
     {
       let server = RawServer(nil) { connection in
@@ -93,7 +93,7 @@ extension TransportTests {
       #expect(error == .invalidRequest("Only https is spoken, not http."))
     }
 
-    @Test func `A request that may come twice goes over a connection that was used`() async throws {
+    @Test func `An idempotent request uses a kept connection`() async throws {
       let server = RawServer { connection in
         while connection.readRequest() != nil { connection.answer("hello") }
       }

@@ -19,7 +19,7 @@ extension TransportTests {
     }
 
     @Test(.conformance(61))
-    func `An authority that nobody trusts is told, with a hint at the CA bundle`() async throws {
+    func `An untrusted authority is an error that names the CA bundle`() async throws {
       for caBundle in [certificates.otherCABundle, nil] {
         let text = try await problem(certificates.good, caBundle: caBundle)
         #expect(text.contains("authority that is not trusted"))
@@ -27,18 +27,18 @@ extension TransportTests {
       }
     }
 
-    @Test(.conformance(61)) func `Another host's certificate is told`() async throws {
+    @Test(.conformance(61)) func `A certificate for another host is an error`() async throws {
       let text = try await problem(certificates.wrongHost, caBundle: certificates.caBundle)
       #expect(text.contains("for another host"))
     }
 
-    @Test(.conformance(61)) func `An expired certificate is told`() async throws {
+    @Test(.conformance(61)) func `An expired certificate is an error`() async throws {
       let text = try await problem(certificates.expired, caBundle: certificates.caBundle)
       #expect(text.contains("has expired"))
     }
 
     @Test(.conformance(61), .fault("client cert"))
-    func `A certificate that is only for clients is no server's`() async throws {
+    func `A client certificate is not accepted from a server`() async throws {
       let text = try await problem(certificates.forClients, caBundle: certificates.caBundle)
       #expect(text.contains("not for a server"))
       for files in [certificates.forServers, certificates.forAnything] {
@@ -47,7 +47,7 @@ extension TransportTests {
       }
     }
 
-    @Test func `Server without TLS is not connected to`() async throws {
+    @Test func `A server without TLS is not connected to`() async throws {
       let server = RawServer(nil) { connection in
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         _ = connection.read()
@@ -62,7 +62,7 @@ extension TransportTests {
       ["SSL_CERT_FILE": "missing", "argument": "good"],
       ["LLAVERO_CA_BUNDLE": "other", "argument": "good"],
     ])
-    func `The most specific bundle counts`(_ names: [String: String]) async throws {
+    func `The most specific bundle wins`(_ names: [String: String]) async throws {
       let paths = [
         "good": certificates.caBundle, "other": certificates.otherCABundle, "missing": "/proc/nonexistent",
       ]
@@ -73,7 +73,7 @@ extension TransportTests {
       #expect(try await transport.send(get(server.port)).head.status == .ok)
     }
 
-    @Test(.fault("config is pipe")) func `Unusable bundle is an error at once`() throws {
+    @Test(.fault("config is pipe")) func `An invalid bundle is an error at once`() throws {
       let empty = certificates.directory + "/empty.pem"
       let garbage = certificates.directory + "/garbage.pem"
       try write("", to: empty)

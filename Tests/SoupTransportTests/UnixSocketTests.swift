@@ -29,7 +29,7 @@ extension TransportTests {
       #expect(server.requests.allSatisfy { $0.contains("Host: anything.invalid") })
     }
 
-    @Test func `TLS is not spoken on a socket, and nothing else to a host`() async throws {
+    @Test func `A socket uses no TLS, a host always`() async throws {
       let directory = try TemporaryDirectory()
       let server = try RawServer(at: directory.path + "/s") { _ in (200, "", "") }
       for (transport, scheme) in [
@@ -40,7 +40,7 @@ extension TransportTests {
       #expect(server.connectionCount == 0)
     }
 
-    @Test(.fault("no lender")) func `Why nobody answers is said`() async throws {
+    @Test(.fault("no lender")) func `The error names why the socket cannot be reached`() async throws {
       let directory = try TemporaryDirectory()
       try RawServer.leaveBehind(at: directory.path + "/left")
       _ = try directory.file("file")
@@ -56,7 +56,7 @@ extension TransportTests {
     }
 
     @Test(.fault("no lender"))
-    func `A path may be as long as the kernel takes, and no longer`() async throws {
+    func `A socket path is limited to the kernel's maximum`() async throws {
       let directory = try TemporaryDirectory()
       let longest = directory.path + "/" + String(repeating: "s", count: 107 - directory.path.utf8.count - 1)
       let server = try RawServer(at: longest) { _ in (200, "", "reached") }
@@ -67,7 +67,7 @@ extension TransportTests {
       }
     }
 
-    @Test(.fault("invalid lender")) func `What is no whole answer is none`() async throws {
+    @Test(.fault("invalid lender")) func `An incomplete response is an error`() async throws {
       let directory = try TemporaryDirectory()
       let answers: [(String, (String) -> HTTPTransportError)] = [
         ("", HTTPTransportError.connectionLost),
@@ -88,7 +88,7 @@ extension TransportTests {
     }
 
     @Test(.fault("invalid lender"))
-    func `An answer without an end, and none, end at the limits`() async throws {
+    func `Endless and missing responses end at the limits`() async throws {
       let directory = try TemporaryDirectory()
       let endless = try RawServer(at: directory.path + "/endless") { connection in
         _ = connection.readRequest()

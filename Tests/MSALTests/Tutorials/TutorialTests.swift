@@ -19,7 +19,7 @@ extension ApplicationTests {
 
     let entra = FakeEntra()
 
-    @Test func `Today's program signs in and out`() async throws {
+    @Test func `The current tutorial signs in and out`() async throws {
       let program = CurrentTutorial()
       var lines = program.screen.stream.makeAsyncIterator()
       program.viewDidLoad()
@@ -51,7 +51,7 @@ extension ApplicationTests {
       #expect(!program.application(open: URL(string: "msauth.app://auth?code=1")!, sourceApplication: nil))
     }
 
-    @Test func `Today's program asks the person when the server wants that`() async throws {
+    @Test func `The current tutorial signs in again when the server requires it`() async throws {
       let program = CurrentTutorial()
       var lines = program.screen.stream.makeAsyncIterator()
       program.viewDidLoad()
@@ -65,7 +65,7 @@ extension ApplicationTests {
       #expect(last.hasPrefix("Could not acquire token: Error Domain=MSALErrorDomain Code=-50000"), "\(last)")
     }
 
-    @Test func `Today's program sees that the person closed the browser`() async throws {
+    @Test func `The current tutorial reports a closed browser`() async throws {
       let program = CurrentTutorial()
       var lines = program.screen.stream.makeAsyncIterator()
       program.viewDidLoad()
@@ -91,7 +91,7 @@ extension ApplicationTests {
     }
 
     @Test(arguments: Generation.allCases)
-    func `Older programs see that the person is needed`(_ generation: Generation) async throws {
+    func `Older programs get interactionRequired`(_ generation: Generation) async throws {
       let program = generation.program()
       var lines = program.screen.stream.makeAsyncIterator()
       try program.initMSAL()
@@ -106,7 +106,7 @@ extension ApplicationTests {
       #expect(await lines.next() == "Interaction required")
     }
 
-    @Test func `The program of 2018 hears that nobody is signed in`() async throws {
+    @Test func `The program of 2018 is told that no account is signed in`() async throws {
       let program: any TutorialSteps = Tutorial2018()
       var lines = program.screen.stream.makeAsyncIterator()
       try program.initMSAL()
@@ -115,7 +115,7 @@ extension ApplicationTests {
       #expect(await lines.next() == "Interaction required")
     }
 
-    @Test func `The program of 2019 catches what the keyring says`() async throws {
+    @Test func `The program of 2019 catches a keyring error`() async throws {
       let program = Tutorial2019()
       var lines = program.screen.stream.makeAsyncIterator()
       program.applicationContext = try .test(entra, store: LockedStore())
