@@ -2,19 +2,19 @@ public import Foundation
 import IdentityBroker
 import TokenCache
 
-/// The properties of an account, in whichever cache it is kept.
+/// The properties of an account, in any cache.
 ///
 /// Objective-C has a class and a protocol of one name, `MSALAccount`; Swift calls the protocol this.
 public protocol MSALAccountProtocol: NSObjectProtocol {
-  /// The name with which the person signs in, mostly like a mail address. It is shown, and may change.
+  /// The user name for the sign-in, mostly like a mail address. It is for display, and may change.
   var username: String? { get }
-  /// The home account id, `uid.utid`: what to remember an account by.
+  /// The home account id, `uid.utid`, which identifies the account.
   var identifier: String? { get }
   /// The host of the cloud that the account belongs to.
   var environment: String { get }
-  /// What the ID token of the account's home tenant says.
+  /// The claims of the ID token for the account's home tenant.
   var accountClaims: [String: Any]? { get }
-  /// The account in each tenant that it is known in, the home tenant first.
+  /// The account's profile in each known tenant, the home tenant first.
   var tenantProfiles: [MSALTenantProfile]? { get }
   /// The home account id in its parts.
   var homeAccountId: MSALAccountId? { get }
@@ -28,13 +28,13 @@ public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendab
   private let profiles: [MSALTenantProfile]
   private let accountId: MSALAccountId
 
-  /// Makes an account that is in no cache, for a program's own tests. MSAL for iOS and macOS has nothing like it.
+  /// Makes an account that is in no cache, for a program's own tests. MSAL for iOS and macOS has no counterpart.
   ///
   /// - Parameters:
-  ///   - username: The name with which the person signs in.
-  ///   - homeAccountId: What the account is remembered by.
+  ///   - username: The user name for the sign-in.
+  ///   - homeAccountId: The home account id.
   ///   - environment: The host of the cloud that the account belongs to.
-  ///   - tenantProfiles: The account in each tenant that it is known in.
+  ///   - tenantProfiles: The account's profile in each known tenant.
   public convenience init(
     username: String?, homeAccountId: MSALAccountId, environment: String = "login.microsoftonline.com",
     tenantProfiles: [MSALTenantProfile] = []
@@ -51,15 +51,15 @@ public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendab
     accountId = MSALAccountId(account.homeAccountID)
   }
 
-  /// The name with which the person signs in, mostly like a mail address. It is shown, and may change.
+  /// The user name for the sign-in, mostly like a mail address. It is for display, and may change.
   public var username: String? { account.username }
-  /// The home account id, `uid.utid`: what to remember an account by.
+  /// The home account id, `uid.utid`, which identifies the account.
   public var identifier: String? { account.homeAccountID }
   /// The host of the cloud that the account belongs to.
   public var environment: String { account.environment }
-  /// What the ID token of the account's home tenant says. Numbers and booleans are `NSNumber`.
+  /// The claims of the ID token for the account's home tenant. Numbers and booleans are `NSNumber`.
   public var accountClaims: [String: Any]? { profiles.first(where: \.isHomeTenantProfile)?.claims }
-  /// The account in each tenant that it is known in, the home tenant first; in results, too.
+  /// The account's profile in each known tenant, the home tenant first; in results, too.
   public var tenantProfiles: [MSALTenantProfile]? { profiles }
   /// The home account id in its parts.
   public var homeAccountId: MSALAccountId? { accountId }
@@ -117,18 +117,18 @@ public final class MSALAccountId: NSObject, NSCopying, Sendable {
   public override var hash: Int { identifier.lowercased().hashValue }
 }
 
-/// An account as one tenant knows it.
+/// An account's profile in one tenant.
 public final class MSALTenantProfile: NSObject, NSCopying, Sendable {
   let profile: TenantProfile
 
-  /// Makes a profile that is in no cache, for a program's own tests. MSAL for iOS and macOS has nothing like it.
+  /// Makes a profile that is in no cache, for a program's own tests. MSAL for iOS and macOS has no counterpart.
   ///
   /// - Parameters:
   ///   - identifier: The object id of the account in this tenant.
   ///   - tenantId: The tenant.
   ///   - environment: The host of the tenant's cloud.
   ///   - isHomeTenantProfile: Whether the account belongs to this tenant.
-  ///   - claims: What an ID token for this tenant would say. What JSON cannot express is left out.
+  ///   - claims: The claims of an ID token for this tenant. Values that JSON cannot express are left out.
   public convenience init(
     identifier: String?, tenantId: String, environment: String = "login.microsoftonline.com",
     isHomeTenantProfile: Bool = true, claims: [String: Any]? = nil
@@ -155,7 +155,7 @@ public final class MSALTenantProfile: NSObject, NSCopying, Sendable {
   public var tenantId: String? { profile.tenantID }
   /// Whether the account belongs to this tenant, and is not a guest there.
   public var isHomeTenantProfile: Bool { profile.isHomeTenant }
-  /// What the ID token for this tenant says, if this program has one. Numbers and booleans are `NSNumber`.
+  /// The claims of the ID token for this tenant, if this program has one. Numbers and booleans are `NSNumber`.
   public var claims: [String: Any]? { profile.claims?.claims.mapValues(\.object) }
 
   /// The object itself: it never changes.
@@ -176,7 +176,7 @@ open class MSALAccountEnumerationParameters: MSALParameters {
   public let identifier: String?
   /// The object id in any tenant.
   public let tenantProfileIdentifier: String?
-  /// The name with which the person signs in.
+  /// The user name for the sign-in.
   public let username: String?
   /// Leaves out accounts that are not signed in to this program; true unless set.
   open var returnOnlySignedInAccounts = true

@@ -1,7 +1,7 @@
 import Foundation
 import TokenCache
 
-/// Which accounts are wanted, apart from the object that said so.
+/// A query for accounts: a copy of the parameters that can be sent to other threads.
 struct AccountsQuery: Sendable {
   private var identifier: String?
   private var tenantProfileIdentifier: String?
@@ -23,19 +23,19 @@ struct AccountsQuery: Sendable {
       clientID: clientID, signedInOnly: signedInOnly, homeAccountID: identifier, username: username)
   }
 
-  /// Whether an account fits. The cache knows no filter for the ids of tenant profiles, external providers may
-  /// know none at all.
+  /// Whether an account matches. The cache has no filter for the ids of tenant profiles, external providers may have
+  /// none at all.
   func matches(_ account: Account) -> Bool {
-    func fits(_ wanted: String?, _ values: [String?]) -> Bool {
+    func contains(_ wanted: String?, _ values: [String?]) -> Bool {
       guard let wanted = wanted?.lowercased() else { return true }
       return values.contains { $0?.lowercased() == wanted }
     }
-    return fits(identifier, [account.homeAccountID])
-      && fits(username, [account.username] + account.tenantProfiles.map(\.username))
-      && fits(tenantProfileIdentifier, account.tenantProfiles.map(\.localAccountID))
+    return contains(identifier, [account.homeAccountID])
+      && contains(username, [account.username] + account.tenantProfiles.map(\.username))
+      && contains(tenantProfileIdentifier, account.tenantProfiles.map(\.localAccountID))
   }
 
-  /// The question to a provider of external accounts.
+  /// The query for a provider of external accounts.
   var parameters: MSALAccountEnumerationParameters {
     let parameters =
       if let tenantProfileIdentifier {

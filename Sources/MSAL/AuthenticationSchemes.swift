@@ -1,19 +1,19 @@
 public import Foundation
 import IdentityClient
 
-/// A way in which a token is used.
+/// A scheme by which a token is used.
 public protocol MSALAuthenticationSchemeProtocol: NSObjectProtocol {
-  /// Which of the ways it is.
+  /// The kind of scheme.
   var scheme: MSALAuthScheme { get }
   /// The scheme's name in an `Authorization` header.
   var authenticationScheme: String { get }
 }
 
-/// How a token is used.
+/// The kinds of schemes.
 public enum MSALAuthScheme: UInt, Sendable {
   /// A bearer token (RFC 6750).
   case bearer = 0
-  /// Only who can sign with its key may use the token.
+  /// A token that is bound to a key, with which its user has to sign.
   case pop = 1
 }
 
@@ -24,15 +24,15 @@ public final class MSALAuthenticationSchemeBearer: NSObject, MSALAuthenticationS
   /// `Bearer`.
   public var authenticationScheme: String { "Bearer" }
 
-  /// Says what holds for requests without a scheme, too.
+  /// Makes the scheme that requests use by default.
   public override init() {}
 }
 
-/// Proof of possession: the token is bound to a key of the keychain group, and each result has it inside of a request
-/// that was signed with that key, good for one request to an API and for some minutes.
+/// Proof of possession: the token is bound to a key of the keychain group, and each result has it in a request that
+/// was signed with that key, valid for one request to an API and for some minutes.
 ///
-/// The keys come from ``MSALPublicClientApplicationConfig/popKeys``, which has to be set: cryptography that most programs
-/// do without is in a product of its own. For example:
+/// The keys come from ``MSALPublicClientApplicationConfig/popKeys``, which has to be set: the cryptography is in a product of
+/// its own, since most programs do not need it. For example:
 ///
 /// ```swift
 /// import MSAL
@@ -55,8 +55,8 @@ open class MSALAuthenticationSchemePop: NSObject, MSALAuthenticationSchemeProtoc
 
   /// - Parameters:
   ///   - httpMethod: The method of the request that the token is for.
-  ///   - requestUrl: The address of that request. Its host and path are signed, neither the port nor the query.
-  ///   - nonce: The nonce that the API asks for; a fresh one if it is `nil`.
+  ///   - requestUrl: The URL of that request. Its host and path are signed, neither the port nor the query.
+  ///   - nonce: The nonce that the API requests; a new one if it is `nil`.
   ///   - additionalParameters: Without effect.
   public init(
     httpMethod: MSALHttpMethod, request requestUrl: URL, nonce: String?,
@@ -67,7 +67,7 @@ open class MSALAuthenticationSchemePop: NSObject, MSALAuthenticationSchemeProtoc
   }
 }
 
-/// A method of HTTP.
+/// An HTTP method.
 public enum MSALHttpMethod: UInt, Sendable {
   case GET = 0
   case HEAD = 1
@@ -81,7 +81,7 @@ public enum MSALHttpMethod: UInt, Sendable {
 }
 
 // Implicitly unwrapped as in Swift on Apple's systems; see MSALErrorKeys.swift.
-/// The name of a method of HTTP, such as `GET`.
+/// The name of an HTTP method, such as `GET`.
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public func MSALParameterStringForHttpMethod(_ httpMethod: MSALHttpMethod) -> String! {
   "\(httpMethod)"

@@ -1,7 +1,7 @@
 public import Foundation
 import IdentityClient
 
-/// An authority, which signs people in.
+/// An authority that signs users in.
 ///
 /// Programs mostly make one of its subclasses. An authority never changes.
 public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
@@ -9,12 +9,12 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
   // call are not public, and none has more than this constant.
   let authority: Authority
 
-  /// The address in its normal form, without what does not name the authority.
+  /// The normalized URL, without parts that do not identify the authority.
   public var url: URL { authority.url }
 
-  /// Takes an address whose form says of which kind the authority is.
+  /// Makes an authority from a URL, whose form determines its kind.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for an address that is not an authority's.
+  /// - Throws: An error in ``MSALErrorDomain`` for a URL that is not an authority's.
   public convenience init(url: URL) throws {
     self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url) })
   }
@@ -50,7 +50,7 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
     (object as? MSALAuthority)?.authority == authority
   }
 
-  /// The hash of the address.
+  /// The hash of the URL.
   public override var hash: Int { authority.hashValue }
 }
 
@@ -58,17 +58,17 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
 public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
   // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
 
-  /// Takes an address such as `https://login.microsoftonline.com/common`.
+  /// Makes an authority from a URL such as `https://login.microsoftonline.com/common`.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for an address without https, host or tenant.
+  /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or tenant.
   public convenience init(url: URL) throws {
     try self.init(url: url, rawTenant: nil)
   }
 
-  /// Takes an address, and a tenant in place of the one that it names.
+  /// Makes an authority from a URL, with another tenant.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for an address without https, host or tenant, and for a tenant
-  ///   that cannot stand in an address.
+  /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or tenant, and for a tenant
+  ///   that cannot be part of a URL.
   public convenience init(url: URL, rawTenant: String?) throws {
     self.init(
       try Self.authority { () throws(IdentityError) in
@@ -78,7 +78,7 @@ public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
       })
   }
 
-  /// Names a cloud and whose accounts may sign in.
+  /// Makes an authority from a cloud and an audience.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` when a tenant is given for another audience than one
   ///   organization, or missing for that.
@@ -88,7 +88,7 @@ public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
     try self.init(environment: cloudInstance.environment, audienceType: audienceType, rawTenant: rawTenant)
   }
 
-  /// Names the host of a cloud and whose accounts may sign in.
+  /// Makes an authority from the host of a cloud and an audience.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` when there is no host of that name, and when a tenant is given
   ///   for another audience than one organization, or missing for that.
@@ -102,7 +102,7 @@ public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
     try self.init(url: url, rawTenant: nil)
   }
 
-  /// The tenant segment of the address. The words of the errors are those that programs know.
+  /// The tenant segment of the URL. The texts of the errors are Apple's.
   private static func tenant(of audience: MSALAudienceType, rawTenant: String?) throws -> String {
     let tenant = rawTenant.flatMap { $0.isBlank ? nil : $0 }
     if let tenant, audience != .azureADMyOrgOnlyAudience {
@@ -110,7 +110,7 @@ public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
         .internalErrorInvalidParameter,
         "Invalid MSALAudienceType provided. "
           + "You can only provide rawTenant when using MSALAzureADMyOrgOnlyAudience.",
-        advice: "Leave the tenant \(tenant) out or choose that audience.")
+        advice: "Leave out the tenant \(tenant), or use that audience.")
     }
     switch audience {
     case .azureADAndPersonalMicrosoftAccountAudience: return "common"
@@ -132,13 +132,13 @@ extension String {
   var isBlank: Bool { allSatisfy(\.isWhitespace) }
 }
 
-/// Whose accounts may sign in.
+/// The accounts that may sign in.
 public enum MSALAudienceType: Int, Sendable {
   /// Work and school accounts of every organization, and personal ones: `common`.
   case azureADAndPersonalMicrosoftAccountAudience = 0
   /// Work and school accounts of every organization: `organizations`.
   case azureADMultipleOrgsAudience = 1
-  /// Accounts of one organization, which has to be named.
+  /// Accounts of one organization, which has to be given.
   case azureADMyOrgOnlyAudience = 2
   /// Personal accounts: `consumers`.
   case personalMicrosoftAccountAudience = 3
@@ -154,7 +154,7 @@ public enum MSALAzureCloudInstance: Int, Sendable {
   case delosCloudInstance = 5
   case govSGCloudInstance = 6
 
-  /// The host at which people of this cloud sign in.
+  /// The host for sign-ins to this cloud.
   var environment: String {
     switch self {
     case .publicCloudInstance: "login.microsoftonline.com"
@@ -172,9 +172,9 @@ public enum MSALAzureCloudInstance: Int, Sendable {
 public final class MSALADFSAuthority: MSALAuthority, @unchecked Sendable {
   // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
 
-  /// Takes an address such as `https://fs.contoso.com/adfs`.
+  /// Makes an authority from a URL such as `https://fs.contoso.com/adfs`.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for an address without https, host or the path `adfs`.
+  /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or the path `adfs`.
   public convenience init(url: URL) throws {
     self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url, kind: .adfs) })
   }
@@ -184,9 +184,9 @@ public final class MSALADFSAuthority: MSALAuthority, @unchecked Sendable {
 public final class MSALB2CAuthority: MSALAuthority, @unchecked Sendable {
   // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
 
-  /// Takes an address such as `https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn`.
+  /// Makes an authority from a URL such as `https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn`.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for an address without https, host or the name of a policy.
+  /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or the name of a policy.
   public convenience init(url: URL) throws {
     self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url, kind: .b2c) })
   }
@@ -196,22 +196,22 @@ public final class MSALB2CAuthority: MSALAuthority, @unchecked Sendable {
 public final class MSALCIAMAuthority: MSALAuthority, @unchecked Sendable {
   // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
 
-  /// Takes an address such as `https://contoso.ciamlogin.com`.
+  /// Makes an authority from a URL such as `https://contoso.ciamlogin.com`.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for an address without https or host, and for one of another
+  /// - Throws: An error in ``MSALErrorDomain`` for a URL without https or host, and for one of another
   ///   domain than `ciamlogin.com`.
   public convenience init(url: URL) throws {
     try self.init(url: url, validateFormat: true)
   }
 
-  /// Takes an address, of a domain of one's own if `validateFormat` is false. Then it names the tenant.
+  /// Makes an authority from a URL. With a custom domain, `validateFormat` has to be false and the URL has to name the tenant.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for an address without https or host, or in another form.
+  /// - Throws: An error in ``MSALErrorDomain`` for a URL without https or host, or in another form.
   public convenience init(url: URL, validateFormat: Bool) throws {
     if validateFormat, url.host?.lowercased().hasSuffix(".ciamlogin.com") != true {
       throw NSError(
-        .internalErrorInvalidParameter, "\(url.host ?? "The address") is no host of ciamlogin.com.",
-        advice: "For a domain of one's own, switch the check of the format off.")
+        .internalErrorInvalidParameter, "\(url.host ?? "The URL") is not a host of ciamlogin.com.",
+        advice: "For a custom domain, turn off the check of the format.")
     }
     self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url, kind: .ciam) })
   }

@@ -1,10 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Waits for asynchronous work from a method that is not.
+/// Waits for asynchronous work in a synchronous method.
 ///
-/// The work runs on a queue of its own and not on the cooperative pool: a thread of that, which has no more than
-/// the machine has processors, may be the one that waits.
+/// The work runs on its own queue, not on the cooperative pool: the waiting thread may be one of the pool's, which has only
+/// as many as the machine has processors.
 func blocking<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) throws -> T {
   let outcome = Outcome<T>()
   Task(executorPreference: QueueExecutor()) {

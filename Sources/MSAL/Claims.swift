@@ -2,17 +2,16 @@ public import Foundation
 import IdentityClient
 import TokenCache
 
-/// What an error is returned through in places where Objective-C has an out parameter and Swift does not throw.
-/// Foundation has this name on Apple's systems only.
+/// An out parameter for errors, as in Objective-C. Foundation has this name on Apple's systems only.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
-/// What can be written as JSON.
+/// A type that can be written as JSON.
 public protocol MSALJsonSerializable: NSObjectProtocol {
-  /// The JSON, or `nil` when there is no way to write it.
+  /// The JSON, or `nil` if it cannot be written.
   func jsonString() -> String?
 }
 
-/// What can be read from JSON.
+/// A type that can be read from JSON.
 public protocol MSALJsonDeserializable: NSObjectProtocol {
   /// Reads the JSON. If that fails, the object is empty and the error is stored where `error` points to.
   init(jsonString: String, error: NSErrorPointer)
@@ -29,13 +28,13 @@ public protocol MSALJsonDeserializable: NSObjectProtocol {
 open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializable {
   private(set) var request = ClaimsRequest()
 
-  /// Asks for nothing yet.
+  /// Makes an empty request.
   public override init() {}
 
   /// Reads the JSON of a `claims` parameter.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for what is no claims request, and one in `NSCocoaErrorDomain` for what
-  ///   is no JSON.
+  /// - Throws: An error in ``MSALErrorDomain`` for an invalid claims request, and one in `NSCocoaErrorDomain` for
+  ///   invalid JSON.
   public convenience init(jsonString: String) throws {
     self.init()
     request = try Self.read(jsonString)
@@ -45,12 +44,12 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
   ///
   /// - Parameters:
   ///   - jsonString: The JSON.
-  ///   - error: Where an error is stored; the object then asks for nothing.
+  ///   - error: Where an error is stored; the request is then empty.
   public required init(jsonString: String, error: NSErrorPointer) {
     do {
       request = try Self.read(jsonString)
     } catch let problem as NSError {
-      // The caller vouches for the pointer, as with every function that has one.
+      // The caller guarantees that the pointer is valid.
       unsafe error?.pointee = problem
     }
   }
@@ -59,42 +58,41 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
     do {
       return try ClaimsRequest(json: json)
     } catch {
-      // What is no JSON at all gets the JSON reader's own error (NSCocoaErrorDomain 3840), as in MSAL.
+      // Invalid JSON gets the JSON reader's own error (NSCocoaErrorDomain 3840), as in MSAL.
       _ = try JSONSerialization.jsonObject(with: Data(json.utf8))
       throw NSError(error)
     }
   }
 
-  /// Asks for a claim, in place of an earlier request for the same one. Later changes of the object that is
-  /// passed change nothing here.
+  /// Adds a claim, in place of an earlier request for the same one. The object is copied.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a value that JSON cannot express.
   open func requestClaim(_ request: MSALIndividualClaimRequest, for target: MSALClaimsRequestTarget) throws {
     self.request.request(try request.claim(), for: target.target)
   }
 
-  /// Asks for a claim no more.
+  /// Removes a claim.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` when it was not asked for.
+  /// - Throws: An error in ``MSALErrorDomain`` when it is not in the request.
   open func removeClaim(withName name: String, target: MSALClaimsRequestTarget) throws {
     guard request.remove(name, for: target.target) else {
       throw NSError(
         .internalErrorInvalidParameter,
-        "The claim \(name) is not asked for in \(target.target.rawValue).")
+        "The claim \(name) is not requested in \(target.target.rawValue).")
     }
   }
 
-  /// What is asked for in one token; `nil` when nothing is.
+  /// The claims for one token; `nil` without any.
   open func claimsRequests(for target: MSALClaimsRequestTarget) -> [MSALIndividualClaimRequest]? {
     let claims = request.claims(for: target.target)
     return claims.isEmpty ? nil : claims.map { MSALIndividualClaimRequest($0) }
   }
 
-  /// The `claims` parameter: compact JSON with sorted keys, `{}` when nothing is asked for.
+  /// The `claims` parameter: compact JSON with sorted keys, `{}` for an empty request.
   open func jsonString() -> String? { try? request.json() }
 }
 
-/// The token that a claim is asked for.
+/// The token that a claim is requested in.
 public enum MSALClaimsRequestTarget: UInt, Sendable {
   case idToken = 0
   case accessToken = 1
@@ -107,14 +105,14 @@ public enum MSALClaimsRequestTarget: UInt, Sendable {
   }
 }
 
-/// One claim that is asked for.
+/// A request for one claim.
 open class MSALIndividualClaimRequest: NSObject {
   /// The claim, such as `email`.
   open var name: String
-  /// How it is asked for; `nil` asks in the default manner.
+  /// How it is requested; `nil` for the default.
   open var additionalInfo: MSALIndividualClaimRequestAdditionalInfo?
 
-  /// Asks for a claim in the default manner.
+  /// Makes a request with the default.
   public init(name: String) {
     self.name = name
   }
@@ -129,7 +127,7 @@ open class MSALIndividualClaimRequest: NSObject {
     ClaimsRequest.Claim(name: name, additionalInfo: try additionalInfo?.info())
   }
 
-  /// Whether the object asks for a claim of the same name.
+  /// Whether the object requests a claim of the same name.
   open override func isEqual(_ object: Any?) -> Bool {
     (object as? MSALIndividualClaimRequest)?.name == name
   }
@@ -137,16 +135,16 @@ open class MSALIndividualClaimRequest: NSObject {
   open override var hash: Int { name.hashValue }
 }
 
-/// How a claim is asked for (OpenID Connect Core 5.5.1).
+/// How a claim is requested (OpenID Connect Core 5.5.1).
 open class MSALIndividualClaimRequestAdditionalInfo: NSObject {
-  /// Whether the program cannot do without the claim; a number other than 0 means that.
+  /// Whether the claim is essential; a number other than 0 is true.
   open var essential: NSNumber?
-  /// The value that the claim should have: a string, a number, or anything else that JSON can express.
+  /// The requested value: a string, a number, or another JSON value.
   open var value: Any?
-  /// The values that would do, the best first.
+  /// The accepted values, the best first.
   open var values: [Any]?
 
-  /// Says nothing yet.
+  /// Makes an empty object.
   public override init() {}
 
   convenience init(_ info: ClaimsRequest.AdditionalInfo) {
@@ -162,7 +160,7 @@ open class MSALIndividualClaimRequestAdditionalInfo: NSObject {
       guard let json = JSONValue(value) else {
         throw NSError(
           .internalErrorInvalidParameter,
-          "A claim cannot have a value of the type \(type(of: value)), which JSON does not know.")
+          "Invalid value of a claim: JSON cannot express the type \(type(of: value)).")
       }
       return json
     }
@@ -172,7 +170,7 @@ open class MSALIndividualClaimRequestAdditionalInfo: NSObject {
 }
 
 extension JSONValue {
-  /// The value as `JSONSerialization` would have read it: numbers and booleans as `NSNumber`, so that both
+  /// The value as `JSONSerialization` reads it: numbers and booleans as `NSNumber`, so that both
   /// `as? Int` and `as? Double` succeed, and `NSNull` for `null`.
   var object: Any {
     switch self {
@@ -187,7 +185,7 @@ extension JSONValue {
     }
   }
 
-  /// Takes what `JSONSerialization` would write; `nil` for anything else.
+  /// Makes a value that `JSONSerialization` can write; `nil` for any other.
   init?(_ object: Any) {
     switch object {
     case is NSNull: self = .null
@@ -212,7 +210,7 @@ extension JSONValue {
   }
 
   private init?(number: NSNumber) {
-    // Booleans are numbers of a class of their own.
+    // Booleans are numbers of another class.
     if type(of: number) == type(of: NSNumber(value: true)) {
       self = .bool(number.boolValue)
     } else if let integer = Int64(exactly: number) {

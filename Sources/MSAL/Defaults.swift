@@ -6,7 +6,7 @@ import IdentityClient
 import SoupTransport
 import Synchronization
 
-/// Sends requests unless the program says otherwise, and trusts whom the configuration names at that time.
+/// The default transport. It reads the CA bundle of the configuration at each request.
 final class DefaultTransport: HTTPTransport {
   private struct Configured {
     let authorities: URL?
@@ -19,13 +19,13 @@ final class DefaultTransport: HTTPTransport {
     }
   }
 
-  /// For a file system that hangs.
+  /// The timeout for a file system that hangs.
   private static let timeout = Duration.seconds(30)
 
   private let current: Mutex<Configured>
   private let queue = BlockingQueue(label: "llavero.msal.transport")
 
-  /// - Throws: An error in ``MSALErrorDomain`` when the certificates or the proxy of the configuration are no good.
+  /// - Throws: An error in ``MSALErrorDomain`` when the certificates or the proxy of the configuration are invalid.
   init() throws {
     do {
       current = Mutex(try Configured(MSALGlobalConfig.httpConfig.certificateAuthorities))
@@ -43,9 +43,9 @@ final class DefaultTransport: HTTPTransport {
       } else {
         try await queue.run(
           timeout: Self.timeout, onCancel: HTTPTransportError.cancelled,
-          onTimeout: .invalidConfiguration("The certificates cannot be read in time.")
+          onTimeout: .invalidConfiguration("The certificates could not be read in time.")
         ) { [self] _ throws(HTTPTransportError) in
-          // Another request may have made it meanwhile.
+          // Another request may have made it in the meantime.
           if let transport = self.transport(trusting: authorities) { return transport }
           let made = try Configured(authorities)
           current.withLock { $0 = made }
@@ -60,7 +60,7 @@ final class DefaultTransport: HTTPTransport {
   }
 }
 
-/// What opens the browser.
+/// The default authenticator, which opens the browser.
 func defaultAuthenticator(_ config: MSALPublicClientApplicationConfig) -> any WebAuthenticator {
   var authenticator = BrowserAuthenticator()
   authenticator.checksSchemeHandler = !config.bypassRedirectURIValidation
@@ -68,7 +68,7 @@ func defaultAuthenticator(_ config: MSALPublicClientApplicationConfig) -> any We
 }
 
 extension HTTPSettings {
-  /// What the configuration says at this moment.
+  /// The current configuration.
   static var current: HTTPSettings {
     let http = MSALGlobalConfig.httpConfig
     return HTTPSettings(

@@ -3,8 +3,7 @@ import TokenCache
 
 /// The error codes of MSAL before 0.4.
 ///
-/// Codes that programs branch on have the values that errors carry today, not those of then, so that such
-/// branches still work. The others are found under ``MSALInternalErrorCodeKey``.
+/// Codes that programs branch on have the values of today's errors, so that such branches still work. The others are found under ``MSALInternalErrorCodeKey``.
 @available(*, deprecated, message: "Use MSALError.")
 public enum MSALErrorCode: Int, Sendable {
   case `internal` = -50000
@@ -37,7 +36,7 @@ public enum MSALErrorCode: Int, Sendable {
   case nonHttpsRedirect = -42602
 }
 
-/// The names of MSAL before 1.1, for which Swift left the beginning out that all of them had.
+/// The names of MSAL before 1.1, which Swift shortened by their common prefix.
 extension MSALInternalError {
   /// ``internalErrorInvalidParameter``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorInvalidParameter")
@@ -160,12 +159,12 @@ extension MSALInternalError {
   }
 }
 
-/// What is logged, as MSAL before 0.7 called it.
+/// The logger, as MSAL before 0.7 called it.
 @available(*, deprecated, message: "Use MSALGlobalConfig.loggerConfig.")
 public final class MSALLogger: NSObject, Sendable {
   private static let only = MSALLogger()
 
-  /// The only one.
+  /// The only logger.
   public static func shared() -> MSALLogger { only }
 
   override private init() {}
@@ -210,7 +209,7 @@ extension MSALResult {
   public var tenantId: String? { tenantProfile.tenantId }
 }
 
-/// What the server asks the person during the sign-in, as MSAL before 1.0 called it.
+/// The kinds of prompts, as MSAL before 1.0 called it.
 @available(*, deprecated, message: "Use MSALPromptType.")
 public enum MSALUIBehavior: UInt, Sendable {
   case selectAccount = 0
@@ -218,7 +217,7 @@ public enum MSALUIBehavior: UInt, Sendable {
   case forceConsent = 2
   case promptIfNecessary = 3
 
-  /// ``selectAccount``, as it was then.
+  /// ``selectAccount``, the default then.
   public static var `default`: MSALUIBehavior { .selectAccount }
 
   var promptType: MSALPromptType {
@@ -239,7 +238,7 @@ extension MSALAccount {
   /// ``username``, as MSAL 0.1 called it.
   @available(*, deprecated, renamed: "username")
   public var displayableId: String? { username }
-  /// The person's name in the home tenant.
+  /// The user's name in the home tenant.
   @available(*, deprecated, message: "Use accountClaims?[\"name\"].")
   public var name: String? { account.tenantProfiles.first(where: \.isHomeTenant)?.name }
   /// The object id of the account in its home tenant.

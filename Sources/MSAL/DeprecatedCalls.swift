@@ -3,17 +3,17 @@ import IdentityClient
 import TokenCache
 
 extension MSALPublicClientApplication {
-  /// As MSAL 0.1 had it.
+  /// The form of MSAL 0.1.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for an address that is not an authority's.
+  /// - Throws: An error in ``MSALErrorDomain`` for a URL that is not an authority's.
   @available(*, deprecated, renamed: "init(configuration:)")
   public convenience init(clientId: String, authority: String, redirectUri: String? = nil) throws {
     try self.init(clientId: clientId, keychainGroup: nil, authority: authority, redirectUri: redirectUri)
   }
 
-  /// As MSAL 0.1 had it.
+  /// The form of MSAL 0.1.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for an address that is not an authority's.
+  /// - Throws: An error in ``MSALErrorDomain`` for a URL that is not an authority's.
   @available(*, deprecated, renamed: "init(configuration:)")
   public convenience init(
     clientId: String, keychainGroup: String?, authority: String, redirectUri: String? = nil
@@ -23,17 +23,17 @@ extension MSALPublicClientApplication {
       redirectUri: redirectUri)
   }
 
-  /// As MSAL 0.2 to 1 had it.
+  /// The form of MSAL 0.2 to 1.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for a configuration that cannot work.
+  /// - Throws: An error in ``MSALErrorDomain`` for an invalid configuration.
   @available(*, deprecated, renamed: "init(configuration:)")
   public convenience init(clientId: String, authority: MSALAuthority?, redirectUri: String? = nil) throws {
     try self.init(clientId: clientId, keychainGroup: nil, authority: authority, redirectUri: redirectUri)
   }
 
-  /// As MSAL 0.2 to 1 had it.
+  /// The form of MSAL 0.2 to 1.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for a configuration that cannot work.
+  /// - Throws: An error in ``MSALErrorDomain`` for an invalid configuration.
   @available(*, deprecated, renamed: "init(configuration:)")
   public convenience init(
     clientId: String, keychainGroup: String?, authority: MSALAuthority? = nil, redirectUri: String? = nil
@@ -80,10 +80,10 @@ extension MSALPublicClientApplication {
   }
 }
 
-// Default values stand for the shorter spellings of each family of methods.
+// Default values cover the shorter forms of each family of methods.
 
 extension MSALPublicClientApplication {
-  /// As MSAL 0.2 and 0.3 had it.
+  /// The form of MSAL 0.2 and 0.3.
   @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
   @preconcurrency
   public func acquireToken(
@@ -100,7 +100,7 @@ extension MSALPublicClientApplication {
       completionBlock: completionBlock)
   }
 
-  /// As MSAL 0.2 and 0.3 had it.
+  /// The form of MSAL 0.2 and 0.3.
   @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
   @preconcurrency
   public func acquireToken(
@@ -117,7 +117,7 @@ extension MSALPublicClientApplication {
       completionBlock: completionBlock)
   }
 
-  /// As MSAL 0.1 had it.
+  /// The form of MSAL 0.1.
   @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
   @preconcurrency
   public func acquireToken(
@@ -134,7 +134,7 @@ extension MSALPublicClientApplication {
       completionBlock: completionBlock)
   }
 
-  /// As MSAL 1 had it.
+  /// The form of MSAL 1.
   @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
   @preconcurrency
   public func acquireToken(
@@ -151,7 +151,7 @@ extension MSALPublicClientApplication {
       completionBlock: completionBlock)
   }
 
-  /// As MSAL 1 had it.
+  /// The form of MSAL 1.
   @available(*, deprecated, renamed: "acquireToken(with:completionBlock:)")
   @preconcurrency
   public func acquireToken(
@@ -168,7 +168,7 @@ extension MSALPublicClientApplication {
       completionBlock: completionBlock)
   }
 
-  /// What all of these mean. What cannot be read ends up in the completion block, as in those days.
+  /// The common implementation. Invalid arguments are reported to the completion block, as in these versions.
   private func interactive(
     scopes: [String], extraScopesToConsent: [String]?, account: MSALAccount?, loginHint: String?,
     promptType: MSALPromptType, extraQueryParameters: [String: String]?,
@@ -194,19 +194,19 @@ extension MSALPublicClientApplication {
   }
 }
 
-/// - Throws: An error in ``MSALErrorDomain`` for an address that is not an authority's.
+/// - Throws: An error in ``MSALErrorDomain`` for a URL that is not an authority's.
 func legacyAuthority(_ address: String) throws -> MSALAuthority {
   guard let url = URL(string: address) else {
-    throw NSError(.internalErrorInvalidParameter, "\"\(address)\" is no address of an authority.")
+    throw NSError(.internalErrorInvalidParameter, "Invalid authority \"\(address)\": expected a URL.")
   }
   return try MSALAuthority(url: url)
 }
 
-// Default values stand for the shorter spellings of each family of methods. Without an account the block gets
-// MSALError.interactionRequired: the tutorials pass what they have, and sign in interactively then.
+// Default values cover the shorter forms of each family of methods. Without an account the block gets
+// MSALError.interactionRequired: the tutorials pass `nil`, and then sign in interactively.
 
 extension MSALPublicClientApplication {
-  /// As MSAL 0.2 and 0.3 had it. Without an account the block gets ``MSALError/interactionRequired``.
+  /// The form of MSAL 0.2 and 0.3. Without an account the block gets ``MSALError/interactionRequired``.
   @available(*, deprecated, renamed: "acquireTokenSilent(with:completionBlock:)")
   @preconcurrency
   public func acquireTokenSilent(
@@ -220,7 +220,7 @@ extension MSALPublicClientApplication {
       forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
   }
 
-  /// As MSAL 0.1 had it. Without an account the block gets ``MSALError/interactionRequired``.
+  /// The form of MSAL 0.1. Without an account the block gets ``MSALError/interactionRequired``.
   @available(*, deprecated, renamed: "acquireTokenSilent(with:completionBlock:)")
   @preconcurrency
   public func acquireTokenSilent(
@@ -233,7 +233,7 @@ extension MSALPublicClientApplication {
       forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
   }
 
-  /// As MSAL 0.2 to 1 had it. Without an account the block gets ``MSALError/interactionRequired``.
+  /// The form of MSAL 0.2 to 1. Without an account the block gets ``MSALError/interactionRequired``.
   @available(*, deprecated, renamed: "acquireTokenSilent(with:completionBlock:)")
   @preconcurrency
   public func acquireTokenSilent(
@@ -246,7 +246,7 @@ extension MSALPublicClientApplication {
       forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
   }
 
-  /// What all of these mean. What cannot be read ends up in the completion block, as in those days.
+  /// The common implementation. Invalid arguments are reported to the completion block, as in these versions.
   private func silent(
     scopes: [String], account: MSALAccount?, authority: () throws -> MSALAuthority?,
     claims: () throws -> MSALClaimsRequest?, forceRefresh: Bool, correlationId: UUID?,
@@ -255,7 +255,7 @@ extension MSALPublicClientApplication {
     guard let account else {
       complete(completionBlock, on: nil) {
         throw NSError(
-          specific: MSALError.interactionRequired.rawValue, "Nobody is signed in.",
+          specific: MSALError.interactionRequired.rawValue, "No account is signed in.",
           advice: "Sign in interactively.")
       }
       return
@@ -275,7 +275,7 @@ extension MSALPublicClientApplication {
 }
 
 extension MSALPublicClientApplication {
-  /// As MSAL 0.1 to 0.3 had it.
+  /// The form of MSAL 0.1 to 0.3.
   @available(*, deprecated, renamed: "handleMSALResponse(_:sourceApplication:)")
   @discardableResult
   public class func handleMSALResponse(_ response: URL) -> Bool {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What is known of the device: on Linux, that it is an ordinary one, and what the identity broker's tokens say of it.
+/// Information on the device: an ordinary one on Linux, with the claims of the identity broker's tokens.
 public final class MSALDeviceInformation: NSObject, Sendable {
   /// Always `.default`: no device is shared.
   public var deviceMode: MSALDeviceMode { .default }
@@ -10,13 +10,13 @@ public final class MSALDeviceInformation: NSObject, Sendable {
   public var hasAADSSOExtension: Bool { false }
   /// Always `.notEnabled`.
   public var platformSSOStatus: MSALPlatformSSOStatus { .notEnabled }
-  /// The device's id and tenant, where a token of the identity broker says them, under
+  /// The device's id and tenant, if a token of the identity broker has them, under
   /// ``MSAL_PRIMARY_REGISTRATION_DEVICE_ID`` and ``MSAL_PRIMARY_REGISTRATION_TENANT_ID``. The rest is not available on Linux.
   public var extraDeviceInformation: [AnyHashable: Any] { information }
 
   private let information: [String: String]
 
-  /// Makes what the library hands out, for a program's own tests.
+  /// Makes an object as the library returns it, for a program's own tests.
   public override init() { information = [:] }
 
   init(deviceID: String?, tenantID: String?) {
@@ -29,10 +29,10 @@ public final class MSALDeviceInformation: NSObject, Sendable {
   }
 }
 
-/// Whether a device is shared by several people.
+/// Whether a device is shared by several users.
 public enum MSALDeviceMode: UInt, Sendable {
   case `default` = 0
-  /// One person after the other works with it. Never reported on Linux.
+  /// One user after the other works with it. Never reported on Linux.
   case shared = 1
 }
 
@@ -44,12 +44,12 @@ public enum MSALPlatformSSOStatus: UInt, Sendable {
   case registrationNeedsRepair = 3
 }
 
-/// What is known of the device's registration with an organization. Never handed out on Linux.
+/// The device's registration with an organization. Never returned on Linux.
 public final class MSALWPJMetaData: NSObject, Sendable {
   /// The registration, by the keys that begin with `MSAL_PRIMARY_REGISTRATION`.
   public var extraDeviceInformation: [AnyHashable: Any] { [:] }
 
-  /// Makes one without a registration, for a program's own tests.
+  /// Makes an object without a registration, for a program's own tests.
   public override init() {}
 }
 
@@ -69,13 +69,13 @@ public let MSAL_PRIMARY_REGISTRATION_CERTIFICATE_THUMBPRINT =
 open class MSALDeviceTokenParameters: MSALTokenParameters {
   /// The tenant with which the device is registered.
   public let tenantId: String?
-  /// What the token is for.
+  /// The scopes of the token.
   public let resource: String
 
-  /// Asks for a token of the device, which is not available on Linux.
+  /// Makes a request for a token of the device, which is not available on Linux.
   ///
   /// - Parameters:
-  ///   - resource: What the token is for.
+  ///   - resource: The resource that the token is for.
   ///   - scopes: The scopes of the resource.
   ///   - tenantId: The tenant with which the device is registered.
   public init(resource: String, scopes: [String]?, forTenantId tenantId: String) {
@@ -89,16 +89,16 @@ open class MSALDeviceTokenParameters: MSALTokenParameters {
 public final class MSALDeviceTokenResult: NSObject, Sendable {
   /// The access token.
   public let accessToken: String
-  /// What the server says of the device.
+  /// The server's information on the device.
   public let deviceInformation: String?
-  /// When the access token ends.
+  /// When the access token expires.
   public let expiresOn: Date?
-  /// What the token is for.
+  /// The scopes of the token.
   public let scopes: [String]
-  /// Who issued the token.
+  /// The authority that issued the token.
   public let authority: MSALAuthority?
 
-  /// Makes a result that no server gave, for a program's own tests.
+  /// Makes a result that no server issued, for a program's own tests.
   public init(
     accessToken: String, deviceInformation: String?, expiresOn: Date?, scopes: [String],
     authority: MSALAuthority?

@@ -4,7 +4,7 @@ import IdentityClient
 import TokenCache
 
 extension NSError {
-  /// The error as programs know it from iOS and macOS: in `NSURLErrorDomain` where the network failed, in
+  /// The error with the domain and code that it has on iOS and macOS: in `NSURLErrorDomain` where the network failed, in
   /// `NSOSStatusErrorDomain` where the keyring did, and otherwise in ``MSALErrorDomain``.
   convenience init(_ error: IdentityError) {
     let userInfo = error.userInfo
@@ -94,7 +94,7 @@ extension IdentityError {
 
 extension NSError {
   /// An error in `NSOSStatusErrorDomain` with the code that Apple's keychain has for such a case; in
-  /// ``MSALErrorDomain`` what is no failure of the keyring.
+  /// ``MSALErrorDomain`` other failures.
   convenience init(_ error: CacheError, userInfo: [String: Any] = [:]) {
     var userInfo = userInfo
     userInfo[NSUnderlyingErrorKey] = error as NSError
@@ -122,7 +122,7 @@ extension NSError {
   }
 }
 
-/// The codes of Apple's Security framework (`SecBase.h`) that have a meaning here.
+/// The codes of Apple's Security framework (`SecBase.h`) that are used here.
 private enum KeychainStatus: Int {
   /// `errSecUserCanceled`
   case userCanceled = -128
@@ -155,7 +155,7 @@ extension CacheError.Code {
 }
 
 extension NSError {
-  /// An error in `NSURLErrorDomain`, which is what programs look for to tell that the network is down.
+  /// An error in `NSURLErrorDomain`, which programs check for to recognize a network failure.
   convenience init(
     _ error: HTTPTransportError, message: String, advice: String?, userInfo: [String: Any]
   ) {

@@ -2,7 +2,7 @@ public import Foundation
 import Synchronization
 
 extension MSALCacheConfig {
-  /// What the properties below keep.
+  /// The values of the properties below.
   struct Inert {
     var serializedADALCache: MSALSerializedADALCacheProvider?
     var trustedApplications: [Any] = []
@@ -42,7 +42,7 @@ extension MSALGlobalConfig {
 }
 
 extension MSALPublicClientApplication {
-  /// Has no effect and is always true. A host that only the program vouches for belongs into
+  /// Has no effect and is always true. A host that only the program trusts belongs in
   /// ``MSALPublicClientApplicationConfig/knownAuthorities``.
   @available(*, deprecated, message: "Use MSALPublicClientApplicationConfig.knownAuthorities.")
   public var validateAuthority: Bool {
@@ -83,7 +83,7 @@ extension MSALWebviewParameters {
     case popover = 7
   }
 
-  /// What the properties below keep.
+  /// The values of the properties below.
   struct Inert {
     weak var parentViewController: AnyObject?
     var presentationStyle = PresentationStyle.fullScreen
@@ -91,9 +91,9 @@ extension MSALWebviewParameters {
     var customWebview: Any?
   }
 
-  /// Has no effect. What was given to the initializer, as long as it lives.
+  /// Has no effect. The initializer's argument while it lives.
   ///
-  /// Weak, since programs keep these parameters in the very view controller that they give.
+  /// Weak, since programs keep these parameters in that view controller.
   public var parentViewController: AnyObject? {
     get { inert.parentViewController }
     set { inert.parentViewController = newValue }
@@ -129,7 +129,7 @@ public enum MSALWebviewType: Int, Sendable {
 /// Has no effect: ``MSALTelemetryConfig/telemetryCallback`` is never called.
 public typealias MSALTelemetryCallback = @Sendable ([String: String]) -> Void
 
-/// Has no effect: nothing is reported of requests. The properties keep what they are set to.
+/// Has no effect: no telemetry is sent. The properties keep what they are set to.
 public final class MSALTelemetryConfig: NSObject, Sendable {
   private struct Values {
     var piiEnabled = false
@@ -152,7 +152,7 @@ public final class MSALTelemetryConfig: NSObject, Sendable {
     set { values.withLock { $0.notifyOnFailureOnly = newValue } }
   }
 
-  /// Has no effect and is always `nil`: what is set is not kept, since it would never be called.
+  /// Has no effect and is always `nil`: a set value is not kept, since it would never be called.
   public var telemetryCallback: MSALTelemetryCallback? {
     get { nil }
     set {}
@@ -175,14 +175,14 @@ extension MSALTokenParameters {
   }
 }
 
-/// A place where another library keeps accounts. Its methods are called on threads of the library's.
+/// A provider of another library's accounts. Its methods are called on the library's threads.
 public protocol MSALExternalAccountProviding: NSObjectProtocol, Sendable {
   /// Tokens of an account were obtained.
   func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws
-  /// An account is removed, altogether if `wipeAccount` is true.
+  /// An account is removed, completely if `wipeAccount` is true.
   func remove(
     _ account: any MSALAccountProtocol, wipeAccount: Bool, tenantProfiles: [MSALTenantProfile]?) throws
-  /// The accounts that fit.
+  /// The matching accounts.
   func accounts(with parameters: MSALAccountEnumerationParameters) throws -> [any MSALAccountProtocol]
 }
 
@@ -262,7 +262,7 @@ open class MSALSerializedADALCacheProvider: NSObject, NSCopying {
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   private static var unsupported: NSError {
-    NSError(.internalErrorUnexpected, "The cache of ADAL cannot be read on Linux.")
+    NSError(.internalErrorUnexpected, "The cache of ADAL is not supported on Linux.")
   }
 }
 

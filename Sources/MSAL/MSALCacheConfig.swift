@@ -3,16 +3,16 @@ import KeyringStore
 import SecretService
 public import TokenCache
 
-/// Where tokens are kept.
+/// The configuration of the token cache.
 open class MSALCacheConfig: NSObject, NSCopying {
   /// The keychain group: applications with the same one share their accounts. A name in reverse-DNS form.
   ///
-  /// On iOS and macOS a group has to stand in the application's entitlements. Linux has nothing of the kind:
-  /// every application can use every group.
+  /// On iOS and macOS a group has to be in the application's entitlements. Linux has no counterpart: every application can
+  /// use every group.
   open var keychainSharingGroup = MSALCacheConfig.defaultKeychainSharingGroup()
 
-  /// Where the group is kept; `nil` is the Secret Service keyring, with leave to ask for its password. MSAL for
-  /// iOS and macOS offers no choice.
+  /// The store of the group; `nil` is the Secret Service keyring, which may prompt for its password. MSAL for iOS and macOS
+  /// has no counterpart.
   ///
   /// For example, for a test:
   ///
@@ -23,7 +23,7 @@ open class MSALCacheConfig: NSObject, NSCopying {
   /// ```
   open var store: (any CacheStore)?
 
-  /// What ``addExternalAccountProvider(_:)`` was given.
+  /// The providers from ``addExternalAccountProvider(_:)``.
   public private(set) var externalAccountProviders: [any MSALExternalAccountProviding] = []
 
   /// See `Inert`.
@@ -38,11 +38,11 @@ open class MSALCacheConfig: NSObject, NSCopying {
     inert = other.inert
   }
 
-  /// The group that MSAL for macOS uses unless told otherwise: `com.microsoft.identity.universalstorage`.
+  /// The default group of MSAL for macOS: `com.microsoft.identity.universalstorage`.
   open class func defaultKeychainSharingGroup() -> String { KeychainGroup.default.name }
 
-  /// Adds a place where another library keeps accounts. It is asked when accounts are listed, and told when
-  /// tokens were obtained and when an account is removed.
+  /// Adds a provider of another library's accounts. It is queried when accounts are listed, and called when tokens were
+  /// obtained and when an account is removed.
   open func addExternalAccountProvider(_ externalAccountProvider: any MSALExternalAccountProviding) {
     externalAccountProviders.append(externalAccountProvider)
   }
@@ -50,7 +50,7 @@ open class MSALCacheConfig: NSObject, NSCopying {
   /// A new object with the same values.
   open func copy(with zone: NSZone? = nil) -> Any { MSALCacheConfig(copying: self) }
 
-  /// - Throws: An error in ``MSALErrorDomain`` for what is no name of a group.
+  /// - Throws: An error in ``MSALErrorDomain`` for an invalid name of a group.
   func accessor() throws -> TokenCacheAccessor {
     do {
       return TokenCacheAccessor(

@@ -2,45 +2,45 @@ import Foundation
 import IdentityClient
 import TokenCache
 
-/// The codes of errors in ``MSALErrorDomain``: what a program may want to act on.
+/// The codes of errors in ``MSALErrorDomain`` that a program can act on.
 ///
 /// For example:
 ///
 /// ```swift
 /// let nsError = error as NSError
 /// if nsError.domain == MSALErrorDomain, nsError.code == MSALError.interactionRequired.rawValue {
-///   // Ask the person to sign in.
+///   // Start an interactive sign-in.
 /// }
 /// ```
 public enum MSALError: Int, Sendable {
-  /// Everything that no program can mend by itself. ``MSALInternalErrorCodeKey`` says what it was.
+  /// An error that a program cannot resolve by itself. ``MSALInternalErrorCodeKey`` has its specific code.
   case `internal` = -50000
-  /// The server wants a device that is registered with the organization (AADSTS50129), and reported it while a person was
-  /// signing in. A silent request that is refused for that reason ends with ``interactionRequired``, as on Apple's systems.
+  /// The server requires a device that is registered with the organization (AADSTS50129), reported during an interactive
+  /// sign-in. A silent request that is refused for that reason ends with ``interactionRequired``, as on Apple's systems.
   case workplaceJoinRequired = -50001
-  /// There is no token, or the server wants to see the person: sign in interactively.
+  /// No token is available, or the server requires the user: sign in interactively.
   case interactionRequired = -50002
   /// The server granted only some of the scopes. ``MSALGrantedScopesKey``, ``MSALDeclinedScopesKey`` and
-  /// ``MSALInvalidResultKey`` say which, and what was granted.
+  /// ``MSALInvalidResultKey`` have the scopes and the result.
   case serverDeclinedScopes = -50003
-  /// The resource is under a protection policy that this program does not fulfil.
+  /// The resource is under a protection policy that this program does not meet.
   case serverProtectionPoliciesRequired = -50004
-  /// The person broke the sign-in off or said no, or the program cancelled it.
+  /// The user cancelled or declined the sign-in, or the program cancelled it.
   case userCanceled = -50005
   /// The server failed. It arrives as ``internal`` with this value under ``MSALInternalErrorCodeKey``.
   case serverError = -50006
   /// The device is not protected well enough. It arrives as ``internal`` with this value under
   /// ``MSALInternalErrorCodeKey``.
   case insufficientDeviceStrength = -50007
-  /// The device was enrolled in the meantime. Never reported on Linux.
+  /// The device was enrolled meanwhile. Never reported on Linux.
   case mdmEnrollmentCompletedNeedsRetry = -50008
-  /// The person has to set a new password.
+  /// The user has to set a new password.
   case serverInvalidRequestResetPasswordRequired = -50142
 }
 
 extension NSError {
-  /// Which code an error gets whose cause has the number `specific`, and what stands under
-  /// ``MSALInternalErrorCodeKey``. Only what a program may act on has a code of its own.
+  /// The code of an error with the specific code `specific`, and the value under ``MSALInternalErrorCodeKey``. Only codes
+  /// that a program can act on are used as codes.
   static func codes(for specific: Int) -> (code: MSALError, internalCode: Int?) {
     switch MSALError(rawValue: specific) {
     case .workplaceJoinRequired?, .interactionRequired?, .serverDeclinedScopes?,
@@ -57,7 +57,7 @@ extension NSError {
   ///   - specific: The raw value of an ``MSALError`` or ``MSALInternalError``.
   ///   - message: What happened, in a sentence.
   ///   - advice: What to do about it, in a sentence.
-  ///   - userInfo: What is known besides.
+  ///   - userInfo: Additional information.
   convenience init(
     specific: Int, _ message: String, advice: String? = nil, userInfo: [String: Any] = [:]
   ) {
@@ -70,7 +70,7 @@ extension NSError {
     self.init(domain: MSALErrorDomain, code: code.rawValue, userInfo: userInfo)
   }
 
-  /// An error in ``MSALErrorDomain`` that a program cannot mend by itself.
+  /// An error in ``MSALErrorDomain`` that a program cannot resolve by itself.
   convenience init(_ code: MSALInternalError, _ message: String, advice: String? = nil) {
     self.init(specific: code.rawValue, message, advice: advice)
   }

@@ -1,4 +1,4 @@
-// The Objective-C header says nothing about nullability, so that Swift code on Apple's systems sees these
+// The Objective-C header has no nullability annotations, so Swift code on Apple's systems sees these
 // constants as implicitly unwrapped. Code that unwraps them must compile here, too.
 
 // swift-format-ignore-file: NeverUseImplicitlyUnwrappedOptionals
@@ -6,13 +6,13 @@
 /// The domain of this library's errors. Their codes are those of ``MSALError``.
 public let MSALErrorDomain: String! = "MSALErrorDomain"
 
-/// The `error` of the server's answer (RFC 6749 section 5.2), such as `invalid_grant`; a `String`.
+/// The `error` of the server's response (RFC 6749 section 5.2), such as `invalid_grant`; a `String`.
 public let MSALOAuthErrorKey: String! = "MSALOAuthErrorKey"
 
-/// The `suberror` of the server's answer, such as `bad_token`; a `String`.
+/// The `suberror` of the server's response, such as `bad_token`; a `String`.
 public let MSALOAuthSubErrorKey: String! = "MSALOAuthSubErrorKey"
 
-/// What a suberror means; a `String`. Only Microsoft's broker fills it in.
+/// The meaning of a suberror; a `String`. Only Microsoft's broker fills it in.
 public let MSALOAuthSubErrorDescriptionKey: String! = "MSALOAuthSubErrorDescriptionKey"
 
 /// What happened, for developers; a `String`. The same text as in `NSLocalizedDescriptionKey`, or the server's
@@ -23,23 +23,23 @@ public let MSALErrorDescriptionKey: String! = "MSALErrorDescriptionKey"
 public let MSALSTSErrorCodesKey: String! = "MSALSTSErrorCodesKey"
 
 /// The raw value of an ``MSALInternalError``, or of an ``MSALError`` that is not reported as such; an
-/// `NSNumber`. It comes with the code ``MSALError/internal`` and is for logs, not for branches.
+/// `NSNumber`. It comes with the code ``MSALError/internal`` and is for logs, not for decisions.
 public let MSALInternalErrorCodeKey: String! = "MSALInternalErrorCodeKey"
 
-/// The header fields of the server's answer; a `[String: String]`.
+/// The header fields of the server's response; a `[String: String]`.
 public let MSALHTTPHeadersKey: String! = "MSALHTTPHeadersKey"
 
 /// The id under which the server's logs know the request; a `String`.
 public let MSALCorrelationIDKey: String! = "MSALCorrelationIDKey"
 
-/// The status of the server's answer in decimal digits; a `String`.
+/// The status of the server's response in decimal digits; a `String`.
 public let MSALHTTPResponseCodeKey: String! = "MSALHTTPResponseCodeKey"
 
-/// The scopes that were asked for and not granted; an array of `String`.
+/// The requested scopes that were not granted; an array of `String`.
 public let MSALDeclinedScopesKey: String! = "MSALDeclinedScopesKey"
 
-/// The user name of the account that an error is about; a `String`, personal data. It is there where the request names an
-/// account, or the server does.
+/// The user name of the account that an error is about; a `String`, personal data. It is set if the request or the server names
+/// an account.
 public let MSALDisplayableUserIdKey: String! = "MSALDisplayableUserIdKey"
 
 /// The scopes that were granted although others were not; an array of `String`.
@@ -48,17 +48,16 @@ public let MSALGrantedScopesKey: String! = "MSALGrantedScopesKey"
 /// The tokens that were obtained although something was declined; an ``MSALResult``.
 public let MSALInvalidResultKey: String! = "MSALInvalidResultKey"
 
-/// The version of the identity broker that refused, where it said so; a `String`.
+/// The version of the identity broker that refused, if known; a `String`.
 public let MSALBrokerVersionKey: String! = "MSALBrokerVersionKey"
 
-/// The home account id of the account that an error is about; a `String`. It is there where the request names an account, or
-/// the server does, and when ``MSALPublicClientApplication/account(forIdentifier:)`` finds none.
+/// The home account id of the account that an error is about; a `String`. It is set if the request or the server names an
+/// account, and when ``MSALPublicClientApplication/account(forIdentifier:)`` finds none.
 public let MSALHomeAccountIdKey: String! = "MSALHomeAccountIdKey"
 
-/// There, with the value 1, when an error was not asked of the server again because it had been its answer a
-/// moment ago.
+/// Set to 1 when the request was not sent because the server had responded with the same error shortly before.
 public let MSALThrottlingCacheHitKey: String! = "MSALThrottlingCacheHitKey"
 
-/// The claims that the next sign-in has to ask for, as the JSON that ``MSALClaimsRequest`` reads; a `String`.
-/// MSAL for iOS and macOS has no such key.
+/// The claims that the next sign-in has to request, as the JSON that ``MSALClaimsRequest`` reads; a `String`.
+/// MSAL for iOS and macOS has no counterpart.
 public let MSALClaimsKey: String! = "MSALClaimsKey"

@@ -3,16 +3,16 @@ import IdentityClient
 import Logging
 import Synchronization
 
-/// What holds for all applications of the process. Applications read it when they make a request.
+/// The settings of all applications of the process. They are read for each request.
 public final class MSALGlobalConfig: NSObject, Sendable {
   /// How requests are sent.
   public static let httpConfig = MSALHTTPConfig()
-  /// Has no effect: nothing is reported of requests.
+  /// Has no effect: no telemetry is sent.
   public static let telemetryConfig = MSALTelemetryConfig()
-  /// What is logged, and where.
+  /// The logger's configuration.
   public static let loggerConfig = MSALLoggerConfig()
 
-  /// Whether applications get tokens from the machine's identity broker. It counts for those with a redirect URI for a
+  /// Whether applications get tokens from the machine's identity broker. It applies to those with a redirect URI for a
   /// broker; see ``MSALRedirectUri/brokerCapable``.
   public static var brokerAvailability: MSALBrokeredAvailability {
     get { values.withLock { $0.brokerAvailability } }
@@ -28,13 +28,13 @@ public final class MSALGlobalConfig: NSObject, Sendable {
   override private init() {}
 }
 
-/// Whether the identity broker is used, where there is one and the redirect URI is one for a broker.
+/// Whether the identity broker is used, if there is one and the redirect URI is for a broker.
 public enum MSALBrokeredAvailability: Int, Sendable {
   case auto = 0
   case none = 1
 }
 
-/// How requests are sent. It is read whenever one is made.
+/// The configuration of HTTP. It is read for each request.
 public final class MSALHTTPConfig: NSObject, Sendable {
   private struct Values {
     var retryCount = 1
@@ -47,40 +47,40 @@ public final class MSALHTTPConfig: NSObject, Sendable {
 
   override init() {}
 
-  /// Between nothing and a day, which stands for any longer time, infinity included.
+  /// Limits a time to the range from zero to a day.
   private static func bounded(_ seconds: TimeInterval) -> TimeInterval { min(max(0, seconds), 86_400) }
 
-  /// How often a request that failed at the server or on the way is sent again; 1 unless set.
+  /// How often a failed request is repeated (default: 1).
   public var retryCount: Int {
     get { values.withLock { $0.retryCount } }
     set { values.withLock { $0.retryCount = max(0, newValue) } }
   }
 
-  /// How many seconds to wait before that; 0.5 unless set.
+  /// The pause before a repetition in seconds (default: 0.5).
   public var retryInterval: TimeInterval {
     get { values.withLock { $0.retryInterval } }
     set { values.withLock { $0.retryInterval = Self.bounded(newValue) } }
   }
 
-  /// How many seconds one request may take from beginning to end; 300 unless set.
+  /// The timeout of a request in seconds (default: 300).
   public var timeoutIntervalForRequest: TimeInterval {
     get { values.withLock { $0.timeoutIntervalForRequest } }
     set { values.withLock { $0.timeoutIntervalForRequest = Self.bounded(newValue) } }
   }
 
-  /// A file with certificates (PEM) of the authorities to trust instead of the system's, for a network with
-  /// an authority of its own. A program that gives its application a transport of its own has to set them there.
-  /// MSAL for iOS and macOS has nothing like it.
+  /// A file of CA certificates (PEM) to trust instead of the system's. A program with its own transport has to set them
+  /// there.
+  /// MSAL for iOS and macOS has no counterpart.
   public var certificateAuthorities: URL? {
     get { values.withLock { $0.certificateAuthorities } }
     set { values.withLock { $0.certificateAuthorities = newValue } }
   }
 }
 
-/// Told what the library does: how important it is, what it is, and whether it names a person or an organization.
+/// Receives log messages: the level, the text, and whether it has personal data.
 public typealias MSALLogCallback = @Sendable (MSALLogLevel, String?, Bool) -> Void
 
-/// What is logged, and where: nowhere unless a callback is set.
+/// The logger's configuration. Without a callback nothing is logged.
 public final class MSALLoggerConfig: NSObject, Sendable {
   private struct Values {
     var level = MSALLogLevel.info
@@ -93,27 +93,27 @@ public final class MSALLoggerConfig: NSObject, Sendable {
 
   override init() {}
 
-  /// How much is logged; `.info` unless set.
+  /// The most detailed level that is logged (default: `.info`).
   public var logLevel: MSALLogLevel {
     get { values.withLock { $0.level } }
     set { values.withLock { $0.level = newValue } }
   }
 
-  /// What is masked; all personal data unless set. It is read for every message.
+  /// What is masked (default: all personal data). It is read for every message.
   public var logMaskingLevel: MSALLogMaskingLevel {
     get { values.withLock { $0.masking } }
     set { values.withLock { $0.masking = newValue } }
   }
 
-  /// Sets the callback for all log messages from now on, in place of an earlier one. It is called on a queue of
-  /// the library's, one call after the other, and never on the main thread: a callback that touches the window has to get
-  /// there by itself.
+  /// Sets the callback for all log messages from now on, in place of an earlier one. It is called on the
+  /// library's queue, one call after the other, never on the main thread: a callback that uses the window has to switch to
+  /// it.
   @preconcurrency
   public func setLogCallback(_ callback: @escaping MSALLogCallback) {
     values.withLock { $0.callback = callback }
   }
 
-  /// The callback that was set, or one that does nothing.
+  /// The callback, or one that does nothing.
   public func callback() -> MSALLogCallback {
     let nothing: MSALLogCallback = { _, _, _ in }
     return values.withLock { $0.callback } ?? nothing
@@ -125,13 +125,13 @@ public final class MSALLoggerConfig: NSObject, Sendable {
     queue.async { callback(level, message, containsPII) }
   }
 
-  /// A logger whose messages come here.
+  /// A logger that passes its messages to the callback.
   func logger() -> Logger {
     Logger(label: "MSAL") { _ in LogForwarder(config: self) }
   }
 }
 
-/// Hands the messages of a logger to the callback that is set at that time, and masks what is to be masked then.
+/// Passes messages to the current callback, with the current masking.
 private struct LogForwarder: LogHandler {
   let config: MSALLoggerConfig
   var metadata: Logger.Metadata = [:]
@@ -159,7 +159,7 @@ private struct LogForwarder: LogHandler {
   }
 }
 
-/// How much is logged.
+/// The levels of log messages.
 public enum MSALLogLevel: Int, Sendable {
   case nothing = 0
   case error = 1
@@ -167,7 +167,7 @@ public enum MSALLogLevel: Int, Sendable {
   case info = 3
   case verbose = 4
 
-  /// The one that says most.
+  /// The most detailed level.
   public static var last: MSALLogLevel { .verbose }
 
   init(_ level: Logger.Level) {
@@ -181,13 +181,13 @@ public enum MSALLogLevel: Int, Sendable {
   }
 }
 
-/// What is masked in the log. Tokens and other secrets never stand in it.
+/// What is masked in the log. Tokens and other secrets are never logged.
 public enum MSALLogMaskingLevel: Int, Sendable {
   /// All personal data.
   case settingsMaskAllPII = 0
-  /// On Linux the same as ``settingsMaskAllPII``: names of people are not distinguished from other personal data, such as
-  /// account ids and what servers say.
+  /// On Linux the same as ``settingsMaskAllPII``: names of users are not distinguished from other personal data, such as
+  /// account ids and server messages.
   case settingsMaskEUIIOnly = 1
-  /// Nothing but secrets: account ids, and what servers say, stand in the log.
+  /// Secrets only: account ids and server messages are logged.
   case settingsMaskSecretsOnly = 2
 }

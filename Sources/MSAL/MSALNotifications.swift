@@ -1,33 +1,33 @@
 public import Foundation
 import IdentityClient
 
-/// What goes on in the browser, for every interactive request and every sign-out in the browser.
+/// Notifications of every interactive request and every sign-out in the browser.
 ///
-/// All are posted on the main queue by `NotificationCenter.default`, without an object. Addresses have no query there,
+/// All are posted on the main queue by `NotificationCenter.default`, without an object. URLs have no query there,
 /// since that of a request holds secrets.
 extension NSNotification.Name {
-  /// The page of a sign-in is about to be opened in the browser. `userInfo["url"]` is its address.
+  /// The page of a sign-in is about to be opened in the browser. `userInfo["url"]` is its URL.
   public static let MSALWebAuthDidStartLoad = NSNotification.Name("MSALWebAuthDidStartLoadNotification")
-  /// The browser has loaded the last page of the sign-in: it came back with an answer. `userInfo["url"]` is the redirect
-  /// URI. The program does not learn what the browser loads in between.
+  /// The browser has loaded the last page of the sign-in: it returned with a response. `userInfo["url"]` is the redirect
+  /// URI. Pages in between are not reported.
   public static let MSALWebAuthDidFinishLoad = NSNotification.Name("MSALWebAuthDidFinishLoadNotification")
-  /// No response will come from the browser: it could not be opened, the sign-in was cancelled, or it was not finished in
+  /// The browser will not respond: it could not be opened, the sign-in was cancelled, or it was not finished in
   /// time. `userInfo["error"]` is the `NSError` with which the request ends.
   public static let MSALWebAuthDidFail = NSNotification.Name("MSALWebAuthDidFailNotification")
   /// The sign-in in the browser has ended, after ``MSALWebAuthDidFinishLoad``; the request for the token follows.
-  /// `userInfo["url"]` is the redirect URI. An answer that is an error of the server's counts, too.
+  /// `userInfo["url"]` is the redirect URI. An error response of the server counts, too.
   public static let MSALWebAuthDidComplete = NSNotification.Name("MSALWebAuthDidCompleteNotification")
 }
 
 // Implicitly unwrapped as in Swift on Apple's systems; see MSALErrorKeys.swift.
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// A sign-in goes on in Microsoft's broker. Never posted on Linux.
+/// A sign-in continues in Microsoft's broker. Never posted on Linux.
 public let MSALWebAuthWillSwitchToBrokerApp: String! = "MSALWebAuthWillSwitchToBrokerApp"
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Microsoft's broker has answered. Never posted on Linux.
+/// Microsoft's broker has responded. Never posted on Linux.
 public let MSALWebAuthDidReceiveResponseFromBroker: String! = "MSALWebAuthDidReceiveResponseFromBroker"
 
-/// Tells the program what happens in the browser.
+/// Posts the notifications.
 @Sendable func postNotifications(of event: BrowserEvent) {
   DispatchQueue.main.async {
     switch event {

@@ -4,14 +4,14 @@ import IdentityClient
 import TokenCache
 
 extension MSALPublicClientApplication {
-  /// Does work and calls the block with its outcome: on a queue, for the block may take its time.
+  /// Runs work and calls the block with its outcome on a queue, since the block may block.
   ///
   /// - Parameters:
   ///   - block: Takes the outcome.
-  ///   - queue: Where to call it; one of the library's unless it is named.
-  ///   - waits: Whether it is called before this returns where no queue is named, as MSAL for iOS and macOS does where
-  ///     nothing but the cache is asked. Programs rely on it.
-  ///   - work: What to do.
+  ///   - queue: The queue of the block; `nil` for one of the library's.
+  ///   - waits: Whether the block is called before this returns if `queue` is `nil`, as MSAL for iOS and macOS does for
+  ///     work on the cache alone. Programs rely on it.
+  ///   - work: The work.
   func complete<T: Sendable>(
     _ block: @escaping @Sendable (T?, (any Error)?) -> Void, on queue: DispatchQueue?, waits: Bool = false,
     _ work: @escaping @Sendable () async throws -> T
@@ -53,7 +53,7 @@ extension MSALPublicClientApplication {
       })
   }
 
-  /// Tells the providers of external accounts.
+  /// Notifies the providers of external accounts.
   private func report(_ result: AuthenticationResult) -> MSALResult {
     let result = MSALResult(result)
     for provider in config.cacheConfig.externalAccountProviders {
@@ -62,8 +62,7 @@ extension MSALPublicClientApplication {
     return result
   }
 
-  /// The accounts of the cache, and of the broker where those are wanted, then those that only an external provider
-  /// knows.
+  /// The accounts of the cache, and of the broker if requested, then those that only an external provider has.
   func accounts(_ query: AccountsQuery, fromDevice: Bool = false) async throws -> [MSALAccount] {
     let filter = query.filter(clientID: client.configuration.clientID)
     var accounts = try await identity { () throws(IdentityError) in
@@ -81,14 +80,14 @@ extension MSALPublicClientApplication {
     return accounts
   }
 
-  /// What the newest token of the broker says of the device. There is no other source.
+  /// The device's claims in the newest token of the broker, the only source.
   func deviceInformation() async throws -> MSALDeviceInformation {
     guard MSALGlobalConfig.brokerAvailability == .auto else {
       throw NSError(
         .internalBrokerNotAvailable, "The identity broker may not be used.",
         advice: "Set MSALGlobalConfig.brokerAvailability to .auto.")
     }
-    // The broker's tokens alone say anything.
+    // Only the broker's tokens have these claims.
     guard client.configuration.brokerPolicy != .off else { return MSALDeviceInformation() }
     let document = try? await client.cache.snapshot().document
     let claims = (document?.accessTokens.values ?? [:].values)
@@ -112,10 +111,10 @@ extension MSALPublicClientApplication {
     return account
   }
 
-  /// The one account that is signed in. When it is another than the last time, that is remembered in the cache.
+  /// The one account that is signed in. A change of it is remembered in the cache.
   func currentAccount() async throws -> (current: MSALAccount?, previous: MSALAccount?) {
     let accounts = try await accounts(AccountsQuery())
-    // One that cannot be read may be a second one, or the one that was there before.
+    // An unreadable account may be a second one, or the previous one.
     do {
       try await client.cache.snapshot().checkComplete()
     } catch {
@@ -137,7 +136,7 @@ extension MSALPublicClientApplication {
 
   /// Remembers the one account of the application.
   ///
-  /// - Returns: The one that was remembered before, if that was another.
+  /// - Returns: The account remembered before, if it was another.
   private func replacePrincipal(_ current: Account?) async throws(CacheError) -> Account? {
     let clientID = client.configuration.clientID
     let previous = try await client.cache.accountMetadata(clientID: clientID)?.principal
@@ -146,11 +145,11 @@ extension MSALPublicClientApplication {
     return previous
   }
 
-  /// Signs an account out, out of this application alone and without the browser when there are no options.
+  /// Signs an account out; without options only of this application and not in the browser.
   func signOut(
     _ account: MSALAccount, _ options: SignOutOptions?, wiping peers: PeerCaches? = nil
   ) async throws {
-    // A failure is reported, and the others go on.
+    // A failure is reported, and the others continue.
     var failure: (any Error)?
     do {
       try await peers?.wipe()
@@ -178,7 +177,7 @@ extension MSALPublicClientApplication {
     if let failure { throw failure as NSError }
   }
 
-  /// Another library's trouble is logged and stops nothing.
+  /// Logs another library's failure, which does not end the call.
   private func logFailure(_ work: () throws -> Void) {
     do {
       try work()
@@ -207,7 +206,7 @@ func unregisteredDevice() -> NSError {
 }
 
 extension AccountMetadata {
-  /// The account of an application for one person.
+  /// The current account of an application.
   fileprivate var principal: Account? {
     get {
       principalHomeAccountID.map {

@@ -4,14 +4,12 @@ import IdentityBroker
 public import IdentityClient
 import TokenCache
 
-/// Signs people in to an application without a secret of its own, and keeps their tokens fresh.
+/// Signs users in to a public client application, and renews their tokens.
 ///
-/// Methods with a completion block call it on the queue that the parameters name, or as
-/// ``MSALParameters/completionBlockQueue`` says. The blocks are `@Sendable`; code in the Swift 5 language mode is not
-/// held to that, and in Swift 6 what it may not do there is a warning. Async methods do the same for code that can wait; cancelling
-/// their task ends the work with ``MSALError/userCanceled``. Errors are `NSError` objects, most of them in
-/// ``MSALErrorDomain``; a network that is down shows in `NSURLErrorDomain`, and a keyring that is locked or away
-/// in `NSOSStatusErrorDomain`.
+/// Completion blocks are called on ``MSALParameters/completionBlockQueue``. They are `@Sendable`, which the Swift 5 language
+/// mode ignores and Swift 6 reports as warnings. Cancelling the task of an async method ends it with
+/// ``MSALError/userCanceled``. Errors are `NSError` objects, most of them in ``MSALErrorDomain``; a network failure is in
+/// `NSURLErrorDomain`, and a keyring that is locked or unavailable in `NSOSStatusErrorDomain`.
 ///
 /// For example:
 ///
@@ -23,31 +21,29 @@ import TokenCache
 /// let result = try await application.acquireToken(with: parameters)
 /// ```
 open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
-  // `@unchecked Sendable` because the class is open to subclasses and because a configuration can be changed: this one
-  // never is, and only copies are handed out.
+  // `@unchecked Sendable` because the class is open to subclasses and because configurations are mutable: this
+  // one is never changed, and only copies are returned.
   let config: MSALPublicClientApplicationConfig
   let client: PublicClient
 
-  /// What the application was made with. Later changes have no effect.
+  /// A copy of the application's configuration. Changes of it have no effect.
   open var configuration: MSALPublicClientApplicationConfig {
     MSALPublicClientApplicationConfig(copying: config)
   }
 
-  /// - Throws: An error in ``MSALErrorDomain`` for a configuration that cannot work.
+  /// - Throws: An error in ``MSALErrorDomain`` for an invalid configuration.
   public convenience init(configuration config: MSALPublicClientApplicationConfig) throws {
     try self.init(configuration: config, transport: nil, authenticator: nil)
   }
 
-  /// - Throws: An error in ``MSALErrorDomain`` when the client id is empty.
+  /// - Throws: An error in ``MSALErrorDomain`` when the client ID is empty.
   public convenience init(clientId: String) throws {
     try self.init(configuration: MSALPublicClientApplicationConfig(clientId: clientId))
   }
 
-  /// Makes an application that reaches servers, or the person, in a way of the program's own. MSAL for iOS and macOS has
-  /// nothing like it.
+  /// Makes an application with another transport or authenticator. MSAL for iOS and macOS has no counterpart.
   ///
-  /// For example, for a test that needs neither a network nor a browser nor a keyring, with a transport and an
-  /// authenticator of its own:
+  /// For example, for a test without network, browser and keyring:
   ///
   /// ```swift
   /// import MSAL
@@ -59,10 +55,10 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - config: What the application is; it is copied.
-  ///   - transport: Sends the requests; `nil` is the library's own, over libsoup.
-  ///   - authenticator: Leads the person through a sign-in; `nil` is the library's own, by the system's browser.
-  /// - Throws: An error in ``MSALErrorDomain`` for a configuration that cannot work.
+  ///   - config: The configuration, which is copied.
+  ///   - transport: Sends the requests; `nil` is the library's, on libsoup.
+  ///   - authenticator: Shows the sign-in; `nil` is the library's, with the system's browser.
+  /// - Throws: An error in ``MSALErrorDomain`` for an invalid configuration.
   public init(
     configuration config: MSALPublicClientApplicationConfig, transport: (any HTTPTransport)?,
     authenticator: (any WebAuthenticator)?
@@ -80,7 +76,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// An application without a client id, which can do nothing: for a subclass that stands in for one in tests.
+  /// Makes an application without a client ID, for subclasses in tests.
   public override init() {
     config = MSALPublicClientApplicationConfig(clientId: "")
     client = PublicClient(
@@ -91,19 +87,19 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// The version of this library.
   open class var sdkVersion: String? { Library.version }
 
-  /// Whether the machine has an identity broker that runs or can be started. A session bus that does not say so within
-  /// three seconds has none. macOS always says no, whatever it has.
+  /// Whether the machine has an identity broker that runs or can be started. A session bus that does not respond within
+  /// three seconds counts as none. On macOS it is always false.
   open var isCompatibleAADBrokerAvailable: Bool {
     (try? blocking { [broker = config.broker] in
       try await broker.presence(within: .seconds(3)) != .absent
     }) ?? false
   }
 
-  /// Completes a sign-in whose redirect URI has a scheme of the application's own.
+  /// Completes a sign-in whose redirect URI has a custom scheme.
   ///
-  /// The desktop starts the program, or activates it, with the address; hand it over here. A program that was started
-  /// with it has no more to do when this returns true: the process that waits has it then. The call blocks until another
-  /// process has taken the address, one second at most; a process that is slower than that finds it later.
+  /// The desktop starts or activates the program with the URL; pass it to this method. When it returns true, a program that
+  /// was started with the URL can exit: the waiting process has it. The call blocks for at most a second until another
+  /// process has taken the URL; a slower process finds it later.
   ///
   /// For example, at the beginning of `main`:
   ///
@@ -116,7 +112,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - response: The address.
+  ///   - response: The URL.
   ///   - sourceApplication: Without effect on Linux.
   /// - Returns: Whether a sign-in waited for it, in this process or in another of the user's.
   @discardableResult
@@ -124,7 +120,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     WebSessions.handle(response)
   }
 
-  /// Cancels the sign-in that waits for the browser or for another device. It ends with ``MSALError/userCanceled``.
+  /// Cancels the sign-in that waits for the browser or another device. It ends with ``MSALError/userCanceled``.
   ///
   /// - Returns: Whether there was one.
   @discardableResult
@@ -132,9 +128,9 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     WebSessions.cancelAll()
   }
 
-  /// Gets a token by having the person sign in, in the system's browser.
+  /// Gets a token by an interactive sign-in in the system's browser.
   ///
-  /// The block is called on the main queue unless the parameters name another one.
+  /// The block is called on the main queue unless the parameters have another.
   @preconcurrency
   open func acquireToken(
     with parameters: MSALInteractiveTokenParameters,
@@ -146,9 +142,9 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Gets a token by having the person sign in, in the system's browser.
+  /// Gets a token by an interactive sign-in in the system's browser.
   ///
-  /// - Throws: `NSError`: ``MSALError/userCanceled`` when the person or the program broke it off,
+  /// - Throws: `NSError`: ``MSALError/userCanceled`` when the user or the program cancelled it,
   ///   ``MSALError/serverDeclinedScopes`` when not all scopes were granted.
   @discardableResult
   nonisolated(nonsending) open func acquireToken(
@@ -157,9 +153,9 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     try await result(of: InteractiveRequest(parameters))
   }
 
-  /// Gets a token by having the person sign in on another device. MSAL for iOS and macOS has nothing like it.
+  /// Gets a token by a sign-in on another device. MSAL for iOS and macOS has no counterpart.
   ///
-  /// The block is called on the main queue unless the parameters name another one.
+  /// The block is called on the main queue unless the parameters have another.
   @preconcurrency
   open func acquireToken(
     with parameters: MSALDeviceCodeTokenParameters,
@@ -171,7 +167,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Gets a token by having the person sign in on another device. MSAL for iOS and macOS has nothing like it.
+  /// Gets a token by a sign-in on another device. MSAL for iOS and macOS has no counterpart.
   ///
   /// - Throws: `NSError`, as in an interactive request.
   @discardableResult
@@ -181,9 +177,9 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     try await result(of: DeviceCodeRequest(parameters))
   }
 
-  /// Gets a token of an account without the person: from the cache, or by means of a refresh token.
+  /// Gets a token of an account silently: from the cache, or with a refresh token.
   ///
-  /// The block is called on a queue of the library's unless the parameters name one.
+  /// The block is called on one of the library's queues unless the parameters have another.
   @preconcurrency
   open func acquireTokenSilent(
     with parameters: MSALSilentTokenParameters,
@@ -195,9 +191,9 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Gets a token of an account without the person: from the cache, or by means of a refresh token.
+  /// Gets a token of an account silently: from the cache, or with a refresh token.
   ///
-  /// - Throws: `NSError`: ``MSALError/interactionRequired`` when the person has to sign in.
+  /// - Throws: `NSError`: ``MSALError/interactionRequired`` when the user has to sign in.
   @discardableResult
   nonisolated(nonsending) open func acquireTokenSilent(
     with parameters: MSALSilentTokenParameters
@@ -205,17 +201,17 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     try await result(of: SilentRequest(parameters))
   }
 
-  /// The accounts that are signed in to this application, in the order of their user names.
+  /// Gets the accounts that are signed in to this application, in the order of their user names.
   ///
   /// Like all methods that neither take a block nor are async, it keeps its thread waiting while the keyring is
-  /// read, and while the keyring asks for its password.
+  /// read, and while the keyring requests its password.
   ///
-  /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or away.
+  /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or unavailable.
   open func allAccounts() throws -> [MSALAccount] {
     try accounts(for: MSALAccountEnumerationParameters())
   }
 
-  /// The account with a home account id.
+  /// Gets the account with a home account id.
   ///
   /// - Throws: `NSError` also when no such account exists; then with ``MSALError/internal`` and, under
   ///   ``MSALInternalErrorCodeKey``, ``MSALInternalError/internalErrorAccountRequired``.
@@ -225,7 +221,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
       userInfo: [MSALHomeAccountIdKey: identifier])
   }
 
-  /// The account with a user name; the first if there are several.
+  /// Gets the account with a user name; the first if there are several.
   ///
   /// - Throws: `NSError` also when no such account exists, as ``account(forIdentifier:)`` does.
   open func account(forUsername username: String) throws -> MSALAccount {
@@ -234,18 +230,18 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
       userInfo: [MSALDisplayableUserIdKey: username])
   }
 
-  /// The accounts that fit, in the order of their user names.
+  /// Gets the matching accounts, in the order of their user names.
   ///
-  /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or away.
+  /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or unavailable.
   open func accounts(for parameters: MSALAccountEnumerationParameters) throws -> [MSALAccount] {
     let query = AccountsQuery(parameters)
     return try blocking { [self] in try await accounts(query) }
   }
 
-  /// The accounts that fit: those of the cache, then those that the machine's identity broker alone knows.
+  /// Gets the matching accounts: those of the cache, then those that only the machine's identity broker has.
   ///
-  /// Unless the parameters name a queue, the block is called before this returns where no broker is asked, and else on a
-  /// queue of the library's.
+  /// Unless the parameters have a queue, the block is called before this returns if no broker is asked, else on one of the
+  /// library's queues.
   @preconcurrency
   open func accountsFromDevice(
     for parameters: MSALAccountEnumerationParameters,
@@ -258,9 +254,9 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The accounts that fit: those of the cache, then those that the machine's identity broker alone knows.
+  /// Gets the matching accounts: those of the cache, then those that only the machine's identity broker has.
   ///
-  /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or away.
+  /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or unavailable.
   @discardableResult
   nonisolated(nonsending) open func accountsFromDevice(
     for parameters: MSALAccountEnumerationParameters
@@ -268,10 +264,9 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     try await accounts(AccountsQuery(parameters), fromDevice: true)
   }
 
-  /// The account that is signed in to an application for one person, and the one that was before, if that was
-  /// another.
+  /// Gets the current account of an application for one user, and the previous one if it differs.
   ///
-  /// The block is called before this returns unless the parameters name a queue.
+  /// The block is called before this returns unless the parameters have a queue.
   @preconcurrency
   open func getCurrentAccount(
     with parameters: MSALParameters?,
@@ -283,8 +278,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     ) { [self] in try await currentAccount() }
   }
 
-  /// The account that is signed in to an application for one person, and the one that was before, if that was
-  /// another.
+  /// Gets the current account of an application for one user, and the previous one if it differs.
   ///
   /// - Throws: `NSError`: ``MSALError/internal`` with ``MSALInternalError/internalErrorAmbiguousAccount`` when
   ///   several accounts are signed in.
@@ -298,14 +292,14 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
 
   /// Signs an account out of this application: removes its tokens. Other applications keep theirs.
   ///
-  /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or away.
+  /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or unavailable.
   open func remove(_ account: MSALAccount) throws {
     try blocking { [self] in try await signOut(account, nil) }
   }
 
-  /// Signs an account out, of the browser's session and of other applications, too, if the parameters say so.
+  /// Signs an account out, with the parameters also of the browser's session and of other applications.
   ///
-  /// The block is called on the main queue unless the parameters name another one.
+  /// The block is called on the main queue unless the parameters have another.
   @preconcurrency
   open func signout(
     with account: MSALAccount, signoutParameters: MSALSignoutParameters,
@@ -319,10 +313,10 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     ) { [self] in try await signOut(account, options, wiping: peers) }
   }
 
-  /// Signs an account out, of the browser's session and of other applications, too, if the parameters say so.
+  /// Signs an account out, with the parameters also of the browser's session and of other applications.
   ///
   /// - Returns: Always true.
-  /// - Throws: `NSError`, also when the person closed the sign-out page.
+  /// - Throws: `NSError`, also when the user closed the sign-out page.
   @discardableResult
   nonisolated(nonsending) open func signout(
     with account: MSALAccount, signoutParameters: MSALSignoutParameters
@@ -331,9 +325,9 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     return true
   }
 
-  /// What is known of the device: that it is an ordinary one, and what the identity broker's tokens say of it.
+  /// Gets information on the device: an ordinary one, with the claims of the identity broker's tokens.
   ///
-  /// The block is called before this returns unless the parameters name a queue. It gets
+  /// The block is called before this returns unless the parameters have a queue. It gets
   /// ``MSALInternalError/internalBrokerNotAvailable`` where the broker may not be used, and no error without a broker.
   @preconcurrency
   open func getDeviceInformation(
@@ -345,7 +339,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     }
   }
 
-  /// What is known of the device: that it is an ordinary one, and what the identity broker's tokens say of it.
+  /// Gets information on the device: an ordinary one, with the claims of the identity broker's tokens.
   ///
   /// - Throws: `NSError` with ``MSALInternalError/internalBrokerNotAvailable`` where the broker may not be used.
   @discardableResult
@@ -355,7 +349,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     try await deviceInformation()
   }
 
-  /// What is known of the device's registration with an organization. On Linux always an error.
+  /// Gets the device's registration with an organization. On Linux always an error.
   @preconcurrency
   open func getWPJMetaDataDevice(
     with parameters: MSALParameters?, forTenantId tenantId: String?,
@@ -366,7 +360,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     }
   }
 
-  /// What is known of the device's registration with an organization.
+  /// Gets the device's registration with an organization.
   ///
   /// - Throws: On Linux always an `NSError` with ``MSALInternalError/internalBrokerNotAvailable``.
   @discardableResult
@@ -376,7 +370,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     throw unregisteredDevice()
   }
 
-  /// A token of the device itself. On Linux always an error.
+  /// Gets a token of the device itself. On Linux always an error.
   @preconcurrency
   open func getDeviceToken(
     with parameters: MSALDeviceTokenParameters,
@@ -387,7 +381,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     }
   }
 
-  /// A token of the device itself.
+  /// Gets a token of the device itself.
   ///
   /// - Throws: On Linux always an `NSError` with ``MSALInternalError/internalBrokerNotAvailable``.
   @discardableResult
@@ -397,7 +391,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     throw unregisteredDevice()
   }
 
-  /// A token of a device that several people share. On Linux always an error.
+  /// Gets a token of a device that several users share. On Linux always an error.
   @preconcurrency
   open func getDeviceTokenForSharedDevice(
     withResource resource: String, scopes: [String]?,
@@ -406,7 +400,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     complete(completionBlock, on: nil, waits: true) { throw unregisteredDevice() }
   }
 
-  /// A token of a device that several people share.
+  /// Gets a token of a device that several users share.
   ///
   /// - Throws: On Linux always an `NSError` with ``MSALInternalError/internalBrokerNotAvailable``.
   @discardableResult

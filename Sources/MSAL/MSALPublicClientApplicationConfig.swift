@@ -3,7 +3,7 @@ import IdentityBroker
 public import IdentityClient
 import TokenCache
 
-/// What an application is and how it wants to be served.
+/// The configuration of an application.
 ///
 /// For example:
 ///
@@ -13,49 +13,49 @@ import TokenCache
 /// let application = try MSALPublicClientApplication(configuration: config)
 /// ```
 open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
-  /// The application's id, as it was registered.
+  /// The application's registered client ID.
   open var clientId: String
-  /// Where the browser hands over its answer. `nil` is `http://localhost` with any free port, which has to be
+  /// The redirect URI, where the browser returns the response. `nil` is `http://localhost` with any free port, which has to be
   /// registered as a redirect URI of a mobile or desktop application. A scheme of the application's own, such as
-  /// `msauth.com.example.mail://auth`, works, too, where the desktop leads it to the program (`llavero scheme install`)
-  /// and that hands what it is started with to
+  /// `msauth.com.example.mail://auth`, works, too, if the desktop has the program as its
+  /// handler (`llavero scheme install`) and the program passes its argument to
   /// ``MSALPublicClientApplication/handleMSALResponse(_:sourceApplication:)``.
   ///
-  /// With some the machine's identity broker gives the tokens; see ``MSALRedirectUri/brokerCapable``.
+  /// With some, the machine's identity broker provides the tokens; see ``MSALRedirectUri/brokerCapable``.
   open var redirectUri: String?
-  /// The client id of the application in which this one runs and which signs people in for it (nested app
-  /// authentication); empty without one. Microsoft's services get it with every request as `brk_client_id`.
+  /// The client id of the host application that signs users in for this one (nested app
+  /// authentication); empty without one. It is sent with every request as `brk_client_id`.
   open var nestedAuthBrokerClientId: String
-  /// The redirect URI of that application, `brk_redirect_uri`. Sent only together with ``nestedAuthBrokerClientId``.
+  /// The redirect URI of the host application, `brk_redirect_uri`. Sent only together with ``nestedAuthBrokerClientId``.
   open var nestedAuthBrokerRedirectUri: String?
-  /// The authority that signs people in, unless a request names another one.
+  /// The authority that signs users in, unless a request names another one.
   open var authority: MSALAuthority
-  /// Authorities of the application's own, which need no word of Microsoft's.
+  /// Authorities that the application trusts without Microsoft's validation.
   open var knownAuthorities: [MSALAuthority] = []
   /// Whether an expired access token may be used while the token service is down, where the server allows it.
   open var extendedLifetimeEnabled = false
-  /// What the application can deal with, such as `CP1` for claims challenges.
+  /// The capabilities of the application, such as `CP1` for claims challenges.
   open var clientApplicationCapabilities: [String]?
-  /// How many seconds before its end an access token counts as expired.
+  /// How many seconds before its expiry an access token counts as expired.
   open var tokenExpirationBuffer: Double = 300
   /// A part of the cloud to use, for Microsoft's own tests.
   open var sliceConfig: MSALSliceConfig?
-  /// Where tokens are kept.
+  /// The configuration of the token cache.
   public let cacheConfig: MSALCacheConfig
-  /// Whether the person may belong to another cloud than the authority's.
+  /// Whether users of other clouds than the authority's may sign in.
   open var multipleCloudsSupported = false
   /// Has the keys that tokens of ``MSALAuthenticationSchemePop`` are bound to, such as `GroupKeys()` of the product
-  /// `ProofOfPossession`. Without it requests with that scheme fail. MSAL for iOS and macOS has its own at hand.
+  /// `ProofOfPossession`. Without it requests with that scheme fail. MSAL for iOS and macOS needs none.
   open var popKeys: (any PopKeyProvider)?
   /// The only source of tokens if set, such as a `LoanBroker` of the product `Lending` for borrowed tokens.
-  /// Requests then go neither to a server nor to the machine's identity broker, and no sign-in happens here. The cache may
-  /// be out of reach. MSAL for iOS and macOS has nothing like it.
+  /// Then neither a server nor the machine's identity broker is asked, and no sign-in is possible. The cache may be
+  /// unavailable. MSAL for iOS and macOS has no counterpart.
   open var tokenBroker: (any TokenBroker)?
-  /// The machine's identity broker; tests have another one.
+  /// The machine's identity broker, replaced in tests.
   var broker = LinuxBroker()
-  /// Whether a sign-in goes on although the desktop does not lead the redirect URI's own scheme to this program; else it
-  /// fails at once with ``MSALInternalError/internalErrorRedirectSchemeNotRegistered``. For programs that are started by
-  /// way of another, such as a script. It keeps the application from the machine's identity broker, too.
+  /// Whether a sign-in continues although this program is not the handler of the redirect URI's scheme; else it fails
+  /// at once with ``MSALInternalError/internalErrorRedirectSchemeNotRegistered``. For programs that are
+  /// started by another, such as a script. It also turns off the machine's identity broker.
   open var bypassRedirectURIValidation = false
 
   /// An application for work, school and personal accounts of the public cloud.
@@ -64,9 +64,9 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   }
 
   /// - Parameters:
-  ///   - clientId: The application's id.
-  ///   - redirectUri: Where the browser hands over its answer; see ``redirectUri``.
-  ///   - authority: The authority that signs people in; `nil` is `https://login.microsoftonline.com/common`.
+  ///   - clientId: The application's client ID.
+  ///   - redirectUri: Where the browser returns the response; see ``redirectUri``.
+  ///   - authority: The authority that signs users in; `nil` is `https://login.microsoftonline.com/common`.
   public convenience init(clientId: String, redirectUri: String?, authority: MSALAuthority?) {
     self.init(
       clientId: clientId, redirectUri: redirectUri, authority: authority, nestedAuthBrokerClientId: nil,
@@ -74,11 +74,11 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   }
 
   /// - Parameters:
-  ///   - clientId: The application's id.
-  ///   - redirectUri: Where the browser hands over its answer; see ``redirectUri``.
-  ///   - authority: The authority that signs people in; `nil` is `https://login.microsoftonline.com/common`.
-  ///   - nestedAuthBrokerClientId: The client id of the application in which this one runs, if it does.
-  ///   - nestedAuthBrokerRedirectUri: The redirect URI of that application.
+  ///   - clientId: The application's client ID.
+  ///   - redirectUri: Where the browser returns the response; see ``redirectUri``.
+  ///   - authority: The authority that signs users in; `nil` is `https://login.microsoftonline.com/common`.
+  ///   - nestedAuthBrokerClientId: The client ID of the host application, if there is one.
+  ///   - nestedAuthBrokerRedirectUri: The redirect URI of the host application.
   public init(
     clientId: String, redirectUri: String?, authority: MSALAuthority?, nestedAuthBrokerClientId: String?,
     nestedAuthBrokerRedirectUri: String?
@@ -121,12 +121,12 @@ extension MSALPublicClientApplicationConfig {
   func clientConfiguration() throws -> ClientConfiguration {
     guard !clientId.isBlank else {
       throw NSError(
-        .internalErrorInvalidParameter, "The application has no client id.",
+        .internalErrorInvalidParameter, "The application has no client ID.",
         advice: "Take the application (client) id from its registration in Microsoft Entra.")
     }
     let redirectURI = try parsedRedirectURI().map(MSALRedirectUri.init)
     var configuration = ClientConfiguration(
-      // The browser comes back to http://localhost where the URI is for the broker alone.
+      // The browser returns to http://localhost if the URI is for the broker alone.
       clientID: clientId, redirectURI: redirectURI?.isNativeClient == true ? nil : redirectURI?.url,
       authority: authority.authority,
       knownAuthorities: knownAuthorities.map(\.authority), capabilities: clientApplicationCapabilities ?? [])
@@ -139,7 +139,7 @@ extension MSALPublicClientApplicationConfig {
       configuration.nestedAuthBroker = NestedAuthBroker(
         clientID: nestedAuthBrokerClientId, redirectURI: nestedAuthBrokerRedirectUri)
     }
-    // What hands its messages on masks it, as the configuration says at that time.
+    // The logger masks it by the configuration of that time.
     configuration.logsPersonalData = true
     configuration.applicationName = ProcessInfo.processInfo.processName
     return configuration
@@ -156,8 +156,8 @@ extension MSALPublicClientApplicationConfig {
     // "msauth." lacks the application's name.
     guard let url = URL(string: redirectUri), let scheme = url.scheme, !scheme.hasSuffix(".") else {
       throw NSError(
-        .internalErrorInvalidRedirectURI, "\"\(redirectUri)\" is not a redirect URI.",
-        advice: "Leave it out for http://localhost, or name a scheme such as msauth.com.example.mail.")
+        .internalErrorInvalidRedirectURI, "Invalid redirect URI \"\(redirectUri)\".",
+        advice: "Leave it out for http://localhost, or use a scheme such as msauth.com.example.mail.")
     }
     return url
   }
@@ -165,12 +165,12 @@ extension MSALPublicClientApplicationConfig {
 
 /// A part of the cloud, for Microsoft's own tests.
 open class MSALSliceConfig: NSObject, NSCopying {
-  /// The part; empty where none is named.
+  /// The part; empty for none.
   open var slice: String
-  /// The data center; empty where none is named.
+  /// The data center; empty for none.
   open var dc: String
 
-  /// Names a part. The result is never `nil`; the type is Apple's.
+  /// Makes a part. The result is never `nil`; the type is Apple's.
   public init?(slice: String?, dc: String?) {
     self.slice = slice ?? ""
     self.dc = dc ?? ""
@@ -181,7 +181,7 @@ open class MSALSliceConfig: NSObject, NSCopying {
     dc = other.dc
   }
 
-  /// Both as the parameters of a request, those that are given.
+  /// The given values as parameters of a request.
   open var sliceDictionary: [AnyHashable: Any] { parameters }
 
   var parameters: [String: String] { ["slice": slice, "dc": dc].filter { !$0.value.isEmpty } }
@@ -192,15 +192,15 @@ open class MSALSliceConfig: NSObject, NSCopying {
 
 /// A redirect URI.
 public final class MSALRedirectUri: NSObject, NSCopying, Sendable {
-  /// The address.
+  /// The URI.
   public let url: URL
 
   /// Whether an application with it gets tokens from the machine's identity broker: the native client's
-  /// `https://login.microsoftonline.com/common/oauth2/nativeclient`, and `msauth.<name>://auth`, which stands for it.
-  /// The native client's has to be registered for the application in any case; it is what a broker on Linux goes by.
+  /// `https://login.microsoftonline.com/common/oauth2/nativeclient`, and `msauth.<name>://auth`, which means the same.
+  /// The native client's has to be registered for the application in any case; a broker on Linux uses it.
   public var brokerCapable: Bool { isNativeClient || isForBroker }
 
-  /// The redirect URI of an application that names none, `http://localhost`.
+  /// The default redirect URI, `http://localhost`.
   public override convenience init() {
     self.init(url: URL(string: "http://localhost") ?? URL(filePath: "/"))
   }
@@ -209,7 +209,7 @@ public final class MSALRedirectUri: NSObject, NSCopying, Sendable {
     self.url = url
   }
 
-  /// No browser can come back to it.
+  /// No browser can return to it.
   var isNativeClient: Bool {
     url.scheme?.lowercased() == "https" && url.path(percentEncoded: true) == "/common/oauth2/nativeclient"
   }

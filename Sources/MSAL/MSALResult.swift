@@ -2,28 +2,28 @@ public import Foundation
 import IdentityClient
 import TokenCache
 
-/// A token, and whose it is.
+/// A token with its account.
 public final class MSALResult: NSObject, Sendable {
   let result: AuthenticationResult
-  /// Whose token it is.
+  /// The account of the token.
   public let account: MSALAccount
   /// The account in the tenant that issued the token.
   public let tenantProfile: MSALTenantProfile
-  /// Who issued the token.
+  /// The authority that issued the token.
   public let authority: MSALAuthority
 
-  /// Makes a result that no server gave, for a program's own tests. MSAL for iOS and macOS has nothing like it.
+  /// Makes a result, for a program's own tests. MSAL for iOS and macOS has no counterpart.
   ///
   /// - Parameters:
   ///   - accessToken: The access token.
-  ///   - account: Whose token it is.
-  ///   - scopes: What the token is for.
-  ///   - expiresOn: When the access token ends.
-  ///   - idToken: The ID token as a server would send it.
-  ///   - tenantProfile: The account in the tenant that issued the token; `nil` is the account's home tenant.
-  ///   - authority: Who issued the token; `nil` is `https://login.microsoftonline.com/common`.
+  ///   - account: The account of the token.
+  ///   - scopes: The scopes of the token.
+  ///   - expiresOn: When the access token expires.
+  ///   - idToken: The encoded ID token.
+  ///   - tenantProfile: The account in the tenant that issued the token; `nil` for the account's home tenant.
+  ///   - authority: The authority that issued the token; `nil` is `https://login.microsoftonline.com/common`.
   ///   - correlationId: The id of the request.
-  ///   - extendedLifeTimeToken: Whether the token has expired and serves only because the token service is down.
+  ///   - extendedLifeTimeToken: Whether the token has expired and is used only because the token service is down.
   public convenience init(
     accessToken: String, account: MSALAccount, scopes: [String] = [], expiresOn: Date? = nil,
     idToken: String? = nil, tenantProfile: MSALTenantProfile? = nil, authority: MSALAuthority? = nil,
@@ -52,16 +52,16 @@ public final class MSALResult: NSObject, Sendable {
     authority = MSALAuthority.make(result.authority)
   }
 
-  /// The access token; empty where the server gave none. With ``MSALAuthenticationSchemePop`` it is a signed request that
+  /// The access token; empty if the server returned none. With ``MSALAuthenticationSchemePop`` it is a signed request that
   /// holds the token.
   public var accessToken: String { result.accessToken }
-  /// When the access token ends.
+  /// When the access token expires.
   public var expiresOn: Date? { result.expiresOn }
-  /// Whether the token has expired and serves only because the token service is down.
+  /// Whether the token has expired and is used only because the token service is down.
   public var extendedLifeTimeToken: Bool { result.isExtendedLifetime }
-  /// The ID token as the server sent it.
+  /// The encoded ID token.
   public var idToken: String? { result.idToken }
-  /// What the token is for, in the server's words.
+  /// The scopes of the token as the server granted them.
   public var scopes: [String] { result.scopes }
   /// The id under which the server's logs know the request.
   public var correlationId: UUID { result.correlationID }
@@ -69,18 +69,18 @@ public final class MSALResult: NSObject, Sendable {
   public var authorizationHeader: String {
     accessToken.isEmpty ? "" : "\(authenticationScheme) \(accessToken)"
   }
-  /// How the token is used: `Bearer`, or `Pop` where ``MSALAuthenticationSchemePop`` was asked for.
+  /// How the token is used: `Bearer`, or `Pop` if ``MSALAuthenticationSchemePop`` was requested.
   public var authenticationScheme: String {
     result.tokenType == PopScheme.tokenType ? PopScheme.tokenType : "Bearer"
   }
 
-  /// Why the tokens could not be stored, `nil` if they were. They are good all the same, but when the program
-  /// runs the next time, the person has to sign in again. MSAL for iOS and macOS does not tell.
+  /// Why the tokens could not be stored; `nil` if they were. They are valid, but the next run of the program needs a new
+  /// sign-in. MSAL for iOS and macOS has no counterpart.
   public var cacheError: NSError? { result.cacheError.map { NSError($0) } }
 }
 
 extension TenantProfile {
-  /// What a result says of the tenant, where the cache knows nothing.
+  /// The tenant profile from the result itself, for tenants that are not in the cache.
   fileprivate init(of result: AuthenticationResult) {
     let home = result.account.tenantProfiles.first(where: \.isHomeTenant)
     let tenant =
@@ -94,20 +94,20 @@ extension TenantProfile {
   }
 }
 
-/// Takes a token, or the error.
+/// Receives a token, or the error.
 public typealias MSALCompletionBlock = @Sendable (MSALResult?, (any Error)?) -> Void
-/// Takes accounts, or why they cannot be listed.
+/// Receives accounts, or the error.
 public typealias MSALAccountsCompletionBlock = @Sendable ([MSALAccount]?, (any Error)?) -> Void
-/// Takes the account that is signed in, the one that was signed in before, or the error.
+/// Receives the current and the previous account, or the error.
 public typealias MSALCurrentAccountCompletionBlock =
   @Sendable (MSALAccount?, MSALAccount?, (any Error)?) -> Void
-/// Takes whether an account was signed out, and why it was not.
+/// Receives whether an account was signed out, and the error.
 public typealias MSALSignoutCompletionBlock = @Sendable (Bool, (any Error)?) -> Void
-/// Takes what is known of the device.
+/// Receives information on the device.
 public typealias MSALDeviceInformationCompletionBlock =
   @Sendable (MSALDeviceInformation?, (any Error)?) -> Void
 /// Takes what is known of the device's registration, or why nothing is.
 public typealias MSALWPJMetaDataCompletionBlock = @Sendable (MSALWPJMetaData?, (any Error)?) -> Void
-/// Takes a token of the device, or the error.
+/// Receives a token of the device, or the error.
 public typealias MSALDeviceTokenResultCompletionBlock =
   @Sendable (MSALDeviceTokenResult?, (any Error)?) -> Void

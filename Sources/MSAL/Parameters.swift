@@ -2,86 +2,86 @@ public import Foundation
 import IdentityClient
 import MSALExtensionsStore
 
-/// What every call can be told.
+/// Parameters of every call.
 open class MSALParameters: NSObject {
-  /// Where the completion block is called. Unless it is set, sign-in and sign-out call it on the main queue, silent
-  /// requests on a queue of the library's, and what asks the cache alone before it returns.
+  /// The queue of the completion block. By default, sign-in and sign-out call it on the main queue, silent requests on one
+  /// of the library's queues, and calls that use the cache alone before they return.
   ///
-  /// A program whose main thread runs GLib's main loop (GTK, for instance) serves no main queue: it sets this
-  /// or uses the async methods.
+  /// A program whose main thread runs GLib's main loop (GTK, for instance) does not serve the main queue: it sets
+  /// this or uses the async methods.
   open var completionBlockQueue: DispatchQueue?
 
-  /// Nothing but defaults.
+  /// Makes parameters with the defaults.
   public override init() {}
 }
 
-/// What every request for a token can be told. Programs use its subclasses.
+/// Parameters of every request for a token. Programs use its subclasses.
 open class MSALTokenParameters: MSALParameters {
-  /// What the token is for, such as `https://graph.microsoft.com/user.read`. `openid`, `profile` and
-  /// `offline_access` are asked for in any case and must not be listed.
+  /// The scopes of the token, such as `https://graph.microsoft.com/user.read`. `openid`, `profile` and
+  /// `offline_access` are always requested and must not be listed.
   open var scopes: [String]
   /// The account that the token is for.
   open var account: MSALAccount?
-  /// The authority to ask, instead of that of the application.
+  /// The authority to use instead of the application's.
   open var authority: MSALAuthority?
-  /// Claims that the token should have. Such a request is always put to the server.
+  /// Claims that the token should have. Such a request always goes to the server.
   open var claimsRequest: MSALClaimsRequest?
-  /// Parameters to add to the request, by name.
+  /// Additional parameters of the request, by name.
   open var extraQueryParameters: [String: String]?
-  /// The id under which the server's logs know the request; a new one unless it is set.
+  /// The id of the request in the server's logs; a new one by default.
   open var correlationId: UUID?
-  /// How the token is to be used; `nil` is Bearer.
+  /// The authentication scheme of the token; `nil` is Bearer.
   open var authenticationScheme: (any MSALAuthenticationSchemeProtocol)?
   /// See `Inert`.
   var inertXpcMode = MSALXpcMode.disabled
 
-  /// - Parameter scopes: What the token is for.
+  /// - Parameter scopes: The scopes of the token.
   public init(scopes: [String]) {
     self.scopes = scopes
   }
 }
 
-/// A request in which the person signs in, in the system's browser.
+/// A request with a sign-in in the system's browser.
 open class MSALInteractiveTokenParameters: MSALTokenParameters {
-  /// What the server asks the person.
+  /// The kind of prompt.
   open var promptType = MSALPromptType.default
-  /// The user name to begin with, if there is no account.
+  /// The user name to fill in, without an account.
   open var loginHint: String?
-  /// The domain of the person's organization, which spares the question for it.
+  /// The domain of the user's organization, which skips its selection.
   open var domainHint: String?
-  /// Scopes to which the person consents in the same go, although the token is not for them.
+  /// Scopes that the user consents to as well, although the token is not for them.
   open var extraScopesToConsent: [String]?
   /// How the sign-in is shown.
   public let webviewParameters: MSALWebviewParameters
-  /// How the person is offered to sign in: with a QR code and a PIN, if the organization allows that and this says so.
+  /// The preferred sign-in method: a QR code and a PIN, if the organization allows them.
   open var preferredAuthMethod = MSALPreferredAuthMethod.none
 
   /// - Parameters:
-  ///   - scopes: What the token is for.
+  ///   - scopes: The scopes of the token.
   ///   - webviewParameters: How the sign-in is shown; they are copied.
   public init(scopes: [String], webviewParameters: MSALWebviewParameters) {
     self.webviewParameters = MSALWebviewParameters(copying: webviewParameters)
     super.init(scopes: scopes)
   }
 
-  /// As MSAL 1 had it.
+  /// The form of MSAL 1.
   @available(*, deprecated, renamed: "init(scopes:webviewParameters:)")
   public convenience override init(scopes: [String]) {
     self.init(scopes: scopes, webviewParameters: MSALWebviewParameters())
   }
 }
 
-/// What the server asks the person during the sign-in.
+/// The kinds of prompts during the sign-in.
 public enum MSALPromptType: UInt, Sendable {
-  /// Which account to use: `select_account`.
+  /// Selects an account: `select_account`.
   case selectAccount = 0
-  /// To sign in again, whatever sessions the browser has: `login`.
+  /// Signs in again, regardless of the browser's sessions: `login`.
   case login = 1
-  /// To consent to the scopes: `consent`.
+  /// Asks for consent to the scopes: `consent`.
   case consent = 2
-  /// To create an account: `create`.
+  /// Creates an account: `create`.
   case create = 3
-  /// Only what it cannot do without: the parameter is left out.
+  /// Prompts only if necessary: the parameter is left out.
   case promptIfNecessary = 4
 
   /// ``promptIfNecessary``.
@@ -98,15 +98,15 @@ public enum MSALPromptType: UInt, Sendable {
   }
 }
 
-/// A request that is answered without the person: from the cache, or by means of a refresh token.
+/// A silent request: from the cache, or with a refresh token.
 open class MSALSilentTokenParameters: MSALTokenParameters {
-  /// Asks the server even if there is a valid token in the cache.
+  /// Renews the token even if the cache has a valid one.
   open var forceRefresh = false
-  /// Whether the application's own refresh token serves when the machine's identity broker is there and gives no token.
+  /// Whether the application's own refresh token is used when the machine's identity broker gives no token.
   open var allowUsingLocalCachedRtWhenSsoExtFailed = true
 
   /// - Parameters:
-  ///   - scopes: What the token is for.
+  ///   - scopes: The scopes of the token.
   ///   - account: One of the application's accounts.
   public init(scopes: [String], account: MSALAccount) {
     super.init(scopes: scopes)
@@ -114,8 +114,7 @@ open class MSALSilentTokenParameters: MSALTokenParameters {
   }
 }
 
-/// A request in which the person signs in on another device (RFC 8628): for programs without a browser, over
-/// SSH for instance. MSAL for iOS and macOS has nothing like it.
+/// A request with a sign-in on another device (RFC 8628): for programs without a browser, such as over SSH. MSAL for iOS and macOS has no counterpart.
 ///
 /// For example:
 ///
@@ -126,11 +125,11 @@ open class MSALSilentTokenParameters: MSALTokenParameters {
 open class MSALDeviceCodeTokenParameters: MSALTokenParameters {
   let show: @Sendable (MSALDeviceCode) -> Void
 
-  /// Asks for a token by a code that the program shows.
+  /// Makes a request whose code the program shows.
   ///
   /// - Parameters:
-  ///   - scopes: What the token is for.
-  ///   - show: Shows the code to the person. It is called on a thread of the library's.
+  ///   - scopes: The scopes of the token.
+  ///   - show: Shows the code to the user. It is called on one of the library's threads.
   @preconcurrency
   public init(scopes: [String], show: @escaping @Sendable (MSALDeviceCode) -> Void) {
     self.show = show
@@ -138,24 +137,24 @@ open class MSALDeviceCodeTokenParameters: MSALTokenParameters {
   }
 }
 
-/// What the person needs for the sign-in on another device.
+/// A code for the sign-in on another device.
 public final class MSALDeviceCode: NSObject, Sendable {
-  /// The code to type in.
+  /// The code to enter.
   public let userCode: String
   /// The page to open.
   public let verificationURI: URL
-  /// A sentence that says both, in the server's words and without control characters.
+  /// The server's instruction with both, without control characters.
   public let message: String
-  /// When the code is good no more.
+  /// When the code expires.
   public let expiresOn: Date
 
-  /// Makes a code that no server gave, for a program's own tests.
+  /// Makes a code, for a program's own tests.
   ///
   /// - Parameters:
-  ///   - userCode: The code to type in.
+  ///   - userCode: The code to enter.
   ///   - verificationURI: The page to open.
-  ///   - message: A sentence that says both.
-  ///   - expiresOn: When the code is good no more.
+  ///   - message: An instruction with both.
+  ///   - expiresOn: When the code expires.
   public init(userCode: String, verificationURI: URL, message: String, expiresOn: Date) {
     self.userCode = userCode
     self.verificationURI = verificationURI
@@ -170,27 +169,27 @@ public final class MSALDeviceCode: NSObject, Sendable {
   }
 }
 
-/// How an account is signed out.
+/// Parameters of a sign-out.
 open class MSALSignoutParameters: MSALParameters {
   /// How the server's sign-out page is shown.
   public let webviewParameters: MSALWebviewParameters
   /// Also ends the browser's session, by the server's sign-out page.
   open var signoutFromBrowser = false
-  /// Also removes the account and the tokens that other programs of the keychain group have for it.
+  /// Also removes the account, and its tokens of other programs of the keychain group.
   open var wipeAccount = false
-  /// Removes everything of the keychain group instead: the accounts and the tokens of all programs that use it, what
-  /// cannot be read, and what is remembered of who signed out. Other groups stay, and so do the caches of other MSAL
+  /// Removes the whole keychain group instead: the accounts and tokens of all its programs, unreadable entries, and the
+  /// records of signed-out accounts. Other groups stay, and so do the caches of other MSAL
   /// libraries unless ``wipePeerCaches`` is set.
   open var wipeCacheForAllAccounts = false
   /// With ``wipeCacheForAllAccounts``, also removes the caches of other MSAL libraries that
   /// ``MSALWipeCacheForAllAccountsConfig/additionalPartnerLocations()`` lists, in the keyring and in plaintext files: those
-  /// of Azure CLI, the Azure SDKs, Git Credential Manager and others. People have to sign in to these programs again, and
-  /// service principals of Azure CLI have to be given anew. On macOS a wipe always does that.
+  /// of Azure CLI, the Azure SDKs, Git Credential Manager and others. Users have to sign in to these programs again, and
+  /// service principals of Azure CLI have to be configured again. On macOS a wipe always does that.
   open var wipePeerCaches = false
-  /// Parameters to add to the address of the sign-out page, by name.
+  /// Additional parameters of the sign-out page's URL, by name.
   open var extraQueryParameters: [String: String]?
 
-  /// Nothing but defaults.
+  /// Makes parameters with the defaults.
   public override convenience init() { self.init(webviewParameters: MSALWebviewParameters()) }
 
   /// - Parameter webviewParameters: How the sign-out page is shown; they are copied.
@@ -200,10 +199,10 @@ open class MSALSignoutParameters: MSALParameters {
   }
 }
 
-/// Where else a wipe of all accounts looks, if ``MSALSignoutParameters/wipePeerCaches`` is set.
+/// The additional caches of a wipe of all accounts, if ``MSALSignoutParameters/wipePeerCaches`` is set.
 public final class MSALWipeCacheForAllAccountsConfig: NSObject, Sendable {
-  /// The caches of other MSAL libraries that are known on Linux, by the names that `llavero sources` has for them: of a
-  /// keyring item its attributes, of a file its `path`.
+  /// The caches of other MSAL libraries that are known on Linux, by the names in `llavero adopt`: the attributes of a
+  /// keyring item, the `path` of a file.
   public static func additionalPartnerLocations() -> [String: [AnyHashable: Any]] {
     var locations: [String: [AnyHashable: Any]] = [:]
     for peer in PeerRegistry().caches {
@@ -215,6 +214,6 @@ public final class MSALWipeCacheForAllAccountsConfig: NSObject, Sendable {
     return locations
   }
 
-  /// An object without use: all there is belongs to the class.
+  /// Makes an object, which is not needed: all members belong to the class.
   public override init() {}
 }

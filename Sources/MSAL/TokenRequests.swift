@@ -3,18 +3,18 @@ import IdentityClient
 import TokenCache
 
 extension MSALTokenParameters {
-  /// Refuses what the client below does not know of.
+  /// Checks the parameters that the client below does not check.
   ///
   /// - Throws: An error in ``MSALErrorDomain``.
   func check() throws {
     guard scopes.contains(where: { !$0.isBlank }) else {
       throw NSError(
-        .internalErrorInvalidParameter, "The request names no scope.",
-        advice: "Say what the token is for, such as https://graph.microsoft.com/user.read.")
+        .internalErrorInvalidParameter, "The request has no scopes.",
+        advice: "Request a scope such as https://graph.microsoft.com/user.read.")
     }
     if let scheme = authenticationScheme, scheme.scheme != .bearer, popScheme == nil {
       throw NSError(
-        .internalErrorInvalidParameter, "The scheme \(scheme.authenticationScheme) is not known.",
+        .internalErrorInvalidParameter, "Unknown authentication scheme \(scheme.authenticationScheme).",
         advice: "Use MSALAuthenticationSchemePop, MSALAuthenticationSchemeBearer, or none.")
     }
   }
@@ -23,13 +23,13 @@ extension MSALTokenParameters {
 }
 
 extension SilentRequest {
-  /// - Throws: An error in ``MSALErrorDomain`` for what no request may contain.
+  /// - Throws: An error in ``MSALErrorDomain`` for invalid parameters.
   init(_ parameters: MSALSilentTokenParameters) throws {
     try parameters.check()
     guard let account = parameters.account else {
       throw NSError(
         .internalErrorAccountRequired, "A silent request needs an account.",
-        advice: "Take one from allAccounts(), or sign in interactively.")
+        advice: "Use one of allAccounts(), or sign in interactively.")
     }
     self.init(
       scopes: parameters.scopes, account: account.account, forceRefresh: parameters.forceRefresh,
@@ -42,7 +42,7 @@ extension SilentRequest {
 }
 
 extension InteractiveRequest {
-  /// - Throws: An error in ``MSALErrorDomain`` for what no request may contain.
+  /// - Throws: An error in ``MSALErrorDomain`` for invalid parameters.
   init(_ parameters: MSALInteractiveTokenParameters) throws {
     try parameters.check()
     self.init(
@@ -60,7 +60,7 @@ extension InteractiveRequest {
 }
 
 extension DeviceCodeRequest {
-  /// - Throws: An error in ``MSALErrorDomain`` for what no request may contain.
+  /// - Throws: An error in ``MSALErrorDomain`` for invalid parameters.
   init(_ parameters: MSALDeviceCodeTokenParameters) throws {
     try parameters.check()
     let show = parameters.show

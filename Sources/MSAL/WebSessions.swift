@@ -3,8 +3,7 @@ import Foundation
 import IdentityClient
 import Synchronization
 
-/// The sign-ins of the process that wait for a browser. The methods of MSAL that end one or complete it belong to
-/// no application.
+/// The sign-ins of the process that wait for a browser. MSAL's methods that end or complete them are class methods.
 enum WebSessions {
   private struct Session {
     let client: PublicClient
@@ -13,13 +12,13 @@ enum WebSessions {
 
   private static let sessions = Mutex<[UUID: Session]>([:])
 
-  /// Runs a sign-in, which ends with the task that called or by ``cancelAll()``.
+  /// Runs a sign-in, which ends with the calling task or by ``cancelAll()``.
   static func run<T: Sendable>(
     _ client: PublicClient, _ work: @escaping @Sendable () async throws -> T
   ) async throws -> T {
     let id = UUID()
     let task = sessions.withLock { sessions in
-      // Made under the lock, so that an answer which comes at once finds its sign-in.
+      // Made under the lock, so that an immediate response finds its sign-in.
       let task = Task { try await work() }
       sessions[id] = Session(client: client) { task.cancel() }
       return task
@@ -39,7 +38,7 @@ enum WebSessions {
     return !cancels.isEmpty
   }
 
-  /// - Returns: Whether a sign-in waited for this answer, in this process or in another of the user's.
+  /// - Returns: Whether a sign-in waited for this response, in this process or another one of the user.
   static func handle(_ url: URL) -> Bool {
     let clients = sessions.withLock { $0.values.map(\.client) }
     return clients.contains { $0.handleRedirect(url) } || RedirectHandover.handOver(url)

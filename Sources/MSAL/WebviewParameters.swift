@@ -4,14 +4,14 @@ public import Foundation
 ///
 /// The other properties, in `Inert`, exist so that code written for iOS and macOS compiles.
 open class MSALWebviewParameters: NSObject, NSCopying {
-  /// Whether the sign-in opens in a private window, which has none of the browser's sessions and is forgotten afterwards;
-  /// false unless set.
+  /// Whether the sign-in opens in a private window, which has none of the browser's sessions and keeps none
+  /// (default: false).
   ///
-  /// Firefox, Chromium, Chrome, Edge, Brave, Vivaldi, Opera, GNOME Web and their kin are asked for one by their own
+  /// Firefox, Chromium, Chrome, Edge, Brave, Vivaldi, Opera, GNOME Web and their derivatives are started with their own
   /// switches, if they are the browser of the desktop or the first of `$BROWSER`. Another browser opens the page in the
   /// person's own session, and the log says so with the level ``MSALLogLevel/warning``. Signing out of the browser
-  /// always concerns the person's own session. ``MSALPublicClientApplication/init(configuration:transport:authenticator:)``
-  /// is for a program with a way of its own.
+  /// always uses the user's session. ``MSALPublicClientApplication/init(configuration:transport:authenticator:)``
+  /// is for programs with their own way.
   open var prefersEphemeralWebBrowserSession = false
 
   /// See `Inert`.
@@ -32,10 +32,10 @@ open class MSALWebviewParameters: NSObject, NSCopying {
   open func copy(with zone: NSZone? = nil) -> Any { MSALWebviewParameters(copying: self) }
 }
 
-/// How a person is offered to sign in.
+/// Sign-in methods.
 public enum MSALPreferredAuthMethod: UInt, Sendable {
-  /// The server chooses the way.
+  /// The server chooses the method.
   case none = 0
-  /// The person has a QR code and a PIN, as people have who share a device at work.
+  /// A QR code and a PIN, as for shared devices at work.
   case QRPIN = 1
 }
