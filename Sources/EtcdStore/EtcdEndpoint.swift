@@ -23,7 +23,7 @@ struct EtcdEndpoint: Sendable, Hashable, CustomStringConvertible {
     }
     self.scheme = scheme
     authority = host + (parts.port.map { ":\($0)" } ?? "")
-    guard scheme == "https" || request("/").goesToLoopbackInPlain else {
+    guard scheme == "https" || request("/").isPlaintextLoopback else {
       throw CacheError(
         .unavailable, "The endpoint \(text) is another machine's, and without TLS.",
         advice:

@@ -2,7 +2,7 @@ package import HTTPTypes
 
 extension HTTPRequest {
   /// Whether the request is for plain http at one of this machine's own loopback addresses.
-  package var goesToLoopbackInPlain: Bool {
+  package var isPlaintextLoopback: Bool {
     guard scheme?.lowercased() == "http", let authority, !authority.contains("@") else { return false }
     let host =
       authority.hasPrefix("[")

@@ -62,7 +62,7 @@ public final class SoupHTTPTransport: HTTPTransport {
     _ request: HTTPTransportRequest, handingPartsTo receive: (@Sendable (Data) -> Bool)?
   ) async throws(HTTPTransportError) -> HTTPTransportResponse {
     if let problem = llavero_libsoup_problem() { throw .invalidConfiguration(String(cString: problem)) }
-    let isToLoopback = allowsLoopbackHTTP && request.head.goesToLoopbackInPlain
+    let isToLoopback = allowsLoopbackHTTP && request.head.isPlaintextLoopback
     let message = try SoupMessageReference(request, on: isToLoopback ? .loopback : route)
     let call = ExchangeCall(timeout: request.timeout, onCancel: .cancelled, onTimeout: .timedOut)
     let exchange = Exchange(message, request, call, handingPartsTo: receive)
