@@ -102,7 +102,7 @@ public final class LinuxBroker: TokenBroker {
 
   /// Whether the broker signs people in in a window of its own, as Microsoft's does. Himmelblau asks for no more than a
   /// PIN, or for nothing.
-  public func canAskPerson(clientID: String, correlationID: UUID) async throws(IdentityError) -> Bool {
+  public func supportsInteractiveSignIn(clientID: String, correlationID: UUID) async throws(IdentityError) -> Bool {
     do {
       return try await ask(correlationID) { (call) throws(IdentityError) in
         let text = try call(.accounts(clientID: clientID))

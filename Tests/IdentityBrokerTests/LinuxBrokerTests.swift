@@ -300,7 +300,7 @@ struct LinuxBrokerTests {
       let client = LinuxBroker(busAddress: address)
       #expect(try await client.presence() == .absent)
       await expectError(.noBroker) { try await accounts(client) }
-      #expect(try await !client.canAskPerson(clientID: Self.client, correlationID: id))
+      #expect(try await !client.supportsInteractiveSignIn(clientID: Self.client, correlationID: id))
     }
   }
 
@@ -325,7 +325,7 @@ struct LinuxBrokerTests {
       let broker = try StandInBroker(kind, orders: #"{"accounts":[\#(accounts)]}"#)
       defer { broker.kill() }
       let client = client(broker)
-      let asks = try await client.canAskPerson(clientID: Self.client, correlationID: id)
+      let asks = try await client.supportsInteractiveSignIn(clientID: Self.client, correlationID: id)
       #expect(asks == (kind == .java || kind == .native), "\(accounts)")
     }
   }
@@ -338,7 +338,7 @@ struct LinuxBrokerTests {
       let broker = try StandInBroker(orders: #"{"accounts":[\#(accounts)]}"#)
       defer { broker.kill() }
       #expect(
-        try await client(broker).canAskPerson(clientID: Self.client, correlationID: id), "\(accounts)")
+        try await client(broker).supportsInteractiveSignIn(clientID: Self.client, correlationID: id), "\(accounts)")
     }
   }
 

@@ -31,7 +31,7 @@ struct BrokerSignIn: Sendable {
   /// Not where the broker has no words for what is asked.
   private func asksPerson(_ broker: any TokenBroker) async throws(IdentityError) -> Bool {
     guard request.prompt != .create, request.extraScopesToConsent.isEmpty else { return false }
-    return try await broker.canAskPerson(
+    return try await broker.supportsInteractiveSignIn(
       clientID: client.configuration.clientID, correlationID: request.correlationID)
   }
 

@@ -36,7 +36,7 @@ public protocol TokenBroker: Sendable {
   /// Whether a person can be asked to sign in, in a manner of the broker's own.
   ///
   /// - Throws: ``IdentityError/Code/brokerFailed`` when that cannot be found out.
-  func canAskPerson(clientID: String, correlationID: UUID) async throws(IdentityError) -> Bool
+  func supportsInteractiveSignIn(clientID: String, correlationID: UUID) async throws(IdentityError) -> Bool
 
   /// Gets a token for which a person signs in. It takes as long as the person does, and ends with the task.
   ///

@@ -48,7 +48,7 @@ final class ScriptedBroker: TokenBroker {
   func accounts(clientID: String, correlationID: UUID) throws(IdentityError) -> [Account] {
     try ask(\.accounts)
   }
-  func canAskPerson(clientID: String, correlationID: UUID) throws(IdentityError) -> Bool {
+  func supportsInteractiveSignIn(clientID: String, correlationID: UUID) throws(IdentityError) -> Bool {
     try ask { $0.asksPerson && $0.answer != nil }
   }
   func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
