@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import TokenCache
 
-/// A token, and whose it is.
+/// A token and its account.
 public struct AuthenticationResult: Sendable {
   /// Where the token came from.
   public enum Source: Sendable, Hashable {
@@ -13,8 +13,8 @@ public struct AuthenticationResult: Sendable {
 
   /// The access token; empty where the server gave none. With a ``PopScheme`` it is a signed HTTP request that holds the
   /// token, made for this result.
-  public private(set) var accessToken: String
-  public private(set) var tokenType: String
+  public internal(set) var accessToken: String
+  public internal(set) var tokenType: String
   public let expiresOn: Date?
   /// What the token is for, in the server's words.
   public let scopes: [String]
@@ -52,13 +52,6 @@ public struct AuthenticationResult: Sendable {
     self.isExtendedLifetime = isExtendedLifetime
     self.cacheError = cacheError
     self.source = source
-  }
-
-  func with(accessToken: String, tokenType: String) -> AuthenticationResult {
-    var result = self
-    result.accessToken = accessToken
-    result.tokenType = tokenType
-    return result
   }
 
   /// The value of an `Authorization` header field; empty without an access token.

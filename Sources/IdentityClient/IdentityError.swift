@@ -130,4 +130,62 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
 
 extension IdentityError {
   package static let cancelled = IdentityError(.cancelled, "The request was cancelled.")
+
+  /// A failure of the cache, as the client reports it.
+  init(cache error: CacheError) {
+    guard error.code != .cancelled else {
+      self = .cancelled
+      return
+    }
+    self.init(.cache, error.message, advice: error.advice)
+    cacheError = error
+  }
+
+  /// Why no response came.
+  package init(transport error: HTTPTransportError) {
+    let checkNetwork = "Check the network connection."
+    switch error {
+    case .cancelled: self = .cancelled
+    case .invalidConfiguration(let reason):
+      self.init(.network, "The transport is not set up right: \(reason)")
+    case .invalidRequest(let reason): self.init(.network, "The request cannot be sent: \(reason)")
+    case .cannotFindHost(let reason):
+      self.init(.network, "The server's name cannot be resolved: \(reason)", advice: checkNetwork)
+    case .cannotConnect(let reason):
+      self.init(.network, "The server cannot be reached: \(reason)", advice: checkNetwork)
+    case .connectionLost(let reason): self.init(.network, "The connection broke: \(reason)")
+    case .untrustedServer(let reason):
+      self.init(
+        .network, "The server's certificate is not trusted: \(reason)",
+        advice: "If its authority is your own, name its certificates to the transport.")
+    case .timedOut: self.init(.network, "The server did not respond in time.")
+    case .responseTooLarge(let limit):
+      self.init(.network, "The server's response is larger than \(limit) bytes.")
+    case .malformedResponse(let reason): self.init(.network, "The response cannot be read: \(reason)")
+    }
+    transportError = error
+  }
+
+  /// The error with the correlation id of its request, and with the request's account unless it is about another one.
+  func completed(_ correlationID: UUID, _ account: Account?) -> IdentityError {
+    var error = self
+    error.correlationID = error.correlationID ?? correlationID
+    guard let account = result?.account ?? account,
+      homeAccountID == nil ? displayableID == nil : homeAccountID == account.homeAccountID
+    else { return error }
+    error.homeAccountID = account.homeAccountID
+    error.displayableID = displayableID ?? account.username
+    return error
+  }
+}
+
+/// Runs a call of the cache, and reports its failure as the client does.
+func cacheCall<T>(
+  _ body: () async throws(CacheError) -> T
+) async throws(IdentityError) -> T {
+  do throws(CacheError) {
+    return try await body()
+  } catch {
+    throw IdentityError(cache: error)
+  }
 }

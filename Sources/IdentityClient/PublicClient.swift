@@ -27,7 +27,7 @@ public final class PublicClient: Sendable {
   let telemetry = ServerTelemetry()
   let throttle = Throttle()
   let locks: AccountLocks
-  let renewals = SharedWork<SilentSignIn.Key, AuthenticationResult>()
+  let renewals = SharedWork<SilentFlow.Key, AuthenticationResult>()
   let browserSession: BrowserSession
   let timing: Timing
   let log: ClientLog
@@ -88,9 +88,11 @@ public final class PublicClient: Sendable {
     let log = ClientLog(logger: logger, showsPersonalData: configuration.logsPersonalData)
     // Where the broker is required nothing else is asked, whatever the request.
     let transport: any HTTPTransport = configuration.brokerPolicy == .required ? NoTransport() : transport
+    let settings = HTTPSettings(
+      retryCount: configuration.httpRetryCount, retryInterval: configuration.httpRetryInterval,
+      timeout: configuration.httpTimeout)
     let sender = HTTPSender(
-      transport: transport, settings: httpSettings ?? { configuration.httpSettings }, timing: timing, log: log
-    )
+      transport: transport, settings: httpSettings ?? { settings }, timing: timing, log: log)
     self.configuration = configuration
     self.cache = cache
     self.authenticator = authenticator
@@ -115,10 +117,9 @@ public final class PublicClient: Sendable {
   public func acquireToken(
     _ request: InteractiveRequest
   ) async throws(IdentityError) -> AuthenticationResult {
-    try await named(request.correlationID, request.account) { () async throws(IdentityError) in
-      try await proving(request.authenticationScheme) { (proof) async throws(IdentityError) in
-        if let result = try await BrokerSignIn(client: self, request: request).run() { return result }
-        return try await InteractiveSignIn(client: self, request: request, proof: proof).run()
+    try await addingRequestContext(request.correlationID, request.account) { () async throws(IdentityError) in
+      try await withProofOfPossession(request.authenticationScheme) { (proof) async throws(IdentityError) in
+        try await InteractiveFlow(request, of: self, proof: proof).token()
       }
     }
   }
@@ -129,15 +130,15 @@ public final class PublicClient: Sendable {
   public func acquireTokenSilent(
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult {
-    try await named(request.correlationID, request.account) { () async throws(IdentityError) in
-      try await proving(request.authenticationScheme) { (proof) async throws(IdentityError) in
-        try await SilentSignIn(client: self, request: request, proof: proof).run()
+    try await addingRequestContext(request.correlationID, request.account) { () async throws(IdentityError) in
+      try await withProofOfPossession(request.authenticationScheme) { (proof) async throws(IdentityError) in
+        try await SilentFlow(request, of: self, proof: proof).token()
       }
     }
   }
 
-  /// Waits for the renewals that go on although who asked for them was cancelled: a server may have put another
-  /// refresh token in the place of the one it took. For programs that end.
+  /// Waits for the renewals that go on although their callers were cancelled: a server may have replaced the refresh
+  /// token that it got. For programs that end.
   public func finishRenewals() async { await renewals.finish() }
 
   /// Whether ``finishRenewals()`` would wait.
@@ -150,13 +151,12 @@ public final class PublicClient: Sendable {
   public func acquireTokenFromCache(
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult? {
-    try await named(request.correlationID, request.account) { () async throws(IdentityError) in
-      guard let scheme = request.authenticationScheme else {
-        return try await SilentSignIn(client: self, request: request, proof: nil).fromCache()
-      }
-      let proof = try await proof(for: scheme)
-      let result = try await SilentSignIn(client: self, request: request, proof: proof).fromCache()
-      return try result.map { (result) throws(IdentityError) in try proof.presenting(result, at: now()) }
+    try await addingRequestContext(request.correlationID, request.account) { () async throws(IdentityError) in
+      var proof: PopProof?
+      if let scheme = request.authenticationScheme { proof = try await self.proof(for: scheme) }
+      let result = try await SilentFlow(request, of: self, proof: proof).tokenFromCache()
+      guard let proof, let result else { return result }
+      return try proof.presenting(result, at: now())
     }
   }
 
@@ -166,9 +166,9 @@ public final class PublicClient: Sendable {
   public func acquireToken(
     _ request: DeviceCodeRequest
   ) async throws(IdentityError) -> AuthenticationResult {
-    try await named(request.correlationID) { () async throws(IdentityError) in
-      try await proving(request.authenticationScheme) { (proof) async throws(IdentityError) in
-        try await DeviceCodeSignIn(client: self, request: request, proof: proof).run()
+    try await addingRequestContext(request.correlationID) { () async throws(IdentityError) in
+      try await withProofOfPossession(request.authenticationScheme) { (proof) async throws(IdentityError) in
+        try await DeviceFlow(request, of: self, proof: proof).token()
       }
     }
   }
@@ -194,7 +194,7 @@ public final class PublicClient: Sendable {
   public func signOut(
     _ account: Account, _ options: SignOutOptions = SignOutOptions()
   ) async throws(IdentityError) {
-    try await named(options.correlationID, account) { () async throws(IdentityError) in
+    try await addingRequestContext(options.correlationID, account) { () async throws(IdentityError) in
       try await SignOut(client: self, account: account, options: options).run()
     }
   }
@@ -205,8 +205,8 @@ public final class PublicClient: Sendable {
   @discardableResult
   public func handleRedirect(_ url: URL) -> Bool { browserSession.handle(url) }
 
-  /// Runs `body` and puts the correlation id into what it throws, and whose account it is about.
-  private func named<T>(
+  /// Runs `body` and adds to its errors the correlation id, and the account that they are about.
+  private func addingRequestContext<T>(
     _ correlationID: UUID, _ account: Account? = nil, _ body: () async throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
     do throws(IdentityError) {
@@ -228,29 +228,5 @@ public final class PublicClient: Sendable {
 private struct NoTransport: HTTPTransport {
   func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
     throw .invalidConfiguration("This client was made without a network.")
-  }
-}
-
-extension IdentityError {
-  /// The error with the correlation id of its request, and with the request's account unless it is about another one.
-  func completed(_ correlationID: UUID, _ account: Account?) -> IdentityError {
-    var error = self
-    error.correlationID = error.correlationID ?? correlationID
-    guard let account = result?.account ?? account,
-      homeAccountID == nil ? displayableID == nil : homeAccountID == account.homeAccountID
-    else { return error }
-    error.homeAccountID = account.homeAccountID
-    error.displayableID = displayableID ?? account.username
-    return error
-  }
-
-  /// A failure of the cache, as the client reports it.
-  init(cache error: CacheError) {
-    guard error.code != .cancelled else {
-      self = .cancelled
-      return
-    }
-    self.init(.cache, error.message, advice: error.advice)
-    cacheError = error
   }
 }

@@ -70,11 +70,11 @@ struct FailureTests {
       log: ClientLog(logger: Logger(label: "test"), showsPersonalData: false))
     let url = try #require(URL(string: "https://login.microsoftonline.com/common/oauth2/v2.0/token"))
     transport.answerTokens(.text("", status: 500))
-    #expect(try await sender.post([:], to: url, headers: [:], effect: .repeatable).head.status.code == 500)
+    #expect(try await sender.send([:], to: url).head.status.code == 500)
     #expect(transport.requests.last?.timeout == .seconds(7))
     settings.withLock { $0 = HTTPSettings(retryCount: 1, retryInterval: .seconds(3), timeout: .seconds(5)) }
     transport.answerTokens(.text("", status: 500), .text("", status: 503))
-    #expect(try await sender.post([:], to: url, headers: [:], effect: .repeatable).head.status.code == 503)
+    #expect(try await sender.send([:], to: url).head.status.code == 503)
     #expect(transport.requests.last?.timeout == .seconds(5))
     #expect(clock.waits == [.seconds(3)])
   }
@@ -95,8 +95,8 @@ struct FailureTests {
         logger: Logger(label: "test", factory: { _ in lines.handler }), showsPersonalData: false))
     transport.answerTokens(.text("", status: 400))
     let url = try #require(URL(string: "https://\(host)/contoso/oauth2/v2.0/token"))
-    _ = try await sender.post([:], to: url, headers: [:], effect: .once)
-    #expect(lines.count(of: "The server answered.") == 1)
+    _ = try await sender.send([:], to: url, isRepeatable: false)
+    #expect(lines.count(of: "The server responded.") == 1)
     #expect(lines.text.contains(host) == isShown)
   }
 

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import HTTPSupport
 import TokenCache
 
 /// An authority: the address of an authorization server that signs people in, reduced to the part that names it.
@@ -168,7 +169,7 @@ private struct Address {
     guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
       parts.scheme?.lowercased() == "https"
     else { throw .invalidAuthority("authority must use HTTPS.") }
-    guard let host = parts.authorityHost else {
+    guard let host = url.authorityHost else {
       throw .invalidAuthority("authority must have a host and no user name.")
     }
     self.host = host

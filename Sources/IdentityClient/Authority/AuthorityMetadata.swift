@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPSupport
 import TokenCache
 
 /// Where an authority's endpoints are, as its discovery document says (OpenID Connect Discovery 1.0).
@@ -14,7 +15,7 @@ struct AuthorityMetadata: Sendable {
   /// Whether redirects name their issuer (RFC 9207).
   let redirectsNameIssuer: Bool
 
-  /// Reads a discovery document and checks that it does not lead elsewhere.
+  /// Reads a discovery document and checks that its endpoints are the authority's.
   ///
   /// - Throws: ``IdentityError/Code/authorityValidationFailed``.
   init(_ fields: JSONObject, of authority: Authority, in clouds: CloudInstances) throws(IdentityError) {
@@ -56,15 +57,17 @@ struct AuthorityMetadata: Sendable {
     _ text: String, _ name: String, of authority: Authority, in clouds: CloudInstances
   ) throws(IdentityError) -> URL {
     let resolved = text.replacing("{tenantid}", with: authority.tenant ?? "")
-    guard let url = URL(string: resolved), url.scheme?.lowercased() == "https", let host = url.authorityHost
-    else { throw .authorityValidationFailed("The authority's \(name) is no https address.") }
+    guard let address = HTTPSAddress(resolved) else {
+      throw .authorityValidationFailed("The authority's \(name) is not an https address.")
+    }
     // Tokens of a cloud go to hosts of that cloud and to no others, whatever a document says.
     if authority.kind == .aad || clouds.contains(authority.host) {
-      guard clouds.aliases(of: authority.host).contains(host) else {
-        throw .authorityValidationFailed("The authority's \(name) is at \(host), another server's host.")
+      guard clouds.aliases(of: authority.host).contains(address.host) else {
+        throw .authorityValidationFailed(
+          "The authority's \(name) is at \(address.host), another server's host.")
       }
     }
-    return url
+    return address.url
   }
 
   /// An OpenID Connect provider's issuer must be the address that was asked (RFC 8414 section 3.3). MSAL
@@ -72,7 +75,7 @@ struct AuthorityMetadata: Sendable {
   private static func check(
     issuer: String, of authority: Authority, in clouds: CloudInstances
   ) throws(IdentityError) {
-    guard let url = URL(string: issuer), url.scheme?.lowercased() == "https", let host = url.authorityHost,
+    guard let host = HTTPSAddress(issuer)?.host,
       host == authority.host || clouds.contains(host) || isRegionOfKnownHost(host, in: clouds)
         || [".b2clogin.com", ".ciamlogin.com"].contains(where: host.hasSuffix)
     else { throw .authorityValidationFailed("The authority's issuer is another server.") }
@@ -89,22 +92,6 @@ struct AuthorityMetadata: Sendable {
     }
     return URL(string: String(token.absoluteString.dropLast("token".count)) + "devicecode")
   }
-}
-
-extension URLComponents {
-  /// The host as it goes over the wire, in lower case and with the port where there is one that is not that of
-  /// https (RFC 3986 section 6.2.3); `nil` with a user name before it.
-  var authorityHost: String? {
-    guard user == nil, password == nil, let host = encodedHost?.lowercased(), !host.isEmpty
-    else { return nil }
-    guard let port, port != 443 || scheme?.lowercased() != "https" else { return host }
-    return "\(host):\(port)"
-  }
-}
-
-extension URL {
-  /// The host, as an authority's address has it.
-  var authorityHost: String? { URLComponents(url: self, resolvingAgainstBaseURL: true)?.authorityHost }
 }
 
 extension IdentityError {

@@ -44,7 +44,7 @@ final class AuthorityResolver: Sendable {
     if authority.kind == .aad, !cache.clouds.contains(authority.host) {
       try await discoverCloud(of: authority)
     }
-    let response = try await sender.get(discoveryAddress(of: authority))
+    let response = try await sender.send(to: discoveryAddress(of: authority))
     let fields: JSONObject
     do {
       fields = try TokenEndpoint.fields(of: response)
@@ -75,7 +75,8 @@ final class AuthorityResolver: Sendable {
     guard isOwn || configuration.validateAuthority else { return }
     let host = isOwn ? authority.host : Authority.default.host
     do throws(IdentityError) {
-      let fields = try TokenEndpoint.fields(of: try await sender.get(discoveryAddress(authority, at: host)))
+      let fields = try TokenEndpoint.fields(
+        of: try await sender.send(to: discoveryAddress(authority, at: host)))
       guard fields["tenant_discovery_endpoint"]?.stringValue.nonBlank != nil else {
         throw .authorityValidationFailed("Instance discovery did not recognise the authority.")
       }

@@ -33,7 +33,7 @@ public protocol TokenBroker: Sendable {
   ///   ``IdentityError/Code/brokerFailed`` for whatever is no answer.
   func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken
 
-  /// Whether a person can be asked to sign in, in a manner of the broker's own.
+  /// Whether the broker can ask a person to sign in, in a manner of its own.
   ///
   /// - Throws: ``IdentityError/Code/brokerFailed`` when that cannot be found out.
   func supportsInteractiveSignIn(clientID: String, correlationID: UUID) async throws(IdentityError) -> Bool

@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 import TokenCache
 
-/// Lets one renewal at a time go on for an account, in all processes of the user, and on all machines that share its
+/// Allows one renewal at a time for an account, in all processes of the user, and on all machines that share its
 /// store: two that send the same refresh token at once lose the account at servers that take each token once.
 final class AccountLocks: Sendable {
   private let directory: String
@@ -46,30 +46,21 @@ final class AccountLocks: Sendable {
       return queue
     }
     log.debug("Waiting for the account's turn.")
-    do throws(LockFailure) {
-      return try await queue.run(timeout: timeout, onCancel: LockFailure.cancelled, onTimeout: .timedOut) {
-        [directory] _ throws(LockFailure) in
-        do throws(PrivateFileError) {
+    do {
+      return try await queue.run(
+        timeout: timeout, onCancel: IdentityError.cancelled, onTimeout: IdentityError(.timedOut, "")
+      ) { [directory, log] _ throws(IdentityError) in
+        do {
           return try HeldLockFile(directory: directory, name: "renewal-\(account.rawValue).lock")
         } catch {
-          throw .unusable(error)
+          log.warning("The lock for renewals cannot be used.", ["reason": "\(error)"])
+          return nil
         }
       }
     } catch {
-      switch error {
-      case .cancelled: throw .cancelled
-      case .timedOut:
-        log.warning("Somebody else has been renewing tokens of the account for long; going on.")
-      case .unusable(let reason):
-        log.warning("The lock for renewals cannot be used.", ["reason": "\(reason)"])
-      }
+      guard error.code == .timedOut else { throw error }
+      log.warning("Another process has been renewing tokens of the account for long; going on.")
       return nil
     }
-  }
-
-  private enum LockFailure: Error {
-    case cancelled
-    case timedOut
-    case unusable(PrivateFileError)
   }
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GLibSupport
+import HTTPSupport
 import Synchronization
 
 /// Keeps the client from asking a server what it has refused a moment ago.
@@ -41,6 +42,17 @@ final class Throttle: Sendable {
         entries[key] = nil
       }
       return nil
+    }
+  }
+
+  /// Notes what a failure means for the next equal request.
+  func note(_ error: IdentityError, server: String, person: String, at now: Date) {
+    let retryAfter = error.httpHeaders.first { $0.key.lowercased() == "retry-after" }?.value
+    let pause = HTTPDate.secondsToWait(retryAfter, now: now)
+    if pause != nil || error.httpStatus == 429 || (error.httpStatus ?? 0) >= 500 {
+      add(error, for: server, seconds: pause ?? Self.pause, at: now)
+    } else if error.forSilentRequest.code == .interactionRequired {
+      add(error, for: person, seconds: Self.interactionPause, at: now)
     }
   }
 

@@ -3,7 +3,7 @@ import HTTPSupport
 import HTTPTypes
 import TokenCache
 
-/// Asks a token endpoint, or a device authorization endpoint, and reads what it answers.
+/// Sends requests to a token endpoint, or a device authorization endpoint, and reads the responses.
 struct TokenEndpoint: Sendable {
   let sender: HTTPSender
   let configuration: ClientConfiguration
@@ -19,47 +19,39 @@ struct TokenEndpoint: Sendable {
     var correlationID: UUID
     var call: ServerTelemetry.Call
     var reason = ServerTelemetry.RefreshReason.none
-    var effect = HTTPSender.Effect.repeatable
+    /// Whether the server may get it twice.
+    var isRepeatable = true
     /// Whether Microsoft's services answer, which understand fields of their own.
     var isMicrosofts: Bool
     /// Lets Microsoft's services find the account's data center.
     var anchorMailbox: String?
-    /// Whether the answer is told to the next request.
+    /// Whether the next request reports the outcome to the server.
     var countsInTelemetry = true
   }
 
   /// Sends the form.
   ///
-  /// - Returns: The members of the answer, an object without `error`.
+  /// - Returns: The members of the response, an object without `error`.
   /// - Throws: ``IdentityError``; its `oauthError` is set where the server refused.
   func send(_ request: Request) async throws(IdentityError) -> JSONObject {
-    do {
-      let fields = try await exchange(request)
-      if request.countsInTelemetry {
-        telemetry.finished(request.call.rawValue, correlationID: request.correlationID, error: nil)
-      }
+    do throws(IdentityError) {
+      let response = try await sender.send(
+        request.form, to: request.url.appending(query: request.query), headers: headers(of: request),
+        isRepeatable: request.isRepeatable)
+      let fields = try Self.fields(of: response)
+      note(request, error: nil)
       return fields
     } catch {
-      if request.countsInTelemetry {
-        telemetry.finished(
-          request.call.rawValue, correlationID: request.correlationID,
-          error: error.oauthError.map(Self.telemetryText) ?? error.code.rawValue)
-      }
+      var error = error
+      error.correlationID = request.correlationID
+      note(request, error: error.oauthError.map(Self.telemetryText) ?? error.code.rawValue)
       throw error
     }
   }
 
-  private func exchange(_ request: Request) async throws(IdentityError) -> JSONObject {
-    let url = request.url.appending(query: request.query)
-    do {
-      let response = try await sender.post(
-        request.form, to: url, headers: headers(of: request), effect: request.effect)
-      return try Self.fields(of: response)
-    } catch {
-      var error = error
-      error.correlationID = request.correlationID
-      throw error
-    }
+  private func note(_ request: Request, error: String?) {
+    guard request.countsInTelemetry else { return }
+    telemetry.finished(request.call.rawValue, correlationID: request.correlationID, error: error)
   }
 
   /// An error's name as it may stand in a header field that is a list.
@@ -80,22 +72,22 @@ struct TokenEndpoint: Sendable {
     return headers
   }
 
-  /// The members of an answer, whatever its status says, when they are no refusal.
+  /// The members of a response, whatever its status, unless they are a refusal.
   static func fields(of response: HTTPTransportResponse) throws(IdentityError) -> JSONObject {
     let status = response.head.status.code
-    let answer = Result { () throws(ForeignJSONError) in
+    let body = Result { () throws(ForeignJSONError) in
       try JSONObject(foreign: response.body, within: .response)
     }
-    let fields = try? answer.get()
+    let fields = try? body.get()
     if var error = failure(status: status, fields: fields) {
       error.httpStatus = status
       error.httpHeaders = response.head.headerFields.withoutSecrets
       throw error
     }
     do throws(ForeignJSONError) {
-      return try answer.get().merging(response.head.clientTelemetry) { theirs, _ in theirs }
+      return try body.get().merging(response.head.clientTelemetry) { theirs, _ in theirs }
     } catch {
-      var failure = IdentityError(.invalidResponse, "The server's answer cannot be read: \(error).")
+      var failure = IdentityError(.invalidResponse, "The server's response cannot be read: \(error).")
       failure.httpStatus = status
       throw failure
     }
@@ -115,14 +107,14 @@ struct TokenEndpoint: Sendable {
       return error
     case 429:
       return IdentityError(
-        .unhandledResponse, "The server has been asked too often.", advice: "Try again later.")
+        .unhandledResponse, "The server has received too many requests.", advice: "Try again later.")
     case 300..<400:
       return IdentityError(
-        .unexpectedHTTPResponse, "The server answered with a redirection, which is not followed.")
+        .unexpectedHTTPResponse, "The server responded with a redirect, which is not followed.")
     default:
       if let refusal { return IdentityError(refusal) }
       return (200..<300).contains(status)
-        ? nil : IdentityError(.unexpectedHTTPResponse, "The server answered with status \(status).")
+        ? nil : IdentityError(.unexpectedHTTPResponse, "The server responded with status \(status).")
     }
   }
 }

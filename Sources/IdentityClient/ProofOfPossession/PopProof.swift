@@ -19,8 +19,10 @@ struct PopProof: Sendable {
   func presenting(
     _ result: AuthenticationResult, at now: Date
   ) throws(IdentityError) -> AuthenticationResult {
-    let signed = try key.signedRequest(scheme, accessToken: result.accessToken, at: now)
-    return result.with(accessToken: signed, tokenType: PopScheme.tokenType)
+    var result = result
+    result.accessToken = try key.signedRequest(scheme, accessToken: result.accessToken, at: now)
+    result.tokenType = PopScheme.tokenType
+    return result
   }
 }
 
@@ -34,8 +36,8 @@ extension PopProof? {
 
 extension PublicClient {
   /// Runs a request, with the key that its scheme needs. What is bound to the key leaves the client in signed HTTP
-  /// requests alone.
-  func proving(
+  /// requests only.
+  func withProofOfPossession(
     _ scheme: PopScheme?, _ body: (PopProof?) async throws(IdentityError) -> AuthenticationResult
   ) async throws(IdentityError) -> AuthenticationResult {
     guard let scheme else { return try await body(nil) }

@@ -7,23 +7,23 @@ import TokenCache
 package enum BrowserEvent: Sendable {
   /// A page is about to be opened.
   case opening(URL)
-  /// The answer has come, to this redirect URI.
+  /// The response has come, to this redirect URI.
   case answered(URL)
-  /// No answer will come. The error is the one with which the request ends.
+  /// No response will come. The error is the one with which the request ends.
   case failed(IdentityError)
 }
 
-/// The one sign-in of a client that may wait for its browser, and the way in for an answer that comes to a
-/// scheme of the application's own.
+/// The one sign-in of a client that may wait for its browser, which also takes a response that comes to a scheme of the
+/// application's own.
 final class BrowserSession: Sendable {
-  typealias Answer = Result<[String: String], IdentityError>
+  private typealias Outcome = Result<[String: String], IdentityError>
 
   private struct State {
     var isRunning = false
+    /// The redirect URI of the application's own scheme that the response will come to, until it has come.
     var redirectURI: URL?
     var isExpected: (@Sendable ([String: String]) -> Bool)?
-    var waiting: CheckedContinuation<Answer, Never>?
-    var early: Answer?
+    var responses: AsyncStream<[String: String]>.Continuation?
   }
 
   private let state = Mutex(State())
@@ -33,26 +33,28 @@ final class BrowserSession: Sendable {
     self.onEvent = onEvent
   }
 
-  /// Opens a page and waits for the answer with the right state. Errors get the correlation id and the account of the
+  /// Opens a page and waits for the response with the right state. Errors get the correlation id and the account of the
   /// request.
   ///
-  /// - Returns: The answer, and the redirect URI that it came to.
+  /// - Returns: The response, and the redirect URI that it came to.
   /// - Throws: ``IdentityError``; ``IdentityError/Code/interactiveSessionAlreadyRunning`` while another
   ///   waits.
   func run(
     _ authenticator: any WebAuthenticator, redirectURI: URL?, responseMode: ResponseMode,
-    state expected: String,
-    timeout: Duration, correlationID: UUID, account: Account?,
+    state expected: String, timeout: Duration, correlationID: UUID, account: Account?,
     startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL
   ) async throws(IdentityError) -> (parameters: [String: String], redirectURI: URL) {
-    let isOwnScheme = try redirectURI.map(Self.isOwnScheme) ?? false
+    try redirectURI.map(Self.check)
+    let isOwnScheme = redirectURI?.isOwnScheme ?? false
     let isExpected: @Sendable ([String: String]) -> Bool = { parameters in
       parameters["state"].map { isEqualInConstantTime($0, expected) } ?? false
     }
+    let (responses, continuation) = AsyncStream<[String: String]>.makeStream()
     let isFree = state.withLock { state in
       guard !state.isRunning else { return false }
-      state = State(isRunning: true)
-      if isOwnScheme { (state.redirectURI, state.isExpected) = (redirectURI, isExpected) }
+      state = State(
+        isRunning: true, redirectURI: isOwnScheme ? redirectURI : nil, isExpected: isExpected,
+        responses: continuation)
       return true
     }
     guard isFree else {
@@ -62,11 +64,30 @@ final class BrowserSession: Sendable {
     }
     defer { state.withLock { $0 = State() } }
 
-    do {
-      let answer = try await exchange(
-        authenticator, redirectURI, isOwnScheme: isOwnScheme, responseMode, timeout, isExpected, startURL)
-      onEvent(.answered(answer.redirectURI))
-      return answer
+    let used = Mutex(redirectURI)
+    let onEvent = onEvent
+    let authorize: @Sendable () async -> Outcome = {
+      await .catching { () async throws(IdentityError) in
+        try await authenticator.authorize(
+          startURL: { uri throws(IdentityError) in
+            used.withLock { $0 = uri }
+            let page = try startURL(uri)
+            onEvent(.opening(page))
+            return page
+          }, redirectURI: redirectURI, responseMode: responseMode, isExpected: isExpected, timeout: timeout)
+      }
+    }
+    do throws(IdentityError) {
+      let outcome = isOwnScheme ? await Self.first(authorize, responses) : await authorize()
+      let parameters = try outcome.get()
+      guard isExpected(parameters) else {
+        throw IdentityError(.invalidState, "The browser's response is to another request.")
+      }
+      guard let uri = used.withLock({ $0 }) else {
+        throw IdentityError(.unexpected, "The browser responded before it was asked.")
+      }
+      onEvent(.answered(uri))
+      return (parameters, uri)
     } catch {
       let error = error.completed(correlationID, account)
       onEvent(.failed(error))
@@ -74,97 +95,46 @@ final class BrowserSession: Sendable {
     }
   }
 
-  private func exchange(
-    _ authenticator: any WebAuthenticator, _ redirectURI: URL?, isOwnScheme: Bool,
-    _ responseMode: ResponseMode, _ timeout: Duration,
-    _ isExpected: @escaping @Sendable ([String: String]) -> Bool,
-    _ startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL
-  ) async throws(IdentityError) -> (parameters: [String: String], redirectURI: URL) {
-    let used = Mutex(redirectURI)
-    let onEvent = onEvent
-    let open: @Sendable () async -> Answer = {
-      await Answer.catching { () async throws(IdentityError) in
-        try await authenticator.authorize(
-          startURL: { uri throws(IdentityError) in
-            used.withLock { $0 = uri }
-            let page = try startURL(uri)
-            onEvent(.opening(page))
-            return page
-          }, redirectURI: redirectURI, responseMode: isOwnScheme ? .query : responseMode,
-          isExpected: isExpected, timeout: timeout)
-      }
-    }
-    let answer = isOwnScheme ? await race(open) : await open()
-    let parameters = try answer.get()
-    guard isExpected(parameters) else {
-      throw IdentityError(.invalidState, "The browser's answer is to another request.")
-    }
-    guard let uri = used.withLock({ $0 }) else {
-      throw IdentityError(.unexpected, "The browser answered before it was asked.")
-    }
-    return (parameters, uri)
-  }
-
   /// Takes an address that the system opened with the application.
   ///
-  /// - Returns: Whether it is the answer that is waited for.
+  /// - Returns: Whether it is the response that is waited for.
   func handle(_ url: URL) -> Bool {
-    let (answer, waiting) = state.withLock { state -> (Answer?, CheckedContinuation<Answer, Never>?) in
+    state.withLock { state in
       guard let redirectURI = state.redirectURI, let parameters = url.answer(to: redirectURI),
         state.isExpected?(parameters) ?? false
-      else { return (nil, nil) }
-      // The answer counts once.
+      else { return false }
+      // The response counts once.
       state.redirectURI = nil
-      let answer = Answer.success(parameters)
-      state.early = answer
-      return (answer, state.waiting.take())
+      state.responses?.yield(parameters)
+      return true
     }
-    guard let answer else { return false }
-    waiting?.resume(returning: answer)
-    return true
   }
 
-  /// The answer comes to the authenticator, or by ``handle(_:)``; whichever ends first counts.
-  private func race(_ open: @escaping @Sendable () async -> Answer) async -> Answer {
-    await withTaskGroup(of: Answer.self) { group in
-      group.addTask { await open() }
-      group.addTask { await self.answer() }
+  /// The response comes to the authenticator, or by ``handle(_:)``; whichever ends first counts.
+  private static func first(
+    _ authorize: @escaping @Sendable () async -> Outcome, _ responses: AsyncStream<[String: String]>
+  ) async -> Outcome {
+    await withTaskGroup(of: Outcome.self) { group in
+      group.addTask { await authorize() }
+      group.addTask {
+        for await parameters in responses { return .success(parameters) }
+        return .failure(.cancelled)
+      }
       let first = await group.next() ?? .failure(.cancelled)
       group.cancelAll()
       return first
     }
   }
 
-  private func answer() async -> Answer {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let early = state.withLock { state -> Answer? in
-          if let early = state.early { return early }
-          if Task.isCancelled { return .failure(.cancelled) }
-          state.waiting = continuation
-          return nil
-        }
-        if let early { continuation.resume(returning: early) }
-      }
-    } onCancel: {
-      let waiting = state.withLock { $0.waiting.take() }
-      waiting?.resume(returning: .failure(.cancelled))
+  /// An http address must be one of this machine, where alone a listener can be opened.
+  private static func check(_ uri: URL) throws(IdentityError) {
+    guard let scheme = uri.scheme?.lowercased() else {
+      throw IdentityError(.invalidRedirectURI, "The redirect URI has no scheme.")
     }
-  }
-
-  /// Whether a redirect URI has a scheme of the app's own, for which no listener on this machine can be opened.
-  private static func isOwnScheme(_ uri: URL) throws(IdentityError) -> Bool {
-    switch uri.scheme?.lowercased() {
-    case nil: throw IdentityError(.invalidRedirectURI, "The redirect URI has no scheme.")
-    case "http":
-      guard ["localhost", "127.0.0.1", "::1", "[::1]"].contains(uri.host()?.lowercased() ?? "") else {
-        throw IdentityError(
-          .nonHttpsRedirect, "A redirect URI without TLS must be on this machine.",
-          advice: "Register http://localhost.")
-      }
-      return false
-    case "https": return false
-    default: return true
+    guard scheme != "http" || LoopbackHost(uri.host() ?? "")?.isListenedOn == true else {
+      throw IdentityError(
+        .nonHttpsRedirect, "A redirect URI without TLS must be on this machine.",
+        advice: "Register http://localhost.")
     }
   }
 }

@@ -27,6 +27,6 @@ extension URL {
   private var place: [String] {
     // Not `path`, which leaves a final slash out.
     let path = path(percentEncoded: true)
-    return [scheme?.lowercased() ?? "", authorityHost?.lowercased() ?? "", path.isEmpty ? "/" : path]
+    return [scheme?.lowercased() ?? "", authorityHost ?? "", path.isEmpty ? "/" : path]
   }
 }

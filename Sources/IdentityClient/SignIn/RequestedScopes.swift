@@ -10,10 +10,6 @@ package struct RequestedScopes: Sendable {
 
   /// - Throws: ``IdentityError/Code/invalidParameter`` for an invalid scope, and for those that the
   ///   library adds by itself.
-  init(_ scopes: [String], client: ClientConfiguration, authority: Authority) throws(IdentityError) {
-    try self.init(scopes, clientID: client.clientID, authority: authority)
-  }
-
   package init(_ scopes: [String], clientID: String, authority: Authority) throws(IdentityError) {
     for scope in scopes {
       guard !scope.isEmpty, !scope.hasWhitespace else {

@@ -10,7 +10,7 @@ struct SignOut: Sendable {
   let account: Account
   let options: SignOutOptions
 
-  /// How long to wait for a renewal that is under way, so that its answer goes too.
+  /// How long to wait for a renewal that is under way, so that its tokens are removed too.
   private static let lockTimeout = Duration.seconds(10)
 
   func run() async throws(IdentityError) {
@@ -28,9 +28,9 @@ struct SignOut: Sendable {
       guard options.wipeAccount || options.wipeCacheForAllAccounts else {
         return _ = try await cache.removeAccount(account.homeAccountID, clientID: clientID)
       }
-      // Else the broker would bring back by itself who signed out of this client or another one.
+      // Else the broker would bring back accounts that signed out of this client or another one.
       let hasBroker = client.broker != nil && client.configuration.brokerPolicy != .off
-      let signedOut = hasBroker ? await whoGoes() : [:]
+      let signedOut = hasBroker ? await accountsToWipe() : [:]
       if options.wipeCacheForAllAccounts {
         try await cache.clear()
       } else {
@@ -40,8 +40,8 @@ struct SignOut: Sendable {
     }
   }
 
-  /// The accounts that are wiped, by the clients that have met them.
-  private func whoGoes() async -> [String: Set<String>] {
+  /// The accounts that are wiped, by the clients that know them.
+  private func accountsToWipe() async -> [String: Set<String>] {
     // What cannot be read is wiped all the same.
     let snapshot = try? await client.cache.snapshot()
     let (clientID, id) = (client.configuration.clientID, account.homeAccountID)
@@ -68,8 +68,7 @@ struct SignOut: Sendable {
         advice: "Sign out in the browser yourself.")
     }
     let extra = try client.configuration.extraParameters(options.extraQueryParameters)
-    let hint =
-      account.tenantProfiles.first(where: \.isHomeTenant)?.claims?.string("login_hint")
+    let hint = account.tenantProfiles.first(where: \.isHomeTenant)?.claims?.string("login_hint")
     let state = randomToken()
     let correlationID = options.correlationID.uuidString.lowercased()
     let answer = try await client.browserSession.run(

@@ -1,0 +1,41 @@
+import FoundationEssentials
+import TokenCache
+
+/// An access token from the cache, and what it is good for at this moment.
+struct CachedToken: Sendable {
+  let found: FoundAccessToken
+  let account: Account
+  /// Whether it may be returned without asking the server.
+  let isFresh: Bool
+  /// Whether it has not expired.
+  let isValid: Bool
+  /// Whether the server allows its use while the server is down.
+  private let isExtended: Bool
+
+  /// A token that ends later than this, in seconds, was not issued by a sane clock.
+  static let longestLifetime = 90.0 * 86400
+
+  init?(_ found: FoundAccessToken?, at now: Date, extendedLifetimeEnabled: Bool) {
+    guard let found, let account = found.account, let end = found.lifetime.expiresOn else { return nil }
+    let lifetime = found.lifetime
+    // The clock was moved, or a clock was wrong, when the token was stored.
+    let isSane =
+      end.timeIntervalSince(now) <= Self.longestLifetime && !lifetime.isFromTheFuture(at: now)
+    (self.found, self.account) = (found, account)
+    isFresh = isSane && found.condition == .valid
+    isValid = isSane && end > now
+    isExtended = isSane && lifetime.isInExtendedLifetime(at: now) && extendedLifetimeEnabled
+  }
+
+  var refreshReason: ServerTelemetry.RefreshReason {
+    found.condition == .needsRefresh ? .proactive : .expired
+  }
+
+  /// Whether it still serves although an error kept it from being renewed: until it expires, unless a server refused,
+  /// the account is signed out or the caller has gone; in its extended lifetime only while the server is down.
+  func serves(despite error: IdentityError) -> Bool {
+    guard isValid else { return isExtended && error.isOutage }
+    return !error.isOAuthRefusal && error.result == nil
+      && error.code != .interactionRequired && error.code != .cancelled
+  }
+}

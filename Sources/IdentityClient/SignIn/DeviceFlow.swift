@@ -1,0 +1,68 @@
+import FoundationEssentials
+import TokenCache
+
+/// One sign-in on another device (RFC 8628).
+struct DeviceFlow: Sendable {
+  private let request: DeviceCodeRequest
+  private let resolved: ResolvedRequest
+
+  /// By how much the server slows the client down (RFC 8628 section 3.5).
+  private static let slowDown = Duration.seconds(5)
+
+  init(_ request: DeviceCodeRequest, of client: PublicClient, proof: PopProof?) throws(IdentityError) {
+    self.request = request
+    resolved = try ResolvedRequest(request, proof: proof, of: client)
+  }
+
+  func token() async throws(IdentityError) -> AuthenticationResult {
+    let client = resolved.client
+    let metadata = try await client.resolver.metadata(of: resolved.authority)
+    guard let endpoint = metadata.deviceAuthorizationEndpoint else {
+      throw IdentityError(
+        .invalidParameter, "The authority does not support sign-in on another device.",
+        advice: "Sign in in a browser.")
+    }
+    var ask = resolved.tokenRequest([:], to: endpoint, .deviceCode)
+    ask.form = ["client_id": client.configuration.clientID, "scope": resolved.scopes.parameter()]
+    ask.form["claims"] = resolved.claims
+    ask.countsInTelemetry = false
+    let start = client.timing.uptime()
+    let authorization = try DeviceAuthorization(
+      try await client.tokenEndpoint.send(ask), now: client.now())
+    await request.show(authorization.code)
+
+    let grant = [
+      "device_code": authorization.deviceCode,
+      "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+    ]
+    var poll = resolved.tokenRequest(grant, to: metadata.tokenEndpoint, .deviceCode)
+    poll.countsInTelemetry = false
+    var interval = authorization.code.interval
+    while true {
+      guard client.timing.uptime() + interval < start + authorization.lifetime else {
+        throw IdentityError(
+          .deviceCodeExpired, "The code was not entered in time.", advice: "Start the sign-in again.")
+      }
+      try await client.timing.wait(interval)
+      if Task.isCancelled { throw .cancelled }
+      let fields: JSONObject
+      do throws(IdentityError) {
+        fields = try await client.tokenEndpoint.send(poll)
+      } catch {
+        if error.isRefusal("authorization_pending") { continue }
+        // A response that cannot be read is a proxy's.
+        guard error.isRefusal("slow_down") || error.isOutage || error.code == .invalidResponse else {
+          throw error
+        }
+        // A server that fails or cannot be reached is asked less often too.
+        interval += Self.slowDown
+        continue
+      }
+      let result = try await GrantResponse(
+        request: resolved, authority: metadata.authority, issuer: metadata.issuer
+      ).result(of: fields)
+      client.throttle.removeInteractionRequired()
+      return result
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import FoundationEssentials
+import Logging
+import TokenCache
+
+/// The response of a token endpoint or a broker: checks it, stores it, and makes a result of it.
+struct GrantResponse: Sendable {
+  let request: ResolvedRequest
+  /// The authority that answered.
+  let authority: Authority
+  /// Who must have issued the ID token, as the authority's metadata says; not checked where a broker gave the token.
+  var issuer = ""
+  var nonce: String?
+  /// Whether the response may leave out whose tokens it holds, as some servers do on a refresh.
+  var isRefresh = false
+
+  private var client: PublicClient { request.client }
+  private var clientID: String { client.configuration.clientID }
+
+  /// Takes the response of a token endpoint.
+  ///
+  /// - Throws: ``IdentityError``. With ``IdentityError/Code/serverDeclinedScopes`` the tokens are stored and
+  ///   stand in the error.
+  func result(of fields: JSONObject) async throws(IdentityError) -> AuthenticationResult {
+    let granted = Self.scope(in: fields)
+    let response = tokenResponse(fields, granted)
+    return try await result(of: response, try check(response), granted)
+  }
+
+  /// Takes the response of a broker, which is stored as the broker's. Its statements are trusted: a program that can
+  /// answer in its place on the person's own bus has the person's files, too.
+  ///
+  /// - Throws: ``IdentityError``, as ``result(of:)``; ``IdentityError/Code/mismatchedUser`` for another account than
+  ///   the requested one.
+  func result(
+    of token: BrokerToken, by broker: any TokenBroker
+  ) async throws(IdentityError) -> AuthenticationResult {
+    let claims = token.idToken.flatMap(IDTokenClaims.init(token:))
+    guard claims?.isFor(clientID: clientID) ?? true else {
+      throw .brokerFailed("its ID token is for another application")
+    }
+    let home = try homeAccountID(of: token, claims)
+    var fields: JSONObject = [
+      "token_type": "Bearer", "access_token": .string(token.accessToken),
+      "expires_on": .integer(Int64(token.expiresOn.timeIntervalSince1970)),
+    ]
+    fields["scope"] = token.grantedScopes.map(JSONValue.string)
+    fields["id_token"] = claims == nil ? nil : token.idToken.map(JSONValue.string)
+    fields["client_info"] = ClientInfo(homeAccountID: home).map { .string($0.raw) }
+    let granted = Self.scope(in: fields)
+    return try await result(
+      of: tokenResponse(fields, granted), claims, granted, from: broker, account: token.account)
+  }
+
+  private func tokenResponse(_ fields: JSONObject, _ granted: String?) -> TokenResponse {
+    var fields = fields
+    fields["scope"] = request.scopes.target(granted: granted).map(JSONValue.string)
+    return TokenResponse(fields: fields)
+  }
+
+  private func result(
+    of response: TokenResponse, _ claims: IDTokenClaims?, _ granted: String?,
+    from broker: (any TokenBroker)? = nil, account brokers: Account? = nil
+  ) async throws(IdentityError) -> AuthenticationResult {
+    let records = try records(of: response, from: broker)
+    let realm = (records.accessToken ?? records.idToken)?.realm
+    let issued = authority.kind == .aad ? realm.flatMap { try? authority.replacingTenant(with: $0) } : nil
+    // Without an ID token no later request would find what a broker gave.
+    let shouldStore = broker == nil || records.idToken != nil
+    let (stored, cacheError) =
+      shouldStore ? try await save(records, from: issued ?? authority) : (nil, nil)
+    guard
+      let account = stored ?? brokers ?? records.account(in: client.cache.clouds) ?? request.account
+    else {
+      throw IdentityError(.invalidResponse, "The server's response does not say whose tokens it holds.")
+    }
+    let profile =
+      account.tenantProfiles.first { $0.tenantID == realm?.normalized }
+      ?? (realm == nil ? account.tenantProfiles.first : nil)
+    let scopes = (granted ?? request.scopes.scopes.joined(separator: " ")).split(separator: " ")
+    let result = AuthenticationResult(
+      accessToken: response.accessToken ?? "", expiresOn: records.accessToken?.expiresOn,
+      scopes: scopes.map(String.init), idToken: response.idToken, claims: claims ?? profile?.claims,
+      account: account, tenantProfile: profile, authority: issued ?? authority,
+      correlationID: request.correlationID, cacheError: cacheError,
+      source: broker == nil ? .network : .broker)
+    client.log.info(
+      broker == nil ? "The server gave tokens." : "The broker gave a token.",
+      [
+        "account": client.log.personal(records.homeAccountID), "correlation": "\(request.correlationID)",
+        "stored": "\(cacheError == nil)",
+      ])
+    let declined = request.scopes.declined(granted: granted)
+    guard !declined.isEmpty else { return result }
+    var error = IdentityError(
+      .serverDeclinedScopes, "The server did not grant all scopes.",
+      advice: "Go on with what was granted, or ask again for the rest.")
+    error.grantedScopes = result.scopes
+    error.declinedScopes = declined
+    error.result = result
+    error.correlationID = request.correlationID
+    throw error
+  }
+
+  /// The granted scopes. Some servers write a list.
+  private static func scope(in fields: JSONObject) -> String? {
+    switch fields["scope"] {
+    case .string(let text): text.contains { !$0.isWhitespace } ? text : nil
+    case .array(let scopes): scopes.compactMap(\.stringValue).joined(separator: " ")
+    default: nil
+    }
+  }
+
+  private func records(
+    of response: TokenResponse, from broker: (any TokenBroker)?
+  ) throws(IdentityError) -> TokenRecords {
+    let kind = authority.cacheKind
+    var tokenRequest = TokenRequest(
+      environment: client.cache.clouds.preferredCache(of: authority.host), clientID: clientID,
+      authority: kind, scopes: request.scopes.parameter(), scheme: request.proof.cacheScheme,
+      requestedClaims: request.requestedClaims, homeAccountID: request.account?.homeAccountID,
+      realm: isRefresh && kind != .adfs ? request.realm : nil)
+    tokenRequest.isRenewal = isRefresh
+    tokenRequest.source = broker?.name
+    do throws(CacheError) {
+      return try TokenRecords(response, for: tokenRequest, at: client.now())
+    } catch {
+      throw IdentityError(.invalidResponse, error.message)
+    }
+  }
+
+  /// Stores the tokens, and which tenant answered for an authority that names none, or names it by a domain. Where
+  /// that fails the tokens are good all the same.
+  private func save(
+    _ records: TokenRecords, from answered: Authority
+  ) async throws(IdentityError) -> (Account?, CacheError?) {
+    let requested = request.requestedAuthority
+    let (asked, answered) = (requested.url.absoluteString, answered.url.absoluteString)
+    let isKept = asked != answered && (!isRefresh || requested.kind == .aad)
+    let resolved = ResolvedAuthority(
+      asked: asked, answered: answered, isInstanceAware: client.configuration.multipleCloudsSupported)
+    do throws(CacheError) {
+      return (try await client.cache.save(records, resolving: isKept ? resolved : nil), nil)
+    } catch {
+      if error.code == .signedOut { throw .signedOut }
+      client.log.warning("The tokens could not be stored.", ["reason": "\(error.code.rawValue)"])
+      return (nil, error)
+    }
+  }
+}
+
+extension GrantResponse {
+  private func check(_ response: TokenResponse) throws(IdentityError) -> IDTokenClaims? {
+    // RFC 6749 section 5.1 and appendix A.12.
+    guard let token = response.accessToken, token.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+      throw IdentityError(
+        .invalidResponse, "The server's response has no access token.",
+        advice: "Ask for a scope of the API that is to be called.")
+    }
+    let expected = request.proof == nil ? "Bearer" : PopScheme.tokenType
+    // A server that does not know the scheme may have ignored it, and leave the type out.
+    guard (response.tokenType ?? "Bearer").lowercased() == expected.lowercased() else {
+      throw IdentityError(
+        .invalidResponse, "The server's response has a token of another type than \(expected).")
+    }
+    if authority.isMicrosofts, !isRefresh, response.clientInfo == nil {
+      throw IdentityError(.invalidResponse, "Client info was not returned in the server response")
+    }
+    guard nonce == nil || response.idToken != nil else {
+      throw IdentityError(.invalidResponse, "The server's response has no ID token.")
+    }
+    let check = IDTokenCheck(clientID: clientID, issuer: issuer, nonce: nonce, now: client.now())
+    var claims: IDTokenClaims?
+    if let token = response.idToken { claims = try check.claims(of: token) }
+    try checkAccount(response, claims)
+    return claims
+  }
+
+  /// Tokens of another account are never stored for this one (OpenID Connect Core 12.2).
+  private func checkAccount(_ response: TokenResponse, _ claims: IDTokenClaims?) throws(IdentityError) {
+    guard let account = request.account else { return }
+    let subject = authority.cacheKind == .adfs ? claims?.subject : nil
+    if let id = response.clientInfo?.homeAccountID ?? subject {
+      guard id.normalized == account.homeAccountID.normalized else { throw .mismatchedUser }
+    } else if let subject = claims?.subject {
+      let profile = account.tenantProfiles.first { $0.tenantID == claims?.tenantID?.normalized }
+      guard subject == profile?.claims?.subject ?? subject else { throw .mismatchedUser }
+    }
+  }
+
+  /// Whose token a broker gave: as it says itself, else of the requested account, else of the ID token's.
+  private func homeAccountID(
+    of token: BrokerToken, _ claims: IDTokenClaims?
+  ) throws(IdentityError) -> String {
+    let (object, tenant) = (claims?.objectID, claims?.tenantID)
+    guard let account = request.account else {
+      if let id = token.account?.homeAccountID { return id }
+      guard let object, let tenant else { throw .brokerFailed("it does not say whose token it gave") }
+      return "\(object).\(tenant)"
+    }
+    if let id = token.account?.homeAccountID {
+      guard id.normalized == account.homeAccountID.normalized else { throw .mismatchedUser }
+    } else if let object, let tenant {
+      // In other tenants an account has other object ids, some of which are known.
+      let known =
+        account.homeIdentity.flatMap { $0.utid.normalized == tenant.normalized ? $0.uid : nil }
+        ?? account.tenantProfiles.first { $0.tenantID == tenant.normalized }?.localAccountID
+      guard known == nil || known?.normalized == object.normalized else { throw .mismatchedUser }
+    }
+    return account.homeAccountID
+  }
+}
+
+extension ClientInfo {
+  /// What a server would send for an account; `nil` where its id is not one of a server that does.
+  fileprivate init?(homeAccountID: String) {
+    guard let dot = homeAccountID.lastIndex(of: ".") else { return nil }
+    let fields: JSONObject = [
+      "uid": .string(String(homeAccountID[..<dot])),
+      "utid": .string(String(homeAccountID[homeAccountID.index(after: dot)...])),
+    ]
+    guard let json = try? JSONEncoder().encode(fields) else { return nil }
+    self.init(raw: json.base64URL)
+  }
+}
+
+extension IdentityError {
+  fileprivate static let mismatchedUser = IdentityError(
+    .mismatchedUser, "The account that signed in is not the requested one.",
+    advice: "Sign in again and choose the right account.")
+
+  fileprivate static func brokerFailed(_ reason: String) -> IdentityError {
+    IdentityError(.brokerFailed, "The identity broker failed: \(reason).")
+  }
+}

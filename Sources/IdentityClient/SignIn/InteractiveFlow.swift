@@ -1,0 +1,212 @@
+import FoundationEssentials
+import HTTPSupport
+import Logging
+import TokenCache
+
+/// One sign-in that a person takes part in: by a broker that asks people itself, else in a browser.
+struct InteractiveFlow: Sendable {
+  private let request: InteractiveRequest
+  private let resolved: ResolvedRequest
+  private var client: PublicClient { resolved.client }
+  private var configuration: ClientConfiguration { client.configuration }
+
+  init(_ request: InteractiveRequest, of client: PublicClient, proof: PopProof?) throws(IdentityError) {
+    self.request = request
+    resolved = try ResolvedRequest(request, account: request.account, proof: proof, of: client)
+  }
+
+  func token() async throws(IdentityError) -> AuthenticationResult {
+    let result: AuthenticationResult
+    if let brokers = try await tokenFromBroker() {
+      result = brokers
+    } else {
+      result = try await tokenFromBrowser()
+    }
+    client.throttle.removeInteractionRequired()
+    return result
+  }
+
+  /// Authorization code with PKCE.
+  private func tokenFromBrowser() async throws(IdentityError) -> AuthenticationResult {
+    let authenticator = try await authenticator()
+    let metadata = try await client.resolver.metadata(of: resolved.authority)
+    let (codeProof, state, nonce) = (ProofKey(), randomToken(), randomToken())
+    let redirectURI = configuration.redirectURI
+    let mode =
+      redirectURI?.isOwnScheme == true
+      ? .query : authenticator.requiredResponseMode ?? Self.responseMode(metadata)
+    var page = parameters(prompt: await client.prompt(of: request))
+    page["code_challenge"] = codeProof.challenge
+    page["code_challenge_method"] = ProofKey.method
+    page["state"] = state
+    page["nonce"] = nonce
+    page["response_mode"] = mode.rawValue
+    let parameters = page.merging(resolved.extra) { protocols, _ in protocols }
+
+    let answer = try await client.browserSession.run(
+      authenticator, redirectURI: redirectURI, responseMode: mode, state: state, timeout: request.timeout,
+      correlationID: request.correlationID, account: request.account
+    ) { redirectURI throws(IdentityError) in
+      metadata.authorizationEndpoint.appending(
+        query: parameters.merging(["redirect_uri": redirectURI.absoluteString]) { $1 })
+    }
+    let issuer = try await cloud(named: answer.parameters, metadata)
+    let code = try Self.code(in: answer.parameters, metadata, issuer)
+
+    let grant = [
+      "grant_type": "authorization_code", "code": code, "code_verifier": codeProof.verifier,
+      "redirect_uri": answer.redirectURI.absoluteString, "scope": resolved.scopes.parameter(),
+    ]
+    var tokenRequest = resolved.tokenRequest(grant, to: issuer.tokenEndpoint, .interactive)
+    tokenRequest.isRepeatable = false
+    tokenRequest.anchorMailbox = anchorMailbox
+    return try await GrantResponse(
+      request: resolved, authority: issuer.authority, issuer: issuer.issuer(named: answer.parameters["iss"]),
+      nonce: nonce
+    ).result(of: try await client.tokenEndpoint.send(tokenRequest))
+  }
+
+  /// What opens the page: in a private window if that is wanted and can be.
+  private func authenticator() async throws(IdentityError) -> any WebAuthenticator {
+    guard let authenticator = client.authenticator else { throw .noAuthenticator }
+    guard request.prefersEphemeralSession else { return authenticator }
+    if let ephemeral = await authenticator.ephemeral() { return ephemeral }
+    client.log.warning(
+      "The browser cannot be asked for a private window; the sign-in opens in the person's own session.")
+    return authenticator
+  }
+
+  /// A form keeps the code out of addresses; a server without support for it is asked for a query.
+  private static func responseMode(_ metadata: AuthorityMetadata) -> ResponseMode {
+    let supported = metadata.responseModes.map { $0.contains(ResponseMode.formPost.rawValue) }
+    return supported ?? metadata.authority.isMicrosofts ? .formPost : .query
+  }
+
+  private var anchorMailbox: String? {
+    request.account?.anchorMailbox ?? request.loginHint.nonBlank.map { "UPN:\($0)" }
+  }
+
+  /// The parameters of the authorization request that do not change from one to the next.
+  private func parameters(prompt: Prompt) -> [String: String] {
+    var parameters = [
+      "client_id": configuration.clientID, "response_type": "code",
+      "scope": resolved.scopes.parameter(adding: request.extraScopesToConsent),
+    ]
+    parameters["claims"] = resolved.claims
+    if prompt != .promptIfNecessary { parameters["prompt"] = prompt.rawValue }
+    // A choice of accounts and a hint at one of them exclude each other.
+    if prompt != .selectAccount {
+      parameters["login_hint"] = request.account?.username.nonBlank ?? request.loginHint.nonBlank
+    }
+    parameters["domain_hint"] = request.domainHint.nonBlank
+    guard resolved.authority.isMicrosofts else { return parameters }
+    parameters["client_info"] = "1"
+    parameters["client-request-id"] = request.correlationID.uuidString.lowercased()
+    parameters["return-client-request-id"] = "true"
+    parameters.merge(configuration.clientHeaders) { own, _ in own }
+    parameters.merge(configuration.nestedAuthParameters) { own, _ in own }
+    if request.prefersQRCodeAndPIN { parameters["pc"] = "18" }
+    parameters["X-AnchorMailbox"] = anchorMailbox
+    if configuration.multipleCloudsSupported { parameters["instance_aware"] = "true" }
+    if let home = request.account?.homeIdentity {
+      parameters["login_req"] = home.uid
+      parameters["domain_req"] = home.utid
+    }
+    return parameters
+  }
+
+  /// Reads the response. One that names another issuer than the one that was asked, or the cloud it led to, is an
+  /// attempt to mix two up (RFC 9207).
+  private static func code(
+    in parameters: [String: String], _ asked: AuthorityMetadata, _ cloud: AuthorityMetadata
+  ) throws(IdentityError) -> String {
+    let isKnown = parameters["iss"].map { asked.isIssuer($0) || cloud.isIssuer($0) }
+    guard isKnown ?? !asked.redirectsNameIssuer else {
+      throw IdentityError(.invalidResponse, "The browser's response is from another issuer.")
+    }
+    if let failure = OAuthFailure(parameters: parameters) {
+      var error = IdentityError(failure)
+      if failure.subError?.lowercased() == "cancel" { error.code = .userCanceled }
+      throw error
+    }
+    guard let code = parameters["code"].nonBlank else {
+      throw IdentityError(.invalidResponse, "The browser's response has neither a code nor an error.")
+    }
+    return code
+  }
+
+  /// The cloud that the person turned out to belong to. Only Microsoft's own hosts are believed.
+  private func cloud(
+    named parameters: [String: String], _ metadata: AuthorityMetadata
+  ) async throws(IdentityError) -> AuthorityMetadata {
+    let authority = metadata.authority
+    guard configuration.multipleCloudsSupported, authority.kind == .aad,
+      let host = parameters["cloud_instance_host_name"].nonBlank?.lowercased(),
+      !client.cache.clouds.aliases(of: authority.host).contains(host)
+    else { return metadata }
+    guard CloudInstances.known.contains(host),
+      let url = URL(string: "https://\(host)/\(authority.tenant ?? "common")")
+    else {
+      client.log.warning("The response names an unknown cloud, which is not asked.")
+      return metadata
+    }
+    return try await client.resolver.metadata(of: Authority(url: url, kind: .aad))
+  }
+}
+
+extension InteractiveFlow {
+  /// Has the broker sign a person in.
+  ///
+  /// - Returns: `nil` where the browser is to be asked: when there is no broker that asks people, and when it failed.
+  /// - Throws: ``IdentityError``, when the person gave up above all.
+  private func tokenFromBroker() async throws(IdentityError) -> AuthenticationResult? {
+    guard let broker = try client.broker(for: resolved.authority, binding: resolved.proof != nil) else {
+      return nil
+    }
+    let isRequired = configuration.brokerPolicy == .required
+    do {
+      if !isRequired, try await !supportsRequest(broker) { return nil }
+      var question = resolved.brokerRequest
+      question.loginHint = request.loginHint.nonBlank
+      question.prompt = await client.prompt(of: request)
+      if resolved.extra["domain_hint"] == nil {
+        question.extraQueryParameters["domain_hint"] = request.domainHint.nonBlank
+      }
+      return try await GrantResponse(request: resolved, authority: resolved.authority)
+        .result(of: try await broker.tokenInteractively(question), by: broker)
+    } catch {
+      guard !isRequired, !error.isFinal else { throw error }
+      client.log.warning(
+        "The sign-in by the broker failed; the browser is asked.",
+        ["code": "\(error.code.rawValue)", "reason": client.log.personal(error.message)])
+      return nil
+    }
+  }
+
+  /// Not where the broker has no parameters for what is asked.
+  private func supportsRequest(_ broker: any TokenBroker) async throws(IdentityError) -> Bool {
+    guard request.prompt != .create, request.extraScopesToConsent.isEmpty else { return false }
+    return try await broker.supportsInteractiveSignIn(
+      clientID: configuration.clientID, correlationID: request.correlationID)
+  }
+}
+
+extension PublicClient {
+  /// What to ask of the person. A session of the browser or the broker alone must not sign in an account that signed
+  /// out.
+  fileprivate func prompt(of request: InteractiveRequest) async -> Prompt {
+    guard let account = request.account, request.prompt != .consent else { return request.prompt }
+    let metadata = try? await cache.accountMetadata(clientID: configuration.clientID)
+    return metadata?.signInState(of: account.homeAccountID) == .signedOut ? .login : request.prompt
+  }
+}
+
+extension IdentityError {
+  /// Whether the browser would come to nothing else, or is not wanted.
+  fileprivate var isFinal: Bool {
+    switch code {
+    case .userCanceled, .cancelled, .mismatchedUser, .serverDeclinedScopes, .invalidParameter: true
+    default: false
+    }
+  }
+}

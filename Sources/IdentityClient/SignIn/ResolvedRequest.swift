@@ -1,0 +1,152 @@
+import FoundationEssentials
+import TokenCache
+
+/// What all requests for a token have.
+protocol TokenParameters: Sendable {
+  var scopes: [String] { get }
+  var claims: ClaimsRequest? { get }
+  var extraQueryParameters: [String: String] { get }
+  var authority: Authority? { get }
+  var correlationID: UUID { get }
+}
+
+extension SilentRequest: TokenParameters {}
+extension InteractiveRequest: TokenParameters {}
+extension DeviceCodeRequest: TokenParameters {}
+
+/// A request for a token in the terms of the protocol, resolved once, before anything is sent.
+struct ResolvedRequest: Sendable {
+  let client: PublicClient
+  /// The authority that the application named.
+  let requestedAuthority: Authority
+  /// The authority to ask: in a silent request that of the account's tenant.
+  let authority: Authority
+  let scopes: RequestedScopes
+  /// The claims that the application asks for, as JSON: the token is for requests with the same claims only.
+  let requestedClaims: String?
+  /// The `claims` parameter: the same, and the client's capabilities.
+  let claims: String?
+  /// The parameters that the application adds.
+  let extra: [String: String]
+  /// The account that the token must be for, where it is known.
+  let account: Account?
+  let proof: PopProof?
+  let correlationID: UUID
+
+  /// - Parameters:
+  ///   - request: The application's request.
+  ///   - account: The account that the token must be for.
+  ///   - authority: The authority to ask; the one that the application named unless it is given.
+  ///   - proof: The key that the token is bound to.
+  ///   - client: Whose request it is.
+  /// - Throws: ``IdentityError/Code/invalidParameter``.
+  init(
+    _ request: some TokenParameters, account: Account? = nil, at authority: Authority? = nil,
+    proof: PopProof?, of client: PublicClient
+  ) throws(IdentityError) {
+    let configuration = client.configuration
+    self.client = client
+    requestedAuthority = request.authority ?? configuration.authority
+    self.authority = authority ?? requestedAuthority
+    scopes = try RequestedScopes(
+      request.scopes, clientID: configuration.clientID, authority: requestedAuthority)
+    (requestedClaims, claims) = try configuration.claimsParameters(request.claims)
+    extra = try configuration.extraParameters(request.extraQueryParameters)
+    self.account = account
+    self.proof = proof
+    correlationID = request.correlationID
+  }
+
+  /// The tenant of the account's tokens; the empty string for authorities without tenants.
+  var realm: String {
+    switch authority.kind {
+    case .aad: authority.tenant ?? ""
+    // What a policy writes into a token as its tenant does not matter; the home tenant counts.
+    case .b2c, .ciam: account?.homeIdentity?.utid ?? authority.tenant ?? ""
+    case .adfs, .oidc: ""
+    }
+  }
+
+  /// A request to a token endpoint: what a grant needs, and what all have.
+  func tokenRequest(
+    _ grant: [String: String], to endpoint: URL, _ call: ServerTelemetry.Call
+  ) -> TokenEndpoint.Request {
+    var form = grant.merging(proof.parameters) { $1 }
+    form["client_id"] = client.configuration.clientID
+    form["claims"] = claims
+    if authority.isMicrosofts {
+      form["client_info"] = "1"
+      form.merge(client.configuration.nestedAuthParameters) { own, _ in own }
+    }
+    return TokenEndpoint.Request(
+      url: endpoint, form: form, query: extra, correlationID: correlationID, call: call,
+      isMicrosofts: authority.isMicrosofts, anchorMailbox: account?.anchorMailbox)
+  }
+
+  /// The request to a broker.
+  var brokerRequest: BrokerRequest {
+    BrokerRequest(
+      clientID: client.configuration.clientID, authority: authority, scopes: scopes.scopes, account: account,
+      claims: claims, redirectURI: client.configuration.redirectURI, extraQueryParameters: extra,
+      correlationID: correlationID)
+  }
+}
+
+extension ClientConfiguration {
+  /// What a request asks for, and the `claims` parameter, which also has what the client can deal with; `nil` where it
+  /// asks for nothing.
+  fileprivate func claimsParameters(
+    _ claims: ClaimsRequest?
+  ) throws(IdentityError) -> (requested: String?, parameter: String?) {
+    do throws(ClaimsRequestError) {
+      let requested = claims?.isEmpty ?? true ? nil : try claims?.json()
+      guard !capabilities.isEmpty else { return (requested, requested) }
+      var claims = claims ?? ClaimsRequest()
+      claims.requestCapabilities(capabilities)
+      return (requested, try claims.json())
+    } catch {
+      throw IdentityError(.invalidParameter, error.description)
+    }
+  }
+
+  /// The parameters that the application adds to a request.
+  ///
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for a parameter that is the protocol's.
+  func extraParameters(_ ofRequest: [String: String]) throws(IdentityError) -> [String: String] {
+    if extraQueryParameters.isEmpty, ofRequest.isEmpty { return [:] }
+    let extra = extraQueryParameters.merging(ofRequest) { _, request in request }
+    for name in extra.keys where protocolParameters.contains(name.lowercased()) {
+      throw IdentityError(.invalidParameter, "The parameter \(name) cannot be set by the application.")
+    }
+    return extra
+  }
+
+  /// What Microsoft's services are told of the application around this one, in a request for a code and for tokens.
+  var nestedAuthParameters: [String: String] {
+    guard let nestedAuthBroker else { return [:] }
+    var parameters = ["brk_client_id": nestedAuthBroker.clientID]
+    parameters["brk_redirect_uri"] = nestedAuthBroker.redirectURI
+    return parameters
+  }
+}
+
+private let protocolParameters: Set<String> = [
+  "claims", "client_id", "client_info", "code", "code_challenge", "code_challenge_method", "code_verifier",
+  "device_code", "grant_type", "nonce", "post_logout_redirect_uri", "redirect_uri", "refresh_token",
+  "req_cnf", "response_mode", "response_type", "scope", "state", "token_type",
+]
+
+extension Account {
+  /// The object id and the tenant of the account's home.
+  var homeIdentity: (uid: String, utid: String)? {
+    let bytes = homeAccountID.utf8.span
+    guard let dot = bytes.indices.last(where: { bytes[$0] == UInt8(ascii: ".") }), dot > 0,
+      dot + 1 < bytes.count
+    else { return nil }
+    let utid = homeAccountID.utf8.dropFirst(dot + 1)
+    return (String(homeAccountID.utf8.prefix(dot)) ?? "", String(utid) ?? "")
+  }
+
+  /// What lets Microsoft's services find the account's data center.
+  var anchorMailbox: String? { homeIdentity.map { "Oid:\($0.uid)@\($0.utid)" } }
+}

@@ -1,0 +1,335 @@
+import FoundationEssentials
+import Logging
+import TokenCache
+
+/// One call for a token of an account that is signed in: from the cache, else from the broker or by a refresh token.
+struct SilentFlow: Sendable {
+  private let request: SilentRequest
+  private let resolved: ResolvedRequest
+  private var client: PublicClient { resolved.client }
+
+  /// What makes two calls one: they are answered by one request to the server.
+  struct Key: Hashable, Sendable {
+    let account: String
+    /// What the application named: the cache remembers which tenant answered for it.
+    let requestedAuthority: Authority
+    let authority: Authority
+    let realm: String
+    let scopes: ScopeSet
+    let claims: String?
+    let extra: [String: String]
+    let forceRefresh: Bool
+    let refreshesWithoutBroker: Bool
+    /// Of the key that the token is bound to.
+    let keyID: String?
+  }
+
+  /// How long to wait for another process that renews tokens of the same account.
+  private static let lockTimeout = Duration.seconds(60)
+
+  /// Finds out which tenant and cloud the request is about. No server is asked.
+  init(_ request: SilentRequest, of client: PublicClient, proof: PopProof?) async throws(IdentityError) {
+    let (account, configuration) = (request.account, client.configuration)
+    guard !account.homeAccountID.isEmpty else {
+      throw IdentityError(.accountRequired, "A silent request needs an account.")
+    }
+    let metadata = try await client.accountMetadata(clientID: configuration.clientID)
+    if metadata?.signInState(of: account.homeAccountID) == .signedOut { throw .signedOut }
+    let asked = request.authority ?? configuration.authority
+    self.request = request
+    resolved = try ResolvedRequest(
+      request, account: account, at: try client.authority(of: account, for: asked, metadata), proof: proof,
+      of: client)
+  }
+
+  func token() async throws(IdentityError) -> AuthenticationResult {
+    if let result = try await tokenFromCache() { return result }
+    return try await client.renewals.run(key) { () async throws(IdentityError) in
+      // No other process would see the result, and no refresh token is sent.
+      if client.configuration.brokerPolicy == .required, client.cache.store is InMemoryStore {
+        return try await renew()
+      }
+      let shard = ShardID(homeAccountID: request.account.homeAccountID, group: client.cache.group)
+      return try await client.locks.withLock(of: shard, within: Self.lockTimeout) {
+        () async throws(IdentityError) in try await renew()
+      }
+    }
+  }
+
+  /// The half of it that asks no server.
+  func tokenFromCache() async throws(IdentityError) -> AuthenticationResult? {
+    let cached = try await cachedToken()
+    return cached?.isFresh == true && !isForced ? cached.map { result(of: $0) } : nil
+  }
+
+  /// Gets a new token, unless another process has stored one meanwhile: from the broker, then by a refresh token. When
+  /// that fails, a token that is still valid serves. A forced renewal always asks.
+  private func renew() async throws(IdentityError) -> AuthenticationResult {
+    let cached = try await cachedToken()
+    if let cached, cached.isFresh, !isForced { return result(of: cached) }
+    var refusal: IdentityError?
+    do throws(IdentityError) {
+      if let broker = try client.broker(for: resolved.authority, binding: resolved.proof != nil) {
+        do throws(IdentityError) {
+          return try await token(of: broker, replacing: cached)
+        } catch {
+          guard client.configuration.brokerPolicy == .automatic,
+            request.refreshesWithoutBroker || error.code == .noBroker, error.code != .cancelled,
+            error.result == nil
+          else { throw error }
+          client.log.info(
+            "The broker gave no token.",
+            ["code": "\(error.code.rawValue)", "reason": client.log.personal(error.message)])
+          refusal = error
+        }
+      }
+      if Task.isCancelled { throw .cancelled }
+      // To the end, also when no caller waits any more: the server may have replaced the refresh token that it got, and
+      // its response must be kept.
+      return try await Task {
+        await Result.catching { () async throws(IdentityError) in
+          try await refresh(isForced ? .forced : cached?.refreshReason ?? .noAccessToken)
+        }
+      }.value.get()
+    } catch {
+      let error = error.explained(by: refusal)
+      guard !isForced, let cached, cached.serves(despite: error) else { throw error }
+      client.log.warning(
+        "The token could not be renewed; the one from the cache serves.",
+        ["correlation": "\(request.correlationID)", "reason": client.log.reason(error)])
+      return result(of: cached, isExtendedLifetime: !cached.isValid)
+    }
+  }
+
+  /// Tries the refresh tokens, the client's own first.
+  private func refresh(
+    _ reason: ServerTelemetry.RefreshReason
+  ) async throws(IdentityError) -> AuthenticationResult {
+    let tokens = try await cacheCall { () async throws(CacheError) in
+      try await client.cache.refreshTokens(for: lookup)
+    }
+    guard !tokens.isEmpty else {
+      throw IdentityError(
+        .interactionRequired,
+        "No token matching arguments found in the cache, user interaction is required")
+    }
+    let metadata = try await client.resolver.metadata(of: resolved.authority)
+    var refusal: IdentityError?
+    for token in tokens {
+      do throws(IdentityError) {
+        let keys = throttleKeys(token, metadata.tokenEndpoint)
+        if let error = client.throttle.error(for: [keys.server, keys.person], at: client.now()) {
+          throw error
+        }
+        let fields: JSONObject
+        do throws(IdentityError) {
+          fields = try await client.tokenEndpoint.send(tokenRequest(token, metadata.tokenEndpoint, reason))
+        } catch {
+          client.throttle.note(error, server: keys.server, person: keys.person, at: client.now())
+          await forget(token, because: error)
+          throw error
+        }
+        return try await GrantResponse(
+          request: resolved, authority: metadata.authority, issuer: metadata.issuer,
+          isRefresh: true
+        ).result(of: fields)
+      } catch {
+        // The client's own token says more of what is wrong than the family's.
+        if refusal == nil || refusal?.isRefusal("invalid_grant", "client_mismatch") == true {
+          refusal = error
+        }
+        guard error.isRefusal("invalid_grant"), !error.isRefusal("invalid_grant", "user_account_deleted")
+        else { break }
+      }
+    }
+    throw refusal?.forSilentRequest ?? IdentityError(.unexpected, "No refresh token was tried.")
+  }
+}
+
+extension SilentFlow {
+  /// Whether a token from the cache does not do.
+  private var isForced: Bool { request.forceRefresh || resolved.requestedClaims != nil }
+
+  private var lookup: TokenLookup {
+    TokenLookup(
+      homeAccountID: request.account.homeAccountID, environment: resolved.authority.host,
+      clientID: client.configuration.clientID, realm: resolved.realm, scopes: resolved.scopes.scopes,
+      scheme: resolved.proof.cacheScheme)
+  }
+
+  private var key: Key {
+    Key(
+      account: request.account.homeAccountID.normalized, requestedAuthority: resolved.requestedAuthority,
+      authority: resolved.authority, realm: resolved.realm.normalized,
+      scopes: ScopeSet(resolved.scopes.scopes), claims: resolved.claims, extra: resolved.extra,
+      forceRefresh: request.forceRefresh, refreshesWithoutBroker: request.refreshesWithoutBroker,
+      keyID: resolved.proof?.key.id)
+  }
+
+  private func cachedToken() async throws(IdentityError) -> CachedToken? {
+    let found = try await client.readingCache { () async throws(CacheError) in
+      try await client.cache.accessToken(
+        for: lookup, expirationBuffer: client.configuration.tokenExpirationBuffer)
+    }
+    return CachedToken(
+      found, at: client.now(), extendedLifetimeEnabled: client.configuration.extendedLifetimeEnabled)
+  }
+
+  private func result(of cached: CachedToken, isExtendedLifetime: Bool = false) -> AuthenticationResult {
+    client.telemetry.tokenCameFromCache()
+    client.log.debug(
+      "The token came from the cache.",
+      [
+        "account": client.log.personal(request.account.homeAccountID),
+        "correlation": "\(request.correlationID)",
+      ])
+    let (found, authority) = (cached.found, resolved.authority)
+    let issued = authority.kind == .aad ? try? authority.replacingTenant(with: found.tenant) : nil
+    return AuthenticationResult(
+      accessToken: found.token.secret, tokenType: found.tokenType,
+      expiresOn: isExtendedLifetime ? found.lifetime.extendedExpiresOn : found.lifetime.expiresOn,
+      scopes: found.grantedScopes, idToken: found.idToken?.secret, claims: found.idToken?.claims,
+      account: cached.account, tenantProfile: found.tenantProfile,
+      authority: issued ?? authority, correlationID: request.correlationID,
+      isExtendedLifetime: isExtendedLifetime, source: .cache)
+  }
+
+  private func token(
+    of broker: any TokenBroker, replacing cached: CachedToken?
+  ) async throws(IdentityError) -> AuthenticationResult {
+    let old = try await tokensToReplace(cached)
+    var question = resolved.brokerRequest
+    question.isForced = isForced
+    question.tokenToReplace = old.first
+    question.minimumValidity = client.configuration.tokenExpirationBuffer
+    let token: BrokerToken
+    do throws(IdentityError) {
+      token = try await broker.tokenSilently(question)
+    } catch {
+      await forgetAccount(because: error)
+      throw error
+    }
+    // Himmelblau ignores claims, and returns the token that it has.
+    guard resolved.requestedClaims == nil || !old.contains(token.accessToken) else {
+      var error = IdentityError(
+        .interactionRequired, "The broker has no other token than the one that was refused.")
+      error.claims = resolved.claims
+      throw error
+    }
+    return try await GrantResponse(
+      request: resolved, authority: resolved.authority, isRefresh: true
+    ).result(of: token, by: broker)
+  }
+
+  /// The tokens that do not do any more, the newest first. A challenge may be about one that an earlier challenge
+  /// brought, and that is kept for the claims of that one only.
+  private func tokensToReplace(_ cached: CachedToken?) async throws(IdentityError) -> [String] {
+    guard resolved.requestedClaims != nil else {
+      return isForced ? [cached].compactMap { $0?.found.token.secret } : []
+    }
+    let tokens = try await client.readingCache { () async throws(CacheError) in
+      try await client.cache.accessTokens(withAnyClaims: lookup)
+    }
+    return (tokens ?? []).map(\.secret)
+  }
+
+  private func tokenRequest(
+    _ token: RefreshToken, _ endpoint: URL, _ reason: ServerTelemetry.RefreshReason
+  ) -> TokenEndpoint.Request {
+    var grant = [
+      "grant_type": "refresh_token", "refresh_token": token.secret, "scope": resolved.scopes.parameter(),
+    ]
+    grant["redirect_uri"] = client.configuration.redirectURI?.absoluteString
+    var request = resolved.tokenRequest(grant, to: endpoint, .silent)
+    request.reason = reason
+    return request
+  }
+
+  private func throttleKeys(_ token: RefreshToken, _ endpoint: URL) -> (server: String, person: String) {
+    let server =
+      [client.configuration.clientID, endpoint.absoluteString, token.secret]
+      + ScopeSet(resolved.scopes.scopes).scopes.sorted()
+      + (resolved.proof.map { [PopScheme.tokenType, $0.key.id] } ?? [])
+    let extra = resolved.extra.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+    return (Throttle.key(server), Throttle.key(server + ["claims", resolved.claims ?? "", "extra"] + extra))
+  }
+
+  /// Removes what the server will never take again.
+  private func forget(_ token: RefreshToken, because error: IdentityError) async {
+    do throws(CacheError) {
+      if error.isRefusal("invalid_grant", "bad_token") {
+        try await client.cache.remove(token)
+      } else if error.isRefusal("invalid_grant", "client_mismatch"), token.familyID != nil {
+        try await client.cache.save(
+          AppMetadata(
+            clientID: client.configuration.clientID,
+            environment: client.cache.clouds.preferredCache(of: resolved.authority.host), familyID: ""))
+      }
+    } catch {
+      client.log.warning("A useless token could not be removed.", ["reason": "\(error.code.rawValue)"])
+    }
+    await forgetAccount(because: error)
+  }
+
+  /// Removes an account that was deleted.
+  private func forgetAccount(because error: IdentityError) async {
+    guard error.isRefusal("invalid_grant", "user_account_deleted") else { return }
+    do throws(CacheError) {
+      try await client.cache.removeAccount(request.account.homeAccountID)
+    } catch {
+      client.log.warning("A useless account could not be removed.", ["reason": "\(error.code.rawValue)"])
+    }
+  }
+}
+
+extension PublicClient {
+  /// The authority of the account's own tenant in place of one that names none.
+  fileprivate func authority(
+    of account: Account, for asked: Authority, _ metadata: AccountMetadata?
+  ) throws(IdentityError) -> Authority {
+    let known = metadata?.resolvedAuthority(
+      for: asked.address, homeAccountID: account.homeAccountID,
+      instanceAware: configuration.multipleCloudsSupported)
+    if let known, let url = URL(string: known), asked.kind == .aad,
+      let authority = try? Authority(url: url, kind: .aad), isTrusted(authority, for: asked)
+    {
+      return authority
+    }
+    guard asked.needsHomeTenant(for: account), let home = account.homeIdentity?.utid else { return asked }
+    return try asked.replacingTenant(with: home)
+  }
+
+  /// What stands in the cache cannot send a refresh token to a host outside of the known clouds.
+  private func isTrusted(_ authority: Authority, for asked: Authority) -> Bool {
+    let clouds = cache.clouds
+    return clouds.canonical(authority.host) == clouds.canonical(asked.host)
+      || configuration.multipleCloudsSupported && clouds.contains(authority.host)
+        && clouds.contains(asked.host)
+  }
+}
+
+extension Authority {
+  /// Whether a token of the account's home tenant is meant. An organisation's authority does not serve
+  /// personal accounts, and should say so itself.
+  func needsHomeTenant(for account: Account) -> Bool {
+    guard namesManyTenants else { return false }
+    return tenant?.lowercased() != "organizations"
+      || account.homeIdentity?.utid.lowercased() != Tenant.personalAccounts
+  }
+}
+
+extension IdentityError {
+  static let signedOut = IdentityError(
+    .interactionRequired, "Account is signed out, user interaction is required.")
+
+  /// Where there was no refresh token to try, with what the broker said before.
+  fileprivate func explained(by refusal: IdentityError?) -> IdentityError {
+    guard let refusal, refusal.code != .noBroker, code == .interactionRequired, oauthError == nil else {
+      return self
+    }
+    guard refusal.code == .brokerFailed else { return refusal }
+    var error = self
+    error.advice = refusal.message
+    return error
+  }
+}
