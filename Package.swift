@@ -35,6 +35,7 @@ let package = Package(
     .library(name: "EtcdStore", targets: ["EtcdStore"]),
     .library(name: "Sealing", targets: ["Sealing"]),
     .library(name: "MSALExtensionsStore", targets: ["MSALExtensionsStore"]),
+    .library(name: "Configuration", targets: ["Configuration"]),
     .library(name: "SecretService", targets: ["SecretService"]),
     .executable(name: "llavero", targets: ["llavero"]),
     .executable(name: "entra-lab", targets: ["entra-lab"]),
@@ -128,11 +129,19 @@ let package = Package(
         "MSALExtensionsStore", "SecretService", "SoupTransport", "TokenCache", logging,
       ],
       swiftSettings: safe),
+    // What the tool and the window read alike.
+    .target(
+      name: "Configuration",
+      dependencies: [
+        "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport", "IdentityClient", "KeyringStore",
+        "Sealing", "SecretService", "TokenCache",
+      ],
+      swiftSettings: safe),
     .executableTarget(
       name: "llavero",
       dependencies: [
-        "BrowserSignIn", "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport", "IdentityBroker",
-        "IdentityClient", "KeyringStore", "Lending", "MSALExtensionsStore",
+        "BrowserSignIn", "Configuration", "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport",
+        "IdentityBroker", "IdentityClient", "KeyringStore", "Lending", "MSALExtensionsStore",
         "MicrosoftGraph", "Sealing", "SecretService", "SoupTransport", "TokenCache", argumentParser,
         httpTypes,
       ],
@@ -279,6 +288,13 @@ let package = Package(
     .testTarget(
       name: "MSALConcurrencyTests",
       dependencies: ["HTTPSupport", "IdentityClient", "MSAL", "TestSupport", "TokenCache", httpTypes],
+      swiftSettings: common),
+    .testTarget(
+      name: "ConfigurationTests",
+      dependencies: [
+        "Configuration", "EncryptedFileStore", "GLibSupport", "IdentityClient", "KeyringStore", "TestSupport",
+        "TokenCache",
+      ],
       swiftSettings: common),
     .testTarget(
       name: "LlaveroTests",

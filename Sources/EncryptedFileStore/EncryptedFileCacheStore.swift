@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import GLibSupport
 public import Sealing
 import StoreSupport
@@ -21,23 +22,27 @@ public final class EncryptedFileCacheStore: SealedStore {
   private let store: GroupStore<StoreDirectory>
   private let writers: GroupWriters
 
-  /// Makes a store in `llavero/sealed` in `$XDG_DATA_HOME` (default: `~/.local/share`). The first write makes the files.
+  /// Makes a store. The first write makes the files.
   ///
   /// - Parameters:
   ///   - key: The source of the key.
+  ///   - directory: The absolute path of the files' directory (default: `llavero/sealed` in `$XDG_DATA_HOME`, which is
+  ///     `~/.local/share` unless it is set).
   ///   - timeout: How long a call may take, without the user's answer.
-  public convenience init(key: KeySource, timeout: Duration = .seconds(25)) {
-    self.init(key: key, timeout: timeout, environment: processEnvironment())
+  public convenience init(key: KeySource, directory: String? = nil, timeout: Duration = .seconds(25)) {
+    self.init(key: key, directory: directory, timeout: timeout, environment: processEnvironment())
   }
 
   /// Only tests need another environment, another bus, and passphrases that are cheaper to try.
   package init(
-    key: KeySource, timeout: Duration = .seconds(25), environment: [String: String],
-    busAddress: String? = nil, scrypt: SealedKeys.Scrypt = .standard
+    key: KeySource, directory path: String? = nil, timeout: Duration = .seconds(25),
+    environment: [String: String], busAddress: String? = nil, scrypt: SealedKeys.Scrypt = .standard
   ) {
     let keys = StoreKeys(
       key, environment: environment, busAddress: busAddress, scrypt: scrypt, timeout: timeout)
-    let directory = Result { () throws(CacheError) in try StoreDirectory(keys, environment: environment) }
+    let directory = Result { () throws(CacheError) in
+      try StoreDirectory(keys, at: path, environment: environment)
+    }
     writers = GroupWriters {
       // A read makes no lock file for a group that does not exist.
       (try? directory.get().directory(of: $0)) != nil
@@ -69,6 +74,15 @@ public final class EncryptedFileCacheStore: SealedStore {
 
   private static let cancelled = CacheError(.cancelled, "The call to the file store was cancelled.")
   private static let late = "The file store timed out."
+
+  /// Whether two directories, each a path or `nil` for the default one, are one.
+  package static func isSameDirectory(_ one: String?, _ other: String?) -> Bool {
+    let environment = processEnvironment()
+    let paths = [one, other].map {
+      (try? $0 ?? StoreDirectory.defaultPath(environment)).map { URL(filePath: $0).resolvingSymlinksInPath() }
+    }
+    return paths[0] == paths[1]
+  }
 
   /// The directory of the store.
   ///

@@ -12,19 +12,19 @@ struct StoreDirectory {
   let path: String
   private let keys: StoreKeys
 
-  /// - Throws: ``CacheError/Code/unavailable`` if the environment names no directory.
-  init(_ keys: StoreKeys, environment: [String: String]) throws(CacheError) {
+  /// - Throws: ``CacheError/Code/unavailable`` if neither the path nor the environment names a directory.
+  init(_ keys: StoreKeys, at path: String?, environment: [String: String]) throws(CacheError) {
     self.keys = keys
+    self.path = if let path { path } else { try Self.defaultPath(environment) }
+  }
+
+  static func defaultPath(_ environment: [String: String]) throws(CacheError) -> String {
     // XDG Base Directory Specification: a relative path is to be ignored.
-    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
-      path = data + "/llavero/sealed"
-    } else if let home = environment["HOME"], home.hasPrefix("/") {
-      path = home + "/.local/share/llavero/sealed"
-    } else {
-      throw CacheError(
-        .unavailable, "The file store has no directory: neither XDG_DATA_HOME nor HOME is set to one.",
-        advice: "Set one, for example \"export XDG_DATA_HOME=/var/lib/<program>\".")
-    }
+    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/llavero/sealed" }
+    if let home = environment["HOME"], home.hasPrefix("/") { return home + "/.local/share/llavero/sealed" }
+    throw CacheError(
+      .unavailable, "The file store has no directory: neither XDG_DATA_HOME nor HOME is set to one.",
+      advice: "Set one, for example \"export XDG_DATA_HOME=/var/lib/<program>\".")
   }
 
   /// Unseals the keys; with `makingStore`, makes the store if it does not exist.

@@ -35,7 +35,7 @@ struct Copy: AsyncParsableCommand {
   func run() async throws {
     try options.store.requireStore()
     let (group, from, to) = (options.group, source.store(options.store), target.store(options.store))
-    guard !from.isSamePlace(as: to) else {
+    guard !from.settings.isSameStore(as: to.settings) else {
       throw Failure.Message(
         code: .usage, name: "same_store", message: "Both stores are the same.",
         advice: "Name the other one with --from-store or --to-store.")
@@ -59,9 +59,9 @@ struct Copy: AsyncParsableCommand {
             Terminal.progress("Copying: \(done) of \(count) accounts", isDone: done == count)
           }, group: group)
       }
-    (transfer.from, transfer.to) = (from.chosenKind.rawValue, to.chosenKind.rawValue)
+    (transfer.from, transfer.to) = (from.settings.kind.rawValue, to.settings.kind.rawValue)
     (transfer.accounts, transfer.problems) = (document.accountCount, problems.map(ProblemSummary.init))
-    try transfer.print(output, verb: "copied", target: "\(group.name), \(to.chosenKind.place)")
+    try transfer.print(output, verb: "copied", target: "\(group.name), \(to.settings.kind.place)")
     try Transfer.check(snapshot, "The copy", of: group)
   }
 }
@@ -76,8 +76,10 @@ enum TargetSide: CopySide { static let name = "to" }
 
 /// The options of one of two stores.
 struct SideOptions<Side: CopySide>: ParsableArguments {
-  @Option(name: .customLong(Side.name + "-store"), help: "The kind of the store that is copied \(Side.name).")
-  var kind: StoreKind?
+  @Option(
+    name: .customLong(Side.name + "-store"), help: "The store that is copied \(Side.name).",
+    transform: StoreAddress.init(_:))
+  var kind: StoreAddress?
 
   @Option(name: .customLong(Side.name + "-key"), help: "Its key, as --key.")
   var key: KeyChoice?
@@ -100,7 +102,7 @@ struct SideOptions<Side: CopySide>: ParsableArguments {
   /// The options of both, changed by those of this one.
   func store(_ both: StoreOptions) -> StoreOptions {
     var options = both
-    options.kind = kind ?? both.kind
+    options.address = kind ?? both.address
     options.key = key ?? both.key
     options.collection = collection ?? both.collection
     options.endpoints = endpoints ?? both.endpoints

@@ -5,19 +5,19 @@ import Sealing
 struct Rekey: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rekey",
-    abstract: "Give the store in files or in etcd a new key.",
+    abstract: "Change the encryption key of a file or etcd store.",
     discussion: """
-      Every account of every group is sealed again with a new random key, and that is put under the passphrase or \
-      key named by --new-key; without it, under the one of --key, and a passphrase is asked for anew. It may be \
-      interrupted: from then on the new key opens the store, and the command finishes the work when it is run \
-      again with that as --key. A configuration that names the old key is changed to name the new one.
+      Encrypts every account of every group again with a new random key, which is sealed with the passphrase or key \
+      that --new-key names (default: the one of --key, a passphrase is asked for anew). If it is interrupted, the new \
+      key opens the store: run it again with that as --key to finish. A configuration that names the old key is \
+      changed to name the new one.
 
       Examples:
         llavero rekey --store file --key passphrase
         llavero rekey --store file --key passphrase --new-key keyring
 
-      JSON: resealed (how many files have the new key), left (how many cannot be opened; their key is kept), \
-      configuration (the file that names the new key now).
+      JSON: resealed (number of files with the new key), left (number of files that cannot be opened; their key is \
+      kept), configuration (the file that now names the new key).
       """)
 
   private struct Result: Encodable {
@@ -26,20 +26,21 @@ struct Rekey: AsyncParsableCommand {
     let configuration: String?
   }
 
-  @OptionGroup var store: StoreOptions
-  @OptionGroup var output: OutputOptions
-
-  @Option(help: "Where the new key comes from: \(KeyChoice.forms).")
+  @Option(help: ArgumentHelp("Source of the new key, in the forms of --key.", valueName: "source"))
   var newKey: KeyChoice?
+
+  @OptionGroup var output: OutputOptions
+  @OptionGroup(title: "Store options") var store: StoreOptions
 
   func run() async throws {
     guard let sealedStore = try store.store as? any SealedStore else {
       throw Failure.Message(
         code: .usage, name: "no_file_store",
-        message: "Only the stores in files and in etcd have a key to change.",
-        advice: "Add --store file, or --store etcd, and --key.")
+        message: "The keyring has no key to change: only file and etcd stores have one.",
+        advice: "Name one with --store and --key.")
     }
-    let summary = try await sealedStore.rekey(to: newKey.map { $0.source(of: store) })
+    let summary = try await sealedStore.rekey(
+      to: newKey.map { store.settings.source(of: $0, store.access) })
     let configuration = try newKey.flatMap { (key) throws(Failure.Message) in try configure(key) }
     if output.json {
       let result = Result(
@@ -48,13 +49,14 @@ struct Rekey: AsyncParsableCommand {
     }
     Terminal.out("\(counted(summary.resealed, "file")) sealed with the new key.")
     if let newKey {
-      let key = shellQuoted(newKey.setting)
+      let key = newKey.lasting.argument
       Terminal.out(
         printable(
-          configuration.map { "The configuration \($0) names the new key now." }
-            ?? "Name the new key from now on: --key \(key), LLAVERO_KEY or \"key\" in the configuration."))
-      let variable = Settings.variable(of: "key")
-      if let present = processEnvironment()[variable], !present.isEmpty, present != newKey.setting {
+          configuration.map { "The configuration \($0) now names the new key." }
+            ?? "Name the new key from now on: --key \(shellQuoted(key)), LLAVERO_KEY or \"key\" in the configuration."
+        ))
+      let variable = Setting.key.variable
+      if let present = processEnvironment()[variable], !present.isEmpty, present != key {
         Terminal.error(
           "warning: \(variable) in the environment names another key, and goes before the configuration.")
       }
@@ -73,22 +75,23 @@ struct Rekey: AsyncParsableCommand {
     }
   }
 
-  /// Has the configuration name the new key, where it names the old one of this store.
+  /// Writes the new key into the configuration, where that names the old one of this store.
   ///
   /// - Returns: Its path; `nil` where it does not.
   private func configure(_ key: KeyChoice) throws(Failure.Message) -> String? {
-    guard var file = try? SettingsFile(environment: processEnvironment()),
-      file["store"] == store.chosenKind.rawValue, let old = file["key"], old == store.chosenKey?.setting,
-      store.chosenKind == .file || store.isConfigured(file)
+    let files = processEnvironment().filter { ["HOME", "XDG_CONFIG_HOME"].contains($0.key) }
+    guard let written = try? Settings(environment: files).store, written.key != nil,
+      written.key?.lasting == store.settings.key?.lasting, written.isSameStore(as: store.settings),
+      var file = try? SettingsFile(environment: files)
     else { return nil }
-    file.set("key", to: key.setting)
+    file.set("key", to: key.lasting.argument)
     do throws(Failure.Message) {
       try file.write()
     } catch {
       throw Failure.Message(
         name: error.name,
         message: "The store has its new key, and the configuration still names the old one: \(error.message)",
-        advice: "Change it to: key = \(key.setting)")
+        advice: "Change it to: key = \(key.lasting.argument)")
     }
     return file.path
   }

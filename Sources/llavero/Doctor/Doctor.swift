@@ -60,7 +60,8 @@ struct Doctor: AsyncParsableCommand {
     let fixed: [Fixes.Fixed]?
   }
 
-  func validate() throws {
+  mutating func validate() throws {
+    store.origin = borrowing.origin
     guard fix || !yes else { throw ValidationError("--yes is for --fix.") }
   }
 
@@ -109,8 +110,8 @@ struct Doctor: AsyncParsableCommand {
     guard let sealed = store as? any SealedStore else {
       return [keyring + [ProbeCheck()] + groups, [LockDirectoryCheck()]] + others
     }
-    var place: [any Check] = self.store.usesKeyring ? keyring : []
-    if self.store.chosenKey == .portal { place.append(PortalCheck()) }
+    var place: [any Check] = self.store.settings.usesKeyring ? keyring : []
+    if self.store.settings.key == .portal { place.append(PortalCheck()) }
     if let files = store as? EncryptedFileCacheStore { place.append(SealedFilesCheck(store: files)) }
     if let etcd = store as? EtcdCacheStore {
       place += [EtcdCheck(store: etcd), EtcdRightsCheck(store: etcd), EtcdWatchCheck(store: etcd)]

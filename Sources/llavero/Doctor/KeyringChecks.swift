@@ -183,9 +183,9 @@ struct CollectionCheck: Check {
 
   private func finding(_ setup: CheckedSetup) async throws(SecretServiceError) -> Finding {
     let client = setup.client
-    let collection = try await client.collection(named: setup.options.chosenCollection)
+    let collection = try await client.collection(named: setup.options.settings.collection)
     let name =
-      setup.options.chosenCollection == nil
+      setup.options.settings.collection == nil
       ? "The default collection, \(collection.label)," : "The collection \(collection.label)"
     guard collection.isLocked else { return .ok("\(name) is unlocked.") }
     do throws(SecretServiceError) {

@@ -11,7 +11,7 @@ struct ProbeCheck: Check {
 
   func examine(_ setup: CheckedSetup) async -> [Finding] {
     do throws(SecretServiceError) {
-      let collection = try await setup.client.collection(named: setup.options.chosenCollection)
+      let collection = try await setup.client.collection(named: setup.options.settings.collection)
       // A locked collection has been reported.
       if collection.isLocked { return [] }
       return [try await probe(setup.client, collection.path, prompt: setup.options.prompt)]

@@ -6,18 +6,15 @@ import IdentityClient
 /// Whether the machine's identity broker is asked for tokens.
 struct BrokerOptions: ParsableArguments {
   @Option(
-    name: .customLong("broker"),
-    help: ArgumentHelp(
-      "Whether the machine's identity broker gives the tokens: auto (before the network), off, or only.",
-      valueName: "auto|off|only"),
+    name: .customLong("broker"), help: ArgumentHelp(.broker, "auto|off|only"),
     completion: .list(BrokerPolicy.allCases.map(\.rawValue)),
     transform: { word in
-      guard let policy = BrokerPolicy(rawValue: word) else { throw ValidationError(Self.refusal) }
+      guard let policy = BrokerPolicy(rawValue: word) else {
+        throw ValidationError("expected auto, off or only")
+      }
       return policy
     })
   var named: BrokerPolicy?
-
-  static let refusal = "It should be auto, off or only."
 
   var policy: BrokerPolicy { named ?? Settings.current.broker ?? .automatic }
 }

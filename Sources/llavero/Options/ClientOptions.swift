@@ -8,17 +8,19 @@ import TokenCache
 
 /// Which app signs people in, and where.
 struct ClientOptions: ParsableArguments {
-  @OptionGroup var cache: GroupOptions
-  @OptionGroup var borrowing: BorrowOptions
-
-  @Option(help: "The client id of the app to sign in to.")
+  @Option(help: ArgumentHelp(.client, "id"))
   var client: String?
 
-  @Option(help: "Who signs people in; \(Authority.default) unless another address is given.")
+  @Option(help: ArgumentHelp(.authority, "url"))
   var authority: String?
 
-  @Option(help: "The tenant: its id or a domain of it.")
+  @Option(help: ArgumentHelp(.tenant, "tenant"))
   var tenant: String?
+
+  @OptionGroup var borrowing: BorrowOptions
+  @OptionGroup var cache: GroupOptions
+
+  mutating func validate() { cache.store.origin = borrowing.origin }
 
   /// The client id.
   ///
@@ -27,9 +29,9 @@ struct ClientOptions: ParsableArguments {
     get throws(Failure.Message) {
       guard let id = client ?? Settings.current.clientID else {
         throw Failure.Message(
-          code: .usage, name: "no_client", message: "No client is named.",
-          advice: "Give an app's client id with --client, in LLAVERO_CLIENT_ID, or as \"client = <id>\" "
-            + "under [llavero] in ~/.config/llavero/config, which \"llavero setup\" writes.")
+          code: .usage, name: "no_client", message: "No client ID set.",
+          advice: "Add --client, or set LLAVERO_CLIENT_ID or \"client\" in the configuration: "
+            + "llavero setup --client YOUR-APP-ID")
       }
       return id
     }
@@ -44,7 +46,7 @@ struct ClientOptions: ParsableArguments {
       do throws(IdentityError) {
         if let address = self.authority ?? Settings.current.authority {
           guard let url = URL(string: address) else {
-            throw IdentityError(.invalidParameter, "\(address) is no address.")
+            throw IdentityError(.invalidParameter, "\(address) is not a URL.")
           }
           authority = try Authority(url: url)
         }
@@ -139,7 +141,7 @@ struct ClientOptions: ParsableArguments {
 
 /// Whose token it is.
 struct AccountOptions: ParsableArguments {
-  @Option(help: "The account, by its user name or home account id.")
+  @Option(help: ArgumentHelp(.account, "name"))
   var account: String?
 
   var named: String? { account ?? Settings.current.account }
@@ -147,16 +149,14 @@ struct AccountOptions: ParsableArguments {
 
 /// What the token is for.
 struct ScopeOptions: ParsableArguments {
-  @Option(
-    name: .customLong("scope"),
-    help: "What the token is for, such as Mail.Read; several by spaces or repetition; User.Read by default.")
+  @Option(name: .customLong("scope"), help: ArgumentHelp(.scope, "scope"))
   var named: [String] = []
 
   /// What the command line says.
   var namedScopes: [String] { named.flatMap(scopeList) }
 
   var scopes: [String] {
-    let scopes = named.isEmpty ? Settings.current.scopes : namedScopes
+    let scopes = named.isEmpty ? Settings.current.scopes ?? [] : namedScopes
     return scopes.isEmpty ? ["User.Read"] : scopes
   }
 }
@@ -177,6 +177,11 @@ protocol SignsIn {
 
 extension SignsIn {
   var signInScopes: [String] { [] }
+
+  /// What to do where a sign-in is needed. A borrower cannot sign in here.
+  var signInAdvice: String {
+    client.cache.store.socket == nil ? "Sign in with \"\(signInCommand)\"." : LoanBroker.signInAdvice
+  }
 
   /// The sign-in that helps, as a shell takes it. What the environment and the configuration say holds for that one, too.
   var signInCommand: String {

@@ -49,8 +49,8 @@ enum Failure {
   static func exit(with error: any Error, of command: (any ParsableCommand)? = nil) -> Never {
     guard var message = (error as? any ToolError)?.toolMessage else { exit(withParserError: error) }
     if message.needsSignIn {
-      let signIn = (command as? any SignsIn)?.signInCommand ?? "llavero login"
-      message.advice = sentences(message.advice, "Sign in with \"\(signIn)\".")
+      let advice = (command as? any SignsIn)?.signInAdvice ?? "Sign in with \"llavero login\"."
+      message.advice = sentences(message.advice, advice)
     }
     exit(with: message)
   }

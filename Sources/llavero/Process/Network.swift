@@ -19,12 +19,14 @@ enum Network {
     }
   }
 
-  /// What sends requests, set up as the settings say; with `allowsLoopbackHTTP`, for etcd, http also to this machine
-  /// itself.
-  static func transport(allowsLoopbackHTTP: Bool = false) throws(HTTPTransportError) -> SoupHTTPTransport {
+  /// What sends requests, as the settings say. For etcd there are certificates of its own, if they are set, and
+  /// `allowsLoopbackHTTP`: plain http to this machine's loopback.
+  static func transport(
+    caBundle: String? = nil, allowsLoopbackHTTP: Bool = false
+  ) throws(HTTPTransportError) -> SoupHTTPTransport {
     Interruption.beginCancelling()
     return try SoupHTTPTransport(
-      caBundle: Settings.current.caBundle, environment: ProcessInfo.processInfo.environment,
+      caBundle: caBundle ?? Settings.current.caBundle, environment: ProcessInfo.processInfo.environment,
       allowsLoopbackHTTP: allowsLoopbackHTTP)
   }
 }
@@ -35,7 +37,7 @@ extension HTTPTransportError: ToolError {
     case .invalidConfiguration(let reason):
       Failure.Message(
         code: .usage, name: "invalid_configuration", message: reason,
-        advice: "LLAVERO_CA_BUNDLE, SSL_CERT_FILE and https_proxy set up the connection.")
+        advice: "LLAVERO_CA_BUNDLE, LLAVERO_ETCD_CA, SSL_CERT_FILE and https_proxy set up the connection.")
     case .cancelled:
       Failure.Message(code: .cancelled, name: "cancelled", message: "The request was cancelled.")
     default: Failure.Message(code: .network, name: "network", message: "The network cannot be used: \(self).")

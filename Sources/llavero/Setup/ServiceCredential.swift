@@ -16,8 +16,8 @@ struct ServiceCredential {
     let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     guard isPlain, !name.hasPrefix(".") else {
       throw Failure.Message(
-        code: .usage, name: "invalid_name", message: "\"\(name)\" is no name for a new credential.",
-        advice: "Make it of letters, digits, \"-\", \"_\" and \".\".")
+        code: .usage, name: "invalid_name", message: "Invalid credential name \"\(name)\".",
+        advice: "Use letters, digits, \"-\", \"_\" and \".\".")
     }
     self.name = name
     self.path = path ?? "\(Self.directory)/\(name)"
@@ -31,17 +31,17 @@ struct ServiceCredential {
 
   var isMade: Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// Makes a key, has it encrypted, and writes that. The key itself is in no file: it goes through a pipe.
+  /// Makes a key, has it encrypted, and writes that. The key itself is in no file: it is sent through a pipe.
   ///
-  /// - Returns: What systemd-creds said.
+  /// - Returns: What systemd-creds printed on standard error.
   /// - Throws: `Failure.Message`.
   func make() async throws(Failure.Message) -> [String] {
     guard let program = programFile("systemd-creds") else {
       throw Failure.Message(
-        name: "no_systemd_creds", message: "There is no systemd-creds here, which encrypts credentials.",
-        advice: "It comes with systemd 250 and later. Without it take a key file: --key file:PATH.")
+        name: "no_systemd_creds", message: "systemd-creds, which encrypts credentials, is not installed.",
+        advice: "It comes with systemd 250 and later. Without it use a key file: --key file:PATH")
     }
-    let late = failure("it was not done in time")
+    let late = failure("it timed out")
     return try await BlockingQueue(label: "llavero.credential").run(
       timeout: .seconds(120), onCancel: late, onTimeout: late
     ) { (cancellable) throws(Failure.Message) in try make(by: program, cancellable) }
@@ -74,20 +74,20 @@ struct ServiceCredential {
     Failure.Message(
       name: "not_encrypted",
       message: "systemd-creds did not encrypt the credential \(name): "
-        + (reason.isEmpty ? "it does not say why" : reason),
+        + (reason.isEmpty ? "no reason given" : reason),
       advice: geteuid() == 0
-        ? "It takes a TPM, or /var/lib/systemd on a disk. Without either take a key file: --key file:PATH."
-        : "What it encrypts with is root's: run this command as root, such as with sudo.")
+        ? "It needs a TPM, or /var/lib/systemd on a disk. Without either use a key file: --key file:PATH"
+        : "Its encryption key belongs to root: run this command with sudo.")
   }
 
-  /// The lines that a service takes it with, and the settings, which it has no configuration for.
+  /// The lines of a service's unit: the credential, and the settings, since a service has no configuration.
   ///
   /// - Parameters:
   ///   - settings: What the configuration would say.
-  ///   - hasFiles: Whether the store is a directory, for which the service gets a place of its own.
+  ///   - hasFiles: Whether the store is the default directory: the service then gets one of its own.
   /// - Returns: The lines.
-  func unit(settings: [(name: String, value: String)], hasFiles: Bool) -> [String] {
-    var variables = settings.map { (Settings.variable(of: $0.name), $0.value) }
+  func unit(settings: [(setting: Setting, text: String)], hasFiles: Bool) -> [String] {
+    var variables = settings.map { ($0.setting.variable, $0.text) }
     if hasFiles { variables.append(("XDG_DATA_HOME", "/var/lib/\(name)")) }
     return ["[Service]", "LoadCredentialEncrypted=\(name):\(path.replacing("%", with: "%%"))"]
       + (hasFiles ? ["StateDirectory=\(name)"] : [])
@@ -110,6 +110,6 @@ func writeKeyFile(_ bytes: Span<UInt8>, to path: String) throws(Failure.Message)
     attributes: [.posixPermissions: 0o700])
   guard writeNewFile(bytes, to: path) else {
     throw Failure.Message(
-      name: "unwritable", message: "The key file \(path) cannot be made: \(systemReason()).")
+      name: "unwritable", message: "The key file \(path) cannot be written: \(systemReason()).")
   }
 }

@@ -3,19 +3,20 @@ import GLibSupport
 import Glibc
 import TokenCache
 
-/// The configuration file, of which single settings are changed; all else in it stays as it is, to the byte.
+/// The configuration file, of which single settings are changed; everything else in it stays as it is, to the byte.
 struct SettingsFile {
   /// The file itself, where its path is a link.
   let path: String
   private var lines: [String]
   private let group = "[llavero]"
 
-  /// - Throws: `Failure.Message` where there is no place for one, or what is there cannot be read.
+  /// - Throws: `Failure.Message` where the environment names no directory, or the file cannot be read.
   init(environment: [String: String]) throws(Failure.Message) {
     guard let path = Settings.path(environment: environment) else {
       throw Failure.Message(
-        code: .usage, name: "no_configuration", message: "The configuration has no place: HOME is not set.",
-        advice: "XDG_CONFIG_HOME names one as well.")
+        code: .usage, name: "no_configuration",
+        message: "The configuration has no directory: HOME is not set.",
+        advice: "Set HOME or XDG_CONFIG_HOME.")
     }
     self.path = linkTarget(path)
     do throws(PrivateFileError) {
@@ -65,14 +66,13 @@ struct SettingsFile {
         atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
       throw Failure.Message(
-        name: "unwritable", message: "\(directory) cannot be made.",
-        advice: "XDG_CONFIG_HOME names another place.")
+        name: "unwritable", message: "The directory \(directory) cannot be made.",
+        advice: "XDG_CONFIG_HOME names another directory.")
     }
     guard replaceFile(path, with: Array(text.utf8).span) else {
       throw Failure.Message(name: "unwritable", message: "\(path) cannot be written: \(systemReason()).")
     }
   }
-
 }
 
 /// The target of a path's symbolic links, which need not exist: replacing it keeps the link.

@@ -34,7 +34,7 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
     if operation == "get" {
       question.answer(
         try await client.token(broker: broker.policy, account: account, scopes: [Self.scope]))
-    } else if let token = question.token, StoreOptions.namedSocket == nil {
+    } else if let token = question.token, client.cache.store.socket == nil {
       try await client.cache.cache.removeAccessToken(token)
     }
   }

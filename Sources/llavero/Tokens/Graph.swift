@@ -135,10 +135,7 @@ extension GraphError: ToolError {
     guard exitCode == .interactionRequired else {
       return Failure.Message(code: exitCode, name: code.rawValue, message: message + suffix, advice: advice)
     }
-    // A borrower cannot sign in here.
-    let isBorrowed = StoreOptions.namedSocket != nil
     return Failure.Message(
-      code: exitCode, name: code.rawValue, message: message + suffix,
-      advice: isBorrowed ? LoanBroker.signInAdvice : nil, needsSignIn: !isBorrowed)
+      code: exitCode, name: code.rawValue, message: message + suffix, needsSignIn: true)
   }
 }

@@ -1,0 +1,26 @@
+/// Why a text is no value of a setting or an option. The text itself is not quoted: it may be a secret, put there by mistake.
+public struct InvalidValue: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What was expected, or what is wrong, as the end of a sentence.
+  public let description: String
+
+  init(_ description: String) {
+    // A library's sentence ends with a full stop, as the message will.
+    self.description = description.last == "." ? String(description.dropLast()) : description
+  }
+}
+
+/// Why settings cannot be used.
+public struct ConfigurationError: Error, Sendable, Hashable {
+  /// A stable name for programs, such as `invalid_configuration`.
+  public let name: String
+  /// What happened, in a sentence without secrets.
+  public let message: String
+  /// What to do about it, in a sentence.
+  public let advice: String?
+
+  init(_ name: String, _ message: String, advice: String? = nil) {
+    self.name = name
+    self.message = message
+    self.advice = advice
+  }
+}

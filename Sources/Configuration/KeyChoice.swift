@@ -1,0 +1,75 @@
+import FoundationEssentials
+public import Sealing
+
+/// Where the key of a store, or a password, comes from, as a person names it. It never holds the secret itself.
+public enum KeyChoice: Sendable, Hashable {
+  case passphrase
+  case passphraseDescriptor(Int32)
+  case file(String)
+  case credential(String)
+  case keyring
+  case portal
+
+  /// What it may be, for messages and help.
+  public static let forms = "passphrase, passphrase-fd:N, file:PATH, credential:NAME, keyring or portal"
+
+  /// How a person names a key of a kind.
+  public static func forms(of kind: KeySource.Kind) -> String {
+    switch kind {
+    case .passphrase: "--key passphrase"
+    case .key: "--key file:PATH or --key credential:NAME"
+    case .keyring: "--key keyring"
+    case .portal: "--key portal"
+    }
+  }
+
+  /// - Returns: `nil` for any other text.
+  public init?(argument: String) {
+    let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
+      String.init)
+    let value = parts.count == 2 && !parts[1].isEmpty ? parts[1] : nil
+    switch (parts[0], value) {
+    case ("passphrase", nil) where parts.count == 1: self = .passphrase
+    case ("keyring", nil) where parts.count == 1: self = .keyring
+    case ("portal", nil) where parts.count == 1: self = .portal
+    case ("passphrase-fd", let value?):
+      guard let descriptor = Int32(value), descriptor >= 0 else { return nil }
+      self = .passphraseDescriptor(descriptor)
+    case ("file", let path?): self = .file(path)
+    case ("credential", let name?): self = .credential(name)
+    default: return nil
+    }
+  }
+
+  /// How the command line names it.
+  public var argument: String {
+    switch self {
+    case .passphrase: "passphrase"
+    case .passphraseDescriptor(let descriptor): "passphrase-fd:\(descriptor)"
+    case .file(let path): "file:" + path
+    case .credential(let name): "credential:" + name
+    case .keyring: "keyring"
+    case .portal: "portal"
+    }
+  }
+
+  /// The same for a configuration: for every directory, and not a descriptor, which is open for one command alone.
+  public var lasting: KeyChoice {
+    switch self {
+    case .passphraseDescriptor: .passphrase
+    case .file(let path) where !path.hasPrefix("/"):
+      .file(FileManager.default.currentDirectoryPath + "/" + path)
+    default: self
+    }
+  }
+}
+
+/// What a person is asked for.
+public enum SecretQuestion: Sendable, Hashable {
+  /// The passphrase that opens a store.
+  case passphrase
+  /// A new passphrase, which is asked for twice.
+  case newPassphrase
+  /// The password of a user of etcd.
+  case password(user: String)
+}

@@ -1,0 +1,147 @@
+import IdentityClient
+import TokenCache
+
+/// One row of the table of settings: what an option, a variable or the configuration tells tool and window.
+package struct Setting: Sendable {
+  /// Its name in the configuration file.
+  package let name: String
+  /// The environment variable that goes before the file.
+  package let variable: String
+  /// The option that goes before both; `nil` where there is none.
+  package let option: String?
+  /// What it is, in a line without a full stop.
+  package let summary: String
+  /// What applies where it is not set.
+  package let standard: String?
+  /// Whether `llavero setup` writes it.
+  package let isWrittenBySetup: Bool
+  /// The setting as text; `nil` where it is not set.
+  package let text: @Sendable (Settings) -> String?
+  let read: @Sendable (String, inout Settings) throws(InvalidValue) -> Void
+
+  private init<Value>(
+    _ name: String, _ place: any WritableKeyPath<Settings, Value?> & Sendable, _ form: Form<Value>,
+    _ summary: String, standard: String? = nil, variable: String? = nil, hasOption: Bool = true,
+    setup isWrittenBySetup: Bool = false
+  ) {
+    self.name = name
+    self.summary = summary
+    self.standard = standard
+    self.variable = variable ?? "LLAVERO_" + name.replacing("-", with: "_").uppercased()
+    option = hasOption ? "--" + name : nil
+    self.isWrittenBySetup = isWrittenBySetup
+    text = { $0[keyPath: place].map(form.text) }
+    read = { (text, settings) throws(InvalidValue) in settings[keyPath: place] = try form.parse(text) }
+  }
+
+  /// What the help of its option says.
+  package var help: String { summary + (standard.map { " (default: \($0))" } ?? "") + "." }
+}
+
+extension Setting {
+  package static let store = Setting(
+    "store", \.store.address, .address, "Store: \(StoreAddress.forms)", standard: "keyring", setup: true)
+  package static let key = Setting(
+    "key", \.store.key, .key, "Key: \(KeyChoice.forms)", setup: true)
+  package static let endpoints = Setting(
+    "endpoints", \.store.endpoints, .plain, "URLs of etcd's members for --store etcd, separated by commas",
+    setup: true)
+  package static let prefix = Setting(
+    "prefix", \.store.prefix, .plain, "Prefix of the names in etcd for --store etcd",
+    standard: StoreAddress.Cluster.defaultPrefix, setup: true)
+  package static let etcdUser = Setting(
+    "etcd-user", \.store.etcdUser, .plain, "etcd user name", setup: true)
+  package static let etcdPassword = Setting(
+    "etcd-password", \.store.etcdPassword, .key, "Password of the etcd user, in the forms of --key",
+    setup: true)
+  package static let etcdCA = Setting(
+    "etcd-ca", \.store.etcdCA, .path, "PEM file of certificates to trust for etcd alone", setup: true)
+  package static let collection = Setting(
+    "collection", \.store.collection, .path, "Label or name of the keyring's collection",
+    standard: "the default one", setup: true)
+  package static let client = Setting(
+    "client", \.clientID, .plain, "Client ID of the app", variable: "LLAVERO_CLIENT_ID", setup: true)
+  package static let authority = Setting(
+    "authority", \.authority, .plain, "URL of the authority that signs users in",
+    standard: "https://login.microsoftonline.com/common", setup: true)
+  package static let tenant = Setting("tenant", \.tenant, .plain, "Tenant ID or domain", setup: true)
+  package static let group = Setting(
+    "group", \.group, .group, "Keychain group", standard: KeychainGroup.default.name, setup: true)
+  package static let scope = Setting(
+    "scope", \.scopes, .scopes, "Scopes of the token, separated by spaces", standard: "User.Read")
+  package static let account = Setting("account", \.account, .plain, "User name or home account ID")
+  package static let origin = Setting(
+    "from", \.origin, .origin, "Borrow tokens from a lender at unix:PATH; off: use the store")
+  package static let broker = Setting(
+    "broker", \.broker, .broker, "Use the identity broker: auto, off or only", standard: "auto")
+  package static let caBundle = Setting(
+    "ca-bundle", \.caBundle, .path, "PEM file of certificates to trust instead of the system's",
+    hasOption: false)
+  package static let graphURL = Setting(
+    "graph-url", \.graphURL, .plain, "URL of Microsoft Graph, where the authority's cloud is unknown",
+    hasOption: false)
+
+  /// The table.
+  package static let all = [
+    store, key, endpoints, prefix, etcdUser, etcdPassword, etcdCA, collection, client, authority, tenant,
+    group, scope, account, origin, broker, caBundle, graphURL,
+  ]
+}
+
+/// How a value is written.
+private struct Form<Value>: Sendable {
+  let text: @Sendable (Value) -> String
+  let parse: @Sendable (String) throws(InvalidValue) -> Value
+}
+
+extension Form<String> {
+  /// A text as it stands, such as a path.
+  static let path = Form(text: \.self) { $0 }
+
+  /// A text that is sent to a server, and so would be what looks like a comment behind it.
+  static let plain = Form(text: \.self) { (text) throws(InvalidValue) in
+    let words = text.split(whereSeparator: \.isWhitespace)
+    if words.dropFirst().contains(where: { $0.hasPrefix("#") }) {
+      throw InvalidValue("a comment needs a line of its own")
+    }
+    return text
+  }
+}
+
+extension Form<[String]> {
+  static let scopes = Form(text: { $0.joined(separator: " ") }) { (text) throws(InvalidValue) in
+    try Form<String>.plain.parse(text).split(separator: " ").map(String.init)
+  }
+}
+
+extension Form<StoreAddress> {
+  static let address = Form(text: \.description, parse: StoreAddress.init(_:))
+}
+
+extension Form<KeyChoice> {
+  static let key = Form(text: \.argument) { (text) throws(InvalidValue) in
+    guard let choice = KeyChoice(argument: text) else { throw InvalidValue("expected \(KeyChoice.forms)") }
+    return choice
+  }
+}
+
+extension Form<KeychainGroup> {
+  static let group = Form(text: \.name) { (text) throws(InvalidValue) in
+    do throws(CacheError) {
+      return try KeychainGroup(text)
+    } catch {
+      throw InvalidValue(error.message)
+    }
+  }
+}
+
+extension Form<TokenOrigin> {
+  static let origin = Form(text: \.description, parse: TokenOrigin.init(_:))
+}
+
+extension Form<BrokerPolicy> {
+  static let broker = Form(text: \.rawValue) { (text) throws(InvalidValue) in
+    guard let policy = BrokerPolicy(rawValue: text) else { throw InvalidValue("expected auto, off or only") }
+    return policy
+  }
+}

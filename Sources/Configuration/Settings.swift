@@ -1,0 +1,101 @@
+import GLibSupport
+import Glibc
+public import IdentityClient
+public import TokenCache
+
+/// What the environment and the configuration file say; the command line goes before both.
+///
+/// The file is `llavero/config` in `$XDG_CONFIG_HOME` (`~/.config` unless that is set), in the format of desktop
+/// entry files: the line `[llavero]`, then one `name = value` a line. The table of settings has the names.
+public struct Settings: Sendable {
+  /// The client ID of the app.
+  public var clientID: String?
+  /// The URL of the authority.
+  public var authority: String?
+  public var tenant: String?
+  public var scopes: [String]?
+  public var account: String?
+  public var group: KeychainGroup?
+  public var store = StoreSettings()
+  /// Whether tokens are borrowed, and where.
+  public var origin: TokenOrigin?
+  /// Whether the identity broker is asked.
+  public var broker: BrokerPolicy?
+  /// A file of certificates to trust instead of the system's.
+  public var caBundle: String?
+  public var graphURL: String?
+
+  /// The unknown settings of the file, if there are any.
+  public private(set) var unknown: ConfigurationError?
+
+  /// Sets nothing.
+  public init() {}
+
+  /// - Throws: ``ConfigurationError`` that names the invalid setting and where it stands.
+  public init(environment: [String: String]) throws(ConfigurationError) {
+    let path = Self.path(environment: environment) ?? ""
+    var values = try path.isEmpty ? [:] : Self.values(in: path)
+    for setting in Setting.all {
+      let value = values.removeValue(forKey: setting.name) ?? ""
+      if let text = environment[setting.variable], !text.isEmpty {
+        try read(setting, text, from: setting.variable)
+      } else if !value.isEmpty {
+        let place = "\"\(setting.name)\" in \(path)"
+        guard setting.name != Setting.store.name || !value.hasPrefix("file:") || value.hasPrefix("file:/")
+        else {
+          throw Self.invalid("Invalid \(place): expected the absolute path of a directory after \"file:\".")
+        }
+        try read(setting, value, from: place)
+      }
+    }
+    // An address that names a cluster goes before endpoints and prefix.
+    if case .etcd(_?)? = store.address { (store.endpoints, store.prefix) = (nil, nil) }
+    if !values.isEmpty {
+      unknown = Self.invalid(
+        "\(path): unknown \(values.count == 1 ? "setting" : "settings") \(values.keys.sorted().joined(separator: ", ")).",
+        advice: "The settings are \(Setting.all.map(\.name).sorted().joined(separator: ", ")).")
+    }
+  }
+
+  private mutating func read(
+    _ setting: Setting, _ text: String, from place: String
+  ) throws(ConfigurationError) {
+    do throws(InvalidValue) {
+      try setting.read(text, &self)
+    } catch {
+      throw Self.invalid("Invalid \(place): \(error).")
+    }
+  }
+
+  /// What is set, as text, in the order of the table.
+  package var values: [(setting: Setting, text: String)] {
+    Setting.all.compactMap { setting in setting.text(self).map { (setting, $0) } }
+  }
+
+  /// The configuration file; `nil` where the environment names no directory for it.
+  public static func path(environment: [String: String]) -> String? {
+    let home = environment["HOME"].map { $0 + "/.config" }
+    let configured = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    return (configured ?? home).map { $0 + "/llavero/config" }
+  }
+
+  private static func values(in path: String) throws(ConfigurationError) -> [String: String] {
+    // Without a home directory, or with an unreadable one, there is no configuration either.
+    if unsafe access(path, F_OK) != 0, [ENOENT, ENOTDIR, EACCES].contains(errno) { return [:] }
+    let contents: [UInt8]?
+    do throws(PrivateFileError) {
+      contents = try readFile(path, limit: 1 << 20)
+    } catch {
+      throw invalid("The configuration cannot be read: \(error)")
+    }
+    do throws(GLibError) {
+      return try contents.map { contents throws(GLibError) in try KeyFile(contents)["llavero"] } ?? [:]
+    } catch {
+      throw invalid("\(path) cannot be read: \(error.message)")
+    }
+  }
+
+  private static func invalid(_ message: String, advice: String? = nil) -> ConfigurationError {
+    ConfigurationError("invalid_configuration", message, advice: advice)
+  }
+}

@@ -1,0 +1,138 @@
+import EtcdStore
+import FoundationEssentials
+import TokenCache
+
+/// Where a store is, in the form in which the command line, the environment and the configuration name it.
+public enum StoreAddress: Sendable, Hashable, Codable, CustomStringConvertible {
+  /// The Secret Service keyring: `keyring`.
+  case keyring
+  /// Encrypted files: `file` for the default directory, which is `nil` here, else `file:DIR`.
+  case file(directory: String?)
+  /// A cluster of etcd: `etcd+https://HOST:PORT,HOST:PORT/PREFIX`. `nil` is the cluster that the settings for endpoints
+  /// and prefix name: `etcd`.
+  case etcd(Cluster?)
+
+  /// The members of a cluster of etcd, and what the names of the store's values begin with.
+  public struct Cluster: Sendable, Hashable, Codable {
+    /// Such as `https://etcd-1.example.com:2379`.
+    public let endpoints: [String]
+    public let prefix: String
+
+    /// The prefix of a store that names none.
+    public static let defaultPrefix = "/llavero"
+  }
+
+  /// What an address may be, for messages and help.
+  public static let forms = "keyring, file, file:DIR or etcd+https://HOST:PORT,…/PREFIX"
+
+  /// Reads an address. A directory is relative to the working directory.
+  ///
+  /// - Throws: ``InvalidValue``.
+  public init(_ text: String) throws(InvalidValue) {
+    if text == "keyring" {
+      self = .keyring
+    } else if text == "file" {
+      self = .file(directory: nil)
+    } else if text == "etcd" {
+      self = .etcd(nil)
+    } else if text.hasPrefix("file:") {
+      self = .file(directory: try Self.directory(text.dropFirst("file:".count)))
+    } else if let scheme = ["https", "http"].first(where: { text.hasPrefix("etcd+\($0)://") }) {
+      self = .etcd(try Cluster(text.dropFirst("etcd+://".count + scheme.count), scheme: scheme))
+    } else {
+      throw InvalidValue("expected \(Self.forms)")
+    }
+  }
+
+  private static func directory(_ text: Substring) throws(InvalidValue) -> String {
+    guard !text.isEmpty else { throw InvalidValue("expected a directory after \"file:\"") }
+    guard text != "~", !text.hasPrefix("~/") else {
+      throw InvalidValue("the shell does not expand \"~\" here, use $HOME")
+    }
+    let path = text.hasPrefix("/") ? text : FileManager.default.currentDirectoryPath + "/" + text
+    // Two spellings of a directory are one store.
+    let parts = path.split(separator: "/").filter { $0 != "." }
+    return "/" + parts.joined(separator: "/")
+  }
+
+  /// Whether the text names an address rather than a file: one of a store's schemes, or its name alone.
+  public static func isAddress(_ text: String) -> Bool {
+    ["keyring", "file", "etcd"].contains(text)
+      || ["file:", "etcd+http://", "etcd+https://"].contains(where: text.hasPrefix)
+  }
+
+  public var description: String {
+    switch self {
+    case .keyring: "keyring"
+    case .file(nil): "file"
+    case .file(let directory?): "file:" + directory
+    case .etcd(nil): "etcd"
+    case .etcd(let cluster?): cluster.description
+    }
+  }
+
+  /// The store's kind.
+  public var kind: StoreKind {
+    switch self {
+    case .keyring: .keyring
+    case .file: .file
+    case .etcd: .etcd
+    }
+  }
+}
+
+extension StoreAddress.Cluster: CustomStringConvertible {
+  /// Reads what comes after `etcd+https://`.
+  fileprivate init(_ text: Substring, scheme: String) throws(InvalidValue) {
+    let hosts = text.prefix { $0 != "/" }
+    guard !hosts.isEmpty else { throw InvalidValue("expected HOST:PORT after \"etcd+\(scheme)://\"") }
+    try self.init(
+      members: hosts.split(separator: ",", omittingEmptySubsequences: false).map { "\(scheme)://\($0)" },
+      prefix: String(text.dropFirst(hosts.count)))
+  }
+
+  /// Takes addresses such as `https://etcd-1.example.com:2379`, all of one scheme.
+  ///
+  /// - Throws: ``InvalidValue``, which quotes no address: a password may stand in it.
+  init(members: [String], prefix: String) throws(InvalidValue) {
+    let isRoot = prefix.allSatisfy { $0 == "/" }
+    endpoints = members.map { $0.last == "/" ? String($0.dropLast()) : $0 }
+    self.prefix = isRoot ? Self.defaultPrefix : String(prefix.reversed().drop { $0 == "/" }.reversed())
+    guard Set(endpoints.map { $0.prefix { $0 != ":" } }).count == 1, self.prefix.hasPrefix("/") else {
+      throw InvalidValue("expected members with one scheme, and a prefix that begins with a slash")
+    }
+    do throws(CacheError) {
+      try EtcdCacheStore.check(endpoints: self.endpoints, prefix: self.prefix)
+    } catch {
+      throw InvalidValue(error.message)
+    }
+  }
+
+  public var description: String {
+    let scheme = endpoints.first.map { $0.prefix { $0 != ":" } } ?? "https"
+    let hosts = endpoints.map { $0.dropFirst(scheme.count + "://".count) }
+    return "etcd+\(scheme)://\(hosts.joined(separator: ","))\(prefix)"
+  }
+}
+
+/// The kinds of store that tool and window can use.
+public enum StoreKind: String, Sendable, Hashable, CaseIterable {
+  /// The Secret Service keyring.
+  case keyring
+  /// Encrypted files.
+  case file
+  /// A cluster of etcd, for several machines.
+  case etcd
+
+  /// Where its groups are, for a sentence.
+  public var place: String {
+    switch self {
+    case .keyring: "in the keyring"
+    case .file: "in the file store"
+    case .etcd: "in etcd"
+    }
+  }
+
+  /// Whether its tokens are sealed with a key that is chosen apart.
+  public var takesKey: Bool { self != .keyring }
+}

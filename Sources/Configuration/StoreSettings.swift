@@ -1,0 +1,217 @@
+import EncryptedFileStore
+import EtcdStore
+import GLibSupport
+import Glibc
+public import HTTPSupport
+import KeyringStore
+public import Sealing
+public import SecretService
+public import TokenCache
+
+/// What one place says of a store: a command line, or the environment with the configuration.
+public struct StoreSettings: Sendable, Hashable {
+  public var address: StoreAddress?
+  /// Where the key of the store in files or in etcd comes from.
+  public var key: KeyChoice?
+  /// The addresses of etcd's members, with commas in between. An address that names them goes before.
+  public var endpoints: String?
+  /// What the names of the store's values in etcd begin with. An address that names a cluster goes before.
+  public var prefix: String?
+  public var etcdUser: String?
+  /// Where the password of etcd's user comes from.
+  public var etcdPassword: KeyChoice?
+  /// A file of certificates to trust for etcd alone.
+  public var etcdCA: String?
+  /// The label or name of the keyring's collection.
+  public var collection: String?
+
+  /// Says nothing of a store, which is then the keyring.
+  public init() {}
+
+  /// These settings, and for what they leave open those of another place.
+  public func over(_ other: StoreSettings) -> StoreSettings {
+    var all = self
+    if cluster == nil {
+      if address == nil || (kind == .etcd && other.kind == .etcd) { all.address = other.address ?? address }
+      all.endpoints = endpoints ?? other.endpoints
+      all.prefix = prefix ?? other.prefix
+    }
+    all.key = key ?? other.key
+    all.etcdUser = etcdUser ?? other.etcdUser
+    all.etcdPassword = etcdPassword ?? other.etcdPassword
+    all.etcdCA = etcdCA ?? other.etcdCA
+    all.collection = collection ?? other.collection
+    return all
+  }
+}
+
+extension StoreSettings {
+  public var kind: StoreKind { address?.kind ?? .keyring }
+
+  private var cluster: StoreAddress.Cluster? {
+    if case .etcd(let cluster)? = address { cluster } else { nil }
+  }
+
+  /// The addresses of etcd's members.
+  public var chosenEndpoints: [String] {
+    endpoints?.split { $0 == "," || $0 == " " }.map(String.init) ?? cluster?.endpoints ?? []
+  }
+
+  /// What the names of the store's values in etcd begin with.
+  public var chosenPrefix: String { prefix ?? cluster?.prefix ?? StoreAddress.Cluster.defaultPrefix }
+
+  /// The same for a configuration: with endpoints and prefix in the address, if they fit, only what this kind of store
+  /// uses, and keys that every directory finds.
+  public var lasting: StoreSettings {
+    var settings = self
+    (settings.key, settings.etcdPassword) = (kind.takesKey ? key?.lasting : nil, etcdPassword?.lasting)
+    guard kind == .etcd else {
+      (settings.endpoints, settings.prefix, settings.etcdUser) = (nil, nil, nil)
+      (settings.etcdPassword, settings.etcdCA) = (nil, nil)
+      return settings
+    }
+    if let cluster = try? StoreAddress.Cluster(members: chosenEndpoints, prefix: chosenPrefix) {
+      (settings.address, settings.endpoints, settings.prefix) = (.etcd(cluster), nil, nil)
+    }
+    return settings
+  }
+
+  /// Whether the store, its key or its password is in the keyring.
+  public var usesKeyring: Bool {
+    switch kind {
+    case .keyring: true
+    case .file: key == .keyring
+    case .etcd: key == .keyring || etcdPassword == .keyring
+    }
+  }
+
+  /// Whether both are one store, in whatever words.
+  public func isSameStore(as other: StoreSettings) -> Bool {
+    switch (address ?? .keyring, other.address ?? .keyring) {
+    case (.keyring, .keyring): collection == other.collection
+    case (.file(let one), .file(let another)):
+      one == another || EncryptedFileCacheStore.isSameDirectory(one, another)
+    case (.etcd, .etcd):
+      chosenPrefix == other.chosenPrefix
+        && !Set(chosenEndpoints).isDisjoint(with: other.chosenEndpoints)
+    default: false
+    }
+  }
+}
+
+/// How a program opens a store.
+public struct StoreAccess: Sendable {
+  /// Whether the keyring may prompt.
+  public var prompt: PromptPermission
+  /// Whether secrets may go over the bus unencrypted where the keyring refuses to encrypt them.
+  public var allowsPlainSession: Bool
+  /// Asks a person for a passphrase, on a thread on which it may block.
+  public var ask: @Sendable (SecretQuestion) throws(CacheError) -> SecretBytes
+  /// Makes what sends requests to etcd: over http to loopback alone, else over TLS with the certificates of a file,
+  /// where one is named.
+  public var transport: @Sendable (_ certificates: String?) throws(HTTPTransportError) -> any HTTPTransport
+
+  public init(
+    prompt: PromptPermission = .denied, allowsPlainSession: Bool = false,
+    ask: @escaping @Sendable (SecretQuestion) throws(CacheError) -> SecretBytes,
+    transport: @escaping @Sendable (String?) throws(HTTPTransportError) -> any HTTPTransport
+  ) {
+    self.prompt = prompt
+    self.allowsPlainSession = allowsPlainSession
+    self.ask = ask
+    self.transport = transport
+  }
+}
+
+extension StoreSettings {
+  /// Makes the store. Nothing is opened or asked for before it is used.
+  ///
+  /// - Throws: ``ConfigurationError`` where it lacks something, such as a key; `HTTPTransportError` for invalid
+  ///   certificates and proxies; `CacheError` for invalid endpoints and prefixes.
+  public func store(_ access: StoreAccess) throws -> any CacheStore {
+    switch address ?? .keyring {
+    case .keyring:
+      KeyringCacheStore(
+        collection: collection, prompt: access.prompt, allowsPlainSession: access.allowsPlainSession)
+    case .file(let directory):
+      EncryptedFileCacheStore(key: try requiredKey(access), directory: directory)
+    case .etcd:
+      try EtcdCacheStore(
+        endpoints: requiredEndpoints, prefix: chosenPrefix, key: requiredKey(access), user: user(access),
+        transport: access.transport(etcdCA))
+    }
+  }
+
+  private func requiredKey(_ access: StoreAccess) throws(ConfigurationError) -> KeySource {
+    if let key { return source(key, .passphrase, access) }
+    throw ConfigurationError(
+      "key_required", "The \(kind == .file ? "file store" : "store in etcd") has no key.",
+      advice: "Add --key, or set LLAVERO_KEY or \"key\" in the configuration, to \(KeyChoice.forms). "
+        + "\"llavero setup --store \(kind.rawValue)\" makes a key and writes it into the configuration.")
+  }
+
+  private var requiredEndpoints: [String] {
+    get throws(ConfigurationError) {
+      if !chosenEndpoints.isEmpty { return chosenEndpoints }
+      throw ConfigurationError(
+        "endpoints_required", "The store in etcd has no endpoint.",
+        advice:
+          "Name its members: --store etcd+https://HOST:2379,HOST:2379/llavero, or the same in LLAVERO_STORE or "
+          + "\"store\" in the configuration.")
+    }
+  }
+
+  private func user(_ access: StoreAccess) throws(ConfigurationError) -> EtcdUser? {
+    guard let etcdUser else { return nil }
+    guard let etcdPassword else {
+      throw ConfigurationError(
+        "password_required", "The etcd user \(etcdUser) has no password.",
+        advice:
+          "Add --etcd-password, or set LLAVERO_ETCD_PASSWORD or \"etcd-password\" in the configuration, to "
+          + "\(KeyChoice.forms).")
+    }
+    return EtcdUser(name: etcdUser, password: source(etcdPassword, .password(user: etcdUser), access))
+  }
+
+  /// The source of a new key for the store.
+  public func source(of newKey: KeyChoice, _ access: StoreAccess) -> KeySource {
+    source(newKey, .passphrase, access)
+  }
+
+  private func source(_ choice: KeyChoice, _ question: SecretQuestion, _ access: StoreAccess) -> KeySource {
+    switch choice {
+    case .passphrase:
+      .passphrase { [ask = access.ask] (use) throws(CacheError) in
+        try ask(use == .set && question == .passphrase ? .newPassphrase : question)
+      }
+    case .passphraseDescriptor(let descriptor):
+      .passphrase { _ throws(CacheError) in try passphrase(from: descriptor) }
+    case .file(let path): .keyFile(path: path)
+    case .credential(let name): .credential(name: name)
+    case .keyring:
+      .keyring(
+        collection: collection, prompt: access.prompt, allowsPlainSession: access.allowsPlainSession)
+    case .portal: .portal()
+    }
+  }
+}
+
+/// Reads a passphrase up to the end, without the line's end.
+private func passphrase(from descriptor: Int32) throws(CacheError) -> SecretBytes {
+  let limit = 1 << 16
+  guard var bytes = readAll(descriptor, limit: limit) else {
+    guard errno != EFBIG else {
+      throw CacheError(
+        .tooLarge, "The passphrase has more than \(limit) bytes.",
+        advice: "Give the file that holds the passphrase and nothing else.")
+    }
+    throw CacheError(
+      .unavailable, "The passphrase cannot be read from file descriptor \(descriptor): \(systemReason()).",
+      advice: "Open it for the command, for example with \(descriptor)< FILE.")
+  }
+  defer { wipe(&bytes) }
+  // The next reader in this process finds a file at its beginning again.
+  lseek(descriptor, 0, SEEK_SET)
+  if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+  return unsafe bytes.withUnsafeBytes { unsafe SecretBytes(copying: $0) }
+}
