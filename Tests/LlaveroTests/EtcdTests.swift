@@ -29,7 +29,7 @@ struct EtcdTests {
     ])
   }
 
-  @Test func `Every command works on it, and the keyring is left alone`() throws {
+  @Test func `Every command works on etcd, and leaves the keyring alone`() throws {
     try tool.load()
     let groups = try tool("groups", "--json").json
     #expect(groups["groups"]?.strings("group").contains(tool.group) == true)
@@ -55,7 +55,7 @@ struct EtcdTests {
     #expect(try tool("list").standardError.contains("Nothing in \(tool.group)"))
   }
 
-  @Test func `The command line names it, with the key and the password in descriptors`() throws {
+  @Test func `The command line names etcd, with key and password in descriptors`() throws {
     let (tool, files) = (try Tool(), try TemporaryDirectory())
     let key = try files.file("passphrase", "correct horse")
     let options = [
@@ -76,7 +76,7 @@ struct EtcdTests {
     #expect(try run(["list", "--json"]).json["records"]?.arrayValue?.count == 10)
   }
 
-  @Test(.fault("no right")) func `What is missing or wrong is said in llavero's name`() throws {
+  @Test(.fault("no right")) func `What is missing or wrong is reported in llavero's name`() throws {
     try tool("list", "--json", with: ["LLAVERO_ENDPOINTS": nil]).exits(2, code: "endpoints_required")
     let refused = try tool("list", with: ["LLAVERO_ETCD_PASSWORD": "file:" + cluster.keyFile]).exits(1)
     #expect(refused.standardError.hasPrefix("llavero: etcd does not take"), "\(refused.standardError)")
@@ -99,11 +99,40 @@ struct EtcdTests {
     try tool("copy", "--from-store", "etcd", "--to-store", "etcd", with: unset).exits(2)
   }
 
+  @Test func `One address names the cluster and its prefix, before other settings`() throws {
+    let address = "etcd+\(cluster.endpoints[0])\(EtcdCluster.prefix)/\(tool.group)"
+    let dead: [String: String?] = [
+      "LLAVERO_ENDPOINTS": "https://etcd.invalid", "LLAVERO_PREFIX": "/elsewhere",
+    ]
+    #expect(try tool("import", "-", "--store", address, input: Sample.cache, with: dead).status == 0)
+    let named = dead.merging(["LLAVERO_STORE": address]) { $1 }
+    #expect(try tool.json("list", with: named)["records"]?.arrayValue?.count == 10)
+    // The prefix is another one than that of the other tests.
+    #expect(try tool.json("list")["records"]?.arrayValue?.count == 0)
+    try tool("list", "--store", address, "--endpoints", cluster.endpoints[0]).exits(2, saying: "--endpoints")
+  }
+
+  @Test func `Certificates for etcd alone go before those for everything`() throws {
+    let other = try TemporaryDirectory()
+    let wrong = other.path + "/ca.pem"
+    try Child.run(
+      "openssl",
+      [
+        "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=Other", "-keyout", "/dev/null", "-out",
+        wrong,
+      ]
+    ).exits(0)
+    try tool("groups", with: ["LLAVERO_CA_BUNDLE": wrong]).exits(4)
+    try tool("groups", with: ["LLAVERO_CA_BUNDLE": wrong, "LLAVERO_ETCD_CA": cluster.caBundle]).exits(0)
+    try tool("groups", "--etcd-ca", cluster.caBundle, with: ["LLAVERO_CA_BUNDLE": nil]).exits(0)
+    try tool("groups", "--etcd-ca", wrong).exits(4)
+  }
+
   private func examine(_ more: [String: String?] = [:]) throws -> DoctorReport {
     try tool.examine(with: ["DISPLAY": ":1", "BROWSER": "true"].merging(more) { $1 })
   }
 
-  @Test func `The doctor says how the cluster is, and leaves nothing behind`() throws {
+  @Test func `The doctor reports the cluster's state, and leaves nothing behind`() throws {
     try tool.load()
     let before = try cluster.administrate("get", "--prefix", "--keys-only", EtcdCluster.prefix + "/")
     let report = try examine().exits(0)
@@ -118,7 +147,7 @@ struct EtcdTests {
     #expect(before.contains(tool.group))
   }
 
-  @Test(.fault("exit 4")) func `A cluster that cannot be reached is exit code 4`() throws {
+  @Test(.fault("exit 4")) func `A cluster that cannot be reached exits with 4`() throws {
     let dead = "https://\(LoopbackAddress.newNetwork()).9:2379"
     try tool("list", "--json", with: ["LLAVERO_ENDPOINTS": dead]).exits(4, code: "unavailable")
   }
@@ -140,7 +169,7 @@ struct EtcdTests {
   }
 
   @Test(.fault("etcd full"))
-  func `A database that is full takes no writes, gives what it has, and the doctor says what to do`()
+  func `A full database takes no writes and can be read, and the doctor has advice`()
     throws
   {
     var settings = Self.one

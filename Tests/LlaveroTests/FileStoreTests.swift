@@ -27,7 +27,7 @@ struct FileStoreTests {
       .filter { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") }.sorted().map { "\(group)/\($0)" }
   }
 
-  @Test func `Every command works on it, and the keyring is left alone`() throws {
+  @Test func `Every command works on a file store, and leaves the keyring alone`() throws {
     try tool.load()
     let groups = try tool("groups", "--json").json
     #expect(groups["groups"]?.strings("group") == [tool.group])
@@ -58,12 +58,40 @@ struct FileStoreTests {
     try tool("list", "--key", "keyring", with: configured).exits(1, saying: "--key file:PATH")
   }
 
-  @Test func `A store without a key, and a key that is none, are wrong usage`() throws {
+  @Test func `A file store can be in any directory, also a relative one`() throws {
+    let other = files.path + "/other/store"
+    #expect(try tool("import", "-", "--store", "file:\(other)", input: Sample.cache).status == 0)
+    #expect(try tool.json("list", "--store", "file:" + other)["records"]?.arrayValue?.count == 10)
+    #expect(FileManager.default.fileExists(atPath: "\(other)/groups/\(tool.group)/manifest.sealed"))
+    #expect(!FileManager.default.fileExists(atPath: files.path + "/llavero"))
+    #expect(mode(of: other) == 0o700)
+    let relative = try Child.run(
+      "/bin/sh", ["-c", "cd \(files.path)/other && exec \(Tool.path) groups --store file:./store"],
+      environment: tool.environment())
+    #expect(relative.standardOutput.contains(tool.group))
+    let variable = try tool("list", "--json", with: ["LLAVERO_STORE": "file:" + other])
+    #expect(try variable.json["records"]?.arrayValue?.count == 10)
+    // The advice is for the same store.
+    try tool("list", "--store", "file:" + other, "--key", "keyring").exits(1)
+    #expect(try tool.examine(["--store", "file:" + other]).text("sealed_files").contains(other))
+  }
+
+  @Test(arguments: [
+    ["--store", "papyrus"], ["--store", "file:"], ["--store", "etcd+https://"],
+    ["--store", "etcd+https://me:hunter2@etcd.example.com/x"],
+    ["--store", "etcd+https://etcd.example.com/x", "--prefix", "/y"],
+  ])
+  func `An invalid address exits with 2, and is not quoted`(_ arguments: [String]) throws {
+    let result = try tool(["list"] + arguments).exits(2, saying: "--store")
+    #expect(!result.standardError.contains("hunter2"))
+  }
+
+  @Test func `A store without a key and an invalid key exit with 2`() throws {
     let missing = try tool("list", "--json", with: ["LLAVERO_KEY": nil]).exits(2)
     let error = try missing.error
     #expect(error?["code"]?.stringValue == "key_required")
     #expect(error?["advice"]?.stringValue?.contains("passphrase-fd:N") == true)
-    // Somebody may take it for the place of the passphrase itself.
+    // A user may put the passphrase itself there.
     let misunderstood = try tool("list", with: ["LLAVERO_KEY": "hunter2"]).exits(2)
     #expect(!misunderstood.standardError.contains("hunter2"))
     for key in [
@@ -75,7 +103,7 @@ struct FileStoreTests {
     #expect(try tool("rekey", with: ["LLAVERO_STORE": nil]).status == 2)
   }
 
-  @Test func `A damaged file is named with what to do, and clear --damaged removes it`() throws {
+  @Test func `A damaged file is named with advice, and clear --damaged removes it`() throws {
     try tool.load()
     let path = try #require(try shards().first)
     var bytes = try Data(contentsOf: URL(filePath: path))
@@ -173,7 +201,7 @@ struct FileStoreTests {
     _ = try files.keyFile("new", of: "n")
     let new = "file:\(files.path)/new"
     let rekeyed = try tool.run(["rekey", "--new-key", new], with: configured).exits(0)
-    #expect(rekeyed.standardOutput.contains("\(configuration) names the new key now."))
+    #expect(rekeyed.standardOutput.contains("\(configuration) now names the new key."))
     #expect(try files.contents("config/llavero/config") == text.replacing(key, with: new))
     #expect(try tool("list", with: configured).status == 0)
 

@@ -33,7 +33,7 @@ struct ServiceCredentialTests {
 
   private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-  @Test func `A key for a service is encrypted, and opens a store where systemd has decrypted it`() throws {
+  @Test func `A key for a service is encrypted, and opens a store once systemd has decrypted it`() throws {
     let result = try setup("--client", #"a"b\c%d"#, "--json").exits(0)
     let report = try result.json
     #expect(
@@ -81,17 +81,17 @@ struct ServiceCredentialTests {
   }
 
   @Test(.fault("credential taken"))
-  func `A credential that is there stays as it is, and its lines are said again`() throws {
+  func `An existing credential stays as it is, and its unit is printed again`() throws {
     #expect(try setup("--client", "c").status == 0)
     let before = try Data(contentsOf: URL(filePath: path))
     let again = try setup("--client", "c").exits(0)
     #expect(!again.standardOutput.contains("was made"))
     #expect(again.standardOutput.contains("  LoadCredentialEncrypted=llavero:"))
-    #expect(again.standardOutput.contains("Without a TPM, whoever gets the whole disk has every token."))
+    #expect(again.standardOutput.contains("Without a TPM, a copy of the whole disk shows every token."))
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
   }
 
-  @Test func `A dry run makes no credential, and says the lines`() throws {
+  @Test func `A dry run makes no credential, and prints the unit`() throws {
     let result = try setup("--client", "c", "--dry-run").exits(0)
     #expect(result.standardOutput.contains("The key file \(path) would be made."))
     #expect(result.standardOutput.contains("  LoadCredentialEncrypted=llavero:"))
@@ -99,7 +99,7 @@ struct ServiceCredentialTests {
   }
 
   @Test(.fault("key in arguments"))
-  func `The key goes through a pipe, and stands in no argument and no variable`() throws {
+  func `The key is sent through a pipe, and is in no argument and no variable`() throws {
     _ = try home.program(
       "systemd-creds",
       """
@@ -130,9 +130,9 @@ struct ServiceCredentialTests {
     .fault("no systemd-creds"),
     arguments: [
       ("echo 'No key.' >&2; echo 'No hope.' >&2; exit 1", "llavero: No key.; No hope.\n"),
-      ("echo half; exit 1", "llavero: it does not say why\n"), ("exit 0", "llavero: it does not say why\n"),
+      ("echo half; exit 1", "llavero: no reason given\n"), ("exit 0", "llavero: no reason given\n"),
     ])
-  func `Where systemd-creds cannot encrypt, it is said why, and nothing is made`(
+  func `When systemd-creds fails, its reason is shown, and nothing is made`(
     _ script: String, _ reason: String
   ) throws {
     let program = try home.program("systemd-creds", "#!/bin/sh\n\(script)\n")
@@ -151,7 +151,7 @@ struct ServiceCredentialTests {
       ["--key", "credential:a:b"], ["--key", "credential:../x"], ["--key", "credential:a b"],
       ["--key", "credential:x", "--credential-file", "relative"], ["--key", "file:/tmp/none"],
     ])
-  func `What makes no sense is wrong usage, and makes nothing`(_ arguments: [String]) throws {
+  func `Invalid options exit with 2, and nothing is made`(_ arguments: [String]) throws {
     // Of two options of one name the later one counts.
     try tool.run(
       ["setup", "--store", "file", "--key", "credential:x", "--credential-file", path] + arguments
@@ -159,7 +159,7 @@ struct ServiceCredentialTests {
     #expect(!isThere(path) && !isThere(home.path + "/secret") && !isThere(home.path + "/config"))
   }
 
-  @Test func `On a terminal a credential is one of the answers`() throws {
+  @Test func `On a terminal a credential is a valid answer`() throws {
     try tool.onTerminal(
       ["setup", "--store", "file", "--credential-file", path],
       answer: { shown, _ in

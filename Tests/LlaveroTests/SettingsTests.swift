@@ -38,7 +38,7 @@ struct SettingsTests {
         == "com.example.option")
   }
 
-  @Test func `An empty setting is none`() throws {
+  @Test func `An empty setting counts as not set`() throws {
     #expect(try group(accounts("[llavero]\ngroup =\n", variable: "")) == KeychainGroup.default.name)
   }
 
@@ -46,10 +46,12 @@ struct SettingsTests {
     .fault("bad setting"),
     arguments: [
       "group = com.example.file", "[llavero]\ngruop = com.example.file", "[llavero]\ngroup = no group",
-      "[llavero]\nstore = papyrus", "[llavero]\ngroup", "[llavero", "[llavero]\nclient = x # mine",
+      "[llavero]\nstore = papyrus", "[llavero]\nstore = file:relative", "[llavero]\nbroker = perhaps",
+      "[llavero]\nfrom = nowhere", "[llavero]\nkey = hunter2", "[llavero]\ngroup", "[llavero",
+      "[llavero]\nclient = x # mine",
       "[llavero]\nscope = Mail.Read #ours", "[llavero]\ntenant = contoso.com\t# theirs",
     ])
-  func `A file that makes no sense is wrong usage, and the message says where it is`(text: String) throws {
+  func `An invalid configuration exits with 2, and the message names the file`(text: String) throws {
     let result = try accounts(text)
     #expect(result.status == 2)
     #expect(result.standardOutput.isEmpty)
@@ -58,7 +60,7 @@ struct SettingsTests {
     #expect(error?["message"]?.stringValue?.contains(directory.path + "/llavero/config") == true)
   }
 
-  @Test(.fault("config is pipe")) func `A file that is none is wrong usage`() throws {
+  @Test(.fault("config is pipe")) func `A configuration that is not a regular file exits with 2`() throws {
     try tool.configure("", in: directory)
     let path = directory.path + "/llavero/config"
     for make in [{ mkfifo(path, 0o600) }, { symlink("/dev/zero", path) }, { mkdir(path, 0o700) }] {
@@ -71,7 +73,7 @@ struct SettingsTests {
     }
   }
 
-  @Test func `A variable that makes no sense is named`() throws {
+  @Test func `An invalid variable is named`() throws {
     let result = try accounts(nil, variable: "no group")
     #expect(result.status == 2)
     #expect(result.standardError.contains("LLAVERO_GROUP"))
@@ -91,15 +93,15 @@ struct SettingsTests {
     #expect(try run("/dev/null", "list", "--store", "file").status == 0)
   }
 
-  @Test(.fault("bad HOME"), .enabled(if: geteuid() == 0, "only root can be somebody else"))
-  func `A home directory that the user may not enter is as good as none`() throws {
+  @Test(.fault("bad HOME"), .enabled(if: geteuid() == 0, "only root can change its user"))
+  func `A home directory that the user may not enter counts as missing`() throws {
     let home = try directory.directory("home/.config/llavero")
     _ = try directory.file("home/.config/llavero/config", "[llavero]\ngroup = com.example.file\n")
     chmod(directory.path, 0o711)
     for (mode, status): (mode_t, Int32) in [(0o700, 0), (0o755, 2)] {
       chmod(directory.path + "/home", mode)
       chmod(home + "/config", 0o600)
-      // Nobody has a bus; what the configuration says is told first.
+      // This user has no bus; an invalid configuration is reported first.
       let result = try Child.run(
         "setpriv", ["--reuid=65534", "--clear-groups", Tool.path, "list", "--json"],
         environment: [

@@ -61,7 +61,9 @@ struct SetupTests {
   }
 
   @Test(.fault("setup unasked"))
-  func `Without a terminal setup takes etcd's settings and the group from the environment`() throws {
+  func `Without a terminal setup writes etcd's address, its settings and the group of the environment`()
+    throws
+  {
     let key = home.path + "/key"
     let result = try setup(
       "--dry-run", "--json",
@@ -69,25 +71,26 @@ struct SetupTests {
         "LLAVERO_STORE": "etcd", "LLAVERO_KEY": "file:\(key)", "LLAVERO_PREFIX": "/ours",
         "LLAVERO_ENDPOINTS": "https://etcd.example.com:2379", "LLAVERO_GROUP": "com.example.mail",
         "LLAVERO_ETCD_USER": "cache", "LLAVERO_ETCD_PASSWORD": "file:/etc/password",
+        "LLAVERO_ETCD_CA": "/etc/etcd.pem",
       ]
     ).exits(0)
     let settings = try result.json["settings"]
     #expect(
       zip(settings?.strings("name") ?? [], settings?.strings("value") ?? []).map { "\($0)=\($1)" } == [
-        "store=etcd", "key=file:\(key)", "endpoints=https://etcd.example.com:2379", "prefix=/ours",
-        "etcd-user=cache", "etcd-password=file:/etc/password", "group=com.example.mail",
+        "store=etcd+https://etcd.example.com:2379/ours", "key=file:\(key)", "etcd-user=cache",
+        "etcd-password=file:/etc/password", "etcd-ca=/etc/etcd.pem", "group=com.example.mail",
       ])
   }
 
   @Test(.fault("bad setting"))
-  func `A setting that is not known stays in the file, and setup says which it is`() throws {
+  func `An unknown setting stays in the file, and setup names it`() throws {
     try write("[llavero]\ngruop = com.example.mail\n")
     try setup("--store", "keyring", "--client", "c").exits(0, saying: "gruop")
     #expect(configuration == "[llavero]\ngruop = com.example.mail\nstore = keyring\nclient = c\n")
   }
 
   @Test(.fault("dangling link"))
-  func `A link whose file is missing stays one, and the file is made`() throws {
+  func `A link to a missing file stays, and the file is made`() throws {
     _ = try home.directory("config/llavero")
     _ = try home.directory("dotfiles")
     #expect(symlink("../../dotfiles/config", path) == 0)
@@ -97,14 +100,14 @@ struct SetupTests {
     #expect(try home.contents("dotfiles/config") == configuration)
   }
 
-  @Test func `Where a keyring answers it is taken, and what it protects is said`() throws {
+  @Test func `With a keyring setup chooses it, and prints what it protects against`() throws {
     let result = try setup("--client", "some-client").exits(0)
     #expect(configuration == "[llavero]\nstore = keyring\nclient = some-client\n")
-    #expect(result.standardOutput.contains("What it does not:\n  Programs of yours can ask"))
+    #expect(result.standardOutput.contains("What it does not protect against:\n  Your programs can get"))
     #expect(result.standardError.isEmpty)
   }
 
-  @Test(.fault("setup store")) func `A locked keyring is not passed over, and nothing is written`() throws {
+  @Test(.fault("setup store")) func `A locked keyring exits with 3, and nothing is written`() throws {
     let keyring = try PrivateKeyring()
     let tool = try Tool(on: keyring, settings: tool.settings)
     try keyring.lockCollection()
@@ -113,7 +116,7 @@ struct SetupTests {
   }
 
   @Test(.fault("config kept"))
-  func `All else in the file stays as it is, and what changes is said with what it was`() throws {
+  func `Everything else in the file stays as it is, and a change is shown with the old value`() throws {
     let text = """
       # Ours; made by hand
       [other]
@@ -142,7 +145,7 @@ struct SetupTests {
     #expect(try again.json["settings"]?.strings("value").contains(#"a\b"#) == true)
   }
 
-  @Test(.fault("config kept")) func `A configuration that is a link stays one`() throws {
+  @Test(.fault("config kept")) func `A configuration that is a link stays a link`() throws {
     _ = try home.directory("config/llavero")
     let real = try home.file("dotfiles", "[llavero]\nscope = Mail.Read\n")
     #expect(symlink(real, path) == 0)
@@ -158,7 +161,8 @@ struct SetupTests {
     #expect(!FileManager.default.fileExists(atPath: home.path + "/data"))
   }
 
-  @Test(.fault("setup store")) func `A store that does not work says why, and nothing is written`() throws {
+  @Test(.fault("setup store")) func `A store that does not work is an error, and nothing is written`() throws
+  {
     try setup("--store", "keyring", "--json", with: Self.noBus).exits(1, saying: "llavero setup")
     #expect(configuration == nil)
     // The store that is there has another key.
@@ -180,7 +184,7 @@ struct SetupTests {
     let key = home.path + "/config/llavero/key"
     #expect(FileManager.default.fileExists(atPath: home.path + "/data/llavero/sealed/keys"))
     #expect(FileManager.default.fileExists(atPath: key))
-    #expect(failed.standardError.contains("The key file \(key) was made, and stays"))
+    #expect(failed.standardError.contains("The key file \(key) was made and stays"))
     #expect(configuration == nil)
     try setup("--store", "file", "--client", "c").exits(0)
     #expect(configuration?.contains("key = file:\(key)\n") == true)
@@ -201,7 +205,7 @@ struct SetupTests {
     ["--store", "file", "--key", "file:relative"], ["--store", "keyring", "--key", "keyring"],
     ["--store", "papyrus"], ["--authority", "http://login.example.com/common"],
   ])
-  func `What makes no sense is wrong usage`(_ arguments: [String]) throws {
+  func `Invalid options exit with 2`(_ arguments: [String]) throws {
     try tool.run(["setup"] + arguments).exits(2)
     #expect(configuration == nil)
   }
@@ -218,18 +222,18 @@ struct SetupTests {
     #expect(!result.standardOutput.contains("korrekt"))
   }
 
-  @Test func `A variable that goes before the file is told of, and without a client it says so`() throws {
+  @Test func `A variable that goes before the file and a missing client ID are warnings`() throws {
     try setup("--store", "keyring", with: ["LLAVERO_STORE": "file", "LLAVERO_KEY": "keyring"])
-      .exits(0, saying: "LLAVERO_STORE in the environment goes before this store.", "No client is named.")
+      .exits(0, saying: "LLAVERO_STORE in the environment goes before this store.", "No client ID set.")
   }
 
-  @Test func `On a terminal it asks, again for what makes no sense`() throws {
+  @Test func `On a terminal setup asks, and repeats a question after an invalid answer`() throws {
     try tool.onTerminal(
       ["setup"],
       answer: { shown, _ in
         let question = shown.replacing("\r\n", with: "\n").split(separator: "\n").last ?? ""
-        if question.hasPrefix("Store (keyring, file) [keyring]") {
-          return shown.contains("none of these") ? "file\n" : "papyrus\n"
+        if question.hasPrefix("Store (keyring, file"), question.contains("[keyring]") {
+          return shown.ranges(of: "Store (").count > 1 ? "file\n" : "papyrus\n"
         }
         if question.hasPrefix("Key (") { return "\n" }
         if question.hasPrefix("Client") { return "some-client\n" }
