@@ -25,8 +25,6 @@ struct ClearTests {
     Choice(arguments: ["--client", Sample.mail.uppercased()], stay: ["expired"], accounts: 2),
     Choice(arguments: ["--expired"], stay: ["alices", "bobs", "extended", "valid"], accounts: 2),
     Choice(arguments: ["--all"], stay: [], accounts: 0),
-    Choice(
-      arguments: ["--damaged"], stay: ["alices", "bobs", "bobs", "expired", "extended", "valid"], accounts: 2),
   ]
 
   @Test(arguments: choices)
@@ -52,7 +50,7 @@ struct ClearTests {
   }
 
   @Test(.fault("unknown type"))
-  func `clear --expired shows what goes, and takes no token for one that it is not`() throws {
+  func `clear --expired lists what it removes, and only removes access tokens`() throws {
     func token(_ type: String, _ more: String = "") -> String {
       #"{"secret": "s", "home_account_id": "\#(Sample.alice)", "client_id": "c"\#(type)\#(more)}"#
     }
@@ -74,7 +72,7 @@ struct ClearTests {
     #expect(left["RefreshToken"]?.keys == ["misfiled", "novel", "untyped"])
   }
 
-  @Test func `clear says in words what went`() throws {
+  @Test func `clear prints what was removed`() throws {
     try tool.load()
     let plan = try tool("clear", "--account", Sample.bob, "--dry-run").standardOutput
     #expect(plan.split(separator: "\n").count == 5)
@@ -90,7 +88,7 @@ struct ClearTests {
       ["--account", "nobody@contoso.example"], ["--client", "nothing"],
       ["--account", Sample.bob, "--client", Sample.calendar],
     ].abbreviated)
-  func `An account or client that has nothing is an error`(_ arguments: Named<[String]>) throws {
+  func `An account or client without records is an error`(_ arguments: Named<[String]>) throws {
     let arguments = arguments.value
     try tool.load()
     for mode in ["--yes", "--dry-run"] {
@@ -98,13 +96,13 @@ struct ClearTests {
     }
   }
 
-  @Test(arguments: ["--expired", "--damaged", "--all"])
-  func `That nothing is expired, damaged or there is no error`(_ choice: String) throws {
+  @Test(arguments: ["--expired", "--all"])
+  func `clear without expired tokens or without records succeeds`(_ choice: String) throws {
     let result = try tool("clear", choice).exits(0)
     #expect(result.standardOutput == "0 records removed from \(tool.group).\n")
   }
 
-  @Test func `A user name that two accounts have is not enough`() throws {
+  @Test func `A user name of two accounts is ambiguous`() throws {
     try tool.load(
       Sample.cache([Sample.account(Sample.alice, "us@x.example"), Sample.account(Sample.bob, "us@x.example")])
     )
@@ -115,18 +113,17 @@ struct ClearTests {
     #expect(try tool.json("accounts")["accounts"]?.strings("home_account_id") == [Sample.alice])
   }
 
-  @Test func `Tokens without an account record go by the account's id`() throws {
+  @Test func `Tokens without an account record are matched by the account's id`() throws {
     try tool.load(Sample.cache([Sample.refreshToken("alone", Sample.alice, Sample.mail)]))
     #expect(try tool("clear", "--account", Sample.alice, "--yes").status == 0)
     #expect(try tool.exported() == .object([:]))
   }
 
   @Test(arguments: [
-    [], ["--all", "--expired"], ["--all", "--account", "a"], ["--damaged", "--client", "c"],
-    ["--expired", "--damaged"],
+    [], ["--all", "--expired"], ["--all", "--account", "a"], ["--expired", "--client", "c"],
   ])
-  func `clear wants one choice`(_ arguments: [String]) throws {
-    try tool(["clear"] + arguments).exits(2, saying: "Say what to remove")
+  func `clear requires one choice`(_ arguments: [String]) throws {
+    try tool(["clear"] + arguments).exits(2, saying: "Choose what to remove")
   }
 
   @Test func `Without --yes and without a terminal nothing is removed`() throws {
@@ -161,7 +158,7 @@ struct ClearTests {
     #expect(try tool.exported().keys == ["AccountMetadataMap", "AppMetadata"])
     #expect(try tool.json("list")["records"]?.strings("type") == ["AppMetadata", "AccountMetadata"])
     #expect(try tool("clear", "--all", "--yes").status == 0)
-    #expect(try tool.json("groups")["groups"]?.strings("group").contains(tool.group) == false)
+    #expect(try tool.json("list", "--groups")["groups"]?.strings("group").contains(tool.group) == false)
   }
 
   private func tokens(_ cache: JSONValue) -> [String] {
@@ -176,15 +173,16 @@ struct UnreadableItemTests {
   let shard = String(repeating: "a", count: 32)
 
   init() async throws {
-    tool = try Tool()
+    // The doctor examines all groups of a keyring.
+    tool = try Tool(on: PrivateKeyring())
     try tool.load()
     try await tool.create(shard: shard, secret: #"{"AccessToken": [], "secret": "secret-damaged"}"#)
     try await tool.create(shard: String(repeating: "b", count: 32), version: "2", secret: "later")
   }
 
   @Test(arguments: ["list", "accounts"])
-  func `Commands warn of what they cannot read, and show the rest`(_ command: String) throws {
-    let text = try tool(command).exits(0, saying: "llavero clear --damaged", "update llavero")
+  func `Commands warn about unreadable entries, and show the rest`(_ command: String) throws {
+    let text = try tool(command).exits(0, saying: "llavero doctor --fix", "update llavero")
     #expect(!text.standardError.contains("secret-damaged"))
     #expect(text.standardOutput.contains("bob@contoso.example"))
 
@@ -193,22 +191,21 @@ struct UnreadableItemTests {
     #expect(problems[0]?.keys == ["detail", "kind", "remedy", "shard"])
   }
 
-  @Test func `groups counts problems`() throws {
+  @Test func `list --groups counts problems`() throws {
     let group = try #require(
-      tool.json("groups")["groups"]?.arrayValue?.first { $0["group"] == .string(tool.group) })
+      tool.json("list", "--groups")["groups"]?.arrayValue?.first { $0["group"] == .string(tool.group) })
     #expect(group["problems"]?.arrayValue?.count == 2)
     #expect(group["records"] == .integer(10))
   }
 
-  @Test func `An export that lacks something is an error, and holds the rest`() throws {
+  @Test func `An incomplete export exits with 1, and has the rest`() throws {
     let result = try tool("export").exits(1, saying: "lacks")
     #expect(try result.json["Account"]?.keys.count == 2)
   }
 
-  @Test func `clear --damaged removes only what is damaged`() throws {
-    #expect(try tool.json("clear", "--damaged", "--dry-run")["unreadable"] == .integer(1))
-    let report = try tool("clear", "--damaged", "--yes").standardOutput
-    #expect(report.contains("It was removed.\n1 item removed from \(tool.group).\n"))
+  @Test func `doctor --fix --yes removes only damaged entries, and names each`() throws {
+    let report = try tool("doctor", "--fix", "--yes").exits(0).standardOutput
+    #expect(report.contains(/\n[^\n]+ It was removed.\nmended   \S+ has 1 item that cannot be read/))
     let left = try tool.json("list")
     #expect(left["problems"]?.strings("kind") == ["newer_version"])
     #expect(left["records"]?.arrayValue?.count == 10)

@@ -19,7 +19,7 @@ struct ExportTests {
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
-  @Test func `The private key of bound tokens is in no export and no list, and comes with no import`()
+  @Test func `The private key of bound tokens is not exported, listed or imported`()
     async throws
   {
     let tool = try Tool()
@@ -33,7 +33,7 @@ struct ExportTests {
     #expect(exported["PopKey"] == nil)
     let items = try await tool.items().joined()
     #expect(items.contains("secret-pop-key") && !items.contains("secret-other-key"))
-    for arguments in [["list", "--json"], ["list"], ["groups"], ["status"], ["doctor", "--json"]] {
+    for arguments in [["list", "--json"], ["list"], ["list", "--groups"], ["status"], ["doctor", "--json"]] {
       let result = try tool(arguments)
       #expect(!(result.standardOutput + result.standardError).contains("secret-pop-key"))
     }
@@ -45,16 +45,16 @@ struct ExportTests {
     #expect(try await tool.items().isEmpty)
   }
 
-  @Test func `A file is new and for its owner alone`() throws {
+  @Test func `A file is new and readable by its owner only`() throws {
     let path = directory.path + "/cache.json"
     let result = try shell(#"umask 0; exec "$0" export "$1" --group "$2""#, path).exits(0)
     #expect(result.standardOutput.isEmpty)
-    #expect(result.standardError == "10 records of \(tool.group) written to \(path), in clear.\n")
+    #expect(result.standardError == "10 records of \(tool.group) written to \(path), in plaintext.\n")
     #expect(mode(of: path) == 0o600)
     #expect(try JSONValue(text: directory.contents("cache.json")) == JSONValue(text: Sample.cache))
   }
 
-  @Test func `A file that exists is not touched`() throws {
+  @Test func `An existing file is not changed`() throws {
     let path = try directory.file("cache.json", "mine")
     symlink(path, directory.path + "/link.json")
     symlink(directory.path + "/new.json", directory.path + "/dangling.json")
@@ -65,20 +65,20 @@ struct ExportTests {
     #expect(access(directory.path + "/new.json", F_OK) != 0)
   }
 
-  @Test func `A directory that does not exist is named`() throws {
+  @Test func `A missing directory is an error`() throws {
     let path = try TemporaryDirectory().path + "/cache.json"
     let result = try tool("export", path).exits(1)
     #expect(result.standardError == "llavero: \(path) cannot be written: No such file or directory.\n")
   }
 
-  @Test func `To a terminal the export goes only with --reveal`() throws {
+  @Test func `An export to a terminal requires --reveal`() throws {
     let refused = try tool.onTerminal("export").exits(2, saying: "--reveal")
     #expect(!refused.text.contains("secret-"))
     try tool.onTerminal("export", "--reveal").exits(0, saying: "secret-at-valid")
   }
 
   @Test(arguments: ["list", "export", "list --json"])
-  func `A reader that has seen enough is no reason to complain`(_ command: String) throws {
+  func `A closed pipe is not an error`(_ command: String) throws {
     let result = try shell(#""$0" \#(command) --group "$2" | head -c 1 | wc -c"#)
     #expect(result.standardOutput == "1\n")
     #expect(result.standardError.isEmpty)

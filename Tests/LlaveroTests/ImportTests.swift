@@ -15,7 +15,7 @@ struct ImportTests {
   }
 
   @Test(arguments: PeerCache.all)
-  func `A cache of another library comes out as it went in`(_ fixture: PeerCache) throws {
+  func `A cache of another library is imported unchanged`(_ fixture: PeerCache) throws {
     let text = String(decoding: fixture.data, as: UTF8.self)
     let original = try JSONValue(text: text).withoutEmptySections
     let first = try tool.json("import", fixture.url.path)
@@ -29,7 +29,7 @@ struct ImportTests {
     #expect(try tool.exported() == original)
   }
 
-  @Test func `An import adds to what is there, and says how much`() throws {
+  @Test func `An import adds records, and prints how many`() throws {
     let file = try directory.file("cache.json", Sample.cache)
     #expect(
       try tool("import", file).standardOutput == "10 records imported into \(tool.group), 0 there already.\n")
@@ -42,7 +42,7 @@ struct ImportTests {
     #expect(try directory.contents("cache.json") == Sample.cache)
   }
 
-  @Test func `An import loses no refresh token that the imported cache keeps apart`() throws {
+  @Test func `An import keeps all refresh tokens of the imported cache`() throws {
     func token(_ key: String, _ secret: String, _ modified: Int) -> String {
       #"""
       "RefreshToken": {"\#(key)": {"credential_type": "RefreshToken", "secret": "\#(secret)", \#
@@ -64,7 +64,7 @@ struct ImportTests {
 
   @Test func `An empty cache is imported without effect`() throws {
     #expect(try tool.json("import", "-", input: #"{"AccessToken": {}}"#)["saved"] == .integer(0))
-    #expect(try tool.json("groups")["groups"]?.strings("group").contains(tool.group) == false)
+    #expect(try tool.json("list", "--groups")["groups"]?.strings("group").contains(tool.group) == false)
   }
 
   static let hostile: [Named<String>] = [
@@ -81,7 +81,7 @@ struct ImportTests {
   ]
 
   @Test(arguments: hostile)
-  func `What is no cache is refused`(_ text: Named<String>) throws {
+  func `A file that is not a cache is refused`(_ text: Named<String>) throws {
     let result = try tool(["import", try directory.file("input", text.value), "--json"]).exits(1)
     #expect(result.standardOutput.isEmpty)
     let error = try result.error
@@ -91,7 +91,7 @@ struct ImportTests {
   }
 
   @Test(arguments: ["/proc/nonexistent/cache.json", "/", "/dev/null", "/proc/self/mem"])
-  func `What cannot be read is named`(_ path: String) throws {
+  func `An unreadable file is named`(_ path: String) throws {
     let result = try tool("import", path).exits(1)
     #expect(result.standardError.hasPrefix("llavero: \(path)"))
   }
@@ -109,7 +109,7 @@ struct ImportTests {
     #expect(try tool.exported() == JSONValue(text: cache))
   }
 
-  @Test func `A long import shows on a terminal how far it is`() throws {
+  @Test func `A long import shows its progress on a terminal`() throws {
     let accounts = (0..<20).map { Sample.account("u\($0).t", "user\($0)@x.example") }
     let file = try directory.file("cache.json", Sample.cache(accounts))
     try tool.onTerminal("import", file)

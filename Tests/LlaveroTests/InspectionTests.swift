@@ -8,25 +8,26 @@ struct InspectionTests {
 
   init() throws { tool = try Tool() }
 
-  @Test func `groups counts what each group holds`() throws {
+  @Test func `list --groups counts accounts and records`() throws {
     let keyring = try PrivateKeyring()
     let (one, two) = (try Tool(on: keyring), try Tool(on: keyring))
-    #expect(try one("groups").standardOutput.isEmpty)
-    #expect(try one.json("groups") == .object(["groups": .array([])]))
+    #expect(try one("list", "--groups").standardOutput.isEmpty)
+    #expect(try one.json("list", "--groups") == .object(["groups": .array([])]))
     try one.load(Sample.cache)
     try two.load(Sample.cache([Sample.refreshToken("alone", Sample.alice, Sample.mail)]))
 
-    let groups = try #require(one.json("groups")["groups"])
+    let groups = try #require(one.json("list", "--groups")["groups"])
     #expect(groups.strings("group") == [one.group, two.group].sorted())
     let counted = try #require(groups.arrayValue?.first { $0["group"] == .string(one.group) })
     #expect(counted.keys == ["accounts", "group", "problems", "records"])
     #expect(counted["accounts"] == .integer(2))
     #expect(counted["records"] == .integer(10))
     #expect(counted["problems"] == .array([]))
-    #expect(try one("groups").standardOutput.contains(/GROUP +ACCOUNTS +RECORDS +PROBLEMS\n/))
+    #expect(try one("list", "--groups").standardOutput.contains(/GROUP +ACCOUNTS +RECORDS +PROBLEMS\n/))
+    try one.run(["list", "--groups", "--group", one.group]).exits(2, saying: "omit --group")
   }
 
-  @Test func `accounts names accounts, their tenants and ids`() throws {
+  @Test func `accounts lists accounts, their tenants and ids`() throws {
     try tool.load()
     let output = try tool.json("accounts")
     #expect(output.keys == ["accounts", "group", "problems"])
@@ -43,7 +44,7 @@ struct InspectionTests {
     #expect(table.contains(Sample.bob))
   }
 
-  @Test func `accounts --client lists only who is signed in to it`() throws {
+  @Test func `accounts --client lists only accounts signed in to that client`() throws {
     try tool.load()
     _ = try tool("clear", "--client", Sample.mail, "--account", Sample.bob, "--yes")
     #expect(
@@ -80,7 +81,7 @@ struct InspectionTests {
     #expect(table.contains(/Calendars.Read +[0-9]+ d ago/))
   }
 
-  @Test func `An empty group is no error`() throws {
+  @Test func `An empty group is not an error`() throws {
     for (command, key) in [("accounts", "accounts"), ("list", "records")] {
       let result = try tool(command).exits(0)
       #expect(result.standardOutput.isEmpty)
@@ -138,7 +139,7 @@ struct InspectionTests {
     #expect(Set(starts).count == 1)
   }
 
-  @Test func `show wants an id that names one record`() throws {
+  @Test func `show requires an id of one record`() throws {
     try tool.load(
       Sample.cache(
         (1...17).map {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// `sources`, `adopt`, `import --from` and `export --to`, in a home directory of their own.
+/// `adopt`, and `import` and `export` with caches of other programs, in a home directory of their own.
 @Suite(.timeLimit(.minutes(20)))
 struct PeerCacheTests {
   let tool: Tool
@@ -31,18 +31,18 @@ struct PeerCacheTests {
   }
 
   private func source(_ name: String) throws -> JSONValue? {
-    try json("sources")["sources"]?.arrayValue?.first { $0["name"]?.stringValue == name }
+    try json("adopt")["sources"]?.arrayValue?.first { $0["name"]?.stringValue == name }
   }
 
-  @Test func `A plaintext cache is listed with its dangers, and without its tokens`() throws {
+  @Test func `A plaintext cache is listed with its problems and without its tokens`() throws {
     try writeAzureCLI(mode: 0o644)
     _ = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
     let found = try #require(try source("azure-cli"))
     #expect(found["is_encrypted"] == .bool(false) && found["path"] == .string(azure))
     #expect(found["accounts"] == .integer(2) && found["records"] == .integer(10))
     #expect(found["findings"]?.strings("kind") == ["stale_lock", "plaintext", "readable_by_others"])
-    let text = try tool("sources").standardOutput
-    #expect(text.contains("IN CLEAR") && text.contains("llavero adopt") && !text.contains("secret-"))
+    let text = try tool("adopt").standardOutput
+    #expect(text.contains("PLAINTEXT") && text.contains("llavero adopt") && !text.contains("secret-"))
 
     let fixed = try json("sources", "--fix")
     #expect(fixed["sources"]?.arrayValue?.contains { $0["name"] == "azure-cli" } == true)
@@ -54,7 +54,7 @@ struct PeerCacheTests {
   @Test(
     .fault("container lock"),
     .enabled(if: geteuid() == 0 && access("/dev/shm", W_OK) == 0, "only root can make a PID namespace"))
-  func `In a container a lock of a process that is not there is left alone for two minutes`() throws {
+  func `In a container a lock of a missing process is kept for two minutes`() throws {
     // On another file system than the container's own, as a home directory from outside is.
     let home = try TemporaryDirectory(in: "/dev/shm")
     _ = try home.directory(".azure")
@@ -62,7 +62,7 @@ struct PeerCacheTests {
     let lock = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
     func kinds() throws -> [String] {
       let result = try Child.run(
-        "unshare", ["--pid", "--fork", Tool.path, "sources", "--json"],
+        "unshare", ["--pid", "--fork", Tool.path, "adopt", "--json"],
         environment: tool.environment(with: ["HOME": home.path, "XDG_DATA_HOME": home.path]))
       return try result.json["sources"]?.arrayValue?
         .flatMap { $0["findings"]?.strings("kind") ?? [] } ?? []
@@ -73,11 +73,11 @@ struct PeerCacheTests {
     #expect(try kinds().contains("stale_lock"))
   }
 
-  @Test(.fault("json warning")) func `What cannot be mended is said, and hides nothing else`() throws {
+  @Test(.fault("json warning")) func `A failed fix is a warning, and the rest is fixed`() throws {
     try writeAzureCLI(mode: 0o644)
     let lock = home.path + "/.azure/msal_token_cache.bin.lockfile"
     _ = try home.file(".azure/msal_token_cache.bin.lockfile", "999999 python")
-    // As somebody who reads.
+    // As a reader holds it.
     let descriptor = open(lock, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     try #require(flock(descriptor, LOCK_SH) == 0)
@@ -92,7 +92,7 @@ struct PeerCacheTests {
     #expect(fixed == [["azure-cli", .bool(false), .bool(true)], ["azure-cli-encrypted", .bool(false)]])
   }
 
-  @Test func `Refresh tokens without an account and records with two keys are found`() throws {
+  @Test func `Refresh tokens without an account and duplicate records are reported`() throws {
     let stray = Sample.refreshToken("stray", "9.x", Sample.mail)
     let twice = Sample.refreshToken("alices", Sample.alice, Sample.mail)
     try writeAzureCLI(
@@ -106,61 +106,61 @@ struct PeerCacheTests {
       ])
   }
 
-  @Test func `A keyring out of reach hides no plaintext, and is an error`() throws {
+  @Test func `An unavailable keyring is an error, and plaintext caches are listed`() throws {
     try writeAzureCLI()
     let result = try tool(
-      "sources", "--json", with: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"]
+      "adopt", "--json", with: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"]
     ).exits(1, code: "unavailable")
     #expect(try result.json["sources"]?.strings("name") == ["azure-cli"])
   }
 
-  @Test func `A locked keyring hides no plaintext, and has to be unlocked by somebody`() throws {
+  @Test func `A locked keyring exits with 3, and plaintext caches are listed`() throws {
     let keyring = try PrivateKeyring()
     let tool = try Tool(on: keyring, settings: tool.settings)
     try writeAzureCLI()
     try tool.load()
-    let filled = try tool(["export", "--to", "azure-identity-python"])
+    let filled = try tool(["export", "azure-identity-python"])
     try #require(filled.status == 0, "\(filled.standardError)")
     try keyring.lockCollection()
-    let result = try tool("sources", "--json").exits(3, code: "locked")
+    let result = try tool("adopt", "--json").exits(3, code: "locked")
     #expect(try result.json["sources"]?.strings("name") == ["azure-cli"])
-    try tool("import", "--from", "azure-identity-python", "--json").exits(3, code: "locked")
+    try tool("import", "azure-identity-python", "--json").exits(3, code: "locked")
   }
 
   @Test func `A preview changes nothing`() throws {
     try writeAzureCLI()
-    let preview = try json("import", "--from", "azure-cli", "--dry-run")
+    let preview = try json("import", "azure-cli", "--dry-run")
     #expect(preview.keys == ["dry_run", "group", "kept", "peer", "records", "saved"])
     #expect(preview["saved"] == .integer(10) && preview["records"]?.arrayValue?.count == 10)
     #expect(try tool.exported() == .object([:]))
-    #expect(try tool("import", "--from", "azure-cli").standardOutput.hasPrefix("10 records imported into"))
-    #expect(try json("import", "--from", "azure-cli", "--dry-run")["records"] == .array([]))
+    #expect(try tool("import", "azure-cli").standardOutput.hasPrefix("10 records imported into"))
+    #expect(try json("import", "azure-cli", "--dry-run")["records"] == .array([]))
 
-    let export = try json("export", "--to", "file", "--location", home.path + "/new", "--dry-run")
+    let export = try json("export", "file", "--location", home.path + "/new", "--dry-run")
     #expect(export["saved"] == .integer(10))
     #expect(access(home.path + "/new", F_OK) != 0)
   }
 
-  @Test func `An export into a file keeps what is there, and says that it is in clear`() throws {
+  @Test func `An export into a file of another program keeps its records, and warns of plaintext`() throws {
     let theirs = Sample.cache([Sample.refreshToken("theirs", "9.x", Sample.mail)])
     let file = try home.file("theirs", String(theirs.dropLast()) + #", "Custom": {"x": [1]}}"#)
     try tool.load()
-    let result = try tool("export", "--to", "file", "--location", file)
-    #expect(result.status == 0 && result.standardError.contains("in clear"))
+    let result = try tool("export", "file", "--location", file)
+    #expect(result.status == 0 && result.standardError.contains("in plaintext"))
     let after = try JSONValue(text: home.contents("theirs"))
     #expect(after["Custom"] == .object(["x": .array([.integer(1)])]))
     #expect(after["RefreshToken"]?.keys.count == 3)
     #expect(mode(of: file) == 0o600)
   }
 
-  @Test func `Of overlapping access tokens an export leaves the new one`() throws {
+  @Test func `An export replaces an older overlapping access token`() throws {
     let old = Sample.accessToken("old", Sample.alice, Sample.mail, "User.Read", expiresOn: Sample.future)
     let file = try home.file("theirs", Sample.cache([old]))
     let new = Sample.accessToken(
       "new", Sample.alice, Sample.mail, "User.Read Mail.Read", expiresOn: Sample.future
     ).replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"1767229200\"")
     try tool.load(Sample.cache([new]))
-    #expect(try tool("export", "--to", "file", "--location", file).status == 0)
+    #expect(try tool("export", "file", "--location", file).status == 0)
     #expect(try JSONValue(text: home.contents("theirs")).secrets == ["secret-at-new"])
   }
 
@@ -170,7 +170,7 @@ struct PeerCacheTests {
       ("azure-cli-keyring", ["xdg:schema": "Microsoft Azure CLI", "type": "Token cache"], "sig"),
       ("azure-cli-encrypted", ["xdg:schema": "my_schema_name", "my_attr1": "foo", "my_attr2": "bar"], "bin"),
     ])
-  func `Azure CLI's item is known by its old and its new name`(
+  func `Azure CLI's item is found by its old and its new name`(
     name: String, attributes: [String: String], suffix: String
   ) async throws {
     let keyring = try PrivateKeyring()
@@ -186,26 +186,26 @@ struct PeerCacheTests {
       return try #require(secrets[path]).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }
     let item = try await create(attributes, Sample.cache)
-    // Of the new one's kind, and none of ours.
+    // Has the new one's schema, and another type.
     let principals = try await create(
       ["xdg:schema": "Microsoft Azure CLI", "type": "Secret store"], #"[{"client_secret":"s3cret"}]"#)
-    let sources = try tool("sources", "--json").exits(0).json["sources"]
+    let sources = try tool("adopt", "--json").exits(0).json["sources"]
     #expect(sources?.strings("name") == [name])
     #expect(sources?[0]?["accounts"] == .integer(2) && sources?[0]?["is_encrypted"] == .bool(true))
-    try tool("import", "--from", name).exits(0)
+    try tool("import", name).exits(0)
     #expect(try tool.exported().secrets.contains("secret-rt-alices"))
 
     try tool.load(Sample.cache([Sample.refreshToken("carols", "9.x", Sample.mail)]))
-    try tool("export", "--to", name).exits(0)
+    try tool("export", name).exits(0)
     #expect(try await payload(item).contains("secret-rt-carols"))
     #expect(try await payload(principals) == #"[{"client_secret":"s3cret"}]"#)
     // So a process of Azure CLI sees that there is something new.
     let signal = home.path + "/.azure/msal_token_cache." + suffix
     #expect(access(signal, F_OK) == 0)
     #expect(access(signal + ".lockfile", F_OK) != 0)
-    // As Azure CLI leaves it when everybody signs out.
+    // As Azure CLI leaves it after the last sign-out.
     try await client.setSecret(SecretBytes(copying: Array("{}".utf8)), of: item)
-    #expect(try tool("sources", "--json").exits(0).json["sources"]?[0]?["records"] == .integer(0))
+    #expect(try tool("adopt", "--json").exits(0).json["sources"]?[0]?["records"] == .integer(0))
   }
 
   @Test func `Adopting moves a plaintext cache into the keyring`() throws {
@@ -216,24 +216,24 @@ struct PeerCacheTests {
     #expect(result.status == 0 && result.standardError.contains("az login"))
     #expect(access(azure, F_OK) != 0)
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
-    #expect(try tool("adopt", "--all", "--yes").standardError == "There are no tokens in clear.\n")
+    #expect(try tool("adopt", "--all", "--yes").standardError == "No plaintext token caches found.\n")
     try tool("adopt", "azure-cli", "--yes", "--json").exits(1, code: "not_found")
   }
 
   @Test(.fault("adopt fails"))
-  func `Asked on a terminal, a no leaves the file and a yes removes it`() throws {
+  func `On a terminal a no keeps the file, and a yes removes it`() throws {
     try writeAzureCLI()
-    let question = "Write over \(azure) and remove it? [y/N] "
+    let question = "Overwrite \(azure) and remove it? [y/N] "
     try tool.onTerminal("adopt", "azure-cli", columns: 200, typing: "n\n")
-      .exits(5, saying: "\(azure) is as it was.")
+      .exits(5, saying: "Not removed: \(azure).")
     #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
     try tool.onTerminal("adopt", "azure-cli", columns: 200, typing: "y\n")
-      .exits(0, saying: question + "\(azure) was written over and removed.")
+      .exits(0, saying: question + "\(azure) was overwritten and removed.")
     #expect(access(azure, F_OK) != 0)
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
-  @Test func `A file that its program empties while the question stands is left, and no error`() throws {
+  @Test func `A file that its program empties during the question is kept without an error`() throws {
     try writeAzureCLI()
     try tool.onTerminal(
       "adopt", "azure-cli", columns: 200, answering: ["y"], with: ["HOME": home.path],
@@ -243,7 +243,7 @@ struct PeerCacheTests {
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
-  @Test func `Without anybody to ask nothing is adopted`() throws {
+  @Test func `Without a terminal nothing is adopted`() throws {
     try writeAzureCLI()
     try tool("adopt", "--all", "--json").exits(3, code: "confirmation_required")
     #expect(try tool.exported() == .object([:]))
@@ -252,12 +252,12 @@ struct PeerCacheTests {
 
   @Test(arguments: [
     Named("half a file", String(Sample.cache.dropLast(40))),
-    Named("no cache", "secret-html"),
+    Named("not a cache", "secret-html"),
     Named("service principals", #"[{"client_secret": "secret-x"}]"#),
   ])
-  func `A damaged source is an error and stays`(_ text: Named<String>) throws {
+  func `A damaged cache is an error and is kept`(_ text: Named<String>) throws {
     try writeAzureCLI(text.value)
-    for command in [["adopt", "azure-cli", "--yes"], ["import", "--from", "azure-cli"]] {
+    for command in [["adopt", "azure-cli", "--yes"], ["import", "azure-cli"]] {
       let result = try tool(command + ["--json"]).exits(1)
       #expect(result.standardOutput.isEmpty)
       #expect(try result.error?["code"] == "damaged")
@@ -267,7 +267,7 @@ struct PeerCacheTests {
     #expect(try home.contents(".azure/msal_token_cache.json") == text.value)
   }
 
-  @Test func `A damaged source hinders no other`() throws {
+  @Test func `A damaged cache is skipped`() throws {
     try writeAzureCLI("secret-html")
     mkdir(home.path + "/.azureauth", 0o700)
     let file = try home.file(".azureauth/msal_tenant_cache.json", Sample.cache)
@@ -279,7 +279,7 @@ struct PeerCacheTests {
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
-  @Test(.fault("adopt fails")) func `Where no cache can be taken each failure is told in JSON`() throws {
+  @Test(.fault("adopt fails")) func `JSON lists each failure where all caches fail`() throws {
     try writeAzureCLI("secret-html")
     mkdir(home.path + "/.azureauth", 0o700)
     _ = try home.file(".azureauth/msal_tenant_cache.json", "secret-html")
@@ -289,21 +289,21 @@ struct PeerCacheTests {
     #expect(report["adopted"] == .array([]))
   }
 
-  @Test(.fault("az plaintext")) func `Who adopts from Azure CLI is told how to keep its sign-in`() throws {
+  @Test(.fault("az plaintext")) func `adopt azure-cli prints how to keep its sign-in`() throws {
     try writeAzureCLI()
     let result = try tool("adopt", "azure-cli", "--yes")
-    #expect(result.standardError.contains("llavero export --to azure-cli-encrypted"))
+    #expect(result.standardError.contains("llavero export azure-cli-encrypted"))
     #expect(result.standardError.contains("az logout"))
   }
 
   @Test(.fault("json warning"))
-  func `What sources cannot look at is a part of its JSON, and not beside it`() throws {
+  func `An unreadable cache is a warning in JSON`() throws {
     #expect(mkfifo(azure, 0o600) == 0)
-    let result = try tool("sources", "--json")
+    let result = try tool("adopt", "--json")
     #expect(result.standardError.isEmpty, "\(result)")
     let warnings = try result.json["warnings"]?.arrayValue ?? []
     #expect(warnings.contains { $0.stringValue?.contains(azure) == true })
-    #expect(try tool("sources").standardError.contains("warning: "))
+    #expect(try tool("adopt").standardError.contains("warning: "))
   }
 
   typealias Obstacle = @Sendable (_ path: String) throws -> Void
@@ -323,7 +323,7 @@ struct PeerCacheTests {
     ),
     (
       Named(
-        "a lock that is no file",
+        "a lock that is a directory",
         {
           try Data(Sample.cache.utf8).write(to: URL(filePath: $0))
           #expect(mkdir($0 + ".lockfile", 0o700) == 0)
@@ -332,7 +332,7 @@ struct PeerCacheTests {
   ]
 
   @Test(.fault("adopt odd"), arguments: obstacles)
-  func `What cannot be taken keeps none of the others in clear, and is told at the end`(
+  func `A cache that cannot be adopted is skipped and reported at the end`(
     _ obstacle: Named<Obstacle>, code: String
   ) throws {
     try obstacle.value(azure)
@@ -352,22 +352,22 @@ struct PeerCacheTests {
     try tool("adopt", "--all", "--yes").exits(1, saying: azure, "msal_two_cache.json")
   }
 
-  @Test(.fault("no directory")) func `A cache that is named without a directory is locked as well`() throws {
+  @Test(.fault("no directory")) func `A cache at a path without a directory is locked`() throws {
     _ = try home.file("cache.json", Sample.cache)
-    // Of somebody who is dead: whoever takes the lock removes it.
+    // Of a dead process: the next holder removes it.
     let lock = try home.file("cache.json.lockfile", "999999 python")
     let result = try Child.run(
       "/bin/sh",
       [
         "-c",
-        "cd \(home.path) && \(Tool.path) import --from file --location cache.json --group \(tool.group)",
+        "cd \(home.path) && \(Tool.path) import file --location cache.json --group \(tool.group)",
       ],
       environment: tool.environment())
     #expect(result.status == 0, "\(result.standardError)")
     #expect(access(lock, F_OK) != 0)
   }
 
-  @Test func `What was adopted before a failure is told`() throws {
+  @Test func `Caches adopted before a failure are reported`() throws {
     try writeAzureCLI("secret-html")
     mkdir(home.path + "/.azureauth", 0o700)
     _ = try home.file(".azureauth/msal_tenant_cache.json", Sample.cache)
@@ -377,7 +377,7 @@ struct PeerCacheTests {
     #expect(adopted?.strings("name") == ["azureauth-file:tenant"])
   }
 
-  @Test func `A keyring that cannot be written leaves the file`() throws {
+  @Test func `The file is kept where the keyring cannot be written`() throws {
     try writeAzureCLI()
     try tool(
       ["adopt", "azure-cli", "--yes", "--json"],
@@ -386,7 +386,7 @@ struct PeerCacheTests {
     #expect(try home.contents(".azure/msal_token_cache.json") == Sample.cache)
   }
 
-  @Test func `A fall-back file that tells of changes is emptied and stays`() throws {
+  @Test func `A fallback file that signals changes is emptied and kept`() throws {
     mkdir(home.path + "/.IdentityService", 0o755)
     let file = try home.file(".IdentityService/msal.cache.cae", Sample.cache)
     chmod(file, 0o644)
@@ -399,19 +399,22 @@ struct PeerCacheTests {
 
   @Test(arguments: [
     ["import"], ["import", "x", "--from", "azure-cli"], ["import", "--from", "nonsense"],
-    ["import", "--from", "msal-extensions"], ["import", "--from", "azure-cli", "--schema", "x"],
-    ["import", "--from", "msal-extensions-go", "--location", "/x"],
-    ["export", "--to", "file", "--location", ""], ["export", "--dry-run"],
-    ["import", "--from", "file", "--location", "/x", "--attribute", "novalue"],
-    ["export", "x", "--to", "azure-cli"], ["adopt"], ["adopt", "x"], ["adopt", "azure-cli", "--all"],
+    ["import", "msal-extensions"], ["import", "azure-cli", "--schema", "x"],
+    ["import", "x.json", "--location", "/x"], ["import", "x.json", "--schema", "x"],
+    ["import", "msal-extensions-go", "--location", "/x"], ["import", "azure-cli", "--from-key", "keyring"],
+    ["import", "x.json", "--from-collection", "x"], ["import", "file:"], ["import", "etcd+http://example.com"],
+    ["import", "file", "--location", "/x", "--attribute", "novalue"],
+    ["export", "file", "--location", ""], ["export", "--dry-run"], ["export", "--json"],
+    ["export", "x", "--to", "azure-cli"], ["export", "azure-cli", "--reveal"], ["export", "-", "--to-key", "keyring"],
+    ["adopt", "x"], ["adopt", "azure-cli", "--all"], ["adopt", "--yes"], ["adopt", "--keep"],
     ["adopt", "--all", "--keep", "--yes"], ["adopt", "azure-cli-encrypted"],
   ])
-  func `What makes no sense is wrong usage`(_ arguments: [String]) throws {
+  func `Contradictory arguments are a usage error`(_ arguments: [String]) throws {
     #expect(try tool(arguments).status == 2)
   }
 
-  @Test func `What is not there is said`() throws {
-    try tool("import", "--from", "azure-cli", "--json").exits(1, code: "not_found")
+  @Test func `A missing cache is not found`() throws {
+    try tool("import", "azure-cli", "--json").exits(1, code: "not_found")
     #expect(access(azure + ".lockfile", F_OK) != 0)
   }
 }

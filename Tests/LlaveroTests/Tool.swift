@@ -115,7 +115,8 @@ struct Tool: Sendable {
 
   func inGroup(_ arguments: [String]) -> [String] {
     let isNamed =
-      (settings["LLAVERO_GROUP"] ?? nil) != nil || ["groups", "sources"].contains(arguments.first)
+      (settings["LLAVERO_GROUP"] ?? nil) != nil || ["groups", "sources", "doctor"].contains(arguments.first)
+      || arguments.contains("--groups")
     return isNamed ? arguments : arguments + ["--group", group]
   }
 }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// What commands make of a group of which a part cannot be read: nobody is taken for signed out because of it.
+/// What commands do where a part of the group cannot be read: no account is reported as signed out because of it.
 struct UnreadablePartTests {
   private let tool: Tool
 
@@ -34,34 +34,33 @@ struct UnreadablePartTests {
       ["login", "--device-code"], ["me"], ["token", "--account", "alice@contoso.example"],
       ["token", "--account", Sample.alice], ["accounts"],
     ])
-  func `Where all there is cannot be read, nobody is said to be signed out`(_ command: [String]) async throws
-  {
+  func `A group without readable entries is damaged, not signed out`(_ command: [String]) async throws {
     try await damage(Sample.alice)
     let arguments = tool.inGroup(command) + ["--client", Sample.mail]
-    let text = try tool.run(arguments).exits(1, saying: "clear --damaged")
+    let text = try tool.run(arguments).exits(1, saying: "doctor --fix")
     #expect(!text.standardError.contains("signed"))
     try tool.run(arguments + ["--json"]).exits(1, code: "damaged")
   }
 
-  @Test(.fault("part unreadable")) func `Who can be read is shown, with what cannot be`() async throws {
+  @Test(.fault("part unreadable")) func `Readable accounts are shown with a warning about the others`() async throws {
     try tool.load(alices)
     try await damage(Sample.bob)
     let text = try run("status").exits(0)
     #expect(text.standardOutput.contains("alice@contoso.example"))
-    #expect(text.standardError.contains("clear --damaged"))
+    #expect(text.standardError.contains("doctor --fix"))
     let json = try run("status", "--json").json
     #expect(json["problems"]?.strings("kind") == ["damaged"])
     #expect(json["accounts"]?.strings("username") == ["alice@contoso.example"])
   }
 
   @Test(.fault("part unreadable"))
-  func `The only account that can be read is not taken for the only one`() async throws {
+  func `The only readable account is not the default account`() async throws {
     try tool.load(alices)
     try await damage(Sample.bob)
     for command in ["token", "logout", "login"] {
       let result = try run(command).exits(1)
       #expect(result.standardOutput.isEmpty)
-      #expect(result.standardError.contains("clear --damaged"))
+      #expect(result.standardError.contains("doctor --fix"))
     }
     for account in ["alice@contoso.example", Sample.alice] {
       #expect(try run("token", "--account", account).standardOutput == "secret-at-valid\n")
@@ -69,16 +68,16 @@ struct UnreadablePartTests {
   }
 
   @Test(.fault("part unreadable"))
-  func `Signing everybody out says that somebody may be left`() async throws {
+  func `logout --all reports that unreadable accounts may remain`() async throws {
     try tool.load(alices)
     try await damage(Sample.bob)
     let result = try run("logout", "--all")
     #expect(result.standardOutput.contains("Signed out alice@contoso.example"))
     #expect(result.status == 1)
-    #expect(result.standardError.contains("clear --damaged"))
+    #expect(result.standardError.contains("doctor --fix"))
   }
 
-  @Test(.fault("misplaced")) func `A record in another account's shard goes with its account`() async throws {
+  @Test(.fault("misplaced")) func `A record in another account's shard is removed with its account`() async throws {
     try tool.load(alices)
     let shard = ShardID(homeAccountID: Sample.bob, group: try KeychainGroup(tool.group))
     let stray = Sample.cache([

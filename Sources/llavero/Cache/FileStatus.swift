@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Glibc
 
-/// Whose a file is, and who may use it.
+/// The owner and the mode of a file.
 struct FileStatus {
   private let attributes: [FileAttributeKey: Any]
 
-  /// The status of the file itself, where it is a link; `nil` if it does not exist.
+  /// Reads the status, of a link its own; `nil` if the file does not exist.
   init?(_ path: String) {
     guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
     self.attributes = attributes
@@ -20,7 +20,7 @@ struct FileStatus {
 
   var mode: UInt { attributes[.posixPermissions] as? UInt ?? 0 }
 
-  /// Takes away what others may do with a file or directory.
+  /// Removes the permissions of group and others.
   static func close(_ path: String) throws {
     let mode = FileStatus(path)?.mode ?? 0
     try FileManager.default.setAttributes([.posixPermissions: mode & 0o700], ofItemAtPath: path)

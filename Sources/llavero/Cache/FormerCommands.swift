@@ -1,4 +1,5 @@
 import ArgumentParser
+import Configuration
 import TokenCache
 
 // The commands and options of version 0.2 that have other names now. They work as before, hidden from the help, and
@@ -61,4 +62,61 @@ extension Clear {
     entries.descriptions(isDryRun ? "would be" : "was").forEach(Terminal.out)
     if count > 0 { Terminal.out("\(counted(count, "item")) \(verb) from \(group.name).") }
   }
+}
+
+/// `llavero import ADDRESS` and `llavero export ADDRESS`
+struct Copy: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "copy",
+    abstract: "Former name of \"llavero import\" and \"llavero export\" with a store as address.",
+    shouldDisplay: false)
+
+  @Flag(name: .customLong("dry-run"), help: "Only print what would be copied.")
+  var isDryRun = false
+
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var source: FormerSideOptions<SourceSide>
+  @OptionGroup var target: FormerSideOptions<TargetSide>
+  @OptionGroup var options: GroupOptions
+
+  func run() async throws {
+    try await StoreCopy(
+      group: options.group, from: source.store(options.store), to: target.store(options.store),
+      isDryRun: isDryRun, output: output
+    ).run(verb: "copied", progress: "Copying", optionForOther: "--from-store or --to-store")
+  }
+}
+
+/// The options of one of the two stores of `copy`.
+struct FormerSideOptions<Side: CopySide>: ParsableArguments {
+  @Option(
+    name: .customLong(Side.name + "-store"), help: "The store that is copied \(Side.name).",
+    transform: StoreAddress.init(_:))
+  var address: StoreAddress?
+
+  @Option(name: .customLong(Side.name + "-endpoints"), help: "Its endpoints (default: --endpoints).")
+  var endpoints: String?
+
+  @Option(name: .customLong(Side.name + "-prefix"), help: "Its prefix (default: --prefix).")
+  var prefix: String?
+
+  @OptionGroup var side: SideOptions<Side>
+
+  /// Returns the options of this store. What is not named is that of both.
+  func store(_ both: StoreOptions) -> StoreOptions {
+    var options = side.store(at: address, beside: both)
+    options.endpoints = endpoints ?? options.endpoints
+    options.prefix = prefix ?? options.prefix
+    return options
+  }
+}
+
+struct FormerImportOptions: ParsableArguments {
+  @Option(name: .customLong("from"), help: "Another program's cache.")
+  var source: String?
+}
+
+struct FormerExportOptions: ParsableArguments {
+  @Option(name: .customLong("to"), help: "Another program's cache.")
+  var target: String?
 }

@@ -6,77 +6,93 @@ import TokenCache
 struct Import: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Take a token cache of any MSAL library into a group.",
+    abstract: "Import a token cache into a group.",
     discussion: """
-      From a file, or with --from from where another program keeps its cache; "llavero sources" shows which \
-      there are. Of two records for one thing the newer stays; what is in the group already is not lost. \
-      What is imported is left as it is: a plaintext file still holds the tokens in clear, and "llavero \
-      adopt" does something about that.
+      The address is a file of any MSAL library, - for standard input, the name of another program's cache \
+      ("llavero adopt" lists them), or a store: keyring, file, file:DIR or etcd+https://HOST:PORT/PREFIX. A \
+      file named like one of these is ./NAME. From a store the same group is imported.
+
+      Of two records for the same thing the newer is kept; nothing in the group is lost. The imported cache is \
+      not changed: a plaintext file keeps its tokens until "llavero adopt" moves them. The key of bound tokens \
+      is not imported; such tokens are requested again without a person.
 
       Examples:
         llavero import ~/.azure/msal_token_cache.json
         some-program | llavero import - --group com.example.mail
-        llavero import --from azure-identity-python --dry-run
-        llavero import --from msal-extensions --location ~/.my_app/token_cache
+        llavero import azure-identity-python --dry-run
+        llavero import msal-extensions --location ~/.my_app/token_cache
+        llavero import file:/mnt/backup --from-key passphrase
 
-      JSON: group, saved and kept (how many records); with --from also peer; with --dry-run also dry_run and \
-      records (what is new or newer, as in "llavero list").
+      JSON: group, saved and kept (how many records); from another program also peer; from a store also from \
+      and to (kinds of store), accounts (how many), problems (of the imported store); with --dry-run also \
+      dry_run and records (new or newer, as in "llavero list").
       """)
 
-  @OptionGroup var options: GroupOptions
-  @OptionGroup var output: OutputOptions
+  @Argument(help: "A file, -, the name of a cache, or a store.", completion: .file())
+  var address: String?
 
-  @Argument(help: "The file, or - for standard input.", completion: .file(extensions: ["json"]))
-  var file: String?
-
-  @Option(name: .customLong("from"), help: "Another program's cache, by its name in \"llavero sources\".")
-  var source: String?
-
-  @OptionGroup var peer: PeerOptions
-
-  @Flag(name: .customLong("dry-run"), help: "Only say what would be imported.")
+  @Flag(name: .customLong("dry-run"), help: "Only print what would be imported.")
   var isDryRun = false
 
-  func validate() throws {
-    guard (file == nil) != (source == nil) else {
-      throw ValidationError("Name a file, or another program's cache with --from.")
-    }
-    if let source { _ = try peer.peer(named: source) }
-  }
+  @OptionGroup var output: OutputOptions
+  @OptionGroup(title: "Options for caches of other programs") var peer: PeerOptions
+  @OptionGroup(title: "Options for a store as address") var side: SideOptions<SourceSide>
+  @OptionGroup(title: "Store options") var options: GroupOptions
+  @OptionGroup(visibility: .hidden) var former: FormerImportOptions
 
-  private static let advice =
-    "It should be one JSON object with sections such as \"AccessToken\" and \"Account\"."
+  func validate() throws { _ = try source }
+
+  private var source: CacheAddress {
+    get throws {
+      guard (address == nil) != (former.source == nil) else {
+        throw ValidationError("Name a file, a cache of another program, or a store.")
+      }
+      if let name = former.source { return .peer(try peer.peer(named: name)) }
+      return try CacheAddress(address ?? "-", peer, side)
+    }
+  }
 
   func run() async throws {
-    let cache = try options.cache
-    let document = try await document()
-    if isDryRun {
-      let snapshot = try await cache.snapshot()
-      if !output.json { ProblemSummary.report(snapshot.problems) }
-      return try Transfer(
-        preview: document, into: snapshot.document, cache.clouds, group: options.group, peer: source
-      ).print(output, verb: "imported", target: options.group.name)
-    }
-    let summary = try await cache.import(document) { done, count in
-      Terminal.progress("Importing: \(done) of \(count) accounts", isDone: done == count)
-    }
-    try Transfer(summary, group: options.group, peer: source)
-      .print(output, verb: "imported", target: options.group.name)
-  }
-
-  private func document() async throws -> CacheDocument {
-    if let source {
-      let peer = try peer.peer(named: source)
+    switch try source {
+    case .store(let address):
+      let from = side.store(at: address, beside: options.store)
+      try await StoreCopy(
+        group: options.group, from: from, to: options.store, isDryRun: isDryRun, output: output
+      ).run(verb: "imported", progress: "Importing", optionForOther: "--store")
+    case .peer(let peer):
+      let cache = try options.cache
       let contents = try await options.store.store(of: peer, group: options.group).contentsUnderLock()
       guard contents.copies > 0 else {
         throw Failure.Message(
-          name: "not_found", message: "There is no cache of \(peer.users) in \(peer.place.description).",
-          advice: "\"llavero sources\" shows what there is.")
+          name: "not_found", message: "No cache of \(peer.users) in \(peer.place.description).",
+          advice: "\"llavero adopt\" lists the caches of other programs.")
       }
-      return contents.document
+      try await run(contents.document, of: peer.name, into: cache)
+    case .file(let path):
+      let cache = try options.cache
+      try await run(Self.document(of: path), of: nil, into: cache)
     }
-    return try Self.document(of: file ?? "-")
   }
+
+  private func run(_ document: CacheDocument, of peer: String?, into cache: TokenCacheAccessor) async throws {
+    let group = options.group
+    let transfer: Transfer
+    if isDryRun {
+      let snapshot = try await cache.snapshot()
+      if !output.json { ProblemSummary.report(snapshot.problems) }
+      transfer = Transfer(
+        preview: document, into: snapshot.document, cache.clouds, group: group, peer: peer)
+    } else {
+      let summary = try await cache.import(document) { done, count in
+        Terminal.progress("Importing: \(done) of \(count) accounts", isDone: done == count)
+      }
+      transfer = Transfer(summary, group: group, peer: peer)
+    }
+    try transfer.print(output, verb: "imported", target: group.name)
+  }
+
+  private static let advice =
+    "Expected one JSON object with sections such as \"AccessToken\" and \"Account\"."
 
   private static func document(of file: String) throws -> CacheDocument {
     let json = try InputFile.read(file)
@@ -91,7 +107,7 @@ struct Import: AsyncParsableCommand {
     // The format accepts any JSON object, and would keep it forever.
     guard document.recordCount > 0 || document.isEmpty else {
       throw Failure.Message(
-        name: "not_a_cache", message: "\(name): There is no record of a token cache in it.", advice: advice)
+        name: "not_a_cache", message: "\(name) is not a token cache: it has no records.", advice: advice)
     }
     return document
   }

@@ -2,12 +2,12 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 
-/// Reads what a person names on the command line.
+/// Reads a file that the command line names.
 enum InputFile {
   /// Larger than any cache, small enough not to fill the memory by mistake: 256 MiB.
   private static let limit = 256 << 20
 
-  /// How messages call a file.
+  /// The name of a file in messages.
   static func name(of path: String) -> String { path == "-" ? "Standard input" : path }
 
   /// The contents of a file, or of standard input for `-`.
@@ -19,7 +19,7 @@ enum InputFile {
       guard errno == EFBIG else { throw failure(path) }
       throw Failure.Message(
         name: "too_large",
-        message: "\(name(of: path)) is larger than \(limit >> 20) MiB, which no token cache is.")
+        message: "\(name(of: path)) is larger than \(limit >> 20) MiB, the limit for a token cache.")
     }
     defer { wipe(&bytes) }
     return Data(bytes)

@@ -22,6 +22,7 @@ struct OtherCaches: Sendable {
   /// - Parameters:
   ///   - options: The collection, and whether the keyring may prompt.
   ///   - timeout: How long to wait for one cache.
+  /// - Returns: The caches that exist. It never throws: a cache or keyring that cannot be read is part of the result.
   static func inspect(_ options: StoreOptions, timeout: Duration = .seconds(25)) async -> OtherCaches {
     let client = options.connection
     var (entries, unreadable): ([Entry], [(PeerCache, CacheError)]) = ([], [])
@@ -77,7 +78,10 @@ struct OtherCacheList: Encodable {
   private var sources: [Source] = []
   private var warnings: [String] = []
 
-  /// - Parameter fix: Whether to close files to others and remove lock files of dead programs.
+  /// - Parameters:
+  ///   - store: The options of the keyring.
+  ///   - output: The output format.
+  ///   - fix: Whether to close files to others and remove lock files of dead programs.
   /// - Throws: The error of the keyring, after the rest was printed.
   static func print(_ store: StoreOptions, _ output: OutputOptions, fix: Bool = false) async throws {
     try store.requireStore()

@@ -3,34 +3,47 @@ import MSALExtensionsStore
 import SecretService
 import TokenCache
 
-/// What has to be said of a cache that is not in the registry.
+/// The options of a cache that is not in the registry.
 struct PeerOptions: ParsableArguments {
-  @Option(
-    help: "For a cache of a program's own making: the file that it names as the place of its cache.",
-    completion: .file())
+  @Option(help: "The file that the program names as its location.", completion: .file())
   var location: String?
 
-  @Option(help: "The name of its keyring schema, where the program gives one.")
+  @Option(help: "The name of its keyring schema, if it has one.")
   var schema: String?
 
   @Option(
-    name: .customLong("attribute"), help: "One of its keyring attributes, as name=value; may be repeated.")
+    name: .customLong("attribute"),
+    help: ArgumentHelp("A keyring attribute (repeatable).", valueName: "name=value"))
   var attributes: [String] = []
 
-  /// The cache that goes by a name: one of the registry, or one of a library's, described by the options.
+  /// Whether a text of the command line is the name of a cache. "file" is one only with a location, else it is a store.
+  ///
+  /// - Throws: `ValidationError` where the options are given without such a name.
+  func isNamed(by text: String) throws -> Bool {
+    let hasOptions = location != nil || schema != nil || !attributes.isEmpty
+    let library = Library(rawValue: text)
+    if PeerRegistry()[text] != nil || (library != nil && library != .file) { return true }
+    if library == .file && hasOptions { return true }
+    guard !hasOptions else {
+      throw ValidationError("--location, --schema and --attribute are for the name of a cache.")
+    }
+    return false
+  }
+
+  /// Returns the cache with a name: one of the registry, or one of a library, described by the options.
   func peer(named name: String) throws -> PeerCache {
     let registry = PeerRegistry()
     if let known = registry[name] {
       guard location == nil, schema == nil, attributes.isEmpty else {
         throw ValidationError(
-          "Where \(name) is kept is known: leave out --location, --schema and --attribute.")
+          "The location of \(name) is known: omit --location, --schema and --attribute.")
       }
       return known
     }
     let library = Library(rawValue: name)
     guard let library else {
       let names = registry.caches.map(\.name) + Library.allCases.map(\.rawValue)
-      throw ValidationError("There is no cache called \(name). There are \(names.joined(separator: ", ")).")
+      throw ValidationError("Unknown cache \(name): expected one of \(names.joined(separator: ", ")).")
     }
     guard let location, !location.isEmpty else {
       throw ValidationError("Add --location: the file that the program names.")
@@ -69,7 +82,7 @@ struct PeerOptions: ParsableArguments {
   private func pairs() throws -> [String: String] {
     try attributes.reduce(into: [:]) { pairs, text in
       guard let equals = text.firstIndex(of: "=") else {
-        throw ValidationError("\(text) is no attribute: it should be name=value.")
+        throw ValidationError("Invalid attribute \(text): expected name=value.")
       }
       pairs[String(text[..<equals])] = String(text[text.index(after: equals)...])
     }
@@ -77,8 +90,8 @@ struct PeerOptions: ParsableArguments {
 }
 
 extension StoreOptions {
-  /// Another program's cache, with the permission to prompt that the options say. Its collection is the default one
-  /// unless the command line names another: the settings are about Llavero's own.
+  /// Returns the store of another program's cache. Its collection is that of the command line or the default one: the
+  /// settings are for Llavero's own cache.
   func store(
     of peer: PeerCache, group: KeychainGroup, client: SecretServiceConnection? = nil,
     timeout: Duration = .seconds(25)

@@ -5,10 +5,10 @@ import TokenCache
 struct Show: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Explain one record: its fields and, for a token, its claims, scopes and time left.",
+    abstract: "Show the fields, claims, scopes and expiry of a record.",
     discussion: """
-      The id is that of "llavero list", or its beginning. The token itself, and fields that the schema does \
-      not name, are hidden unless --reveal is given. Claims are read without a check of the signature.
+      The id is that of "llavero list", or its beginning. The token and fields outside the schema are only \
+      shown with --reveal. The signature of claims is not checked.
 
       Example:
         llavero show 3f2a
@@ -34,14 +34,14 @@ struct Show: AsyncParsableCommand {
     }
   }
 
-  @OptionGroup var options: GroupOptions
-  @OptionGroup var output: OutputOptions
-
   @Argument(help: "The id of the record, or its beginning.")
   var id: String
 
-  @Flag(help: "Show the token itself and every other field.")
+  @Flag(help: "Show the token and all other fields.")
   var reveal = false
+
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: GroupOptions
 
   func run() async throws {
     let now = Date()
@@ -89,18 +89,18 @@ struct Show: AsyncParsableCommand {
       throw Failure.Message(
         name: "not_found",
         message: "No record of \(options.group.name) has an id that begins with \"\(id)\".",
-        advice: "\"llavero list\" shows the ids.")
+        advice: "\"llavero list\" lists the ids.")
     }
     guard found.count == 1 else {
       throw Failure.Message(
         code: .usage, name: "ambiguous",
         message: "\(found.count) records have an id that begins with \"\(id)\".",
-        advice: "Give more of it: \(found.map(\.summary.id).joined(separator: ", ")).")
+        advice: "Use a longer one: \(found.map(\.summary.id).joined(separator: ", ")).")
     }
     return record
   }
 
-  /// Fields of the schema that are no secret. Whatever is not among them may be one.
+  /// Fields of the schema that are not secret. Any other field may be.
   private static let openFields: Set<String> = [
     "account_source", "alternative_account_id", "application_cache_identifier", "authority_type",
     "cached_at", "client_id", "credential_type", "environment", "expires_in", "expires_on",
@@ -110,7 +110,7 @@ struct Show: AsyncParsableCommand {
     "token_type", "username",
   ]
 
-  /// Prints names and values side by side, under a heading or at the margin.
+  /// Prints names and values in two columns, with an optional heading.
   private static func print(_ lines: [(name: String, value: String)], under heading: String? = nil) {
     if let heading { Terminal.out("\n" + Terminal.output.styled(heading, .bold)) }
     let names = lines.map { printable($0.name) }
@@ -131,7 +131,7 @@ struct Show: AsyncParsableCommand {
   ]
   private static let timeClaims: Set<String> = ["auth_time", "exp", "iat", "nbf"]
 
-  /// What a number of seconds since 1970 stands for, where it is one that does.
+  /// Returns the time of a field or claim in seconds since 1970; empty for others.
   private static func moment(_ name: String, _ value: JSONValue, among names: Set<String>) -> String {
     guard names.contains(name), let seconds = value.numberValue, (0..<253_402_300_800).contains(seconds)
     else { return "" }

@@ -1,21 +1,21 @@
 import FoundationEssentials
 import TokenCache
 
-/// What went, or would go, from one cache into another.
+/// The result of an import, an export or a copy, or of its dry run.
 struct Transfer: Encodable {
   let group: String
-  /// The other program's cache.
+  /// The name of another program's cache.
   let peer: String?
-  /// The kinds of store, and what else is to be said of a copy.
+  /// The kinds of the stores, with what else is reported between stores.
   var from: String?
   var to: String?
   var accounts: Int?
   var problems: [ProblemSummary]?
   let saved: Int
   let kept: Int
-  /// `nil` where something was done.
+  /// `nil` where records were written.
   private(set) var dryRun: Bool?
-  /// What is new or different, where that was asked for.
+  /// In a dry run, the records that are new or newer.
   private(set) var records: [RecordSummary]?
 
   init(_ summary: ImportSummary, group: KeychainGroup, peer: String? = nil) {
@@ -25,7 +25,7 @@ struct Transfer: Encodable {
     kept = summary.kept
   }
 
-  /// What would go from one document into another.
+  /// Compares documents for a dry run.
   init(
     preview document: CacheDocument, into before: CacheDocument, _ clouds: CloudInstances,
     group: KeychainGroup, peer: String? = nil
@@ -38,19 +38,65 @@ struct Transfer: Encodable {
     records = after.listed(at: now).filter { old[$0.summary.id] != $0.fields }.map(\.summary)
   }
 
-  /// Passes only where all of the group could be read that went into `what`.
+  /// Checks that the whole group was readable.
   static func check(_ snapshot: CacheSnapshot, _ what: String, of group: KeychainGroup) throws {
     guard snapshot.problems.contains(where: \.hidesRecords) else { return }
     throw Failure.Message(
-      name: "incomplete", message: "\(what) lacks what could not be read of \(group.name).",
-      advice: "\"llavero doctor\" says what to do about that.")
+      name: "incomplete", message: "\(what) is incomplete: a part of \(group.name) could not be read.",
+      advice: "\"llavero doctor\" shows what to do.")
   }
 
-  /// Prints it, with a line such as `3 records imported into GROUP, 2 there already.`
+  /// Prints the result, with a line such as `3 records imported into GROUP, 2 there already.`
   func print(_ output: OutputOptions, verb: String, target: String) throws {
     if output.json { return Terminal.out(try json(self)) }
     if let records, !records.isEmpty { List.printTable(of: records, now: Date(), to: Terminal.output) }
     let done = dryRun == true ? "would be \(verb)" : verb
     Terminal.out("\(counted(saved, "record")) \(done) into \(printable(target)), \(kept) there already.")
+  }
+}
+
+/// A copy of a group from one store into another.
+struct StoreCopy {
+  let group: KeychainGroup
+  let (from, to): (StoreOptions, StoreOptions)
+  let isDryRun: Bool
+  let output: OutputOptions
+
+  /// - Parameters:
+  ///   - verb: What is done, such as `imported`.
+  ///   - progress: What is being done, such as `Importing`.
+  ///   - optionForOther: How the command line names another store.
+  /// - Throws: `Failure.Message` for a copy of a store onto itself or of nothing, and for an incomplete one.
+  func run(verb: String, progress: String, optionForOther: String) async throws {
+    try from.requireStore()
+    let (source, target) = (from.settings, to.settings)
+    guard !source.isSameStore(as: target) else {
+      throw Failure.Message(
+        code: .usage, name: "same_store", message: "Both stores are the same.",
+        advice: "Name another one with \(optionForOther).")
+    }
+    let caches = try [from, to].map { TokenCacheAccessor(store: try $0.store, group: group) }
+    let snapshot = try await caches[0].snapshot()
+    let (document, problems) = (snapshot.document, snapshot.problems)
+    if !output.json { ProblemSummary.report(problems) }
+    guard !document.isEmpty || !problems.isEmpty else {
+      throw Failure.Message(
+        name: "not_found", message: "No records of \(group.name) \(source.kind.place).",
+        advice: "List the groups: llavero list --groups\(from.repeated)")
+    }
+    var transfer =
+      if isDryRun {
+        Transfer(
+          preview: document, into: try await caches[1].snapshot().document, caches[1].clouds, group: group)
+      } else {
+        Transfer(
+          try await caches[1].import(document) { done, count in
+            Terminal.progress("\(progress): \(done) of \(count) accounts", isDone: done == count)
+          }, group: group)
+      }
+    (transfer.from, transfer.to) = (source.kind.rawValue, target.kind.rawValue)
+    (transfer.accounts, transfer.problems) = (document.accountCount, problems.map(ProblemSummary.init))
+    try transfer.print(output, verb: verb, target: "\(group.name), \(target.kind.place)")
+    try Transfer.check(snapshot, "The copy", of: group)
   }
 }

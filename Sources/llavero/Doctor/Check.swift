@@ -110,7 +110,9 @@ struct Finding: Sendable {
 
   /// Checks the owner and the mode of a file or directory.
   ///
-  /// - Parameter advice: What to do about a link or another user's file.
+  /// - Parameters:
+  ///   - path: The file or directory.
+  ///   - advice: What to do about a link or another user's file.
   /// - Returns: `nil` where nothing is wrong or nothing exists.
   static func ofAccess(to path: String, advice: String) -> Finding? {
     guard let status = FileStatus(path) else { return nil }

@@ -148,7 +148,9 @@ struct BrowserCheck: Check {
     }
     let opener = ["xdg-open", "gio"].first { programFile($0) != nil }
     guard let opener else {
-      return [.warning("No browser can be opened: neither xdg-open nor gio is installed.", advice: Self.advice)]
+      return [
+        .warning("No browser can be opened: neither xdg-open nor gio is installed.", advice: Self.advice)
+      ]
     }
     return [.ok("Pages are opened with \(opener).")]
   }

@@ -55,7 +55,8 @@ struct GroupsCheck: Check {
     case .rolledBack, .missing:
       return .problem(
         "\(items) that an older copy replaced or another program removed: \(problems[0].detail)",
-        advice: "Unless a backup was restored, another program writes there. Accept the current state: \(fixing)",
+        advice:
+          "Unless a backup was restored, another program writes there. Accept the current state: \(fixing)",
         remedy: removal)
     case .wrongKey:
       return .problem(

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Configuration
+import MSALExtensionsStore
+
+/// What `import` reads and `export` writes.
+enum CacheAddress {
+  /// A file, or `-` for standard input or output.
+  case file(String)
+  /// Another program's cache.
+  case peer(PeerCache)
+  case store(StoreAddress)
+
+  /// Reads an address of the command line. A file named like a store or a program's cache is `./NAME`.
+  ///
+  /// - Throws: `ValidationError` for an invalid address, and for options that do not belong to it.
+  init<Side: CopySide>(_ text: String, _ peer: PeerOptions, _ side: SideOptions<Side>) throws {
+    if try peer.isNamed(by: text) {
+      self = .peer(try peer.peer(named: text))
+    } else if StoreAddress.isAddress(text) {
+      do {
+        self = .store(try StoreAddress(text))
+        return
+      } catch {
+        throw ValidationError("Invalid address of a store: \(error).")
+      }
+    } else {
+      self = .file(text)
+    }
+    guard side.isEmpty else {
+      throw ValidationError("--\(Side.name)-key and the like are for the address of a store.")
+    }
+  }
+}
+
+/// The direction of the other store's options.
+protocol CopySide: Sendable {
+  static var name: String { get }
+}
+
+enum SourceSide: CopySide { static let name = "from" }
+enum TargetSide: CopySide { static let name = "to" }
+
+/// The options of the store that an address names, where they differ from those of the own store.
+struct SideOptions<Side: CopySide>: ParsableArguments {
+  @Option(name: .customLong(Side.name + "-key"), help: "Its key (default: --key).")
+  var key: KeyChoice?
+
+  @Option(name: .customLong(Side.name + "-collection"), help: "Its collection (default: --collection).")
+  var collection: String?
+
+  @Option(name: .customLong(Side.name + "-etcd-user"), help: "Its etcd user (default: --etcd-user).")
+  var etcdUser: String?
+
+  @Option(name: .customLong(Side.name + "-etcd-password"), help: "Its password (default: --etcd-password).")
+  var etcdPassword: KeyChoice?
+
+  fileprivate var isEmpty: Bool {
+    key == nil && collection == nil && etcdUser == nil && etcdPassword == nil
+  }
+
+  /// Returns the options of the store at an address (default: the own store's).
+  func store(at address: StoreAddress?, beside own: StoreOptions) -> StoreOptions {
+    own.at(
+      address ?? own.settings.address ?? .keyring, key: key, collection: collection, etcdUser: etcdUser,
+      etcdPassword: etcdPassword)
+  }
+}
