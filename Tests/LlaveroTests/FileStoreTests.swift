@@ -109,7 +109,7 @@ struct FileStoreTests {
     var bytes = try Data(contentsOf: URL(filePath: path))
     bytes[500] ^= 1
     try bytes.write(to: URL(filePath: path))
-    try tool("list").exits(0, saying: "was damaged: its check sum", "clear --damaged")
+    try tool("list").exits(0, saying: "was damaged: its check sum", "doctor --fix")
     #expect(try tool("export").status == 1)
     let cleared = try tool("clear", "--damaged", "--yes")
     #expect(cleared.standardOutput.contains("1 item removed"))
@@ -224,7 +224,7 @@ struct FileStoreTests {
     try FileManager.default.removeItem(atPath: keys)
     try FileManager.default.copyItem(atPath: elsewhere.path + "/llavero/sealed/keys", toPath: keys)
     let rekeyed = try tool.run(["rekey"]).exits(0)
-    #expect(!rekeyed.standardError.contains("clear --damaged"), "\(rekeyed.standardError)")
+    #expect(!rekeyed.standardError.contains("doctor --fix"), "\(rekeyed.standardError)")
     #expect(rekeyed.standardError.contains("clear --all"))
     #expect(try tool("clear", "--all", "--yes").status == 0)
     let again = try tool.run(["rekey"])

@@ -80,8 +80,8 @@ struct SecrecyTests {
     let home = try TemporaryDirectory()
     _ = try home.directory(".azureauth")
     _ = try home.file(".azureauth/msal_\u{1B}[31m\u{202E}_cache.json", Sample.cache)
-    let result = try tool.run(["sources"], with: ["HOME": home.path])
-    #expect(result.standardOutput.contains("IN CLEAR"))
+    let result = try tool.run(["adopt"], with: ["HOME": home.path])
+    #expect(result.standardOutput.contains("PLAINTEXT"))
     #expect(!result.standardOutput.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
   }
 

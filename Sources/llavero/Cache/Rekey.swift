@@ -65,7 +65,7 @@ struct Rekey: AsyncParsableCommand {
     if damaged > 0 {
       Terminal.error(
         "warning: \(counted(damaged, "file")) cannot be opened, and the old key was kept for them. "
-          + "\"llavero list\" names them, \"llavero clear --damaged\" removes them; then run this again.")
+          + "\"llavero list\" names them, \"llavero doctor --fix\" removes them; then run this again.")
     }
     if summary.kept > 0 {
       Terminal.error(

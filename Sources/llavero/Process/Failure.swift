@@ -156,8 +156,8 @@ extension StoreProblem.Remedy {
   var command: String? {
     switch self {
     case .none: nil
-    case .removal: "\"llavero clear --damaged\" removes it."
-    case .acceptance: "\"llavero clear --damaged\" accepts what there is."
+    case .removal: "\"llavero doctor --fix\" removes it."
+    case .acceptance: "\"llavero doctor --fix\" accepts the current state."
     }
   }
 }
