@@ -175,7 +175,7 @@ extension Terminal {
 /// Where the cache is, and which group in it is meant.
 struct GroupOptions: ParsableArguments {
   @Option(
-    name: .customLong("group"), help: ArgumentHelp(.group, "group"),
+    name: .customLong("group"), help: ArgumentHelp(.group, "group"), completion: .groups,
     transform: { try KeychainGroup($0) })
   var named: KeychainGroup?
 
@@ -199,4 +199,6 @@ extension TokenCacheAccessor {
 struct OutputOptions: ParsableArguments {
   @Flag(help: "Print JSON for programs.")
   var json = false
+
+  @OptionGroup var quiet: QuietOption
 }

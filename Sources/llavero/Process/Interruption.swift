@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Ctrl-C, a request to end, or the end of the terminal. Signals that the process was started to ignore stay ignored.
+/// SIGINT, SIGTERM and SIGHUP. Signals that the process was started to ignore stay ignored.
 enum Interruption {
   private static let isCancelling = Atomic(false)
 
-  /// Blocks these signals in the calling thread and all that it starts, so that they wait until they are taken.
-  /// Programs that the process starts do not inherit that.
+  /// Blocks these signals in the calling thread and all threads that it starts, so that they stay pending for
+  /// ``wait(for:cancelling:)``. Child processes do not inherit that.
   static func block() -> sigset_t {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
@@ -15,11 +15,11 @@ enum Interruption {
     return signals
   }
 
-  /// Makes the first interruption from now on cancel the command's task, so that it can clean up.
+  /// Makes the next signal cancel the command's task, so that it can clean up.
   static func beginCancelling() { isCancelling.store(true, ordering: .sequentiallyConsistent) }
 
-  /// Lets interruptions act as they do by themselves, until they are to cancel the task. The second then ends the process,
-  /// and so does the first where the task waits for an answer.
+  /// Lets signals have their default effect until ``beginCancelling()``. Then the first cancels the task, and the second ends
+  /// the process, as the first does while the task waits for an answer.
   static func wait(for signals: sigset_t, cancelling task: Task<Never, Never>) -> Never {
     var signals = signals
     var number: Int32 = 0
@@ -34,7 +34,7 @@ enum Interruption {
       task.cancel()
       unsafe sigwait(&signals, &number)
     }
-    Terminal.showTyping()
+    Terminal.restoreEcho()
     _exit(128 + number)
   }
 }

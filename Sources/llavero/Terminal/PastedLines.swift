@@ -2,30 +2,29 @@ import Dispatch
 import GLibSupport
 import Glibc
 
-/// Lines that a person pastes into the terminal, of which it shows only how long they are.
+/// Lines that a person pastes into the terminal, which shows only their length.
 ///
-/// Without an echo they are in no scrollback and in no recording of the terminal, while the count shows that something has
-/// come. The terminal hands over each character, since it would cut a line at 4095 bytes; the codes of some authorities
-/// are longer.
+/// Without an echo they are in no scrollback and no recording of the terminal, while the count shows that something was
+/// pasted. The terminal is not in canonical mode, which cuts a line at 4095 bytes; the codes of some authorities are longer.
 final class PastedLines: Sendable {
-  /// What of a line beyond this is dropped, in bytes: more than any address that is taken.
+  /// The limit of a line in bytes, above that of any accepted address. The rest is dropped.
   private static let limit = (64 << 10) + 1
   /// How long a paste may pause, in milliseconds.
   private static let pause: Int32 = 100
 
   private let prompt: String
-  private let silence: TypingSilence
+  private let echo: EchoOff
   private let queue = DispatchQueue(label: "llavero.paste")
 
-  /// Whether standard input is a terminal, and this process in its foreground: a process that changes it from the background is
-  /// stopped.
+  /// Whether standard input is a terminal with this process in its foreground: a background process that changes the
+  /// terminal is stopped.
   static var arePossible: Bool { Terminal.isInput && tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
-  /// Silences the terminal at standard input, until ``end()``; `nil` where no lines are possible.
+  /// Turns off the echo of standard input until ``end()``; `nil` where no lines are possible.
   init?(prompt: String) {
-    guard Self.arePossible, let silence = TypingSilence(STDIN_FILENO, inLines: false) else { return nil }
+    guard Self.arePossible, let echo = EchoOff(STDIN_FILENO, inLines: false) else { return nil }
     self.prompt = prompt
-    self.silence = silence
+    self.echo = echo
   }
 
   /// Waits for a line.
@@ -37,12 +36,12 @@ final class PastedLines: Sendable {
         queue.async { [self] in continuation.resume(returning: read()) }
       }
     } onCancel: {
-      silence.wake()
+      echo.wake()
     }
   }
 
-  /// Makes the terminal as it was before. To be called one time, when no read is waiting for a line.
-  func end() { queue.sync { silence.end() } }
+  /// Restores the terminal. Call it once, when no read is waiting for a line.
+  func end() { queue.sync { echo.end() } }
 
   private func read() -> String? {
     var line = Line()
@@ -50,7 +49,7 @@ final class PastedLines: Sendable {
     var end: Line.End?
     show(line)
     while true {
-      switch silence.wait(milliseconds: end == nil ? -1 : Self.pause) {
+      switch echo.wait(milliseconds: end == nil ? -1 : Self.pause) {
       case .typing:
         var buffer = [UInt8](repeating: 0, count: 4096)
         defer { wipe(&buffer) }
@@ -60,13 +59,13 @@ final class PastedLines: Sendable {
           clear()
           return nil
         }
-        // What comes after the line's end is a part of the same paste, and dropped.
+        // Text after the line's end belongs to the same paste, and is dropped.
         guard end == nil else { continue }
         end = line.take(buffer[..<count], limit: Self.limit)
         if end == nil { show(line) }
       case .signal(let number):
         clear()
-        silence.end(by: number)
+        echo.end(by: number)
         return nil
       case .wake:
         clear()
@@ -80,33 +79,33 @@ final class PastedLines: Sendable {
 
   private func show(_ line: Line) {
     let count = line.bytes.count
-    Terminal.progress(count == 0 ? "\(prompt): " : "\(prompt) (\(count) characters)", isDone: false)
+    Terminal.status(count == 0 ? "\(prompt): " : "\(prompt) (\(count) characters)", isDone: false)
   }
 
-  private func clear() { Terminal.progress("", isDone: true) }
+  private func clear() { Terminal.status("", isDone: true) }
 }
 
-/// What was pasted so far.
+/// The part of a line that was pasted so far.
 private struct Line {
   enum End {
     case line
-    /// Ctrl-D, on a line without anything.
-    case all
+    /// Ctrl-D on an empty line.
+    case input
   }
 
   private(set) var bytes: [UInt8] = []
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// Takes what the terminal gave, up to the line's end.
+  /// Appends the terminal's input up to the line's end.
   ///
-  /// - Returns: What ended the line.
+  /// - Returns: What ended the line; `nil` where it goes on.
   mutating func take(_ typed: ArraySlice<UInt8>, limit: Int) -> End? {
     for byte in typed {
       switch byte {
       case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return .line
-      // Ctrl-D, Ctrl-H and the key for it, Ctrl-U.
-      case 0x04 where bytes.isEmpty: return .all
+        // Ctrl-D; Ctrl-H and Backspace; Ctrl-U.
+      case 0x04 where bytes.isEmpty: return .input
       case 0x08, 0x7f: _ = bytes.popLast()
       case 0x15: wipe()
       case 0..<0x20: break

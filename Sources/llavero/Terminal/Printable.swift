@@ -2,8 +2,8 @@ import FoundationEssentials
 import GLibSupport
 
 extension Unicode.Scalar {
-  /// Whether a terminal might obey the character, or the reader be misled by it, instead of seeing it.
-  fileprivate var isTreacherous: Bool {
+  /// Whether the character could control a terminal or mislead a reader instead of being shown.
+  fileprivate var isUnsafe: Bool {
     switch properties.generalCategory {
     case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: true
     default: false
@@ -11,9 +11,9 @@ extension Unicode.Scalar {
   }
 }
 
-/// Text from a cache or from elsewhere, safe to print on one line.
+/// Text from a cache or another untrusted source, safe to print on one line.
 func printable(_ text: String) -> String {
-  String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isTreacherous ? "\u{FFFD}" : $0 }))
+  String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isUnsafe ? "\u{FFFD}" : $0 }))
 }
 
 /// Text of several lines, each safe to print.
@@ -22,12 +22,12 @@ func printableLines(_ text: String) -> String {
     .joined(separator: "\n")
 }
 
-/// JSON that is safe to print, and still the same: only strings can hold what is escaped here.
+/// Escapes characters that are unsafe to print. The JSON keeps its meaning: only strings can hold them.
 func printableJSON(_ json: String) -> String {
-  guard json.unicodeScalars.contains(where: { $0.isTreacherous && $0 != "\n" }) else { return json }
+  guard json.unicodeScalars.contains(where: { $0.isUnsafe && $0 != "\n" }) else { return json }
   var safe = ""
   for scalar in json.unicodeScalars {
-    guard scalar.isTreacherous && scalar != "\n" else {
+    guard scalar.isUnsafe && scalar != "\n" else {
       safe.unicodeScalars.append(scalar)
       continue
     }
@@ -39,8 +39,8 @@ func printableJSON(_ json: String) -> String {
   return safe
 }
 
-/// Printable JSON with sorted keys and ISO 8601 times; unless told otherwise, on several lines and with names in
-/// snake case, the form of every `--json`.
+/// Printable JSON with sorted keys and ISO 8601 times; by default on several lines and with names in snake case, the form of
+/// every `--json`.
 func json(
   _ value: some Encodable, names: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase,
   layout: JSONEncoder.OutputFormatting = .prettyPrinted
@@ -53,10 +53,10 @@ func json(
 }
 
 extension String {
-  /// How many columns of a terminal the text takes.
+  /// The number of terminal columns that the text takes.
   var columns: Int { unicodeScalars.reduce(0) { $0 + $1.columns } }
 
-  /// The text cut to a number of columns, with an ellipsis where something is missing.
+  /// The text cut to a number of columns, with an ellipsis where it was cut.
   func cut(to width: Int) -> String {
     guard columns > width else { return self }
     var (shown, rest) = ("", width - 1)

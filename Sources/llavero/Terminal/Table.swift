@@ -2,7 +2,7 @@
 struct Table {
   struct Column {
     let title: String
-    /// How narrow the column becomes before it hurts; `nil` where it gives way only when all others have.
+    /// The width down to which the column shrinks first; `nil` where it shrinks only after all others.
     var minimum: Int?
   }
 
@@ -17,8 +17,8 @@ struct Table {
     rows.append(cells.map(printable))
   }
 
-  /// Prints the table, cut to the terminal's width; in full where the stream is not a terminal. `style` says how a cell
-  /// looks.
+  /// Prints the table, cut to the terminal's width; in full where the stream is not a terminal. `style` returns the style of
+  /// a cell.
   func print(to stream: Stream = Terminal.output, style: (_ column: Int, _ cell: String) -> Style?) {
     let widths = fitted(to: stream.width)
     func line(_ cells: [String], style: (Int, String) -> Style?) -> String {
@@ -41,7 +41,7 @@ struct Table {
       rows.map { $0[column].columns }.reduce(columns[column].title.columns, max)
     }
     guard let width else { return widths }
-    // The columns that may give way do so first, the one with most to spare before the others; then all do.
+    // The columns with a minimum shrink first, the one furthest above it before the others; then all do.
     let stages = [
       columns.map { $0.minimum ?? .max }, columns.map { $0.minimum == nil ? .max : 6 },
       columns.map { _ in 1 },

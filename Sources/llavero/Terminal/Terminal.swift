@@ -11,15 +11,23 @@ enum Terminal {
   /// Prints a line to standard output.
   static func out(_ line: String) { output.write(line + "\n") }
 
-  /// Prints a line to standard error.
+  /// Prints a line to standard error: an error, a warning, or what a person must see to go on.
   static func error(_ line: String) { errors.write(line + "\n") }
 
-  /// The most that is read from standard input, in bytes: far more than git has to say.
+  /// Whether `--quiet` hides notes and progress.
+  static let isQuiet = processArguments.contains { ["--quiet", "-q"].contains($0) }
+
+  /// Prints a line to standard error that a person can do without: a note or a hint.
+  static func note(_ line: String) {
+    if !isQuiet { error(line) }
+  }
+
+  /// The most that is read from standard input, in bytes: far more than git sends.
   private static let inputLimit = 65536
 
   /// Reads standard input to its end.
   ///
-  /// - Throws: `Failure.Message` when there is more than a program has to say, or that cannot be read.
+  /// - Throws: `Failure.Message` when it cannot be read, or exceeds the limit.
   static func readInput() throws(Failure.Message) -> [UInt8] {
     if let bytes = readAll(STDIN_FILENO, limit: inputLimit) { return bytes }
     guard errno == EFBIG else {
@@ -30,18 +38,24 @@ enum Terminal {
       code: .usage, name: "too_large", message: "Standard input holds more than \(inputLimit) bytes.")
   }
 
-  /// Shows how far something long has come: one line on a terminal, gone when it is done.
+  /// Shows the progress of a long operation: one line on a terminal, cleared when it is done.
   static func progress(_ text: String, isDone: Bool) {
+    guard !isQuiet else { return }
+    status(text, isDone: isDone)
+  }
+
+  /// Shows one line on a terminal, in place of the one before, cleared when it is done.
+  static func status(_ text: String, isDone: Bool) {
     guard errors.isTerminal && !isDumb else { return }
     errors.write("\r\u{1B}[K" + (isDone ? "" : text))
   }
 
   private static let asking = Atomic(false)
 
-  /// Whether the answer to ``confirm(_:)`` is awaited, which nothing but the end of the process cuts short.
+  /// Whether ``confirm(_:)`` waits for an answer. Only the end of the process interrupts that.
   static var isAsking: Bool { asking.load(ordering: .sequentiallyConsistent) }
 
-  /// Asks a question that is answered with yes or no, the latter unless told otherwise.
+  /// Asks a question that is answered with yes or no (default: no).
   static func confirm(_ question: String) -> Bool {
     asking.store(true, ordering: .sequentiallyConsistent)
     defer { asking.store(false, ordering: .sequentiallyConsistent) }
@@ -53,7 +67,7 @@ enum Terminal {
     return answer == "y" || answer == "yes"
   }
 
-  /// Asks a question until the answer makes sense. Nothing typed is the proposal.
+  /// Asks a question until the answer is valid. An empty answer is the proposal.
   ///
   /// - Throws: `Failure.Message` of code `cancelled` at the end of standard input.
   static func ask<Answer>(
@@ -67,7 +81,7 @@ enum Terminal {
           code: .cancelled, name: "cancelled", message: "The questions were not answered.")
       }
       if let answer = answer(line.isEmpty ? proposal : line) { return answer }
-      error("That is none of these.")
+      error("Not a valid choice.")
     }
   }
 
@@ -88,7 +102,7 @@ struct Stream: Sendable {
     takesColor = isTerminal && !isPlain && !Terminal.isDumb
   }
 
-  /// The width in columns, `nil` where this is no terminal.
+  /// The width in columns; `nil` where this is not a terminal.
   var width: Int? {
     guard isTerminal else { return nil }
     var size = winsize()
@@ -96,7 +110,7 @@ struct Stream: Sendable {
     return Int(size.ws_col)
   }
 
-  /// The text as it looks in a style, unchanged where there are no colours.
+  /// The text in a style; unchanged where colours are off.
   func styled(_ text: String, _ style: Style?) -> String {
     guard takesColor, let style else { return text }
     return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
@@ -105,11 +119,11 @@ struct Stream: Sendable {
   /// Writes text as ``write(_:)-([UInt8])`` does.
   func write(_ text: String) { write(Array(text.utf8)) }
 
-  /// Writes bytes. When that fails on standard output the process ends, since the rest has no use; a message on standard
-  /// error that cannot be written changes nothing.
+  /// Writes bytes. A failure on standard output ends the process, since the rest of the output would be lost; a failure on
+  /// standard error is ignored.
   func write(_ bytes: [UInt8]) {
     if writeAll(bytes.span, to: descriptor) || descriptor == STDERR_FILENO { return }
-    // A reader that has seen enough, such as head, is no reason to complain.
+    // A reader that has seen enough, such as head, closes the pipe.
     if errno != EPIPE {
       Terminal.error("llavero: Standard output cannot be written: \(systemReason()).")
     }

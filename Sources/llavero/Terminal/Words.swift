@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// A number of things, in words.
+/// A number with its noun, such as "2 records".
 func counted(_ count: Int, _ noun: String) -> String {
   "\(count) \(noun)\(count == 1 ? "" : "s")"
 }
 
-/// How long until a moment, in words.
+/// The time until a moment, such as "59 min left" or "2 d ago".
 func timeLeft(until moment: Date, from now: Date) -> String {
   let seconds = moment.timeIntervalSince(now)
   let (amount, unit): (Double, String) =
@@ -20,7 +20,7 @@ func timeLeft(until moment: Date, from now: Date) -> String {
   return seconds >= 0 ? "\(text) left" : "\(text) ago"
 }
 
-/// How a cell looks that says so.
+/// The style of a cell with such a time.
 func timeStyle(_ cell: String) -> Style? {
   cell.hasSuffix("left") ? .green : cell.hasSuffix("ago") ? .red : nil
 }
