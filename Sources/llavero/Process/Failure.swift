@@ -7,12 +7,12 @@ import Sealing
 import SecretService
 import TokenCache
 
-/// An error that the tool has words for: a command can throw it as it is.
+/// An error that the tool can report: a command can throw it as it is.
 protocol ToolError: Error {
   var toolMessage: Failure.Message { get }
 }
 
-/// How the tool ends when something is in the way.
+/// Reports an error and ends the process.
 enum Failure {
   /// The exit codes that the help text documents.
   enum Code: Int32, Sendable {
@@ -23,14 +23,14 @@ enum Failure {
     case cancelled = 5
   }
 
-  /// Something the person has to know, in the tool's own words.
+  /// An error as the person reads it.
   struct Message: ToolError {
     var code = Code.error
     /// A stable name for programs.
     let name: String
     let message: String
     var advice: String?
-    /// Whether a person has to sign in. The advice then ends with the command for that.
+    /// Whether a sign-in is required. The advice then ends with the command for that.
     var needsSignIn = false
 
     var toolMessage: Message { self }
@@ -68,19 +68,15 @@ enum Failure {
   /// Ends the process as the argument parser says: help and completion scripts come as errors, too.
   private static func exit(withParserError error: any Error) -> Never {
     let code = Llavero.exitCode(for: error)
-    if code == .validationFailure && wantsJSON {
-      exit(
-        with: Message(
-          code: .usage, name: "usage", message: withoutSecret(Llavero.message(for: error)),
-          advice: "Add --help to see how the command is used."))
-    }
-    let text = withoutSecret(Llavero.fullMessage(for: error))
     if code.isSuccess {
-      Terminal.out(text)
-    } else {
-      text.split(separator: "\n").forEach { Terminal.error(printable(String($0))) }
+      Terminal.out(HelpText.arranged(Llavero.fullMessage(for: error)))
+      Glibc.exit(code.rawValue)
     }
-    Glibc.exit(code == .validationFailure ? Code.usage.rawValue : code.rawValue)
+    let text = withoutSecret(Llavero.message(for: error))
+    if code == .validationFailure {
+      exit(with: HelpText.usageError(text, in: Array(processArguments.dropFirst())))
+    }
+    exit(with: Message(name: "error", message: text))
   }
 
   static func exit(with message: Message) -> Never {
@@ -103,8 +99,8 @@ extension Failure.Message {
     "turn off ConfirmAccessItem (Settings, Secret Service Integration, Confirm when passwords are retrieved by clients)."
 
   static let encryptionAdvice =
-    "Use another keyring, such as gnome-keyring. Where nobody can watch the bus, --allow-plain-session sends secrets "
-    + "in clear."
+    "Use another keyring, such as gnome-keyring. Where no other program can watch the bus, --allow-plain-session "
+    + "sends secrets in plaintext."
 }
 
 extension CacheError: ToolError {
@@ -122,7 +118,7 @@ extension CacheError: ToolError {
     return Failure.Message(code: exitCode, name: code.rawValue, message: message, advice: toolAdvice)
   }
 
-  /// What a library advises, with the tool's commands, of which it knows nothing.
+  /// A library's advice, with the tool's commands, which the library does not know.
   var toolAdvice: String? {
     let command: String?
     switch (code, underlyingError) {
@@ -143,7 +139,7 @@ extension CacheError: ToolError {
     // Another program's cache.
     case (_, is CacheError): command = nil
     case (.wrongKey, _): command = "--key says where the key comes from: \(KeyChoice.forms)."
-    case (.tooLarge, _): command = "\"llavero clear --expired\" removes what is of no use any more."
+    case (.tooLarge, _): command = "\"llavero clear --expired\" removes expired entries."
     default: command = remedy.command
     }
     let text = sentences(advice, command)
@@ -162,5 +158,5 @@ extension StoreProblem.Remedy {
   }
 }
 
-/// Those of these sentences that there are, as one text.
+/// The sentences that are not `nil`, as one text.
 func sentences(_ parts: String?...) -> String { parts.compactMap(\.self).joined(separator: " ") }

@@ -1,31 +1,31 @@
 import GLibSupport
 import Glibc
 
-/// What a process of the tool settles for itself before it does anything else.
+/// Sets up the process before it does anything else.
 enum ProcessSetup {
-  /// So many descriptors are enough for any command, with those of GLib and of Swift's runtime.
+  /// Enough descriptors for any command, with those of GLib and of Swift's runtime.
   private static let descriptors = 52
-  /// So much address space, in MiB, is enough for the threads and libraries of any command. GLib ends a process that gets
-  /// too little, and libdispatch waits without end for a thread that cannot be had.
+  /// Enough address space, in MiB, for the threads and libraries of any command. GLib ends a process that gets too little,
+  /// and libdispatch waits forever for a thread that cannot be created.
   private static let addressSpace = 128
 
-  /// - Throws: `Failure.Message` when no command could work.
+  /// - Throws: `Failure.Message` when the process has too few descriptors or too little memory for any command.
   static func run() throws(Failure.Message) {
-    leaveNothingOfACrash()
+    preventCrashFiles()
     dropLibsecretWarning()
     openStandardStreams()
     guard canOpen(descriptors) else {
       throw Failure.Message(
         name: "too_few_descriptors",
-        message: "This process may open too few files: \(descriptors) more are needed.",
-        advice: "Allow more, for example with: ulimit -n 1024")
+        message: "The limit of open files is too low: \(descriptors) more are needed.",
+        advice: "Raise it, for example with: ulimit -n 1024")
     }
     guard canMap(addressSpace << 20) else {
       throw Failure.Message(
         name: "too_little_memory",
         message:
-          "This process may use too little memory: \(addressSpace) MiB of address space more are needed.",
-        advice: "Allow more, for example with: ulimit -v unlimited")
+          "The limit of memory is too low: \(addressSpace) MiB more of address space are needed.",
+        advice: "Raise it, for example with: ulimit -v unlimited")
     }
   }
 
@@ -35,19 +35,19 @@ enum ProcessSetup {
     return unsafe munmap(space, size) == 0
   }
 
-  private static func leaveNothingOfACrash() {
-    // A core file would hold tokens. Not 0: a program that takes cores, such as apport, would still be given one.
-    // With 1 the kernel writes no file either.
+  private static func preventCrashFiles() {
+    // A core file would hold tokens. With 0 the kernel would still give one to a program such as apport; with 1 it does not,
+    // and writes no file either.
     var none = rlimit(rlim_cur: 1, rlim_max: 1)
     _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    // Where there is a Swift toolchain, the runtime has a report printed, with the registers and what they point to.
+    // With a Swift toolchain installed, the runtime prints a report with the registers and the memory they point to.
     for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] where !isIgnored(number) {
       signal(number, SIG_DFL)
     }
   }
 
-  /// Gives a stream that was closed something that fails as it did; the next file to be opened would take its place, and
-  /// get what is said on it. Standard error is discarded.
+  /// Replaces closed standard streams with ones that fail in the same way; otherwise the next opened file would get their
+  /// output. Standard error is discarded.
   private static func openStandardStreams() {
     for (stream, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
     where fcntl(stream, F_GETFD) < 0 {

@@ -1,13 +1,16 @@
 import ArgumentParser
+import BrowserSignIn
+import FoundationEssentials
 import GLibSupport
 import Glibc
+import IdentityClient
 
 @main
 enum Program {
   /// Runs the command that the command line names, reports what it throws, and ends the process.
   ///
   /// The main thread waits for signals until then. An asynchronous main function would lend that thread to Dispatch,
-  /// which takes descriptors before there is a chance to see whether it can have them, and signals.
+  /// which takes signals, and descriptors before their number can be checked.
   static func main() {
     let signals = Interruption.block()
     do {
@@ -21,7 +24,9 @@ enum Program {
   private static func run() async -> Never {
     var parsed: (any ParsableCommand)?
     do {
-      var command = try parsedCommand()
+      if Completion.isRequested { Completion.begin() }
+      if try handOverRedirect() { exit(EXIT_SUCCESS) }
+      var command = try await parsedCommand()
       parsed = command
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
@@ -34,24 +39,48 @@ enum Program {
     exit(EXIT_SUCCESS)
   }
 
-  /// The command that the command line names, with its arguments.
+  /// Passes the address that the desktop started the tool with to the "llavero login" that waits for it: one with an app's
+  /// own scheme, for which "llavero scheme install" registered the tool.
   ///
-  /// The parser takes milliseconds to set up a tree of commands, so the command is parsed alone. Whatever is not
-  /// simply its arguments, such as a mistake or a call for help, is left to the whole tree.
-  private static func parsedCommand() throws -> any ParsableCommand {
+  /// - Throws: `Failure.Message` when no sign-in waits for it.
+  private static func handOverRedirect() throws -> Bool {
+    guard processArguments.count == 2, processArguments[1].contains(":"),
+      let address = URL(string: processArguments[1]), address.isOwnScheme, address.state != nil
+    else { return false }
+    guard !RedirectHandover.handOver(address) else { return true }
+    throw Failure.Message(
+      name: "invalid_state", message: "No sign-in waits for this response.",
+      advice: "Run \"llavero login\" again.")
+  }
+
+  /// Returns the command that the command line names, with its arguments.
+  ///
+  /// The parser takes milliseconds to set up a tree of commands, so the command is parsed alone. Anything else, such as a
+  /// mistake or a request for help, is left to the whole tree.
+  private static func parsedCommand() async throws -> any ParsableCommand {
     guard !processArguments.isEmpty else {
-      // Without arguments the tool prints its help, which a script would take for what it asked for.
+      // Without arguments the tool prints its help, which a script would take for the output it expects.
       throw Failure.Message(
         name: "no_arguments", message: "The command line cannot be read.",
         advice: "Mount /proc, and start llavero without preloaded libraries.")
     }
     let arguments = Array(processArguments.dropFirst())
     let named = Llavero.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
-    if let named, let command = try? named.parseAsRoot(Array(arguments.dropFirst())),
+    if let named, let command = try? await parse(Array(arguments.dropFirst()), as: named),
       type(of: command) == named
     {
       return command
     }
-    return try Llavero.parseAsRoot(arguments)
+    return try await parse(arguments, as: Llavero.self)
+  }
+
+  /// Asynchronous commands have asynchronous completions, which only this way of parsing takes.
+  private static func parse(
+    _ arguments: [String], as command: any ParsableCommand.Type
+  ) async throws -> any ParsableCommand {
+    guard let command = command as? any AsyncParsableCommand.Type else {
+      return try command.parseAsRoot(arguments)
+    }
+    return try await command.asyncParseAsRoot(arguments)
   }
 }

@@ -1,0 +1,100 @@
+import ArgumentParser
+
+/// What the tool says of its own use, out of what the argument parser says.
+enum HelpText {
+  /// The parser's help with a command's own options before those of titled groups, and a synopsis that fits one line.
+  ///
+  /// - Parameter text: What the parser prints, which may also be a version or a completion script.
+  /// - Returns: The text, rearranged where it is a help.
+  static func arranged(_ text: String) -> String {
+    let sections = (text.hasSuffix("\n") ? text.dropLast() : text[...]).split(separator: "\n\n").map(String.init)
+    guard text.hasPrefix("OVERVIEW: "), let start = sections.firstIndex(where: { $0.hasPrefix("USAGE: ") })
+    else { return text }
+    var reference = Array(sections[(start + 1)...])
+    if let own = reference.firstIndex(where: { $0.hasPrefix("OPTIONS:\n") }) {
+      let first = reference.first?.hasPrefix("ARGUMENTS:\n") == true ? 1 : 0
+      reference.insert(reference.remove(at: own), at: first)
+    }
+    reference = reference.map { $0.replacing(/^([A-Z ]+) SUBCOMMANDS:/) { "\($0.output.1):" } }
+    return (sections[..<start] + [synopsis(sections[start])] + reference).joined(separator: "\n\n")
+  }
+
+  /// The usage line without its options, of which there may be too many for one line.
+  private static func synopsis(_ usage: String) -> String {
+    let parts = usage.wholeMatch(of: /(USAGE: llavero(?: [a-z-]+)*)(.*)/)
+    guard let (_, command, arguments) = parts?.output, !arguments.hasSuffix("<subcommand>") else { return usage }
+    return command + " [<options>]" + arguments.replacing(/(?: \[-[^\]]*\])|(?: \[?<options>\]?)/, with: "")
+  }
+
+  /// What is wrong with a command line: one line, and another that helps.
+  ///
+  /// - Parameters:
+  ///   - message: What the argument parser says.
+  ///   - arguments: The command line without the program.
+  /// - Returns: The error.
+  static func usageError(_ message: String, in arguments: [String]) -> Failure.Message {
+    var commands: [any ParsableCommand.Type] = [Llavero.self]
+    var rest = arguments[...]
+    while let command = rest.first.flatMap({ commands.last?.subcommand(named: $0) }) {
+      commands.append(command)
+      rest = rest.dropFirst()
+    }
+    let path = commands.map { $0.ownName }.joined(separator: " ")
+    var text = oneLine(message)
+    var hint: String?
+    if let suggestion = text.firstMatch(of: /\.? Did you mean '(.*?)'\?/) {
+      hint = "Did you mean \(suggestion.output.1)?"
+      text.replaceSubrange(suggestion.range, with: "")
+    }
+    if let word = rest.first, !word.hasPrefix("-"), let names = commands.last?.visibleSubcommands, !names.isEmpty {
+      text = "Unknown command '\(word)'"
+      hint = suggestion(for: word, among: names).map { "Did you mean \($0)?" }
+    }
+    if !text.hasSuffix(".") { text += "." }
+    return Failure.Message(
+      code: .usage, name: "usage", message: text, advice: hint ?? "See \"\(path) --help\".")
+  }
+
+  /// The parser lists values, and alternatives, on lines of their own.
+  private static func oneLine(_ message: String) -> String {
+    let lines = message.split(separator: "\n").map { $0.trimmingPrefix(while: \.isWhitespace) }
+    let values = lines.filter { $0.hasPrefix("- ") }.map { $0.dropFirst(2) }.joined(separator: ", ")
+    return lines.filter { !$0.hasPrefix("- ") }.joined(separator: " ") + (values.isEmpty ? "" : " " + values)
+  }
+
+  /// The name that a mistyped one stands for; `nil` where none is like it.
+  private static func suggestion(for word: String, among names: [String]) -> String? {
+    if let name = names.first(where: { word.count > 1 && $0.hasPrefix(word) }) { return name }
+    let limit = max(1, word.count / 3)
+    return names.map { (name: $0, distance: editDistance(word, $0)) }.filter { $0.distance <= limit }
+      .min { $0.distance < $1.distance }?.name
+  }
+
+  /// How many letters have to be added, removed or replaced to make one word of another (Levenshtein).
+  private static func editDistance(_ one: String, _ other: String) -> Int {
+    let other = Array(other)
+    var row = Array(0...other.count)
+    for (number, letter) in one.enumerated() {
+      var diagonal = row[0]
+      row[0] = number + 1
+      for column in other.indices {
+        let replaced = diagonal + (letter == other[column] ? 0 : 1)
+        diagonal = row[column + 1]
+        row[column + 1] = min(replaced, min(diagonal, row[column]) + 1)
+      }
+    }
+    return row[other.count]
+  }
+}
+
+extension ParsableCommand {
+  fileprivate static var ownName: String { configuration.commandName ?? "llavero" }
+
+  fileprivate static var visibleSubcommands: [String] {
+    configuration.subcommands.filter(\.configuration.shouldDisplay).compactMap(\.configuration.commandName)
+  }
+
+  fileprivate static func subcommand(named name: String) -> (any ParsableCommand.Type)? {
+    configuration.subcommands.first { $0.configuration.commandName == name }
+  }
+}
