@@ -75,10 +75,12 @@ struct ClientOptions: ParsableArguments {
   /// already: its passphrase is not asked for twice.
   func networkClient(
     minimumValidity: Double? = nil, broker: BrokerPolicy, cache opened: TokenCacheAccessor? = nil,
-    browser: any WebAuthenticator = BrowserAuthenticator.here()
+    browser: any WebAuthenticator = BrowserAuthenticator.here(), redirectURI: URL? = nil
   ) throws -> PublicClient {
-    try PublicClient(
-      configuration: configuration(minimumValidity: minimumValidity, broker: broker),
+    var configuration = try configuration(minimumValidity: minimumValidity, broker: broker)
+    configuration.redirectURI = redirectURI
+    return try PublicClient(
+      configuration: configuration,
       cache: opened ?? cache.cache, transport: Network.transport(), authenticator: browser,
       broker: broker.broker)
   }
@@ -141,7 +143,7 @@ struct ClientOptions: ParsableArguments {
 
 /// Whose token it is.
 struct AccountOptions: ParsableArguments {
-  @Option(help: ArgumentHelp(.account, "name"))
+  @Option(help: ArgumentHelp(.account, "name"), completion: .accounts)
   var account: String?
 
   var named: String? { account ?? Settings.current.account }

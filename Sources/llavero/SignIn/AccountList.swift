@@ -1,63 +1,61 @@
 import ArgumentParser
 import TokenCache
 
-struct Accounts: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "accounts",
-    abstract: "List the accounts of a group.",
-    discussion: """
-      With --client, only the accounts that are signed in to that client.
-
-      Example:
-        llavero accounts --group com.example.mail
-
-      JSON: group, problems, accounts: [home_account_id, username, environment, origin (own, broker or both), \
-      tenant_profiles: \
-      [tenant_id, local_account_id, username, name, is_home_tenant]].
-      """)
-
-  private struct Result: Encodable {
-    struct Account: Encodable {
-      struct Profile: Encodable {
-        let tenantId: String
-        let localAccountId: String?
-        let username: String?
-        let name: String?
-        let isHomeTenant: Bool
-      }
-      let homeAccountId: String
+/// All accounts of a group, whatever the client.
+struct AccountList: Encodable {
+  struct Account: Encodable {
+    struct Profile: Encodable {
+      let tenantId: String
+      let localAccountId: String?
       let username: String?
-      let environment: String
-      let origin: AccountOrigin
-      let tenantProfiles: [Profile]
+      let name: String?
+      let isHomeTenant: Bool
     }
-    let group: String
-    let accounts: [Account]
-    let problems: [ProblemSummary]
+    let homeAccountId: String
+    let username: String?
+    let environment: String
+    let origin: AccountOrigin
+    let tenantProfiles: [Profile]
+  }
+  let group: String
+  let accounts: [Account]
+  let problems: [ProblemSummary]
+
+  private let storeProblems: [StoreProblem]
+
+  private enum CodingKeys: CodingKey {
+    case group, accounts, problems
   }
 
-  @OptionGroup var options: GroupOptions
-  @OptionGroup var output: OutputOptions
-
-  @Option(help: "A client id: only accounts that are signed in to it.")
-  var client: String?
-
-  func run() async throws {
+  /// - Parameters:
+  ///   - options: The group.
+  ///   - name: A user name or home account id: the accounts with that name alone.
+  ///   - clientID: The accounts that are signed in to this client alone.
+  /// - Throws: `CacheError`; `Failure.Message` where no account has the name.
+  init(_ options: GroupOptions, named name: String? = nil, clientID: String? = nil) async throws {
     let snapshot = try await options.cache.snapshot()
-    let accounts = try snapshot.accounts(AccountFilter(clientID: client))
-    let problems = snapshot.problems
-    let renewing = snapshot.renewableAccounts
-    let origin = { (account: Account) in
-      AccountOrigin(of: account, renews: renewing.contains(account.homeAccountID.lowercased()))
+    let renewable = snapshot.renewableAccounts
+    let accounts = try snapshot.accounts(AccountFilter(clientID: clientID)).named(name)
+    if name != nil, accounts.isEmpty { throw Failure.Message.notSignedIn(name, in: snapshot) }
+    group = options.group.name
+    storeProblems = snapshot.problems
+    problems = storeProblems.map(ProblemSummary.init)
+    self.accounts = accounts.map {
+      Account(
+        homeAccountId: $0.homeAccountID, username: $0.username, environment: $0.environment,
+        origin: AccountOrigin(of: $0, renews: renewable.contains($0.homeAccountID.lowercased())),
+        tenantProfiles: $0.tenantProfiles.map {
+          Account.Profile(
+            tenantId: $0.tenantID, localAccountId: $0.localAccountID, username: $0.username, name: $0.name,
+            isHomeTenant: $0.isHomeTenant)
+        })
     }
-    if output.json {
-      let result = Result(
-        group: options.group.name, accounts: accounts.map { Self.summary($0, origin($0)) },
-        problems: problems.map(ProblemSummary.init))
-      return Terminal.out(try json(result))
-    }
-    ProblemSummary.report(problems)
-    guard !accounts.isEmpty else { return Terminal.error("No account in \(options.group.name).") }
+  }
+
+  func print(_ output: OutputOptions) throws {
+    if output.json { return Terminal.out(try json(self)) }
+    ProblemSummary.report(storeProblems)
+    guard !accounts.isEmpty else { return Terminal.note("No account in \(group).") }
     var table = Table([
       .init(title: "USERNAME", minimum: 30), .init(title: "NAME", minimum: 12), .init(title: "TENANTS"),
       .init(title: "ORIGIN"), .init(title: "ENVIRONMENT", minimum: 12),
@@ -66,21 +64,35 @@ struct Accounts: AsyncParsableCommand {
     for account in accounts {
       table.add([
         account.username ?? "-", account.tenantProfiles.lazy.compactMap(\.name).first ?? "-",
-        "\(account.tenantProfiles.count)", origin(account).rawValue, account.environment,
-        account.homeAccountID,
+        "\(account.tenantProfiles.count)", account.origin.rawValue, account.environment, account.homeAccountId,
       ])
     }
     table.print { column, _ in column == 5 ? .dim : nil }
   }
+}
 
-  private static func summary(_ account: Account, _ origin: AccountOrigin) -> Result.Account {
-    Result.Account(
-      homeAccountId: account.homeAccountID, username: account.username, environment: account.environment,
-      origin: origin,
-      tenantProfiles: account.tenantProfiles.map {
-        Result.Account.Profile(
-          tenantId: $0.tenantID, localAccountId: $0.localAccountID, username: $0.username, name: $0.name,
-          isHomeTenant: $0.isHomeTenant)
-      })
-  }
+/// `status` without a client, by the name that it had in version 0.2.
+struct Accounts: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "accounts",
+    abstract: "List the accounts of a group.",
+    discussion: """
+      "llavero status" lists them, too, where no client ID is set.
+
+      Example:
+        llavero accounts --group com.example.mail
+
+      JSON: group, problems, accounts: [home_account_id, username, environment, origin (own, broker or both), \
+      tenant_profiles: \
+      [tenant_id, local_account_id, username, name, is_home_tenant]].
+      """,
+    shouldDisplay: false)
+
+  @Option(help: "A client ID: only accounts that are signed in to it.")
+  var client: String?
+
+  @OptionGroup var output: OutputOptions
+  @OptionGroup(title: "Store options") var options: GroupOptions
+
+  func run() async throws { try await AccountList(options, clientID: client).print(output) }
 }

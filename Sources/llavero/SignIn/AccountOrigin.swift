@@ -1,18 +1,18 @@
 import TokenCache
 
-/// Where an account comes from.
+/// How an account came to be listed.
 enum AccountOrigin: String, Encodable {
-  /// A sign-in at the server, whose refresh token is in the cache.
+  /// The cache has its refresh token.
   case own
-  /// The identity broker, which signs it in.
+  /// The identity broker gives its tokens.
   case broker
   case both
-  /// The lender of its tokens.
+  /// A lender gives its tokens.
   case lender
 
   /// - Parameters:
   ///   - account: The account.
-  ///   - renews: Whether the cache has a refresh token of it.
+  ///   - renews: Whether the cache has its refresh token.
   init(of account: Account, renews: Bool) {
     self = account.isBrokers ? (renews ? .both : .broker) : .own
   }

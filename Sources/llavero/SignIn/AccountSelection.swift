@@ -4,29 +4,29 @@ import Lending
 import TokenCache
 
 extension PublicClient {
-  /// The account that a command is about.
+  /// Returns the account that a command is about.
   ///
-  /// - Throws: `Failure.Message`: of code `interactionRequired` when no account is signed in, and `usage` when
-  ///   several are and none is named.
+  /// - Throws: `Failure.Message` of code `interactionRequired` when no account is signed in, and when several are and none
+  ///   is named.
   func account(named name: String?) async throws -> Account {
     let isRequired = configuration.brokerPolicy == .required
     do {
       let account = try await cachedAccount(named: name)
       if !isRequired || account.isBrokers { return account }
     } catch {
-      // What the cache lacks the broker may have.
+      // The broker may have accounts that the cache lacks.
       guard isRequired || configuration.brokerPolicy == .automatic && error.isNotSignedIn else { throw error }
     }
     return try await brokersAccount(named: name)
   }
 
-  /// The accounts of the cache and of the broker, as far as that is asked, or those of them that go by a name.
+  /// Returns the accounts of the cache and, unless it is off, of the broker.
   ///
   /// - Parameters:
-  ///   - name: A user name or home account id.
-  ///   - snapshot: What the group holds; `nil` where that is out of reach, and the broker does without.
+  ///   - name: A user name or home account id: the accounts with that name alone.
+  ///   - snapshot: The group's contents; `nil` where the store is unavailable and the broker does not need it.
   /// - Returns: The accounts.
-  /// - Throws: Also when no account was found and something cannot be read.
+  /// - Throws: Also when no account was found and a part of the cache is unreadable.
   func accountsEverywhere(named name: String?, in snapshot: CacheSnapshot?) async throws -> DeviceAccounts {
     var found = try await deviceAccounts(in: snapshot)
     found.accounts = found.accounts.named(name)
@@ -34,7 +34,7 @@ extension PublicClient {
     return found
   }
 
-  /// What the client's group holds, `nil` where that is out of reach and the broker does without.
+  /// The contents of the client's group; `nil` where the store is unavailable and the broker does not need it.
   func snapshotIfNeeded() async throws(CacheError) -> CacheSnapshot? {
     do throws(CacheError) {
       return try await cache.snapshot()
@@ -44,12 +44,12 @@ extension PublicClient {
     }
   }
 
-  /// The account that a command is about, out of those of the broker.
+  /// The broker's account that a command is about.
   private func brokersAccount(named name: String?) async throws -> Account {
     let snapshot = try await snapshotIfNeeded()
     let found = try await accountsEverywhere(named: name, in: snapshot)
     var accounts = found.accounts.filter { $0.source == broker?.name }
-    // One name may stand for an account here and for a guest elsewhere.
+    // The same name may be a member of one tenant and a guest in another.
     if name != nil, accounts.count > 1 {
       let tenant = configuration.authority.tenant?.lowercased()
       let named = accounts.filter { $0.tenantProfiles.contains { $0.tenantID == tenant } }
@@ -60,9 +60,9 @@ extension PublicClient {
     return try accounts.only(named: name, in: snapshot, because: found.brokerFailure)
   }
 
-  /// The account that a command is about, out of those of the cache.
+  /// The account in the cache that a command is about.
   private func cachedAccount(named name: String?) async throws -> Account {
-    // Ids have an @ only at authorities without tenants. One needs a look at that account alone.
+    // An id has an @ only at authorities without tenants. For an id only that account's shard is read.
     if let name, !name.contains("@"),
       let account = try await accounts(AccountFilter(homeAccountID: name)).first
     {
@@ -73,9 +73,9 @@ extension PublicClient {
 }
 
 extension CacheSnapshot {
-  /// The accounts that are signed in to a client, or those of them that go by a user name or home account id.
+  /// Returns the accounts that are signed in to a client; with a user name or home account id only those with that name.
   ///
-  /// - Throws: `CacheError` when no account was found and something cannot be read.
+  /// - Throws: `CacheError` when no account was found and a part of the cache is unreadable.
   func accounts(named name: String?, of clientID: String) throws(CacheError) -> [Account] {
     guard let name else { return try accounts(AccountFilter(clientID: clientID)) }
     for var filter in AccountFilter.filters(named: name) {
@@ -86,16 +86,15 @@ extension CacheSnapshot {
     return []
   }
 
-  /// The home account ids with a refresh token, of whatever client.
+  /// The home account ids with a refresh token of any client.
   var renewableAccounts: Set<String> {
     Set(document.refreshTokens.values.compactMap { $0.homeAccountID?.lowercased() })
   }
 
-  /// The one account that goes by a name or, without one, is signed in to a client.
+  /// Returns the only account that is signed in to a client, or the only one of them with a name.
   ///
-  /// - Throws: `Failure.Message`: of code `interactionRequired` when no account is signed in, and `usage` when
-  ///   several are and none is named. `CacheError` also when none is named and something cannot be read, which may be
-  ///   another.
+  /// - Throws: `Failure.Message` for no account, or several. `CacheError` also when none is named and a part of the cache is
+  ///   unreadable, which may hold another.
   fileprivate func account(named name: String?, of clientID: String) throws -> Account {
     let account = try accounts(named: name, of: clientID).only(named: name, in: self)
     if name == nil { try checkComplete() }
@@ -104,22 +103,24 @@ extension CacheSnapshot {
 }
 
 extension [Account] {
-  /// Those that go by a name, or all without one.
-  fileprivate func named(_ name: String?) -> [Account] {
+  /// The accounts with a user name or home account id; all without one.
+  func named(_ name: String?) -> [Account] {
     AccountFilter.filters(named: name).lazy.map { filter in self.filter(filter.matches) }
       .first { !$0.isEmpty } ?? []
   }
 
-  /// The only account of these.
+  /// Returns the only account.
   ///
   /// - Parameters:
-  ///   - name: The name that they go by, if one was given.
-  ///   - snapshot: What the group holds, where it is known.
-  ///   - failure: Why there may be others.
+  ///   - name: The name that was asked for, if any.
+  ///   - snapshot: The group's contents, where they are known.
+  ///   - failure: Why the broker lists no accounts.
+  ///   - exitCode: The exit code for several accounts.
   /// - Returns: The account.
   /// - Throws: `Failure.Message` for no account, or several.
   func only(
-    named name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil
+    named name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil,
+    orExitWith exitCode: Failure.Code = .interactionRequired
   ) throws(Failure.Message) -> Account {
     guard let account = first else { throw .notSignedIn(name, in: snapshot, because: failure) }
     guard count == 1 else {
@@ -127,8 +128,8 @@ extension [Account] {
       let names = prefix(shown).map { ($0.username.map { "\($0), " } ?? "") + $0.homeAccountID }
       let rest = count > shown ? " and \(count - shown) more, which \"llavero status\" lists" : ""
       throw Failure.Message(
-        code: .usage, name: "ambiguous", message: "\(count) accounts are signed in.",
-        advice: "Choose one with --account: " + names.joined(separator: "; ") + rest + ".")
+        code: exitCode, name: "ambiguous", message: "\(count) accounts are signed in.",
+        advice: "Choose one with --account NAME: " + names.joined(separator: "; ") + rest + ".")
     }
     return account
   }
@@ -140,7 +141,7 @@ extension Account {
 }
 
 extension AccountFilter {
-  /// The filters for a name that may be one of a user or a home account id, the likely one first.
+  /// The filters for a name that is a user name or a home account id, the likely one first.
   fileprivate static func filters(named name: String?) -> [AccountFilter] {
     guard let name else { return [AccountFilter()] }
     let filters = [AccountFilter(homeAccountID: name), AccountFilter(username: name)]
@@ -157,15 +158,15 @@ extension Failure.Message {
   fileprivate static func notLent(_ name: String) -> Failure.Message {
     Failure.Message(
       code: .usage, name: "not_lent", message: "The tokens of \(name) are not lent.",
-      advice: "\"llavero status\" says whose are.")
+      advice: "\"llavero status\" shows the account whose tokens are.")
   }
 
-  /// No account is signed in to the client, or not the one that is named.
+  /// No account is signed in to the client, or not the one with a name.
   ///
   /// - Parameters:
-  ///   - name: The name, if one was given.
-  ///   - snapshot: What the group holds, where it is known: accounts of other clients, perhaps.
-  ///   - failure: Why the broker, which may know them, could not be asked.
+  ///   - name: The name that was asked for, if any.
+  ///   - snapshot: The group's contents, where they are known: they may have accounts of other clients.
+  ///   - failure: Why the broker lists no accounts.
   /// - Returns: The message.
   static func notSignedIn(
     _ name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil
@@ -179,7 +180,7 @@ extension Failure.Message {
     let message =
       isInGroup
       ? "\(name.map { "\($0) is" } ?? "Accounts are") signed in for other apps of this group, not for this client."
-      : name.map { "\($0) is not signed in." } ?? "Nobody is signed in."
+      : name.map { "\($0) is not signed in." } ?? "No account is signed in."
     return Failure.Message(
       code: .interactionRequired, name: "not_signed_in",
       message: sentences(message, failure?.asBrokerProblem), advice: failure?.advice, needsSignIn: true)
@@ -187,7 +188,7 @@ extension Failure.Message {
 }
 
 extension IdentityError {
-  /// Why the broker lists no accounts, in a sentence that names it.
+  /// Why the broker lists no accounts, in a sentence that names the broker.
   var asBrokerProblem: String {
     code == .brokerFailed ? message : "The identity broker lists no accounts: \(message)"
   }

@@ -3,25 +3,25 @@ import FoundationEssentials
 import IdentityClient
 
 extension BrowserAuthenticator {
-  /// Opens pages in the browser of this machine, and shows what the command of `BROWSER` prints.
+  /// Opens pages in this machine's browser, and shows the output of the command in `BROWSER`.
   static func here(port: UInt16? = nil) -> BrowserAuthenticator {
     let browser = SystemBrowser { Terminal.errors.write($0) }
     return BrowserAuthenticator(port: port) { page throws(IdentityError) in
       // The browser may be on another desktop.
-      Terminal.error("If no browser opens, open this page yourself: " + page.printableAddress)
+      Terminal.note("If no browser opens, open this page yourself: " + page.printableAddress)
       try await browser.open(page.launchAddress)
     }
   }
 }
 
-/// Shows people the page's address, for a browser on the machine where they sit, and how its answer comes here.
-struct BrowserElsewhere: WebAuthenticator {
-  /// To make a tunnel and sign in takes longer than to sign in; a device code is good for as long.
-  static let patience = Duration.seconds(900)
+/// Shows the page's address for a browser on the machine where the person sits, and how its response gets here.
+struct RemoteBrowser: WebAuthenticator {
+  /// Long enough to open a tunnel and sign in; a device code is valid for as long.
+  static let timeout = Duration.seconds(900)
 
   let port: UInt16?
 
-  // Without a way to paste, the code is in no address.
+  // A pasted address has the response in its query.
   var requiredResponseMode: ResponseMode? { PastedLines.arePossible ? .query : nil }
 
   func authorize(
@@ -30,9 +30,11 @@ struct BrowserElsewhere: WebAuthenticator {
   ) async throws(IdentityError) -> [String: String] {
     let lines = PastedLines(prompt: "Address")
     defer { lines?.end() }
-    let browser = BrowserAuthenticator(
+    var browser = BrowserAuthenticator(
       port: port, show: { page in Self.show(page, takesAddresses: lines != nil) },
       pasted: lines.map(Self.addresses))
+    // The handler on the machine with the browser cannot be checked.
+    browser.checksSchemeHandler = false
     return try await browser.authorize(
       startURL: startURL, redirectURI: redirectURI, responseMode: responseMode, isExpected: isExpected,
       timeout: timeout)
@@ -50,7 +52,7 @@ struct BrowserElsewhere: WebAuthenticator {
     if let port = page.port {
       text += """
 
-        Its answer comes to port \(port) of this machine. Let it through before you sign in, in a terminal where you sit:
+        The response comes to port \(port) of this machine. Before you sign in, run this where you sit:
 
           \(printable(sshTunnelCommand(port: port)))
 
@@ -59,7 +61,7 @@ struct BrowserElsewhere: WebAuthenticator {
     if takesAddresses {
       text += """
 
-        Or let the browser's last page fail to load, paste its address here, which is not shown, and press Enter.
+        Or paste the address of the browser's last page, which fails to load, here, and press Enter. It is not shown.
 
         """
     }

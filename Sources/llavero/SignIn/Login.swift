@@ -7,20 +7,21 @@ import TokenCache
 struct Login: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "login",
-    abstract: "Sign in, in a browser here or where you sit, or by a code on another device.",
+    abstract: "Sign in, in a browser or with a device code.",
     discussion: """
-      Opens the browser that BROWSER names, else the desktop's. Where there is no display, as over SSH, or with \
-      --no-browser, it shows the address of the page instead, for a browser where you sit. The answer comes \
-      back through the tunnel that the shown "ssh -L" makes, or you let the browser's last page fail and \
-      paste its address into the terminal, which does not show it. It waits for 15 minutes. Many organisations \
-      refuse the device code, so that it is taken only with --device-code. The tokens go into the keyring. \
-      On a machine with Microsoft's identity broker that shows a window of its own, where there is a display; \
-      --broker off does without it.
+      Opens the browser that BROWSER names, else the desktop's. Without a display, as over SSH, or with \
+      --no-browser, it shows the page's address instead, for a browser on the machine where you sit. The \
+      response comes back through the tunnel of the "ssh -L" that it shows, or you paste the address of the \
+      browser's last page, which fails to load, into the terminal, which does not show it. The sign-in times \
+      out after 15 minutes. Many organisations block device codes, so that one is used only with \
+      --device-code. The tokens are stored in the keyring. With Microsoft's identity broker and a display, \
+      the broker shows its own window; --broker off prevents that.
 
       Examples:
         llavero login --client 11111111-2222-4333-8444-555555555555
         llavero login --no-browser --port 8400
-        llavero login --device-code --tenant contoso.com --scope Mail.Read --scope Files.Read
+        llavero login --redirect-uri http://localhost:8400/auth
+        llavero login --device-code --tenant contoso.com --scope Mail.Read
 
       JSON: group, client_id, home_account_id, username, tenant_id, scopes, expires_on.
       """)
@@ -35,52 +36,73 @@ struct Login: AsyncParsableCommand {
     let expiresOn: Date?
   }
 
-  @OptionGroup var client: ClientOptions
-  @OptionGroup var scope: ScopeOptions
-  @OptionGroup var broker: BrokerOptions
-  @OptionGroup var output: OutputOptions
-
-  @Option(help: "The user name to propose; the browser asks which account unless one is given.")
+  @Option(help: "The user name to propose; the browser asks for an account without one.", completion: .accounts)
   var account: String?
 
+  @Flag(name: .customLong("no-browser"), help: "Show the page's address for a browser on another machine.")
+  var showsAddress = false
+
   @Option(
-    help: "The port of this machine that the browser's answer comes to; any free one unless it is given.",
+    help: "The local port for the browser's response. (default: any free port)",
     transform: { text in
       guard let number = UInt16(text), number > 0 else {
-        throw ValidationError("It should be a number from 1 to 65535.")
+        throw ValidationError("expected a number from 1 to 65535.")
       }
       return number
     })
   var port: UInt16?
 
-  @Flag(name: .customLong("no-browser"), help: "Show the page's address, for a browser where you sit.")
-  var showsAddress = false
+  @Option(
+    name: .customLong("redirect-uri"),
+    help: ArgumentHelp(
+      "The redirect URI of the app's registration. (default: http://localhost)", valueName: "uri"),
+    transform: Self.redirectURI)
+  var redirectURI: URL?
 
-  @Flag(name: .customLong("device-code"), help: "Sign in by a code that you enter on another device.")
+  @Flag(name: .customLong("device-code"), help: "Sign in with a code that you enter on another device.")
   var usesDeviceCode = false
+
+  @OptionGroup var scope: ScopeOptions
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   func validate() throws {
     let ways = [
       (usesDeviceCode, "--device-code"), (showsAddress, "--no-browser"), (port != nil, "--port"),
+      (redirectURI != nil, "--redirect-uri"),
     ].filter(\.0).map(\.1)
     if usesDeviceCode, ways.count > 1 {
-      throw ValidationError("A device code comes without a browser: leave out --device-code or \(ways[1]).")
+      throw ValidationError("--device-code uses no browser: leave it out, or \(ways[1]).")
+    }
+    if port != nil, redirectURI != nil {
+      throw ValidationError("--port and --redirect-uri exclude each other: the URI names the port.")
     }
     if let way = ways.first, broker.policy == .required {
-      throw ValidationError("The broker knows no \(way): leave that out, or add --broker auto.")
+      throw ValidationError("The broker does not support \(way): leave it out, or add --broker auto.")
     }
+  }
+
+  /// A redirect URI that this machine can get a response at.
+  private static func redirectURI(_ text: String) throws -> URL {
+    if let url = URL(string: text) {
+      let isLoopback = url.scheme == "http" && ["localhost", "127.0.0.1", "::1", "[::1]"].contains(url.host)
+      if isLoopback || url.isOwnScheme && OwnScheme(argument: text)?.isReserved == false { return url }
+    }
+    throw ValidationError("expected an address such as http://localhost:8400/auth or msauth.com.example.mail://auth.")
   }
 
   func run() async throws {
     let policy = broker.policy
     // Without a display the broker could show no window either.
-    let isElsewhere = policy != .required && (showsAddress || !SystemBrowser().isAvailable)
+    let isRemote = policy != .required && (showsAddress || !SystemBrowser().isAvailable)
     let client = try client.networkClient(
-      broker: isElsewhere ? .off : policy,
-      browser: isElsewhere ? BrowserElsewhere(port: port) : BrowserAuthenticator.here(port: port))
-    // The broker keeps what it gives, so that alone no store is needed.
+      broker: isRemote ? .off : policy,
+      browser: isRemote ? RemoteBrowser(port: port) : BrowserAuthenticator.here(port: port),
+      redirectURI: redirectURI)
+    // The broker stores the tokens that it issues: with it alone no store is needed.
     if policy != .required { try await checkStore(of: client) }
-    let result = try await signIn(to: client, isElsewhere: isElsewhere)
+    let result = try await signIn(to: client, isRemote: isRemote)
     if policy != .required, let error = result.cacheError { throw error }
     if output.json {
       let report = Result(
@@ -93,7 +115,7 @@ struct Login: AsyncParsableCommand {
     Terminal.out(printable("Signed in as \(name), for \(result.scopes.joined(separator: " "))."))
   }
 
-  /// A store that is locked, or of which a part cannot be read, is reported before the person signs in, not after.
+  /// Reports a locked store, or an unreadable part of it, before the person signs in.
   private func checkStore(of client: PublicClient) async throws {
     let snapshot = try await client.cache.snapshot()
     let known = try snapshot.accounts(named: account, of: client.configuration.clientID)
@@ -102,7 +124,7 @@ struct Login: AsyncParsableCommand {
   }
 
   private func signIn(
-    to client: PublicClient, isElsewhere: Bool
+    to client: PublicClient, isRemote: Bool
   ) async throws(IdentityError) -> AuthenticationResult {
     if usesDeviceCode {
       return try await client.acquireToken(
@@ -111,7 +133,7 @@ struct Login: AsyncParsableCommand {
     var request = InteractiveRequest(
       scopes: scope.scopes, loginHint: account,
       prompt: account == nil ? .selectAccount : .promptIfNecessary)
-    if isElsewhere { request.timeout = BrowserElsewhere.patience }
+    if isRemote { request.timeout = RemoteBrowser.timeout }
     return try await client.acquireToken(request)
   }
 }

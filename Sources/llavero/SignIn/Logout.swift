@@ -5,12 +5,12 @@ import TokenCache
 struct Logout: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "logout",
-    abstract: "Sign an account out of the client: forget its tokens.",
+    abstract: "Sign an account out of the client and remove its tokens.",
     discussion: """
       Other clients of the group keep their tokens; "llavero clear" removes those too. With --browser, the \
-      browser's session with the authority ends as well. It is no error when nobody is signed in. An account \
-      of the machine's identity broker stays there for other programs, and does not sign in here by itself \
-      any more.
+      browser's session with the authority ends as well. It is not an error if no account is signed in. An \
+      account of the machine's identity broker stays there for other programs, and is not used silently by \
+      this client any more.
 
       Examples:
         llavero logout --account alice@contoso.com
@@ -29,19 +29,19 @@ struct Logout: AsyncParsableCommand, SignsIn {
     let signedOut: [Account]
   }
 
-  @OptionGroup var client: ClientOptions
-  @OptionGroup var account: AccountOptions
-  @OptionGroup var broker: BrokerOptions
-  @OptionGroup var output: OutputOptions
-
-  @Flag(help: "Every account that is signed in to the client.")
+  @Flag(help: "Sign out every account of the client.")
   var all = false
 
   @Flag(help: "End the browser's session too.")
   var browser = false
 
+  @OptionGroup var account: AccountOptions
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Broker options") var broker: BrokerOptions
+
   func validate() throws {
-    guard !all || account.account == nil else { throw ValidationError("Give --account or --all, not both.") }
+    guard !all || account.account == nil else { throw ValidationError("--account and --all exclude each other.") }
   }
 
   func run() async throws {
@@ -62,11 +62,11 @@ struct Logout: AsyncParsableCommand, SignsIn {
     }
     try report(signedOut, of: client)
     if let failure { throw failure }
-    // Where no browser starts the tokens are gone all the same.
+    // If no browser starts, the tokens are removed all the same.
     if browser {
       for account in signedOut { try await client.signOut(account, SignOutOptions(fromBrowser: true)) }
     }
-    // There may be more of them than were found.
+    // An unreadable shard may hold more accounts.
     if all { try snapshot.checkComplete() }
     if let failure = found.brokerFailure { throw failure }
   }
@@ -78,7 +78,7 @@ struct Logout: AsyncParsableCommand, SignsIn {
         signedOut: accounts.map { Result.Account(homeAccountId: $0.homeAccountID, username: $0.username) })
       return Terminal.out(try json(result))
     }
-    if accounts.isEmpty { Terminal.error("Nobody is signed in.") }
+    if accounts.isEmpty { Terminal.note("No account is signed in.") }
     for account in accounts {
       Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).")
     }
@@ -91,11 +91,12 @@ struct Logout: AsyncParsableCommand, SignsIn {
     let named = account.named
     var found = DeviceAccounts(
       accounts: try snapshot.accounts(named: named, of: client.configuration.clientID))
-    // What the cache lacks the broker may have.
+    // The broker may have accounts that the cache lacks.
     if found.accounts.isEmpty { found = try await client.accountsEverywhere(named: named, in: snapshot) }
     if named == nil, found.accounts.isEmpty { return found }
-    found.accounts = [try found.accounts.only(named: named, in: snapshot, because: found.brokerFailure)]
-    // What cannot be read may be another.
+    found.accounts = [try found.accounts.only(
+      named: named, in: snapshot, because: found.brokerFailure, orExitWith: .usage)]
+    // An unreadable shard may hold another account.
     if named == nil { try snapshot.checkComplete() }
     return found
   }

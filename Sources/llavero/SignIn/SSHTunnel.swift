@@ -1,8 +1,8 @@
 import GLibSupport
 import Glibc
 
-/// The command that lets a browser's answer through to a port of this machine, for the person to run where they sit. The
-/// browser is sent to the same number there.
+/// The ssh command that forwards a port of the person's machine to the same port of this one, where the browser's response
+/// is expected.
 func sshTunnelCommand(port: UInt16) -> String {
   let environment = processEnvironment()
   // The address and port by which this machine was reached (ssh(1)).
@@ -10,7 +10,7 @@ func sshTunnelCommand(port: UInt16) -> String {
   let isKnown = connection.count == 4
   let user = environment["USER"].flatMap { $0.isEmpty ? nil : $0 + "@" } ?? ""
   var words = ["ssh", "-L", "\(port):localhost:\(port)", user + (isKnown ? connection[2] : hostName())]
-  // ssh takes options after the host, too, where they are least in the way of reading.
+  // ssh takes options after the host, too, which reads better.
   if isKnown, connection[3] != "22" { words += ["-p", connection[3]] }
   return words.map(shellQuoted).joined(separator: " ")
 }

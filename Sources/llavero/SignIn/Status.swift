@@ -7,18 +7,23 @@ import TokenCache
 struct Status: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Say who is signed in to the client, and for how long.",
+    abstract: "Show signed-in accounts and token expiry.",
     discussion: """
-      Shows the access tokens in the cache and when they end, never a token. An account that renews gets new \
-      ones by itself, and so does one of the machine's identity broker. When nobody is signed in, that is exit \
-      code 3. Of borrowed tokens it shows whose they are, what for, and when the loan ends.
+      Shows the access tokens in the cache and when they expire, never a token. An account that renews, and \
+      one of the machine's identity broker, gets new tokens silently. If no account is signed in, the exit \
+      code is 3. Of borrowed tokens it shows the account, the scopes and when the loan ends.
 
-      Example:
+      Where no client ID is set, it lists all accounts of the group, of any client, without their tokens.
+
+      Examples:
         llavero status || llavero login
+        llavero status --group com.example.mail
 
       JSON: group, client_id, problems, warnings, accounts: [home_account_id, username, environment, origin \
       (own, broker, both or lender), renews, tokens: [tenant_id, \
-      scopes, expires_on, state (valid, expired or extended, as in "llavero list", or lent)]].
+      scopes, expires_on, state (valid, expired or extended, as in "llavero list", or lent)]]. Without a \
+      client ID: group, problems, accounts: [home_account_id, username, environment, origin (own, broker or \
+      both), tenant_profiles: [tenant_id, local_account_id, username, name, is_home_tenant]].
       """)
 
   private struct Result: Encodable {
@@ -43,13 +48,16 @@ struct Status: AsyncParsableCommand, SignsIn {
     var warnings: [String]?
   }
 
-  @OptionGroup var client: ClientOptions
   @OptionGroup var account: AccountOptions
-  @OptionGroup var broker: BrokerOptions
   @OptionGroup var output: OutputOptions
+  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   func run() async throws {
     if let lender = try client.cache.store.lender { return try await showLoan(of: lender) }
+    guard client.client ?? Settings.current.clientID != nil else {
+      return try await AccountList(client.cache, named: account.account).print(output)
+    }
     let client = try client.publicClient(broker: broker.policy)
     let snapshot = try await client.snapshotIfNeeded()
     let found = try await client.accountsEverywhere(named: account.named, in: snapshot)
@@ -90,7 +98,7 @@ struct Status: AsyncParsableCommand, SignsIn {
     printTable(of: summaries, now: now)
   }
 
-  /// Shows what is lent.
+  /// Shows the terms of the loan.
   private func showLoan(of lender: LoanBroker) async throws {
     let (client, terms) = try await client.borrowingClient(of: lender)
     let account = try await client.account(named: account.named)
