@@ -1,27 +1,183 @@
 import ArgumentParser
 import FoundationEssentials
+import HTTPSupport
 import HTTPTypes
 import IdentityClient
 import Lending
 import MicrosoftGraph
 import TokenCache
 
+struct Get: AsyncParsableCommand, SignsIn {
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Send a GET request to Microsoft Graph.",
+    discussion: """
+      Prints the response as the server sent it. On a terminal, an object is a table of names and values, and \
+      control characters are replaced. The token is sent to Graph's own host only; LLAVERO_GRAPH_URL sets \
+      another.
+
+      With --all it gets all pages of a list and prints the elements: as one JSON array, or with --lines as \
+      one JSON object a line. A page that the list names is not requested if it is on another host, not https, \
+      or was requested before; that is an error.
+
+      Examples:
+        llavero get /me --select displayName,mail
+        llavero get /me/messages --scope Mail.Read --query '$top=5'
+        llavero get /users --scope User.ReadBasic.All --all --lines
+        llavero get '/me/photo/$value' > me.jpg
+
+      JSON: the response with Graph's own names; with --all, an array.
+      """)
+
+  /// The limit of a response, in bytes: more than Outlook's largest attachments.
+  private static let maximumSize = 256 << 20
+
+  @Argument(help: "A path after Graph's version, such as /me/messages, or a whole address.")
+  var path: String
+
+  @OptionGroup var selection: SelectOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "A query parameter, encoded for you; can be repeated.", valueName: "name=value"))
+  var query: [QueryParameter] = []
+
+  @Flag(help: "Get all pages of a list.")
+  var all = false
+
+  @Flag(help: "With --all, print one JSON object a line, page by page.")
+  var lines = false
+
+  @OptionGroup var account: AccountOptions
+  @OptionGroup var scope: ScopeOptions
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Broker options") var broker: BrokerOptions
+
+  var signInScopes: [String] { scope.namedScopes }
+
+  func validate() throws {
+    guard all || !lines else { throw ValidationError("--lines needs --all.") }
+    guard selection.names.isEmpty || !query.contains(where: { $0.name == "$select" }) else {
+      throw ValidationError("--select and --query '$select=…' exclude each other.")
+    }
+  }
+
+  func run() async throws {
+    let graph = try await client.graph(account: account, scopes: scope.scopes, broker: broker.policy)
+    var request = GraphRequest(address)
+    if all { return try await printAll(graph.pages(of: request)) }
+    request.maximumResponseSize = Self.maximumSize
+    let response = try await graph.send(request)
+    guard Terminal.output.isTerminal else { return Terminal.output.write(Array(response.body)) }
+    guard !response.body.isEmpty else { return }
+    guard let text = String(validating: response.body, as: UTF8.self) else {
+      throw Failure.Message(
+        name: "not_text", message: "The response is not text, so it is not printed on a terminal.",
+        advice: "Redirect it to a file, such as with \"> response\".")
+    }
+    let isJSON = response.headers[.contentType]?.contains("json") ?? false
+    if isJSON, !output.json, let members = try? response.json().objectValue, members["value"]?.arrayValue == nil {
+      return printTable(of: members)
+    }
+    Terminal.out(isJSON ? printableJSON(text) : printableLines(text))
+  }
+
+  /// The path with the query of the options.
+  private var address: String {
+    var parameters = query
+    if !selection.names.isEmpty {
+      parameters.append(QueryParameter(name: "$select", value: selection.names.joined(separator: ",")))
+    }
+    guard !parameters.isEmpty else { return path }
+    return path + (path.contains("?") ? "&" : "?") + parameters.map(\.encoded).joined(separator: "&")
+  }
+
+  /// Prints the elements of a list. An array is printed only when it is complete.
+  private func printAll(_ pages: GraphPages) async throws {
+    var elements: [JSONValue] = []
+    for try await page in pages {
+      guard lines else {
+        elements += page.items
+        continue
+      }
+      for element in page.items { Terminal.out(try json(element, names: .useDefaultKeys, layout: [])) }
+    }
+    if lines { return }
+    let objects = elements.compactMap(\.objectValue)
+    guard Terminal.output.isTerminal, !output.json, objects.count == elements.count else {
+      return Terminal.out(try json(elements, names: .useDefaultKeys))
+    }
+    for (number, members) in objects.enumerated() {
+      if number > 0 { Terminal.out("") }
+      printTable(of: members)
+    }
+  }
+}
+
+/// Prints an object's members, without OData's annotations and what is empty, in the order of their names.
+private func printTable(of members: JSONObject) {
+  let rows = members.filter { !$0.key.hasPrefix("@odata.") }.compactMapValues(\.text)
+    .sorted { $0.key < $1.key }.map { (name: printable($0.key), text: printable($0.value)) }
+  let width = min(max(18, rows.map(\.name.columns).max() ?? 0), 30)
+  for row in rows { Terminal.out(row.name.padded(to: width) + "  " + row.text) }
+}
+
+extension JSONValue {
+  /// The value for people; `nil` for an empty one.
+  fileprivate var text: String? {
+    switch self {
+    case .null: nil
+    case .string(let text): text
+    case .array(let elements):
+      elements.isEmpty ? nil : elements.compactMap(\.text).joined(separator: ", ")
+    case .bool, .integer, .decimal, .double, .object:
+      try? llavero.json(self, names: .useDefaultKeys, layout: [])
+    }
+  }
+}
+
+/// A parameter of a query, `name=value` on the command line.
+struct QueryParameter: ExpressibleByArgument, Sendable {
+  let name: String
+  let value: String
+
+  init(name: String, value: String) {
+    self.name = name
+    self.value = value
+  }
+
+  init?(argument: String) {
+    guard let mark = argument.firstIndex(of: "="), mark != argument.startIndex else { return nil }
+    self.init(name: String(argument[..<mark]), value: String(argument[argument.index(after: mark)...]))
+  }
+
+  /// Percent-encoded; a space is not "+", which is one in forms only.
+  var encoded: String {
+    [name, value].map { FormEncoding.encode($0).replacing("+", with: "%20") }.joined(separator: "=")
+  }
+}
+
+/// `get /me`, by the name that it had in version 0.2.
 struct Me: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "me",
-    abstract: "Ask Microsoft Graph who is signed in.",
+    abstract: "Get the signed-in user from Microsoft Graph.",
     discussion: """
+      "llavero get /me" is its new name.
+
       Example:
         llavero me --select displayName,mail
 
       JSON: the user with Graph's own names, such as id, displayName, mail and userPrincipalName.
-      """)
+      """,
+    shouldDisplay: false)
 
-  @OptionGroup var client: ClientOptions
-  @OptionGroup var account: AccountOptions
-  @OptionGroup var broker: BrokerOptions
-  @OptionGroup var output: OutputOptions
   @OptionGroup var selection: SelectOptions
+  @OptionGroup var account: AccountOptions
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   var signInScopes: [String] { ["User.Read"] }
 
@@ -29,60 +185,11 @@ struct Me: AsyncParsableCommand, SignsIn {
     let graph = try await client.graph(account: account, scopes: signInScopes, broker: broker.policy)
     let user = try await graph.me(select: selection.names)
     if output.json { return Terminal.out(try json(user)) }
-    for (name, value) in user.properties.sorted(by: { $0.key < $1.key }) {
-      let texts = value.stringValue.map { [$0] } ?? value.arrayValue?.compactMap(\.stringValue) ?? []
-      guard !texts.isEmpty else { continue }
-      Terminal.out(printable(name).padded(to: 18) + "  " + printable(texts.joined(separator: ", ")))
-    }
+    printTable(of: user.properties)
   }
 }
 
-struct Get: AsyncParsableCommand, SignsIn {
-  static let configuration = CommandConfiguration(
-    commandName: "get",
-    abstract: "Get anything from Microsoft Graph, and print it as it comes.",
-    discussion: """
-      The token goes to Graph's own host only; LLAVERO_GRAPH_URL names another. What could drive a terminal \
-      is not printed on one.
-
-      Examples:
-        llavero get /me/messages --scope Mail.Read --select subject,from
-        llavero get '/me/photo/$value' > me.jpg
-      """)
-
-  /// How much of a file is taken, in bytes: more than Outlook's largest attachments.
-  private static let maximumSize = 256 << 20
-
-  @Argument(help: "A path after Graph's version, such as /me/messages, or a whole address.")
-  var path: String
-
-  @OptionGroup var client: ClientOptions
-  @OptionGroup var account: AccountOptions
-  @OptionGroup var broker: BrokerOptions
-  @OptionGroup var scope: ScopeOptions
-  @OptionGroup var selection: SelectOptions
-
-  var signInScopes: [String] { scope.namedScopes }
-
-  func run() async throws {
-    let graph = try await client.graph(account: account, scopes: scope.scopes, broker: broker.policy)
-    let names = selection.names
-    var request = GraphRequest(path, query: names.isEmpty ? [:] : ["$select": names.joined(separator: ",")])
-    request.maximumResponseSize = Self.maximumSize
-    let response = try await graph.send(request)
-    guard Terminal.output.isTerminal else { return Terminal.output.write(Array(response.body)) }
-    guard !response.body.isEmpty else { return }
-    guard let text = String(validating: response.body, as: UTF8.self) else {
-      throw Failure.Message(
-        name: "not_text", message: "The answer is no text, so it is not printed on a terminal.",
-        advice: "Send it to a file, such as with \"> answer\".")
-    }
-    let isJSON = response.headers[.contentType]?.contains("json") ?? false
-    Terminal.out(isJSON ? printableJSON(text) : printableLines(text))
-  }
-}
-
-/// Which properties to ask for.
+/// Which properties are requested.
 struct SelectOptions: ParsableArguments {
   @Option(name: .customLong("select"), help: "The properties to get, separated by commas.")
   var named: String?
@@ -91,7 +198,7 @@ struct SelectOptions: ParsableArguments {
 }
 
 extension ClientOptions {
-  /// Graph as the account sees it.
+  /// A client of Graph for the account.
   fileprivate func graph(
     account: AccountOptions, scopes: [String], broker: BrokerPolicy
   ) async throws -> GraphClient {
@@ -106,14 +213,14 @@ extension ClientOptions {
   private func graphCloud(for authority: Authority) throws -> GraphCloud {
     if let address = Settings.current.graphURL {
       guard let url = URL(string: address) else {
-        throw GraphError(.invalidRequest, "\(address) is no address.")
+        throw GraphError(.invalidRequest, "Invalid LLAVERO_GRAPH_URL: expected an address, not \(address).")
       }
       return try GraphCloud(baseURL: url)
     }
     guard let cloud = GraphCloud.cloud(for: authority) else {
       throw Failure.Message(
         code: .usage, name: "no_graph", message: "There is no Microsoft Graph for \(authority).",
-        advice: "LLAVERO_GRAPH_URL names one, such as https://graph.microsoft.com/v1.0.")
+        advice: "Set LLAVERO_GRAPH_URL, such as to https://graph.microsoft.com/v1.0.")
     }
     return cloud
   }
@@ -124,7 +231,9 @@ extension GraphError: ToolError {
     if let identityError { return identityError.toolMessage }
     let exitCode: Failure.Code =
       switch code {
-      case .invalidRequest, .hostNotAllowed: .usage
+      case .invalidRequest: .usage
+      // A response is to blame for a link to another host.
+      case .hostNotAllowed: httpStatus == nil ? .usage : .error
       case .claimsChallenge, .unauthorized: .interactionRequired
       case .network, .throttled, .serviceUnavailable: .network
       case .cancelled: .cancelled

@@ -8,46 +8,50 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
     commandName: "git-credential",
     abstract: "Give git a token for Azure DevOps.",
     discussion: """
-      A credential helper as gitcredentials(7) describes it. It answers for dev.azure.com and \
-      *.visualstudio.com, and is silent for any other host. Nothing is stored for git: sign in with \
-      "llavero login --scope \(scope)". A token that git says was refused is removed, so that the next one is new.
+      A credential helper as gitcredentials(7) describes it, for dev.azure.com and *.visualstudio.com. For \
+      any other host it prints nothing. It stores nothing for git. A token that git reports as refused is \
+      removed from the cache. Sign in first with "llavero login", and with this scope:
+
+        \(scope)
 
       Example:
-        git config --global credential.https://dev.azure.com.helper '!llavero git-credential'
+        git config --global credential.https://dev.azure.com.helper \\
+          '!llavero git-credential'
       """)
 
   /// Everything of Azure DevOps.
   private static let scope = "499b84ac-1321-427f-aa17-267ca6975798/.default"
 
-  @Argument(help: "What git wants: get or erase. Anything else is ignored.")
+  @Argument(help: "git's operation: get or erase. Others are ignored.", completion: .list(["get", "erase"]))
   var operation: String
 
-  @OptionGroup var client: ClientOptions
   @OptionGroup var account: AccountOptions
-  @OptionGroup var broker: BrokerOptions
+  @OptionGroup var quiet: QuietOption
+  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   var signInScopes: [String] { [Self.scope] }
 
   func run() async throws {
-    guard ["get", "erase"].contains(operation), let question = GitCredentialQuestion(try Terminal.readInput())
+    guard ["get", "erase"].contains(operation), let request = GitCredentialRequest(try Terminal.readInput())
     else { return }
     if operation == "get" {
-      question.answer(
+      request.answer(
         try await client.token(broker: broker.policy, account: account, scopes: [Self.scope]))
-    } else if let token = question.token, client.cache.store.socket == nil {
+    } else if let token = request.token, client.cache.store.socket == nil {
       try await client.cache.cache.removeAccessToken(token)
     }
   }
 }
 
-/// A question of git about a repository of Azure DevOps: lines of `name=value`.
-private struct GitCredentialQuestion {
-  /// Whether git takes a token as such (git 2.46), and not only in a password's place.
+/// A request of git for a repository of Azure DevOps: lines of `name=value`.
+private struct GitCredentialRequest {
+  /// Whether git takes a token as such (git 2.46), not only as a password.
   private let takesTokens: Bool
-  /// The token that git was given, where it says so.
+  /// The token that git names.
   let token: String?
 
-  /// - Returns: `nil` for a question about anything else.
+  /// - Returns: `nil` for any other host.
   init?(_ input: [UInt8]) {
     let lines = String(decoding: input, as: UTF8.self).split(separator: "\n")
     func value(_ name: String) -> String? {
@@ -60,8 +64,8 @@ private struct GitCredentialQuestion {
     takesTokens = lines.contains("capability[]=authtype")
   }
 
-  /// Whether a host is one of Azure DevOps. Git passes on whatever stands in an address, also what ends the host for
-  /// others, such as in `evil.example/.visualstudio.com`.
+  /// Whether a host is one of Azure DevOps. Git passes on any text of a URL, also one that ends the host for other programs,
+  /// such as in `evil.example/.visualstudio.com`.
   private static func isAzureDevOps(_ host: String) -> Bool {
     if host == "dev.azure.com" { return true }
     guard host.hasSuffix(".visualstudio.com") else { return false }
@@ -73,7 +77,7 @@ private struct GitCredentialQuestion {
 
   /// Gives git a token, unless it is invalid.
   func answer(_ result: AuthenticationResult) {
-    // A line break would begin another line of the answer.
+    // A line break would begin another line of the response.
     let username = result.account.username.flatMap { $0 == printable($0) ? $0 : nil } ?? "llavero"
     let token = result.accessToken
     guard result.isWellFormed else { return }

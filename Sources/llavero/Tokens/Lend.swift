@@ -9,16 +9,16 @@ import TokenCache
 struct Lend: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "lend",
-    abstract: "Lend access tokens to programs without a cache: in containers, over SSH, of the Azure SDKs.",
+    abstract: "Lend access tokens to containers, SSH sessions and Azure SDKs.",
     discussion: """
-      Serves tokens for just these scopes, of just this account, until the time is over or Ctrl-C. Each --scope \
-      is one token; several scopes of one token stand in one --scope, separated by spaces. Whoever borrows gets \
-      access tokens and nothing else, and asks for no more than is lent. Printed is what a borrower has to set; \
-      each request is a line on standard error.
+      Serves access tokens of one account for the given scopes, until the time is over or Ctrl-C. Each --scope \
+      is one token; several scopes of one token go into one --scope, separated by spaces. A borrower gets \
+      access tokens only, never a refresh token, and no other scopes. The command prints the settings for \
+      borrowers, and logs each request on standard error.
 
-      A socket is for programs of the same user, here, in a container that its directory is mounted into, or by \
-      "ssh -R". A port is for the Azure SDKs, which need no change. Started by systemd with a socket, it serves \
-      that.
+      A socket serves programs of the same user: here, in a container that mounts its directory, or through \
+      "ssh -R". A port serves the Azure SDKs, which need no change. Started by systemd with a socket, the \
+      command serves that one.
 
       Examples:
         llavero lend --scope https://graph.microsoft.com/User.Read --for 2h
@@ -37,46 +37,47 @@ struct Lend: AsyncParsableCommand, SignsIn {
     let expiresOn: Date
   }
 
-  @OptionGroup var client: ClientOptions
-  @OptionGroup var account: AccountOptions
-  @OptionGroup var broker: BrokerOptions
-  @OptionGroup var output: OutputOptions
-
   @Option(
     name: .customLong("scope"),
-    help: "What to lend, such as https://graph.microsoft.com/User.Read; can be repeated.")
+    help: ArgumentHelp(
+      "The scopes to lend, such as https://graph.microsoft.com/User.Read; can be repeated.",
+      valueName: "scopes"))
   var named: [String] = []
 
   @Option(
     name: .customLong("for"),
-    help: "For how long, such as 90s, 10m or 8h; 8h unless told otherwise, 168h at most.")
+    help: "The duration, such as 90s, 10m or 8h; at most 168h. (default: 8h)")
   var duration: Validity?
 
   @Option(
-    help: "The socket's name; one in a directory of its own in the runtime directory unless another is given."
-  )
+    help: "The path of the socket. (default: one in the runtime directory)", completion: .file())
   var socket: String?
 
-  @Option(help: "Serve this port of the loopback interface in place of a socket; 0 takes any free one.")
+  @Option(help: "Serve a port of the loopback interface instead of a socket; 0 for any free one.")
   var port: UInt16?
 
-  @Flag(help: "Ask on the terminal, or by a desktop notification, before the first token for each program.")
+  @Flag(help: "Ask on the terminal or the desktop before each program's first token.")
   var ask = false
 
-  @Flag(name: .customLong("any-user"), help: "Let other users borrow, too, who can reach the socket.")
+  @Flag(name: .customLong("any-user"), help: "Serve other users, too, who can reach the socket.")
   var isOpenToAnyUser = false
+
+  @OptionGroup var account: AccountOptions
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   func validate() throws {
     guard !scopes.isEmpty, !scopes.contains(where: \.isEmpty) else {
-      throw ValidationError("Say with --scope what to lend.")
+      throw ValidationError("Missing scopes to lend: add --scope.")
     }
-    guard socket == nil || port == nil else { throw ValidationError("Give --socket or --port, not both.") }
-    guard socket != "" else { throw ValidationError("Name a socket with --socket.") }
+    guard socket == nil || port == nil else { throw ValidationError("--socket and --port exclude each other.") }
+    guard socket != "" else { throw ValidationError("Invalid --socket: expected a path.") }
     guard !isOpenToAnyUser || port == nil else {
-      throw ValidationError("Whoever has the secret may use a port: leave out --any-user.")
+      throw ValidationError("--any-user is for sockets: any user with the secret can use a port.")
     }
     guard passedSockets <= 1 else {
-      throw ValidationError("systemd has passed \(passedSockets) sockets: one is all that is served.")
+      throw ValidationError("systemd has passed \(passedSockets) sockets: expected one.")
     }
     guard inheritedDescriptor == nil || socket == nil && port == nil else {
       throw ValidationError("systemd has passed a socket: leave out --socket and --port.")
@@ -89,17 +90,17 @@ struct Lend: AsyncParsableCommand, SignsIn {
       scopes: scopes, account: try await client.account(named: account.named),
       clientID: client.configuration.clientID, authority: client.configuration.authority,
       duration: .seconds(duration?.seconds ?? 8 * 3600))
-    let question = ask ? try await LendQuestion(account: loan.account) : nil
+    let prompt = ask ? try await LendPrompt(account: loan.account) : nil
     let log = LendLog()
     let lender: Lender
     do throws(LendingError) {
       lender = try Lender(
-        loan, at: place, client: client, isOpenToAnyUser: isOpenToAnyUser, asking: question?.ask,
+        loan, at: place, client: client, isOpenToAnyUser: isOpenToAnyUser, asking: prompt?.ask,
         log: log.report)
     } catch {
       throw Failure.Message(
         name: "cannot_listen", message: error.description,
-        advice: "Choose another place with --socket or --port, or end the other program.")
+        advice: "Choose another address with --socket or --port, or end the other program.")
     }
     try show(lender, log)
     await lender.run()
@@ -110,10 +111,10 @@ struct Lend: AsyncParsableCommand, SignsIn {
   /// One sign-in is for one resource.
   var signInScopes: [String] { scopes.first ?? [] }
 
-  /// Each is the scopes of one token.
+  /// The scopes of each token.
   private var scopes: [[String]] { named.map { $0.split(separator: " ").map(String.init) } }
 
-  /// The socket that systemd has passed, if it has (`sd_listen_fds(3)`).
+  /// The socket that systemd passed (`sd_listen_fds(3)`); `nil` without one.
   private var inheritedDescriptor: Int32? { passedSockets > 0 ? 3 : nil }
 
   private var passedSockets: Int {
@@ -127,7 +128,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
     return port.map { .port($0) } ?? .socket(path: socket)
   }
 
-  /// Prints what a borrower has to set.
+  /// Prints the settings for a borrower.
   private func show(_ lender: Lender, _ log: LendLog) throws {
     let loan = lender.loan
     var result = Result(
@@ -136,12 +137,12 @@ struct Lend: AsyncParsableCommand, SignsIn {
     var lines: [String]
     switch lender.address {
     case .socket(let path):
-      // It would be another line of what a shell reads.
+      // A line break would begin another line of what a shell reads.
       guard printable(path) == path else {
         throw Failure.Message(
           code: .usage, name: "cannot_listen",
-          message: "The socket's path has a character that cannot be printed.",
-          advice: "Choose another place with --socket.")
+          message: "The socket's path has a control character.",
+          advice: "Choose another path with --socket.")
       }
       result.from = "unix:" + path
       lines = ["LLAVERO_FROM=unix:" + path]
@@ -160,7 +161,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
 }
 
 extension Borrower {
-  /// Who it is, in words.
+  /// A description for people.
   var name: String {
     var words: [String] = []
     if let process { words.append("process \(process)" + (command.map { " (\($0))" } ?? "")) }

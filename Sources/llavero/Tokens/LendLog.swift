@@ -3,17 +3,17 @@ import GLibSupport
 import Lending
 import Synchronization
 
-/// The lines of a lender on standard error. Where they are not read, such as on a terminal that Ctrl-S has stopped, the
-/// lender goes on and drops lines. It also drops lines of requests that are refused again and again.
+/// The lender's log on standard error. If it is not read, such as on a terminal that Ctrl-S has stopped, the lender goes on
+/// and drops lines. It also drops lines of requests that are refused repeatedly.
 final class LendLog: Sendable {
-  /// The most lines that wait to be written.
-  private static let longestQueue = 256
-  /// The most lines for refusals of one kind within a minute.
+  /// The limit of lines that wait to be written.
+  private static let maximumWaiting = 256
+  /// The limit of lines per minute for refusals of one kind.
   private static let maximumRefusals = 20
 
   private struct State {
     var waiting = 0
-    var missing = 0
+    var dropped = 0
     var minute = 0.0
     var refusals: [String: Int] = [:]
   }
@@ -27,8 +27,8 @@ final class LendLog: Sendable {
       if state.minute != minute { (state.minute, state.refusals) = (minute, [:]) }
       let count = (state.refusals[event.error ?? ""] ?? 0) + 1
       state.refusals[event.error ?? ""] = count
-      guard event.error == nil || count <= Self.maximumRefusals, state.waiting < Self.longestQueue else {
-        state.missing += 1
+      guard event.error == nil || count <= Self.maximumRefusals, state.waiting < Self.maximumWaiting else {
+        state.dropped += 1
         return false
       }
       state.waiting += 1
@@ -38,34 +38,34 @@ final class LendLog: Sendable {
     add(Self.line(event)) { [self] in state.withLock { $0.waiting -= 1 } }
   }
 
-  /// Writes a line in its turn.
+  /// Writes a line after those that wait.
   func add(_ line: String, then: @escaping @Sendable () -> Void = {}) {
     queue.add { [self] in
-      writeMissing()
-      Terminal.error(line)
+      writeDropped()
+      Terminal.note(line)
       then()
     }
   }
 
-  /// Waits until all lines are written, for a second at most.
+  /// Waits until all lines are written, for one second at most.
   func finish() async {
     struct Unread: Error {}
-    // Of a task of its own: the loan may end because this one was cancelled.
+    // In a task of its own: the loan may end because this one was cancelled.
     await Task { [self] in
       do throws(Unread) {
         try await queue.run(timeout: .seconds(1), onCancel: Unread(), onTimeout: Unread()) {
-          [self] (_) throws(Unread) in writeMissing()
+          [self] (_) throws(Unread) in writeDropped()
         }
       } catch {}
     }.value
   }
 
-  private func writeMissing() {
-    let missing = state.withLock { state in
-      defer { state.missing = 0 }
-      return state.missing
+  private func writeDropped() {
+    let dropped = state.withLock { state in
+      defer { state.dropped = 0 }
+      return state.dropped
     }
-    if missing > 0 { Terminal.error("\(missing) more requests, which are not listed.") }
+    if dropped > 0 { Terminal.note("\(dropped) more requests, which are not listed.") }
   }
 
   private static func line(_ event: LendingEvent) -> String {

@@ -3,25 +3,25 @@ import Glibc
 import Lending
 import TokenCache
 
-/// Asks whether a program may borrow: on the terminal, or where the tool is not in front of one, at the desktop.
-struct LendQuestion: Sendable {
-  /// How long the person has. No response means no.
-  private static let limit = Duration.seconds(60)
+/// Asks whether a program may borrow: on the terminal, or without one in the foreground, by a desktop notification.
+struct LendPrompt: Sendable {
+  /// How long the person has to answer; no answer means no.
+  private static let timeout = Duration.seconds(60)
 
   private let account: Account
-  private let queue = BlockingQueue(label: "llavero.question")
+  private let queue = BlockingQueue(label: "llavero.prompt")
 
   /// - Throws: `Failure.Message` where no question can be shown.
   init(account: Account) async throws(Failure.Message) {
     self.account = account
     if Self.foregroundTerminal({ _ in true }) == true { return }
-    let nobody = Failure.Message(
-      name: "nobody_to_ask", message: "There is no terminal, and no desktop that shows questions.",
+    let unavailable = Failure.Message(
+      name: "nobody_to_ask", message: "--ask needs a terminal, or a desktop that shows notifications with buttons.",
       advice: "Leave out --ask, or run the command in a terminal.")
-    let isThere = try await queue.run(timeout: Self.limit, onCancel: nobody, onTimeout: nobody) {
+    let canAsk = try await queue.run(timeout: Self.timeout, onCancel: unavailable, onTimeout: unavailable) {
       (cancellable) throws(Failure.Message) in DesktopQuestion.isAvailable(cancellable)
     }
-    if !isThere { throw nobody }
+    if !canAsk { throw unavailable }
   }
 
   private struct NoAnswer: Error {}
@@ -30,7 +30,7 @@ struct LendQuestion: Sendable {
     let whose = account.username ?? account.homeAccountID
     let text = printable("Lend \(scopes.joined(separator: " ")) of \(whose) to \(borrower.name)?")
     do throws(NoAnswer) {
-      return try await queue.run(timeout: Self.limit, onCancel: NoAnswer(), onTimeout: NoAnswer()) {
+      return try await queue.run(timeout: Self.timeout, onCancel: NoAnswer(), onTimeout: NoAnswer()) {
         (cancellable) throws(NoAnswer) in
         if let answer = Self.foregroundTerminal({ Self.answer(to: text, on: $0, cancellable) }) {
           return answer
@@ -54,7 +54,7 @@ struct LendQuestion: Sendable {
   }
 
   private static func answer(to question: String, on terminal: Int32, _ cancellable: Cancellable) -> Bool? {
-    // What was typed before is no answer.
+    // Discards what was typed before the question.
     tcflush(terminal, TCIFLUSH)
     _ = writeAll(Array("\(question) [y/N] ".utf8).span, to: terminal)
     var events = [pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)]

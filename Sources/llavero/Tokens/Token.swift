@@ -9,44 +9,44 @@ struct Token: AsyncParsableCommand, SignsIn {
     commandName: "token",
     abstract: "Print an access token, and nothing else.",
     discussion: """
-      The token comes from the cache, without any connection, as long as it is good for five minutes; \
-      otherwise the machine's identity broker gives one, or it is renewed. Nobody is asked to sign in: that is \
-      exit code 3. With --broker only nobody but the broker is asked, and no keyring is needed.
+      The token comes from the cache, without any connection, if it is valid for five more minutes; otherwise \
+      the machine's identity broker issues one, or it is renewed. The command never prompts: if a sign-in is \
+      required, the exit code is 3. With --broker only, the broker alone is asked, and no keyring is needed.
 
       Output: bare (the token), json, header (Authorization: Bearer ...), az and azd (what the Azure SDKs \
       read from these tools), exec-credential (for kubectl).
 
       Examples:
-        curl --header @<(llavero token --output header) https://graph.microsoft.com/v1.0/me
-        llavero token --scope https://management.azure.com/.default --tenant contoso.com --min-validity 10m
+        curl --header @<(llavero token --output header) \\
+          https://graph.microsoft.com/v1.0/me
+        llavero token --scope https://management.azure.com/.default \\
+          --tenant contoso.com --min-validity 10m
 
       JSON: access_token, token_type, expires_on, scopes, home_account_id, username, tenant_id, warnings.
       """)
 
-  @OptionGroup var client: ClientOptions
-  @OptionGroup var account: AccountOptions
-  @OptionGroup var scope: ScopeOptions
-  @OptionGroup var broker: BrokerOptions
-
   @Option(
     name: .customLong("min-validity"),
-    help: "For how long the token must be good, such as 90s, 10m or 2h; 5m unless told otherwise.")
+    help: "How long the token must be valid, such as 90s, 10m or 2h. (default: 5m)")
   var minimumValidity: Validity?
 
-  @Flag(name: .customLong("force-refresh"), help: "Get a new token although there is a good one.")
+  @Flag(name: .customLong("force-refresh"), help: "Get a new token even if a cached one is valid.")
   var forcesRefresh = false
 
-  @Option(name: .customLong("output"), help: "The form of the output.")
+  @Option(name: .customLong("output"), help: "The form of the output. (default: bare)")
   var format: TokenFormat?
 
-  @Flag(name: .customLong("json"), help: "The same as --output json; errors are JSON too.")
-  var json = false
+  @OptionGroup var account: AccountOptions
+  @OptionGroup var scope: ScopeOptions
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   var signInScopes: [String] { scope.namedScopes }
 
   func validate() throws {
-    guard !json || format == nil || format == .json else {
-      throw ValidationError("Give --json or --output, not both.")
+    guard !output.json || format == nil || format == .json else {
+      throw ValidationError("--json and --output exclude each other.")
     }
   }
 
@@ -56,10 +56,10 @@ struct Token: AsyncParsableCommand, SignsIn {
       scopes: scope.scopes, forceRefresh: forcesRefresh)
     if let minimumValidity, let end = result.expiresOn, end < Date() + minimumValidity.seconds {
       throw Failure.Message(
-        name: "short_lived", message: "No token could be had that is good for that long.",
+        name: "short_lived", message: "No token is valid for that long.",
         advice: "Ask for less with --min-validity, or try again later.")
     }
-    Terminal.out(try (json ? .json : format ?? .bare).text(of: result, environment: processEnvironment()))
+    Terminal.out(try (output.json ? .json : format ?? .bare).text(of: result, environment: processEnvironment()))
   }
 }
 
@@ -77,8 +77,8 @@ struct Validity: ExpressibleByArgument, Sendable {
 }
 
 extension ClientOptions {
-  /// A token: borrowed, or from the cache, or renewed. It is good for `minimumValidity` seconds at least; with
-  /// `forceRefresh` the one in the cache is passed over.
+  /// Returns a token: borrowed, from the cache, or renewed. It is valid for at least `minimumValidity` seconds; with
+  /// `forceRefresh` the cached one is not used.
   func token(
     minimumValidity: Double? = nil, broker policy: BrokerPolicy, account: AccountOptions, scopes: [String],
     forceRefresh: Bool = false
@@ -89,8 +89,8 @@ extension ClientOptions {
     }
     var cache: TokenCacheAccessor?
     if try self.cache.store.lenderSocket == nil {
-      // No HTTP is set up yet, which takes longer than all else. The broker is asked here where nothing else is asked
-      // afterwards; else with them, so that the question is put once.
+      // HTTP is not set up yet, which takes longer than everything else. The broker is asked here only if it is the only
+      // source, else below, so that it is asked once.
       let client = try publicClient(
         minimumValidity: minimumValidity, broker: policy == .required ? .required : .off)
       do {
@@ -112,7 +112,7 @@ extension ClientOptions {
 }
 
 extension PublicClient {
-  /// Gets a token. An interruption leaves no renewal half done: the server may have replaced the refresh token.
+  /// Gets a token. A cancelled call waits for renewals under way: the server may have replaced the refresh token.
   func token(_ request: SilentRequest) async throws(IdentityError) -> AuthenticationResult {
     do throws(IdentityError) {
       return try await acquireTokenSilent(request)
@@ -122,10 +122,10 @@ extension PublicClient {
     }
   }
 
-  /// Waits for the renewals that go on, and says so to a person: a server that is slow may take half a minute.
+  /// Waits for renewals under way, and reports that on a terminal: a slow server may take half a minute.
   func awaitRenewals() async {
     if isRenewing, Terminal.errors.isTerminal {
-      Terminal.error(
+      Terminal.note(
         "Waiting for the token server, which may have replaced the refresh token. Ctrl-C ends this at once.")
     }
     await finishRenewals()

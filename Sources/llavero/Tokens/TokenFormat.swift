@@ -4,7 +4,7 @@ import Glibc
 import IdentityClient
 import TokenCache
 
-/// The forms in which a token is printed, each as the program that reads it expects it.
+/// The formats of a printed token, one for each kind of program that reads it.
 enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// The token alone.
   case bare
@@ -18,17 +18,17 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// What kubectl reads from an exec credential plugin.
   case execCredential = "exec-credential"
 
-  /// What is printed of a token.
+  /// Formats a token.
   ///
   /// - Parameters:
   ///   - result: The token.
-  ///   - environment: The process's, where kubectl says which version it speaks.
+  ///   - environment: The process's, in which kubectl names its API version.
   /// - Returns: The text, without a line break at its end.
-  /// - Throws: `Failure.Message`: for an invalid token, and of code `usage` for an unknown version.
+  /// - Throws: `Failure.Message` for an invalid token, and of code `usage` for an unknown version.
   func text(of result: AuthenticationResult, environment: [String: String]) throws -> String {
     guard result.isWellFormed else {
       throw Failure.Message(
-        name: "invalid_token", message: "The access token has characters that no token has.",
+        name: "invalid_token", message: "The access token has invalid characters.",
         advice: "Get a new one with --force-refresh.")
     }
     return switch self {
@@ -66,7 +66,7 @@ private struct TokenReport: Encodable {
 
 private struct AzureCLIToken: Encodable {
   let accessToken: String
-  /// Local time without a zone, which is why readers prefer the next member.
+  /// Local time without a zone; readers prefer the next member.
   let expiresOn: String?
   let expires_on: Int?
   let tenant: String?
@@ -118,7 +118,7 @@ private struct ExecCredential: Encodable {
 
   /// - Parameters:
   ///   - result: The token.
-  ///   - request: What kubectl put into the environment; the answer must be of the same version.
+  ///   - request: The value of KUBERNETES_EXEC_INFO; the response must be of the same version.
   /// - Throws: `Failure.Message` of code `usage` for another version.
   init(_ result: AuthenticationResult, request: String) throws(Failure.Message) {
     let asked =
@@ -127,8 +127,8 @@ private struct ExecCredential: Encodable {
     guard let asked, Self.versions.contains(asked) else {
       throw Failure.Message(
         code: .usage, name: "invalid_exec_info",
-        message: "KUBERNETES_EXEC_INFO asks for a version that is not known.",
-        advice: "Known are \(Self.versions.joined(separator: " and ")).")
+        message: "KUBERNETES_EXEC_INFO asks for an unknown version.",
+        advice: "Known versions: \(Self.versions.joined(separator: " and ")).")
     }
     apiVersion = asked
     status = Status(expirationTimestamp: result.expiresOn, token: result.accessToken)
@@ -136,8 +136,8 @@ private struct ExecCredential: Encodable {
 }
 
 extension AuthenticationResult {
-  /// Whether the token is what RFC 6749 calls one (appendix A.12). A line break, for one, would begin another header
-  /// field, or another line of an answer.
+  /// Whether the token has only the characters of RFC 6749 appendix A.12. A line break would begin another header field, or
+  /// another line of a response.
   var isWellFormed: Bool {
     !accessToken.isEmpty && (tokenType + accessToken).utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
