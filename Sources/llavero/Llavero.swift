@@ -5,17 +5,17 @@ import TokenCache
 struct Llavero: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "llavero",
-    abstract: "Signs in, gives programs their tokens, and looks after MSAL token caches in the keyring.",
+    abstract: "Sign in with Microsoft Entra ID, get tokens, and manage MSAL token caches.",
     discussion: """
-      A keychain group is a set of apps that share one token cache. Without --group, commands are about \
-      MSAL's default group, \(KeychainGroup.default.name).
+      A keychain group is a set of apps that share one token cache. Without --group, commands use MSAL's \
+      default group, \(KeychainGroup.default.name).
 
-      Tokens are shown only by "token" and with --reveal. Nothing asks for the keyring's password unless \
-      --unlock is given. With --store file the cache is in encrypted files instead, for machines without a \
-      keyring, and with --store etcd in a cluster that several machines share.
+      Tokens are printed only by "token", by "git-credential", and by "show" and "export" with --reveal. The \
+      keyring's password is asked for only with --unlock. --store file keeps the cache in encrypted files, \
+      for machines without a keyring; an etcd address as --store keeps it in a cluster for several machines.
 
-      Options such as --client and --tenant can be given once for all, as lines such as "client = <id>" \
-      under [llavero] in ~/.config/llavero/config, or in the environment.
+      Options such as --client and --tenant can be set in the environment, or by lines such as \
+      "client = YOUR-APP-ID" under [llavero] in ~/.config/llavero/config.
 
       EXIT CODES
         0  done
@@ -25,30 +25,33 @@ struct Llavero: AsyncParsableCommand {
         4  the network or the server failed
         5  cancelled
 
-      With --json, commands print one JSON object; the help of each names its members. Times are ISO 8601, \
-      what is not known is left out, and new members may come. Problems are [kind, shard, detail]. An error \
-      is {"error": {"code", "message", "advice"}} on standard error, where nothing else stands but what a person \
-      has to see to sign in or out or to answer, and the requests of "llavero lend".
+      With --json, commands print one JSON object; the help of each command names its members. Times are ISO \
+      8601, unknown values are left out, and new members may be added. Problems are [kind, shard, detail, \
+      remedy]. An error is {"error": {"code", "message", "advice"}} on standard error, which otherwise has \
+      only prompts, sign-in instructions and the requests of "llavero lend".
 
       ENVIRONMENT
-        LLAVERO_AUTHORITY, LLAVERO_CLIENT_ID, LLAVERO_TENANT, LLAVERO_SCOPE, LLAVERO_ACCOUNT, LLAVERO_GROUP,
-        LLAVERO_STORE, LLAVERO_KEY, LLAVERO_ENDPOINTS, LLAVERO_PREFIX, LLAVERO_ETCD_USER,
-        LLAVERO_ETCD_PASSWORD, LLAVERO_COLLECTION, LLAVERO_CA_BUNDLE, LLAVERO_GRAPH_URL, LLAVERO_BROKER,
-        LLAVERO_FROM
+        LLAVERO_CLIENT_ID, LLAVERO_AUTHORITY, LLAVERO_TENANT, LLAVERO_SCOPE,
+        LLAVERO_ACCOUNT, LLAVERO_GROUP, LLAVERO_STORE, LLAVERO_KEY,
+        LLAVERO_COLLECTION, LLAVERO_ETCD_CA, LLAVERO_ETCD_USER,
+        LLAVERO_ETCD_PASSWORD, LLAVERO_CA_BUNDLE, LLAVERO_BROKER,
+        LLAVERO_FROM, LLAVERO_GRAPH_URL
       """,
     version: Library.version,
     groupedSubcommands: [
       CommandGroup(
         name: "Sign in",
         subcommands: [
-          Login.self, Logout.self, Status.self, Token.self, Me.self, Get.self, Lend.self, GitCredential.self,
-          Shim.self,
+          Login.self, Logout.self, Status.self, Token.self, Get.self, Lend.self, GitCredential.self, Shim.self,
         ]),
       CommandGroup(
         name: "Look after the cache",
         subcommands: [
-          Setup.self, Groups.self, Accounts.self, List.self, Show.self, Clear.self, Import.self, Export.self,
-          Sources.self, Adopt.self, Copy.self, Rekey.self, Doctor.self, Scheme.self,
+          List.self, Show.self, Clear.self, Import.self, Export.self, Adopt.self, Setup.self, Rekey.self,
+          Doctor.self, Scheme.self,
         ]),
+      // The names of version 0.2, which the help does not show.
+      CommandGroup(
+        name: "Other names", subcommands: [Accounts.self, Me.self, Groups.self, Copy.self, Sources.self]),
     ])
 }
