@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// A request to the authorize endpoint whose client and redirect URI are known to be right.
+/// A request to the authorize endpoint with a valid client and redirect URI.
 struct AuthorizeRequest: Sendable {
   let parameters: [String: String]
   let app: LabApp
@@ -12,7 +12,7 @@ struct AuthorizeRequest: Sendable {
   var state: String? { parameters["state"] }
 }
 
-/// The authorize endpoint, and the form of its page.
+/// The authorize endpoint and its page.
 extension LabState {
   private static let sessionCookie = "LABSESSION"
 
@@ -34,7 +34,7 @@ extension LabState {
     } catch {
       return respond(to: authorize, with: error)
     }
-    return answer(authorize, session: sessionUser(request))
+    return respond(to: authorize, session: sessionUser(request))
   }
 
   private func redirectURI(
@@ -42,8 +42,8 @@ extension LabState {
   ) throws(OAuthFailure) -> String {
     guard let uri else { throw .missing("redirect_uri") }
     guard app.accepts(redirectURI: uri) || uri == base + "/common/oauth2/nativeclient" else {
-      throw OAuthFailure(
-        "invalid_request", 50011,
+      throw .invalidRequest(
+        50011,
         "The redirect URI '\(uri)' specified in the request does not match the redirect URIs configured for the "
           + "application '\(app.clientID)'.")
     }
@@ -57,33 +57,33 @@ extension LabState {
       throw OAuthFailure("unsupported_response_type", 700_054, "response_type '\(type)' is not enabled.")
     }
     guard ["query", "fragment", "form_post", nil].contains(parameters["response_mode"]) else {
-      throw OAuthFailure("invalid_request", 900_541, "The response_mode is not supported.")
+      throw .invalidRequest(900_541, "The response_mode is not supported.")
     }
     guard let scope = parameters["scope"] else { throw .missing("scope") }
     _ = try ScopeRequest(scope, isToken: false)
     _ = try ClaimsRequest(parameters["claims"])
     if let challenge = parameters["code_challenge"] {
       guard (43...128).contains(challenge.count) else {
-        throw OAuthFailure("invalid_request", 501_491, "The code challenge has a wrong format.")
+        throw .invalidRequest(501_491, "The code challenge has a wrong format.")
       }
       guard ["plain", "S256", nil].contains(parameters["code_challenge_method"]) else {
-        throw OAuthFailure("invalid_request", 9_002_313, "The code_challenge_method is not supported.")
+        throw .invalidRequest(9_002_313, "The code_challenge_method is not supported.")
       }
     }
     let prompts = ["login", "none", "consent", "select_account", "create", nil]
     guard prompts.contains(parameters["prompt"]) else {
-      throw OAuthFailure("invalid_request", 90023, "Unsupported 'prompt' value.")
+      throw .invalidRequest(90023, "Unsupported 'prompt' value.")
     }
     if parameters["prompt"] == "select_account", parameters["login_hint"] != nil {
-      throw OAuthFailure("invalid_request", 90023, "'select_account' and a login hint exclude each other.")
+      throw .invalidRequest(90023, "'select_account' and a login hint exclude each other.")
     }
   }
 
-  private mutating func answer(_ request: AuthorizeRequest, session: LabUser?) -> LabReply {
+  private mutating func respond(to request: AuthorizeRequest, session: LabUser?) -> LabReply {
     let prompt = request.parameters["prompt"]
     let hinted = hintedUser(request)
     if prompt == "none" {
-      return answerSilently(request, session: session, hinted: hinted)
+      return respondSilently(request, session: session, hinted: hinted)
     }
     switch settings.authorize {
     case .page: break
@@ -100,13 +100,13 @@ extension LabState {
     }
     let id = signIns.insert(request)
     return LabReply(
-      html: HTMLPage.chooseUser(
+      html: HTMLPage.selectUser(
         action: "/common/login", title: "Sign in",
-        note: "\(request.app.name) asks for: \(request.parameters["scope"] ?? "")",
+        note: "\(request.app.name) requests: \(request.parameters["scope"] ?? "")",
         hidden: [("ctx", id)], users: offeredUsers(request, hinted)))
   }
 
-  private mutating func answerSilently(
+  private mutating func respondSilently(
     _ request: AuthorizeRequest, session: LabUser?, hinted: LabUser?
   ) -> LabReply {
     guard let session, hinted == nil || hinted?.name == session.name else {
@@ -145,17 +145,17 @@ extension LabState {
     }
   }
 
-  /// The form of the page: a user was chosen, or the sign-in cancelled.
+  /// The form of the page: a user was selected, or the sign-in cancelled.
   mutating func login(_ request: LabRequest) -> LabReply {
     guard request.method == "POST", let id = request.form["ctx"], let authorize = signIns[id] else {
-      return OAuthFailure("invalid_request", 165_900, "This sign-in is unknown or over.").page(now: now)
+      return OAuthFailure.invalidRequest(165_900, "This sign-in is unknown or has ended.").page(now: now)
     }
     if request.form["cancel"] != nil {
       signIns[id] = nil
       return cancel(authorize)
     }
     guard let name = request.form["user"], let user = directory.user(name) else {
-      return OAuthFailure("invalid_request", 50034, "The user account does not exist.").page(now: now)
+      return OAuthFailure.invalidRequest(50034, "The user account does not exist.").page(now: now)
     }
     signIns[id] = nil
     var reply = finish(authorize, as: user)
@@ -199,11 +199,11 @@ extension LabState {
       fields["cloud_graph_host_name"] = .string(host)
     }
     if let state = request.state { fields["state"] = .string(state) }
-    let answer = fields.overlaid(with: settings.authorizeResponse)
-    return respond(to: request, answer.sorted { $0.key < $1.key }.map { ($0.key, $0.value.string ?? "") })
+    let response = fields.overlaid(with: settings.authorizeResponse)
+    return respond(to: request, response.sorted { $0.key < $1.key }.map { ($0.key, $0.value.string ?? "") })
   }
 
-  /// A sign-in that just happened in the browser, with a second factor where one is asked for.
+  /// A new sign-in in the browser, with a second factor if one is required.
   func signIn(_ user: LabUser, app: LabApp, authority: LabAuthority, nonce: String?) -> SignIn {
     let account = accounts[user.name] ?? AccountState()
     return SignIn(
@@ -232,7 +232,7 @@ extension LabState {
     if request.parameters["response_mode"] == "form_post" {
       return LabReply(html: HTMLPage.formPost(to: uri, fields))
     }
-    // Entra gives a redirect URI without a path one.
+    // Entra adds a path to a redirect URI without one.
     let isPathless =
       uri.hasPrefix("http") && uri.split(separator: "/", omittingEmptySubsequences: false).count == 3
     let separator =
@@ -249,7 +249,7 @@ extension LabState {
     return browserSessions[String(value)].flatMap { directory.user($0) }
   }
 
-  /// The end session endpoint: ends the browser's session and goes back to where it was told.
+  /// The end session endpoint: ends the browser's session and redirects to the registered URI of the request.
   mutating func logout(_ request: LabRequest) -> LabReply {
     let fields = request.method == "POST" ? request.form : request.query
     browserSessions = Tickets()

@@ -2,10 +2,10 @@ import Crypto
 import CryptoExtras
 import FoundationEssentials
 
-/// Tokens that are bound to a key, and an API that takes nothing else (draft-ietf-oauth-signed-http-request-03).
+/// Tokens that are bound to a key, and an API that accepts only these (draft-ietf-oauth-signed-http-request-03).
 extension LabState {
-  /// For how many seconds the API takes a signed request, in both directions.
-  private static let patience = 300
+  /// How far the time of a signed request may differ, in seconds.
+  private static let timeTolerance = 300
 
   /// The thumbprint of the key that a token is to be bound to; `nil` for a bearer token.
   func boundKey(_ form: Parameters) throws(OAuthFailure) -> String? {
@@ -13,13 +13,13 @@ extension LabState {
     case nil, "bearer": return nil
     case "pop": break
     case .some(let other):
-      throw OAuthFailure("invalid_request", 9_002_326, "The token type '\(other)' is not supported.")
+      throw .invalidRequest(9_002_326, "The token type '\(other)' is not supported.")
     }
     guard let confirmation = form["req_cnf"] else { throw .missing("req_cnf") }
     guard let json: JSON = decodeBase64URLJSON(confirmation), let keyID = json["kid"]?.string,
       decodeBase64URL(keyID)?.count == SHA256.byteCount
     else {
-      throw OAuthFailure("invalid_request", 9_002_313, "Invalid request. The req_cnf parameter is malformed.")
+      throw .invalidRequest(9_002_313, "Invalid request. The req_cnf parameter is malformed.")
     }
     return keyID
   }
@@ -63,7 +63,8 @@ extension LabState {
         padding: .insecurePKCS1v1_5) == true
     else { throw .init("signature") }
 
-    guard let time = claims["ts"]?.integer, abs(Int(now.timeIntervalSince1970) - time) <= Self.patience else {
+    guard let time = claims["ts"]?.integer, abs(Int(now.timeIntervalSince1970) - time) <= Self.timeTolerance
+    else {
       throw .init("time")
     }
     if let method = claims["m"], method != .string(request.method) { throw .init("method") }
@@ -78,7 +79,7 @@ extension LabState {
   }
 }
 
-/// Which check a signed request did not pass.
+/// The check that a signed request failed.
 private struct PopFailure: Error {
   let reason: String
 

@@ -1,4 +1,4 @@
-/// The `claims` parameter (OpenID Connect Core section 5.5), as far as the lab heeds it.
+/// The `claims` parameter (OpenID Connect Core section 5.5), as far as the lab uses it.
 struct ClaimsRequest: Sendable {
   let capabilities: [String]
   let wantsAuthenticationTime: Bool
@@ -7,8 +7,7 @@ struct ClaimsRequest: Sendable {
     var json: JSON = [:]
     if let text {
       guard let parsed: JSON = try? decodeJSON(text.utf8), parsed.object != nil else {
-        throw OAuthFailure(
-          "invalid_request", 9_002_313, "Invalid request. The claims parameter is malformed.")
+        throw .invalidRequest(9_002_313, "Invalid request. The claims parameter is malformed.")
       }
       json = parsed
     }
@@ -16,6 +15,6 @@ struct ClaimsRequest: Sendable {
     wantsAuthenticationTime = json["id_token"]?["auth_time"] != nil
   }
 
-  /// The client understands claims challenges, and so gets long-lived tokens that can be revoked at once.
+  /// Whether the client supports claims challenges, and so gets long-lived tokens that can be revoked at once.
   var isContinuouslyEvaluated: Bool { capabilities.contains { $0.lowercased() == "cp1" } }
 }

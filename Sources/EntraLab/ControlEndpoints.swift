@@ -10,7 +10,7 @@
 /// {"revoke": "alice"}
 /// {"condition": {"user": "alice", "condition": "accountDeleted"}}
 /// {"mfa": {"user": "alice", "required": true, "scopes": ["Mail.Read"]}}
-/// {"addUser": {…}}   {"addApp": {…}}   as `GET /__ctl` shows those that there are
+/// {"addUser": {…}}   {"addApp": {…}}   in the form of `GET /__ctl`
 /// {"clearLog": {}}   {"clearFaults": {}}   {"reset": {}}
 /// ```
 enum LabCommand: Decodable, Sendable {
@@ -19,8 +19,8 @@ enum LabCommand: Decodable, Sendable {
   case clearFaults
   case configure([String: JSON])
   case fault(LabFault)
-  case approveDevice(DeviceAnswer)
-  case declineDevice(DeviceAnswer)
+  case approveDevice(DeviceDecision)
+  case declineDevice(DeviceDecision)
   case revoke(user: String)
   case condition(ConditionChange)
   case mfa(MFAChange)
@@ -29,7 +29,7 @@ enum LabCommand: Decodable, Sendable {
 
   struct ConditionChange: Decodable, Sendable {
     let user: String
-    /// nil: all is well again.
+    /// nil: none.
     let condition: AccountCondition?
   }
 
@@ -48,7 +48,7 @@ enum LabCommand: Decodable, Sendable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Verb.self)
     guard container.allKeys.count == 1, let verb = container.allKeys.first else {
-      throw LabError.badCommand("it takes one verb that the lab knows.")
+      throw LabError.badCommand("expected one known verb.")
     }
     func value<T: Decodable>(_ type: T.Type = T.self) throws -> T { try container.decode(type, forKey: verb) }
     self =
@@ -104,10 +104,10 @@ extension LabState {
     case .clearFaults: faults = []
     case .configure(let changes): try configure(changes)
     case .fault(let fault): faults.append(fault)
-    case .approveDevice(let answer):
-      guard answer.user != nil else { throw .badCommand("approveDevice needs a user.") }
-      try decideDevice(answer)
-    case .declineDevice(let answer): try decideDevice(DeviceAnswer(userCode: answer.userCode))
+    case .approveDevice(let decision):
+      guard decision.user != nil else { throw .badCommand("approveDevice needs a user.") }
+      try decide(decision)
+    case .declineDevice(let decision): try decide(DeviceDecision(userCode: decision.userCode))
     case .revoke(let user):
       try changeAccount(of: user) { [now] in
         $0.revocations += 1
@@ -128,7 +128,7 @@ extension LabState {
   private mutating func configure(_ changes: [String: JSON]) throws(LabError) {
     let current = settings.json
     if let unknown = changes.keys.first(where: { current[$0] == nil }) { throw .noSuch("setting \(unknown)") }
-    // Far more than any test needs, and far from where adding to a time would overflow.
+    // More than any test needs, and too small to overflow a time.
     if changes.values.contains(where: { abs($0.integer ?? 0) > 10_000_000_000 }) {
       throw .badCommand("a number is too large.")
     }
@@ -147,7 +147,7 @@ extension LabState {
   }
 }
 
-/// What `GET /__ctl` answers.
+/// The response to `GET /__ctl`.
 private struct Overview: Encodable {
   let settings: LabSettings
   let directory: LabDirectory

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A device code (RFC 8628) and what became of it.
+/// A device code (RFC 8628) and its state.
 struct DeviceGrant: Sendable {
   enum Decision: Sendable {
     case pending
@@ -24,7 +24,7 @@ extension LabState {
     _ request: LabRequest, _ authority: LabAuthority
   ) throws(OAuthFailure) -> LabReply {
     guard request.method == "POST" else {
-      throw OAuthFailure("invalid_request", 900_561, "The endpoint only accepts POST requests.")
+      throw .invalidRequest(900_561, "The endpoint only accepts POST requests.")
     }
     let app = try app(request.form["client_id"], at: authority)
     guard let scope = request.form["scope"] else { throw .missing("scope") }
@@ -35,13 +35,13 @@ extension LabState {
       userCode: userCode, app: app, authority: authority, scope: scope,
       expires: now + Double(settings.deviceLifetime))
     let page = "\(request.base)/common/oauth2/deviceauth"
-    let answer: [String: JSON] = [
+    let response: [String: JSON] = [
       "device_code": .string(devices.insert(grant)), "user_code": .string(userCode),
       "verification_uri": .string(page), "expires_in": .integer(settings.deviceLifetime),
       "interval": .integer(settings.deviceInterval),
       "message": "To sign in, open the page \(page) in a browser and enter the code \(userCode) there.",
     ]
-    return LabReply(json: answer)
+    return LabReply(json: response)
   }
 
   mutating func pollDevice(
@@ -73,19 +73,19 @@ extension LabState {
     }
   }
 
-  /// The page on which a person enters the code.
+  /// The page on which a user enters the code.
   mutating func devicePage(_ request: LabRequest) -> LabReply {
     guard request.method == "POST" else {
       return LabReply(
-        html: HTMLPage.chooseUser(
+        html: HTMLPage.selectUser(
           action: "/common/oauth2/deviceauth", title: "Enter code",
-          note: "Enter the code shown on your device, and choose who signs in.", hidden: [],
+          note: "Enter the code shown on your device, and select the account.", hidden: [],
           input: "<p><input name=\"otc\" autofocus></p>", users: directory.users))
     }
-    let answer = DeviceAnswer(
+    let decision = DeviceDecision(
       userCode: request.form["otc"] ?? "", user: request.form["cancel"] == nil ? request.form["user"] : nil)
     do {
-      try decideDevice(answer)
+      try decide(decision)
     } catch {
       return LabReply(
         status: 400, html: HTMLPage.page(title: "Enter code", "<p>\(escapeHTML(error.description))</p>"))
@@ -101,16 +101,16 @@ extension LabState {
   }
 
   /// Approves or declines a pending device code.
-  mutating func decideDevice(_ answer: DeviceAnswer) throws(LabError) {
-    let code = answer.userCode?.uppercased()
+  mutating func decide(_ decision: DeviceDecision) throws(LabError) {
+    let code = decision.userCode?.uppercased()
     let pending = devices.names.last { name in
       guard let grant = devices[name], case .pending = grant.decision else { return false }
       return code == nil || grant.userCode == code
     }
     guard let name = pending, let grant = devices[name] else {
-      throw .noSuch("pending device code \(answer.userCode ?? "")")
+      throw .noSuch("pending device code \(decision.userCode ?? "")")
     }
-    guard let userName = answer.user else {
+    guard let userName = decision.user else {
       devices[name]?.decision = .declined
       return
     }
@@ -123,9 +123,9 @@ extension LabState {
   }
 }
 
-/// What a person said about a device code.
-struct DeviceAnswer: Decodable, Sendable {
-  /// nil: the newest one that is pending.
+/// A user's decision on a device code.
+struct DeviceDecision: Decodable, Sendable {
+  /// nil: the newest pending one.
   var userCode: String?
   /// nil: declined.
   var user: String?

@@ -4,7 +4,7 @@ extension LabState {
     let base = request.base
     let isADFS = authority.kind == .adfs
     var prefix = authority.prefix
-    // Entra, too, puts the tenant's id in place of a domain.
+    // Like Entra, replaces a domain by the tenant's id.
     if case .one(let tenant) = try tenancy(of: authority), authority.kind == .entra,
       authority.tenant != "consumers"
     {
@@ -45,7 +45,7 @@ extension LabState {
     return LabReply(json: metadata.overlaid(with: settings.metadata))
   }
 
-  /// The issuer: Entra's is a template where the tenant is yet to be known.
+  /// The issuer: Entra's is a template if the tenant is not known yet.
   private func issuer(of authority: LabAuthority, base: String) throws(OAuthFailure) -> String {
     switch (authority.kind, try tenancy(of: authority)) {
     case (.adfs, _): "\(base)/adfs"
@@ -64,16 +64,16 @@ extension LabState {
     let port = origin.split(separator: ":").last ?? ""
     let names = ["localhost", "127.0.0.1", "[::1]"]
     let host = parts.count > 3 && parts[0] == "https:" ? parts[2].lowercased() : ""
-    // Some clients leave the port out when they ask for an instance.
+    // Some clients omit the port in a request for an instance.
     guard names.contains(host) || names.contains(where: { host == "\($0):\(port)" }) else {
       throw OAuthFailure("invalid_instance", 50049, "Unknown or invalid instance.")
     }
-    var answer: [String: JSON] = [
+    var response: [String: JSON] = [
       "tenant_discovery_endpoint": "\(request.base)/\(parts[3])/v2.0/.well-known/openid-configuration",
       "api-version": .string(request.query["api-version"] ?? "1.0"),
     ]
     if request.query["api-version"] == "1.1" {
-      answer["metadata"] = [
+      response["metadata"] = [
         [
           "preferred_network": "localhost:\(String(port))", "preferred_cache": "localhost:\(String(port))",
           "aliases": .array(names.map { "\($0):\(String(port))" }),
@@ -84,6 +84,6 @@ extension LabState {
         ],
       ]
     }
-    return LabReply(json: answer)
+    return LabReply(json: response)
   }
 }

@@ -1,4 +1,4 @@
-/// Names and values as a query or a form carries them (`application/x-www-form-urlencoded`).
+/// The names and values of a query or a form (`application/x-www-form-urlencoded`).
 struct Parameters: Sendable {
   let pairs: [(name: String, value: String)]
 
@@ -23,7 +23,7 @@ struct Parameters: Sendable {
   }
 }
 
-/// Decodes `%xx` and `+`; what is malformed stands for itself.
+/// Decodes `%xx` and `+`; malformed sequences are kept.
 func decodeFormText(_ text: some StringProtocol) -> String {
   var result: [UInt8] = []
   var rest = Array(text.utf8)[...]

@@ -6,9 +6,13 @@ private struct GraphFailure: Error {
   let code: String
   let message: String
   var challenge: String?
+
+  static func badRequest(_ message: String, code: String = "BadRequest") -> GraphFailure {
+    GraphFailure(status: 400, code: code, message: message)
+  }
 }
 
-/// The mini Graph.
+/// A small Microsoft Graph.
 extension LabState {
   private static let contentType =
     "application/json;odata.metadata=minimal;odata.streaming=true;IEEE754Compatible=false;charset=utf-8"
@@ -125,8 +129,7 @@ extension LabState {
         status: 405, code: "Request_BadRequest", message: "Specified HTTP method is not allowed.")
     default:
       let name = path.first.map(String.init) ?? ""
-      throw GraphFailure(
-        status: 400, code: "BadRequest", message: "Resource not found for the segment '\(name)'.")
+      throw .badRequest("Resource not found for the segment '\(name)'.")
     }
   }
 
@@ -155,9 +158,8 @@ extension LabState {
     if let select {
       let names = select.split(separator: ",").map { String($0.filter { $0 != " " }) }
       if let unknown = names.first(where: { all[$0] == nil }) {
-        throw GraphFailure(
-          status: 400, code: "BadRequest",
-          message: "Parsing OData Select and Expand failed: Could not find a property named '\(unknown)'.")
+        throw .badRequest(
+          "Parsing OData Select and Expand failed: Could not find a property named '\(unknown)'.")
       }
       context += "(\(names.joined(separator: ",")))"
       shown = all.filter { names.contains($0.key) }
@@ -166,18 +168,18 @@ extension LabState {
     return graphReply(shown)
   }
 
-  /// 45 people, by pages.
+  /// 45 users, by pages.
   private func users(_ query: Parameters, _ base: String) throws(GraphFailure) -> LabReply {
     let top = Int(query["$top"] ?? "20") ?? 0
     let start = Int(query["$skiptoken"] ?? "0") ?? -1
     guard (1...999).contains(top), (0..<45).contains(start) else {
-      throw GraphFailure(status: 400, code: "Request_BadRequest", message: "Invalid page.")
+      throw .badRequest("Invalid page.", code: "Request_BadRequest")
     }
     let end = min(start + top, 45)
-    let people: [JSON] = (start..<end).map { number in
+    let page: [JSON] = (start..<end).map { number in
       ["id": "00000000-0000-4000-8000-\(100_000_000_000 + number)", "displayName": "Person \(number + 1)"]
     }
-    var body: [String: JSON] = ["@odata.context": "\(base)/v1.0/$metadata#users", "value": .array(people)]
+    var body: [String: JSON] = ["@odata.context": "\(base)/v1.0/$metadata#users", "value": .array(page)]
     if end < 45 { body["@odata.nextLink"] = "\(base)/v1.0/users?$top=\(top)&$skiptoken=\(end)" }
     return graphReply(body)
   }
@@ -196,15 +198,13 @@ extension LabState {
     let requests: [Item]
   }
 
-  /// JSON batching: the answers come in the opposite order.
+  /// JSON batching. The responses are in the reverse order.
   private mutating func batch(_ request: LabRequest, _ token: AccessToken) throws(GraphFailure) -> LabReply {
     guard request.method == "POST", let batch: Batch = try? decodeJSON(request.body) else {
-      throw GraphFailure(status: 400, code: "BadRequest", message: "Invalid batch payload format.")
+      throw .badRequest("Invalid batch payload format.")
     }
     guard (1...20).contains(batch.requests.count) else {
-      throw GraphFailure(
-        status: 400, code: "BadRequest",
-        message: "Number of batch request steps exceeds the maximum value of 20.")
+      throw .badRequest("Number of batch request steps exceeds the maximum value of 20.")
     }
     var failed: Set<String> = []
     var responses: [JSON] = []
@@ -215,9 +215,9 @@ extension LabState {
           GraphFailure(status: 424, code: "FailedDependency", message: "Failed Dependency"),
           requestID: randomIdentifier(), correlation: randomIdentifier())
       } else if let fault = takeFault(for: .batchItem) {
-        reply = fault.reply { answer(item, base: request.base, token) }
+        reply = fault.reply { self.response(to: item, base: request.base, token) }
       } else {
-        reply = answer(item, base: request.base, token)
+        reply = self.response(to: item, base: request.base, token)
       }
       if reply.status >= 400 { failed.insert(item.id) }
       var response: [String: JSON] = [
@@ -233,7 +233,7 @@ extension LabState {
     return LabReply(json: ["responses": JSON.array(responses.reversed())])
   }
 
-  private func answer(_ item: Batch.Item, base: String, _ token: AccessToken) -> LabReply {
+  private func response(to item: Batch.Item, base: String, _ token: AccessToken) -> LabReply {
     let parts = item.url.split(separator: "?", maxSplits: 1)
     do throws(GraphFailure) {
       return try resource(

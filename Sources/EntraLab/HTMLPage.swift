@@ -1,4 +1,4 @@
-/// The lab's pages: plain HTML that a browser shows and a script can read.
+/// The lab's pages: simple HTML for browsers and scripts.
 enum HTMLPage {
   static func page(title: String, _ content: String) -> String {
     """
@@ -12,8 +12,8 @@ enum HTMLPage {
     """
   }
 
-  /// A page with buttons to choose a user, or to cancel.
-  static func chooseUser(
+  /// A page with buttons to select a user, or to cancel.
+  static func selectUser(
     action: String, title: String, note: String, hidden: [(String, String)], input: String = "",
     users: [LabUser]
   ) -> String {
@@ -32,7 +32,7 @@ enum HTMLPage {
       """)
   }
 
-  /// The page that posts the answer to the redirect URI by itself (OAuth 2.0 Form Post Response Mode).
+  /// The page that posts the response to the redirect URI by itself (OAuth 2.0 Form Post Response Mode).
   static func formPost(to action: String, _ fields: [(String, String)]) -> String {
     """
     <html><head><title>Working...</title></head><body>\

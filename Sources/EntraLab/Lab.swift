@@ -4,13 +4,12 @@ import Synchronization
 
 /// A local stand-in for Entra ID and Microsoft Graph, on loopback over TLS.
 ///
-/// It answers as the Microsoft identity platform does, for the tenants, users and apps of ``LabDirectory``, and
-/// lets a test decide what goes wrong and see what was sent. Its secrets are worth nothing: its keys are made
-/// when it starts, and nothing outside it trusts them.
+/// It behaves like the Microsoft identity platform for the tenants, users and apps of ``LabDirectory``. A test can set
+/// faults and read what was sent. Its secrets are worthless: its keys are made at the start, and nothing else trusts them.
 package final class Lab: Sendable {
   /// For example `https://localhost:35711`. An authority is this with a tenant: `…/common`.
   package let baseURL: String
-  /// The certificate of the lab's own authority, in PEM. Gone after ``stop()``.
+  /// The file of the lab's CA certificate, in PEM. Removed by ``stop()``.
   package let caBundlePath: String
   private let server: LabServer
   private let state: LockedState
@@ -20,9 +19,9 @@ package final class Lab: Sendable {
   ///
   /// - Parameters:
   ///   - port: 0 takes any free port.
-  ///   - directory: Where the CA bundle goes; a new one under the temporary directory by default.
-  ///   - validity: Of the certificates.
-  /// - Returns: The lab, which listens.
+  ///   - directory: The directory of the CA bundle (default: a new one under the temporary directory).
+  ///   - validity: The certificates' period of validity.
+  /// - Returns: The listening lab.
   /// - Throws: ``LabError`` where the port is taken or the bundle cannot be written.
   package static func start(
     port: UInt16 = 0, directory: String? = nil, validity: ClosedRange<Date>? = nil
@@ -36,7 +35,7 @@ package final class Lab: Sendable {
         atPath: directory ?? temporary, withIntermediateDirectories: true)
       try Data((certificates.authorityPEM + "\n").utf8).write(to: URL(filePath: file), options: .atomic)
       let answer: @Sendable (LabRequest) -> LabReply = { request in
-        state.value.withLock { $0.answer(request) }
+        state.value.withLock { $0.respond(to: request) }
       }
       let server = try await LabServer.start(
         port: Int(port), certificate: certificates.serverPEM, answer: answer)
@@ -64,27 +63,27 @@ package final class Lab: Sendable {
   }
 }
 
-/// What a test does with the lab; the control channel does the same from outside.
+/// The commands of a test; the control channel has the same for other processes.
 extension Lab {
-  /// The address of Microsoft Graph, with its version.
+  /// The URL of Microsoft Graph, with its version.
   package var graphURL: String { baseURL + "/v1.0" }
 
-  /// Of an API that takes nothing but signed requests with tokens that are bound to a key, at any path below.
+  /// The URL of an API that accepts only signed requests with bound tokens, at any path below.
   package var protectedURL: String { baseURL + "/protected" }
 
   package func authority(_ tenant: String = "common") -> String { "\(baseURL)/\(tenant)" }
 
   package var directory: LabDirectory { state.value.withLock { $0.directory } }
 
-  /// All requests so far but those to the control channel.
+  /// All requests without those to the control channel.
   package var log: [LabLogEntry] { state.value.withLock { $0.log } }
 
   package func requests(to endpoint: LabEndpoint) -> [LabLogEntry] {
     state.value.withLock { $0.requests(to: endpoint) }
   }
 
-  /// Waits until the log holds so many requests to an endpoint, or the lab stops. A request is in the log
-  /// before it is answered.
+  /// Waits until the log has a number of requests to an endpoint, or the lab stops. A request is logged before its response
+  /// is sent.
   package func requests(to endpoint: LabEndpoint, atLeast count: Int) async -> [LabLogEntry] {
     await withCheckedContinuation { continuation in
       state.value.withLock {
@@ -95,18 +94,18 @@ extension Lab {
 
   package func clearLog() { state.value.withLock { $0.log = [] } }
 
-  /// Forgets everything that happened and was set.
+  /// Resets all state and settings.
   package func reset() { state.value.withLock { $0.reset() } }
 
   package func configure(_ change: @Sendable (inout LabSettings) -> Void) {
     state.value.withLock { change(&$0.settings) }
   }
 
-  /// Lets the next requests to an endpoint meet a fault. Several wait for their turn.
+  /// Adds a fault for the next requests to an endpoint. Faults of one endpoint apply one after the other.
   package func inject(_ fault: LabFault) { state.value.withLock { $0.faults.append(fault) } }
 
-  /// Sends the answers at once that a fault holds back, as one with a long delay does.
-  package func endDelays() { server.sendDelayedAnswers() }
+  /// Sends delayed responses at once.
+  package func endDelays() { server.sendDelayedResponses() }
 
   package func clearFaults() { state.value.withLock { $0.faults = [] } }
 
@@ -115,23 +114,21 @@ extension Lab {
 
   /// Approves the device code with this user code, or the newest pending one.
   package func approveDevice(userCode: String? = nil, as user: String) throws(LabError) {
-    try perform(.approveDevice(DeviceAnswer(userCode: userCode, user: user)))
+    try perform(.approveDevice(DeviceDecision(userCode: userCode, user: user)))
   }
 
   package func declineDevice(userCode: String? = nil) throws(LabError) {
-    try perform(.declineDevice(DeviceAnswer(userCode: userCode)))
+    try perform(.declineDevice(DeviceDecision(userCode: userCode)))
   }
 
-  /// Ends all sessions of the user: refresh tokens so far are refused, and Graph challenges tokens that are
-  /// continuously evaluated.
+  /// Ends all sessions of the user: earlier refresh tokens are refused, and Graph challenges continuously evaluated tokens.
   package func revokeSessions(of user: String) throws(LabError) { try perform(.revoke(user: user)) }
 
   package func setCondition(_ condition: AccountCondition?, of user: String) throws(LabError) {
     try perform(.condition(.init(user: user, condition: condition)))
   }
 
-  /// Asks for a second factor at the next refresh, for these scopes or for all. Signing in interactively after
-  /// this gives it.
+  /// Requires a second factor at the next refresh, for these scopes or for all. An interactive sign-in provides it.
   package func requireMFA(_ isRequired: Bool = true, of user: String, scopes: [String] = []) throws(LabError)
   {
     try perform(.mfa(.init(user: user, required: isRequired, scopes: scopes)))
@@ -149,7 +146,7 @@ extension Lab {
   }
 }
 
-/// A place for the lock that a closure can capture.
+/// Holds the lock for closures.
 private final class LockedState: Sendable {
   let value: Mutex<LabState>
 

@@ -1,4 +1,4 @@
-/// The tenants, people and apps that the lab knows.
+/// The tenants, users and apps of the lab.
 package struct LabDirectory: Codable, Sendable {
   package var tenants: [LabTenant]
   package var users: [LabUser]
@@ -26,21 +26,17 @@ package struct LabTenant: Codable, Sendable {
   package var id: String
   package var domains: [String]
 
-  package init(id: String, domains: [String]) {
-    self.id = id
-    self.domains = domains
-  }
 }
 
 package struct LabUser: Codable, Sendable {
-  /// What the control channel calls the user.
+  /// The user's name in the control channel.
   package var name: String
   package var displayName: String
   package var userPrincipalName: String
   package var homeTenant: String
   /// The object id in the home tenant, which is also the `uid` of the home account.
   package var objectID: String
-  /// Where the user is a guest, and the object id there.
+  /// The object ids by tenant in which the user is a guest.
   package var guestObjectIDs: [String: String]
 
   package init(
@@ -87,8 +83,7 @@ package struct LabApp: Codable, Sendable {
     self.onlyTenant = onlyTenant
   }
 
-  /// Whether `uri` is registered. The port of a loopback URI does not count; its path does (RFC 8252
-  /// section 7.3).
+  /// Whether `uri` is registered. The port of a loopback URI is ignored, its path is not (RFC 8252 section 7.3).
   func accepts(redirectURI uri: String) -> Bool {
     redirectURIs.contains { $0 == uri || isLoopback($0) && withoutPort($0) == withoutPort(uri) }
   }
@@ -98,7 +93,7 @@ private func isLoopback(_ uri: String) -> Bool {
   ["http://localhost", "http://127.0.0.1"].contains { uri == $0 || uri.hasPrefix($0 + "/") }
 }
 
-/// The URI without its port, and with "/" for an empty path; nil if it is no plain http URI.
+/// The URI without its port, and with "/" for an empty path; nil if it is not an http URI.
 private func withoutPort(_ uri: String) -> String? {
   let parts = uri.split(separator: "/", omittingEmptySubsequences: false)
   guard parts.count >= 3, parts[0] == "http:", parts[1].isEmpty else { return nil }

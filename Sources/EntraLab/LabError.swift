@@ -1,4 +1,4 @@
-/// Why the lab could not do what a test asked it to.
+/// Why a command of a test failed.
 package enum LabError: Error, Equatable, Sendable {
   case noSuch(String)
   case badCommand(String)
@@ -8,8 +8,8 @@ package enum LabError: Error, Equatable, Sendable {
 extension LabError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .noSuch(let what): "There is no \(what)."
-    case .badCommand(let why): "The command cannot be understood: \(why)"
+    case .noSuch(let what): "Not found: \(what)."
+    case .badCommand(let why): "Invalid command: \(why)"
     case .cannotStart(let why): "The lab cannot start: \(why)"
     }
   }

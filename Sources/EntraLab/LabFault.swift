@@ -1,28 +1,28 @@
-/// A fault to be played out for the next requests to one kind of endpoint.
+/// A fault for the next requests to one kind of endpoint.
 package struct LabFault: Codable, Sendable {
   package enum Connection: String, Codable, Sendable {
-    /// Closed before any answer.
+    /// Closed before the response.
     case drop
-    /// Closed before any answer, with a TCP reset.
+    /// Closed before the response, with a TCP reset.
     case reset
-    /// Closed in the middle of the body.
+    /// Closed after half of the body, whose whole length the header announces.
     case truncate
-    /// Answered with something that is no HTTP.
+    /// Responds with bytes that are not HTTP.
     case garbage
   }
 
   package var target: LabEndpoint
-  /// How many requests it meets.
+  /// The number of requests that it applies to.
   package var count: Int?
   package var status: Int?
   package var headers: [String: String]?
   package var body: String?
-  /// A body of so many bytes of "x" instead of `body`.
+  /// The size of a body of "x" instead of `body`, in bytes.
   package var bodySize: Int?
-  /// Seconds before the answer, 600 at most.
+  /// The delay of the response in seconds, at most 600.
   package var delay: Double?
   package var connection: Connection?
-  /// Carry out the request first: codes are used up, tokens are issued, and then the answer goes wrong.
+  /// Whether the request is carried out first: codes are used, tokens are issued, and only the response is lost.
   package var afterHandling: Bool?
 
   package init(
@@ -41,29 +41,23 @@ package struct LabFault: Codable, Sendable {
     self.afterHandling = afterHandling
   }
 
-  /// Whether this fault leaves the true answer as it is and only delays it or breaks its connection.
-  private var keepsAnswer: Bool { status == nil && body == nil && bodySize == nil }
+  /// Whether this fault keeps the real response and only delays it or breaks its connection.
+  private var keepsResponse: Bool { status == nil && body == nil && bodySize == nil }
 
-  /// The answer to be sent. `handle` is called where the request is to be carried out.
+  /// The response to send. `handle` is called if the request is carried out.
   func reply(_ handle: () -> LabReply) -> LabReply {
     let breaksBefore = connection == .drop || connection == .reset
     var reply =
-      afterHandling == true || keepsAnswer && !breaksBefore
+      afterHandling == true || keepsResponse && !breaksBefore
       ? handle() : LabReply(contentType: "application/json", body: [])
-    if !keepsAnswer {
+    if !keepsResponse {
       reply.status = min(max(status ?? 200, 200), 599)
       let size = min(bodySize ?? 0, 256 << 20)
       reply.body = size > 0 ? [UInt8](repeating: UInt8(ascii: "x"), count: size) : Array((body ?? "").utf8)
     }
     reply.headers.merge(headers ?? [:]) { _, new in new }
     reply.delay = .seconds(min(max(delay ?? 0, 0), 600))
-    switch connection {
-    case nil: break
-    case .drop: reply.ending = .dropped
-    case .reset: reply.ending = .reset
-    case .truncate: reply.ending = .truncated
-    case .garbage: reply.ending = .garbage
-    }
+    reply.connection = connection
     return reply
   }
 }
@@ -72,13 +66,13 @@ package struct LabFault: Codable, Sendable {
 package enum LabEndpoint: String, Codable, Sendable, CaseIterable {
   case discovery, instance, keys, authorize, login, token, deviceCode, devicePage, logout, nativeClient
   case userInfo, graph, control, log, other
-  /// An API that takes nothing but signed requests with tokens that are bound to a key.
+  /// An API that accepts only signed requests with bound tokens.
   case protected
-  /// A request inside of a batch for Graph: for faults alone, of which the status, the header and the body count.
+  /// A request in a batch for Graph, for faults only: their status, headers and body are used.
   case batchItem
 }
 
-/// A request that the lab received. Holds everything that was sent, the lab's own worthless secrets too.
+/// A request that the lab received, with everything that was sent, including the lab's own worthless secrets.
 package struct LabLogEntry: Codable, Sendable {
   package let number: Int
   package let endpoint: LabEndpoint
@@ -86,10 +80,10 @@ package struct LabLogEntry: Codable, Sendable {
   package let path: String
   package let query: [String: String]
   package let form: [String: String]
-  /// Names of parameters that came more than once.
+  /// The names of repeated parameters.
   package let duplicates: [String]
   /// The header fields by their names in lower case.
   package let headers: [String: String]
-  /// The answer's status; 0 if there was none.
+  /// The response's status; 0 without a response.
   package let status: Int
 }

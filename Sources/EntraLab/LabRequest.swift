@@ -1,11 +1,11 @@
-/// A request as the lab's endpoints see it.
+/// A request to one of the lab's endpoints.
 struct LabRequest: Sendable {
   let method: String
   /// The path, percent-decoded.
   let path: String
-  /// The path as it came.
+  /// The path as it was sent.
   let encodedPath: String
-  /// The origin that the client used, for example `https://localhost:35711`; all URLs in answers begin with it.
+  /// The origin that the client used, for example `https://localhost:35711`; all URLs in responses begin with it.
   let base: String
   let query: Parameters
   /// The fields of the body, if it is a form.
@@ -15,25 +15,14 @@ struct LabRequest: Sendable {
   let body: [UInt8]
 }
 
-/// An answer, and how its connection ends.
+/// A response, and how its connection ends.
 struct LabReply: Sendable {
-  enum Ending: Sendable {
-    case complete
-    /// The connection is closed before a single byte of answer.
-    case dropped
-    /// The connection is dropped with a TCP reset.
-    case reset
-    /// The headers promise the whole body; half of it comes, then the connection is closed.
-    case truncated
-    /// What is sent is no HTTP.
-    case garbage
-  }
-
   var status: Int
   var headers: [String: String]
   var body: [UInt8]
   var delay: Duration = .zero
-  var ending = Ending.complete
+  /// How the connection is broken; `nil` for a complete response.
+  var connection: LabFault.Connection?
 
   init(status: Int = 200, headers: [String: String] = [:], contentType: String, body: [UInt8]) {
     self.status = status

@@ -9,61 +9,51 @@ struct LabAuthority: Sendable, Equatable {
   }
 
   let kind: Kind
-  /// The tenant as it stands in the path.
+  /// The tenant in the path.
   let tenant: String
-  /// What stands before the endpoint's path, for example `/common`; empty if nothing does.
+  /// The path before the endpoint's, for example `/common`; may be empty.
   let prefix: String
 
   init?(_ segments: ArraySlice<Substring>) {
     let parts = segments.map { $0.lowercased() }
     let named = parts.first == "tfp" ? parts.dropFirst() : parts[...]
     prefix = parts.map { "/" + $0 }.joined()
-    if parts.isEmpty {
-      kind = .pathless
-      tenant = LabDirectory.contoso
-    } else if parts == ["adfs"] {
-      kind = .adfs
-      tenant = LabDirectory.contoso
+    if parts.isEmpty || parts == ["adfs"] {
+      (kind, tenant) = (parts.isEmpty ? .pathless : .adfs, LabDirectory.contoso)
     } else if named.count == 2, let tenant = named.first, let policy = named.last, policy.hasPrefix("b2c_1") {
-      kind = .b2c(policy: policy)
-      self.tenant = tenant
+      (kind, self.tenant) = (.b2c(policy: policy), tenant)
     } else if parts.count == 1 {
-      kind = .entra
-      tenant = parts[0]
+      (kind, tenant) = (.entra, parts[0])
     } else {
       return nil
     }
   }
 }
 
-/// Where a request goes.
+/// The endpoint and authority of a request.
 struct LabRoute: Sendable {
   let endpoint: LabEndpoint
   let authority: LabAuthority?
 
   init(path: String) {
     let segments = path.split(separator: "/")[...]
-    if let fixed = Self.fixed[segments.joined(separator: "/")] {
-      endpoint = fixed
-      authority = nil
-    } else if segments.first == "v1.0" || segments.first == "beta" {
-      endpoint = .graph
-      authority = nil
-    } else if segments.first == "protected" {
-      endpoint = .protected
-      authority = nil
-    } else {
-      for (suffix, endpoint) in Self.suffixes where segments.suffix(suffix.count).elementsEqual(suffix) {
-        if let authority = LabAuthority(segments.dropLast(suffix.count)) {
-          self.endpoint = endpoint
-          self.authority = authority
-          return
-        }
-      }
-      endpoint = .other
-      authority = nil
+    if let fixed = Self.fixed[segments.joined(separator: "/")] ?? Self.roots[segments.first ?? ""] {
+      (endpoint, authority) = (fixed, nil)
+      return
     }
+    for (suffix, endpoint) in Self.suffixes where segments.suffix(suffix.count).elementsEqual(suffix) {
+      if let authority = LabAuthority(segments.dropLast(suffix.count)) {
+        (self.endpoint, self.authority) = (endpoint, authority)
+        return
+      }
+    }
+    (endpoint, authority) = (.other, nil)
   }
+
+  /// The endpoints of all paths below a root.
+  private static let roots: [Substring: LabEndpoint] = [
+    "v1.0": .graph, "beta": .graph, "protected": .protected,
+  ]
 
   private static let fixed: [String: LabEndpoint] = [
     "__ctl": .control, "__log": .log,
@@ -72,7 +62,7 @@ struct LabRoute: Sendable {
     "oidc/userinfo": .userInfo,
   ]
 
-  /// The longer ones first; those without a version are ADFS's.
+  /// The longer ones first; those without a version are for AD FS.
   private static let suffixes: [([Substring], LabEndpoint)] = [
     (["v2.0", ".well-known", "openid-configuration"], .discovery),
     ([".well-known", "openid-configuration"], .discovery),

@@ -24,8 +24,8 @@ final class LabServer: @unchecked Sendable {
     self.port = port
   }
 
-  /// Listens on 127.0.0.1 and ::1, on the same port, or on any free one for port 0. `certificate` is PEM with
-  /// its key; `answer` is called for each request, on the server's thread.
+  /// Listens on 127.0.0.1 and ::1 at one port, any free one for port 0. `certificate` is PEM with its key; `answer` is
+  /// called for each request, on the server's thread.
   static func start(
     port: Int, certificate: String, answer: @escaping @Sendable (LabRequest) -> LabReply
   ) async throws(GLibError) -> LabServer {
@@ -47,7 +47,7 @@ final class LabServer: @unchecked Sendable {
   ) throws(GLibError) -> LabServer {
     let pair = try withGError { g_tls_certificate_new_from_pem(certificate, -1, $0) }
     defer { g_object_unref(pair) }
-    // It hands on paths as they came: what was signed names them so.
+    // Signed requests have the path as it was sent.
     guard let object = newObject(soup_server_get_type(), [("raw-paths", .boolean(true))]) else {
       throw .unexplained
     }
@@ -71,8 +71,8 @@ final class LabServer: @unchecked Sendable {
     return LabServer(thread: thread, server: server, handler: handler, port: bound)
   }
 
-  /// Sends the answers that wait for the end of their delay.
-  func sendDelayedAnswers() {
+  /// Sends the delayed responses.
+  func sendDelayedResponses() {
     thread.invoke { [self] in
       for source in handler.delays { g_source_set_ready_time(source, 0) }
     }
@@ -90,12 +90,12 @@ final class LabServer: @unchecked Sendable {
   }
 }
 
-/// What libsoup's callback needs; used on the main loop's thread only.
+/// The context of libsoup's callback; used on the main loop's thread only.
 private final class Handler {
   let context: OpaquePointer
   let answer: @Sendable (LabRequest) -> LabReply
   var port = 0
-  /// The timers of the answers that wait.
+  /// The timers of the delayed responses.
   var delays: Set<UnsafeMutablePointer<GSource>> = []
 
   init(context: OpaquePointer, answer: @escaping @Sendable (LabRequest) -> LabReply) {
@@ -136,7 +136,7 @@ private let handle: ServerCallback = { _, message, path, _, data in
       guard let data else { return 0 }
       let delayed = Unmanaged<Delayed>.fromOpaque(data).takeUnretainedValue()
       send(delayed.reply, to: delayed.message)
-      if delayed.reply.ending == .complete { soup_server_message_unpause(delayed.message) }
+      if delayed.reply.connection == nil { soup_server_message_unpause(delayed.message) }
       return 0
     }, Unmanaged.passRetained(Delayed(message, reply, source, handler)).toOpaque(),
     { data in data.map { Unmanaged<Delayed>.fromOpaque($0).release() } })
@@ -144,7 +144,7 @@ private let handle: ServerCallback = { _, message, path, _, data in
   g_source_unref(source)
 }
 
-/// An answer that waits, and keeps its message.
+/// A delayed response, which retains its message.
 private final class Delayed {
   let message: OpaquePointer
   let reply: LabReply
@@ -168,10 +168,7 @@ private final class Delayed {
 }
 
 private func send(_ reply: LabReply, to message: OpaquePointer) {
-  if reply.ending != .complete {
-    breakConnection(of: message, reply)
-    return
-  }
+  if let connection = reply.connection { return breakConnection(of: message, connection, reply) }
   let headers = soup_server_message_get_response_headers(message)
   for (name, value) in reply.headers {
     soup_message_headers_replace(headers, name, value)
@@ -183,18 +180,20 @@ private func send(_ reply: LabReply, to message: OpaquePointer) {
   g_bytes_unref(bytes)
 }
 
-/// Takes the connection from libsoup, sends what the reply's ending says, and closes the socket with no farewell.
-private func breakConnection(of message: OpaquePointer, _ reply: LabReply) {
+/// Takes the connection from libsoup, sends the fault's bytes, and closes the socket without ending TLS.
+private func breakConnection(
+  of message: OpaquePointer, _ connection: LabFault.Connection, _ reply: LabReply
+) {
   guard let socket = soup_server_message_get_socket(message) else { return }
   g_object_ref(socket)
   defer { g_object_unref(socket) }
   guard let stream = soup_server_message_steal_connection(message) else { return }
   defer { g_object_unref(stream) }
   let bytes: [UInt8]
-  switch reply.ending {
-  case .complete, .dropped, .reset: bytes = []
+  switch connection {
+  case .drop, .reset: bytes = []
   case .garbage: bytes = Array("SSH-2.0-OpenSSH_9.2\r\n\0\u{1}\r\n\r\n".utf8)
-  case .truncated:
+  case .truncate:
     let type = reply.headers["Content-Type"] ?? "application/json"
     let head =
       "HTTP/1.1 \(reply.status) Truncated\r\nContent-Type: \(type)\r\n"
@@ -202,11 +201,11 @@ private func breakConnection(of message: OpaquePointer, _ reply: LabReply) {
     bytes = Array(head.utf8) + reply.body.prefix(reply.body.count / 2)
   }
   if !bytes.isEmpty {
-    // A client that does not read blocks the whole lab no longer than this.
+    // Limits how long a client that does not read blocks the whole lab.
     g_socket_set_timeout(socket, 5)
     g_output_stream_write_all(g_io_stream_get_output_stream(stream), bytes, gsize(bytes.count), nil, nil, nil)
   }
-  if reply.ending == .reset {
+  if connection == .reset {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(g_socket_get_fd(socket), SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
   }
@@ -243,7 +242,7 @@ extension LabRequest {
     form = Parameters(isForm ? String(decoding: body, as: UTF8.self) : "")
 
     let host = headers["host"] ?? ""
-    // An address leaves the default port out.
+    // A URL leaves out the default port.
     let suffix = port == 443 ? "" : ":\(port)"
     let known = ["localhost", "127.0.0.1", "[::1]"].map { $0 + suffix }
     base = "https://" + (known.contains(host) ? host : known[0])

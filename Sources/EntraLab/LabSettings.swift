@@ -1,4 +1,4 @@
-/// What a test can set about the lab. Times are in seconds.
+/// The settings of the lab. Times are in seconds.
 package struct LabSettings: Codable, Sendable, Equatable {
   package var tokenLifetime = 3600
   /// For clients that declare the capability `cp1`.
@@ -13,16 +13,16 @@ package struct LabSettings: Codable, Sendable, Equatable {
   package var strictRefreshTokens = false
   package var deviceInterval = 5
   package var deviceLifetime = 900
-  /// Answer `slow_down` to who polls faster than the interval. Entra rarely does.
+  /// Whether polling faster than the interval gets `slow_down`. Entra rarely does this.
   package var enforceDeviceInterval = false
-  package var authorize = AuthorizeAnswer.loginHint
-  /// Scopes without consent so far.
+  package var authorize = AuthorizeResponse.loginHint
+  /// The scopes that need consent.
   package var consentScopes = ["Files.ReadWrite.All"]
-  /// Scopes that are left out of every grant.
+  /// The scopes that are never granted.
   package var declinedScopes: [String] = []
-  /// The nonce that signed requests must have; without it each must have one that none had before.
+  /// The nonce that signed requests must have; `nil` for any unused one.
   package var popNonce: String?
-  /// Lays these members over the ID token's claims; `null` removes one. The same holds for the next three.
+  /// Replaces claims of the ID token; `null` removes one. The next three do the same for other responses.
   package var idTokenClaims: [String: JSON] = [:]
   package var tokenResponse: [String: JSON] = [:]
   package var authorizeResponse: [String: JSON] = [:]
@@ -30,9 +30,9 @@ package struct LabSettings: Codable, Sendable, Equatable {
 
   package init() {}
 
-  /// How the authorize endpoint answers a request that nothing is wrong with.
-  package enum AuthorizeAnswer: Codable, Sendable, Equatable {
-    /// A page asks for the user.
+  /// How the authorize endpoint responds to a valid request.
+  package enum AuthorizeResponse: Codable, Sendable, Equatable {
+    /// With a page to select the user.
     case page
     /// At once for a user named by `login_hint`, else with the page.
     case loginHint
@@ -45,7 +45,7 @@ package struct LabSettings: Codable, Sendable, Equatable {
   }
 }
 
-/// Something that is wrong with an account when it is asked for tokens by a refresh token.
+/// A condition of an account for which its refresh tokens are refused.
 package enum AccountCondition: String, Codable, Sendable, CaseIterable {
   case accountDeleted
   case badToken

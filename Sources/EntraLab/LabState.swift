@@ -11,7 +11,7 @@ struct LabState: Sendable {
   var devices = Tickets<DeviceGrant>()
   var refreshTokens = Tickets<RefreshToken>()
   var accessTokens = Tickets<AccessToken>()
-  /// Of signed requests: each is good for one.
+  /// The nonces of signed requests: each is accepted once.
   var usedNonces: Set<String> = []
   var browserSessions = Tickets<String>()
   var faults: [LabFault] = []
@@ -26,7 +26,7 @@ struct LabState: Sendable {
 
   var now: Date { Date() + Double(settings.clockSkew) }
 
-  /// Forgets everything but the key and the waiting requests.
+  /// Resets everything but the key and the waiting requests.
   mutating func reset() {
     let (waiters, isStopped) = (waiters, isStopped)
     self = LabState(key: key)
@@ -34,20 +34,15 @@ struct LabState: Sendable {
     self.isStopped = isStopped
   }
 
-  mutating func answer(_ request: LabRequest) -> LabReply {
+  mutating func respond(to request: LabRequest) -> LabReply {
     let route = LabRoute(path: request.path)
-    var reply: LabReply
-    if let fault = takeFault(for: route.endpoint) {
-      reply = fault.reply { dispatch(request, route) }
-    } else {
-      reply = dispatch(request, route)
-    }
+    var reply = takeFault(for: route.endpoint)?.reply { dispatch(request, route) } ?? dispatch(request, route)
     addCommonHeaders(to: &reply, request)
     if route.endpoint != .control, route.endpoint != .log { record(request, route, reply) }
     return reply
   }
 
-  /// The fault that the next request to an endpoint meets.
+  /// The fault for the next request to an endpoint.
   mutating func takeFault(for endpoint: LabEndpoint) -> LabFault? {
     guard let index = faults.firstIndex(where: { $0.target == endpoint }) else { return nil }
     let fault = faults[index]
@@ -95,13 +90,13 @@ struct LabState: Sendable {
   private mutating func record(_ request: LabRequest, _ route: LabRoute, _ reply: LabReply) {
     received += 1
     if log.count >= 10_000 { log.removeFirst(5000) }
-    let isAnswered = reply.ending == .complete || reply.ending == .truncated
+    let hasResponse = reply.connection == nil || reply.connection == .truncate
     log.append(
       LabLogEntry(
         number: received, endpoint: route.endpoint, method: request.method, path: request.path,
         query: request.query.dictionary, form: request.form.dictionary,
         duplicates: request.query.duplicates + request.form.duplicates, headers: request.headers,
-        status: isAnswered ? reply.status : 0))
+        status: hasResponse ? reply.status : 0))
     resumeWaiters()
   }
 }
@@ -111,24 +106,24 @@ func isPlain(_ text: String) -> Bool {
   text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
 }
 
-/// What changes about a user while the lab runs.
+/// The state of a user.
 struct AccountState: Sendable {
   var condition: AccountCondition?
   /// nil: no second factor is needed; empty: for everything.
   var mfaScopes: [String]?
-  /// Raised when the user's sessions are revoked: what was issued before no longer counts.
+  /// Incremented when the user's sessions are revoked, which invalidates what was issued before.
   var revocations = 0
   var revokedAt: Date?
   /// Scopes that the user consented to in the browser.
   var consents: Set<String> = []
 }
 
-/// Who signed in to what, and how well.
+/// A user's sign-in to an app.
 struct SignIn: Sendable {
   let user: LabUser
-  let app: LabApp
-  let authority: LabAuthority
-  let nonce: String?
+  var app: LabApp
+  var authority: LabAuthority
+  var nonce: String?
   let time: Date
   let hasMFA: Bool
   let revocations: Int

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// An error answer of an OAuth endpoint, in Entra's form.
+/// An error response of an OAuth endpoint, in Entra's form.
 struct OAuthFailure: Error, Sendable {
   let error: String
   /// The AADSTS number.
@@ -25,9 +25,12 @@ struct OAuthFailure: Error, Sendable {
     OAuthFailure("invalid_grant", number, text, suberror: suberror)
   }
 
+  static func invalidRequest(_ number: Int, _ text: String) -> OAuthFailure {
+    OAuthFailure("invalid_request", number, text)
+  }
+
   static func missing(_ parameter: String) -> OAuthFailure {
-    OAuthFailure(
-      "invalid_request", 900_144, "The request body must contain the following parameter: '\(parameter)'.")
+    .invalidRequest(900_144, "The request body must contain the following parameter: '\(parameter)'.")
   }
 
   static func unknownTenant(_ name: String) -> OAuthFailure {
@@ -59,7 +62,7 @@ struct OAuthFailure: Error, Sendable {
     return LabReply(status: status, json: body)
   }
 
-  /// The page a browser shows where the error must not go to the redirect URI.
+  /// The page that a browser shows if the error must not be sent to the redirect URI.
   func page(now: Date) -> LabReply {
     let text = description(trace: randomIdentifier(), correlation: randomIdentifier(), now: now)
     return LabReply(

@@ -1,6 +1,6 @@
-/// The scopes of one request, taken apart.
+/// The parsed scopes of one request.
 struct ScopeRequest: Sendable {
-  /// Scopes of a resource as they are answered: Microsoft Graph's without the resource.
+  /// The scopes of a resource as in responses: Microsoft Graph's without the resource.
   var names: [String] = []
   var isOpenID = false
   var isOffline = false
@@ -28,8 +28,8 @@ struct ScopeRequest: Sendable {
       }
     }
     if isToken, resources.count > 1 {
-      throw OAuthFailure(
-        "invalid_request", 28000,
+      throw .invalidRequest(
+        28000,
         "Provided value for the input parameter scope is not valid because it contains more than one resource."
       )
     }
@@ -37,7 +37,7 @@ struct ScopeRequest: Sendable {
 
   static let graphAudience = "00000003-0000-0000-c000-000000000000"
 
-  /// The resource the access token is for; Microsoft Graph if only OpenID scopes were asked for.
+  /// The resource the access token is for; Microsoft Graph for OpenID scopes alone.
   var audience: String {
     guard let resource = resources.first, resource != Self.graph else {
       return Self.graphAudience
@@ -72,6 +72,6 @@ struct ScopeRequest: Sendable {
     names.contains { wanted.contains($0) }
   }
 
-  /// The scopes as the token response names them.
+  /// The scopes in the token response.
   var text: String { (names + echoed).joined(separator: " ") }
 }

@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// The key that signs the lab's tokens (RS256, as Entra does) and is published at its JWKS endpoint.
 struct SigningKey: Sendable {
-  /// That of all labs of a process: to make one costs more than most tests.
+  /// The key of all labs of a process: making one takes longer than most tests.
   static let shared = Result { try SigningKey() }
 
   private let key: _RSA.Signing.PrivateKey
@@ -30,7 +30,7 @@ struct SigningKey: Sendable {
   func sign(_ claims: [String: JSON]) -> String {
     let header: JSON = ["typ": "JWT", "alg": "RS256", "kid": .string(identifier)]
     let text = base64URL(encodeJSON(header)) + "." + base64URL(encodeJSON(claims))
-    // Signing fails only for lack of memory; a token without a signature is then what its reader refuses.
+    // Signing fails only without memory; the token then has no signature and is refused.
     let signature = try? key.signature(for: Data(text.utf8), padding: .insecurePKCS1v1_5)
     return text + "." + base64URL(signature?.rawRepresentation ?? Data())
   }

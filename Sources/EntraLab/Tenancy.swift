@@ -1,4 +1,4 @@
-/// Which accounts an authority admits.
+/// The accounts that an authority accepts.
 enum Tenancy: Sendable {
   case anyAccount
   case workAccount
@@ -16,7 +16,7 @@ extension LabState {
     }
   }
 
-  /// The tenant that the user's tokens are issued by: the authority's, or else the user's own.
+  /// The tenant that issues the user's tokens: the authority's, else the user's own.
   func tenant(of user: LabUser, at authority: LabAuthority) throws(OAuthFailure) -> String {
     switch try tenancy(of: authority) {
     case .anyAccount: return user.homeTenant
@@ -39,8 +39,8 @@ extension LabState {
     case .one(let tenant) where tenant.id == only: return app
     case .one: throw .unknownApp(clientID)
     case .anyAccount, .workAccount:
-      throw OAuthFailure(
-        "invalid_request", 50194, "Application '\(clientID)' is not configured as a multi-tenant application."
+      throw .invalidRequest(
+        50194, "Application '\(clientID)' is not configured as a multi-tenant application."
       )
     }
   }

@@ -1,4 +1,4 @@
-/// Values by an unguessable name that is made up for them. The oldest go when there are too many.
+/// Values by unguessable generated names. The oldest are removed when there are too many.
 struct Tickets<Value: Sendable>: Sendable {
   private static var capacity: Int { 10_000 }
 

@@ -5,7 +5,7 @@ import FoundationEssentials
 extension LabState {
   mutating func token(_ request: LabRequest, _ authority: LabAuthority) throws(OAuthFailure) -> LabReply {
     guard request.method == "POST" else {
-      throw OAuthFailure("invalid_request", 900_561, "The endpoint only accepts POST requests.")
+      throw .invalidRequest(900_561, "The endpoint only accepts POST requests.")
     }
     let form = request.form
     let app = try app(form["client_id"], at: authority)
@@ -88,7 +88,7 @@ extension LabState {
     guard let token = refreshTokens[name], token.signIn.authority.isCompatible(with: authority) else {
       throw .grant(9_002_313, "Invalid request. Request is malformed or invalid.", "bad_token")
     }
-    let signIn = token.signIn
+    var signIn = token.signIn
     let sharesFamily = app.familyID != nil && app.familyID == signIn.app.familyID
     if app.clientID != signIn.app.clientID, !sharesFamily {
       throw .grant(70000, "Provided grant was issued to another client.", "client_mismatch")
@@ -120,10 +120,8 @@ extension LabState {
       throw .grant(65001, missing, "consent_required")
     }
     if settings.strictRefreshTokens { refreshTokens[name]?.isUsed = true }
-    let renewed = SignIn(
-      user: signIn.user, app: app, authority: authority, nonce: nil, time: signIn.time, hasMFA: signIn.hasMFA,
-      revocations: signIn.revocations)
-    return try issue(renewed, scopes, authority, claims, keyID: boundKey(form), base: base)
+    (signIn.app, signIn.authority, signIn.nonce) = (app, authority, nil)
+    return try issue(signIn, scopes, authority, claims, keyID: boundKey(form), base: base)
   }
 
   func missingConsent(_ scopes: ScopeRequest, of user: LabUser, to app: LabApp) -> String? {
@@ -141,7 +139,7 @@ extension LabState {
 }
 
 extension LabAuthority {
-  /// Whether a refresh token of one is good at the other: B2C's are bound to a policy, Entra's to nothing.
+  /// Whether a refresh token of one is valid at the other: B2C's are bound to a policy, Entra's are not bound.
   func isCompatible(with other: LabAuthority) -> Bool {
     switch (kind, other.kind) {
     case (.entra, .entra), (.entra, .pathless), (.pathless, .entra), (.pathless, .pathless): true

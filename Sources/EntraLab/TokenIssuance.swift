@@ -1,9 +1,9 @@
 import Crypto
 import FoundationEssentials
 
-/// The tokens themselves.
+/// The issued tokens.
 extension LabState {
-  /// The token response for who signed in, at an authority.
+  /// The token response for a sign-in, at an authority.
   mutating func issue(
     _ signIn: SignIn, _ requested: ScopeRequest, _ authority: LabAuthority, _ claims: ClaimsRequest,
     keyID: String?, base: String
@@ -24,7 +24,7 @@ extension LabState {
       response["id_token_expires_in"] = .integer(lifetime)
       response["profile_info"] = .string(clientInfo(of: signIn))
     }
-    // B2C gives an access token only to who names a scope.
+    // B2C issues an access token only for requested scopes.
     if response["profile_info"] == nil || !scopes.names.isEmpty {
       let token = accessToken(signIn, tenant, scopes, claims, identity, keyID: keyID, lifetime: lifetime)
       response["access_token"] = .string(token)
@@ -91,7 +91,7 @@ extension LabState {
   private func identityClaims(of signIn: SignIn, in tenant: String, base: String) -> [String: JSON] {
     let user = signIn.user
     let objectID = user.objectID(in: tenant) ?? user.objectID
-    // Pairwise: another one for each app, as OpenID Connect Core section 8.1 has it.
+    // Pairwise: another one for each app (OpenID Connect Core section 8.1).
     let subject = base64URL(SHA256.hash(data: Array("\(objectID) \(signIn.app.clientID)".utf8)))
     var claims: [String: JSON] = [
       "iss": "\(base)/\(tenant)/v2.0", "sub": .string(subject), "oid": .string(objectID),
@@ -114,7 +114,7 @@ extension LabState {
     return claims
   }
 
-  /// `client_info`: whose home account it is. B2C puts the policy into it.
+  /// `client_info`: the home account. B2C adds the policy to it.
   func clientInfo(of signIn: SignIn) -> String {
     var uid = signIn.user.objectID
     if case .b2c(let policy) = signIn.authority.kind { uid += "-" + policy }

@@ -1,4 +1,4 @@
-/// A caller that waits for requests to arrive.
+/// A caller that waits for requests.
 struct Waiter: Sendable {
   let endpoint: LabEndpoint
   let count: Int
@@ -18,7 +18,7 @@ extension LabState {
     resumeWaiters()
   }
 
-  /// Resumes those whose requests have arrived, or all of them when the lab has stopped.
+  /// Resumes callers whose requests have arrived, or all when the lab has stopped.
   mutating func resumeWaiters() {
     var waiting: [Waiter] = []
     for waiter in waiters {

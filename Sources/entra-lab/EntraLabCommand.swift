@@ -14,10 +14,10 @@ struct EntraLabCommand: AsyncParsableCommand {
       line. Runs until it is interrupted.
       """)
 
-  @Option(help: "The port to listen on; any free one by default.")
+  @Option(help: "The port to listen on (default: any free port).")
   var port: UInt16 = 0
 
-  @Option(help: "Where to put the certificate authority's file; a temporary directory by default.")
+  @Option(help: "The directory for the CA file (default: a temporary one).")
   var directory: String?
 
   @Flag(help: "Print one JSON object instead of lines.")
@@ -51,7 +51,7 @@ private struct Summary: Encodable {
   }
 }
 
-/// Catches signals from its making on, so that none ends the process before it is waited for.
+/// Catches signals from its creation on, so that none ends the process before it is awaited.
 private struct SignalWaiter {
   private let sources: [any DispatchSourceSignal]
   private let stream: AsyncStream<Void>
