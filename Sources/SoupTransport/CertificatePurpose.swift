@@ -1,8 +1,8 @@
 import CGLib
 import SwiftASN1
 
-/// Whether a server's certificate says nothing of what it is for, or that it is for servers (RFC 5280 section 4.2.1.12).
-/// GnuTLS leaves that to its callers, and GIO does not look.
+/// Whether a server's certificate has no purposes, or that of servers among them (RFC 5280 section 4.2.1.12). GnuTLS leaves
+/// this check to its callers, and GIO does not make it.
 func isForServers(_ certificate: UnsafeMutablePointer<GTlsCertificate>?) -> Bool {
   guard let certificate else { return false }
   var value = GValue()
@@ -24,7 +24,7 @@ extension ASN1ObjectIdentifier {
   fileprivate static let serverAuthentication: Self = [1, 3, 6, 1, 5, 5, 7, 3, 1]
 }
 
-/// The purposes that the extension of a certificate lists; none where it has no such extension.
+/// The purposes in the extension of a certificate; empty without one.
 private func purposes(ofCertificate der: [UInt8]) throws -> [ASN1ObjectIdentifier] {
   let body = try DER.parse(der).members.first
   let tag = ASN1Identifier(tagWithNumber: 3, tagClass: .contextSpecific)

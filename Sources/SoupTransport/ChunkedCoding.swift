@@ -1,4 +1,4 @@
-/// Reads `Transfer-Encoding: chunked` (RFC 9112 section 7.1).
+/// Decodes `Transfer-Encoding: chunked` (RFC 9112 section 7.1).
 struct ChunkedCoding {
   private enum State {
     /// In a chunk's size, after this many digits.
@@ -19,15 +19,15 @@ struct ChunkedCoding {
 
   private var state = State.size(0, digits: 0)
 
-  /// Whether the last chunk was read, and the trailers after it.
+  /// Whether the last chunk and its trailers were read.
   var isComplete: Bool { if case .complete = state { true } else { false } }
 
-  /// Takes bytes from the front of `input`.
+  /// Removes bytes from the front of `input`.
   ///
-  /// - Returns: The next bytes of content; `nil` when the input is used up or nothing more belongs to the body.
+  /// - Returns: The next bytes of content; `nil` when the input is empty or the body complete.
   mutating func next(
     in input: inout Slice<UnsafeRawBufferPointer>
-  ) throws(AnswerBody.Problem) -> Slice<UnsafeRawBufferPointer>? {
+  ) throws(ResponseBody.Problem) -> Slice<UnsafeRawBufferPointer>? {
     while !input.isEmpty, !isComplete {
       if case .data(let size) = state {
         let part = input.prefix(size)
@@ -42,12 +42,12 @@ struct ChunkedCoding {
 
   private static let (cr, lf) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
 
-  private static func state(after byte: UInt8, in state: State) throws(AnswerBody.Problem) -> State {
+  private static func state(after byte: UInt8, in state: State) throws(ResponseBody.Problem) -> State {
     switch (state, byte) {
     case (.size(let size, 1...), cr), (.sizeExtension(let size), cr): return .sizeEnd(size)
     case (.size(let size, 1...), UInt8(ascii: ";")), (.size(let size, 1...), UInt8(ascii: " ")):
       return .sizeExtension(size)
-    // 15 digits always fit, and are more than anybody sends.
+    // 15 digits always fit, and are more than any server sends.
     case (.size(let size, let digits), _) where digits < 15:
       guard byte < 0x80, let digit = Character(UnicodeScalar(byte)).hexDigitValue else { break }
       return .size(size << 4 | digit, digits: digits + 1)
@@ -64,6 +64,6 @@ struct ChunkedCoding {
       return .trailer
     default: break
     }
-    throw .malformed("The body's chunks are malformed.")
+    throw .malformed("The chunks of the body are invalid.")
   }
 }

@@ -1,11 +1,11 @@
 import CGLib
 
-/// GIO's proxy resolver for where the desktop's settings have no schema.
+/// GIO's proxy resolver for systems without the schema of the desktop's settings.
 ///
-/// glib-networking's resolver for GNOME ends the process there as soon as it is made, and GIO makes it for each
-/// connection that may go through a proxy, even where it is told to use another one (GProxyAddressEnumerator).
+/// There, glib-networking's resolver for GNOME ends the process when it is made, and GIO makes it for each connection that
+/// may use a proxy, even if another resolver is set (GProxyAddressEnumerator).
 enum DesktopProxy {
-  /// Keeps GIO from making that resolver: one that knows no proxy goes before it.
+  /// Prevents GIO from making that resolver: one without proxies gets priority over it.
   static let avoidMissingSettings: Void = {
     if hasSchema { return }
     // Loads GIO's modules, and with them the resolvers.

@@ -4,7 +4,7 @@ import HTTPSupport
 import LibsoupOnDemand
 
 extension SoupMessageReference {
-  /// What the error means for the caller. Only the host and GLib's own text are quoted.
+  /// Translates GLib's error. Only the host and GLib's own text are quoted.
   func transportError(_ error: GLibError) -> HTTPTransportError {
     let text = "\(host): \(error.message)"
     switch error.domain {
@@ -21,10 +21,10 @@ extension SoupMessageReference {
     }
   }
 
-  /// What a body that cannot be taken means for the caller.
-  func transportError(_ problem: AnswerBody.Problem, limit: Int) -> HTTPTransportError {
+  /// Translates a problem of the body.
+  func transportError(_ problem: ResponseBody.Problem, limit: Int) -> HTTPTransportError {
     switch problem {
-    case .brokenOff: .connectionLost("\(host) closed the connection in the middle of its answer.")
+    case .truncated: .connectionLost("\(host) closed the connection before the end of its response.")
     case .tooLarge: .responseTooLarge(limit: limit)
     case .malformed(let rule): .malformedResponse("\(host): \(rule)")
     }
@@ -47,8 +47,8 @@ extension SoupMessageReference {
     if has(FLAG_G_TLS_CERTIFICATE_REVOKED) { return "The certificate of \(host) was revoked." }
     if has(FLAG_G_TLS_CERTIFICATE_UNKNOWN_CA) {
       return """
-        The certificate of \(host) comes from an authority that is not trusted. If it is your own or your \
-        network's, name a file with its certificate in LLAVERO_CA_BUNDLE.
+        The certificate of \(host) is from an authority that is not trusted. If it is your own or your \
+        network's, set LLAVERO_CA_BUNDLE to a file with its certificate.
         """
     }
     if has(FLAG_G_TLS_CERTIFICATE_BAD_IDENTITY) { return "The certificate of \(host) is for another host." }
@@ -70,11 +70,11 @@ extension SoupMessageReference {
     case G_IO_ERROR_PARTIAL_INPUT where headerIsTooLarge: .malformedResponse(text)
     case G_IO_ERROR_PARTIAL_INPUT, G_IO_ERROR_CONNECTION_CLOSED, G_IO_ERROR_CLOSED: .connectionLost(text)
     case G_IO_ERROR_INVALID_DATA: .malformedResponse(text)
-    default: cameOverTLS ? .connectionLost(text) : .cannotConnect(problemOfSocket ?? text)
+    default: cameOverTLS ? .connectionLost(text) : .cannotConnect(socketProblem ?? text)
     }
   }
 
-  private var problemOfSocket: String? {
+  private var socketProblem: String? {
     socket?.problem.map { "\(host): \($0)" }
   }
 }

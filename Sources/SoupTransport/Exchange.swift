@@ -7,28 +7,28 @@ import LibsoupOnDemand
 
 typealias ExchangeCall = BoundedCall<HTTPTransportResponse, HTTPTransportError>
 
-/// One request and its answer.
+/// One request and its response.
 ///
-/// Deadline and cancellation are the call's, which waits for no thread: libsoup reads on as long as there is something
-/// to read, and a server that sees to that keeps it from its loop. Here they are cancelled by the loop, since libsoup
-/// crashes where that happens between its steps.
+/// The call has the deadline and the cancellation, without a thread: libsoup reads as long as there is something to read,
+/// and a server can keep it from its loop that way. Here the loop cancels, since libsoup crashes if that happens between
+/// its steps.
 ///
-/// `@unchecked Sendable`: after `init`, everything is touched on the session's thread alone.
+/// `@unchecked Sendable`: after `init`, everything is used on the session's thread alone.
 final class Exchange: @unchecked Sendable {
   private let message: SoupMessageReference
   private let request: HTTPTransportRequest
   private let call: ExchangeCall
-  /// Takes the body's parts as they come, where they are not collected.
+  /// Receives the body's parts when they arrive; `nil` to collect them.
   private let receive: (@Sendable (Data) -> Bool)?
   private var stream: UnsafeMutablePointer<GInputStream>?
   private var isChunked = false
-  private var informationalAnswers = 0
+  private var informationalResponses = 0
   private var isFinished = false
-  private var body: AnswerBody?
+  private var body: ResponseBody?
 
   init(
     _ message: SoupMessageReference, _ request: HTTPTransportRequest, _ call: ExchangeCall,
-    handingPartsTo receive: (@Sendable (Data) -> Bool)?
+    deliveringTo receive: (@Sendable (Data) -> Bool)?
   ) {
     self.message = message
     self.request = request
@@ -91,9 +91,10 @@ final class Exchange: @unchecked Sendable {
     guard !isFinished else { return closeStream() }
     guard message.cameFromServer else {
       return end(
-        .failure(.cannotConnect("The proxy refused the way to \(message.host): status \(message.status).")))
+        .failure(
+          .cannotConnect("The proxy refused the connection to \(message.host): status \(message.status).")))
     }
-    body = AnswerBody(
+    body = ResponseBody(
       isChunked: isChunked, announced: message.announcedBodySize, encoding: message.contentEncoding,
       limit: request.maximumBodySize)
     readMore()
@@ -119,7 +120,7 @@ final class Exchange: @unchecked Sendable {
     guard !isFinished else { return closeStream() }
     var count: gsize = 0
     let bytes = UnsafeRawBufferPointer(start: g_bytes_get_data(part, &count), count: Int(count))
-    do throws(AnswerBody.Problem) {
+    do throws(ResponseBody.Problem) {
       if bytes.isEmpty {
         try body?.end()
       } else {
@@ -134,7 +135,7 @@ final class Exchange: @unchecked Sendable {
     end(.success(HTTPTransportResponse(message.responseHead, body: body.decoded)))
   }
 
-  /// Gives the connection back, or closes it if the body was not read to its end.
+  /// Returns the connection to libsoup, or closes it if the body was not read completely.
   private func closeStream() {
     guard let stream else { return }
     self.stream = nil
@@ -142,40 +143,40 @@ final class Exchange: @unchecked Sendable {
     g_object_unref(stream)
   }
 
-  /// libsoup begins again on another connection: after the death of an idle one, and after status 421.
+  /// libsoup restarts on another connection: after an idle one was closed, and after status 421.
   fileprivate func messageRestarts() {
     guard message.isIdempotent else {
       return finish(
         .failure(
           .connectionLost(
-            "\(message.host) did not take the request, which is not sent a second time unasked.")))
+            "\(message.host) did not accept the request, which is not repeated automatically.")))
     }
     message.setBody(request.body)
   }
 
-  /// Makes an end of the connection without TLS's own farewell an error; libsoup lets anybody on the way cut off an
-  /// answer that carries no length (RFC 8446 section 6.1).
+  /// Makes an end of the connection without TLS's close_notify an error. Otherwise anyone on the network could truncate a
+  /// response without a length (RFC 8446 section 6.1).
   fileprivate func handshakeBegins(_ connection: UnsafeMutablePointer<GTlsConnection>) {
     g_tls_connection_set_require_close_notify(connection, 1)
   }
 
-  /// GnuTLS does not look at what a certificate is for. Nothing was sent yet, and libsoup drops the connection of a
-  /// request that is cancelled here: over HTTP/2 the header leaves before the message's own signals come.
+  /// Checks the certificate's purpose, which GnuTLS does not. Nothing was sent yet, and libsoup drops the connection of a
+  /// request that is cancelled here: over HTTP/2 the header is sent before the message's own signals.
   fileprivate func handshakeEnded(_ connection: UnsafeMutablePointer<GTlsConnection>) {
     guard isForServers(g_tls_connection_get_peer_certificate(connection)) else {
       return finish(.failure(.untrustedServer("The certificate of \(message.host) is not for a server.")))
     }
   }
 
-  /// A few are enough; libsoup would read on as long as they arrive.
-  fileprivate func informationalAnswerArrived() {
-    informationalAnswers += 1
-    guard informationalAnswers > 100 else { return }
-    finish(.failure(.malformedResponse("\(message.host) sends informational answers without an end.")))
+  /// Limits them: libsoup would read as long as they arrive.
+  fileprivate func informationalResponseArrived() {
+    informationalResponses += 1
+    guard informationalResponses > 100 else { return }
+    finish(.failure(.malformedResponse("\(message.host) sends endless informational responses.")))
   }
 
-  /// Takes the chunks of the body over from libsoup, which takes those that break off for whole ones (to 3.4), while
-  /// the head is known and the reader of the body is not made yet.
+  /// Takes over the chunks of the body from libsoup, which accepts truncated ones (to 3.4), when the head is known and the
+  /// reader of the body is not made yet.
   fileprivate func headWasRead() { isChunked = message.takeOverChunks() }
 }
 
@@ -186,7 +187,7 @@ private let restartedHandler: MessageHandler = { _, data in
 }
 
 private let informationalHandler: MessageHandler = { _, data in
-  if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().informationalAnswerArrived() }
+  if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().informationalResponseArrived() }
 }
 
 private typealias NotifyHandler = @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void
@@ -203,7 +204,7 @@ private typealias NetworkEventHandler =
 private let networkEventHandler: NetworkEventHandler = { _, event, stream, data in
   guard let stream, let data else { return }
   let exchange = Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue()
-  // The stream of these two events is the one of TLS.
+  // The stream of these two events is that of TLS.
   let connection = UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GTlsConnection.self)
   if event == G_SOCKET_CLIENT_TLS_HANDSHAKING { exchange.handshakeBegins(connection) }
   if event == G_SOCKET_CLIENT_TLS_HANDSHAKED { exchange.handshakeEnded(connection) }

@@ -3,18 +3,18 @@ import FoundationEssentials
 import HTTPSupport
 import LibsoupOnDemand
 
-/// The proxy that the environment names.
+/// The proxy of the environment.
 ///
 /// GIO's default resolver reads the environment only where an extra module is installed, and prefers the desktop's
-/// settings to it; so the environment is read here, and GIO is asked where it says nothing.
+/// settings to it; so the environment is read here, and GIO decides if it has no proxy.
 struct ProxySettings: Sendable {
   private let address: String
-  /// What goes into `Proxy-Authorization` for an HTTP proxy.
+  /// The value of `Proxy-Authorization` for an HTTP proxy.
   private let authorization: String?
   private let exceptions: String
 
-  /// - Throws: ``HTTPTransportError/invalidConfiguration(_:)`` if the address cannot be used. The text does not
-  ///   show it: it may hold a password.
+  /// - Throws: ``HTTPTransportError/invalidConfiguration(_:)`` if the URL is invalid. The text does not
+  ///   quote it: it may have a password.
   init?(environment: [String: String]) throws(HTTPTransportError) {
     func value(_ name: String) -> String? {
       [name, name.uppercased()].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
@@ -36,7 +36,7 @@ struct ProxySettings: Sendable {
       address = uriText(uri, hiding: GUriHideFlags(rawValue: 0))
       authorization = nil
     case "socks5h":
-      // GIO leaves the name to every SOCKS 5 proxy.
+      // GIO lets every SOCKS 5 proxy resolve the name.
       address = "socks5" + uriText(uri, hiding: GUriHideFlags(rawValue: 0)).dropFirst("socks5h".count)
       authorization = nil
     default:
@@ -62,7 +62,7 @@ struct ProxySettings: Sendable {
 }
 
 private let invalid = HTTPTransportError.invalidConfiguration(
-  "The proxy named by https_proxy or all_proxy cannot be used: it must look like http://host:port.")
+  "Invalid proxy in https_proxy or all_proxy: expected http://host:port.")
 
 private func uriText(_ uri: OpaquePointer, hiding flags: GUriHideFlags) -> String {
   guard let text = g_uri_to_string_partial(uri, flags) else { return "" }
@@ -75,7 +75,7 @@ private typealias QueuedHandler =
     OpaquePointer?, OpaquePointer?, gpointer?
   ) -> Void
 
-/// Adds the proxy's credentials to libsoup's own CONNECT, and to nothing else.
+/// Adds the proxy's credentials to libsoup's own CONNECT, and to no other request.
 private let authorizeTunnel: QueuedHandler = { _, message, data in
   guard let message, let data, let method = soup_message_get_method(message),
     String(cString: method) == "CONNECT"

@@ -3,16 +3,16 @@ import Glibc
 import GLibSupport
 import HTTPSupport
 
-/// Where the requests of a session go.
+/// The destination of a session's requests.
 enum Route: Sendable {
-  /// To the hosts that their addresses name, over TLS.
+  /// The hosts of their URLs, over TLS.
   case hosts(trustAnchors: GObjectReference<GTlsDatabase>?, ProxySettings?)
-  /// To this machine's own loopback addresses, without TLS and without a proxy.
+  /// This machine's loopback addresses, without TLS and without a proxy.
   case loopback
-  /// To one Unix socket, without TLS.
+  /// One Unix socket, without TLS.
   case socket(UnixSocket)
 
-  /// The only scheme that is spoken on the way.
+  /// The only supported scheme.
   var scheme: String {
     switch self {
     case .hosts: "https"
@@ -25,15 +25,15 @@ enum Route: Sendable {
 struct UnixSocket: Sendable {
   let path: String
 
-  /// - Throws: ``HTTPTransportError/invalidConfiguration(_:)`` for a path that no socket can have.
+  /// - Throws: ``HTTPTransportError/invalidConfiguration(_:)`` for an invalid path.
   init(path: String) throws(HTTPTransportError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw .invalidConfiguration("A socket needs a path.")
     }
-    // GIO would cut it off.
+    // GIO would truncate it.
     guard path.utf8.count <= longestSocketPath else {
       throw .invalidConfiguration(
-        "The socket's path has \(path.utf8.count) bytes, and the kernel takes \(longestSocketPath): reach it by a shorter one, "
+        "The socket's path has \(path.utf8.count) bytes, and the kernel allows \(longestSocketPath): use a shorter one, "
           + "such as a symbolic link to its directory.")
     }
     self.path = path
@@ -41,13 +41,13 @@ struct UnixSocket: Sendable {
 
   var address: UnsafeMutablePointer<GSocketAddress>? { g_unix_socket_address_new(path) }
 
-  /// Why the connection failed, in a clause; `nil` where the file does not show it.
+  /// Why the connection failed, in a clause; `nil` if the file does not show it.
   var problem: String? {
     var status = stat()
     guard stat(path, &status) == 0 else {
       return errno == ENOENT ? "there is no such file" : systemReason()
     }
-    guard status.st_mode & S_IFMT == S_IFSOCK else { return "it is no socket" }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { return "it is not a socket" }
     guard access(path, W_OK) == 0 else { return "this user may not connect" }
     return nil
   }

@@ -5,7 +5,7 @@ import HTTPSupport
 import HTTPTypes
 import LibsoupOnDemand
 
-/// A `SoupMessage`: a request, and later what is known about its answer.
+/// A `SoupMessage`: a request, and later the head of its response.
 ///
 /// `@unchecked Sendable`: after `init`, used on the session's thread alone.
 final class SoupMessageReference: @unchecked Sendable {
@@ -13,44 +13,44 @@ final class SoupMessageReference: @unchecked Sendable {
   /// The host and the port, if one was given, or the socket; for error texts.
   let host: String
   let isIdempotent: Bool
-  /// Where the request goes instead of to a host.
+  /// The destination instead of a host.
   let socket: UnixSocket?
-  /// Whether it goes without TLS.
-  let isPlain: Bool
+  /// Whether it is sent without TLS.
+  let isPlaintext: Bool
 
   init(_ request: HTTPTransportRequest, on route: Route) throws(HTTPTransportError) {
     let head = request.head
     guard head.scheme?.lowercased() == route.scheme else {
       throw .invalidRequest(
-        "Only \(route.scheme) is spoken, not \(head.scheme ?? "an URL without a scheme").")
+        "Invalid scheme \(head.scheme ?? "(none)"): expected \(route.scheme).")
     }
     guard let authority = head.authority, isWritable(authority, except: "/?#@\\"),
       let path = head.path, path.hasPrefix("/"), isWritable(path, except: "#"), head.method != .connect
-    else { throw .invalidRequest("The request needs a host, without a user name, and an escaped path.") }
+    else { throw .invalidRequest("Invalid URL: expected a host without a user name, and an escaped path.") }
     let own = ["host", "content-length", "transfer-encoding", "connection"]
     if let field = head.headerFields.first(where: { own.contains($0.name.canonicalName) }) {
-      throw .invalidRequest("The header field \(field.name) is the transport's to set.")
+      throw .invalidRequest("The header field \(field.name) is set by the transport.")
     }
     let flags = GUriFlags(
       rawValue: FLAG_G_URI_FLAGS_HAS_PASSWORD.rawValue | FLAG_G_URI_FLAGS_ENCODED_PATH.rawValue
         | FLAG_G_URI_FLAGS_ENCODED_QUERY.rawValue | FLAG_G_URI_FLAGS_SCHEME_NORMALIZE.rawValue)
     guard let uri = g_uri_parse("\(route.scheme)://\(authority)\(path)", flags, nil) else {
-      throw .invalidRequest("The host or the path is malformed.")
+      throw .invalidRequest("Invalid host or path.")
     }
     defer { g_uri_unref(uri) }
     guard g_uri_get_host(uri).map({ $0.pointee != 0 }) == true,
       let message = soup_message_new_from_uri(head.method.rawValue, uri)
-    else { throw .invalidRequest("The host is malformed.") }
+    else { throw .invalidRequest("Invalid host.") }
     pointer = message
     if case .socket(let socket) = route { self.socket = socket } else { socket = nil }
     host = socket?.path ?? authority
-    if case .hosts = route { isPlain = false } else { isPlain = true }
+    if case .hosts = route { isPlaintext = false } else { isPlaintext = true }
     isIdempotent = head.method.isIdempotent || request.isRepeatable
     soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
     if isIdempotent { soup_message_add_flags(message, SOUP_MESSAGE_IDEMPOTENT) }
     soup_message_add_flags(message, SOUP_MESSAGE_COLLECT_METRICS)
-    // Nothing answers a challenge: the caller sees the 401. A session without this feature reads a 401 to its end by itself,
-    // which it does not find where the chunks are taken apart here.
+    // Challenges are not answered: the caller gets the 401. With this feature a session reads a 401 to its end by itself,
+    // which it does not find if the chunks are decoded here.
     soup_message_disable_feature(message, soup_auth_manager_get_type())
     setBody(request.body)
     let fields = soup_message_get_request_headers(message)
@@ -62,7 +62,7 @@ final class SoupMessageReference: @unchecked Sendable {
 
   deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
 
-  /// Sets the body, also again before a repetition: libsoup has read the first one to its end.
+  /// Sets the body, again before each repetition: libsoup has consumed the first one.
   func setBody(_ body: Data?) {
     guard let body else { return }
     let bytes = body.withUnsafeBytes { g_bytes_new($0.baseAddress, gsize($0.count)) }
@@ -72,13 +72,13 @@ final class SoupMessageReference: @unchecked Sendable {
 }
 
 extension SoupMessageReference {
-  /// False if the answer is that of a proxy which refused the tunnel: no server has shown a certificate.
-  var cameFromServer: Bool { isPlain || cameOverTLS }
+  /// False for the response of a proxy that refused the tunnel: no server has sent a certificate.
+  var cameFromServer: Bool { isPlaintext || cameOverTLS }
 
-  /// Whether the server has shown a certificate.
+  /// Whether the server has sent a certificate.
   var cameOverTLS: Bool { soup_message_get_tls_peer_certificate(pointer) != nil }
 
-  /// Whether libsoup gave up because the header was larger than the 64 KiB it takes.
+  /// Whether the header exceeds libsoup's limit of 64 KiB.
   var headerIsTooLarge: Bool {
     soup_message_get_metrics(pointer).map(soup_message_metrics_get_response_header_bytes_received) ?? 0 > 1
       << 16
@@ -100,21 +100,21 @@ extension SoupMessageReference {
     return HTTPResponse(status: .init(code: min(max(status, 100), 999)), headerFields: fields)
   }
 
-  /// What the header says of the body's compression.
+  /// The body's compression by the header.
   var contentEncoding: ContentEncoding {
     let field = soup_message_headers_get_list(soup_message_get_response_headers(pointer), "Content-Encoding")
     return ContentEncoding(field.map { String(cString: $0) })
   }
 
-  /// How many bytes of body the header promises. libsoup does not mind where the server closes the connection.
+  /// The body's length by the header. libsoup does not check it when the server closes the connection.
   var announcedBodySize: Int? {
     hasBody ? Int(soup_message_headers_get_content_length(soup_message_get_response_headers(pointer))) : nil
   }
 
-  /// Makes libsoup hand out the body with its chunk sizes; to be called while the status is set. The connection is
-  /// not used again afterwards.
+  /// Makes libsoup return the body with its chunk sizes; to be called while the status is set. The connection is not reused
+  /// afterwards.
   ///
-  /// - Returns: Whether the body comes in chunks.
+  /// - Returns: Whether the body is chunked.
   func takeOverChunks() -> Bool {
     let fields = soup_message_get_response_headers(pointer)
     guard hasBody, soup_message_get_http_version(pointer) != SOUP_HTTP_2_0,
@@ -124,14 +124,14 @@ extension SoupMessageReference {
     return true
   }
 
-  /// Whether an answer with this status, to a request of this method, has a body (RFC 9112 section 6.3).
+  /// Whether a response with this status, to a request of this method, has a body (RFC 9112 section 6.3).
   private var hasBody: Bool {
     status >= 200 && status != 204 && status != 304
       && soup_message_get_method(pointer).map { String(cString: $0) } != "HEAD"
   }
 }
 
-/// Whether the text consists of visible ASCII characters only, without those that would end this part of an URL.
+/// Whether the text has only visible ASCII characters, without those that would end this part of a URL.
 private func isWritable(_ text: String, except reserved: String) -> Bool {
   !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !reserved.utf8.contains($0) }
 }

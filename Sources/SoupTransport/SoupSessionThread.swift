@@ -24,7 +24,7 @@ final class SoupSessionThread: @unchecked Sendable {
         } else {
           session = makeSession()
         }
-        // No proxy is on the way, nor looked for.
+        // No proxy is used or searched for.
         if let session { soup_session_set_proxy_resolver(session, nil) }
       }
     }
@@ -32,11 +32,11 @@ final class SoupSessionThread: @unchecked Sendable {
 
   deinit {
     guard let session else { return }
-    // It is touched on the thread alone, which must not end before.
+    // It is used on the thread alone, which must not end earlier.
     nonisolated(unsafe) let ending = session
     thread.invoke { [thread] in
       soup_session_abort(ending)
-      // HTTP/2 connections say goodbye before they close; libsoup loses those that it still has when it ends.
+      // HTTP/2 connections send GOAWAY before they close; libsoup leaks those that are open when it ends.
       var timer: ContextTimer?
       timer = ContextTimer(after: .seconds(1)) {
         g_object_unref(UnsafeMutableRawPointer(ending))
@@ -55,7 +55,7 @@ final class SoupSessionThread: @unchecked Sendable {
 }
 
 private func makeSession(to socket: UnixSocket? = nil) -> OpaquePointer? {
-  // libsoup's own bound of two connections for a host is a browser's of the nineties.
+  // libsoup's default of two connections per host is too low.
   var properties: [(name: String, value: GValue)] = [
     ("max-conns", .int(64)), ("max-conns-per-host", .int(16)),
   ]
@@ -63,10 +63,10 @@ private func makeSession(to socket: UnixSocket? = nil) -> OpaquePointer? {
     properties.append(("remote-connectable", .object(address, type: g_socket_connectable_get_type())))
     g_object_unref(address)
   }
-  // GLib ends the process rather than return NULL here.
+  // GLib ends the process instead of returning NULL here.
   guard let object = newObject(soup_session_get_type(), properties) else { return nil }
   let session = OpaquePointer(object)
-  // It reads on until it has something to hand out, which need not be ever.
+  // It reads until it has something to return, which may be never.
   soup_session_remove_feature_by_type(session, soup_content_decoder_get_type())
   soup_session_set_timeout(session, 0)
   soup_session_set_idle_timeout(session, 60)

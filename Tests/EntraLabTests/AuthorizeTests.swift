@@ -121,7 +121,7 @@ import Testing
     let uri = "/common/oauth2/v2.0/logout?state=s&post_logout_redirect_uri="
     let back = try await lab.curl(uri + "http%3A%2F%2Flocalhost%3A7")
     #expect(back.headers["location"] == "http://localhost:7?state=s")
-    let stranger = try await lab.curl(uri + "https%3A%2F%2Fevil.example")
-    #expect(stranger.status == 200)
+    let foreign = try await lab.curl(uri + "https%3A%2F%2Fevil.example")
+    #expect(foreign.status == 200)
   }
 }

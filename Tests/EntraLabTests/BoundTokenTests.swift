@@ -5,12 +5,12 @@ import FoundationEssentials
 import LabSupport
 import Testing
 
-/// The lab's API for tokens that are bound to a key, and what it refuses.
+/// The lab's API for bound tokens, and its refusals.
 @Suite(.lab, .timeLimit(.minutes(20)))
 struct BoundTokenTests {
   private let lab = Lab.current
 
-  /// A key and signed requests with it, made without a line of the client's.
+  /// A key and signed requests with it, made without the client's code.
   private struct Signer {
     let key: _RSA.Signing.PrivateKey
     let publicKey: [String: JSON]
@@ -82,7 +82,7 @@ struct BoundTokenTests {
 
   @Test func `Each defect of a signed request is refused and named`() async throws {
     let signer = try Signer()
-    let stranger = try Signer()
+    let other = try Signer()
     let token = try await boundToken(signer)
     func request(_ changes: [String: JSON?]) throws -> String {
       var claims = signer.claims(token)
@@ -95,12 +95,12 @@ struct BoundTokenTests {
     let parts = good.split(separator: ".")
     let plain = try #require(try await lab.signIn()["access_token"])
     var mixed = signer.claims(token)
-    mixed["cnf"] = ["jwk": .object(stranger.publicKey)]
+    mixed["cnf"] = ["jwk": .object(other.publicKey)]
     let refused: [(String, String)] = [
-      // The signature is that of another request, the key that of somebody else.
+      // The signature of another request, and another key.
       ("\(parts[0]).\(parts[1]).\(other.split(separator: ".")[2])", "signature"),
-      (try stranger.sign(signer.claims(token), header: ["kid": .string(signer.thumbprint)]), "signature"),
-      (try stranger.sign(stranger.claims(token)), "thumbprint"), (try signer.sign(mixed), "thumbprint"),
+      (try other.sign(signer.claims(token), header: ["kid": .string(signer.thumbprint)]), "signature"),
+      (try other.sign(other.claims(token)), "thumbprint"), (try signer.sign(mixed), "thumbprint"),
       (try signer.sign(signer.claims(token), header: ["kid": "x"]), "thumbprint"),
       (try signer.sign(signer.claims(plain)), "thumbprint"),
       (try request(["ts": .integer(now - 1200)]), "time"),
@@ -122,7 +122,7 @@ struct BoundTokenTests {
     let bearer = try await lab.curl(lab.protectedURL + "/orders", headers: ["Authorization: Bearer \(token)"])
     #expect(bearer["error"] == "scheme")
     #expect(try await call(good).status == 200)
-    // And a proof without a method does for any.
+    // A proof without a method is valid for any.
     #expect(try await call(try request(["m": nil]), ["-X", "DELETE"]).status == 200)
   }
 

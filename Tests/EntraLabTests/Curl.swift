@@ -3,9 +3,9 @@ import EntraLab
 import FoundationEssentials
 import TestSupport
 
-/// An answer as curl saw it.
+/// A response as received by curl.
 struct Answer: Sendable {
-  /// curl's exit status: 0, or why there is no whole answer.
+  /// curl's exit status: 0 for a complete response.
   let exit: Int32
   let status: Int
   /// By lower-case name.

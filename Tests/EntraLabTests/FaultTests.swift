@@ -21,7 +21,7 @@ import Testing
     #expect(lab.requests(to: .token).map(\.status) == [503, 503, 400])
   }
 
-  /// Exit statuses of curl: 52 no answer, 56 reset or cut off, 18 body incomplete, 1 and 8 no HTTP.
+  /// Exit statuses of curl: 52 no response, 56 reset or closed, 18 body incomplete, 1 and 8 not HTTP.
   @Test(
     arguments: [
       (LabFault.Connection.drop, [52, 56]), (.reset, [56, 35]), (.truncate, [18, 56]),

@@ -10,7 +10,7 @@ enum Proof {
 }
 
 extension Lab {
-  /// Asks the authorize endpoint; `changes` replace parameters, an empty one removes.
+  /// Sends a request to the authorize endpoint; `changes` replace parameters, an empty one removes it.
   func authorize(tenant: String = "common", _ changes: [String: String] = [:]) async throws -> Answer {
     let standard = [
       "client_id": LabApps.plain, "response_type": "code", "redirect_uri": "http://localhost:50000",

@@ -22,11 +22,11 @@ extension Lab {
     try SoupHTTPTransport(caBundle: caBundle ?? caBundlePath, environment: [:])
   }
 
-  /// A browser without eyes, as a command for `BROWSER`.
+  /// A headless browser, as a command for `BROWSER`.
   package static let browser = SharedFiles.repository.appending(path: "Tests/interop/browser.py").path
 }
 
-/// Everything as in a program of the person's own, with the test's lab in Entra ID's place and a browser without eyes.
+/// A client as in a real program, with the test's lab in place of Entra ID and a headless browser.
 package struct LabClient: Sendable {
   package let lab = Lab.current
   package let client: PublicClient
@@ -34,7 +34,7 @@ package struct LabClient: Sendable {
   package let transport: any HTTPTransport
   package let pages = OpenedPages()
 
-  /// The action is what the browser does besides signing in, see `browser.py`.
+  /// - Parameter action: The browser's action instead of a sign-in, see `browser.py`.
   package init(
     app: String = LabApps.plain, tenant: String = "common", kind: Authority.Kind? = nil,
     store: any CacheStore = InMemoryStore(), transport: (any HTTPTransport)? = nil, action: String? = nil,
@@ -53,9 +53,9 @@ package struct LabClient: Sendable {
       configuration: configuration, cache: cache, transport: self.transport,
       authenticator: Self.browser(lab, action, pages), popKeys: GroupKeys(),
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { Date() },
-      // Nobody waits for real between two polls.
+      // Polls have no real pauses.
       timing: Timing(sleep: { _ in await Task.yield() }, uptime: { ContinuousClock.now - start }),
-      // In a private keyring's directory, which goes when the tests end, however they do.
+      // In a private keyring's directory, which is removed when the tests end.
       lockDirectory: try PrivateKeyring.shared.get().directory + "/sign-in-locks")
   }
 
@@ -98,7 +98,7 @@ package final class OpenedPages: Sendable {
 
   func add(_ url: URL) { urls.withLock { $0.append(url) } }
 
-  /// The ports that the answers were to come to.
+  /// The ports of the redirect URIs.
   package var redirectPorts: [Int] {
     urls.withLock { $0 }.compactMap { url in
       let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems

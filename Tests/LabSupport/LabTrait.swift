@@ -1,7 +1,7 @@
 package import EntraLab
 package import Testing
 
-/// Gives each test, or each test of a suite, a lab of its own, and ends it afterwards, however the test ends.
+/// Gives each test, or each test of a suite, its own lab, and stops it afterwards.
 package struct LabTrait: TestTrait, SuiteTrait, TestScoping {
   package let isRecursive = true
 

@@ -2,7 +2,7 @@ import MSAL
 import TestSupport
 import Testing
 
-/// What the compiler says of the module, and of the examples that people read.
+/// The compiler's checks of the module and of the examples in documents.
 @Suite(.timeLimit(.minutes(20)))
 struct CompilerTests {
   @Test(

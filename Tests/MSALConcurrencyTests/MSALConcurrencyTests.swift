@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// A program in the Swift 6 language mode, whose compiler sees to it that nothing is shared that must not be. That
-/// it compiles is most of the test.
+/// A program in the Swift 6 language mode. Most of the test is that it compiles without data races.
 @MainActor
 final class ModernProgram {
   let application: MSALPublicClientApplication
@@ -48,7 +47,7 @@ final class ModernProgram {
 }
 
 extension ModernProgram {
-  /// The callback is called elsewhere, and says so; what it is for happens here.
+  /// The callback is called on another thread; the main actor handles it here.
   func listenToTheLog() {
     MSALGlobalConfig.loggerConfig.setLogCallback { _, message, containsPII in
       guard !containsPII else { return }
@@ -65,7 +64,7 @@ extension ModernProgram {
   }
 }
 
-/// What a program wants of MSAL, so that its tests can have another: the requirements are those of the class.
+/// A program's protocol for MSAL, which its tests can implement: its requirements are those of the class.
 protocol TokenSource: Sendable {
   func acquireTokenSilent(
     with parameters: MSALSilentTokenParameters, completionBlock: @escaping MSALCompletionBlock)
@@ -75,7 +74,7 @@ protocol TokenSource: Sendable {
 
 extension MSALPublicClientApplication: TokenSource {}
 
-/// Such another one, with objects that a program makes by itself.
+/// Its implementation in tests, with objects that a program makes.
 struct TokenDouble: TokenSource {
   static let account = MSALAccount(
     username: "alice@contoso.example", homeAccountId: MSALAccountId(identifier: "some.body"),
@@ -98,7 +97,7 @@ struct TokenDouble: TokenSource {
   }
 }
 
-/// A person who says no.
+/// A user who declines.
 struct ScriptedPerson: WebAuthenticator {
   func authorize(
     startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
@@ -108,7 +107,7 @@ struct ScriptedPerson: WebAuthenticator {
   }
 }
 
-/// Uses an application from a place of its own.
+/// Uses an application in its own isolation.
 actor Worker {
   func accounts(of application: MSALPublicClientApplication) async throws -> [MSALAccount] {
     let parameters = MSALAccountEnumerationParameters()
@@ -154,7 +153,7 @@ struct MSALConcurrencyTests {
     #expect(code.userCode == "ABCD" && MSALDeviceInformation().deviceMode == .default)
   }
 
-  /// This runs in a process of its own: sign-ins that wait belong to the process, and other tests look at them.
+  /// Runs in its own process: waiting sign-ins belong to the process, and other tests use them.
   @Test func `A program can replace the network and the browser`() async {
     await #expect(processExitsWith: .success) {
       let server = ScriptedTransport()
@@ -169,7 +168,7 @@ struct MSALConcurrencyTests {
       }
       #expect(error?.domain == NSURLErrorDomain && error?.code == NSURLErrorCannotFindHost)
       #expect(!server.requests.isEmpty)
-      // It says where people sign in.
+      // The authority for sign-ins.
       server.script { _ in nil }
       let refused = await #expect(throws: NSError.self) {
         try await application.acquireToken(

@@ -57,7 +57,7 @@ extension ApplicationTests {
       let result = try await application.silent(account)
       #expect(result.account.identifier == account.identifier)
       #expect(try application.allAccounts().map(\.isSSOAccount) == [true])
-      // What the token says of the device is all there is.
+      // The token's claims are the only information on the device.
       let information = try await application.deviceInformation(with: nil)
       #expect(
         information.extraDeviceInformation[MSAL_PRIMARY_REGISTRATION_DEVICE_ID] as? String
@@ -87,7 +87,7 @@ extension ApplicationTests {
     }
 
     @Test(.fault("availability")) func `Broker availability is read at each request`() async {
-      // It counts for the whole process.
+      // It applies to the whole process.
       await #expect(processExitsWith: .success) {
         let broker = try StandInBroker()
         defer { broker.kill() }
@@ -119,7 +119,7 @@ extension ApplicationTests {
       let entra = FakeEntra()
       let application = try MSALPublicClientApplication(
         configuration: config, transport: entra, authenticator: entra)
-      // A call on the bus has a minute.
+      // A call on the bus has a timeout of a minute.
       for _ in 0..<4 { #expect(!application.isCompatibleAADBrokerAvailable) }
     }
 

@@ -6,7 +6,7 @@ import Testing
 import TokenCache
 
 extension ApplicationTests {
-  /// Where completion blocks are called, and how a sign-in that belongs to no application is reached.
+  /// The queues of completion blocks, and the class methods for sign-ins.
   struct CallbackTests {
     private let entra = FakeEntra()
     private let application: MSALPublicClientApplication
@@ -128,8 +128,8 @@ extension ApplicationTests {
       let items = URLComponents(url: start, resolvingAgainstBaseURL: true)?.queryItems
       let state = try #require(items?.first { $0.name == "state" }?.value)
 
-      let strangers = URL(string: "example.app://auth?code=1&state=another")!
-      #expect(!MSALPublicClientApplication.handleMSALResponse(strangers, sourceApplication: nil))
+      let foreign = URL(string: "example.app://auth?code=1&state=another")!
+      #expect(!MSALPublicClientApplication.handleMSALResponse(foreign, sourceApplication: nil))
       let answer = URL(string: "example.app://auth?code=1&state=\(state)")!
       #expect(MSALPublicClientApplication.handleMSALResponse(answer, sourceApplication: nil))
       #expect(try await task.value.account.username == "alice@contoso.example")
@@ -191,10 +191,10 @@ extension ApplicationTests {
   }
 }
 
-/// Another library, which knows one account.
+/// Another library with one account.
 private final class ExternalAccounts: NSObject, MSALExternalAccountProviding {
   let events = Mutex<[String]>([])
-  /// Why nothing can be removed.
+  /// The error of a removal.
   private let failure: NSError?
 
   init(failure: NSError? = nil) {

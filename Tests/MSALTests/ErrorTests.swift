@@ -5,7 +5,7 @@ import IdentityClient
 import Testing
 import TokenCache
 
-/// Whatever a program catches is an `NSError` that says what happened.
+/// Errors are `NSError` objects with all details.
 struct ErrorTests {
   @Test func `An identity error carries the server's details`() {
     var cause = IdentityError(.interactionRequired, "Sign in again.", advice: "Call acquireToken.")

@@ -11,7 +11,7 @@ import Testing
 import TokenCache
 
 extension ApplicationTests {
-  /// The public initializer and all that stands behind it, against a token service on this machine with TLS.
+  /// The public initializer with its defaults, and a token service on this machine over TLS.
   @Suite(.lab)
   struct LabTests {
     private let lab = Lab.current

@@ -9,7 +9,7 @@ import TokenCache
 @testable import MSAL
 
 extension ApplicationTests {
-  /// Tokens that somebody lends, under MSAL's names.
+  /// Borrowed tokens under MSAL's names.
   @Suite(.timeLimit(.minutes(20)))
   struct LoanTests {
     @Test func `An application without a cache gets borrowed tokens and stores none`() async throws {
@@ -23,7 +23,7 @@ extension ApplicationTests {
         clientId: terms.clientID, redirectUri: nil, authority: try MSALAuthority(url: terms.authority.url))
       config.tokenBroker = lender
       config.cacheConfig.store = InMemoryStore()
-      // Whoever is asked here has nothing to say.
+      // No server is asked here.
       let entra = FakeEntra()
       let application = try MSALPublicClientApplication(
         configuration: config, transport: entra, authenticator: entra)
@@ -36,7 +36,7 @@ extension ApplicationTests {
       let refusal = try await failure { try await application.signIn() }
       #expect(refusal.code == MSALError.interactionRequired.rawValue)
       config.tokenBroker = LoanBroker(
-        transport: try SoupHTTPTransport(unixSocket: directory.path + "/nobody.sock"))
+        transport: try SoupHTTPTransport(unixSocket: directory.path + "/none.sock"))
       let alone = try MSALPublicClientApplication(
         configuration: config, transport: entra, authenticator: entra)
       let error = try await failure { try await alone.accountOfDevice() }

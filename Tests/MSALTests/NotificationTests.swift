@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension ApplicationTests {
-  /// What a program hears of the browser by `NotificationCenter`.
+  /// The notifications about the browser.
   struct NotificationTests {
     private struct Heard: Sendable, Equatable {
       var name: Notification.Name
       var url: String?
       var errorCode: Int?
-      /// What says whose request it was.
+      /// Identifies the request.
       var errorNames: [String: String] = [:]
       var isOnMainQueue = true
     }
@@ -96,7 +96,7 @@ extension ApplicationTests {
         ])
     }
 
-    /// All that was posted. What a request posts is on the main queue when the request ends.
+    /// All posted notifications. Those of a request are on the main queue when the request ends.
     private func hear() async -> [Heard] {
       let end = heard.continuation
       DispatchQueue.main.async { end.finish() }
@@ -108,7 +108,7 @@ extension ApplicationTests {
       return keys.reduce(into: [:]) { $0[$1] = error?.userInfo[$1] as? String }
     }
 
-    /// Listens from now on; what the main queue still has to tell of earlier sign-ins comes first.
+    /// Listens from now on, after pending notifications of earlier sign-ins on the main queue.
     private func observe() async -> [any NSObjectProtocol] {
       DispatchQueue.main.setSpecific(key: Self.key, value: true)
       await withCheckedContinuation { continuation in

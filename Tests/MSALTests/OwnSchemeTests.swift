@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// Redirect URIs of a scheme of the application's own, with the desktop's files and the runtime directory of a process of
-/// its own.
+/// Redirect URIs with a custom scheme, in a process with its own desktop files and runtime directory.
 struct OwnSchemeTests {
   private static let redirectURI = "msauth.org.example.mail://auth"
 
@@ -61,7 +60,7 @@ struct OwnSchemeTests {
           exit(2)
         }
       }
-      // What was posted comes first.
+      // Pending notifications come first.
       await withCheckedContinuation { continuation in
         DispatchQueue.main.async { continuation.resume() }
       }
@@ -124,7 +123,7 @@ struct OwnSchemeTests {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
       let (browser, pipe) = (home.path + "/browser", home.path + "/page")
-      // An address of this machine leads to the page.
+      // A URL of this machine redirects to the page.
       let script =
         "#!/bin/sh\n/usr/bin/curl -q -s -o /dev/null -w '%{redirect_url}' \"$1\" > '\(pipe)'\n"
       try script.write(toFile: browser, atomically: true, encoding: .utf8)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// Other libraries' caches go when, and only when, that is asked for.
+/// Other libraries' caches are removed only on request.
 @Suite(.timeLimit(.minutes(20)))
 struct PeerWipeTests {
   private static let cache = #"{"AccessToken":{"k":{"secret":"s"}}}"#
@@ -23,7 +23,7 @@ struct PeerWipeTests {
     let attributes = [
       "xdg:schema": "msal.cache.nocae", "MsalClientID": "Microsoft.Developer.IdentityService",
     ]
-    for schema in ["msal.cache.nocae", "somebody.else"] {
+    for schema in ["msal.cache.nocae", "another.schema"] {
       _ = try await client.create(
         label: "Theirs", attributes: attributes.merging(["xdg:schema": schema]) { $1 },
         secret: SecretBytes(copying: Array(Self.cache.utf8)), in: client.collection().path)
@@ -35,14 +35,14 @@ struct PeerWipeTests {
     #expect(!FileManager.default.fileExists(atPath: azure))
     #expect(!FileManager.default.fileExists(atPath: damaged))
     #expect(try await client.search(attributes).unlocked.isEmpty)
-    #expect(try await client.search(["xdg:schema": "somebody.else"]).unlocked.count == 1)
+    #expect(try await client.search(["xdg:schema": "another.schema"]).unlocked.count == 1)
     #expect(!FileManager.default.fileExists(atPath: directory.path + "/.gcm"))
   }
 
   @Test(.fault("wipe fails"))
   func `A cache that cannot be removed is an error, and the others are removed`() async throws {
     let directory = try TemporaryDirectory()
-    // It comes after the caches in the keyring, which is out of reach.
+    // It is removed after the caches in the keyring, which is unavailable.
     let last = try directory.directory(".azureauth") + "/msal_tenant_cache.json"
     try Data(Self.cache.utf8).write(to: URL(fileURLWithPath: last))
     let peers = PeerCaches(

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 extension ApplicationTests {
-  /// What holds for all applications of the process is read when it is needed.
+  /// The settings of the process are read for each request.
   struct SettingsTests {
     let entra = FakeEntra()
 
@@ -25,7 +25,7 @@ extension ApplicationTests {
 
     @Test func `Only a message with personal data is marked so`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
-      // The application was made before that is set.
+      // The application was made before the setting.
       defer { MSALGlobalConfig.loggerConfig.logMaskingLevel = .settingsMaskAllPII }
       for level in [MSALLogMaskingLevel.settingsMaskAllPII, .settingsMaskEUIIOnly] {
         MSALGlobalConfig.loggerConfig.logMaskingLevel = level
@@ -47,7 +47,7 @@ extension ApplicationTests {
       var containsPII: Bool
     }
 
-    /// What is logged meanwhile.
+    /// The messages logged meanwhile.
     private func messages(_ work: () async throws -> Void) async throws -> [Message] {
       let messages = AsyncStream<Message>.makeStream()
       let config = MSALGlobalConfig.loggerConfig

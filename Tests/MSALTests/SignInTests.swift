@@ -7,7 +7,7 @@ import Testing
 import TokenCache
 
 extension ApplicationTests {
-  /// What an application gets from a whole sign-in.
+  /// Complete sign-ins of an application.
   struct SignInTests {
     private let entra = FakeEntra()
     private let application: MSALPublicClientApplication

@@ -15,7 +15,7 @@ struct ChallengeTests {
 
   init() async throws { test = try await GraphLab() }
 
-  /// Which claims the tokens were asked for.
+  /// The claims of the token requests.
   private final class Asked: Sendable {
     private let list = Mutex<[String]>([])
     var claims: [String] { list.withLock { $0 } }
@@ -44,8 +44,7 @@ struct ChallengeTests {
     #expect(test.waits.seconds.isEmpty)
     let sent = test.sent.map { $0.headers["authorization"] }
     #expect(sent[0] == sent[1] && sent[1] != sent[2])
-    // That token is for requests with the same claims. The next call gets another, and those after it have it from the
-    // cache.
+    // That token is for requests with the same claims. The next call gets another, which later ones get from the cache.
     for _ in 0..<2 { _ = try await graph.me() }
     let later = test.sent.suffix(2).map { $0.headers["authorization"] }
     #expect(later[0] == later[1] && later[0] != sent[2])

@@ -13,15 +13,15 @@ import WorkerSupport
 
 @testable import TokenCache
 
-/// The key of a group, in each place where groups are kept.
+/// The key of a group, in each kind of store.
 @Suite(.timeLimit(.minutes(20)))
 struct GroupKeysTests {
-  /// A place for groups, with ways to it for other processes.
+  /// A store, with access for other processes.
   struct Place: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let environment: [String: String]
     let store: @Sendable () -> any CacheStore
-    /// What goes when the test ends.
+    /// Removed when the test ends.
     private let owner: any Sendable
 
     static let names = ["keyring", "sealed files"]
@@ -55,7 +55,7 @@ struct GroupKeysTests {
 
     static let group = "org.example.bound"
 
-    /// An accessor as another process would have it.
+    /// An accessor as in another process.
     func cache() throws -> TokenCacheAccessor {
       TokenCacheAccessor(store: store(), group: try KeychainGroup(Self.group))
     }

@@ -7,7 +7,7 @@ import TokenCache
 
 @testable import ProofOfPossession
 
-/// What a key signs, read without a line of the code that signs.
+/// Signed requests, read without the signing code.
 struct SignedRequestTests {
   private static let now = Date(timeIntervalSince1970: 1_800_000_000.9)
 

@@ -10,7 +10,7 @@ import Testing
 let packedHello = Array(Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA==") ?? Data())
 
 extension TransportTests {
-  /// How the body of an answer is framed and encoded.
+  /// The framing and encoding of a response's body.
   @Suite struct BodyTests {
     private func answer(
       _ fields: String, _ body: [UInt8], maximumBodySize: Int = 1 << 20
@@ -18,7 +18,7 @@ extension TransportTests {
       let server = RawServer { connection in
         guard connection.readRequest() != nil else { return }
         connection.write(Array("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n".utf8) + body)
-        // Whoever takes a body for complete does not wait for the end of the connection.
+        // A client that considers the body complete does not wait for the end of the connection.
         _ = connection.read()
       }
       let transport = try makeTransport()
@@ -29,7 +29,7 @@ extension TransportTests {
       }
     }
 
-    /// Why an answer is refused.
+    /// The error of a refused response.
     private func reason(_ fields: String, _ body: [UInt8]) async throws -> String {
       let answer = try await answer(fields, body)
       let error = #expect(throws: HTTPTransportError.self) { try answer.get() }
@@ -95,14 +95,14 @@ extension TransportTests {
     }
 
     static let broken: [(encoding: String, body: [UInt8])] = [
-      // Every beginning of a whole body.
+      // Every prefix of a complete body.
       ("gzip", Array(packedHello.prefix(1))), ("gzip", Array(packedHello.prefix(10))),
       ("gzip", Array(packedHello.prefix(20))), ("gzip", Array(packedHello.dropLast())),
-      // More than a whole body, and another check sum.
+      // Trailing bytes, and another check sum.
       ("gzip", packedHello + [0]), ("gzip", packedHello + packedHello),
       ("gzip", packedHello.dropLast(5) + [1, 17, 0, 0, 0]),
       ("gzip", Array("hello".utf8)),
-      // Nobody asked for these.
+      // Encodings that were not requested.
       ("gzip, gzip", packedHello), ("gzip\r\nContent-Encoding: gzip", packedHello), ("br", [0x06]),
       ("deflate", [0x78, 0x9c, 0x03, 0, 0, 0, 0, 1]), ("secret", packedHello),
     ]
@@ -122,11 +122,11 @@ extension TransportTests {
         try await answer(fields, packedHello, maximumBodySize: 16) == .failure(.responseTooLarge(limit: 16)))
     }
 
-    /// What gives no byte of a body, however much of it is sent.
+    /// Streams that never decode to a byte of body.
     struct Endless: Sendable, CustomTestStringConvertible {
       let testDescription: String
       let start: [UInt8]
-      /// Repeated for ever.
+      /// Repeated without end.
       let block: [UInt8]
 
       init(_ name: String, _ head: String, _ start: [UInt8], _ block: [UInt8]) {
@@ -209,7 +209,7 @@ extension TransportTests {
       #expect(error == .timedOut)
     }
 
-    /// The library reads on as long as there is something, and does not come back to its loop.
+    /// The library reads as long as there is something, and does not return to its loop.
     @Test(.conformance(62)) func `Endless informational responses are an error`() async throws {
       let server = RawServer { connection in
         _ = connection.readRequest()

@@ -16,10 +16,10 @@ extension TransportTests {
     }
 
     @Test(.conformance(61)) func `An unknown host is cannotFindHost`() async throws {
-      // Where no name server answers, the resolver takes its time to say so.
-      let request = get(443, host: "nobody.invalid", timeout: .seconds(300))
+      // Without a name server the resolver may take long.
+      let request = get(443, host: "unknown.invalid", timeout: .seconds(300))
       let text = try await failure(makeTransport(), request, is: HTTPTransportError.cannotFindHost)
-      #expect(text.contains("nobody.invalid"))
+      #expect(text.contains("unknown.invalid"))
     }
 
     struct Fault: Sendable, CustomTestStringConvertible {
@@ -31,7 +31,7 @@ extension TransportTests {
       let expected: Expected
       let serve: @Sendable (RawConnection) -> Void
 
-      /// Writes something, and then does more with the connection.
+      /// Writes a text, and then uses the connection.
       init(
         _ name: String, _ expected: Expected, _ text: String = "",
         then end: @escaping @Sendable (RawConnection) -> Void = { _ in }
@@ -55,8 +55,8 @@ extension TransportTests {
       Fault(
         "HTTP/1.0 body shorter than announced", .lost, "HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\n12345"),
       Fault("reset in the body", .lost, ok + "Content-Length: 10\r\n\r\n12345") { $0.reset() },
-      Fault("reset before the answer", .lost) { $0.reset() },
-      Fault("closed before the answer", .lost),
+      Fault("reset before the response", .lost) { $0.reset() },
+      Fault("closed before the response", .lost),
       Fault("closed in the header", .malformed, ok + "Content-"),
       Fault("dropped in the header", .lost, ok + "Content-") { $0.drop() },
       Fault("dropped after a chunk", .lost, chunked + "5\r\n12345\r\n") { $0.drop() },
@@ -65,8 +65,8 @@ extension TransportTests {
         connection.writeCleartext("12345, and no TLS")
       },
       Fault("chunks aborted in the middle", .lost, chunked + "50\r\n12345") { $0.reset() },
-      Fault("no HTTP", .malformed, "hello, this is no HTTP at all\r\n\r\n"),
-      Fault("a status that is no number", .malformed, "HTTP/1.1 abc OK\r\n\r\n"),
+      Fault("not HTTP", .malformed, "hello, this is no HTTP at all\r\n\r\n"),
+      Fault("a status that is not a number", .malformed, "HTTP/1.1 abc OK\r\n\r\n"),
       Fault("a header without an end", .malformed, ok) { connection in
         let field = "X: " + String(repeating: "x", count: 1000) + "\r\n"
         while connection.write(field) {}
@@ -76,7 +76,7 @@ extension TransportTests {
       Fault("chunks that end within the trailers", .lost, chunked + "5\r\n12345\r\n0\r\nX: y\r\n"),
       Fault("no chunk at all", .lost, chunked),
       Fault(
-        "a gzip body that breaks off", .lost,
+        "a truncated gzip body", .lost,
         ok + "Connection: close\r\nContent-Encoding: gzip\r\nContent-Length: 99\r\n\r\n"
       ) { connection in
         connection.write(Array(packedHello.prefix(20)))
@@ -99,7 +99,7 @@ extension TransportTests {
     }
 
     @Test(.conformance(62)) func `The timeout includes connecting`() async throws {
-      // Nobody accepts, and TLS never begins.
+      // The connection is not accepted, and TLS never begins.
       let server = RawServer(nil) {
         _ = $0.read(); _ = $0.read()
       }
@@ -130,7 +130,8 @@ extension TransportTests {
     }
 
     @Test func `An elapsed timeout is timedOut`() async throws {
-      #expect(await failure(try makeTransport(), get(1, host: "nobody.invalid", timeout: .zero)) == .timedOut)
+      #expect(
+        await failure(try makeTransport(), get(1, host: "unknown.invalid", timeout: .zero)) == .timedOut)
     }
 
     @Test func `A cancelled task ends without waiting`() async throws {
@@ -181,13 +182,13 @@ extension TransportTests {
       #expect(error == .responseTooLarge(limit: 1000))
     }
 
-    /// In a process of its own: the memory of tests that run meanwhile would count too.
+    /// In its own process: the memory of concurrent tests would count too.
     @Test(.conformance(65)) func `A body of 50 MB is refused and not kept`() async {
       await #expect(processExitsWith: .success) { try await refuseLargeBody(announced: true) }
       await #expect(processExitsWith: .success) { try await refuseLargeBody(announced: false) }
     }
 
-    /// A program that ends at once must not meet the thread while that loads libraries.
+    /// A program that exits at once must not do so while the thread loads libraries.
     @Test func `The thread starts with the first request`() async throws {
       await #expect(processExitsWith: .success) {
         func hasThread() throws -> Bool {
@@ -197,7 +198,7 @@ extension TransportTests {
           }
         }
         let transport = try makeTransport()
-        // A thread gives itself its name.
+        // A thread sets its name itself.
         for _ in 0..<1000 { try #require(try !hasThread()) }
         let server = RawServer { _ in }
         server.stop()
@@ -206,7 +207,7 @@ extension TransportTests {
       }
     }
 
-    /// The server goes on with the body of an answer that nobody waits for any more.
+    /// The server continues the body of an abandoned response.
     @Test func `An abandoned response is not mistaken for the next one`() async throws {
       let (moment, abandoned) = AsyncStream.makeStream(of: RawConnection.self)
       let server = RawServer { connection in
@@ -249,7 +250,7 @@ extension TransportTests {
       let server = RawServer { connection in
         _ = connection.readRequest()
         connection.answer("ok")
-        // Takes the next request and dies of it.
+        // Reads the next request and closes the connection.
         if connection.number == 1 { _ = connection.readRequest() }
       }
       let transport = try makeTransport()

@@ -9,7 +9,7 @@ import Testing
 import WorkerSupport
 
 extension TransportTests {
-  /// Servers that speak HTTP/2 as it suits them.
+  /// Servers that violate or abuse HTTP/2.
   @Suite struct HTTP2FaultTests {
     private struct Frame {
       static let data: UInt8 = 0
@@ -47,7 +47,7 @@ extension TransportTests {
       }
     }
 
-    /// A server that takes a request and then does what `answer` says.
+    /// A server that reads a request and then calls `answer`.
     private func serve(_ answer: @escaping @Sendable (RawConnection) -> Void) -> RawServer {
       RawServer(http2: true) { connection in
         connection.write(Frame.bytes(Frame.settings, stream: 0))
@@ -127,7 +127,7 @@ extension TransportTests {
         connection.write(Frame.head() + Frame.bytes(Frame.data, Array("hello".utf8)) + fault.end)
       }
       switch await failure(try makeTransport(), get(server.port, timeout: .seconds(2))) {
-      // libsoup says nothing of a reset without an error.
+      // libsoup does not report a reset without an error.
       case .connectionLost, .timedOut: break
       case let error: Issue.record("\(String(describing: error))")
       }
@@ -138,7 +138,7 @@ extension TransportTests {
       let flood = serve { connection in
         connection.write(Frame.head())
         let block = Array(repeatElement(Frame.bytes(Frame.data), count: 500).joined())
-        // libsoup looks at nothing else while there is always one more frame to read.
+        // libsoup does nothing else while there is another frame to read.
         while connection.write(block) {}
       }
       let server = TestServer { _ in .init(body: Array("hello".utf8)) }

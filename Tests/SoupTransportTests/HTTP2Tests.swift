@@ -8,7 +8,7 @@ import Testing
 private let program = "/usr/sbin/nghttpd"
 
 extension TransportTests {
-  /// Against the server of Debian's package nghttp2-server, which speaks nothing else.
+  /// With the server of Debian's package nghttp2-server, which supports HTTP/2 only.
   @Suite(.enabled(if: access(program, X_OK) == 0, "nghttp2-server is not installed"))
   struct HTTP2Tests {
     private let size = 300_000

@@ -5,7 +5,7 @@ import SoupTransport
 import TestSupport
 import Testing
 
-/// A proxy that makes tunnels, and remembers what it was asked.
+/// A proxy that makes tunnels and records its requests.
 struct TestProxy: Sendable {
   private let server: RawServer
   var port: UInt16 { server.port }
@@ -38,7 +38,7 @@ extension TransportTests {
       let server = TestServer { _ in .init(body: [65]) }
       for prefix in ["http://", ""] {
         let transport = try makeTransport([variable: "\(prefix)127.0.0.1:\(proxy.port)"])
-        // The name is the proxy's to resolve.
+        // The proxy resolves the name.
         var request = get(server.port)
         request.head.headerFields[.authorization] = "Bearer secret"
         #expect(try await transport.send(request).text == "A")
@@ -110,7 +110,7 @@ extension TransportTests {
       #expect(await failure(transport, get(443, timeout: .milliseconds(300))) == .timedOut)
     }
 
-    /// In a process of its own, where GLib finds no schema of settings.
+    /// In its own process, where GLib finds no schema of settings.
     @Test func `Missing desktop settings do not end the process`() async {
       await #expect(processExitsWith: .success) { try await sendWithoutSettings(hasProxy: true) }
       await #expect(processExitsWith: .success) { try await sendWithoutSettings(hasProxy: false) }

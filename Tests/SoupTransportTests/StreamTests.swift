@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension TransportTests {
-  /// Answers that are handed out as they come, and requests without TLS.
+  /// Streamed responses, and requests without TLS.
   @Suite struct StreamTests {
     @Test func `Each part of a response is delivered when it arrives`() async throws {
       let isTaken = DispatchSemaphore(value: 0)
@@ -17,7 +17,7 @@ extension TransportTests {
         connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         for _ in 0..<5 {
           connection.write("5\r\nhello\r\n")
-          // The next one is sent when this one was taken, so nobody may wait for it first.
+          // The next part is sent when this one was received, so the client must not wait for it first.
           isTaken.wait()
         }
         connection.write("0\r\n\r\n")

@@ -2,9 +2,9 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// A throw-away certificate authority, and certificates it signed.
+/// A temporary certificate authority and its certificates.
 struct TestCertificates: Sendable {
-  /// Where a certificate and its key are.
+  /// The files of a certificate and its key.
   struct Files: Sendable {
     let certificate: String
     let key: String
@@ -12,12 +12,12 @@ struct TestCertificates: Sendable {
 
   let directory: String
   var caBundle: String { directory + "/ca.pem" }
-  /// Another authority, which signed nothing.
+  /// Another authority, without certificates.
   var otherCABundle: String { directory + "/other.pem" }
   let good: Files
   let wrongHost: Files
   let expired: Files
-  /// Of those that say what they are for.
+  /// Certificates with a purpose.
   let forServers, forClients, forAnything: Files
 
   /// Made once; the directory is removed when the test process ends.

@@ -10,7 +10,7 @@ extension RawServer {
   }
 }
 
-/// A TLS server on a free port of 127.0.0.1 that answers what a closure says, and keeps connections alive.
+/// A TLS server on a free port of 127.0.0.1 whose responses a closure makes, with kept connections.
 struct TestServer: Sendable {
   struct Request: Sendable {
     let method: String
@@ -18,7 +18,7 @@ struct TestServer: Sendable {
     /// By lower-case name.
     let fields: [String: String]
     let body: String
-    /// The number of the connection that it came on.
+    /// The number of its connection.
     let connection: Int
 
     init(_ text: String, _ connection: Int) {

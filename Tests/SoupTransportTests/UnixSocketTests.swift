@@ -45,7 +45,7 @@ extension TransportTests {
       try RawServer.leaveBehind(at: directory.path + "/left")
       _ = try directory.file("file")
       for (name, reason) in [
-        ("none", "there is no such file"), ("file", "it is no socket"), ("left", "refused"),
+        ("none", "there is no such file"), ("file", "it is not a socket"), ("left", "refused"),
         ("file/below", "Not a directory"),
       ] {
         let path = "\(directory.path)/\(name)"

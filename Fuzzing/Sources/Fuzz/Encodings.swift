@@ -9,10 +9,10 @@ import FoundationEssentials
   let (kind, size) = (input[input.startIndex], max(1, Int(input[input.startIndex + 1])))
   let bytes = Array(input.dropFirst(2))
   let limit = 4096
-  func take(_ part: Int) -> Result<Data, AnswerBody.Problem> {
-    var body = AnswerBody(
+  func take(_ part: Int) -> Result<Data, ResponseBody.Problem> {
+    var body = ResponseBody(
       isChunked: kind & 1 != 0, announced: nil, encoding: kind & 2 != 0 ? .gzip : .identity, limit: limit)
-    return Result { () throws(AnswerBody.Problem) in
+    return Result { () throws(ResponseBody.Problem) in
       var start = 0
       while start < bytes.count, !body.isComplete {
         let end = min(start + part, bytes.count)
@@ -39,9 +39,9 @@ import FoundationEssentials
   require((try? whole.get()) == (try? parts.get()), "The parts make a difference.")
 }
 
-private func append(_ bytes: [UInt8], to body: inout AnswerBody) throws(AnswerBody.Problem) {
+private func append(_ bytes: [UInt8], to body: inout ResponseBody) throws(ResponseBody.Problem) {
   let outcome = bytes.withUnsafeBytes { bytes in
-    Result { () throws(AnswerBody.Problem) in try body.append(bytes) }
+    Result { () throws(ResponseBody.Problem) in try body.append(bytes) }
   }
   try outcome.get()
 }

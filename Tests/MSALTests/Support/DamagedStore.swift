@@ -1,6 +1,6 @@
 import TokenCache
 
-/// A store in memory with one more account, which cannot be read.
+/// A store in memory with an additional unreadable account.
 struct DamagedStore: CacheStore {
   private let base = InMemoryStore()
 

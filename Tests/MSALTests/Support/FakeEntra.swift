@@ -5,17 +5,17 @@ import Synchronization
 import TestSupport
 import TokenCache
 
-/// A token service and a person at a browser, as far as the facade's tests need them. What they do with requests
-/// in detail is the business of the tests of IdentityClient.
+/// A token service and a user at a browser, as far as the facade's tests need them. The tests of IdentityClient check the
+/// requests in detail.
 final class FakeEntra: HTTPTransport, WebAuthenticator {
   enum Mood: Sendable {
     case friendly
     case offline
     /// Refuses with an error of OAuth.
     case refuses(String)
-    /// The person closes the browser.
+    /// The user closes the browser.
     case closed
-    /// The person does nothing.
+    /// The user does nothing.
     case silent
     /// Grants only these scopes.
     case grants(String)
@@ -26,9 +26,9 @@ final class FakeEntra: HTTPTransport, WebAuthenticator {
     var nonce: String?
     var startURLs: [URL] = []
     var tokenRequests: [[String: String]] = []
-    /// How long each request was allowed to take.
+    /// The timeout of each request.
     var timeouts: [Duration?] = []
-    /// The people who sign in, one after the other; the last one stays.
+    /// The users who sign in, one after the other; the last one repeats.
     var people = [Person.alice]
   }
 

@@ -1,6 +1,6 @@
 import TokenCache
 
-/// A keyring that nobody unlocks.
+/// A keyring that stays locked.
 struct LockedStore: CacheStore {
   private var locked: CacheError { CacheError(.locked, "The keyring is locked.") }
 

@@ -4,7 +4,7 @@ import Testing
 import TokenCache
 
 extension MSALPublicClientApplication {
-  /// An application that keeps its cache in memory and asks a made-up server.
+  /// An application with a cache in memory and a fake server.
   static func test(
     _ entra: FakeEntra, store: any CacheStore = InMemoryStore(),
     configure: (MSALPublicClientApplicationConfig) -> Void = { _ in }
@@ -15,10 +15,10 @@ extension MSALPublicClientApplication {
     return try MSALPublicClientApplication(configuration: config, transport: entra, authenticator: entra)
   }
 
-  /// Signs somebody in.
+  /// Signs a user in.
   func signIn() async throws -> MSALResult { try await acquireToken(with: .userRead()) }
 
-  /// Gets a token without the person.
+  /// Gets a token silently.
   @discardableResult
   func silent(_ account: MSALAccount, forceRefresh: Bool = false) async throws -> MSALResult {
     let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
@@ -26,7 +26,7 @@ extension MSALPublicClientApplication {
     return try await acquireTokenSilent(with: parameters)
   }
 
-  /// The first account that this machine has, the broker's included.
+  /// The first account of this machine, including the broker's.
   func accountOfDevice() async throws -> MSALAccount {
     try #require(await accountsFromDevice(for: MSALAccountEnumerationParameters()).first)
   }

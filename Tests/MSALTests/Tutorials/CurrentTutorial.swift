@@ -3,8 +3,7 @@
 
 import MSAL
 
-/// A program as today's tutorials for iOS and macOS have it, written for this test: a view controller without its
-/// views.
+/// A program like today's tutorials for iOS and macOS, written for this test: a view controller without its views.
 class CurrentTutorial {
   let kClientID = FakeEntra.clientID
   let kAuthority = "https://login.microsoftonline.com/common"
@@ -15,7 +14,7 @@ class CurrentTutorial {
   var webViewParameters: MSALWebviewParameters?
   var currentAccount: MSALAccount?
   var lastMessage: String?
-  /// What would be shown, line by line.
+  /// The shown lines.
   let screen = AsyncStream<String>.makeStream()
 
   func viewDidLoad() {
@@ -74,11 +73,11 @@ class CurrentTutorial {
           self.updateLogging(text: "Found a signed in account \(String(describing: currentAccount.username))")
           return
         }
-        // Nobody is signed in here any more.
+        // No account is signed in here any more.
         self.accessToken = ""
         self.currentAccount = nil
         completion?(nil)
-        self.updateLogging(text: "Account signed out, was \(previousAccount?.username ?? "nobody")")
+        self.updateLogging(text: "Account signed out, was \(previousAccount?.username ?? "none")")
       })
   }
 

@@ -3,7 +3,7 @@
 
 import MSAL
 
-/// A program as the tutorials of 2018 (MSAL 0.1 to 0.3) have it, written for this test.
+/// A program like the tutorials of 2018 (MSAL 0.1 to 0.3), written for this test.
 class Tutorial2018: TutorialSteps {
   let kScopes: [String] = ["https://graph.microsoft.com/user.read"]
   var accessToken = String()
@@ -47,7 +47,7 @@ class Tutorial2018: TutorialSteps {
   @available(*, deprecated)
   func acquireTokenSilently() {
     guard let applicationContext = self.applicationContext else { return }
-    // Nobody may be signed in.
+    // Possibly no account is signed in.
     applicationContext.acquireTokenSilent(forScopes: kScopes, account: currentAccount()) { (result, error) in
       if let error = error {
         let nsError = error as NSError

@@ -3,10 +3,10 @@
 
 import MSAL
 
-/// What the steps of the older tutorials have in common. The tests call them through this protocol, and thus
-/// without the warnings that the deprecated spellings bring.
+/// The common steps of the older tutorials. The tests call them through this protocol, without the warnings for the
+/// deprecated names.
 protocol TutorialSteps: AnyObject {
-  /// What would be shown, line by line.
+  /// The shown lines.
   var screen: (stream: AsyncStream<String>, continuation: AsyncStream<String>.Continuation) { get }
   var applicationContext: MSALPublicClientApplication? { get set }
   func initMSAL() throws
@@ -15,7 +15,7 @@ protocol TutorialSteps: AnyObject {
   func signOut()
 }
 
-/// A program as the tutorials of 2019 (MSAL 0.5 to 1.1) have it, written for this test.
+/// A program like the tutorials of 2019 (MSAL 0.5 to 1.1), written for this test.
 class Tutorial2019: TutorialSteps {
   let kScopes: [String] = ["https://graph.microsoft.com/user.read"]
   var accessToken = String()

@@ -4,7 +4,7 @@ import Testing
 import TokenCache
 
 extension ApplicationTests {
-  /// Programs written after the tutorials of all generations do what they are meant to, errors included.
+  /// Programs like the tutorials of all generations, including their errors.
   struct TutorialTests {
     enum Generation: CaseIterable {
       case of2018, of2019
@@ -27,7 +27,7 @@ extension ApplicationTests {
       program.applicationContext = try .test(entra)
 
       program.callGraphAPI()
-      #expect(await lines.next() == "Account signed out, was nobody")
+      #expect(await lines.next() == "Account signed out, was none")
       #expect(await lines.next() == "Access token acquired")
       #expect(program.accessToken == "made-up-access-token")
 

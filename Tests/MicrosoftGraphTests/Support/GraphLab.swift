@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// Somebody who is signed in at a lab, and a Graph client that waits for nobody.
+/// A signed-in account at a lab, and a Graph client without real pauses.
 struct GraphLab: Sendable {
   let lab = Lab.current
   let client: PublicClient
@@ -36,7 +36,7 @@ struct GraphLab: Sendable {
     return try await client.acquireToken(request)
   }
 
-  /// Has the person sign in again.
+  /// Signs the user in again.
   func signIn(claims: ClaimsRequest?) async throws(IdentityError) -> AuthenticationResult {
     try await Self.signIn(lab, client, account.username ?? "", scopes, claims)
   }
@@ -49,7 +49,7 @@ struct GraphLab: Sendable {
     try GraphCloud(baseURL: #require(URL(string: lab.graphURL)))
   }
 
-  /// A client whose waits are noted and not waited for.
+  /// A client whose pauses are recorded and take no time.
   func graph(
     retries: GraphRetryPolicy = GraphRetryPolicy(), tokens: GraphClient.TokenSource? = nil
   ) throws -> GraphClient {
@@ -59,11 +59,11 @@ struct GraphLab: Sendable {
       tokens: tokens ?? fromCache)
   }
 
-  /// What was sent to Graph.
+  /// The requests to Graph.
   var sent: [SeenRequest] { transport.requests.filter { $0.path.hasPrefix("/v1.0") } }
 }
 
-/// The waits of a client between its tries, which take no time.
+/// The pauses of a client between its attempts, which take no time.
 final class Waits: Sendable {
   private let list = Mutex<[Duration]>([])
 

@@ -2,7 +2,7 @@ import HTTPSupport
 import Synchronization
 import TestSupport
 
-/// Remembers what goes through another transport.
+/// Records the requests of another transport.
 final class RecordingTransport: HTTPTransport {
   private let base: any HTTPTransport
   private let list = Mutex<[SeenRequest]>([])

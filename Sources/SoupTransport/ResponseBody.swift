@@ -2,23 +2,23 @@ import CGLib
 import FoundationEssentials
 import GLibSupport
 
-/// The body of a response while it arrives: undoes its chunks and its compression, and counts what came as well as what
-/// that gives.
+/// The body of a response while it arrives: decodes chunks and compression, and limits both the received and the decoded
+/// bytes.
 ///
-/// libsoup's own decoder reads on until there is something to hand out, which may be never.
-struct AnswerBody {
+/// libsoup's own decoder reads until it has something to return, which may be never.
+struct ResponseBody {
   enum Problem: Error, Equatable {
-    /// The answer ends before its body does.
-    case brokenOff
-    /// What came is too much, packed or unpacked.
+    /// The response ends before its body.
+    case truncated
+    /// The body is too large, compressed or decoded.
     case tooLarge
-    /// The rule that what came breaks, a sentence.
+    /// The body is invalid; the reason is a sentence.
     case malformed(String)
   }
 
-  /// What was made of the bytes up to now.
+  /// The decoded bytes so far.
   private(set) var decoded = Data()
-  /// Whether nothing more belongs to the body.
+  /// Whether the body is complete.
   private(set) var isComplete = false
 
   private var chunks: ChunkedCoding?
@@ -26,16 +26,16 @@ struct AnswerBody {
   private let encoding: ContentEncoding
   private let limit: Int
   private var unpacking: GzipDecoding?
-  /// The bytes that came, with chunk sizes and all.
+  /// The number of received bytes, including chunk sizes.
   private var received = 0
-  /// How many of them make up what was taken already.
+  /// The number of received bytes that ``take()`` has returned.
   private var taken = 0
 
   /// - Parameters:
   ///   - isChunked: Whether the bytes are those of `Transfer-Encoding: chunked`.
-  ///   - announced: How many bytes the header promises.
-  ///   - encoding: What the header says of the compression.
-  ///   - limit: How many bytes are taken. What came may be larger by half, for chunk sizes and the like.
+  ///   - announced: The length in the header.
+  ///   - encoding: The compression in the header.
+  ///   - limit: The maximum number of decoded bytes. The received ones may be half as many more, for chunk sizes.
   init(isChunked: Bool, announced: Int?, encoding: ContentEncoding, limit: Int) {
     chunks = isChunked ? ChunkedCoding() : nil
     self.announced = announced
@@ -43,7 +43,7 @@ struct AnswerBody {
     self.limit = limit
   }
 
-  /// Takes the next bytes.
+  /// Decodes the next bytes.
   mutating func append(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
     received += bytes.count
     guard received - taken - limit <= limit / 2 + 65536 else { throw .tooLarge }
@@ -54,21 +54,21 @@ struct AnswerBody {
     if chunks.isComplete { try complete() }
   }
 
-  /// Hands out what was made of the bytes up to now, which does not count any more.
+  /// Returns the decoded bytes so far, which no longer count.
   mutating func take() -> Data {
     taken = received
     defer { decoded = Data() }
     return decoded
   }
 
-  /// Takes note that the bytes are at their end.
+  /// Ends the body.
   mutating func end() throws(Problem) {
-    guard chunks == nil, announced ?? 0 <= received else { throw .brokenOff }
+    guard chunks == nil, announced ?? 0 <= received else { throw .truncated }
     try complete()
   }
 
   private mutating func complete() throws(Problem) {
-    if let unpacking, !unpacking.isComplete { throw .malformed("The compressed body breaks off.") }
+    if let unpacking, !unpacking.isComplete { throw .malformed("The compressed body is truncated.") }
     isComplete = true
   }
 
@@ -81,12 +81,12 @@ struct AnswerBody {
       let unpacking = self.unpacking ?? GzipDecoding()
       self.unpacking = unpacking
       try unpacking.decode(bytes, into: &decoded, limit: limit)
-    case .other: throw .malformed("The body is encoded in a way that was not asked for.")
+    case .other: throw .malformed("The body has an encoding that was not requested.")
     }
   }
 }
 
-/// What `Content-Encoding` says.
+/// A value of `Content-Encoding`.
 enum ContentEncoding: Equatable {
   case identity
   case gzip
@@ -102,7 +102,7 @@ enum ContentEncoding: Equatable {
   }
 }
 
-/// Undoes gzip (RFC 1952), by GLib.
+/// Decodes gzip (RFC 1952) with GLib.
 private final class GzipDecoding {
   private(set) var isComplete = false
   private let converter: OpaquePointer? = g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP)
@@ -112,7 +112,7 @@ private final class GzipDecoding {
 
   func decode(
     _ bytes: UnsafeRawBufferPointer, into output: inout Data, limit: Int
-  ) throws(AnswerBody.Problem) {
+  ) throws(ResponseBody.Problem) {
     var rest = bytes[...]
     while !isComplete {
       var (read, written): (gsize, gsize) = (0, 0)
@@ -125,7 +125,7 @@ private final class GzipDecoding {
         }
         isComplete = result == G_CONVERTER_FINISHED
       } catch {
-        // It wants more than there is.
+        // More input is needed.
         if error.isIO(G_IO_ERROR_PARTIAL_INPUT) { return }
         throw .malformed("The compressed body is damaged.")
       }
@@ -133,6 +133,6 @@ private final class GzipDecoding {
       output.append(contentsOf: buffer[..<Int(written)])
       rest = rest.dropFirst(Int(read))
     }
-    guard rest.isEmpty else { throw .malformed("Something follows the compressed body.") }
+    guard rest.isEmpty else { throw .malformed("The compressed body has trailing bytes.") }
   }
 }
