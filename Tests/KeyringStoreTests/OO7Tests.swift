@@ -121,7 +121,7 @@ struct OO7Tests {
   func `Where oo7 can ask nobody the error says that nothing was shown`() async throws {
     let fixture = try await Fixture(.oo7, saving: token)
     try fixture.keyring.restartDaemon(unlocked: false)
-    try fixture.order("oo7-asks-nobody")
+    try fixture.order("oo7-never-prompts")
     let error = await #expect(throws: CacheError.self) { try await fixture.promptingCache().finds(token) }
     #expect(error?.underlyingError as? SecretServiceError == .promptDismissed)
     #expect(error?.advice?.contains("Without a display") == true)

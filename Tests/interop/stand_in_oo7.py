@@ -8,12 +8,12 @@
   path. For a moment neither is found.
 - Delete takes one item off the bus, but out of the file all that have its attributes, and perhaps others.
 - A locked collection finds nothing, and a locked item tells neither its attributes nor its label nor its times.
-- On a terminal the call of Prompt lasts until the person has answered, and fails when nobody can be asked.
+- On a terminal the call of Prompt lasts until the person has answered, and fails without a terminal.
 
 Usage: stand_in_oo7.py DIRECTORY [--locked]
 
-Files in DIRECTORY say what it does: with `oo7-asks-nobody` a prompt fails; with `oo7-holds-replacement` the next
-item that replaces another is found only after somebody has looked for it in vain. The file is `oo7-is-replacing` then.
+Files in DIRECTORY say what it does: with `oo7-never-prompts` a prompt fails; with `oo7-holds-replacement` the next
+item that replaces another is found only after a search without result. The file is `oo7-is-replacing` then.
 """
 
 import base64
@@ -328,7 +328,7 @@ class Daemon:
         return GLib.Variant("(aoo)", ([], prompt))
 
     def Prompt_Prompt(self, prompt, _arguments, _):
-        if self.is_told("oo7-asks-nobody"):
+        if self.is_told("oo7-never-prompts"):
             raise Refusal("org.freedesktop.zbus.Error", "CLI prompter not available")
         for collection in self.named(self.prompts[prompt]):
             collection.lock(False)
