@@ -2,7 +2,7 @@
 
 Called by `run`, which builds what is measured. Whole processes are timed by hyperfine, in several rounds so that
 what is compared runs in turn; the rest is timed inside of worker processes that do one step at a time. What goes on,
-and each row as soon as it is known, is said on standard error.
+and each row as soon as it is known, are printed on standard error.
 """
 import base64
 import concurrent.futures
@@ -144,7 +144,7 @@ class Etcd:
 
 
 class BareEtcd:
-    """Requests to one node that nobody reads more of than must be: one value of a shard's size."""
+    """Requests to one node that read no more than necessary: one value of a shard's size."""
 
     def __init__(self, etcd):
         host, port = etcd.endpoints[0].removeprefix("http://").split(":")

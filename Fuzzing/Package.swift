@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that nobody builds it who only uses the library. `Tests/fuzz` builds and runs it.
+// A package of its own, so that users of the library do not build it. `Tests/fuzz` builds and runs it.
 let package = Package(
   name: "Fuzzing",
   dependencies: [

@@ -25,7 +25,7 @@ struct RetryBudget {
   /// Starts the next repetition.
   ///
   /// - Parameter seconds: Retry-After.
-  /// - Returns: The pause before it; `nil` if there is none.
+  /// - Returns: The pause before it; `nil` without one.
   mutating func pause(_ seconds: Double?) -> Duration? {
     let number = repetitions + 1
     let pause = Duration.seconds(seconds ?? Double(min(3 * number * number, 180)))

@@ -31,7 +31,7 @@ import Testing
 
   @Test(arguments: [
     "", "[]", "{}", "{\"nothing\":{}}", #"{"configure":{"deviceInterva":1}}"#,
-    #"{"configure":{"deviceInterval":"x"}}"#, #"{"revoke":"nobody"}"#, #"{"reset":{},"clearLog":{}}"#,
+    #"{"configure":{"deviceInterval":"x"}}"#, #"{"revoke":"unknown"}"#, #"{"reset":{},"clearLog":{}}"#,
     #"{"configure":{"clockSkew":9223372036854775807}}"#, #"{"approveDevice":{"userCode":"X"}}"#,
     #"{"fault":{"target":"nowhere"}}"#,
   ])

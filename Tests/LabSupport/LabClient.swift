@@ -34,7 +34,7 @@ package struct LabClient: Sendable {
   package let transport: any HTTPTransport
   package let pages = OpenedPages()
 
-  /// - Parameter action: The browser's action instead of a sign-in, see `browser.py`.
+  /// Makes a client. The action is the browser's instead of a sign-in, see `browser.py`.
   package init(
     app: String = LabApps.plain, tenant: String = "common", kind: Authority.Kind? = nil,
     store: any CacheStore = InMemoryStore(), transport: (any HTTPTransport)? = nil, action: String? = nil,

@@ -23,7 +23,7 @@ struct ChallengeTests {
   }
 
   @Test(.conformance(52))
-  func `A challenge during a Graph call leads to a new sign-in`() async throws {
+  func `A challenge during a Graph call causes a new sign-in`() async throws {
     let test = try await GraphLab(capabilities: ["cp1"])
     let asked = Asked()
     let graph = try test.graph { claims throws(IdentityError) in

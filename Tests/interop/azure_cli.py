@@ -1,4 +1,4 @@
-"""Azure CLI keeps its token cache, in clear and encrypted; llavero lists, changes, adopts and uses it."""
+"""Azure CLI keeps its token cache, plaintext and encrypted; llavero lists, changes, adopts and uses it."""
 import json
 import os
 import re
@@ -48,7 +48,7 @@ for encrypted, name in ((True, "azure-cli-encrypted"), (False, "azure-cli")):
     check(f"{name}: what it writes then is added", len(tokens["AccessToken"]) == 2 and len(tokens["RefreshToken"]) == 3)
 
 run("adopt", "azure-cli", "--yes", "--group", "org.example.adopted")
-check("Azure CLI has nothing in clear", not os.path.exists(f"{DIRECTORY}/msal_token_cache.json")
+check("Azure CLI has no plaintext cache", not os.path.exists(f"{DIRECTORY}/msal_token_cache.json")
       and secrets(load_persisted_token_cache(f"{DIRECTORY}/msal_token_cache", False)) == set())
 
 # Service principals go into the same item.
@@ -56,7 +56,7 @@ principals = load_secret_store(f"{DIRECTORY}/service_principal_entries", True)
 principals.save([{"client_id": CLIENT, "tenant": HOME, "client_secret": "s3cret"}])
 refused = run("export", "--to", "azure-cli-encrypted", "--group", "org.example.adopted", code=1)
 check("service principals in the place of the cache are left", principals.load()[0]["client_secret"] == "s3cret")
-check("and the error says so, without them", "service principals" in refused.stderr and "s3cret" not in refused.stderr)
+check("and the error reports it, without secrets", "service principals" in refused.stderr and "s3cret" not in refused.stderr)
 
 
 # The program itself, signed in at the lab.
@@ -100,10 +100,10 @@ with Lab(port=443) as lab:
     group = ("--group", "org.example.az")
     lab.tell(clearLog={})
     run("import", "--from", "azure-cli", *group)
-    check("llavero answers with the token of az", run("token", "--scope", SCOPE, *group).stdout.strip() == token)
+    check("llavero returns the token of az", run("token", "--scope", SCOPE, *group).stdout.strip() == token)
     run("adopt", "azure-cli", "--yes", *group)
     check("az has lost what was adopted", "az login" in az_token())
     run("export", "--to", "azure-cli", *group)
     check("az finds its token again", az_token() == token)
-    check("no token was asked for", not lab.log("token"))
+    check("no token was requested", not lab.log("token"))
 finish()

@@ -20,7 +20,7 @@ with Lab() as lab, tempfile.TemporaryDirectory() as directory:
         name = type(credential).__name__
         got = credential.get_token(SCOPE)
         check(f"{name} gets the token of the cache", got.token == token)
-        check(f"{name} reads when it ends", 3000 < got.expires_on - time.time() <= 3600, got.expires_on)
+        check(f"{name} reads its expiry", 3000 < got.expires_on - time.time() <= 3600, got.expires_on)
         check(f"{name} reads the longer form too", credential.get_token_info(SCOPE).token == token)
     check("the server was not asked", len(lab.log()) == asked)
     # The time without a zone, which older SDKs read.
@@ -38,8 +38,8 @@ with Lab() as lab, tempfile.TemporaryDirectory() as directory:
     for credential in (AzureCliCredential(), AzureDeveloperCliCredential()):
         try:
             credential.get_token(SCOPE)
-            check("nobody is signed in", False)
+            check("no account is signed in", False)
         except CredentialUnavailableError as error:
             # By which a chain of credentials goes on.
-            check(f"{type(credential).__name__} knows that nobody is signed in", " login'" in str(error), error)
+            check(f"{type(credential).__name__} reports that no account is signed in", " login'" in str(error), error)
 finish()

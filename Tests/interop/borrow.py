@@ -72,9 +72,9 @@ def over_ssh(directory, loan, token):
             result = run(*server.command("-R", f"{there}:{own}", host, f"{alone} {LLAVERO} token --scope {ARM}"))
             check("ssh -R: a token on the other side" + attempt, borrowed(result, token), result.stderr)
         result = run(*server.command("-R", f"{there}:{own}", host, f"{alone} {LLAVERO} status --json"))
-        check("ssh -R: whose tokens are lent", result.returncode == 0 and ALICE in result.stdout, result.stderr)
+        check("ssh -R: the lent account is shown", result.returncode == 0 and ALICE in result.stdout, result.stderr)
         result = run(*server.command("-R", f"{there}:{own}", host, f"{alone} {LLAVERO} token --scope {VAULT}"))
-        check("ssh -R: no token for what is not lent", result.returncode == 1 and not result.stdout, result.stderr)
+        check("ssh -R: no token for a scope that is not lent", result.returncode == 1 and not result.stdout, result.stderr)
         result = run(LLAVERO, "token", "--json", "--scope", ARM, LLAVERO_FROM=f"unix:{there}")
         check("a socket whose connection has ended lends nothing",
               result.returncode == 4 and "no_broker" in result.stderr, result.stderr)
@@ -82,11 +82,11 @@ def over_ssh(directory, loan, token):
         with subprocess.Popen(
                 server.command("-L", f"{here}:{own}", host, "echo ready; cat"), stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, text=True) as connection:
-            check("ssh -L: the connection is there", connection.stdout.readline() == "ready\n")
+            check("ssh -L: the connection is open", connection.stdout.readline() == "ready\n")
             result = run(LLAVERO, "token", "--scope", ARM, LLAVERO_FROM=f"unix:{here}")
             check("ssh -L: a token on this side", borrowed(result, token), result.stderr)
             result = run(LLAVERO, "doctor", LLAVERO_FROM=f"unix:{here}")
-            check("ssh -L: doctor is content", result.returncode == 0 and "answers" in result.stdout, result.stdout)
+            check("ssh -L: doctor finds no problems", result.returncode == 0 and "answers" in result.stdout, result.stdout)
             connection.communicate(timeout=120)
 
 
@@ -117,18 +117,18 @@ def in_a_sandbox(directory, token):
         skip("the sandbox", "no namespace can be made here")
         return
     result = run("/tool/llavero", "token", "--scope", ARM, before=alone)
-    check("bwrap: a token with nothing but the socket", borrowed(result, token), result.stderr)
+    check("bwrap: a token with the socket alone", borrowed(result, token), result.stderr)
     result = run("/usr/bin/sh", "-c", "ls -d /home /tmp /run /etc; ls /sys/class/net", before=alone)
     check("bwrap: there is nothing else", not result.stdout, result.stdout)
     result = run("/tool/llavero", "status", "--json", before=alone)
-    check("bwrap: whose tokens are lent", result.returncode == 0 and ALICE in result.stdout, result.stderr)
+    check("bwrap: the lent account is shown", result.returncode == 0 and ALICE in result.stdout, result.stderr)
     result = run("/tool/llavero", "doctor", before=alone)
-    check("bwrap: doctor is content", result.returncode == 0, result.stdout + result.stderr)
+    check("bwrap: doctor finds no problems", result.returncode == 0, result.stdout + result.stderr)
     result = run("/tool/llavero", "token", "--scope", VAULT, before=alone)
-    check("bwrap: no token for what is not lent", result.returncode == 1 and not result.stdout, result.stderr)
+    check("bwrap: no token for a scope that is not lent", result.returncode == 1 and not result.stdout, result.stderr)
     for command in ("login", "list", "export"):
         result = run("/tool/llavero", command, before=alone)
-        check(f"bwrap: {command} says that there is no store",
+        check(f"bwrap: {command} reports that there is no store",
               result.returncode == 2 and "borrowed" in result.stderr, result.stderr)
 
 
@@ -136,16 +136,16 @@ def by_another_user(path, token):
     if os.getuid() != 0:
         skip("another user", "only root can become one")
         return
-    stranger = ["setpriv", f"--reuid={OTHER_USER}", f"--regid={OTHER_USER}", "--clear-groups"]
+    other_user = ["setpriv", f"--reuid={OTHER_USER}", f"--regid={OTHER_USER}", "--clear-groups"]
     ask = ["curl", "--silent", "--max-time", "300", "--unix-socket", path, "--get", "--data-urlencode", f"scope={ARM}",
            "--data", "api-version=2019-08-01", "http://localhost/token"]
-    check("this user gets a token by the same words", token in run(*ask).stdout)
-    result = run(*ask, before=stranger)
-    check("another user, or a container of one, does not get at the socket", result.returncode == 7, result.stdout)
+    check("this user gets a token with the same command", token in run(*ask).stdout)
+    result = run(*ask, before=other_user)
+    check("another user, or their container, cannot reach the socket", result.returncode == 7, result.stdout)
     os.chmod(path, 0o666)
-    result = run(*ask, before=stranger)
+    result = run(*ask, before=other_user)
     os.chmod(path, 0o600)
-    check("and gets nothing where the file lets them in",
+    check("and gets no token even if the file mode permits it",
           "access_denied" in result.stdout and "access_token" not in result.stdout, result.stdout)
 
 
@@ -156,12 +156,12 @@ def by_curl(path, token):
     answer = json.loads(
         ask("/token", "--get", "--data-urlencode", f"scope={ARM}", "--data", "api-version=2019-08-01").stdout)
     check("curl gets the token", answer["access_token"] == token)
-    check("with its end in digits", isinstance(answer["expires_on"], str) and int(answer["expires_on"]) > time.time())
-    check("and nothing that renews", not {"refresh_token", "id_token", "client_info"} & set(answer), sorted(answer))
-    check("curl is told what is lent", ARM in json.loads(ask("/loan").stdout)["scopes"])
+    check("with its expiry in digits", isinstance(answer["expires_on"], str) and int(answer["expires_on"]) > time.time())
+    check("without a refresh token", not {"refresh_token", "id_token", "client_info"} & set(answer), sorted(answer))
+    check("curl reads the terms", ARM in json.loads(ask("/loan").stdout)["scopes"])
     refusal = json.loads(
         ask("/token", "--get", "--data-urlencode", f"scope={VAULT}", "--data", "api-version=2019-08-01").stdout)
-    check("curl is told what is not", refusal["error"] == "invalid_scope", refusal)
+    check("curl gets invalid_scope for other scopes", refusal["error"] == "invalid_scope", refusal)
 
 
 def by_the_azure_sdk(directory, token):
@@ -172,13 +172,13 @@ def by_the_azure_sdk(directory, token):
                 name = type(credential).__name__
                 got = credential.get_token(ARM)
                 check(f"{name} gets the token", got.token == token)
-                check(f"{name} reads when it ends", 0 < got.expires_on - time.time() <= 86400, got.expires_on)
+                check(f"{name} reads its expiry", 0 < got.expires_on - time.time() <= 86400, got.expires_on)
                 check(f"{name} reads the longer form too", credential.get_token_info(ARM).token == token)
                 try:
                     credential.get_token(VAULT)
-                    check(f"{name} gets nothing that is not lent", False)
+                    check(f"{name} gets no token that is not lent", False)
                 except (ClientAuthenticationError, CredentialUnavailableError) as error:
-                    check(f"{name} gets nothing that is not lent", True)
+                    check(f"{name} gets no token that is not lent", True)
                     check(f"{name} shows no token", token not in str(error))
             os.environ["IDENTITY_HEADER"] = "guessed"
             try:
@@ -207,7 +207,7 @@ def by_many_at_once(directory, loan, lab):
           [errors for _, errors in ends])
     tokens = {json.loads(output)["accessToken"] for output, _ in ends if output}
     check("they get one token", len(tokens) == 1)
-    check("for which the server was asked once", len(lab.log("token")) - asked == 1, len(lab.log("token")) - asked)
+    check("with one request to the server", len(lab.log("token")) - asked == 1, len(lab.log("token")) - asked)
     result = run(f"{shims}/azd", "auth", "token", "--output", "json", "--scope", VAULT, **loan.settings)
     check("azd's stand-in gets it, too", result.returncode == 0 and json.loads(result.stdout)["token"] in tokens,
           result.stderr)
@@ -221,15 +221,15 @@ with Lab() as lab, tempfile.TemporaryDirectory(dir="/tmp", prefix="llavero-borro
     os.mkdir(shared, 0o755)
     path = f"{shared}/loan.sock"
     with Loan(directory, "--scope", ARM, "--socket", path) as loan:
-        check("the lender says what the borrower sets", loan.settings["LLAVERO_FROM"] == f"unix:{path}", loan.settings)
+        check("the lender prints the borrower's settings", loan.settings["LLAVERO_FROM"] == f"unix:{path}", loan.settings)
         by_curl(path, token)
         over_ssh(directory, loan, token)
         in_a_sandbox(shared, token)
         by_another_user(path, token)
-        check("what the lender wrote has no token", token not in loan.said())
+        check("the lender's output has no token", token not in loan.said())
         loan.end()
         result = run(LLAVERO, "token", "--json", "--scope", ARM, **loan.settings)
-        check("after the loan there is nobody", result.returncode == 4 and "no_broker" in result.stderr, result.stderr)
+        check("after the loan there is no lender", result.returncode == 4 and "no_broker" in result.stderr, result.stderr)
     by_the_azure_sdk(directory, token)
     with Loan(directory, "--scope", VAULT, "--socket", path) as loan:
         by_many_at_once(directory, loan, lab)

@@ -37,9 +37,9 @@ key = f"{SESSION}/key"
 with open(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
     file.write(os.urandom(32))
 result, calls = traced("--store", "file", "--key", "file:" + key)
-check("without a broker nobody is signed in", result.returncode == 3, result.stderr)
-check("and the bus was asked one question", len(questions(calls)) == 1, questions(calls))
-check("and no server was", "AF_INET" not in calls)
+check("without a broker no account is signed in", result.returncode == 3, result.stderr)
+check("and the bus got one request", len(questions(calls)) == 1, questions(calls))
+check("and no server any", "AF_INET" not in calls)
 
 with open(ORDERS, "w", encoding="utf-8") as file:
     file.write("{}")
@@ -50,7 +50,7 @@ check("the stand-in has its name", broker.stdout.readline() == "ready\n")
 
 result, calls = traced("--broker", "only")
 check("a token without a keyring", is_token(result), result.stderr)
-check("the watch sees the questions", len(questions(calls)) >= 2, calls[-2000:])
+check("the trace has the requests", len(questions(calls)) >= 2, calls[-2000:])
 check("no socket to another machine", not re.search(r"AF_INET|AF_NETLINK", calls))
 check("no HTTP library and no TLS", not re.search(r"libsoup|libnghttp2|gnutls", calls))
 check("no other program", calls.count("execve(") == 1, re.findall(r"execve\(.*", calls))
@@ -58,14 +58,14 @@ check("no other program", calls.count("execve(") == 1, re.findall(r"execve\(.*",
 alone = ["unshare", "--map-current-user", "--net"]
 if subprocess.run([*alone, "true"], capture_output=True).returncode == 0:
     result = token("--broker", "only", before=alone)
-    check("a token in a network with nobody in it", is_token(result), result.stderr)
+    check("a token in an empty network namespace", is_token(result), result.stderr)
 else:
-    skip("a token in a network with nobody in it", "no namespace can be made here")
+    skip("a token in an empty network namespace", "no namespace can be made here")
 
 with open(ORDERS, "w", encoding="utf-8") as file:
     file.write('{"do": {"*": "empty"}}')
 result, calls = traced("--broker", "only")
-check("no token of a broker that fails", result.returncode == 1 and not result.stdout, result.stderr)
+check("no token from a failing broker", result.returncode == 1 and not result.stdout, result.stderr)
 check("and no socket to another machine either", not re.search(r"AF_INET|AF_NETLINK", calls))
 broker.kill()
 broker.wait()

@@ -1,5 +1,5 @@
 """A browser without a window: opens a page of the lab, by way of the address of this machine that leads there once,
-chooses BROWSER_USER where the page asks who signs in, and posts or follows the response to the loopback listener.
+selects BROWSER_USER where the page asks for the account, and posts or follows the response to the loopback listener.
 
 LAB_CA_BUNDLE names the certificates that it trusts. What LAB_BROWSER_ACTION names it does besides, and reports to the lab:
 "noise" sends the listener invalid requests first, "watch" notes how a query is answered, "linger" stays until it is ended.

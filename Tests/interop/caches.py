@@ -288,7 +288,7 @@ def shaped():
         "secret": "at-alice-net-extended", "credential_type": "ATExt", "ext": {"fmi_path": "a/b"}})
     yield "msal-net-4.64.0-bound", bound.text()
 
-    # Of a later version: sections and fields without a meaning here, sections that are none, and a comma too many.
+    # Of a later version: sections and fields without a meaning here, invalid sections, and an extra comma.
     future = Net().add(response(person(ALICE, 8), "alice-net-future")).document
     next(iter(future["Account"].values()))["unknown"] = {"abc": [1, 2.5, None, True]}
     future |= {"Foo": {"Bar": {"client_id": "1"}}, "EmptyArrayNode": [], "EmptyNode": {}, "NullNode": None}

@@ -42,17 +42,17 @@ def main():
         check("Chromium shows the sign-in page and trusts the lab", ALICE in report.get("signInPage", ""), report)
         check("the sign-in gives a token", "tokenHash" in outcome and outcome["username"] == ALICE, outcome)
         address = report.get("address", "")
-        check("the browser ends at the listener's address, without a query",
+        check("the browser ends at the listener's URL, without a query",
               address.startswith("http://localhost:") and address.split(":")[2].strip("/").isdigit(), report)
         check("it shows the page of success", report.get("page", "").startswith("Back to the application"), report)
         page = lab.log("authorize")[0]["query"]
-        check("the answer came as a form", page["response_mode"] == "form_post", page)
+        check("the response came as a form", page["response_mode"] == "form_post", page)
         exchange, = lab.log("token")
         check("the code was redeemed once, with the redirect URI that was shown",
               exchange["form"]["redirect_uri"] == page["redirect_uri"], exchange["form"].get("redirect_uri"))
         check("the token is in the keyring", worker("silent", lab.authority).get("source") == "cache")
         outcome, report = sign_in(lab, "cancel")
-        check("a sign-in that was cancelled is told apart", outcome.get("error") == "user_canceled", outcome)
+        check("a cancelled sign-in is userCanceled", outcome.get("error") == "user_canceled", outcome)
         check("the browser shows that, too", report.get("page", "").startswith("You are not signed in"), report)
     finish()
 

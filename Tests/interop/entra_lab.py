@@ -127,9 +127,9 @@ def family(lab):
     second = lab.app(CALENDAR, cache=cache).acquire_token_silent(SCOPES, account)
     assert "access_token" in second, second
     token, = cache.search(cache.CredentialType.REFRESH_TOKEN, query={"client_id": MAIL})
-    stranger = requests.post(lab.authority + "/oauth2/v2.0/token", data={
+    other = requests.post(lab.authority + "/oauth2/v2.0/token", data={
         "grant_type": "refresh_token", "client_id": PLAIN, "refresh_token": token["secret"], "scope": "User.Read"})
-    assert stranger.json()["suberror"] == "client_mismatch", stranger.text
+    assert other.json()["suberror"] == "client_mismatch", other.text
 
 
 def personal(lab):

@@ -10,7 +10,7 @@ from glewlwyd_server import signed_in
 # An address of this machine leads there, once.
 url = requests.get(sys.argv[1], allow_redirects=False).headers["Location"]
 session = signed_in("https://" + urllib.parse.urlsplit(url).netloc)
-# Glewlwyd first leads to its page for signing in, whose script comes back with this parameter.
+# Glewlwyd first redirects to its sign-in page, whose script returns with this parameter.
 page = session.get(url + "&g_continue")
 action, fields = form(page.text)
 session.post(action, data=fields, headers={"Origin": "null", "Sec-Fetch-Mode": "navigate"})

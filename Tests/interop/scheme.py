@@ -14,7 +14,7 @@ PROGRAM = f"{BIN}/Worker"
 
 def tool(*arguments):
     result = subprocess.run([f"{BIN}/llavero", "scheme", *arguments], capture_output=True, text=True, timeout=60)
-    check(f"llavero scheme {arguments[0]} does it", result.returncode == 0, result)
+    check(f"llavero scheme {arguments[0]} succeeds", result.returncode == 0, result)
     return result.stdout
 
 
@@ -31,11 +31,11 @@ def start(lab, user):
 
 
 def story(lab):
-    refused = start(lab, "nobody").outcomes()[-1]
-    check("a scheme that leads nowhere is an error at once", refused.get("error") == "redirect_scheme_not_registered", refused)
-    check("no browser was opened", not os.path.exists(report_path("nobody")) and not lab.log("authorize"))
+    refused = start(lab, "idle").outcomes()[-1]
+    check("a scheme without a handler is an error at once", refused.get("error") == "redirect_scheme_not_registered", refused)
+    check("no browser was opened", not os.path.exists(report_path("idle")) and not lab.log("authorize"))
     command = refused["message"].partition("Register this one: ")[2]
-    check("the error says how to register it", command.startswith(f"llavero scheme install {SCHEME} /"), refused)
+    check("the error has the command that registers it", command.startswith(f"llavero scheme install {SCHEME} /"), refused)
     tool(*command.split()[2:])
 
     running = start(lab, "alice")
@@ -46,7 +46,7 @@ def story(lab):
     check("Chromium shows the sign-in page", ALICE in report.get("signInPage", ""), report)
     check("the sign-in gives a token", "tokenHash" in outcome and outcome["username"] == ALICE, outcome)
     page = lab.log("authorize")[-1]["query"]
-    check("the answer came in the address", page["response_mode"] == "query" and page["redirect_uri"] == REDIRECT, page)
+    check("the response came in the URL", page["response_mode"] == "query" and page["redirect_uri"] == REDIRECT, page)
     exchange, = lab.log("token")
     check("the code was redeemed once, with the scheme", exchange["form"]["redirect_uri"] == REDIRECT, exchange["form"])
     secrets = [exchange["form"]["code"], page["state"]]
@@ -55,17 +55,17 @@ def story(lab):
     cancelled = start(lab, "cancel").outcomes()[-1]
     report_of(report_path("cancel"))
     os.remove(report_path("cancel"))
-    check("a sign-in that was cancelled is told apart", cancelled.get("error") == "user_canceled", cancelled)
+    check("a cancelled sign-in is userCanceled", cancelled.get("error") == "user_canceled", cancelled)
 
     late = subprocess.run(
         ["xdg-open", f"{REDIRECT}?code={secrets[0]}&state={secrets[1]}"], capture_output=True, text=True, timeout=60)
     outcomes = [json.loads(line) for line in late.stdout.splitlines() if line.startswith("{")]
-    check("an answer that nobody waits for is told of", [one.get("error") for one in outcomes] == ["invalid_state"], late)
+    check("a response without a waiting sign-in is reported", [one.get("error") for one in outcomes] == ["invalid_state"], late)
     check("and not shown", secrets[0] not in late.stdout + late.stderr, late)
 
     tool("remove", SCHEME)
-    check("without its desktop file the scheme leads nowhere again",
-          start(lab, "nobody").outcomes()[-1].get("error") == "redirect_scheme_not_registered")
+    check("without its desktop file the scheme has no handler again",
+          start(lab, "idle").outcomes()[-1].get("error") == "redirect_scheme_not_registered")
 
 
 def main():

@@ -95,7 +95,7 @@ with Lab() as lab:
 
     for what, action, settings in [
         ("a nonce that is wrong", "interactive", {"configure": {"idTokenClaims": {"nonce": "other"}}}),
-        ("an ID token that is none", "interactive", {"configure": {"tokenResponse": {"id_token": "a.b.c"}}}),
+        ("an invalid ID token", "interactive", {"configure": {"tokenResponse": {"id_token": "a.b.c"}}}),
         ("a server that fails", "force", {"fault": {"target": "token", "status": 500, "count": 4}}),
         ("a server that hangs up", "force",
          {"fault": {"target": "token", "connection": "drop", "count": 4, "afterHandling": True}}),

@@ -59,7 +59,7 @@ def there_and_back(name, options, cache, again):
     fill(cache, [1, 2])
     before = json.loads(cache.serialize())
     preview = json.loads(run("import", "--from", name, *options, "--group", group, "--dry-run", "--json"))
-    check(f"{name}: a preview tells every record", preview["saved"] == records(before) == len(preview["records"]))
+    check(f"{name}: a preview counts every record", preview["saved"] == records(before) == len(preview["records"]))
     check(f"{name}: and imports none", exported(group) == {})
     report = json.loads(run("import", "--from", name, *options, "--group", group, "--json"))
     check(f"{name}: llavero imports every record", report["saved"] == records(before))
@@ -158,7 +158,7 @@ for name, (label, attributes, is_base64, signals, contents) in made.items():
 all_items = [item.get_attributes() for item in collection.get_all_items()]
 check("no item is there twice", len(all_items) == len({json.dumps(a, sort_keys=True) for a in all_items}))
 
-# What is in clear, and what was left behind.
+# Plaintext caches and abandoned locks.
 os.chmod(plaintext, 0o644)
 with open(plaintext + ".lockfile", "w") as file:
     file.write("999999 python")
@@ -168,9 +168,9 @@ check("llavero lists them all",
       set(listed))
 check("and how many accounts they have", listed["azure-identity-python"]["accounts"] == 4
       and listed["azureauth"]["accounts"] == 3)
-check("it tells what is in clear", [name for name in listed if not listed[name]["is_encrypted"]] == ["azure-cli"])
+check("it shows the plaintext caches", [name for name in listed if not listed[name]["is_encrypted"]] == ["azure-cli"])
 kinds = [finding["kind"] for finding in listed["azure-cli"]["findings"]]
-check("that others can read it, and that a lock was left", kinds == ["stale_lock", "plaintext", "readable_by_others"], kinds)
+check("their file modes and abandoned locks", kinds == ["stale_lock", "plaintext", "readable_by_others"], kinds)
 fixed = json.loads(run("sources", "--fix", "--json"))["sources"]
 check("--fix closes the file and removes the lock",
       stat.S_IMODE(os.stat(plaintext).st_mode) == 0o600 and not os.path.exists(plaintext + ".lockfile"))

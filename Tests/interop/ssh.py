@@ -64,11 +64,11 @@ def by_tunnel(server, far, lab):
         page = re.search(r"https://\S+", shown).group(0)
         Browser().browse(page, "alice")
         output, errors = login.communicate(timeout=120)
-        check("the browser's answer comes through the tunnel", login.returncode == 0, errors)
-        check("the tool says who signed in", output.startswith(f"Signed in as {ALICE}, for "), output)
+        check("the browser's response comes through the tunnel", login.returncode == 0, errors)
+        check("the tool shows the signed-in account", output.startswith(f"Signed in as {ALICE}, for "), output)
         answered = lab.log("authorize")[-1]["query"]
-        check("to the port that was named", answered["redirect_uri"] == f"http://localhost:{port}", answered)
-        check("where nobody can paste the code is in no address", answered["response_mode"] == "form_post", answered)
+        check("to the configured port", answered["redirect_uri"] == f"http://localhost:{port}", answered)
+        check("without a terminal the code is in no URL", answered["response_mode"] == "form_post", answered)
         check("the token is good", "access_token" in llavero("token", "--output", "json"))
     finally:
         tunnel.terminate()
@@ -117,10 +117,10 @@ def by_pasting(server, far, lab):
     screen.paste("\n")
     shown = screen.end()
     check("the pasted address signs in", f"Signed in as {ALICE}" in shown and "exit code 0" in shown, shown)
-    check("the terminal is as it was", is_restored(shown), shown)
+    check("the terminal is restored", is_restored(shown), shown)
     exchange, = lab.log("token")
     seen = re.sub(r"\s", "", shown)
-    check("the code is not on the screen, nor in what was scrolled away", exchange["form"]["code"] not in seen)
+    check("the code is neither on the screen nor in its history", exchange["form"]["code"] not in seen)
 
     screen = Screen("interrupted", server, far)
     screen.page()
@@ -129,7 +129,7 @@ def by_pasting(server, far, lab):
     screen.keys("C-c")
     shown = screen.end()
     check("Ctrl-C ends it", "exit code 5" in shown, shown)
-    check("and leaves the terminal as it was", is_restored(shown), shown)
+    check("and restores the terminal", is_restored(shown), shown)
 
 
 with Lab() as lab:

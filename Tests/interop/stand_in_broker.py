@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Stands in for the identity broker on the session bus, in any of its four kinds, and misbehaves as it is told.
 
-It knows no server: its tokens are unsigned JSON Web Tokens that nobody but a test takes. What it does stands in a JSON
+It knows no server: its tokens are unsigned JSON Web Tokens that only tests accept. What it does stands in a JSON
 file that is read at each call, so that a test changes it while the broker runs:
 
   accounts   the accounts, as getAccounts lists them
@@ -56,7 +56,7 @@ REFUSALS = {
     "unusable": (13, "AADSTS53003: Access has been blocked by Conditional Access policies.", None, None),
     "removal": (14, "The account was deleted.", None, None),
     "unexpected": (0, "Something went wrong near eyJhbGciOiJub25lIn0.eyJzZWNyZXQiOiJzZWNyZXQifQ.c2VjcmV0.", None, None),
-    "unknown-status": (4711, "Nobody knows this one.", None, None),
+    "unknown-status": (4711, "An unknown status.", None, None),
     "names": (0, "AADSTS50034: alice@contoso.test does not exist, see /home/alice/.cache.", None, None),
     "names-account": (2, "AADSTS50078: alice@contoso.test, suberror: 'alice@contoso.test'", "invalid_grant", None),
     "unregistered": (20, "The device is not registered.", None, None),

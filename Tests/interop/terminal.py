@@ -31,7 +31,7 @@ class Terminal:
         return tmux("capture-pane", "-p", "-J", "-S", "-", "-t", self.name)
 
     def wait(self, pattern):
-        """What there is to read when a pattern is in it."""
+        """The screen's text when it matches a pattern."""
         try:
             return wait(pattern, lambda: re.search(pattern, text := self.text()) and text)
         except TimeoutError as error:

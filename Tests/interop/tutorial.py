@@ -18,7 +18,7 @@ class App(Terminal):
         self.wait(r"\[q\] quit >")
 
     def type(self, key, until):
-        """What there is to read after a key and Enter on a cleared screen."""
+        """The screen after a key and Enter, cleared before."""
         self.clear()
         self.keys(key, "Enter")
         return self.wait(re.escape(until))
@@ -31,13 +31,13 @@ class App(Terminal):
 def story(lab):
     app = App("first")
     shown = app.type("c", until='"userPrincipalName"')
-    check("the first call asks the person to sign in", "Sign in in the browser." in shown, shown)
-    check("the lab gives tokens, once", len(lab.log("token")) == 1, lab.log())
-    check("Graph's answer is on the screen", "Graph answered 200" in shown and f'"{ALICE}"' in shown, shown)
-    check("so is its text of other alphabets", "Alice Álvarez" in shown, shown)
+    check("the first call asks the user to sign in", "Sign in in the browser." in shown, shown)
+    check("the lab issues tokens once", len(lab.log("token")) == 1, lab.log())
+    check("Graph's response is on the screen", "Graph answered 200" in shown and f'"{ALICE}"' in shown, shown)
+    check("so is text in other alphabets", "Alice Álvarez" in shown, shown)
     log = [line for line in shown.splitlines() if line.startswith("  MSAL:")]
     check("the log of the library is on the screen", len(log) > 3, shown)
-    check("it names nobody", "alice" not in "\n".join(log).lower(), log)
+    check("it has no user name", "alice" not in "\n".join(log).lower(), log)
     issued = secrets(GROUP)
     check("the tokens are in the keyring", len(issued) >= 3, len(issued))
     seen = re.sub(r"\s", "", shown)
@@ -45,24 +45,24 @@ def story(lab):
 
     lab.tell(clearLog={})
     shown = app.type("c", until='"userPrincipalName"')
-    check("the second call signs nobody in", "Sign in in the browser." not in shown, shown)
-    check("it asks Graph alone", [entry["endpoint"] for entry in lab.log()] == ["graph"], lab.log())
+    check("the second call needs no sign-in", "Sign in in the browser." not in shown, shown)
+    check("it sends a request to Graph alone", [entry["endpoint"] for entry in lab.log()] == ["graph"], lab.log())
 
     lab.tell(clearLog={})
     second = subprocess.run(
         [f"{BIN}/SignInApp"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     check("a second app of the group finds the sign-in",
           second.returncode == 0 and second.stdout.startswith(f"Signed in as {ALICE}, for "), second)
-    check("nobody was asked, not even the lab", lab.log() == [], lab.log())
+    check("no request was sent, not even to the lab", lab.log() == [], lab.log())
 
     hostile = json.dumps({"error": "\x1b]0;owned\x07\u202egood\u009b2J"}, ensure_ascii=False)
     lab.tell(fault={"target": "graph", "status": 403, "body": hostile})
     shown = app.type("c", until='"error"')
-    check("what a server says is shown without what a terminal obeys",
+    check("a server's text is shown without control characters",
           "Graph answered 403" in shown and "good" in shown and not re.search("[\x1b\x07\u202e\u009b]", shown), shown)
     lab.tell(fault={"target": "graph", "connection": "drop"})
     shown = app.type("c", until="The request failed")
-    check("a connection that breaks is an error that the app survives", "connectionLost" in shown, shown)
+    check("the app survives a broken connection", "connectionLost" in shown, shown)
 
     shown = app.type("s", until=f"Signed out {ALICE}.")
     check("signing out leaves no token", not secrets(GROUP))
@@ -71,15 +71,15 @@ def story(lab):
     lab.tell(configure={"tokenLifetime": 60})
     lab.tell(clearLog={})
     shown = app.type("c", until='"userPrincipalName"')
-    check("after that the person is asked again",
+    check("after that the user has to sign in again",
           "Nobody is signed in." in shown and len(lab.log("authorize")) > 0, shown)
 
     lab.tell(condition={"user": "alice", "condition": "badToken"})
     lab.tell(clearLog={})
     shown = app.type("c", until='"userPrincipalName"')
     grants = [entry["form"]["grant_type"] for entry in lab.log("token")]
-    check("when the server wants the person, they are asked", "Interaction required." in shown, shown)
-    check("by the refresh token first, then in the browser",
+    check("when the server requires the user, a sign-in follows", "Interaction required." in shown, shown)
+    check("with the refresh token first, then in the browser",
           grants == ["refresh_token", "authorization_code"] and len(lab.log("authorize")) > 0, grants)
     app.type("s", until=f"Signed out {ALICE}.")
 
@@ -90,7 +90,7 @@ def story(lab):
     check("a code works, too", True)
     app.type("s", until=f"Signed out {ALICE}.")
     status = app.quit()
-    check("it ends when it is told to", status == "Ended with exit code 0", status)
+    check("it ends on request", status == "Ended with exit code 0", status)
 
 
 def broken_off():
@@ -98,9 +98,9 @@ def broken_off():
     app = App("second", BROWSER="true")
     app.type("c", until="Sign in in the browser.")
     shown = app.type("x", until="cancel")
-    check("a sign-in can be broken off", "Graph answered" not in shown, shown)
+    check("a sign-in can be cancelled", "Graph answered" not in shown, shown)
     status = app.quit()
-    check("the app lives on, until it is ended", status == "Ended with exit code 0", status)
+    check("the app continues until it is ended", status == "Ended with exit code 0", status)
 
 
 with Lab() as lab:

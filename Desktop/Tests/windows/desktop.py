@@ -18,7 +18,7 @@ from gi.repository import Atspi, Gio, GLib
 
 PROGRAMS = os.environ["DESKTOP_BIN"]
 # For what hangs, not for what is slow.
-PATIENCE = 180
+TIMEOUT = 180
 
 
 def wait(what, condition):
@@ -49,13 +49,13 @@ class Desktop:
         """Starts all of it, and adds to a stack how it ends."""
         def launch(*command, **options):
             process = subprocess.Popen(command, stderr=subprocess.DEVNULL, **options)
-            started.callback(process.wait, PATIENCE)
+            started.callback(process.wait, TIMEOUT)
             started.callback(process.terminate)
 
         reading, writing = os.pipe()
         with os.fdopen(reading) as file:
             with os.fdopen(writing, "w"):
-                # By itself it begins anew when its last client has gone, and lets nobody in meanwhile.
+                # By default it resets after its last client has disconnected, and accepts no client meanwhile.
                 launch("Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp",
                        "-noreset", pass_fds=[writing], stdin=subprocess.DEVNULL)
             number = file.readline().strip()
@@ -66,10 +66,10 @@ class Desktop:
             # The desktop's settings are asked for by services that this session has not.
             ADW_DISABLE_PORTAL="1", GTK_USE_PORTAL="0")
         launch("/usr/libexec/at-spi-bus-launcher", "--launch-immediately", stdout=subprocess.DEVNULL)
-        subprocess.run(["gdbus", "wait", "--session", "--timeout", str(PATIENCE), "org.a11y.Bus"], check=True)
+        subprocess.run(["gdbus", "wait", "--session", "--timeout", str(TIMEOUT), "org.a11y.Bus"], check=True)
         Atspi.init()
         # It gives a program less than a second to answer, unless it is told otherwise.
-        Atspi.set_timeout(PATIENCE * 1000, PATIENCE * 1000)
+        Atspi.set_timeout(TIMEOUT * 1000, TIMEOUT * 1000)
 
     def accessibility_bus(self):
         """The address of the accessibility bus, for a program that cannot ask the session bus for it."""
@@ -103,7 +103,7 @@ class Program:
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
-            self.process.wait(PATIENCE)
+            self.process.wait(TIMEOUT)
 
     def errors(self):
         with open(self.log, errors="replace") as log:
@@ -184,7 +184,7 @@ class Program:
 
     def ends(self):
         """Waits for its end, and that of all it started, and returns its exit code."""
-        code = self.process.wait(PATIENCE)
+        code = self.process.wait(TIMEOUT)
         wait("what it started ends", lambda: not self.leftovers())
         return code
 
@@ -197,7 +197,7 @@ class Program:
                     if self.mark.encode() in file.read().split(b"\0"):
                         found.append(pid)
             except OSError:
-                pass  # It has ended, or is somebody else's.
+                pass  # It has ended, or belongs to another user.
         return found
 
 
@@ -207,7 +207,7 @@ COLLECTION = "/org/freedesktop/secrets/collection/login"
 def keyring(bus, interface, method, arguments):
     return bus.call_sync(
         "org.freedesktop.secrets", "/org/freedesktop/secrets", interface, method, arguments, None,
-        Gio.DBusCallFlags.NONE, PATIENCE * 1000)
+        Gio.DBusCallFlags.NONE, TIMEOUT * 1000)
 
 
 def lock_keyring():

@@ -1,13 +1,13 @@
 """How much the keychain's window does in one turn of its loop, with 1,000 accounts."""
 import subprocess
 
-from desktop import PATIENCE, PROGRAMS, Desktop
+from desktop import TIMEOUT, PROGRAMS, Desktop
 from peers import check, finish
 
 with Desktop():
     result = subprocess.run(
         [f"{PROGRAMS}/KeychainWindowChecks"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=PATIENCE)
+        timeout=TIMEOUT)
     for line in result.stdout.splitlines():
         verdict, _, what = line.partition(" ")
         if verdict == "note":
