@@ -82,7 +82,7 @@ struct BoundTokenTests {
 
   @Test func `Each defect of a signed request is refused and named`() async throws {
     let signer = try Signer()
-    let other = try Signer()
+    let foreign = try Signer()
     let token = try await boundToken(signer)
     func request(_ changes: [String: JSON?]) throws -> String {
       var claims = signer.claims(token)
@@ -95,12 +95,12 @@ struct BoundTokenTests {
     let parts = good.split(separator: ".")
     let plain = try #require(try await lab.signIn()["access_token"])
     var mixed = signer.claims(token)
-    mixed["cnf"] = ["jwk": .object(other.publicKey)]
+    mixed["cnf"] = ["jwk": .object(foreign.publicKey)]
     let refused: [(String, String)] = [
       // The signature of another request, and another key.
       ("\(parts[0]).\(parts[1]).\(other.split(separator: ".")[2])", "signature"),
-      (try other.sign(signer.claims(token), header: ["kid": .string(signer.thumbprint)]), "signature"),
-      (try other.sign(other.claims(token)), "thumbprint"), (try signer.sign(mixed), "thumbprint"),
+      (try foreign.sign(signer.claims(token), header: ["kid": .string(signer.thumbprint)]), "signature"),
+      (try foreign.sign(foreign.claims(token)), "thumbprint"), (try signer.sign(mixed), "thumbprint"),
       (try signer.sign(signer.claims(token), header: ["kid": "x"]), "thumbprint"),
       (try signer.sign(signer.claims(plain)), "thumbprint"),
       (try request(["ts": .integer(now - 1200)]), "time"),

@@ -90,7 +90,7 @@ extension TransportTests {
       }
       let strict = try SoupHTTPTransport(environment: [:])
       let error = await failure(strict, request("127.0.0.1:\(server.port)"))
-      #expect(error == .invalidRequest("Only https is spoken, not http."))
+      #expect(error == .invalidRequest("Invalid scheme http: expected https."))
     }
 
     @Test func `An idempotent request uses a kept connection`() async throws {
