@@ -124,10 +124,7 @@ extension ApplicationTests {
       entra.mood = .silent
       let application = try MSALPublicClientApplication.test(entra) { $0.redirectUri = "example.app://auth" }
       let task = Task { try await application.signIn() }
-      let start = try await entra.nextPage()
-      let items = URLComponents(url: start, resolvingAgainstBaseURL: true)?.queryItems
-      let state = try #require(items?.first { $0.name == "state" }?.value)
-
+      let state = try #require(try await entra.nextPage().parameter("state"))
       let foreign = URL(string: "example.app://auth?code=1&state=another")!
       #expect(!MSALPublicClientApplication.handleMSALResponse(foreign, sourceApplication: nil))
       let answer = URL(string: "example.app://auth?code=1&state=\(state)")!

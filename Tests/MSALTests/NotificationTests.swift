@@ -82,8 +82,7 @@ extension ApplicationTests {
       let tokens = await observe()
       defer { tokens.forEach(NotificationCenter.default.removeObserver) }
       let task = Task { try await application.signIn() }
-      let items = URLComponents(url: try await entra.nextPage(), resolvingAgainstBaseURL: true)?.queryItems
-      let state = try #require(items?.first { $0.name == "state" }?.value)
+      let state = try #require(try await entra.nextPage().parameter("state"))
       let answer = try #require(URL(string: "example.app://auth?code=secret&state=\(state)"))
       #expect(MSALPublicClientApplication.handleMSALResponse(answer, sourceApplication: nil))
       _ = try await task.value

@@ -19,6 +19,13 @@ struct OwnSchemeTests {
     return home
   }
 
+  /// Makes a shell script the browser.
+  private static func useBrowser(in home: TemporaryDirectory, _ script: String) throws {
+    let browser = try home.file("browser", "#!/bin/sh\n\(script)\n")
+    guard chmod(browser, 0o700) == 0 else { throw SetUpFailure("chmod \(browser)") }
+    setenv("BROWSER", browser, 1)
+  }
+
   private static func application(
     _ entra: FakeEntra, bypasses: Bool
   ) throws -> MSALPublicClientApplication {
@@ -96,13 +103,10 @@ struct OwnSchemeTests {
   @Test(.fault("page opened")) func `Opening the page twice ends the sign-in`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
-      let (browser, arguments) = (home.path + "/browser", home.path + "/arguments")
-      let script =
-        "#!/bin/sh\nprintf %s \"$1\" > '\(arguments)'\n"
-        + "for i in 1 2; do /usr/bin/curl -q -s -o /dev/null \"$1\"; done\n"
-      try script.write(toFile: browser, atomically: true, encoding: .utf8)
-      guard chmod(browser, 0o700) == 0 else { exit(1) }
-      setenv("BROWSER", browser, 1)
+      let arguments = home.path + "/arguments"
+      try Self.useBrowser(
+        in: home,
+        "printf %s \"$1\" > '\(arguments)'\nfor i in 1 2; do /usr/bin/curl -q -s -o /dev/null \"$1\"; done")
       do {
         _ = try await Self.application(FakeEntra(), bypasses: true).signIn()
         exit(2)
@@ -122,27 +126,25 @@ struct OwnSchemeTests {
   @Test func `Bypassing the scheme check accepts the response in the same process`() async {
     await #expect(processExitsWith: .success) {
       let home = try Self.useOwnDirectories()
-      let (browser, pipe) = (home.path + "/browser", home.path + "/page")
+      let pipe = home.path + "/page"
+      guard mkfifo(pipe, 0o600) == 0 else { exit(1) }
       // A URL of this machine redirects to the page.
-      let script =
-        "#!/bin/sh\n/usr/bin/curl -q -s -o /dev/null -w '%{redirect_url}' \"$1\" > '\(pipe)'\n"
-      try script.write(toFile: browser, atomically: true, encoding: .utf8)
-      guard chmod(browser, 0o700) == 0, mkfifo(pipe, 0o600) == 0 else { exit(1) }
-      setenv("BROWSER", browser, 1)
+      try Self.useBrowser(
+        in: home, "/usr/bin/curl -q -s -o /dev/null -w '%{redirect_url}' \"$1\" > '\(pipe)'")
       let entra = FakeEntra()
       let application = try Self.application(entra, bypasses: true)
       let signIn = Task { try await application.signIn().account.username }
-      let page = await withCheckedContinuation { continuation in
+      let text = await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
           let bytes = FileHandle(forReadingAtPath: pipe)?.readDataToEndOfFile() ?? Data()
           continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
         }
       }
-      let items = URLComponents(string: page)?.queryItems ?? []
-      guard let state = items.first(where: { $0.name == "state" })?.value,
+      let page = URL(string: text)
+      guard let state = page?.parameter("state"),
         let answer = URL(string: Self.redirectURI + "?code=1&state=\(state)")
       else { exit(2) }
-      entra.with { $0.nonce = items.first { $0.name == "nonce" }?.value }
+      entra.with { $0.nonce = page?.parameter("nonce") }
       guard MSALPublicClientApplication.handleMSALResponse(answer, sourceApplication: nil),
         try await signIn.value == "alice@contoso.example"
       else { exit(3) }

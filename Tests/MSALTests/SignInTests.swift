@@ -81,16 +81,17 @@ extension ApplicationTests {
       #expect(result.correlationId == parameters.correlationId)
 
       let url = try #require(entra.with { $0.startURLs.first })
-      let items = try #require(URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems)
-      func item(_ name: String) -> String? { items.first { $0.name == name }?.value }
       #expect(url.path == "/organizations/oauth2/v2.0/authorize")
-      #expect(item("prompt") == "login" && item("login_hint") == "alice@contoso.example")
-      #expect(item("domain_hint") == "contoso.example" && item("extra") == "1" && item("slice") == "test")
-      #expect(item("scope")?.contains("mail.read") == true)
-      #expect(item("pc") == "18" && item("brk_client_id") == "host")
-      #expect(item("brk_redirect_uri") == "msauth.com.example.host://auth")
+      #expect(url.parameter("prompt") == "login" && url.parameter("login_hint") == "alice@contoso.example")
+      #expect(
+        url.parameter("domain_hint") == "contoso.example" && url.parameter("extra") == "1"
+          && url.parameter("slice") == "test")
+      #expect(url.parameter("scope")?.contains("mail.read") == true)
+      #expect(url.parameter("pc") == "18" && url.parameter("brk_client_id") == "host")
+      #expect(url.parameter("brk_redirect_uri") == "msauth.com.example.host://auth")
       #expect(entra.with { $0.tokenRequests.first?["brk_client_id"] } == "host")
-      #expect(item("claims")?.contains("nbf") == true && item("claims")?.contains("CP1") == true)
+      #expect(
+        url.parameter("claims")?.contains("nbf") == true && url.parameter("claims")?.contains("CP1") == true)
     }
 
     @Test func `A private window is requested`() throws {

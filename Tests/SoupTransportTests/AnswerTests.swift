@@ -55,22 +55,16 @@ extension TransportTests {
       #expect(elsewhere.requests.isEmpty)
     }
 
-    @Test func `Cookies are not kept`() async throws {
-      let server = TestServer { _ in .init(fields: [("Set-Cookie", "a=b; Path=/")]) }
+    @Test(arguments: [
+      ([("Set-Cookie", "a=b; Path=/")], "cookie"),
+      ([("Cache-Control", "max-age=3600"), ("ETag", "\"1\"")], "if-none-match"),
+    ])
+    func `Cookies and responses are not kept`(_ fields: [(String, String)], _ absent: String) async throws {
+      let server = TestServer { _ in .init(fields: fields, body: [65]) }
       let transport = try makeTransport()
       for _ in 0..<2 { _ = try await transport.send(get(server.port)) }
       #expect(server.requests.count == 2)
-      #expect(server.requests.allSatisfy { $0.fields["cookie"] == nil })
-    }
-
-    @Test func `Responses are not cached`() async throws {
-      let server = TestServer { _ in
-        .init(fields: [("Cache-Control", "max-age=3600"), ("ETag", "\"1\"")], body: [65])
-      }
-      let transport = try makeTransport()
-      for _ in 0..<2 { _ = try await transport.send(get(server.port)) }
-      #expect(server.requests.count == 2)
-      #expect(server.requests.allSatisfy { $0.fields["if-none-match"] == nil })
+      #expect(server.requests.allSatisfy { $0.fields[absent] == nil })
     }
 
     @Test(.fault("401 kept open"), arguments: [401, 407])

@@ -98,31 +98,32 @@ extension TransportTests {
       #expect(text.contains("localhost") && !text.contains("secret"))
     }
 
-    @Test(.conformance(62)) func `The timeout includes connecting`() async throws {
+    static let slowServers: [Named<@Sendable () -> RawServer>] = [
       // The connection is not accepted, and TLS never begins.
-      let server = RawServer(nil) {
-        _ = $0.read(); _ = $0.read()
-      }
-      try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
-    }
+      Named("connecting", { RawServer(nil) { connection in while connection.read() != nil {} } }),
+      Named("waiting for a response", { RawServer { connection in while connection.read() != nil {} } }),
+      Named("a slow body", { drip("Content-Length: 100000", [120]) }),
+      Named(
+        "a slow compressed body",
+        { drip("Content-Encoding: gzip", [0, 0, 0, 0xff, 0xff], BodyTests.gzipHeader) }
+      ),
+    ]
 
-    @Test(.conformance(62)) func `The timeout includes waiting for a response`() async throws {
-      let server = RawServer {
-        _ = $0.readRequest(); _ = $0.read()
-      }
-      try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
-    }
-
-    @Test(.conformance(62)) func `The timeout includes a slow body`() async throws {
-      let server = RawServer { connection in
+    /// A server that sends parts of a body slowly.
+    private static func drip(_ field: String, _ part: [UInt8], _ start: [UInt8] = []) -> RawServer {
+      RawServer { connection in
         _ = connection.readRequest()
-        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
-        while connection.write("x") { usleep(20_000) }
+        connection.write(Array("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n".utf8) + start)
+        while connection.write(part) { usleep(20_000) }
       }
-      try await expectTimeout(get(server.port, timeout: .milliseconds(300)))
     }
 
-    private func expectTimeout(_ request: HTTPTransportRequest) async throws {
+    @Test(.conformance(62), arguments: slowServers)
+    func `The timeout includes all parts of an exchange`(_ slow: Named<@Sendable () -> RawServer>)
+      async throws
+    {
+      let server = slow.value()
+      let request = get(server.port, timeout: .milliseconds(300))
       let transport = try makeTransport()
       let start = ContinuousClock.now
       #expect(await failure(transport, request) == .timedOut)

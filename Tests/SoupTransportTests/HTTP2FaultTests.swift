@@ -105,26 +105,17 @@ extension TransportTests {
       #expect(!seen.withLock { $0 }.contains(Frame.headers))
     }
 
-    struct Fault: Sendable, CustomTestStringConvertible {
-      let testDescription: String
-      let end: [UInt8]
-    }
-
-    static let faults = [
-      Fault(testDescription: "closed", end: []),
-      Fault(testDescription: "reset without an error", end: Frame.bytes(Frame.reset, [0, 0, 0, 0])),
-      Fault(testDescription: "reset with an error", end: Frame.bytes(Frame.reset, [0, 0, 0, 2])),
-      Fault(
-        testDescription: "gone away", end: Frame.bytes(Frame.goAway, stream: 0, [0, 0, 0, 1, 0, 0, 0, 0])),
-      Fault(
-        testDescription: "gone away without the request",
-        end: Frame.bytes(Frame.goAway, stream: 0, [0, 0, 0, 0, 0, 0, 0, 0])),
+    static let faults: [Named<[UInt8]>] = [
+      Named("closed", []), Named("reset without an error", Frame.bytes(Frame.reset, [0, 0, 0, 0])),
+      Named("reset with an error", Frame.bytes(Frame.reset, [0, 0, 0, 2])),
+      Named("gone away", Frame.bytes(Frame.goAway, stream: 0, [0, 0, 0, 1, 0, 0, 0, 0])),
+      Named("gone away without the request", Frame.bytes(Frame.goAway, stream: 0, [0, 0, 0, 0, 0, 0, 0, 0])),
     ]
 
     @Test(.conformance(62), arguments: faults)
-    func `A truncated HTTP/2 response is an error`(_ fault: Fault) async throws {
+    func `A truncated HTTP/2 response is an error`(_ fault: Named<[UInt8]>) async throws {
       let server = serve { connection in
-        connection.write(Frame.head() + Frame.bytes(Frame.data, Array("hello".utf8)) + fault.end)
+        connection.write(Frame.head() + Frame.bytes(Frame.data, Array("hello".utf8)) + fault.value)
       }
       switch await failure(try makeTransport(), get(server.port, timeout: .seconds(2))) {
       // libsoup does not report a reset without an error.

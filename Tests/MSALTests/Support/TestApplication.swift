@@ -50,3 +50,10 @@ func failure<T>(
 extension NSError {
   var internalCode: Int? { userInfo[MSALInternalErrorCodeKey] as? Int }
 }
+
+extension URL {
+  /// The value of a query parameter.
+  func parameter(_ name: String) -> String? {
+    URLComponents(url: self, resolvingAgainstBaseURL: true)?.queryItems?.first { $0.name == name }?.value
+  }
+}
