@@ -5,7 +5,7 @@ extension GTKObject {
   ///
   /// - Parameters:
   ///   - name: Its name, without `app.` or `win.`.
-  ///   - handler: What it does.
+  ///   - handler: Its handler.
   public func addAction(_ name: String, _ handler: @escaping @MainActor () -> Void) {
     let action = GTKObject(taking: UnsafeMutableRawPointer(g_simple_action_new(name, nil)))
     action.connect("activate", handler)
@@ -14,11 +14,11 @@ extension GTKObject {
 }
 
 extension Application {
-  /// Lets keys start an action.
+  /// Sets the keyboard shortcuts of an action.
   ///
   /// - Parameters:
   ///   - keys: Such as `<Control>f`.
-  ///   - action: Its name in full, such as `win.search`.
+  ///   - action: Its full name, such as `win.search`.
   public func setShortcuts(_ keys: [String], for action: String) {
     let texts = keys.map { strdup($0) }
     defer { texts.forEach { free($0) } }

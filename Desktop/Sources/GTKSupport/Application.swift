@@ -1,18 +1,17 @@
 import CGTK
 
-/// There is no display to show windows on.
+/// No display is available.
 public struct NoDisplayError: Error, CustomStringConvertible {
   public var description: String {
     "There is no display to open a window on. Start the program in a desktop session, or set DISPLAY or WAYLAND_DISPLAY."
   }
 }
 
-/// A program with windows, in the look of GNOME: dark when the desktop is.
+/// A program with windows in the style of GNOME, dark when the desktop is.
 ///
-/// While it runs, `DispatchQueue.main` and the main actor are served by GTK's loop: tasks, completion handlers and
-/// `DispatchQueue.main.async` work as in a program for macOS; Foundation's `RunLoop`, and so its `Timer`, do not. It is
-/// started from a main function that is not `async`, since that of Swift's concurrency would keep the first thread for
-/// itself:
+/// While it runs, GTK's loop serves `DispatchQueue.main` and the main actor: tasks, completion handlers and
+/// `DispatchQueue.main.async` work as in a program for macOS; Foundation's `RunLoop`, and so its `Timer`, do not. Its main
+/// function must not be `async`, since Swift's concurrency would then occupy the first thread:
 ///
 /// ```swift
 /// @main @MainActor
@@ -30,27 +29,27 @@ public struct NoDisplayError: Error, CustomStringConvertible {
 /// ```
 public final class Application: GTKObject {
   /// - Parameters:
-  ///   - id: The name of the program in reverse domain order, the one of its desktop file.
+  ///   - id: The program's name in reverse domain order, as in its desktop file.
   ///   - isUnique: Whether a second start activates the first program instead of running beside it. Without a session
-  ///     bus every start is a program of its own.
+  ///     bus every start is independent.
   /// - Throws: ``NoDisplayError``.
   public init(id: String, isUnique: Bool = false) throws(NoDisplayError) {
-    // GTK itself would end the process.
+    // Otherwise GTK ends the process.
     guard gtk_init_check() != 0 else { throw NoDisplayError() }
     let flags = isUnique ? GApplicationFlags(rawValue: 0) : FLAG_G_APPLICATION_NON_UNIQUE
     super.init(taking: adw_application_new(id, flags))
   }
 
-  /// Runs until the last window was closed, or until ``quit()``.
+  /// Runs until the last window is closed, or until ``quit()``.
   ///
-  /// - Parameter activate: Shows the first window. Called again when the program is started once more, if it is
-  ///   unique.
+  /// - Parameter activate: Shows the first window. Called again when a unique
+  ///   program is started once more.
   /// - Returns: The exit code.
   public func run(activate: @escaping @MainActor () -> Void) -> Int32 {
     let source = MainQueueSource()
     let handler = connect("activate") { [unowned self] in
-      // Without a session bus it has no path of its own there; GTK 4.8 asks for it all the same where it is the
-      // default, tells the bus of screen readers of a null, and crashes.
+      // Without a session bus it has no path there. GTK 4.8 reads the path of the default application regardless, passes
+      // the null to the bus of screen readers, and crashes.
       if g_application_get_dbus_object_path(cast()) == nil { g_application_set_default(nil) }
       activate()
     }

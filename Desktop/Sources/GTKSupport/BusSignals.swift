@@ -10,12 +10,12 @@ public final class BusSignals {
   private var subscriptions: [UInt32] = []
 
   /// - Parameters:
-  ///   - interfaces: The interfaces whose signals count, from any sender.
-  ///   - handler: Told of each signal.
+  ///   - interfaces: The interfaces of the signals, from any sender.
+  ///   - handler: Called for each signal.
   public init(of interfaces: [String], _ handler: @escaping @MainActor () -> Void) {
     self.handler = handler
     self.interfaces = interfaces
-    // It holds this object until the bus has answered.
+    // It retains this object until the bus has responded.
     g_bus_get(
       G_BUS_TYPE_SESSION, cancellable.cast(),
       { _, result, data in
@@ -36,7 +36,7 @@ public final class BusSignals {
 
   private func subscribe(to bus: GTKObject) {
     self.bus = bus
-    // Without a bus any more there is nothing to see; GIO's default would be to end the process.
+    // When the bus ends there are no signals; by default GIO would end the process.
     g_dbus_connection_set_exit_on_close(bus.opaque, 0)
     subscriptions = interfaces.map { interface in
       g_dbus_connection_signal_subscribe(

@@ -1,22 +1,22 @@
 import CGTK
 
-/// The clipboard, for what must not stay there.
+/// The clipboard for secrets, which must not stay there.
 @MainActor
 public final class Clipboard {
   private let clipboard: OpaquePointer?
   private var content: GTKObject?
   private var ending: Task<Void, Never>?
 
-  /// - Parameter widget: Stands on the display whose clipboard is meant.
+  /// - Parameter widget: A widget on the clipboard's display.
   public init(of widget: Widget) {
     clipboard = gtk_widget_get_clipboard(widget.cast())
   }
 
-  /// Copies a secret for some time. Programs that keep a history of the clipboard are asked to leave it out.
+  /// Copies a secret for some time. Programs with a history of the clipboard are asked to ignore it.
   ///
   /// - Parameters:
   ///   - secret: The text.
-  ///   - time: When to take it out again, unless something else is there by then.
+  ///   - time: After which it is removed, unless the clipboard has changed.
   public func copy(secret: String, for time: Duration) {
     let parts = [("text/plain;charset=utf-8", secret), ("x-kde-passwordManagerHint", "secret")].map {
       type, text in
@@ -25,7 +25,7 @@ public final class Clipboard {
       defer { g_bytes_unref(data) }
       return gdk_content_provider_new_for_bytes(type, data)
     }
-    // It takes the references of its parts.
+    // It takes ownership of its parts.
     var providers = parts
     let union = GTKObject(
       taking: UnsafeMutableRawPointer(gdk_content_provider_new_union(&providers, gsize(providers.count))))
@@ -38,7 +38,7 @@ public final class Clipboard {
     }
   }
 
-  /// Takes the secret out again, unless something else is in the clipboard by now.
+  /// Removes the secret, unless the clipboard has changed.
   public func clear() {
     ending?.cancel()
     guard let content else { return }

@@ -1,28 +1,28 @@
 import CGTK
 
-// A property that the object does not have is told on standard error by GLib, and nothing is set.
+// GLib reports an unknown property on standard error and sets nothing.
 extension GTKObject {
-  /// Sets a property that is a text.
+  /// Sets a text property.
   public func set(_ property: String, _ text: String) {
     set(property, GTK_FUNDAMENTAL_STRING) { g_value_set_string($0, text) }
   }
 
-  /// Sets a property that is true or false.
+  /// Sets a Boolean property.
   public func set(_ property: String, _ flag: Bool) {
     set(property, GTK_FUNDAMENTAL_BOOLEAN) { g_value_set_boolean($0, flag ? 1 : 0) }
   }
 
-  /// Sets a property that is a number with a fraction.
+  /// Sets a floating-point property.
   public func set(_ property: String, _ number: Double) {
     set(property, GTK_FUNDAMENTAL_DOUBLE) { g_value_set_double($0, number) }
   }
 
-  /// Sets a property that is an object.
+  /// Sets an object property.
   public func set(_ property: String, _ object: GTKObject) {
     set(property, GTK_FUNDAMENTAL_OBJECT) { g_value_set_object($0, object.raw) }
   }
 
-  /// A property that is a text; empty if it is unset.
+  /// A text property; empty if it is unset.
   public func text(of property: String) -> String {
     var value = GValue()
     g_value_init(&value, GTK_FUNDAMENTAL_STRING)

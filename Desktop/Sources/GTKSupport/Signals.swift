@@ -1,6 +1,6 @@
 import CGTK
 
-/// A handler that was connected to a signal.
+/// A connected handler of a signal.
 public struct SignalHandler: Sendable {
   let id: UInt
 }
@@ -14,7 +14,7 @@ public struct SignalArguments {
     value(index, type: GTK_FUNDAMENTAL_STRING).flatMap { g_value_get_string($0) }.map { String(cString: $0) }
   }
 
-  /// The number at a position, of signals with an unsigned one.
+  /// The unsigned number at a position.
   public func uint(_ index: Int) -> UInt32? {
     value(index, type: GTK_FUNDAMENTAL_UINT).map { g_value_get_uint($0) }
   }
@@ -34,13 +34,13 @@ public struct SignalArguments {
 extension GTKObject {
   /// Calls a closure on the main actor whenever a signal is sent.
   ///
-  /// The object keeps the closure until it is destroyed, a window for example when it is closed. A closure that itself
-  /// holds the object, or a widget around it, should hold it weakly.
+  /// The object retains the closure until it is destroyed, such as a window when it is closed. The closure should refer to
+  /// the object, or a widget around it, weakly.
   ///
   /// - Parameters:
   ///   - signal: Its name, for example `clicked`.
-  ///   - handler: Is called each time.
-  /// - Returns: What ``disconnect(_:)`` takes.
+  ///   - handler: Called each time.
+  /// - Returns: The argument of ``disconnect(_:)``.
   @discardableResult
   public func connect(_ signal: String, _ handler: @escaping @MainActor () -> Void) -> SignalHandler {
     connect(signal) { _ in
@@ -49,13 +49,12 @@ extension GTKObject {
     }
   }
 
-  /// Calls a closure on the main actor whenever a signal is sent, as the other form does.
+  /// Calls a closure with the arguments on the main actor whenever a signal is sent.
   ///
   /// - Parameters:
   ///   - signal: Its name, for example `close-request`.
-  ///   - handler: Takes the arguments. What it returns is the answer of signals that ask for one: mostly whether it
-  ///     has done all there is to do.
-  /// - Returns: What ``disconnect(_:)`` takes.
+  ///   - handler: Receives the arguments. Its result is that of the signal, usually whether it was handled.
+  /// - Returns: The argument of ``disconnect(_:)``.
   @discardableResult
   public func connect(
     _ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> Bool
@@ -67,7 +66,7 @@ extension GTKObject {
     }
     g_closure_set_marshal(closure) { closure, result, count, values, _, _ in
       guard let box = closure?.pointee.data else { return }
-      // The loop runs on the main actor's thread, which GTK cannot say in its types.
+      // The loop runs on the main actor's thread, which GTK's types cannot express.
       let values = UnsafeBufferPointer(start: values, count: Int(count)).dropFirst()
       nonisolated(unsafe) let arguments = SignalArguments(values: UnsafeBufferPointer(rebasing: values))
       let answer = MainActor.assumeIsolated {
@@ -80,7 +79,7 @@ extension GTKObject {
     return SignalHandler(id: g_signal_connect_closure(raw, signal, closure, 0))
   }
 
-  /// Ends what ``connect(_:_:)`` began, and releases the closure.
+  /// Disconnects a handler and releases its closure.
   public func disconnect(_ handler: SignalHandler) {
     g_signal_handler_disconnect(raw, handler.id)
   }

@@ -9,13 +9,13 @@ extension Widget {
       gtk_widget_get_display(cast()), provider.opaque, UInt32(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION))
   }
 
-  /// Adds a class of the style sheet, or takes it away.
+  /// Adds or removes a class of the style sheet.
   public func setStyle(_ name: String, _ isOn: Bool) {
     if isOn { gtk_widget_add_css_class(cast(), name) } else { gtk_widget_remove_css_class(cast(), name) }
   }
 }
 
-/// A text as it has to stand in Pango's markup.
+/// A text escaped for Pango's markup.
 public func markup(_ text: String) -> String {
   guard let escaped = g_markup_escape_text(text, -1) else { return "" }
   defer { g_free(escaped) }

@@ -1,11 +1,11 @@
 import CGTK
 
-/// A program that is run for what it says.
+/// Runs a program for its output.
 public enum Subprocess {
-  /// Runs a program to its end; the loop goes on meanwhile.
+  /// Runs a program to its end, without blocking the loop.
   ///
-  /// - Parameter command: The program, by its path or as it is found on the path, and its arguments.
-  /// - Returns: What it wrote to its standard output; `nil` where it cannot be started or that is no UTF-8.
+  /// - Parameter command: The program, as a path or a name on PATH, and its arguments.
+  /// - Returns: Its standard output; `nil` if it cannot be started or the output is not UTF-8.
   @MainActor
   public static func output(of command: [String]) async -> String? {
     let words = command.map { strdup($0) }

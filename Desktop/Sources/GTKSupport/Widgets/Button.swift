@@ -1,6 +1,6 @@
 import CGTK
 
-/// A button with a text, which is its accessible name, too.
+/// A button with a text, which is also its accessible name.
 public final class Button: Widget {
   /// - Parameter label: The text.
   public init(_ label: String) {

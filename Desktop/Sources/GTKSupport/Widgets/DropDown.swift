@@ -1,15 +1,15 @@
 import CGTK
 
-/// A list of texts of which one is chosen.
+/// A list of texts with one selected.
 public final class DropDown: Widget {
   private var isChanging = false
 
-  /// - Parameter widget: A `GtkDropDown` that is there already.
+  /// - Parameter widget: A `GtkDropDown` of a description.
   public init(_ widget: Widget) {
     super.init(retaining: widget.raw)
   }
 
-  /// The texts. Setting others chooses the first.
+  /// The texts. A change selects the first.
   public var items: [String] = [] {
     didSet {
       guard items != oldValue else { return }
@@ -21,7 +21,7 @@ public final class DropDown: Widget {
     }
   }
 
-  /// The text that is chosen.
+  /// The selected text.
   public var selected: String? {
     get {
       let position = Int(gtk_drop_down_get_selected(opaque))
@@ -35,7 +35,7 @@ public final class DropDown: Widget {
     }
   }
 
-  /// Calls a closure when the person has chosen another.
+  /// Calls a closure when the user has selected another.
   public func onSelect(_ handler: @escaping @MainActor () -> Void) {
     connect("notify::selected") { [weak self] in
       if self?.isChanging == false { handler() }

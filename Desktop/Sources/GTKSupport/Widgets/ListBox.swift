@@ -2,7 +2,7 @@ import CGTK
 
 /// A list of a few rows, each a widget.
 public final class ListBox: Widget {
-  /// - Parameter widget: A `GtkListBox` that is there already, without rows.
+  /// - Parameter widget: A `GtkListBox` of a description, without rows.
   public init(_ widget: Widget) {
     super.init(retaining: widget.raw)
   }

@@ -1,7 +1,7 @@
 import CGTK
 
 extension Widget {
-  /// Sets the text of a button, if it is another; an underscore stands before the letter that presses it.
+  /// Sets the text of a button, if it differs; an underscore precedes its mnemonic letter.
   public func setMnemonicLabel(_ label: String) {
     guard gtk_button_get_label(cast()).map({ String(cString: $0) }) != label else { return }
     gtk_button_set_use_underline(cast(), 1)
@@ -9,9 +9,9 @@ extension Widget {
     mendMnemonicNames()
   }
 
-  /// Has buttons in it that have a mnemonic be called by their text.
+  /// Sets the accessible names of its buttons with a mnemonic to their texts.
   ///
-  /// GTK 4.8 calls such a button by its text with the underscore and by the label in it, one after the other.
+  /// GTK 4.8 names such a button by its text with the underscore, followed by its label.
   public func mendMnemonicNames() {
     let isButton = g_type_check_instance_is_a(cast(), gtk_button_get_type()) != 0
     if isButton, gtk_button_get_use_underline(cast()) != 0 {

@@ -1,6 +1,6 @@
 import CGTK
 
-/// A question over a window, with a button for each answer.
+/// A dialog over a window, with a button for each answer.
 public enum Question {
   public struct Answer: Sendable {
     public enum Look: Sendable {
@@ -11,9 +11,9 @@ public enum Question {
     let look: Look
 
     /// - Parameters:
-    ///   - id: What ``Question/ask(_:_:answers:over:)`` returns for it.
-    ///   - label: The button's text; an underscore stands before the letter that presses it.
-    ///   - look: Whether it is proposed, or warned of.
+    ///   - id: The result of ``Question/ask(_:_:answers:over:)`` for it.
+    ///   - label: The button's text; an underscore precedes its mnemonic letter.
+    ///   - look: Whether it is suggested or destructive.
     public init(_ id: String, _ label: String, _ look: Look = .plain) {
       self.id = id
       self.label = label
@@ -21,16 +21,16 @@ public enum Question {
     }
   }
 
-  /// The answer of a person who closes the question.
+  /// The answer when the dialog is closed.
   public static let cancelled = "cancel"
 
-  /// Asks, and waits for the answer; the program goes on meanwhile.
+  /// Shows the dialog and waits for the answer, without blocking the loop.
   ///
   /// - Parameters:
   ///   - heading: The question.
-  ///   - body: What will happen.
+  ///   - body: The consequences.
   ///   - answers: The buttons, besides "Cancel", which comes first.
-  ///   - window: The window that waits for it.
+  ///   - window: The window below it.
   ///   - dismissal: The first button's text.
   /// - Returns: The id of the answer, or ``cancelled``.
   @MainActor

@@ -1,23 +1,22 @@
 import CGTK
 
-/// What a ``RowList`` shows of one element. Rows are made for what is in sight, and serve one element after the other.
+/// A row of a ``RowList``. Rows are made for visible elements and reused for others.
 open class Row: Widget {
   /// Shows an element.
   open func show(_ id: String) {}
 
-  /// What a screen reader calls the row as a whole.
+  /// The accessible name of the row.
   open var accessibleName: String { "" }
 }
 
-/// A list of any length, of which GTK makes the rows in sight and some around them.
+/// A list of any length, of which GTK makes only the visible rows and some around them.
 ///
-/// Elements are given by their ids. They enter the list in small groups, a group for each turn of the loop, so that no
-/// turn takes long however many there are.
+/// Elements are identified by ids. They are added in small groups, one per turn of the loop, so that no turn takes long.
 public final class RowList: Widget {
-  /// How many elements enter the list in one turn of the loop.
+  /// The number of elements added in one turn of the loop.
   public static let step = 20
 
-  /// How many rows were made in one turn of the loop, at most.
+  /// The maximum number of rows made in one turn of the loop.
   public private(set) var mostRowsAtOnce = 0
 
   private let strings: GTKObject
@@ -37,7 +36,7 @@ public final class RowList: Widget {
     let strings = GTKObject(taking: UnsafeMutableRawPointer(gtk_string_list_new(nil)))
     self.strings = strings
     let factory: OpaquePointer = gtk_signal_list_item_factory_new()
-    // Both constructors take a reference that they are given.
+    // Both constructors take ownership of their argument.
     let model: OpaquePointer
     if isSelectable {
       let selection = GTKObject(taking: UnsafeMutableRawPointer(gtk_single_selection_new(nil)))
@@ -60,7 +59,7 @@ public final class RowList: Widget {
     }
   }
 
-  /// How many elements have entered it by now.
+  /// The number of elements added so far.
   public var count: Int { ids.count }
 
   /// The element whose row is selected.
@@ -79,19 +78,19 @@ public final class RowList: Widget {
     }
   }
 
-  /// Calls a closure when the person has selected another row.
+  /// Calls a closure when the user has selected another row.
   public func onSelect(_ handler: @escaping @MainActor () -> Void) {
     selection?.connect("notify::selected") { [weak self] in
       if self?.isChanging == false { handler() }
     }
   }
 
-  /// Shows other elements. Rows of elements that stay are shown anew; the selected one stays selected.
+  /// Shows other elements. Rows of remaining elements are updated; the selected one stays selected.
   public func show(_ wanted: [String]) {
     filling?.cancel()
     let chosen = selected
     let kept = zip(ids, wanted).prefix { $0 == $1 }.count
-    // Those after them that stay, too, where the change is in between.
+    // The remaining elements after the change.
     let end = zip(ids.dropFirst(kept).reversed(), wanted.dropFirst(kept).reversed()).prefix { $0 == $1 }.count
     replace(from: kept, removing: ids.count - kept - end, with: [])
     refresh()
@@ -107,12 +106,12 @@ public final class RowList: Widget {
     fill()
     guard !rest.isEmpty else { return }
     filling = Task {
-      // Lets GTK draw and answer the person.
+      // Lets GTK draw and handle input.
       while !rest.isEmpty, (try? await Task.sleep(for: .milliseconds(1))) != nil { fill() }
     }
   }
 
-  /// Shows the elements in sight anew.
+  /// Updates the visible elements.
   public func refresh() {
     for row in rows { present(row.value, in: row.key) }
   }

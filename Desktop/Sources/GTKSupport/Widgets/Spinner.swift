@@ -1,13 +1,13 @@
 import CGTK
 
-/// Turns while something is waited for.
+/// A spinner for running operations.
 public final class Spinner: Widget {
-  /// Makes one that stands still, and so is not seen.
+  /// Makes a stopped, invisible spinner.
   public init() {
     super.init(taking: gtk_spinner_new())
   }
 
-  /// Whether it turns.
+  /// Whether it spins.
   public var isSpinning: Bool {
     get { gtk_spinner_get_spinning(opaque) != 0 }
     set { gtk_spinner_set_spinning(opaque, newValue ? 1 : 0) }

@@ -1,13 +1,13 @@
 import CGTK
 
-/// Pages of which one is shown.
+/// Pages with one visible.
 public final class Stack: Widget {
-  /// - Parameter widget: A `GtkStack` that is there already.
+  /// - Parameter widget: A `GtkStack` of a description.
   public init(_ widget: Widget) {
     super.init(retaining: widget.raw)
   }
 
-  /// Shows a page. The others are hidden from screen readers, too, which GTK 4.8 does not do by itself.
+  /// Shows a page. The others are also hidden from screen readers, which GTK 4.8 does not do by itself.
   public func show(_ name: String) {
     guard let wanted = gtk_stack_get_child_by_name(opaque, name) else { return }
     gtk_widget_set_visible(wanted, 1)

@@ -1,8 +1,8 @@
 import CGTK
 
-/// Text of many lines, which can be read and copied.
+/// Read-only text of many lines.
 public final class TextView: Widget {
-  /// - Parameter margin: The room around the text, in pixels.
+  /// - Parameter margin: The margin around the text, in pixels.
   public init(margin: Int32 = 12) {
     super.init(taking: gtk_text_view_new())
     gtk_text_view_set_editable(cast(), 0)

@@ -1,26 +1,26 @@
 import CGTK
 
-/// Whatever is in a window.
+/// A widget in a window.
 open class Widget: GTKObject {
-  /// Whether it can be used.
+  /// Whether it accepts input.
   public var isSensitive: Bool {
     get { gtk_widget_get_sensitive(cast()) != 0 }
     set { gtk_widget_set_sensitive(cast(), newValue ? 1 : 0) }
   }
 
-  /// Whether it is shown, and takes room, when its window is.
+  /// Whether it is shown with its window.
   public var isVisible: Bool {
     get { gtk_widget_get_visible(cast()) != 0 }
     set { gtk_widget_set_visible(cast(), newValue ? 1 : 0) }
   }
 
-  /// Lets it take what room there is, from left to right or from top to bottom.
+  /// Lets it take the available space, horizontally or vertically.
   public func expand(horizontally: Bool = false, vertically: Bool = false) {
     gtk_widget_set_hexpand(cast(), horizontally ? 1 : 0)
     gtk_widget_set_vexpand(cast(), vertically ? 1 : 0)
   }
 
-  /// The room around it, in pixels.
+  /// Its margin, in pixels.
   public func setMargin(_ pixels: Int32) {
     gtk_widget_set_margin_top(cast(), pixels)
     gtk_widget_set_margin_bottom(cast(), pixels)
@@ -28,7 +28,7 @@ open class Widget: GTKObject {
     gtk_widget_set_margin_end(cast(), pixels)
   }
 
-  /// Whether what is in it ends at its rounded corners.
+  /// Whether its content is clipped at its rounded corners.
   public var clipsContent: Bool {
     get { gtk_widget_get_overflow(cast()) == GTK_OVERFLOW_HIDDEN }
     set { gtk_widget_set_overflow(cast(), newValue ? GTK_OVERFLOW_HIDDEN : GTK_OVERFLOW_VISIBLE) }
@@ -39,7 +39,7 @@ open class Widget: GTKObject {
     gtk_widget_add_css_class(cast(), name)
   }
 
-  /// Tells a screen reader what the widget is called; for those without a text of their own.
+  /// Sets the accessible name of a widget without a text.
   public func setAccessibleName(_ name: String) {
     var property = GTK_ACCESSIBLE_PROPERTY_LABEL
     var value = GValue()

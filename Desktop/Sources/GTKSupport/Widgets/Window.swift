@@ -1,16 +1,16 @@
 import CGTK
 
-/// A window with a header bar of its own.
+/// A window with its own header bar.
 ///
 /// The desktop owns it until it is closed.
 public final class Window: Widget {
   private let body = Box(.vertical)
 
   /// - Parameters:
-  ///   - application: Runs as long as one of its windows is open.
-  ///   - title: What the desktop calls it.
-  ///   - width: The first size, in pixels.
-  ///   - height: The same.
+  ///   - application: Runs while one of its windows is open.
+  ///   - title: The title.
+  ///   - width: The initial width, in pixels.
+  ///   - height: The initial height, in pixels.
   public init(_ application: Application, title: String, width: Int32, height: Int32) {
     super.init(retaining: adw_application_window_new(application.cast()))
     gtk_window_set_title(cast(), title)
@@ -20,7 +20,7 @@ public final class Window: Widget {
   }
 
   /// - Parameters:
-  ///   - application: Runs as long as one of its windows is open.
+  ///   - application: Runs while one of its windows is open.
   ///   - builder: Describes the window, an `AdwApplicationWindow`.
   ///   - id: Its `id` there.
   public init(_ application: Application, _ builder: Builder, _ id: String) {
@@ -29,7 +29,7 @@ public final class Window: Widget {
     mendMnemonicNames()
   }
 
-  /// Offers a list of the keys that do something, by the action `win.show-help-overlay`.
+  /// Sets the list of keyboard shortcuts for the action `win.show-help-overlay`.
   public func setShortcutsWindow(_ builder: Builder, _ id: String) {
     gtk_application_window_set_help_overlay(cast(), OpaquePointer(builder.object(id)))
   }
@@ -41,7 +41,7 @@ public final class Window: Widget {
     gtk_window_present(other.cast())
   }
 
-  /// Adds a widget under what is there.
+  /// Adds a widget below the others.
   public func append(_ widget: Widget) {
     body.append(widget)
   }
@@ -51,14 +51,14 @@ public final class Window: Widget {
     gtk_window_present(cast())
   }
 
-  /// Asks for the window's end, as its button does.
+  /// Closes the window, as its button does.
   public func close() {
     gtk_window_close(cast())
   }
 
   /// Calls a closure when the window is about to close.
   ///
-  /// - Parameter handler: Returns whether the window may go now.
+  /// - Parameter handler: Returns whether the window may close.
   public func onCloseRequest(_ handler: @escaping @MainActor () -> Bool) {
     connect("close-request") { _ in !handler() }
   }
