@@ -152,6 +152,10 @@ let package = Package(
         "CGLib", "CLibsoup", "GLibSupport", asn1, crypto, cryptoExtras,
       ],
       swiftSettings: common),
+    // A bus and a keyring of their own, for tests.
+    .target(
+      name: "PrivateSession", dependencies: ["CGLib", "GLibSupport"], path: "Tests/PrivateSession",
+      swiftSettings: common),
     .executableTarget(name: "entra-lab", dependencies: ["EntraLab", argumentParser], swiftSettings: safe),
     .executableTarget(
       name: "SignInApp", dependencies: ["MSAL"], path: "Examples/SignInApp", swiftSettings: safe),
@@ -165,8 +169,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "CGLib", "GLibSupport", "HTTPSupport", "IdentityClient", "MicrosoftGraph", "TokenCache",
-        "WorkerSupport", httpTypes,
+        "CGLib", "GLibSupport", "HTTPSupport", "IdentityClient", "MicrosoftGraph", "PrivateSession",
+        "TokenCache", "WorkerSupport", httpTypes,
       ],
       path: "Tests/TestSupport", swiftSettings: common),
     // What the program of the tests shares with them.

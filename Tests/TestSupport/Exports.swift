@@ -1,2 +1,3 @@
-// What the tests share with the programs that they start comes with this module.
+// The private keyring and bus, and what the tests share with the programs that they start, come with this module.
+@_exported public import PrivateSession
 @_exported public import WorkerSupport

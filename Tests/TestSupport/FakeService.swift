@@ -114,9 +114,3 @@ private let answerCall: GDBusMessageFilterFunction = { _, message, isIncoming, d
   g_object_unref(UnsafeMutableRawPointer(message))
   return nil
 }
-
-extension Variant {
-  package static func bytes(_ value: [UInt8]) -> Variant {
-    array(of: "y", value.map { Variant(taking: g_variant_new_byte($0)) })
-  }
-}

@@ -1,4 +1,5 @@
-import GLibSupport
+import CGLib
+package import GLibSupport
 import Glibc
 import Synchronization
 
@@ -185,5 +186,11 @@ public final class PrivateKeyring: Sendable {
       <limit name="max_replies_per_connection">50000</limit>
     </busconfig>
     """
+  }
+}
+
+extension Variant {
+  package static func bytes(_ value: [UInt8]) -> Variant {
+    array(of: "y", value.map { Variant(taking: g_variant_new_byte($0)) })
   }
 }

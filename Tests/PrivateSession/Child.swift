@@ -95,7 +95,7 @@ public final class Child: Sendable {
     return status.read { $0 ?? 0 }
   }
 
-  var hasEnded: Bool { status.read { $0 != nil } }
+  package var hasEnded: Bool { status.read { $0 != nil } }
 
   public func signal(_ number: Int32) {
     status.read { if $0 == nil { kill(pid, number) } }

@@ -3,12 +3,12 @@ import Glibc
 /// A value for whose changes threads can wait.
 ///
 /// `@unchecked Sendable`: the value is used under the lock alone.
-final class Watched<Value: Sendable>: @unchecked Sendable {
+package final class Watched<Value: Sendable>: @unchecked Sendable {
   private var value: Value
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  init(_ value: Value) {
+  package init(_ value: Value) {
     self.value = value
     pthread_mutex_init(lock, nil)
     pthread_cond_init(changed, nil)
@@ -21,20 +21,20 @@ final class Watched<Value: Sendable>: @unchecked Sendable {
     lock.deallocate()
   }
 
-  func read<T>(_ body: (Value) -> T) -> T {
+  package func read<T>(_ body: (Value) -> T) -> T {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     return body(value)
   }
 
-  func change(_ body: (inout Value) -> Void) {
+  package func change(_ body: (inout Value) -> Void) {
     pthread_mutex_lock(lock)
     body(&value)
     pthread_cond_broadcast(changed)
     pthread_mutex_unlock(lock)
   }
 
-  func wait(until holds: (Value) -> Bool) {
+  package func wait(until holds: (Value) -> Bool) {
     pthread_mutex_lock(lock)
     while !holds(value) { pthread_cond_wait(changed, lock) }
     pthread_mutex_unlock(lock)

@@ -1,11 +1,11 @@
 /// Leads the process group of a test's daemons, and holds the reading end of a pipe: when this process ends, however it
 /// does, it removes a directory and kills the group. (PR_SET_PDEATHSIG does not do: it fires when the *thread* that started
 /// the child ends.)
-final class Watchdog: Sendable {
+package final class Watchdog: Sendable {
   private let lifeline: Pipe
   private let child: Child
 
-  init(over directory: String, environment: [String: String]) throws {
+  package init(over directory: String, environment: [String: String]) throws {
     lifeline = try Pipe()
     let script = #"trap "" HUP INT TERM; cat >/dev/null; rm -rf "$1"; kill -KILL 0"#
     child = try Child(
@@ -15,10 +15,10 @@ final class Watchdog: Sendable {
   }
 
   /// The group that the daemons join.
-  var group: Int32 { child.pid }
+  package var group: Int32 { child.pid }
 
   /// Ends the group, and removes the directory.
-  func end() {
+  package func end() {
     lifeline.closeWriting()
     child.wait()
   }
