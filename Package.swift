@@ -20,6 +20,7 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let package = Package(
   name: "llavero",
   products: [
+    .library(name: "Llavero", targets: ["Llavero"]),
     .library(name: "MSAL", targets: ["MSAL"]),
     .library(name: "IdentityClient", targets: ["IdentityClient"]),
     .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
@@ -37,6 +38,7 @@ let package = Package(
     .library(name: "MSALExtensionsStore", targets: ["MSALExtensionsStore"]),
     .library(name: "Configuration", targets: ["Configuration"]),
     .library(name: "SecretService", targets: ["SecretService"]),
+    .library(name: "LabServer", targets: ["LabServer"]),
     .executable(name: "llavero", targets: ["llavero"]),
     .executable(name: "entra-lab", targets: ["entra-lab"]),
   ],
@@ -137,6 +139,15 @@ let package = Package(
         "Sealing", "SecretService", "TokenCache",
       ],
       swiftSettings: safe),
+    // The libraries that a program needs to sign in and call Graph, in one import. Its folder's name differs from that of the
+    // tool's in more than case, for file systems that ignore case.
+    .target(
+      name: "Llavero",
+      dependencies: [
+        "BrowserSignIn", "HTTPSupport", "IdentityClient", "KeyringStore", "MicrosoftGraph", "SoupTransport",
+        "TokenCache",
+      ],
+      path: "Sources/LlaveroUmbrella", swiftSettings: safe),
     .executableTarget(
       name: "llavero",
       dependencies: [
@@ -152,10 +163,17 @@ let package = Package(
         "CGLib", "CLibsoup", "GLibSupport", asn1, crypto, cryptoExtras,
       ],
       swiftSettings: common),
-    // A bus and a keyring of their own, for tests.
+    // A bus and a keyring of their own, for the tests here and for LabServer.
     .target(
       name: "PrivateSession", dependencies: ["CGLib", "GLibSupport"], path: "Tests/PrivateSession",
       swiftSettings: common),
+    .target(
+      name: "LabServer",
+      dependencies: [
+        "EntraLab", "GLibSupport", "HTTPSupport", "IdentityClient", "KeyringStore", "PrivateSession",
+        "SoupTransport", "TokenCache", httpTypes,
+      ],
+      swiftSettings: safe),
     .executableTarget(name: "entra-lab", dependencies: ["EntraLab", argumentParser], swiftSettings: safe),
     .executableTarget(
       name: "SignInApp", dependencies: ["MSAL"], path: "Examples/SignInApp", swiftSettings: safe),
@@ -242,6 +260,7 @@ let package = Package(
       name: "EntraLabTests",
       dependencies: ["EntraLab", "LabSupport", "TestSupport", "entra-lab", crypto, cryptoExtras],
       swiftSettings: common),
+    .testTarget(name: "LabServerTests", dependencies: ["LabServer", "Llavero"], swiftSettings: common),
     .testTarget(
       name: "ProofOfPossessionTests",
       dependencies: [

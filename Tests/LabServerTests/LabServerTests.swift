@@ -1,0 +1,127 @@
+import Foundation
+import LabServer
+import Llavero
+import Testing
+
+/// With the two imports of a package of a reader's own, and nothing that only this package sees.
+@Suite(.timeLimit(.minutes(10))) struct LabServerTests {
+  private func client(of lab: LabServer, signingInAs user: String? = nil) -> PublicClient {
+    PublicClient(
+      configuration: lab.configuration, cache: TokenCacheAccessor(store: lab.store),
+      transport: lab.transport, authenticator: user.map { lab.browser(signingInAs: $0) })
+  }
+
+  /// Runs `body` with a lab, and ends it whether or not that throws.
+  private func withLab(_ body: (LabServer) async throws -> Void) async throws {
+    let lab = try await LabServer.start()
+    do {
+      try await body(lab)
+      await lab.stop()
+    } catch {
+      await lab.stop()
+      throw error
+    }
+  }
+
+  @Test func `A user signs in without a browser, and another client gets the token from the private keyring`()
+    async throws
+  {
+    try await withLab { lab in
+      let signedIn = try await client(of: lab, signingInAs: "alice").acquireToken(
+        InteractiveRequest(scopes: ["User.Read"]))
+      #expect(signedIn.account.username == "alice@contoso.test")
+      let requests = lab.tokenRequestCount
+
+      let other = client(of: lab)
+      let account = try #require(try await other.accounts().first)
+      let found = try await other.acquireTokenSilent(SilentRequest(scopes: ["User.Read"], account: account))
+      #expect(found.accessToken == signedIn.accessToken)
+      #expect(lab.tokenRequestCount == requests)
+    }
+  }
+
+  @Test func `A sign-in that must ask the user again is answered, too`() async throws {
+    try await withLab { lab in
+      let client = client(of: lab, signingInAs: "bob")
+      for prompt in [Prompt.selectAccount, .login] {
+        let result = try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"], prompt: prompt))
+        #expect(result.account.username == "bob@contoso.test")
+      }
+    }
+  }
+
+  @Test func `An unknown user is an error that names the users of the lab`() async throws {
+    try await withLab { lab in
+      let client = client(of: lab, signingInAs: "mallory")
+      let error = try await #require(throws: IdentityError.self) {
+        try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+      }
+      #expect(error.advice?.contains("alice, bob and carol") == true)
+    }
+  }
+
+  @Test func `A device code is approved by the test, and Graph answers with the token`() async throws {
+    try await withLab { lab in
+      let client = client(of: lab)
+      let result = try await client.acquireToken(
+        DeviceCodeRequest(scopes: ["User.Read"]) { _ in
+          do { try lab.approveDeviceCode(as: "carol") } catch { Issue.record(error) }
+        })
+      let graph = GraphClient(transport: lab.transport, cloud: try GraphCloud(baseURL: lab.graphURL)) {
+        (_) throws(IdentityError) in result
+      }
+      #expect(try await graph.me().displayName == "Carol Clark")
+    }
+  }
+
+  @Test func `A revoked session and a second factor each need a new sign-in`() async throws {
+    try await withLab { lab in
+      let client = client(of: lab, signingInAs: "alice")
+      for interrupt in [{ try lab.revokeSessions(of: "alice") }, { try lab.requireMFA(of: "alice") }] {
+        let account = try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"])).account
+        try interrupt()
+        let request = SilentRequest(scopes: ["User.Read"], account: account, forceRefresh: true)
+        let error = try await #require(throws: IdentityError.self) {
+          try await client.acquireTokenSilent(request)
+        }
+        #expect(error.code == .interactionRequired)
+      }
+    }
+  }
+
+  @Test func `A server that fails is an error of the network or the server`() async throws {
+    try await withLab { lab in
+      let client = client(of: lab, signingInAs: "alice")
+      lab.failTokenRequests(2, status: 500)
+      let error = try await #require(throws: IdentityError.self) {
+        try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+      }
+      #expect(error.code == .serverError || error.code == .unhandledResponse)
+    }
+  }
+
+  @Test func `Stopping removes the files and closes the port`() async throws {
+    let lab = try await LabServer.start()
+    let home = try #require(lab.environment["HOME"])
+    #expect(FileManager.default.fileExists(atPath: lab.caBundle))
+    await lab.stop()
+    #expect(!FileManager.default.fileExists(atPath: home))
+    let error = try await #require(throws: IdentityError.self) {
+      try await client(of: lab, signingInAs: "alice").acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+    }
+    #expect(error.code == .network)
+  }
+
+  @Test func `The environment for programs has the lab and the private bus, and nothing of the test's own`()
+    async throws
+  {
+    try await withLab { lab in
+      #expect(lab.environment["LLAVERO_AUTHORITY"] == lab.configuration.authority.url.absoluteString)
+      #expect(lab.environment["LLAVERO_CA_BUNDLE"] == lab.caBundle)
+      #expect(
+        lab.environment["DBUS_SESSION_BUS_ADDRESS"]
+          != ProcessInfo.processInfo.environment["DBUS_SESSION_BUS_ADDRESS"])
+      #expect(lab.environment["HOME"] != ProcessInfo.processInfo.environment["HOME"])
+    }
+  }
+}
