@@ -1,7 +1,7 @@
 /// What the library calls itself, to servers and to people. Nothing else in the package says the version.
 package enum Library {
   package static let name = "Llavero"
-  package static let version = "0.2.0"
+  package static let version = "0.3.0"
 }
 
 extension ClientConfiguration {
