@@ -17,7 +17,7 @@ struct GraphApp {
 
   static func main() async {
     let screen = Screen(prompt: "[c] call Graph  [d] use a code  [s] sign out  [x] cancel  [q] quit > ")
-    // Whether a message may name a person is its third argument: such messages are not shown.
+    // The third argument is whether a message may contain personal data. Such messages are not shown.
     MSALGlobalConfig.loggerConfig.logLevel = .verbose
     MSALGlobalConfig.loggerConfig.logMaskingLevel = .settingsMaskAllPII
     MSALGlobalConfig.loggerConfig.setLogCallback { (logLevel, message, containsPII) in
@@ -53,7 +53,7 @@ struct GraphApp {
       clientId: clientId, redirectUri: nil, authority: authority)
     configuration.cacheConfig.keychainSharingGroup = environment["LLAVERO_GROUP"] ?? "com.example.office"
     if environment["LLAVERO_AUTHORITY"] != nil {
-      // An authority outside of Microsoft's clouds is trusted only when it is named.
+      // An authority outside Microsoft's clouds is trusted only if the configuration names it.
       configuration.knownAuthorities = [authority]
     }
     application = try MSALPublicClientApplication(configuration: configuration)
@@ -62,7 +62,7 @@ struct GraphApp {
     self.screen = screen
   }
 
-  /// - Returns: Whether there is more to do.
+  /// - Returns: Whether the program continues.
   func obey(_ line: String) async -> Bool {
     do {
       switch line {
@@ -78,10 +78,10 @@ struct GraphApp {
     return true
   }
 
-  /// A token of the account that is signed in, without asking where that can be.
+  /// Returns a token of the signed-in account, silently if possible.
   func token() async throws -> MSALResult {
     guard let account = try application.allAccounts().first else {
-      screen.show("Nobody is signed in.")
+      screen.show("No account is signed in.")
       return try await acquireTokenInteractively()
     }
     do {
@@ -125,7 +125,7 @@ struct GraphApp {
 
   func signOut() throws {
     let accounts = try application.allAccounts()
-    if accounts.isEmpty { screen.show("Nobody is signed in.") }
+    if accounts.isEmpty { screen.show("No account is signed in.") }
     for account in accounts {
       try application.remove(account)
       screen.show("Signed out \(account.username ?? "the account").")

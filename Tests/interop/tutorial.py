@@ -71,8 +71,8 @@ def story(lab):
     lab.tell(configure={"tokenLifetime": 60})
     lab.tell(clearLog={})
     shown = app.type("c", until='"userPrincipalName"')
-    check("after that the user has to sign in again",
-          "Nobody is signed in." in shown and len(lab.log("authorize")) > 0, shown)
+    check("after that the person is asked again",
+          "No account is signed in." in shown and len(lab.log("authorize")) > 0, shown)
 
     lab.tell(condition={"user": "alice", "condition": "badToken"})
     lab.tell(clearLog={})
