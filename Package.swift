@@ -103,7 +103,8 @@ let package = Package(
       dependencies: ["GLibSupport", "HTTPSupport", "TokenCache", httpTypes, logging],
       swiftSettings: safe),
     .target(
-      name: "HTTPListener", dependencies: ["CGLib", "GLibSupport", "LibsoupOnDemand"], swiftSettings: common),
+      name: "HTTPListener", dependencies: ["CGLib", "GLibSupport", "HTTPSupport", "LibsoupOnDemand"],
+      swiftSettings: common),
     .target(
       name: "BrowserSignIn",
       dependencies: ["CGLib", "GLibSupport", "HTTPListener", "HTTPSupport", "IdentityClient"],

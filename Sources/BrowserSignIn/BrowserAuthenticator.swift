@@ -3,24 +3,24 @@ import GLibSupport
 import HTTPListener
 public import IdentityClient
 
-/// Signs people in in the system's browser, and takes its answer on the loopback interface or at a scheme of the
+/// Signs people in in the system's browser, and takes the response on the loopback interface or at a scheme of the
 /// application's own (RFC 8252).
 ///
-/// Such a scheme needs a desktop file that leads its addresses to the program, which `llavero scheme install` makes, and a
+/// Such a scheme needs a desktop file that makes the program its handler, which `llavero scheme install` writes, and a
 /// program that begins with ``RedirectHandover``.
 public struct BrowserAuthenticator: WebAuthenticator {
   /// Shows people the page that they sign in at.
   public typealias Presenter = @Sendable (SignInPage) async throws(IdentityError) -> Void
 
-  /// Gives the next address that a person pasted, and why the one before was none that ends the sign-in; `nil` when no
+  /// Returns the next address that a person pasted; gets why the one before did not end the sign-in. `nil` when no
   /// more will come, which does not end the wait for the browser. It is cancelled when the sign-in ends otherwise.
   public typealias PastedAddresses = @Sendable (_ refusal: IdentityError?) async -> String?
 
-  /// The port of the loopback interface that the answer comes to, in place of the redirect URI's; without either it is
+  /// The port of the loopback interface that the response comes to, in place of the redirect URI's; without either it is
   /// any free one.
   public var port: UInt16?
-  /// Whether a sign-in whose redirect URI has a scheme of the application's own fails at once where the desktop leads that
-  /// to another program, or to none. Programs that are started by way of another, such as a script, say false.
+  /// Whether a sign-in whose redirect URI has a scheme of the application's own fails at once where the desktop's handler
+  /// for it is another program, or missing. Programs that are started by way of another, such as a script, say false.
   public var checksSchemeHandler = true
   private let present: Presenter
   private let pasted: PastedAddresses?
@@ -36,13 +36,13 @@ public struct BrowserAuthenticator: WebAuthenticator {
 
   /// Shows the page in a way of the program's own.
   ///
-  /// The browser may be on another machine, as over SSH. Then the answer comes by a tunnel to the port, or as the address
-  /// that the browser ended at and could not load, whichever comes first. Only an address that answers this sign-in counts,
-  /// by the same rules as for what comes to the port. Where addresses are taken the answer comes in the address, not in a
+  /// The browser may be on another machine, as over SSH. Then the response comes by a tunnel to the port, or as the address
+  /// that the browser ended at and could not load, whichever comes first. Only an address with the response to this sign-in counts,
+  /// by the same rules as for what comes to the port. Where addresses are taken the response is in the address, not in a
   /// form.
   ///
   /// - Parameters:
-  ///   - port: The port of the loopback interface that the answer comes to; any free one unless it is given.
+  ///   - port: The port of the loopback interface that the response comes to; any free one unless it is given.
   ///   - show: Opens the page, or shows people its address.
   ///   - pasted: Gives addresses that people pasted. It is not called before `show` is done.
   public init(port: UInt16? = nil, show: @escaping Presenter, pasted: PastedAddresses? = nil) {
@@ -52,7 +52,7 @@ public struct BrowserAuthenticator: WebAuthenticator {
     browser = nil
   }
 
-  /// An address has the answer in it only if that is no form.
+  /// An address has the response in it only if that is not a form.
   public var requiredResponseMode: ResponseMode? { pasted == nil ? nil : .query }
 
   /// Returns what signs people in in a private window of the system's browser; `nil` where that cannot be asked for one,
@@ -65,7 +65,7 @@ public struct BrowserAuthenticator: WebAuthenticator {
     return authenticator
   }
 
-  /// Opens a page and waits for the answer that is expected.
+  /// Opens a page and waits for the expected response.
   ///
   /// - Throws: `IdentityError`: `IdentityError.Code.browserUnavailable`,
   ///   `IdentityError.Code.listenerFailed`, `IdentityError.Code.redirectSchemeNotRegistered`,
@@ -80,61 +80,71 @@ public struct BrowserAuthenticator: WebAuthenticator {
     }
     guard redirectURI?.scheme?.lowercased() != "https" else {
       throw IdentityError(
-        .invalidRedirectURI, "An answer to an https address cannot be taken on this machine.",
+        .invalidRedirectURI, "A response to an https address cannot be received on this machine.",
         advice: "Register http://localhost.")
     }
     let listener = try listen(redirectURI, responseMode, isExpected)
     defer { listener.close() }
-    let answered = try Self.redirectURI(redirectURI, port: listener.port)
+    // As it was registered, with the port that is listened on.
+    var parts =
+      redirectURI.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) } ?? URLComponents()
+    (parts.scheme, parts.host, parts.port) = ("http", parts.host ?? "localhost", Int(listener.port))
+    guard let answered = parts.url else {
+      throw IdentityError(.invalidRedirectURI, "The redirect URI cannot be used.")
+    }
     let page = try SignInPage(address: try startURL(answered), redirectURI: answered, on: listener)
-    return try await answer(to: page, isExpected, timeout, [listener.response])
+    return try await response(to: page, isExpected, timeout, [listener.response])
   }
 
-  /// Opens a page whose answer comes to a scheme of the application's own.
+  /// Opens a page whose response comes to a scheme of the application's own.
   private func authorize(
     _ startURL: @Sendable (URL) throws(IdentityError) -> URL, ownScheme redirectURI: URL,
     _ isExpected: @escaping @Sendable ([String: String]) -> Bool, _ timeout: Duration
   ) async throws(IdentityError) -> [String: String] {
     // Programs are told that the page is being opened when its address is made.
     if checksSchemeHandler { try await RedirectScheme.check(redirectURI) }
-    let page = try startURL(redirectURI)
+    let address = try startURL(redirectURI)
     let listener: RedirectListener
     do throws(PrivateFileError) {
       listener = try RedirectListener(
-        directory: RedirectMailbox.makeOwnDirectory().path, redirectURI: redirectURI, state: page.state ?? "",
-        isExpected: isExpected)
+        directory: RedirectMailbox.makeOwnDirectory().path, redirectURI: redirectURI,
+        state: address.state ?? "", isExpected: isExpected)
     } catch {
       throw IdentityError(
-        .listenerFailed, "The answer cannot be waited for: \(error)",
+        .listenerFailed, "The response cannot be waited for: \(error)",
         advice: "XDG_RUNTIME_DIR names the directory that is used.")
     }
     defer { listener.close() }
-    // No answer comes here, but the browser begins here.
+    // No response comes here, but the browser begins here.
     let launcher = try listen(nil, .query) { _ in false }
     defer { launcher.close() }
+    let page = try SignInPage(address: address, redirectURI: redirectURI, on: launcher)
     do throws(IdentityError) {
-      let shown = try SignInPage(address: page, redirectURI: redirectURI, on: launcher)
-      return try await answer(to: shown, isExpected, timeout, [listener.response, launcher.response])
+      return try await response(to: page, isExpected, timeout, [listener.response, launcher.response])
     } catch {
       var error = error
       if error.code == .timedOut {
         error.advice =
-          "If the browser asked whether it may open the program, allow it; if it showed an error, see whether "
+          "If the browser asked whether it may open the program, allow it; if it showed an error, check whether "
           + "\(redirectURI.absoluteString) is registered as a redirect URI of the application."
       }
       throw error
     }
   }
 
-  /// Shows a page and waits meanwhile: the answer may come before the browser's command ends, and a browser that cannot
+  /// Shows a page and waits meanwhile: the response may come before the browser's command ends, and a browser that cannot
   /// be started ends the wait.
-  private func answer(
+  private func response(
     to page: SignInPage, _ isExpected: @escaping @Sendable ([String: String]) -> Bool, _ timeout: Duration,
-    _ responses: [@Sendable (Duration) async throws(LoopbackError) -> [String: String]]
+    _ responses: [@Sendable (Duration) async throws(IdentityError) -> [String: String]]
   ) async throws(IdentityError) -> [String: String] {
     let (present, pasted) = (present, pasted)
-    return try await withTaskGroup(of: Outcome?.self) { group in
-      for response in responses { group.addTask { await Outcome.catching(timeout, response) } }
+    return try await withTaskGroup(of: Result<[String: String], IdentityError>?.self) { group in
+      for response in responses {
+        group.addTask {
+          await .catching { () async throws(IdentityError) in try await response(timeout) }
+        }
+      }
       group.addTask {
         do throws(IdentityError) {
           try await present(page)
@@ -148,11 +158,9 @@ public struct BrowserAuthenticator: WebAuthenticator {
       while let next = await group.next() {
         if let outcome = next { return outcome }
       }
-      return .failure(IdentityError(.unexpected, "Nobody waited for the browser."))
+      return .failure(IdentityError(.unexpected, "No task waited for the browser."))
     }.get()
   }
-
-  private typealias Outcome = Result<[String: String], IdentityError>
 
   private func listen(
     _ redirectURI: URL?, _ mode: ResponseMode, _ isExpected: @escaping @Sendable ([String: String]) -> Bool
@@ -162,25 +170,16 @@ public struct BrowserAuthenticator: WebAuthenticator {
     let path = redirectURI?.path(percentEncoded: false) ?? ""
     do throws(ListeningError) {
       return try LoopbackListener(
-        port: port, path: path.isEmpty ? "/" : path,
-        mode: mode == .formPost ? .formPost : .query,
-        isExpected: isExpected)
+        port: port, path: path.isEmpty ? "/" : path, mode: mode, isExpected: isExpected)
     } catch {
-      throw IdentityError(listening: error)
+      let advice: String? =
+        switch error {
+        case .portInUse: "End the other program, or let another port be used."
+        case .cannotListen(1..<1024, _): "Use a port of 1024 or more: those below are the system's."
+        case .cannotListen, .noLibrary: nil
+        }
+      throw IdentityError(.listenerFailed, error.description, advice: advice)
     }
-  }
-
-  /// The redirect URI as it was registered, with the port that is listened on.
-  private static func redirectURI(_ configured: URL?, port: UInt16) throws(IdentityError) -> URL {
-    var parts =
-      configured.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) } ?? URLComponents()
-    parts.scheme = "http"
-    parts.host = parts.host ?? "localhost"
-    parts.port = Int(port)
-    guard let url = parts.url else {
-      throw IdentityError(.invalidRedirectURI, "The redirect URI cannot be used.")
-    }
-    return url
   }
 }
 
@@ -192,44 +191,5 @@ extension SignInPage {
       throw IdentityError(.listenerFailed, "There is no address for the port \(listener.port).")
     }
     self.init(address: address, launchAddress: launchAddress, redirectURI: redirectURI)
-  }
-}
-
-extension Result where Success == [String: String], Failure == IdentityError {
-  fileprivate static func catching(
-    _ timeout: Duration, _ response: @Sendable (Duration) async throws(LoopbackError) -> [String: String]
-  ) async -> Self {
-    do throws(LoopbackError) {
-      return .success(try await response(timeout))
-    } catch {
-      return .failure(IdentityError(loopback: error))
-    }
-  }
-}
-
-extension IdentityError {
-  fileprivate init(listening error: ListeningError) {
-    let advice: String? =
-      switch error {
-      case .portInUse: "End the other program, or let another port be used."
-      case .cannotListen(1..<1024, _): "Use a port of 1024 or more: those below are the system's."
-      case .cannotListen, .noLibrary: nil
-      }
-    self.init(.listenerFailed, error.description, advice: advice)
-  }
-
-  fileprivate init(loopback error: LoopbackError) {
-    switch error {
-    case .cancelled: self.init(.cancelled, "The sign-in was cancelled.")
-    case .openedTwice:
-      self.init(
-        .invalidState, error.description,
-        advice: "Sign in again. If it happens again, see which programs of other users run here.")
-    case .timedOut:
-      self.init(
-        .timedOut, error.description,
-        advice: "If the browser showed an error, see whether the application's redirect URI is registered: "
-          + "http://localhost under \"Mobile and desktop applications\".")
-    }
   }
 }

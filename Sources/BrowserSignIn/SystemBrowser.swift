@@ -16,7 +16,7 @@ public struct SystemBrowser: Sendable {
   private var privateCommand: [String]?
 
   /// How long a command is watched. One that still runs then is the browser itself.
-  private static let patience = Duration.seconds(3)
+  private static let watchTime = Duration.seconds(3)
 
   /// - Parameters:
   ///   - environment: The process's environment.
@@ -47,7 +47,7 @@ public struct SystemBrowser: Sendable {
     }
     guard environment["SUDO_USER"] == nil || geteuid() != 0 else {
       throw IdentityError(
-        .browserUnavailable, "A browser is not started as root for somebody else.",
+        .browserUnavailable, "A browser is not started as root for another user.",
         advice: "Run the program without sudo, or open the page in a browser elsewhere.")
     }
     if isAvailable {
@@ -111,12 +111,13 @@ public struct SystemBrowser: Sendable {
     guard let process = started else { return false }
     // Windows' own file manager says 1 when all is well.
     let goodStatus: Int32 = command[0] == "explorer.exe" ? 1 : 0
-    let watch = BoundedCall<Bool, Watch>(timeout: Self.patience, onCancel: .over, onTimeout: .over)
+    let watch = BoundedCall<Bool, IdentityError>(
+      timeout: Self.watchTime, onCancel: .cancelled, onTimeout: .cancelled)
     // This waits to the end even if the result is not needed any more: a child that is not waited for stays a zombie.
     DispatchQueue(label: "llavero.browser").async {
       watch.finish(.success([0, goodStatus].contains(process.wait())))
     }
-    do throws(Watch) {
+    do throws(IdentityError) {
       return try await watch.run { _ in }
     } catch {
       return true
@@ -139,9 +140,5 @@ public struct SystemBrowser: Sendable {
     }
     source.setCancelHandler { close(pipe) }
     source.resume()
-  }
-
-  private enum Watch: Error {
-    case over
   }
 }

@@ -4,17 +4,17 @@ import Glibc
 import LibsoupOnDemand
 
 /// An HTTP server for the processes that reach a socket of this machine: it accepts connections, reads one request on each, and
-/// closes it after the answer. None of them can hold it up, or make it keep much.
+/// closes it after the response. None of them can block it, or make it keep much.
 ///
 /// `@unchecked Sendable`: after `init`, touched on the main context's thread only.
 package final class HTTPListener: @unchecked Sendable {
   package struct Limits: Sendable {
-    /// The most connections at once. The others wait in the kernel's queue; where too many have said nothing for a
-    /// while, those who have the most of them lose one. Other users have half of the places at most.
+    /// The most connections at once. The others wait in the kernel's queue; where too many have sent nothing for a
+    /// while, the processes that have the most of them lose one. Other users have half of the places at most.
     package var connections: Int
     /// How long a request may take to come.
     package var requestTime: Duration
-    /// How long the answer may take then, and its way.
+    /// How long the response may take then, with its way.
     package var answerTime: Duration
     /// In bytes.
     package var maximumBodySize: Int
@@ -27,16 +27,16 @@ package final class HTTPListener: @unchecked Sendable {
     }
   }
 
-  /// How long a connection may say nothing while others wait for its place.
-  private static let patience = Duration.seconds(1)
+  /// How long a connection may be idle while others wait for its place.
+  private static let idleTime = Duration.seconds(1)
   /// So many descriptors are left to the rest of the program.
   private static let sparedDescriptors = 32
-  /// After so long it is tried again to accept, where there was no room.
+  /// How long to wait before the next try to accept, where there was no room.
   private static let pause = Duration.milliseconds(100)
 
-  fileprivate let limits: Limits
-  /// What every answer carries, also those that libsoup makes by itself.
-  fileprivate let fields: [(name: String, value: String)]
+  private let limits: Limits
+  /// The header fields of every response, also of those that libsoup makes by itself.
+  private let fields: [(name: String, value: String)]
   private let handle: (ListenerExchange) -> Void
   private var listening: [GObjectReference<GSocket>]
   private var sources: [UnsafeMutablePointer<GSource>] = []
@@ -49,8 +49,8 @@ package final class HTTPListener: @unchecked Sendable {
   /// - Parameters:
   ///   - sockets: They listen, and do not block.
   ///   - limits: What each connection may cost.
-  ///   - fields: Header fields of every answer.
-  ///   - handle: Answers a request, at once or later. Called on the thread that calls ``start()``; must not block.
+  ///   - fields: Header fields of every response.
+  ///   - handle: Responds to a request, at once or later. Called on the thread that calls ``start()``; must not block.
   package init(
     _ sockets: [GObjectReference<GSocket>], limits: Limits, fields: [(name: String, value: String)],
     handle: @escaping (ListenerExchange) -> Void
@@ -73,13 +73,16 @@ package final class HTTPListener: @unchecked Sendable {
     guard let object = newObject(soup_server_get_type()) else { return }
     let server = OpaquePointer(object)
     self.server = server
-    let me = Unmanaged.passUnretained(self).toOpaque()
-    // `close` lets go of the server, and with it of these handlers, before this object can end.
-    g_signal_connect_data(
-      object, "request-started", unsafeBitCast(requestStarted, to: GCallback.self), me, nil,
-      GConnectFlags(rawValue: 0))
+    // `close` releases the server, and with it these handlers, before this object can end.
+    connect("request-started", of: object, unsafeBitCast(requestStarted, to: GCallback.self))
     soup_server_add_handler(server, nil, requestArrived, me, nil)
     acceptConnections()
+  }
+
+  private var me: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+  private func connect(_ signal: String, of object: UnsafeMutableRawPointer, _ handler: GCallback) {
+    g_signal_connect_data(object, signal, handler, me, nil, GConnectFlags(rawValue: 0))
   }
 
   /// Closes the sockets and all connections.
@@ -92,8 +95,7 @@ package final class HTTPListener: @unchecked Sendable {
     listening = []
     if let server {
       g_signal_handlers_disconnect_matched(
-        UnsafeMutableRawPointer(server), FLAG_G_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
-        Unmanaged.passUnretained(self).toOpaque())
+        UnsafeMutableRawPointer(server), FLAG_G_SIGNAL_MATCH_DATA, 0, 0, nil, nil, me)
       soup_server_remove_handler(server, nil)
       soup_server_disconnect(server)
       g_object_unref(UnsafeMutableRawPointer(server))
@@ -133,7 +135,7 @@ package final class HTTPListener: @unchecked Sendable {
     guard let server, let socket = g_socket_accept(listener, nil, nil) else { return }
     defer { g_object_unref(socket) }
     let user = peerUser(g_socket_get_fd(socket))
-    // Connections of other users beyond their share are closed at once: they must not keep this user's waiting. So is one
+    // Connections of other users beyond their share are closed at once: they must not delay this user's. So is one
     // whose peer has closed it: its user is not known any more.
     let isTooMuch =
       user.isOthers && connections.values.count(where: \.user.isOthers) >= limits.connections / 2
@@ -151,7 +153,7 @@ package final class HTTPListener: @unchecked Sendable {
       g_object_unref(addressKey)
     }
     let connection = ListenerConnection(key, peer: SocketPeer(g_socket_get_fd(socket)), user: user)
-    // Says when libsoup is done with the connection.
+    // Called when libsoup is done with the connection.
     g_object_weak_ref(
       key.assumingMemoryBound(to: GObject.self),
       { data, _ in
@@ -170,7 +172,7 @@ package final class HTTPListener: @unchecked Sendable {
 
   /// The connection that has been silent for the longest time, among those of the user with the most of them.
   private var mostIdle: ListenerConnection? {
-    let idle = connections.values.filter { $0.isIdle(for: Self.patience) }
+    let idle = connections.values.filter { $0.isIdle(for: Self.idleTime) }
     let counts = Dictionary(grouping: idle, by: \.peer?.process).mapValues(\.count)
     return idle.max {
       let (one, other) = (counts[$0.peer?.process] ?? 0, counts[$1.peer?.process] ?? 0)
@@ -178,13 +180,32 @@ package final class HTTPListener: @unchecked Sendable {
     }
   }
 
-  fileprivate func handle(_ message: OpaquePointer, _ request: ListenerRequest) {
-    let address = soup_server_message_get_remote_address(message).map { UnsafeMutableRawPointer($0) }
-    guard let connection = address.flatMap({ connections[$0] }) else { return }
+  private func connection(of message: OpaquePointer) -> ListenerConnection? {
+    soup_server_message_get_remote_address(message).flatMap { connections[UnsafeMutableRawPointer($0)] }
+  }
+
+  fileprivate func start(_ message: OpaquePointer) {
+    let headers = soup_server_message_get_response_headers(message)
+    for (name, value) in fields { soup_message_headers_append(headers, name, value) }
+    // libsoup would keep a body of any size.
+    soup_message_body_set_accumulate(soup_server_message_get_request_body(message), 0)
+    connection(of: message)?.body = []
+    // The connection holds this object, and outlasts the signals of its messages.
+    connect(
+      "got-chunk", of: UnsafeMutableRawPointer(message), unsafeBitCast(chunkArrived, to: GCallback.self))
+  }
+
+  fileprivate func append(_ part: UnsafeRawBufferPointer, to message: OpaquePointer) {
+    connection(of: message)?.append(part, limit: limits.maximumBodySize)
+  }
+
+  fileprivate func handle(_ message: OpaquePointer, path: String) {
+    guard let connection = connection(of: message) else { return }
+    let request = ListenerRequest(message, path: path, body: connection.body)
     let exchange = ListenerExchange(message, request, peer: connection.peer, user: connection.user)
     connection.begin(exchange, limit: limits.answerTime)
     handle(exchange)
-    exchange.awaitAnswer()
+    exchange.awaitResponse()
   }
 }
 
@@ -197,6 +218,8 @@ private final class ListenerConnection {
   private let stream: UnsafeMutableRawPointer
   private var timer: ContextTimer?
   private var exchange: ListenerExchange?
+  /// The body of the request; `nil` when it is larger than the limit.
+  var body: [UInt8]? = []
 
   init(_ stream: UnsafeMutableRawPointer, peer: SocketPeer?, user: PeerUser) {
     self.stream = stream
@@ -206,6 +229,11 @@ private final class ListenerConnection {
 
   func limit(to time: Duration) {
     timer = ContextTimer(after: time) { [weak self] in self?.shutDown() }
+  }
+
+  func append(_ part: UnsafeRawBufferPointer, limit: Int) {
+    guard let size = body?.count, size + part.count <= limit else { return body = nil }
+    body?.append(contentsOf: part)
   }
 
   func begin(_ exchange: ListenerExchange, limit: Duration) {
@@ -223,10 +251,10 @@ private final class ListenerConnection {
     exchange == nil && .now - start >= time && g_socket_get_available_bytes(socket) == 0
   }
 
-  /// Ends both directions; libsoup then meets the end and lets go of the connection.
+  /// Ends both directions; libsoup then meets the end and releases the connection.
   func shutDown() {
     g_socket_shutdown(socket, 1, 1, nil)
-    // libsoup does not look at a connection whose answer is waited for.
+    // libsoup does not look at a connection whose response is waited for.
     exchange?.abandon()
   }
 }
@@ -240,88 +268,30 @@ private final class ConnectionEnd {
   init(run: @escaping () -> Void) { self.run = run }
 }
 
-private typealias ConnectionHandler =
-  @convention(c) (
-    UnsafeMutablePointer<GSocket>?, GIOCondition, gpointer?
-  ) -> gboolean
-
-private let connectionWaits: ConnectionHandler = { socket, _, data in
-  if let socket, let data {
-    Unmanaged<HTTPListener>.fromOpaque(data).takeUnretainedValue().accept(from: socket)
-  }
-  return 1
-}
-
-/// Collects a request's body up to the limit. libsoup would take one of any size.
-private final class LimitedBody {
-  private let limit: Int
-  var bytes: [UInt8] = []
-  var isTooLarge = false
-
-  init(limit: Int) {
-    self.limit = limit
+private let connectionWaits:
+  @convention(c) (UnsafeMutablePointer<GSocket>?, GIOCondition, gpointer?) -> gboolean = { socket, _, data in
+    if let socket, let data { HTTPListener.from(data).accept(from: socket) }
+    return 1
   }
 
-  func append(_ part: UnsafeRawBufferPointer) {
-    isTooLarge = isTooLarge || bytes.count + part.count > limit
-    if isTooLarge { bytes = [] } else { bytes += part }
-  }
+private let requestStarted: @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void = {
+  if let message = $1, let data = $2 { HTTPListener.from(data).start(message) }
 }
 
-private let bodyKey = "llavero-body"
-
-private typealias StartedHandler =
-  @convention(c) (
-    OpaquePointer?, OpaquePointer?, gpointer?
-  ) -> Void
-
-private let requestStarted: StartedHandler = { _, message, data in
-  guard let message, let data else { return }
-  let listener = Unmanaged<HTTPListener>.fromOpaque(data).takeUnretainedValue()
-  let fields = soup_server_message_get_response_headers(message)
-  for (name, value) in listener.fields { soup_message_headers_append(fields, name, value) }
-  soup_message_body_set_accumulate(soup_server_message_get_request_body(message), 0)
-  let body = Unmanaged.passRetained(LimitedBody(limit: listener.limits.maximumBodySize)).toOpaque()
-  g_object_set_data_full(
-    UnsafeMutableRawPointer(message).assumingMemoryBound(to: GObject.self), bodyKey, body,
-    { data in data.map { Unmanaged<LimitedBody>.fromOpaque($0).release() } })
-  g_signal_connect_data(
-    UnsafeMutableRawPointer(message), "got-chunk", unsafeBitCast(chunkArrived, to: GCallback.self), body, nil,
-    GConnectFlags(rawValue: 0))
-}
-
-private typealias ChunkHandler = @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void
-
-private let chunkArrived: ChunkHandler = { _, chunk, data in
-  guard let chunk, let data else { return }
+private let chunkArrived: @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void = {
+  guard let message = $0, let chunk = $1, let data = $2 else { return }
   var count: gsize = 0
   let bytes = g_bytes_get_data(chunk, &count)
-  Unmanaged<LimitedBody>.fromOpaque(data).takeUnretainedValue()
-    .append(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+  HTTPListener.from(data).append(UnsafeRawBufferPointer(start: bytes, count: Int(count)), to: message)
 }
 
 private let requestArrived: SoupServerCallback = { _, message, path, _, data in
   guard let message, let path, let data else { return }
-  let object = UnsafeMutableRawPointer(message).assumingMemoryBound(to: GObject.self)
-  let body = g_object_get_data(object, bodyKey).map {
-    Unmanaged<LimitedBody>.fromOpaque($0).takeUnretainedValue()
+  HTTPListener.from(data).handle(message, path: String(cString: path))
+}
+
+extension HTTPListener {
+  fileprivate static func from(_ data: UnsafeMutableRawPointer) -> HTTPListener {
+    Unmanaged<HTTPListener>.fromOpaque(data).takeUnretainedValue()
   }
-  var fields: [String: String] = [:]
-  var iterator = SoupMessageHeadersIter()
-  soup_message_headers_iter_init(&iterator, soup_server_message_get_request_headers(message))
-  var name: UnsafePointer<CChar>?
-  var value: UnsafePointer<CChar>?
-  while soup_message_headers_iter_next(&iterator, &name, &value) != 0 {
-    guard let name, let value else { continue }
-    let (key, text) = (String(cString: name).lowercased(), String(cString: value))
-    fields[key] = fields[key].map { "\($0), \(text)" } ?? text
-  }
-  let uri = soup_server_message_get_uri(message)
-  let request = ListenerRequest(
-    method: soup_server_message_get_method(message).map { String(cString: $0) } ?? "",
-    targetHost: g_uri_get_host(uri).map { String(cString: $0) } ?? "",
-    path: String(cString: path),
-    query: g_uri_get_query(uri).map { String(cString: $0) },
-    fields: fields, body: body?.bytes ?? [], bodyIsTooLarge: body?.isTooLarge ?? false)
-  Unmanaged<HTTPListener>.fromOpaque(data).takeUnretainedValue().handle(message, request)
 }

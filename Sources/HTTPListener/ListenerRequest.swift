@@ -1,3 +1,7 @@
+import CGLib
+import HTTPSupport
+import LibsoupOnDemand
+
 /// A request as the rules of a listener see it.
 package struct ListenerRequest: Sendable {
   package var method: String
@@ -8,12 +12,12 @@ package struct ListenerRequest: Sendable {
   package var query: String?
   /// The header fields by their names in lower case; a field that came twice has both values.
   package var fields: [String: String]
-  package var body: [UInt8]
-  package var bodyIsTooLarge: Bool
+  /// `nil` when it is larger than the listener's limit.
+  package var body: [UInt8]?
 
   package init(
     method: String, targetHost: String, path: String, query: String?, fields: [String: String],
-    body: [UInt8], bodyIsTooLarge: Bool
+    body: [UInt8]?
   ) {
     self.method = method
     self.targetHost = targetHost
@@ -21,7 +25,6 @@ package struct ListenerRequest: Sendable {
     self.query = query
     self.fields = fields
     self.body = body
-    self.bodyIsTooLarge = bodyIsTooLarge
   }
 
   /// In bytes; what is more should be refused.
@@ -36,12 +39,28 @@ package struct ListenerRequest: Sendable {
   /// Whether it names this machine's loopback interface as the host, with this port unless that is `nil`. A page of the
   /// web whose name was made to resolve to 127.0.0.1 (DNS rebinding) shows by its `Host`.
   package func isForLoopback(port: UInt16?) -> Bool {
-    guard let host = fields["host"]?.lowercased(),
-      ["localhost", "127.0.0.1", "::1"].contains(targetHost.lowercased()),
-      let name = ["localhost", "127.0.0.1", "[::1]"].first(where: host.hasPrefix)
+    guard LoopbackHost(targetHost)?.isListenedOn == true, let host = fields["host"].flatMap(LoopbackHost.init)
     else { return false }
-    let rest = host.dropFirst(name.count)
-    guard let port else { return rest.isEmpty || rest.first == ":" && UInt16(rest.dropFirst()) != nil }
-    return rest == ":\(port)" || rest.isEmpty && port == 80
+    return host.isListenedOn && host.hasPort(port)
+  }
+}
+
+extension ListenerRequest {
+  init(_ message: OpaquePointer, path: String, body: [UInt8]?) {
+    var fields: [String: String] = [:]
+    var iterator = SoupMessageHeadersIter()
+    soup_message_headers_iter_init(&iterator, soup_server_message_get_request_headers(message))
+    var name: UnsafePointer<CChar>?
+    var value: UnsafePointer<CChar>?
+    while soup_message_headers_iter_next(&iterator, &name, &value) != 0 {
+      guard let name, let value else { continue }
+      let (key, text) = (String(cString: name).lowercased(), String(cString: value))
+      fields[key] = fields[key].map { "\($0), \(text)" } ?? text
+    }
+    let uri = soup_server_message_get_uri(message)
+    self.init(
+      method: soup_server_message_get_method(message).map { String(cString: $0) } ?? "",
+      targetHost: g_uri_get_host(uri).map { String(cString: $0) } ?? "", path: path,
+      query: g_uri_get_query(uri).map { String(cString: $0) }, fields: fields, body: body)
   }
 }

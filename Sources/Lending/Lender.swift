@@ -305,10 +305,10 @@ public final class Lender: Sendable {
       case .failure(let refusal): (refusal.statusCode, refusal, refusal.response)
       }
     exchange.reply(
-      ListenerAnswer(
+      ListenerResponse(
         status: UInt32(status), fields: refusal?.fields ?? [], contentType: "application/json",
         // Texts and a number can be written always.
-        body: (try? JSONValue.object(members).json(within: .answer)) ?? []))
+        body: (try? JSONValue.object(members).json(within: .response)) ?? []))
     // Nothing of the request: it may hold anything, a token among it.
     let known = [LoanProtocol.tokenPath, LoanProtocol.loanPath].first { $0 == exchange.request.path }
     log(

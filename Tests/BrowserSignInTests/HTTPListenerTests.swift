@@ -14,7 +14,7 @@ struct HTTPListenerTests {
     let sockets = try LoopbackSockets(port: 0)
     let limits = HTTPListener.Limits(
       connections: 16, requestTime: .seconds(600), answerTime: .seconds(600), maximumBodySize: 1000)
-    let answer = ListenerAnswer(status: 200, contentType: "text/plain", body: Array("hello".utf8))
+    let answer = ListenerResponse(status: 200, contentType: "text/plain", body: Array("hello".utf8))
     let client = try #require(RawClient(sockets.port))
     client.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     let thread = MainLoopThread(name: "test")
@@ -55,7 +55,7 @@ struct HTTPListenerTests {
     let thread = MainLoopThread(name: "test")
     let listener = HTTPListener(sockets.sockets, limits: limits, fields: []) { exchange in
       paths.withLock { $0.append(exchange.request.path) }
-      exchange.reply(ListenerAnswer(status: 200, contentType: "text/plain", body: []))
+      exchange.reply(ListenerResponse(status: 200, contentType: "text/plain", body: []))
     }
     thread.invoke { listener.start() }
     for client in clients { #expect(status(await client.readToEnd()) == 200) }

@@ -156,11 +156,9 @@ struct RedirectListenerTests {
     let listener = try listener()
     let waiting = Task { try await listener.response(timeout: .seconds(200)) }
     waiting.cancel()
-    await #expect(throws: LoopbackError.cancelled) { try await waiting.value }
+    await expectError(.cancelled) { try await waiting.value }
     #expect(try await !handOver(Self.redirectURI + "?code=1&state=right"))
-    await #expect(throws: LoopbackError.timedOut(refusedAnswers: 0)) {
-      try await self.listener().response(timeout: .milliseconds(20))
-    }
+    await expectError(.timedOut) { try await self.listener().response(timeout: .milliseconds(20)) }
   }
 
   @Test(.fault("foreign address"), .enabled(if: OtherUser.command != nil, "nobody else can be had"))

@@ -1,6 +1,7 @@
 @testable import BrowserSignIn
 import FoundationEssentials
 @testable import HTTPListener
+import IdentityClient
 
 /// A request to the listener is refused, or it is an answer with this sign-in's state and sent by a browser.
 ///
@@ -13,7 +14,7 @@ import FoundationEssentials
     rest = rest.dropFirst(line.count + 1)
     return String(decoding: line, as: UTF8.self)
   }
-  let mode: LoopbackListener.Mode = line() == "query" ? .query : .formPost
+  let mode: ResponseMode = line() == "query" ? .query : .formPost
   let rules = RedirectRules(port: 8400, path: "/", mode: mode) { $0["state"] == "expected" }
   let method = line()
   let target = line().split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -28,8 +29,7 @@ import FoundationEssentials
   let body = Array(rest)
   let request = ListenerRequest(
     method: method, targetHost: host, path: target.first ?? "", query: target.count > 1 ? target[1] : nil,
-    fields: fields, body: body.count > RedirectRules.maximumBodySize ? [] : body,
-    bodyIsTooLarge: body.count > RedirectRules.maximumBodySize)
+    fields: fields, body: body.count > RedirectRules.maximumBodySize ? nil : body)
   switch rules.verdict(request) {
   case .answer(let parameters):
     require(parameters["state"] == "expected", "An answer with another state.")

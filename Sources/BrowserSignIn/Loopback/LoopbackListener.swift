@@ -1,27 +1,18 @@
 import GLibSupport
 package import HTTPListener
+package import IdentityClient
 import Synchronization
 
-/// A task that waits for the answer.
-typealias LoopbackCall = BoundedCall<[String: String], LoopbackError>
+/// A task that waits for the browser's response.
+typealias LoopbackCall = BoundedCall<[String: String], IdentityError>
 
 /// Receives the one redirect that ends a sign-in in the browser (RFC 8252 section 7.3).
 ///
 /// It listens on 127.0.0.1 and, where there is one, on [::1], from its making until ``close()`` or its end. Whatever
-/// is not the expected answer, other programs' and other pages' requests among it, is refused and changes nothing.
+/// is not the expected response, other programs' and other pages' requests among it, is refused and changes nothing.
 package final class LoopbackListener: Sendable {
-  /// How the authority hands over its answer (OAuth 2.0 Form Post Response Mode; OAuth 2.0 Multiple Response Types).
-  package enum Mode: Sendable {
-    /// The answer is the body of a POST, so that the code enters neither the browser's history nor a log.
-    case formPost
-    /// In the URL of a GET. The browser is sent on to a path without the code at once.
-    case query
-  }
-
   /// The port that is listened on.
   package let port: UInt16
-  /// The redirect URI to ask for: `http://localhost:<port>` and the path, without a path that is only `/`.
-  package let redirectURI: String
   private let thread: MainLoopThread
   private let server: LoopbackServer
 
@@ -30,18 +21,17 @@ package final class LoopbackListener: Sendable {
   /// - Parameters:
   ///   - port: 0 for any free port.
   ///   - path: The redirect URI's path; it begins with `/`.
-  ///   - mode: How the authority hands over its answer.
-  ///   - isExpected: Says whether these parameters answer this sign-in: compares `state`, in constant time. Called
+  ///   - mode: How the authority sends its response. After a query the browser is sent on to a path without the code.
+  ///   - isExpected: Whether these parameters belong to this sign-in: compares `state`, in constant time. Called
   ///     on another thread; must not block.
   /// - Throws: ``ListeningError``.
   package init(
-    port: UInt16 = 0, path: String = "/", mode: Mode,
+    port: UInt16 = 0, path: String = "/", mode: ResponseMode,
     isExpected: @escaping @Sendable (_ parameters: [String: String]) -> Bool
   ) throws(ListeningError) {
     try HTTPListener.loadLibrary()
     let sockets = try LoopbackSockets(port: port)
     self.port = sockets.port
-    redirectURI = "http://localhost:\(sockets.port)\(path == "/" ? "" : path)"
     let server = LoopbackServer(sockets, path: path, mode: mode, isExpected: isExpected)
     let thread = MainLoopThread(name: "llavero-loopback")
     self.thread = thread
@@ -51,8 +41,8 @@ package final class LoopbackListener: Sendable {
 
   deinit { close() }
 
-  /// Sends a browser to a page by way of an address of this machine, once, whatever mode the answer has. Other users can
-  /// read what a browser is started with; a second request of the address ends the wait.
+  /// Sends a browser to a page by way of an address of this machine, once, whatever mode the response has. Other users
+  /// can read what a browser is started with; a second request of the address ends the wait.
   ///
   /// - Returns: The address, which goes on when the call has returned.
   package func launchAddress(of page: String) -> String {
@@ -60,29 +50,43 @@ package final class LoopbackListener: Sendable {
     return "http://localhost:\(port)\(server.launchPath)"
   }
 
-  /// Waits for the expected answer, and until the browser has got its page.
+  /// Waits for the expected response, and until the browser has got its page.
   ///
-  /// - Returns: The parameters, also those of an error answer.
-  /// - Throws: ``LoopbackError``.
-  package func response(timeout: Duration) async throws(LoopbackError) -> [String: String] {
-    let call = LoopbackCall(
-      timeout: timeout, onCancel: .cancelled, onTimeout: .timedOut(refusedAnswers: 0))
-    do {
+  /// - Returns: The parameters, also those of an error response.
+  /// - Throws: ``IdentityError``: `timedOut`, `invalidState` where the page was opened twice, `cancelled` also where the
+  ///   listener is closed.
+  package func response(timeout: Duration) async throws(IdentityError) -> [String: String] {
+    let call = LoopbackCall(timeout: timeout, onCancel: .signInCancelled, onTimeout: .signInTimedOut())
+    do throws(IdentityError) {
       return try await call.run { call in thread.invoke { [server] in server.add(call) } }
     } catch {
       // One that has come counts, however little time is left.
-      if let answer = server.delivered.withLock(\.self) { return answer }
-      guard case .timedOut = error else { throw error }
-      throw .timedOut(refusedAnswers: server.refusedAnswers.load(ordering: .sequentiallyConsistent))
+      if case .success(let parameters) = server.outcome.withLock(\.self) { return parameters }
+      guard error.code == .timedOut else { throw error }
+      throw .signInTimedOut(refused: server.refused.load(ordering: .sequentiallyConsistent))
     }
   }
 
-  /// Closes the port and all connections. Who still waits gets ``LoopbackError/cancelled``.
+  /// Closes the port and all connections. Calls that still wait are cancelled.
   package func close() {
     // The work holds the thread, which must not end before.
     thread.invoke { [thread, server] in
       server.close()
       withExtendedLifetime(thread) {}
     }
+  }
+}
+
+extension IdentityError {
+  static let signInCancelled = IdentityError(.cancelled, "The sign-in was cancelled.")
+
+  /// Says how many responses with another state were refused.
+  static func signInTimedOut(refused: Int = 0) -> IdentityError {
+    IdentityError(
+      .timedOut,
+      "The browser did not come back in time"
+        + (refused == 0 ? "." : "; \(refused) responses of another sign-in were refused."),
+      advice: "If the browser showed an error, see whether the application's redirect URI is registered: "
+        + "http://localhost under \"Mobile and desktop applications\".")
   }
 }

@@ -1,9 +1,10 @@
 import GLibSupport
 import Glibc
 import HTTPListener
+import IdentityClient
 import Synchronization
 
-/// Answers the browser's requests, and hands the one answer that counts to who waits for it.
+/// Responds to the browser's requests, and reports the one response of the authority that counts.
 ///
 /// `@unchecked Sendable`: after `init`, touched on the listener's thread only.
 final class LoopbackServer: @unchecked Sendable {
@@ -16,21 +17,19 @@ final class LoopbackServer: @unchecked Sendable {
   private let rules: RedirectRules
   private let sockets: LoopbackSockets
   private var listener: HTTPListener?
-  let refusedAnswers = Atomic(0)
-  /// The one answer that counts, once it came.
-  private var answer: [String: String]?
-  /// The same, once the browser has got the page about it. Set on the thread, read anywhere.
-  let delivered = Mutex<[String: String]?>(nil)
+  /// How many responses of another sign-in were refused.
+  let refused = Atomic(0)
+  /// The one response that counts, once it came.
+  private var parameters: [String: String]?
+  /// How the wait ended: with the response once the browser has got the page about it. Set on the thread, read anywhere.
+  let outcome = Mutex<Result<[String: String], IdentityError>?>(nil)
   /// Where the browser is sent from the address that it is started with, unless it was already.
   private var page: String?
-  /// Why no answer counts any more.
-  private var failure: LoopbackError?
-  private var isClosed = false
   private var landingTimer: ContextTimer?
   private var calls: [LoopbackCall] = []
 
   init(
-    _ sockets: LoopbackSockets, path: String, mode: LoopbackListener.Mode,
+    _ sockets: LoopbackSockets, path: String, mode: ResponseMode,
     isExpected: @escaping @Sendable ([String: String]) -> Bool
   ) {
     self.sockets = sockets
@@ -38,7 +37,7 @@ final class LoopbackServer: @unchecked Sendable {
   }
 
   func start() {
-    let listener = HTTPListener(sockets.sockets, limits: Self.limits, fields: ListenerAnswer.pageFields) {
+    let listener = HTTPListener(sockets.sockets, limits: Self.limits, fields: ListenerResponse.pageFields) {
       [weak self] in self?.handle($0)
     }
     self.listener = listener
@@ -46,23 +45,26 @@ final class LoopbackServer: @unchecked Sendable {
   }
 
   func close() {
-    guard !isClosed else { return }
-    isClosed = true
     listener?.close()
-    landingTimer = nil
-    for call in calls { call.finish(.failure(.cancelled)) }
-    calls = []
+    end(.failure(.signInCancelled))
   }
 
-  /// Tells a call the answer as soon as the browser has got its page.
+  /// Has a call end with the outcome.
   func add(_ call: LoopbackCall) {
-    if let delivered = delivered.withLock(\.self) {
-      call.finish(.success(delivered))
-    } else if failure != nil || isClosed {
-      call.finish(.failure(failure ?? .cancelled))
-    } else {
-      calls.append(call)
+    if let outcome = outcome.withLock(\.self) { call.finish(outcome) } else { calls.append(call) }
+  }
+
+  /// Ends the wait; only the first outcome counts.
+  private func end(_ result: Result<[String: String], IdentityError>) {
+    let isFirst = outcome.withLock { outcome in
+      guard outcome == nil else { return false }
+      outcome = result
+      return true
     }
+    guard isFirst else { return }
+    landingTimer = nil
+    for call in calls { call.finish(result) }
+    calls = []
   }
 
   private func handle(_ exchange: ListenerExchange) {
@@ -74,25 +76,24 @@ final class LoopbackServer: @unchecked Sendable {
     case .refused(let refusal): exchange.reply(refusal)
     case .launch: launch(exchange)
     case .landing:
-      guard let answer else { return exchange.reply(.nothingHere) }
-      exchange.reply(.end(answer)) { [weak self] in self?.deliver() }
+      guard let parameters else { return exchange.reply(.nothingHere) }
+      exchange.reply(.end(parameters)) { [weak self] in self?.end(.success(parameters)) }
     case .unexpected:
-      refusedAnswers.add(1, ordering: .sequentiallyConsistent)
+      refused.add(1, ordering: .sequentiallyConsistent)
       exchange.reply(
-        .refusal(400, "This answer belongs to another sign-in. Start again from the application."))
+        .refusal(400, "This response belongs to another sign-in. Start again from the application."))
     case .answer(let parameters):
-      guard answer == nil, failure == nil else {
-        return exchange.reply(.refusal(410, "This sign-in is over. You can close this window."))
+      guard self.parameters == nil, outcome.withLock({ $0 == nil }) else {
+        return exchange.reply(.refusal(410, "This sign-in has ended. You can close this window."))
       }
-      answer = parameters
+      self.parameters = parameters
       if rules.mode == .formPost {
-        exchange.reply(.end(parameters)) { [weak self] in self?.deliver() }
+        exchange.reply(.end(parameters)) { [weak self] in self?.end(.success(parameters)) }
       } else {
-        let redirect = ListenerAnswer(
-          status: 303, fields: [("Location", rules.landingPath)], contentType: "text/html; charset=utf-8",
-          body: [])
-        exchange.reply(redirect) { [weak self] in
-          self?.landingTimer = ContextTimer(after: Self.landingTime) { [weak self] in self?.deliver() }
+        exchange.reply(.redirect(to: rules.landingPath)) { [weak self] in
+          self?.landingTimer = ContextTimer(after: Self.landingTime) { [weak self] in
+            self?.end(.success(parameters))
+          }
         }
       }
     }
@@ -104,26 +105,21 @@ final class LoopbackServer: @unchecked Sendable {
   /// Where the browser begins.
   var launchPath: String { rules.launchPath }
 
-  /// Redirects the one request that the browser makes. Who makes another may have read the address where the browser was
-  /// started with it, and it is not known which of them is the browser.
+  /// Redirects the one request that the browser makes. The sender of another one may have read the address where the
+  /// browser was started with it, and it is not known which of them is the browser.
   private func launch(_ exchange: ListenerExchange) {
     guard let page else {
       exchange.reply(
-        .refusal(410, "This sign-in was opened twice, and is over. Start again from the application."))
-      failure = .openedTwice
-      for call in calls { call.finish(.failure(.openedTwice)) }
-      return
+        .refusal(410, "This sign-in was opened twice, and has ended. Start again from the application."))
+      return end(.failure(.openedTwice))
     }
     self.page = nil
-    exchange.reply(
-      ListenerAnswer(
-        status: 303, fields: [("Location", page)], contentType: "text/html; charset=utf-8", body: []))
+    exchange.reply(.redirect(to: page))
   }
+}
 
-  private func deliver() {
-    guard let answer, failure == nil, !isClosed, delivered.withLock({ $0 == nil }) else { return }
-    delivered.withLock { $0 = answer }
-    landingTimer = nil
-    for call in calls { call.finish(.success(answer)) }
-  }
+extension IdentityError {
+  fileprivate static let openedTwice = IdentityError(
+    .invalidState, "The sign-in was opened twice: another program may have read its address.",
+    advice: "Sign in again. If it happens again, check which programs of other users run here.")
 }

@@ -8,20 +8,20 @@ struct RedirectRules: Sendable {
   static let maximumBodySize = 64 << 10
 
   enum Verdict {
-    /// The awaited response, if no other one was accepted before.
+    /// The expected response, if no other one was accepted before.
     case answer([String: String])
-    /// An answer, but not to this sign-in.
+    /// A response of another sign-in.
     case unexpected
-    /// The address that leads the browser to the page.
+    /// The address that redirects the browser to the page.
     case launch
     /// The page after the query mode's redirect.
     case landing
-    case refused(ListenerAnswer)
+    case refused(ListenerResponse)
   }
 
   let port: UInt16
   let path: String
-  let mode: LoopbackListener.Mode
+  let mode: ResponseMode
   /// Where the browser begins. It cannot be guessed.
   let launchPath = "/" + randomToken()
   let isExpected: @Sendable ([String: String]) -> Bool
@@ -36,13 +36,13 @@ struct RedirectRules: Sendable {
     guard request.path == path else { return .refused(.nothingHere) }
     if let refusal = checkMethod(request) { return .refused(refusal) }
     let text = mode == .formPost ? request.body : Array((request.query ?? "").utf8)
-    guard let parameters = FormEncoding.decode(text), !parameters.isEmpty else {
-      return .refused(.refusal(400, "The answer of the sign-in cannot be read."))
+    guard let parameters = text.flatMap({ FormEncoding.decode($0) }), !parameters.isEmpty else {
+      return .refused(.refusal(400, "The response of the sign-in cannot be read."))
     }
     return isExpected(parameters) ? .answer(parameters) : .unexpected
   }
 
-  private func checkSender(_ request: ListenerRequest) -> ListenerAnswer? {
+  private func checkSender(_ request: ListenerRequest) -> ListenerResponse? {
     guard request.isForLoopback(port: port) else {
       return .refusal(400, "The address of this page is wrong.")
     }
@@ -56,21 +56,21 @@ struct RedirectRules: Sendable {
     return nil
   }
 
-  private func checkMethod(_ request: ListenerRequest) -> ListenerAnswer? {
+  private func checkMethod(_ request: ListenerRequest) -> ListenerResponse? {
     let method = mode == .formPost ? "POST" : "GET"
     guard request.method == method else {
       return .refusal(
         405,
         mode == .formPost
-          ? "The answer of the sign-in must come as a form (response_mode=form_post). Start again from the application."
-          : "The answer of the sign-in must come in the address. Start again from the application.",
+          ? "The response of the sign-in must be a form (response_mode=form_post). Start again from the application."
+          : "The response of the sign-in must be in the address. Start again from the application.",
         fields: [("Allow", method)])
     }
     guard mode == .formPost else { return nil }
-    if request.bodyIsTooLarge { return .refusal(413, "The answer of the sign-in is too large.") }
+    if request.body == nil { return .refusal(413, "The response of the sign-in is too large.") }
     let type = request.fields["content-type"]?.split(separator: ";", omittingEmptySubsequences: false).first
     guard type?.lowercased().filter({ $0 != " " }) == "application/x-www-form-urlencoded" else {
-      return .refusal(415, "The answer of the sign-in is not a form.")
+      return .refusal(415, "The response of the sign-in is not a form.")
     }
     return nil
   }

@@ -50,13 +50,12 @@ final class RedirectListener: Sendable {
     if let socket = socket.withLock({ $0 }) { Glibc.close(socket) }
   }
 
-  /// Waits for the expected answer, once, and closes the socket.
+  /// Waits for the expected response, once, and closes the socket.
   ///
-  /// - Returns: The parameters, also those of an error answer.
-  /// - Throws: ``LoopbackError/timedOut(refusedAnswers:)``, ``LoopbackError/cancelled``.
-  func response(timeout: Duration) async throws(LoopbackError) -> [String: String] {
-    let call = LoopbackCall(
-      timeout: timeout, onCancel: .cancelled, onTimeout: .timedOut(refusedAnswers: 0))
+  /// - Returns: The parameters, also those of an error response.
+  /// - Throws: ``IdentityError/Code/timedOut``, ``IdentityError/Code/cancelled``.
+  func response(timeout: Duration) async throws(IdentityError) -> [String: String] {
+    let call = LoopbackCall(timeout: timeout, onCancel: .signInCancelled, onTimeout: .signInTimedOut())
     defer { close() }
     return try await call.run(abandon: { [self] in close() }) { call in
       queue.async { [self] in serve(call) }

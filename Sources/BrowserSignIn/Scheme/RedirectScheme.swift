@@ -8,7 +8,7 @@ enum RedirectScheme {
   private static let timeout = Duration.seconds(30)
   private static let queue = BlockingQueue(label: "llavero.scheme")
 
-  /// Makes this program the desktop's handler for the scheme of a redirect URI.
+  /// Checks that this program is the desktop's handler for the scheme of a redirect URI.
   ///
   /// - Throws: ``IdentityError/Code/redirectSchemeNotRegistered`` with the command that helps;
   ///   ``IdentityError/Code/cancelled``.
@@ -24,8 +24,8 @@ enum RedirectScheme {
   /// - Throws: ``IdentityError/Code/cancelled``, ``IdentityError/Code/timedOut``.
   static func handler(of scheme: String) async throws(IdentityError) -> SchemeHandler? {
     try await queue.run(
-      timeout: timeout, onCancel: IdentityError(.cancelled, "The sign-in was cancelled."),
-      onTimeout: IdentityError(.timedOut, "The desktop files cannot be read.")
+      timeout: timeout, onCancel: .signInCancelled,
+      onTimeout: IdentityError(.timedOut, "The desktop files cannot be read in time.")
     ) { _ throws(IdentityError) in SchemeHandler(of: scheme) }
   }
 
@@ -36,7 +36,7 @@ enum RedirectScheme {
     let words = ["llavero", "scheme", "install"] + (isForeign ? ["--replace"] : []) + [scheme, program]
     return IdentityError(
       .redirectSchemeNotRegistered,
-      handler.map { "Addresses that begin with \(scheme): lead to another program, by \($0.id)." }
+      handler.map { "The handler of addresses that begin with \(scheme): is another program, by \($0.id)." }
         ?? "No program is registered for addresses that begin with \(scheme):.",
       advice: "Register this one: \(words.map(shellQuoted).joined(separator: " "))")
   }

@@ -111,7 +111,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 }
 
 extension Result where Failure == IdentityError, Success: Sendable {
-  static func catching(
+  package static func catching(
     _ work: @Sendable () async throws(IdentityError) -> Success
   ) async -> Result<Success, IdentityError> {
     do {

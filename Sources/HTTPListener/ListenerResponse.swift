@@ -1,5 +1,5 @@
-/// What a request is answered.
-package struct ListenerAnswer: Sendable {
+/// The response to a request.
+package struct ListenerResponse: Sendable {
   package var status: UInt32
   package var fields: [(name: String, value: String)]
   package var contentType: String

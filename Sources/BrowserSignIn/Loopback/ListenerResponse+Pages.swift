@@ -1,8 +1,8 @@
 import HTTPListener
 
-/// What a browser is answered.
-extension ListenerAnswer {
-  /// What every answer carries, also those that libsoup makes by itself.
+/// The responses to a browser.
+extension ListenerResponse {
+  /// The header fields of every response, also of those that libsoup makes by itself.
   static let pageFields = [
     ("Cache-Control", "no-store"),
     (
@@ -15,14 +15,14 @@ extension ListenerAnswer {
 
   static func refusal(
     _ status: UInt32, _ text: String, fields: [(name: String, value: String)] = []
-  ) -> ListenerAnswer {
+  ) -> ListenerResponse {
     page(status, "This page is part of a sign-in", text, fields: fields)
   }
 
   static let nothingHere = refusal(404, "There is nothing here.")
 
-  /// The page at the end of the sign-in, for success as for an error answer (RFC 6749 section 4.1.2.1).
-  static func end(_ parameters: [String: String]) -> ListenerAnswer {
+  /// The page at the end of the sign-in, for success as for an error (RFC 6749 section 4.1.2.1).
+  static func end(_ parameters: [String: String]) -> ListenerResponse {
     guard let error = parameters["error"] else {
       return page(
         200, "Back to the application", "You can close this window and return to the application.")
@@ -31,10 +31,15 @@ extension ListenerAnswer {
     return page(200, "You are not signed in", "\(error)\(description)\nYou can return to the application.")
   }
 
+  static func redirect(to location: String) -> ListenerResponse {
+    ListenerResponse(
+      status: 303, fields: [("Location", location)], contentType: "text/html; charset=utf-8", body: [])
+  }
+
   private static func page(
     _ status: UInt32, _ title: String, _ text: String, fields: [(name: String, value: String)] = []
-  ) -> ListenerAnswer {
-    ListenerAnswer(
+  ) -> ListenerResponse {
+    ListenerResponse(
       status: status, fields: fields, contentType: "text/html; charset=utf-8",
       body: Array(htmlPage(title, text).utf8))
   }
