@@ -14,7 +14,7 @@ final class BrokerConnection: Sendable {
   private static let interface = "com.microsoft.identity.Broker1"
 
   private let busAddress: String?
-  /// How long to wait for the response of a broker that shows no question.
+  /// How long to wait for a response that needs no person.
   private let limit: Duration
   /// How long to wait for the bus itself, on which everything else waits, too.
   private static let busLimit = Duration.seconds(60)
@@ -25,17 +25,17 @@ final class BrokerConnection: Sendable {
     self.limit = limit
   }
 
-  /// Why a call has no answer.
+  /// Why a call has no response.
   struct Failure: Error {
     let error: IdentityError
     /// Whether the broker ended in the call, so that one that is there now is another.
     var isEnd = false
   }
 
-  /// Calls a method, which starts a broker that does not run but can be started, and waits for the answer.
+  /// Calls a method, which starts a broker that does not run but can be started, and waits for the response.
   ///
   /// - Throws: ``IdentityError/Code/noBroker`` when there is neither, ``IdentityError/Code/brokerFailed`` for whatever
-  ///   is no answer of the right type, and ``IdentityError/Code/cancelled``.
+  ///   is not a response of the right type, and ``IdentityError/Code/cancelled``.
   func call(
     _ method: BrokerMethod, correlationID: String, _ cancellable: Cancellable
   ) throws(Failure) -> String {
@@ -46,11 +46,11 @@ final class BrokerConnection: Sendable {
       throw Failure(error: error)
     }
     do {
-      let answer = try bus.call(
+      let response = try bus.call(
         Self.name, Self.path, Self.interface, method.name,
         [.string(BrokerMethod.protocolVersion), .string(correlationID), .string(method.text)], reply: "(s)",
         within: method.asksPerson ? nil : limit, cancellable)
-      return answer.first?.string ?? ""
+      return response.first?.string ?? ""
     } catch {
       throw Failure(error: IdentityError(error, calling: method.name), isEnd: error.dbusName == noReply)
     }
@@ -99,7 +99,7 @@ final class BrokerConnection: Sendable {
   @discardableResult
   func bus() throws(IdentityError) -> BusConnection {
     if let bus = current.withLock({ $0 }), !bus.isClosed { return bus }
-    // Not the call's: to connect takes its time by itself, and who gives up the call does not wait for this.
+    // Not the call's: to connect takes its time by itself, and a caller that gives up does not wait for this.
     let cancellable = Cancellable(timeout: Self.busLimit)
     do throws(GLibError) {
       let bus = try cancellable.enforcingDeadline { () throws(GLibError) in
@@ -108,8 +108,8 @@ final class BrokerConnection: Sendable {
       current.withLock { $0 = bus }
       return bus
     } catch {
-      if error.isIO(G_IO_ERROR_CANCELLED) { throw .brokerFailed("the session bus did not answer in time") }
-      throw .noBroker("There is no session bus on which an identity broker could be asked.")
+      if error.isIO(G_IO_ERROR_CANCELLED) { throw .brokerFailed("the session bus did not respond in time") }
+      throw .noBroker("There is no session bus, on which an identity broker would be.")
     }
   }
 }
@@ -138,16 +138,16 @@ extension IdentityError {
     case _ where error.isIO(G_IO_ERROR_CANCELLED):
       self = .cancelled
     case _ where error.isIO(G_IO_ERROR_TIMED_OUT):
-      self = .brokerFailed("it did not answer \(method) in time")
+      self = .brokerFailed("it did not respond to \(method) in time")
     case noReply:
-      self = .brokerFailed("it ended, or gave no answer to \(method)")
+      self = .brokerFailed("it ended, or did not respond to \(method)")
     case .some(let name):
       let text = error.message.withoutTokens.printable(limit: 500)
       self = .brokerFailed("\(method) ended with \(name.printable(limit: 200)), \"\(text)\"")
       if Self.refusals.contains(name) { brokerStatus = 0 }
     case nil where error.isIO(G_IO_ERROR_INVALID_ARGUMENT):
       // GDBus: the reply is not of the type that was asked for.
-      self = .brokerFailed("its answer to \(method) is of another type than it should be")
+      self = .brokerFailed("its response to \(method) has the wrong type")
     case nil:
       self = .brokerFailed("\(method) failed, \"\(error.message.printable(limit: 500))\"")
     }

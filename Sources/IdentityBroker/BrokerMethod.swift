@@ -5,13 +5,13 @@ import TokenCache
 /// A method of `com.microsoft.identity.Broker1`, with the JSON text that it takes.
 ///
 /// Microsoft documents none of it; the members are those that the clients known to work send. Each method takes a
-/// protocol version and a correlation id besides, and answers with a JSON text.
+/// protocol version and a correlation id besides, and returns a JSON text.
 struct BrokerMethod {
   let name: String
   let body: JSONObject
   /// Whether a person is asked, who takes their time.
   var asksPerson = false
-  /// Whether a broker may lack it. Himmelblau 3 gives the answer to it, or the silence, of a broker that fails.
+  /// Whether a broker may lack it. Himmelblau 3 responds to it as a broker that fails, or not at all.
   var isOptional = false
 
   /// The protocol version that every client sends.
@@ -55,38 +55,10 @@ struct BrokerMethod {
       body: ["clientId": .string(clientID.lowercased()), "account": .object(account)], isOptional: true)
   }
 
-  /// Asks for the cookie that signs a browser in, on the page that it asks for, which may name the server's nonce.
-  static func cookie(_ request: BrokerRequest, account: JSONObject, url: String) -> BrokerMethod {
-    var parameters = parameters(of: request, account, .cookie)
-    parameters["ssoUrl"] = .string(url)
-    // Himmelblau takes the account beside the parameters only, Microsoft's broker inside of them.
-    return BrokerMethod(
-      name: "acquirePrtSsoCookie",
-      body: [
-        "account": .object(account), "authParameters": .object(parameters), "mamEnrollment": .bool(false),
-        "ssoUrl": .string(url),
-      ])
-  }
-
-  static func signedRequest(
-    _ method: String, to url: String, nonce: String?, homeAccountID: String, clientID: String
-  ) -> BrokerMethod {
-    var parameters: JSONObject = [
-      "authenticationScheme": "pop", "uriHost": .string(url), "httpMethod": .string(method),
-      "homeAccountId": .string(homeAccountID),
-    ]
-    parameters["nonce"] = nonce.map(JSONValue.string)
-    return BrokerMethod(
-      name: "generateSignedHttpRequest",
-      body: ["clientId": .string(clientID.lowercased()), "popParams": .object(parameters)],
-      isOptional: true)
-  }
-
   /// What the broker is to do; newer ones check that it fits the method.
   private enum AuthorizationType: Int64 {
     case cachedRefreshToken = 1
     case interactive = 6
-    case cookie = 8
   }
 
   private static func parameters(

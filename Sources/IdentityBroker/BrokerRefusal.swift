@@ -1,7 +1,7 @@
 import IdentityClient
 import TokenCache
 
-/// What a broker says when it gives nothing.
+/// The error in a broker's response.
 ///
 /// The numbers are the statuses of Microsoft's MSAL runtime. What Entra ID said stands in a text, with the number after
 /// AADSTS and the suberror.
@@ -53,14 +53,14 @@ struct BrokerRefusal {
     case deviceNotRegistered = 20
   }
 
-  /// Whether the broker merely has no account.
-  var isForWantOfAccount: Bool {
+  /// Whether the broker only has no account.
+  var meansNoAccounts: Bool {
     if status == Status.accountNotFound.rawValue { return true }
     let words = context?.lowercased() ?? ""
     return status == 0 && (words.contains("find account") || words.contains("no account"))
   }
 
-  /// What it means for who asked.
+  /// What it means for the caller.
   var error: IdentityError {
     var error =
       switch Status(rawValue: status) {
@@ -73,9 +73,9 @@ struct BrokerRefusal {
       case .userCanceled: IdentityError(.userCanceled, "The sign-in was cancelled.")
       case .incorrectConfiguration, .authorityUntrusted: refused("invalid_request", .authorizationFailed)
       case .deviceNotRegistered: refused("interaction_required", .workplaceJoinRequired)
-      // Also that the application cancelled the request: who cancels a call here does not wait for its answer.
+      // Also that the application cancelled the request: a caller that cancels does not wait for the response.
       default:
-        IdentityError.brokerFailed(context ?? "it gives the status \(status) and no reason")
+        IdentityError.brokerFailed(context ?? "its response has the status \(status) and no reason")
       }
     error.brokerVersion = version
     error.brokerStatus = status
@@ -83,7 +83,7 @@ struct BrokerRefusal {
     return error
   }
 
-  /// The server will have nothing to do with the account any more.
+  /// The server does not accept the account any more.
   private var removal: IdentityError {
     var error = refused("invalid_grant", .interactionRequired)
     (error.oauthError, error.subError) = ("invalid_grant", "user_account_deleted")

@@ -3,10 +3,9 @@ import GLibSupport
 import IdentityClient
 import TokenCache
 
-/// That a broker failed, remembered for all processes of the user, so that each of them does not wait for one that
-/// hangs.
+/// Remembers for all processes of the user that a broker failed, so that not each of them waits for one that hangs.
 ///
-/// It stands in a file of the runtime directory, whose time of modification is that of the failure. Where there can be
+/// It is a file in the runtime directory, whose time of modification is that of the failure. Where there can be
 /// no such file nothing is remembered, and an invalid file counts as missing.
 struct FailureMemory: Sendable {
   /// For how long a broker that failed is not asked again, in seconds.
@@ -32,7 +31,7 @@ struct FailureMemory: Sendable {
     try? directory.write(Array("\(instance.text)\n\(error.message)".utf8), to: Self.name)
   }
 
-  /// Forgets the failure, whose ever it was.
+  /// Forgets the failure, of whatever instance.
   func forget() {
     try? PrivateDirectory.existing(at: directory)?.remove(Self.name)
   }

@@ -7,7 +7,7 @@ public import TokenCache
 /// broker and Himmelblau offer.
 ///
 /// Each method is one call with one correlation id, whatever it asks on the bus. A call without a person has ten seconds
-/// for each question. A broker that gives no answer, or none that makes sense, is not asked again for three minutes by
+/// for each request. A broker that does not respond, or not validly, is not asked again for three minutes by
 /// any program of the user, unless it was started anew meanwhile; a call for which a person waits asks it all the same.
 ///
 /// For example:
@@ -32,8 +32,8 @@ public final class LinuxBroker: TokenBroker {
 
   private let connection: BrokerConnection
   private let memory: FailureMemory
-  /// Whether it is asked also after a failure.
-  private let isInsistent: Bool
+  /// Whether it is asked also after a failure that is remembered.
+  private let ignoresRecentFailure: Bool
   private let now: @Sendable () -> Date
   private let queue = BlockingQueue(label: "llavero.broker")
   /// A person may take minutes; other calls do not wait for them.
@@ -41,20 +41,20 @@ public final class LinuxBroker: TokenBroker {
 
   /// - Parameter busAddress: The D-Bus address of the bus; nil is the session bus.
   public convenience init(busAddress: String? = nil) {
-    self.init(busAddress: busAddress, isInsistent: false)
+    self.init(busAddress: busAddress, ignoresRecentFailure: false)
   }
 
   /// - Parameters:
   ///   - busAddress: The D-Bus address of the bus; nil is the session bus.
-  ///   - limit: How long to wait for the answer to a question that is for no person.
-  ///   - isInsistent: Whether it is asked also after a failure, such as by a person who looks for the cause.
+  ///   - limit: How long to wait for a response that needs no person.
+  ///   - ignoresRecentFailure: Whether it is asked also after a failure that is remembered, such as to find the cause.
   ///   - directory: Where a failure is remembered; the runtime directory unless another is named.
   ///   - now: Tells the time.
   package init(
-    busAddress: String? = nil, limit: Duration = .seconds(10), isInsistent: Bool = false,
+    busAddress: String? = nil, limit: Duration = .seconds(10), ignoresRecentFailure: Bool = false,
     directory: String? = nil, now: @escaping @Sendable () -> Date = { Date() }
   ) {
-    self.isInsistent = isInsistent
+    self.ignoresRecentFailure = ignoresRecentFailure
     connection = BrokerConnection(busAddress: busAddress, limit: limit)
     memory = FailureMemory(
       directory: directory ?? RuntimeDirectory(environment: processEnvironment()).path, now: now)
@@ -65,7 +65,7 @@ public final class LinuxBroker: TokenBroker {
   ///
   /// - Throws: `IdentityError.Code.brokerFailed` when the bus does not say.
   public func presence() async throws(IdentityError) -> Presence {
-    try await presence(within: Self.patience)
+    try await presence(within: Self.noLimit)
   }
 
   /// Finds out as ``presence()`` does, within a time, also while other calls take theirs.
@@ -78,37 +78,39 @@ public final class LinuxBroker: TokenBroker {
 
   public func isAvailable() async throws(IdentityError) -> Bool { try await presence() != .absent }
 
-  /// The broker's version, which the broker itself says.
+  /// The broker's version, as it reports it.
   ///
   /// - Throws: `IdentityError`, as all methods.
   public func version(correlationID: UUID) async throws(IdentityError) -> String {
     try await ask(correlationID) { (call) throws(IdentityError) in
-      try BrokerAnswer.version(in: call(.version))
+      try BrokerResponse.version(in: call(.version))
     }
   }
 
   public func accounts(clientID: String, correlationID: UUID) async throws(IdentityError) -> [Account] {
     try await ask(correlationID) { (call) throws(IdentityError) in
-      BrokerAccount.accounts(in: try BrokerAnswer.accounts(in: call(.accounts(clientID: clientID))))
+      BrokerAccount.accounts(in: try BrokerResponse.accounts(in: call(.accounts(clientID: clientID))))
     }
   }
 
   public func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
     try await ask(request.correlationID) { [now] (call) throws(IdentityError) in
       let account = try Self.entry(for: request, call)
-      return try BrokerAnswer.token(in: call(.tokenSilently(request, account: account.fields)), at: now())
+      return try BrokerResponse.token(in: call(.tokenSilently(request, account: account.fields)), at: now())
     }
   }
 
   /// Whether the broker signs people in in a window of its own, as Microsoft's does. Himmelblau asks for no more than a
   /// PIN, or for nothing.
-  public func supportsInteractiveSignIn(clientID: String, correlationID: UUID) async throws(IdentityError) -> Bool {
+  public func supportsInteractiveSignIn(clientID: String, correlationID: UUID) async throws(IdentityError)
+    -> Bool
+  {
     do {
       return try await ask(correlationID) { (call) throws(IdentityError) in
         let text = try call(.accounts(clientID: clientID))
         // Where Microsoft's broker lists no account, Himmelblau responds with an error.
-        if BrokerAnswer.isRefusal(text) { return false }
-        let accounts = try BrokerAnswer.accounts(in: text)
+        if BrokerResponse.isRefusal(text) { return false }
+        let accounts = try BrokerResponse.accounts(in: text)
         // Himmelblau lists the login's user alone.
         return accounts.count != 1 || !accounts[0].isHimmelblaus
       }
@@ -118,12 +120,12 @@ public final class LinuxBroker: TokenBroker {
     }
   }
 
-  /// Gets a token for which the broker asks the person, without a limit of time. When the task is cancelled the answer
-  /// is no longer waited for; the broker is not told, because there is no safe word for that.
+  /// Gets a token for which the broker asks the person, without a limit of time. When the task is cancelled the response
+  /// is no longer waited for; the broker is not told, because it has no safe method for that.
   public func tokenInteractively(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
     let accounts: [BrokerAccount] = try await ask(request.correlationID, despiteFailure: true) {
       (call) throws(IdentityError) in
-      try BrokerAnswer.accounts(in: call(.accounts(clientID: request.clientID)))
+      try BrokerResponse.accounts(in: call(.accounts(clientID: request.clientID)))
     }
     let tenant = request.authority.tenant
     let entry =
@@ -138,7 +140,7 @@ public final class LinuxBroker: TokenBroker {
         throw error.error
       }
     }
-    return try BrokerAnswer.token(in: text, at: now())
+    return try BrokerResponse.token(in: text, at: now())
   }
 
   /// Has the broker forget an account, for all programs of the person. Himmelblau cannot.
@@ -149,48 +151,7 @@ public final class LinuxBroker: TokenBroker {
   ) async throws(IdentityError) {
     try await ask(correlationID) { (call) throws(IdentityError) in
       let entry = try Self.entry(for: account, tenant: nil, clientID: clientID, call)
-      try BrokerAnswer.checkDone(call(.removal(of: entry.fields, clientID: clientID)))
-    }
-  }
-
-  /// Gets the cookie that signs a browser in.
-  ///
-  /// - Parameters:
-  ///   - request: For which client and account.
-  ///   - url: The page of the sign-in that the browser is to ask for, with its nonce.
-  /// - Returns: The cookie, for the origin of that page alone.
-  /// - Throws: `IdentityError`; `IdentityError.Code.invalidParameter` for a page of another server than
-  ///   Microsoft's.
-  public func cookie(_ request: BrokerRequest, for url: URL) async throws(IdentityError) -> SSOCookie {
-    guard url.scheme?.lowercased() == "https", let host = url.host(), CloudInstances.known.contains(host)
-    else {
-      throw IdentityError(.invalidParameter, "The cookie is for pages of Microsoft's sign-in alone.")
-    }
-    return try await ask(request.correlationID) { (call) throws(IdentityError) in
-      let account = try Self.entry(for: request, call)
-      return try BrokerAnswer.cookie(
-        in: call(.cookie(request, account: account.fields, url: url.absoluteString)))
-    }
-  }
-
-  /// Has the broker sign an HTTP request with a token that is bound to its key. Himmelblau cannot.
-  ///
-  /// - Parameters:
-  ///   - method: The request's method.
-  ///   - url: Where the request goes.
-  ///   - nonce: The resource's, if it wants one.
-  ///   - account: Whose token it is.
-  ///   - clientID: The client that asks.
-  ///   - correlationID: The caller's id for the call.
-  /// - Returns: The signed request, for the field `Authorization`.
-  /// - Throws: `IdentityError`.
-  public func signedRequest(
-    _ method: String, to url: URL, nonce: String?, account: Account, clientID: String, correlationID: UUID
-  ) async throws(IdentityError) -> String {
-    let method = BrokerMethod.signedRequest(
-      method, to: url.absoluteString, nonce: nonce, homeAccountID: account.homeAccountID, clientID: clientID)
-    return try await ask(correlationID) { (call) throws(IdentityError) in
-      try BrokerAnswer.signedRequest(in: call(method))
+      try BrokerResponse.checkDone(call(.removal(of: entry.fields, clientID: clientID)))
     }
   }
 }
@@ -209,7 +170,7 @@ extension LinuxBroker {
   private static func entry(
     for account: Account, tenant: String?, clientID: String, _ call: Call
   ) throws(IdentityError) -> BrokerAccount {
-    let accounts = try BrokerAnswer.accounts(in: call(.accounts(clientID: clientID)))
+    let accounts = try BrokerResponse.accounts(in: call(.accounts(clientID: clientID)))
     guard let entry = BrokerAccount.entry(for: account, tenant: tenant, in: accounts) else {
       throw IdentityError(
         .interactionRequired, "The identity broker does not know the account.",
@@ -227,10 +188,10 @@ extension LinuxBroker {
     _ body: @escaping @Sendable (Call) throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
     let (id, memory) = (Self.text(correlationID), memory)
-    let insists = isInsistent || despiteFailure
+    let asksAnyway = ignoresRecentFailure || despiteFailure
     return try await run(on: queue) { (connection, cancellable) throws(IdentityError) in
       try connection.bus()
-      if !insists, let failure = memory.failure(of: { connection.instance(cancellable) }) {
+      if !asksAnyway, let failure = memory.failure(of: { connection.instance(cancellable) }) {
         throw failure
       }
       var (isOptional, hasEnded) = (false, false)
@@ -244,10 +205,10 @@ extension LinuxBroker {
             throw error.error
           }
         }
-        if insists { memory.forget() }
+        if asksAnyway { memory.forget() }
         return answer
       } catch {
-        // A refusal costs no time, and the next question may be answered.
+        // A refusal costs no time, and the next request may succeed.
         if !isOptional, error.code == .brokerFailed, error.brokerStatus == nil,
           var instance = connection.instance(cancellable)
         {
@@ -261,15 +222,16 @@ extension LinuxBroker {
 
   /// As long as a call on the bus can wait at most: 24 days. What has a limit keeps to its own, which does not begin
   /// while others are served.
-  private static let patience = Duration.seconds(24 * 86_400)
+  private static let noLimit = Duration.seconds(24 * 86_400)
 
   private func run<T: Sendable>(
-    on queue: BlockingQueue, within limit: Duration = LinuxBroker.patience,
+    on queue: BlockingQueue, within limit: Duration = LinuxBroker.noLimit,
     _ body: @escaping @Sendable (BrokerConnection, Cancellable) throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
     let connection = connection
     return try await queue.run(
-      timeout: limit, onCancel: .cancelled, onTimeout: IdentityError.brokerFailed("nobody signed in")
+      timeout: limit, onCancel: .cancelled,
+      onTimeout: IdentityError.brokerFailed("the sign-in was not finished")
     ) { (cancellable) throws(IdentityError) in try body(connection, cancellable) }
   }
 }

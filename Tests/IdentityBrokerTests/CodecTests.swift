@@ -30,7 +30,7 @@ struct CodecTests {
   }
 
   private func answer(_ members: String = "") throws -> BrokerToken {
-    try BrokerAnswer.token(in: #"{"brokerTokenResponse":{"accessToken":"opaque"\#(members)}}"#, at: now)
+    try BrokerResponse.token(in: #"{"brokerTokenResponse":{"accessToken":"opaque"\#(members)}}"#, at: now)
   }
 
   // Requests
@@ -65,17 +65,6 @@ struct CodecTests {
     #expect(parameters?["accessTokenToRenew"] == "old")
     #expect(
       parameters?["additionalQueryParametersForAuthorization"] == .object(["domain_hint": "contoso.test"]))
-  }
-
-  @Test func `A cookie's request names the account in both places, and the page in both`() throws {
-    let account = try #require(json(StandInBroker.account()).objectValue)
-    let page = "https://login.microsoftonline.com/common?sso_nonce=1"
-    let body = try json(BrokerMethod.cookie(request(), account: account, url: page).text).objectValue
-    let parameters = body?["authParameters"]?.objectValue
-    #expect(body?["account"] == .object(account) && parameters?["account"] == .object(account))
-    #expect(body?["ssoUrl"] == .string(page) && parameters?["ssoUrl"] == .string(page))
-    #expect(parameters?["authorizationType"]?.numberValue == 8)
-    #expect(body?["mamEnrollment"] == .bool(false))
   }
 
   @Test(
@@ -113,7 +102,7 @@ struct CodecTests {
 
   @Test func `A token ends when it says so itself, whatever the broker says`() throws {
     let text = #"{"brokerTokenResponse":{"accessToken":"\#(token(#"{"exp":1800001234}"#))","expiresOn":1}}"#
-    #expect(try BrokerAnswer.token(in: text, at: now).expiresOn.timeIntervalSince1970 == 1_800_001_234)
+    #expect(try BrokerResponse.token(in: text, at: now).expiresOn.timeIntervalSince1970 == 1_800_001_234)
   }
 
   @Test(
@@ -163,7 +152,6 @@ struct CodecTests {
   @Test func `A token's description never has it`() throws {
     let token = try answer()
     #expect(!"\(token)\(String(reflecting: token))".contains("opaque"))
-    #expect(!"\(SSOCookie(name: "n", content: "secret"))".contains("secret"))
   }
 
   @Test(
@@ -182,9 +170,8 @@ struct CodecTests {
     ])
   func `Whatever is no answer is that the broker failed`(text: String) throws {
     for read in [
-      { _ = try BrokerAnswer.token(in: text, at: now) }, { _ = try BrokerAnswer.accounts(in: text) },
-      { _ = try BrokerAnswer.version(in: text) }, { _ = try BrokerAnswer.cookie(in: text) },
-      { _ = try BrokerAnswer.signedRequest(in: text) },
+      { _ = try BrokerResponse.token(in: text, at: now) }, { _ = try BrokerResponse.accounts(in: text) },
+      { _ = try BrokerResponse.version(in: text) },
     ] as [() throws -> Void] {
       #expect(throws: IdentityError(.brokerFailed, "")) { try read() }
     }
@@ -192,7 +179,7 @@ struct CodecTests {
 
   @Test(.fault("bad answer")) func `Nor is one that is too large`() throws {
     let text = #"{"accounts":[],"x":""# + String(repeating: "x", count: 2 << 20) + #""}"#
-    #expect(throws: IdentityError(.brokerFailed, "")) { try BrokerAnswer.accounts(in: text) }
+    #expect(throws: IdentityError(.brokerFailed, "")) { try BrokerResponse.accounts(in: text) }
   }
 
   // Accounts
@@ -202,7 +189,7 @@ struct CodecTests {
     let bob = StandInBroker.account("Bob", uid: "b0b00000-0000-4000-8000-000000000001")
     let list = [StandInBroker.account(realm: other), StandInBroker.account(), bob].joined(separator: ",")
     let text = #"{"accounts":[\#(list)]}"#
-    let listed = try BrokerAnswer.accounts(in: text)
+    let listed = try BrokerResponse.accounts(in: text)
     let accounts = BrokerAccount.accounts(in: listed)
     #expect(accounts.map(\.username) == ["alice@contoso.test", "bob@contoso.test"])
     #expect(accounts[0].tenantProfiles.map(\.tenantID) == [home, other])
@@ -216,22 +203,14 @@ struct CodecTests {
 
   @Test func `That Himmelblau knows no account is no failure`() throws {
     let text = #"{"error":{"context":"Unable to find account","status":0,"subStatus":0}}"#
-    #expect(try BrokerAnswer.accounts(in: text).isEmpty)
-    #expect(try BrokerAnswer.accounts(in: #"{"accounts":[]}"#).isEmpty)
-  }
-
-  @Test func `A cookie is one of a list, or the answer itself`() throws {
-    let item = #"{"cookieName":"x-ms-RefreshTokenCredential","cookieContent":"abc"}"#
-    for text in [item, #"{"cookieItems":[\#(item)]}"#] {
-      let cookie = try BrokerAnswer.cookie(in: text)
-      #expect((cookie.name, cookie.content) == ("x-ms-RefreshTokenCredential", "abc"))
-    }
+    #expect(try BrokerResponse.accounts(in: text).isEmpty)
+    #expect(try BrokerResponse.accounts(in: #"{"accounts":[]}"#).isEmpty)
   }
 
   // Refusals
 
   private func refusal(_ text: String) throws -> IdentityError {
-    try #require(#expect(throws: IdentityError.self) { try BrokerAnswer.token(in: text, at: now) })
+    try #require(#expect(throws: IdentityError.self) { try BrokerResponse.token(in: text, at: now) })
   }
 
   @Test func `Microsoft's broker after 2.0.1 tells of a refusal in a text`() throws {
@@ -279,7 +258,7 @@ struct CodecTests {
   @Test(arguments: [12, 18])
   func `Another account's token is a token where there is one`(status: Int) throws {
     let text = #"{"brokerTokenResponse":{"accessToken":"a","error":{"status":\#(status)}}}"#
-    #expect(try BrokerAnswer.token(in: text, at: now).accessToken == "a")
+    #expect(try BrokerResponse.token(in: text, at: now).accessToken == "a")
     #expect(try refusal(#"{"brokerTokenResponse":{"error":{"status":\#(status)}}}"#).code == .brokerFailed)
   }
 

@@ -20,7 +20,7 @@ struct BrokerCheck: Check {
           "Set LLAVERO_BROKER=off to do without it.")
       ]
     }
-    let broker = LinuxBroker.ofSession(isInsistent: true)
+    let broker = LinuxBroker.ofSession(ignoresRecentFailure: true)
     var findings: [Finding] = []
     do throws(IdentityError) {
       let presence = try await broker.presence()
@@ -124,7 +124,7 @@ enum BrokerFailure {
         + "xdg-desktop-portal-gtk, and unlock the keyring."
     ),
     (
-      ["in time", "answer is empty"],
+      ["in time", "response is empty"],
       "It hangs or has no account: read journalctl --user --unit himmelblau-broker (or "
         + "microsoft-identity-broker), and log in to the machine with an account of the organisation."
     ),

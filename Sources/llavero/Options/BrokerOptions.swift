@@ -22,16 +22,16 @@ struct BrokerOptions: ParsableArguments {
 extension LinuxBroker {
   /// The session bus's broker. It is not asked for anything yet.
   ///
-  /// - Parameter isInsistent: Whether it is asked also after a failure that is remembered.
+  /// - Parameter ignoresRecentFailure: Whether it is asked also after a failure that is remembered.
   /// - Returns: The broker.
-  static func ofSession(isInsistent: Bool = false) -> LinuxBroker {
+  static func ofSession(ignoresRecentFailure: Bool = false) -> LinuxBroker {
     #if DEBUG
       // A test waits for no limit, and a busy machine keeps to none.
       if let limit = processEnvironment()["LLAVERO_TEST_BROKER_LIMIT"].flatMap(Int.init) {
-        return LinuxBroker(limit: .milliseconds(limit), isInsistent: isInsistent)
+        return LinuxBroker(limit: .milliseconds(limit), ignoresRecentFailure: ignoresRecentFailure)
       }
     #endif
-    return LinuxBroker(isInsistent: isInsistent)
+    return LinuxBroker(ignoresRecentFailure: ignoresRecentFailure)
   }
 }
 

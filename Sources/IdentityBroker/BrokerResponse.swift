@@ -2,18 +2,18 @@ import FoundationEssentials
 import IdentityClient
 import TokenCache
 
-/// What a broker answered, read from the JSON text of any of the brokers that there are: Microsoft's up to version
-/// 2.0.1 and after it, and Himmelblau's.
-enum BrokerAnswer {
+/// Reads the JSON text of a broker's response, of any of the known brokers: Microsoft's up to version 2.0.1 and after it,
+/// and Himmelblau's.
+enum BrokerResponse {
   /// The broker's version.
   ///
   /// - Throws: ``IdentityError/Code/brokerFailed``.
   static func version(in text: String) throws(IdentityError) -> String {
-    let fields = try answer(in: text)
+    let fields = try members(in: text)
     switch fields["linuxBrokerVersion"] {
     case .string(let version) where !version.isEmpty: return version.printable(limit: 50)
     case .some(let value) where value.numberValue != nil: return "\(value.numberValue ?? 0)"
-    default: throw .brokerFailed("its answer has no version")
+    default: throw .brokerFailed("its response has no version")
     }
   }
 
@@ -23,16 +23,16 @@ enum BrokerAnswer {
   static func accounts(in text: String) throws(IdentityError) -> [BrokerAccount] {
     let fields = try fields(of: text)
     if let refusal = BrokerRefusal(in: fields) {
-      // So Himmelblau says that it has none.
-      guard refusal.isForWantOfAccount else { throw refusal.error }
+      // Himmelblau reports this way that it has none.
+      guard refusal.meansNoAccounts else { throw refusal.error }
       return []
     }
     guard let list = fields["accounts"]?.arrayValue else {
-      throw .brokerFailed("its answer has no list of accounts")
+      throw .brokerFailed("its response has no list of accounts")
     }
     let accounts = list.compactMap { $0.objectValue.flatMap(BrokerAccount.init) }
     guard accounts.isEmpty == list.isEmpty else {
-      throw .brokerFailed("its list of accounts names none of them")
+      throw .brokerFailed("its list of accounts names no account")
     }
     return accounts
   }
@@ -41,13 +41,13 @@ enum BrokerAnswer {
   ///
   /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
   static func token(in text: String, at now: Date) throws(IdentityError) -> BrokerToken {
-    let fields = try answer(in: text)
+    let fields = try members(in: text)
     guard let response = fields["brokerTokenResponse"]?.objectValue else {
-      throw .brokerFailed("its answer has no token")
+      throw .brokerFailed("its response has no token")
     }
     guard let token = response["accessToken"]?.stringValue.nonBlank,
       token.isOfVisibleASCII
-    else { throw .brokerFailed("its answer has no access token") }
+    else { throw .brokerFailed("its response has no access token") }
     switch response["accessTokenType"] {
     case nil, .null: break
     case .string(let type) where type.lowercased() == "bearer": break
@@ -64,55 +64,31 @@ enum BrokerAnswer {
       account: try account(in: response, idToken.flatMap(IDTokenClaims.init(token:))))
   }
 
-  /// The cookie that signs a browser in: the first, where there are several.
-  ///
-  /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
-  static func cookie(in text: String) throws(IdentityError) -> SSOCookie {
-    let fields = try answer(in: text)
-    let items = fields["cookieItems"]?.arrayValue?.compactMap(\.objectValue) ?? [fields]
-    guard let item = items.first, let name = item["cookieName"]?.stringValue.nonBlank,
-      let content = item["cookieContent"]?.stringValue.nonBlank,
-      name.isOfVisibleASCII, content.isOfVisibleASCII, !(name + content).contains(";")
-    else { throw .brokerFailed("its answer has no cookie") }
-    return SSOCookie(name: name, content: content)
-  }
-
-  /// The signed HTTP request.
-  ///
-  /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
-  static func signedRequest(in text: String) throws(IdentityError) -> String {
-    let fields = try answer(in: text)
-    guard let request = fields["signedHttpRequest"]?.stringValue.nonBlank,
-      request.isOfVisibleASCII
-    else { throw .brokerFailed("its answer has no signed request") }
-    return request
-  }
-
-  /// Passes where the broker did what it was told.
+  /// Checks that the broker did what was asked.
   ///
   /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
   static func checkDone(_ text: String) throws(IdentityError) {
-    _ = try answer(in: text)
+    _ = try members(in: text)
   }
 
-  /// Whether the broker gives nothing, for whatever reason.
+  /// Whether the response is an error, for whatever reason.
   static func isRefusal(_ text: String) -> Bool {
     (try? fields(of: text)).map { BrokerRefusal(in: $0) != nil } ?? false
   }
 
-  /// The fields of an answer that is no refusal.
-  private static func answer(in text: String) throws(IdentityError) -> JSONObject {
+  /// The members of a response that is not an error.
+  private static func members(in text: String) throws(IdentityError) -> JSONObject {
     let fields = try fields(of: text)
     if let refusal = BrokerRefusal(in: fields) { throw refusal.error }
     return fields
   }
 
   private static func fields(of text: String) throws(IdentityError) -> JSONObject {
-    guard text.contains(where: { !$0.isWhitespace }) else { throw .brokerFailed("its answer is empty") }
+    guard text.contains(where: { !$0.isWhitespace }) else { throw .brokerFailed("its response is empty") }
     do throws(ForeignJSONError) {
       return try JSONObject(foreign: Data(text.utf8), within: .response)
     } catch {
-      throw .brokerFailed("its answer cannot be read: \(error)")
+      throw .brokerFailed("its response cannot be read: \(error)")
     }
   }
 
@@ -158,29 +134,19 @@ enum BrokerAnswer {
   }
 }
 
-/// A cookie that signs a browser in, for requests to `https://login.microsoftonline.com` and no other origin.
-public struct SSOCookie: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-  public let name: String
-  public let content: String
-
-  /// The name; never the content.
-  public var description: String { "SSOCookie(\(name))" }
-  public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
 extension String {
   fileprivate var isOfVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7e).contains($0) } }
 }
 
 extension IdentityError {
-  /// The one error for all that is no answer. What is known of it is a clause without a full stop and without secrets.
+  /// The one error for all that is not a response. The reason is a clause without a full stop and without secrets.
   static func brokerFailed(_ reason: String) -> IdentityError {
     IdentityError(
       .brokerFailed, "The identity broker failed: \(reason).",
-      advice: "See whether it runs, and what its log says.")
+      advice: "Check whether it runs, and its log.")
   }
 
-  /// That the broker works and does not do what it was asked for.
+  /// The error of a broker that works and does not do what was asked.
   static func brokerRefused(_ reason: String) -> IdentityError {
     var error = brokerFailed(reason)
     error.brokerStatus = 0
