@@ -8,8 +8,7 @@ import Testing
 struct HTTPListenerTests {
   /// libsoup lets go of a request without a word when its server ends; whoever answered later would use what is not there
   /// any more.
-  @Test(.fault("listener ends"))
-  func `Whose request goes with the listener hears that it is over`() async throws {
+  @Test(.fault("listener ends")) func `A request that ends with its listener is told`() async throws {
     try HTTPListener.loadLibrary()
     let sockets = try LoopbackSockets(port: 0)
     let limits = HTTPListener.Limits(
@@ -41,7 +40,7 @@ struct HTTPListenerTests {
   }
 
   /// Whose a connection was cannot be found out when he has closed his end, so that he could be anybody.
-  @Test(.fault("gone early")) func `Who is gone before the connection is taken is not heard`() async throws {
+  @Test(.fault("gone early")) func `A closed connection is never handled`() async throws {
     try HTTPListener.loadLibrary()
     let sockets = try LoopbackSockets(port: 0)
     let limits = HTTPListener.Limits(

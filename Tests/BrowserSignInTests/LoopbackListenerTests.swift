@@ -34,8 +34,7 @@ struct LoopbackListenerTests {
     #expect(try await listener.response(timeout: .zero)["code"] == "abc+1")
   }
 
-  @Test(.conformance(5, 6))
-  func `An answer with a wrong state or none is refused, an error too, and the wait goes on`() async throws {
+  @Test(.conformance(5, 6)) func `A wrong or missing state is refused, and the wait goes on`() async throws {
     let listener = try makeListener()
     async let response = listener.response(timeout: .seconds(200))
     let refused = [
@@ -97,7 +96,7 @@ struct LoopbackListenerTests {
   { "\(method) \(path) HTTP/1.1\nHost: \(host)\n\(fields)\n" }
 
   @Test(.conformance(72), .fault("page opened"), arguments: [ResponseMode.formPost, .query])
-  func `The browser is led to the page once`(_ mode: ResponseMode) async throws {
+  func `The browser is redirected to the page once`(_ mode: ResponseMode) async throws {
     let listener = try makeListener(mode)
     let path = Self.launch(listener)
     // What cannot be the browser gets nothing, and spends nothing.
@@ -118,7 +117,7 @@ struct LoopbackListenerTests {
   }
 
   @Test(.conformance(72), .fault("page opened"), arguments: [false, true])
-  func `Who opens the page a second time ends the sign-in`(_ isLate: Bool) async throws {
+  func `A second opening of the page ends the sign-in`(_ isLate: Bool) async throws {
     let listener = try makeListener()
     let path = Self.launch(listener)
     let response = Task { try await listener.response(timeout: .seconds(200)) }
@@ -232,7 +231,7 @@ struct LoopbackListenerTests {
       "POST / HTTP/1.1\nHost: localhost:{port}\nContent-Length: 99999999999999999999\n\n",
       "POST / HTTP/1.1\nX: " + String(repeating: "x", count: 200_000) + "\n\n",
     ].abbreviated)
-  func `What is no request harms nothing`(_ request: Named<String>) async throws {
+  func `Invalid requests have no effect`(_ request: Named<String>) async throws {
     let request = request.value
     let listener = try makeListener()
     async let response = listener.response(timeout: .seconds(200))
@@ -249,7 +248,7 @@ struct LoopbackListenerTests {
     "Sec-Fetch-Mode: navigate\nSec-Fetch-Site: cross-site\nSec-Fetch-Dest: document\nOrigin: null\n",
     "Expect: 100-continue\n", "Cookie: a=b\nCookie: c=d\n",
   ])
-  func `Browsers fields are fine`(_ fields: String) async throws {
+  func `Header fields of browsers are accepted`(_ fields: String) async throws {
     let listener = try makeListener()
     let answer = await send(
       form("code=1&state=right", type: "application/x-www-form-urlencoded; charset=UTF-8", fields: fields),
@@ -335,7 +334,7 @@ struct LoopbackListenerTests {
     #expect(status(again) == 410)
   }
 
-  @Test(.conformance(2, 16)) func `Where a query is expected nothing else is taken`() async throws {
+  @Test(.conformance(2, 16)) func `Only a query is accepted where one is expected`() async throws {
     let listener = try makeListener(.query)
     #expect(status(await send(answerForm, to: listener.port)) == 405)
     for query in ["", "?", "?code=1&state=wrong", "?code=1&state=right&state=right", "?code=%zz&state=right"]
@@ -351,9 +350,8 @@ struct LoopbackListenerTests {
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
   }
 
-  @Test(arguments: [ResponseMode.formPost, .query]) func `Curl sees the page`(
-    _ mode: ResponseMode
-  ) async throws {
+  @Test(arguments: [ResponseMode.formPost, .query])
+  func `Curl sees the page`(_ mode: ResponseMode) async throws {
     let listener = try makeListener(mode)
     async let response = listener.response(timeout: .seconds(200))
     let parameters = ["--data-urlencode", "code=a&b", "--data-urlencode", "state=right"]

@@ -92,8 +92,7 @@ struct PastedAddressTests {
     }
   }
 
-  @Test(.conformance(72), .fault("page opened"))
-  func `The browser is started without the page's address`() async throws {
+  @Test(.conformance(72), .fault("page opened")) func `Browsers start without the page's URL`() async throws {
     let files = try TemporaryDirectory()
     let program = try files.program(
       "browser",
@@ -122,10 +121,7 @@ struct PastedAddressTests {
     #expect(story.shown.count == 1)
   }
 
-  @Test(.conformance(5, 6), .fault("wrong paste"))
-  func `What is not the answer is refused with the reason, and asked for again`()
-    async throws
-  {
+  @Test(.conformance(5, 6), .fault("wrong paste")) func `Wrong pastes fail with the reason`() async throws {
     let story = Story()
     let limit = SignInPage.pastedLimit
     let steps: [(@Sendable (SignInPage) -> String?, String?)] = [
@@ -193,8 +189,7 @@ struct PastedAddressTests {
     #expect(try await answer["code"] == "x")
   }
 
-  @Test(.conformance(13, 14)) func `The wait for a paste ends with its time and with its task`() async throws
-  {
+  @Test(.conformance(13, 14)) func `Waiting for a paste ends by timeout and with the task`() async throws {
     let (pages, continuation) = AsyncStream.makeStream(of: Void.self)
     let browser = BrowserAuthenticator(
       show: { _ in continuation.yield() },
@@ -222,8 +217,7 @@ struct PastedAddressTests {
     #expect(story.asked == 0)
   }
 
-  @Test(.conformance(19))
-  func `A port that is named goes before the redirect URI's, and a taken one is named`() async throws {
+  @Test(.conformance(19)) func `A given port overrides the redirect URI's; a taken one fails`() async throws {
     let taken = try LoopbackListener(mode: .query) { _ in false }
     defer { taken.close() }
     var browser = BrowserAuthenticator(port: taken.port, show: { _ in })

@@ -34,7 +34,7 @@ struct PrivateWindowTests {
   }
 
   @Test(arguments: ["lynx", "/opt/open-in-firefox.sh", "konqueror:firefox"])
-  func `Nobody is asked for a private window who has none that is known`(_ variable: String) async {
+  func `An unknown browser gets no private window`(_ variable: String) async {
     #expect(await SystemBrowser(environment: ["BROWSER": variable]).privateWindow() == nil)
   }
 

@@ -76,8 +76,7 @@ struct RedirectListenerTests {
     #expect(try await response["code"] == "1")
   }
 
-  @Test(.fault("stray address"))
-  func `An address beyond the limit is refused, and the wait goes on`() async throws {
+  @Test(.fault("stray address")) func `A too long address is refused, and the wait goes on`() async throws {
     let listener = try listener()
     async let response = listener.response(timeout: .seconds(200))
     let code = String(repeating: "e", count: RedirectMailbox.limit)
@@ -86,8 +85,7 @@ struct RedirectListenerTests {
     #expect(try await response["code"] == "1")
   }
 
-  @Test(.fault("stray address"))
-  func `Packets that are no address, and connections that say nothing, keep nobody out`() async throws {
+  @Test(.fault("stray address")) func `Invalid packets and idle connections block no one`() async throws {
     let listener = try listener()
     async let response = listener.response(timeout: .seconds(200))
     let mailbox = RedirectMailbox(
@@ -113,7 +111,7 @@ struct RedirectListenerTests {
   }
 
   @Test(.fault("stuck waiter"))
-  func `A process that is stuck finds the address later, and nobody waits for it`() async throws {
+  func `A stuck process finds the address later, without a wait`() async throws {
     let mailbox = RedirectMailbox(
       try PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: "right")
     let socket = try mailbox.open()
@@ -194,7 +192,7 @@ struct RedirectListenerTests {
   }
 
   @Test(.fault("foreign address"), .enabled(if: OtherUser.command != nil, "nobody else can be had"))
-  func `Nothing is handed over to another user who waits in the right place`() throws {
+  func `Another user in the right place gets no address`() throws {
     let mailbox = RedirectMailbox(
       try PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: "right")
     for path in [runtime.path, runtime.path + "/llavero"] { chmod(path, 0o755) }
@@ -225,8 +223,7 @@ struct RedirectListenerTests {
     child.wait()
   }
 
-  @Test(.fault("waiter killed"))
-  func `Only this user reaches the socket, and what a killed process leaves goes`() throws {
+  @Test(.fault("waiter killed")) func `Only this user reaches the socket; stale ones are removed`() throws {
     let listener = try listener()
     let names = try FileManager.default.contentsOfDirectory(atPath: directory)
     #expect(names.count == 1)
@@ -250,8 +247,7 @@ struct RedirectListenerTests {
     #expect(try await !handOver(Self.redirectURI + "?code=1&state=right"))
   }
 
-  @Test(.fault("two waiters"))
-  func `A program that is started with an address says whether somebody waited for it`() throws {
+  @Test(.fault("two waiters")) func `A program that gets an address says whether a sign-in waited`() throws {
     let redirectURI = try #require(URL(string: Self.redirectURI))
     for arguments in [["mail"], ["mail", "https://example.com/?code=1"], ["mail", "x", Self.redirectURI]] {
       #expect(try !RedirectHandover.run(arguments: arguments, redirectURI: redirectURI))

@@ -130,7 +130,7 @@ struct CodecTests {
     }
   }
 
-  @Test func `Whose token it is say the account, the client info, or neither`() throws {
+  @Test func `The account, the client info or neither names the token's account`() throws {
     let info = Data(#"{"uid":"U","utid":"T"}"#.utf8).base64URL
     #expect(try answer().account == nil)
     #expect(try answer(#","clientInfo":"\#(info)""#).account?.homeAccountID == "u.t")
@@ -168,7 +168,7 @@ struct CodecTests {
       #"{"error":{"status":"odd"}}"#, #"{"error":{"status":4711}}"#,
       String(repeating: "[", count: 100),
     ])
-  func `Whatever is no answer is that the broker failed`(text: String) throws {
+  func `Any invalid response means that the broker failed`(text: String) throws {
     for read in [
       { _ = try BrokerResponse.token(in: text, at: now) }, { _ = try BrokerResponse.accounts(in: text) },
       { _ = try BrokerResponse.version(in: text) },
@@ -201,7 +201,7 @@ struct CodecTests {
     #expect(BrokerAccount.entry(named: "carol@contoso.test", tenant: nil, in: listed) == nil)
   }
 
-  @Test func `That Himmelblau knows no account is no failure`() throws {
+  @Test func `An empty list of Himmelblau's is not a failure`() throws {
     let text = #"{"error":{"context":"Unable to find account","status":0,"subStatus":0}}"#
     #expect(try BrokerResponse.accounts(in: text).isEmpty)
     #expect(try BrokerResponse.accounts(in: #"{"accounts":[]}"#).isEmpty)
@@ -213,7 +213,7 @@ struct CodecTests {
     try #require(#expect(throws: IdentityError.self) { try BrokerResponse.token(in: text, at: now) })
   }
 
-  @Test func `Microsoft's broker after 2.0.1 tells of a refusal in a text`() throws {
+  @Test func `Microsoft's broker after 2.0.1 reports a refusal in a text`() throws {
     let error = try refusal(
       #"""
       {"brokerTokenResponse":{"error":{"context":"Recieved an error from AAD. Code: 'invalid_grant' description: '(pii)'
@@ -255,8 +255,7 @@ struct CodecTests {
     }
   }
 
-  @Test(arguments: [12, 18])
-  func `Another account's token is a token where there is one`(status: Int) throws {
+  @Test(arguments: [12, 18]) func `Another account's token counts where there is one`(status: Int) throws {
     let text = #"{"brokerTokenResponse":{"accessToken":"a","error":{"status":\#(status)}}}"#
     #expect(try BrokerResponse.token(in: text, at: now).accessToken == "a")
     #expect(try refusal(#"{"brokerTokenResponse":{"error":{"status":\#(status)}}}"#).code == .brokerFailed)

@@ -34,9 +34,7 @@ struct LinuxBrokerTests {
   }
 
   @Test(arguments: StandInBroker.Kind.allCases)
-  func `Every kind of broker gives its version, its accounts and a token`(kind: StandInBroker.Kind)
-    async throws
-  {
+  func `Every kind of broker gives version, accounts and a token`(kind: StandInBroker.Kind) async throws {
     let broker = try StandInBroker(kind)
     let client = client(broker)
     #expect(try await client.presence() == .running)
@@ -57,9 +55,7 @@ struct LinuxBrokerTests {
   }
 
   @Test(arguments: StandInBroker.Kind.allCases)
-  func `Where nobody is joined there is no account, or the broker fails`(kind: StandInBroker.Kind)
-    async throws
-  {
+  func `Without a joined account there is none, or the broker fails`(kind: StandInBroker.Kind) async throws {
     let broker = try StandInBroker(kind, orders: #"{"accounts":[]}"#)
     defer { broker.kill() }
     let client = client(broker)
@@ -92,7 +88,7 @@ struct LinuxBrokerTests {
       ("malformed", .brokerFailed), ("wrong-json", .brokerFailed), ("wrong-type", .brokerFailed),
       ("large", .brokerFailed), ("die", .brokerFailed), ("dbus:broker socket connect: eyJ", .brokerFailed),
     ] as [(String, IdentityError.Code)])
-  func `What goes wrong in a call is told apart`(misdeed: String, code: IdentityError.Code) async throws {
+  func `Each failure of a call has its own error`(misdeed: String, code: IdentityError.Code) async throws {
     let broker = try StandInBroker(.native)
     defer { broker.kill() }
     let client = client(broker)
@@ -103,10 +99,7 @@ struct LinuxBrokerTests {
     #expect(error?.message.contains("eyJh") == false)
   }
 
-  @Test(.fault("hangs"))
-  func `A broker that never answers costs its time once in all programs, until it is started anew`()
-    async throws
-  {
+  @Test(.fault("hangs")) func `A broker that hangs costs its timeout once, until it restarts`() async throws {
     let broker = try StandInBroker(.native, orders: #"{"do":{"*":"never"}}"#)
     // The time is for the broker to be found silent; nothing depends on how long that takes.
     let first = await expectError(.brokerFailed) {
@@ -132,8 +125,7 @@ struct LinuxBrokerTests {
     return (broker, broker.keyring.directory + "/run/llavero/broker-failure")
   }
 
-  @Test(.fault("hangs"))
-  func `A failure is remembered for minutes in a file of the user's alone`() async throws {
+  @Test(.fault("hangs")) func `A failure is remembered for minutes in a private file`() async throws {
     let (broker, file) = try await failedBroker()
     var status = stat()
     #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
@@ -147,7 +139,7 @@ struct LinuxBrokerTests {
     #expect(try await accounts(client(broker) { time - 1 }).count == 1)
   }
 
-  @Test(.fault("hangs")) func `Who insists asks all the same, and an answer ends the memory`() async throws {
+  @Test(.fault("hangs")) func `A recent failure can be ignored; a response ends its memory`() async throws {
     let (broker, file) = try await failedBroker()
     let insistent = client(broker, ignoresRecentFailure: true)
     try broker.order(#"{"do":{"*":"malformed"}}"#)
@@ -159,7 +151,7 @@ struct LinuxBrokerTests {
     #expect(try await accounts(client(broker)).count == 1)
   }
 
-  @Test(.fault("hangs")) func `A failure of a broker on another bus is none of this one's`() async throws {
+  @Test(.fault("hangs")) func `A failure of a broker on another bus does not count`() async throws {
     let (failed, _) = try await failedBroker()
     let other = try StandInBroker()
     let client = client(other, directory: failed.keyring.directory + "/run/llavero")
@@ -171,15 +163,14 @@ struct LinuxBrokerTests {
     arguments: [
       "", "\n", "nonsense", "\u{0}", String(repeating: "x", count: 10_000), ":1.0\n", "a b c\nd",
     ].abbreviated)
-  func `A damaged memory of a failure does no harm`(text: Named<String>) async throws {
+  func `A damaged memory of a failure is ignored`(text: Named<String>) async throws {
     let text = text.value
     let (broker, file) = try await failedBroker()
     try Data(text.utf8).write(to: URL(filePath: file))
     #expect(try await accounts(client(broker)).count == 1)
   }
 
-  @Test(.fault("bad memory"))
-  func `Nor does one that is no file, or that others could have made`() async throws {
+  @Test(.fault("bad memory")) func `A memory that is not a file, or of others, does no harm`() async throws {
     let (broker, file) = try await failedBroker()
     let directory = URL(filePath: file).deletingLastPathComponent().path
     let contents = try Data(contentsOf: URL(filePath: file))
@@ -209,8 +200,7 @@ struct LinuxBrokerTests {
     await expectError(.brokerFailed) { try await accounts(client(broker)) }
   }
 
-  @Test(.fault("bad memory"))
-  func `What stands in the memory is shown without control characters and without tokens`() async throws {
+  @Test(.fault("bad memory")) func `A remembered failure is printable and has no tokens`() async throws {
     let (broker, file) = try await failedBroker()
     let contents = try String(contentsOfFile: file, encoding: .utf8)
     let token = "eyJhbGciOiJub25lIn0.eyJzZWNyZXQiOiJzZWNyZXQifQ.c2VjcmV0"
@@ -222,8 +212,7 @@ struct LinuxBrokerTests {
     #expect(message.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f })
   }
 
-  @Test(.fault("restarts"))
-  func `A broker that ends in a call is not taken for the one that comes after it`() async throws {
+  @Test(.fault("restarts")) func `A broker that ended is not taken for its successor`() async throws {
     let orders = #"{"do":{"getAccounts":"die"}}"#
     let broker = try StandInBroker(orders: orders)
     // Gets the name before anybody hears that the first one is no more.
@@ -265,10 +254,7 @@ struct LinuxBrokerTests {
     await expectError(.noBroker) { try await accounts(client) }
   }
 
-  @Test(.fault("not running"))
-  func `A broker that does not run is started by the first call, not by the question whether it is there`()
-    async throws
-  {
+  @Test(.fault("not running")) func `The first call starts a broker, not the check for it`() async throws {
     let broker = try StandInBroker(.native, isStarted: false)
     defer { broker.kill() }
     let client = client(broker)
@@ -304,8 +290,7 @@ struct LinuxBrokerTests {
     }
   }
 
-  @Test(.fault("hangs"))
-  func `An interactive call waits as long as it takes, and ends with its task`() async throws {
+  @Test(.fault("hangs")) func `An interactive call has no timeout, and ends with its task`() async throws {
     let broker = try StandInBroker(.native, orders: #"{"do":{"acquireTokenInteractively":"never"}}"#)
     let client = client(broker)
     let request = try request(nil)

@@ -32,10 +32,7 @@ struct AuthorityTests {
     }
   }
 
-  @Test(.conformance(46))
-  func `A host that nobody knows is looked up with Microsoft, and refused if they do not know it either`()
-    async throws
-  {
+  @Test(.conformance(46)) func `An unknown host is looked up with Microsoft, or refused`() async throws {
     let test = try TestClient("https://evil.test/common")
     answerInstances(test, .refusal("invalid_instance", code: 50049))
     for _ in 0..<2 {
@@ -50,9 +47,7 @@ struct AuthorityTests {
   }
 
   @Test(.conformance(46), arguments: [true, false])
-  func `An authority of the application's own is asked itself, and need not answer`(_ answers: Bool)
-    async throws
-  {
+  func `The application's own authority is asked itself, and may fail`(_ answers: Bool) async throws {
     let url = try #require(URL(string: "\(Self.host):8443/common"))
     let test = try TestClient(url.absoluteString) { configuration in
       configuration.knownAuthorities = [configuration.authority]
@@ -238,16 +233,14 @@ struct AuthorityTests {
     }
   }
 
-  @Test(.conformance(50), arguments: [301, 302, 307, 308])
-  func `A redirection is not followed`(_ status: Int) async throws {
+  @Test(.conformance(50), arguments: [301, 302, 307, 308]) func `Redirects fail`(_ status: Int) async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(.json([:], status: status, headers: ["Location": "https://evil.test/token"]))
     await expectError(.unexpectedHTTPResponse) { try await test.renew(account) }
     #expect(test.transport.requests.allSatisfy { $0.url.host == "login.microsoftonline.com" })
   }
 
-  @Test(.conformance(80))
-  func `A B2C policy has accounts of its own, and its home tenant is the tokens'`() async throws {
+  @Test(.conformance(80)) func `A B2C policy has own accounts and tokens of its home tenant`() async throws {
     let tenant = "44444444-4444-4444-4444-444444444444"
     var person = TestPerson(uid: "oid-b2c_1_signin", home: tenant, username: "dora@example.test")
     person.tenant = tenant

@@ -62,9 +62,7 @@ struct BrokerTests {
   }
 
   @Test(arguments: [BrokerPolicy.automatic, .required])
-  func `Then the broker is asked, and what it gives is kept as the broker's`(policy: BrokerPolicy)
-    async throws
-  {
+  func `The broker is asked next, and its token is kept as its own`(policy: BrokerPolicy) async throws {
     let (test, account) = try await expired(policy)
     answer(test)
     let result = try await test.silent(account)
@@ -125,10 +123,7 @@ struct BrokerTests {
     }
   }
 
-  @Test
-  func `Nobody is asked by mistake: not B2C, AD FS, CIAM or another provider, and not when that is off`()
-    async throws
-  {
+  @Test func `No broker is asked for B2C, AD FS, CIAM, other providers or when it is off`() async throws {
     refuse(.unexpected)
     let cases: [(String?, Authority.Kind?, BrokerPolicy)] = [
       ("https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/policy", nil, .automatic),
@@ -161,9 +156,7 @@ struct BrokerTests {
   }
 
   @Test(.fault("given up"))
-  func `A question to the broker ends with the last who waits for it, and nobody asks the server then`()
-    async throws
-  {
+  func `A broker call ends with its last caller; no server is asked`() async throws {
     let (test, account) = try await expired()
     let (held, holder) = AsyncStream<Void>.makeStream()
     broker.answer { _ throws(IdentityError) in
@@ -184,8 +177,7 @@ struct BrokerTests {
     #expect(try await test.silent(account).accessToken == "brokered-1")
   }
 
-  @Test(.fault("given up"))
-  func `Who comes after all others have gone gets an answer of their own`() async throws {
+  @Test(.fault("given up")) func `A caller after all others were cancelled gets a token`() async throws {
     let (test, account) = try await expired()
     let (held, holder) = AsyncStream<Void>.makeStream()
     let (ended, ender) = AsyncStream<Void>.makeStream()
@@ -271,9 +263,7 @@ struct BrokerTests {
 
   // Accounts
 
-  @Test func `An account that only the broker has gets a token without a sign-in, and is listed with it`()
-    async throws
-  {
+  @Test func `An account of the broker only is listed, and gets a token without a sign-in`() async throws {
     let test = try client()
     broker.set(accounts: [TestPerson.alice.brokerAccount])
     answer(test)
@@ -287,8 +277,7 @@ struct BrokerTests {
     #expect(test.transport.requests.isEmpty)
   }
 
-  @Test(.fault("not signed in"))
-  func `Accounts of both are one list by their home account id`() async throws {
+  @Test(.fault("not signed in")) func `Accounts of both are one list by home account id`() async throws {
     let (test, _) = try await signedIn()
     broker.set(accounts: [TestPerson.bob.brokerAccount, TestPerson.alice.brokerAccount])
     let accounts = try await test.client.accountsFromDevice()
@@ -318,9 +307,7 @@ struct BrokerTests {
     arguments: [
       SignOutOptions(), SignOutOptions(wipeAccount: true), SignOutOptions(wipeCacheForAllAccounts: true),
     ].abbreviated)
-  func `Who signed out does not come back by the broker, unless they sign in`(options: Named<SignOutOptions>)
-    async throws
-  {
+  func `An account that signed out returns only by a sign-in`(options: Named<SignOutOptions>) async throws {
     let options = options.value
     let (test, account) = try await signedIn()
     broker.set(accounts: [TestPerson.alice.brokerAccount])
@@ -339,11 +326,7 @@ struct BrokerTests {
   @Test(
     .fault("signed out"),
     arguments: [SignOutOptions(wipeAccount: true), SignOutOptions(wipeCacheForAllAccounts: true)].abbreviated)
-  func `Nor does a wipe bring back others who signed out, here or of another client`(
-    options: Named<SignOutOptions>
-  )
-    async throws
-  {
+  func `A wipe brings back no account that signed out anywhere`(options: Named<SignOutOptions>) async throws {
     let options = options.value
     let (test, alice) = try await signedIn()
     let bob = TestPerson.bob.brokerAccount
@@ -362,8 +345,7 @@ struct BrokerTests {
     #expect(try await test.cache.snapshot().document.credentials.isEmpty)
   }
 
-  @Test(.fault("signed out"))
-  func `Nor does a wipe for all bring back those who were signed in`() async throws {
+  @Test(.fault("signed out")) func `A wipe of all accounts brings none of them back`() async throws {
     let (test, alice) = try await signedIn()
     broker.set(accounts: [TestPerson.bob.brokerAccount])
     answer(test, of: .bob)
@@ -396,8 +378,7 @@ struct BrokerTests {
     #expect(try await test.recordCount() == count)
   }
 
-  @Test(.fault("odd ID token"))
-  func `A token with another client's ID token is kept for nobody`() async throws {
+  @Test(.fault("odd ID token")) func `A token with another client's ID token is not stored`() async throws {
     let (test, account) = try await expired(.required)
     let count = try await test.recordCount()
     for claims in [["aud": "another"], ["aud": .null], ["azp": "another"]] as [JSONObject] {
@@ -411,8 +392,7 @@ struct BrokerTests {
     #expect(try await test.recordCount() == count)
   }
 
-  @Test(.fault("without broker"))
-  func `Who may refresh without the broker does not share the refusal of who may not`() async throws {
+  @Test(.fault("without broker")) func `Requests that need the broker share no result`() async throws {
     let (test, account) = try await expired()
     let gate = Gate()
     broker.answer { _ throws(IdentityError) in
@@ -550,8 +530,7 @@ struct BrokerTests {
     #expect(test.browser.pages.isEmpty)
   }
 
-  @Test(.fault("wrong token"))
-  func `Another person than was asked for is an error, and without one a new account`() async throws {
+  @Test(.fault("wrong token")) func `A different account is an error, or else a new one`() async throws {
     let test = try client()
     answer(test, of: .bob)
     let alice = TestPerson.alice.brokerAccount

@@ -37,8 +37,7 @@ struct ClaimsRequestTests {
         == #"{"access_token":{"nbf":{"essential":true,"value":"1"},"xms_cc":{"values":["cp1","llt"]}}}"#)
   }
 
-  @Test(arguments: ["", "[]", "null", "{", "claims"])
-  func `What is no JSON object is refused as such`(_ json: String) {
+  @Test(arguments: ["", "[]", "null", "{", "claims"]) func `Non-JSON is refused as such`(_ json: String) {
     let error = #expect(throws: ClaimsRequestError.self) { try ClaimsRequest(json: json) }
     #expect(error?.code == .notJSON)
   }

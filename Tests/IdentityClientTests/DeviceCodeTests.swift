@@ -38,10 +38,7 @@ struct DeviceCodeTests {
       DeviceCodeRequest(scopes: scopes) { code in shown.codes.withLock { $0.append(code) } })
   }
 
-  @Test(.conformance(54))
-  func `Shows the code, waits and gives a token that a silent call then finds without the network`()
-    async throws
-  {
+  @Test(.conformance(54)) func `The code is shown, and the token is then found in the cache`() async throws {
     answer(
       .refusal("authorization_pending", code: 70016), .refusal("authorization_pending", code: 70016),
       tokens)
@@ -85,7 +82,7 @@ struct DeviceCodeTests {
   }
 
   @Test(.conformance(56), arguments: ["access_denied", "authorization_declined"])
-  func `A person who declines is told apart, in both spellings`(_ name: String) async throws {
+  func `A declined sign-in has its own error, in both spellings`(_ name: String) async throws {
     answer(.refusal(name))
     await expectError(.userCanceled) { try await acquire() }
     #expect(try await test.recordCount() == 0)
@@ -106,9 +103,7 @@ struct DeviceCodeTests {
   }
 
   @Test(.conformance(57), arguments: [("bad_verification_code", 400), ("device_not_found", 404)])
-  func `A code that the server does not know, also with status 404`(_ name: String, _ status: Int)
-    async throws
-  {
+  func `An unknown code fails, also with status 404`(_ name: String, _ status: Int) async throws {
     answer(.refusal(name, status: status))
     let error = await expectError(.authorizationFailed) { try await acquire() }
     #expect(error?.oauthError == name)
@@ -159,7 +154,7 @@ struct DeviceCodeTests {
     arguments: [
       "http://microsoft.com/devicelogin", "javascript:alert(1)", "https://", "https://me@evil.test/",
     ])
-  func `Sends nobody to a page without TLS`(_ address: String) async throws {
+  func `A page without TLS is never shown`(_ address: String) async throws {
     answer(changing: ["verification_uri": .string(address)])
     await expectError(.invalidResponse) { try await acquire() }
     #expect(shown.first == nil)
@@ -189,8 +184,7 @@ struct DeviceCodeTests {
     #expect(test.clock.waits == [.seconds(seconds)])
   }
 
-  @Test(.conformance(60))
-  func `An absurd lifetime does not keep the program waiting for ever`() async throws {
+  @Test(.conformance(60)) func `An absurd lifetime does not make the program wait forever`() async throws {
     answer(changing: ["expires_in": .integer(1_000_000_000), "interval": .integer(60)])
     test.transport.script { seen in
       seen.url.path.hasSuffix("/token") ? .refusal("authorization_pending") : nil

@@ -107,7 +107,7 @@ struct FailureTests {
       (400, "40", 40),
       (429, "0", 0), (429, "7200", 3600), (429, "999999999", 3600), (429, "soon", 60), (429, "-5", 0),
     ])
-  func `A server that asks for peace gets it, from this machine`(
+  func `A server's Retry-After is respected`(
     _ status: Int, _ retryAfter: String?, _ seconds: Double
   ) async throws {
     guard status != 200 else { return }
@@ -146,10 +146,7 @@ struct FailureTests {
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
-  @Test(.conformance(64))
-  func `Another request is not held back, and the lookup of the same answer names the call's own id`()
-    async throws
-  {
+  @Test(.conformance(64)) func `Other requests are not throttled; the same request is`() async throws {
     let account = try await test.expired()
     test.transport.answerTokens(.json([:], status: 429))
     await expectError(.unhandledResponse) { try await test.silent(account) }
@@ -160,7 +157,7 @@ struct FailureTests {
   }
 
   @Test(.conformance(64))
-  func `What needs a person is not asked for again, until one signs in`() async throws {
+  func `A request that needs a person is not repeated until a sign-in`() async throws {
     let account = try await test.expired()
     test.transport.answerTokens(.refusal("invalid_grant", "basic_action"))
     await expectError(.interactionRequired) { try await test.silent(account) }
@@ -217,9 +214,7 @@ struct FailureTests {
       (String(repeating: "{\"a\":", count: 100_000), 200, .invalidResponse),
       ("not found", 404, .unexpectedHTTPResponse), ("forbidden", 403, .unexpectedHTTPResponse),
     ].abbreviated)
-  func `Answers that are none are errors`(_ row: Named<(String, Int, IdentityError.Code)>)
-    async throws
-  {
+  func `Invalid responses are errors`(_ row: Named<(String, Int, IdentityError.Code)>) async throws {
     let (text, status, code) = row.value
     try await expectFailure(code, after: .text(text, status: status))
   }
@@ -238,7 +233,7 @@ struct FailureTests {
       [0xFF, 0xFE], [0x00],
       Array(#"{"access_token":"a"#.utf8) + [0xE9] + Array(#"","expires_in":3600}"#.utf8),
     ] as [[UInt8]]).abbreviated)
-  func `Bytes that are no text are an error`(_ bytes: Named<[UInt8]>) async throws {
+  func `Invalid UTF-8 is an error`(_ bytes: Named<[UInt8]>) async throws {
     try await expectFailure(.invalidResponse, after: .bytes(bytes.value))
   }
 
@@ -267,7 +262,7 @@ struct FailureTests {
   @Test(
     .conformance(65),
     arguments: [nil, .string(""), .string(" "), .null, .integer(1), .string("a\r\nX: y")] as [JSONValue?])
-  func `An answer without an access token is none, and changes nothing`(_ token: JSONValue?) async throws {
+  func `A response without an access token changes nothing`(_ token: JSONValue?) async throws {
     let account = try await test.expired()
     var answer: JSONObject = ["refresh_token": "refresh-2", "token_type": "Bearer"]
     answer["access_token"] = token
@@ -286,7 +281,7 @@ struct FailureTests {
     ("interaction_required", nil, .interactionRequired), ("something_new", nil, .interactionRequired),
     ("INVALID_SCOPE", nil, .invalidScope), ("temporarily_unavailable", nil, .serverError),
   ])
-  func `Refusals of the application itself are no matter for the person`(
+  func `Refusals of the application need no sign-in`(
     _ name: String, _ subError: String?, _ code: IdentityError.Code
   ) async throws {
     let account = try await test.expired()
@@ -312,8 +307,7 @@ struct FailureTests {
     #expect(test.transport.tokenRequests.last?.headers["x-client-last-telemetry"] == "4|2|||")
   }
 
-  @Test(.conformance(72))
-  func `Neither the log nor an error or a result names a secret, and the log no person`() async throws {
+  @Test(.conformance(72)) func `No log, error or result has a secret, and no log a person`() async throws {
     let secrets = [
       "access-1", "access-2", "refresh-1", "refresh-2", "code-1", TestPerson.alice.clientInfo,
       TestPerson.alice.idToken(at: test.clock.now),
@@ -342,7 +336,7 @@ struct FailureTests {
     for person in people { #expect(!log.contains(person)) }
   }
 
-  @Test(.conformance(72)) func `Who wants to see people in the log may`() async throws {
+  @Test(.conformance(72)) func `The log shows personal data if configured`() async throws {
     let own = try TestClient { $0.logsPersonalData = true }
     try await own.signIn()
     #expect(own.log.text.contains(TestPerson.alice.homeAccountID))

@@ -131,9 +131,7 @@ struct InteractiveTests {
   }
 
   @Test(arguments: [Prompt.promptIfNecessary, .selectAccount])
-  func `A known account is named to the server, unless the person shall choose one`(_ prompt: Prompt)
-    async throws
-  {
+  func `A known account is sent to the server, unless one is to be chosen`(_ prompt: Prompt) async throws {
     let account = try await test.signIn().account
     try await test.signIn(
       request: InteractiveRequest(scopes: ["User.Read"], account: account, prompt: prompt))
@@ -145,9 +143,7 @@ struct InteractiveTests {
   }
 
   @Test(arguments: [(Prompt.promptIfNecessary, "login"), (.selectAccount, "login"), (.consent, "consent")])
-  func `Who signed out has to enter the password again, unless consent is asked for`(
-    _ prompt: Prompt, _ expected: String
-  ) async throws {
+  func `Signed-out accounts need the password or consent`(_ prompt: Prompt, _ expected: String) async throws {
     let account = try await test.signIn().account
     try await test.client.remove(account)
     try await test.signIn(
@@ -168,7 +164,7 @@ struct InteractiveTests {
       (JSONValue.array(["query", "fragment"]), ResponseMode.query), (.array(["form_post"]), .formPost),
       (.null, .query),
     ])
-  func `Who does not say that they post forms is asked for a query`(
+  func `A server without form_post is asked for a query`(
     _ modes: JSONValue, _ expected: ResponseMode
   ) async throws {
     let other = try TestClient("https://id.example.test/realm", kind: .oidc)
@@ -211,7 +207,7 @@ struct InteractiveTests {
   }
 
   @Test(.conformance(5), arguments: ["", "other", nil as String?])
-  func `An answer with another state is none`(_ state: String?) async throws {
+  func `A response with another state is refused`(_ state: String?) async throws {
     test.browser.person { _ in
       var answer = ["code": "code-1"]
       answer["state"] = state
@@ -221,8 +217,7 @@ struct InteractiveTests {
     #expect(test.transport.tokenRequests.isEmpty)
   }
 
-  @Test(.conformance(5, 6))
-  func `The authenticator is told which answers belong to the sign-in, errors among them`() async throws {
+  @Test(.conformance(5, 6)) func `The authenticator is told which responses are expected`() async throws {
     let verdicts = Mutex<[Bool]>([])
     test.browser.expectation { isExpected, query in
       let good = ["error": "access_denied", "state": query["state"] ?? ""]
@@ -255,7 +250,7 @@ struct InteractiveTests {
       ["tid": "other"], ["exp": .integer(1_799_999_640)], ["exp": .null], ["nbf": .integer(1_800_000_360)],
       ["iat": .integer(1_800_000_360)],
     ].abbreviated)
-  func `An ID token for or from somebody else, or of another time, is refused`(_ changes: Named<JSONObject>)
+  func `An ID token of another audience, issuer or time is refused`(_ changes: Named<JSONObject>)
     async throws
   {
     await expectError(.invalidResponse) { try await test.signIn(idToken: changes.value) }
@@ -360,9 +355,7 @@ struct InteractiveTests {
   }
 
   @Test(.conformance(13), arguments: [IdentityError.Code.timedOut, .cancelled])
-  func `What the authenticator throws is thrown on, and the next sign-in can begin`(
-    _ code: IdentityError.Code
-  ) async throws {
+  func `An authenticator's error is passed on; the next can begin`(_ code: IdentityError.Code) async throws {
     test.browser.person { _ throws(IdentityError) in throw IdentityError(code, "") }
     await expectError(code) { try await test.signIn() }
     test.browser.answer()
@@ -394,8 +387,7 @@ struct InteractiveTests {
     #expect(test.transport.requests.isEmpty)
   }
 
-  @Test(.conformance(41))
-  func `Somebody else than was asked for is refused, and nobody's tokens change`() async throws {
+  @Test(.conformance(41)) func `Another account than requested is refused; no tokens change`() async throws {
     let account = try await test.signIn().account
     await expectError(.mismatchedUser) {
       try await test.signIn(.bob, request: InteractiveRequest(scopes: ["User.Read"], account: account))
@@ -411,14 +403,12 @@ struct InteractiveTests {
     #expect(error?.message == "Client info was not returned in the server response")
   }
 
-  @Test(.conformance(66))
-  func `The type of a token is compared without regard to case, and another type is refused`() async throws {
+  @Test(.conformance(66)) func `A token type is compared without case; another is refused`() async throws {
     try await test.signIn(changing: ["token_type": "bearer", "something": .array([.null])])
     await expectError(.invalidResponse) { try await test.signIn(changing: ["token_type": "pop"]) }
   }
 
-  @Test(.conformance(67))
-  func `Declined scopes are reported with the result, and only the granted ones are stored`() async throws {
+  @Test(.conformance(67)) func `Declined scopes are reported, and granted ones stored`() async throws {
     let error = await expectError(.serverDeclinedScopes) {
       try await test.signIn(
         changing: ["scope": "User.Read openid"],

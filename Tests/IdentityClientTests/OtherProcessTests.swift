@@ -32,10 +32,7 @@ struct OtherProcessTests {
     }
   }
 
-  @Test(.conformance(32))
-  func `A renewal waits for the process that renews the same account, and takes what that one got`()
-    async throws
-  {
+  @Test(.conformance(32)) func `A renewal waits for another process, and takes its token`() async throws {
     let test = try TestClient()
     let person = TestPerson(uid: "waits-for-another-process")
     let account = try await test.expired(person)

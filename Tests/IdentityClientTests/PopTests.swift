@@ -63,8 +63,7 @@ struct PopTests {
     #expect(form?["req_cnf"] == Data(#"{"kid":"key-1"}"#.utf8).base64URL)
   }
 
-  @Test func `A sign-in names the key to the token endpoint alone, and gives a signed request`() async throws
-  {
+  @Test func `Only the token endpoint gets the key, and a sign-in gives a signed request`() async throws {
     let result = try await signIn()
     try expectBound(test.transport.tokenRequests.last?.form)
     #expect(test.browser.lastQuery["req_cnf"] == nil && test.browser.lastQuery["token_type"] == nil)
@@ -165,9 +164,7 @@ struct PopTests {
   }
 
   @Test(.conformance(66), arguments: ["Bearer", "ssh-cert", nil])
-  func `An answer with a token that is not bound is refused, and nothing is stored`(_ type: String?)
-    async throws
-  {
+  func `A token that is not bound is refused, and nothing is stored`(_ type: String?) async throws {
     let change = type.map(JSONValue.string) ?? .null
     await expectError(.invalidResponse) {
       try await test.signIn(changing: ["token_type": change], request: interactive())

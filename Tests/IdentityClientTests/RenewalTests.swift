@@ -42,9 +42,7 @@ struct RenewalTests {
   }
 
   @Test(arguments: [(0.0, nil as Int64?, "4|34,2|"), (4000, nil, "4|34,3|"), (1000, 900, "4|34,4|")])
-  func `The server hears why it is asked`(_ seconds: Double, _ refreshIn: Int64?, _ expected: String)
-    async throws
-  {
+  func `Requests name their reason`(_ seconds: Double, _ refreshIn: Int64?, _ expected: String) async throws {
     var changes: JSONObject = [:]
     changes["refresh_in"] = refreshIn.map(JSONValue.integer)
     let account = try await test.signIn(changing: changes).account
@@ -65,8 +63,7 @@ struct RenewalTests {
     return account
   }
 
-  @Test(.conformance(25))
-  func `When the server asked for it a token is renewed before its end`() async throws {
+  @Test(.conformance(25)) func `A token is renewed early when the server asked for it`() async throws {
     let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
     test.clock.advance(1700)
     #expect(try await test.silent(account).source == .cache)
@@ -95,8 +92,7 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
-  @Test(.conformance(25), .fault("proxy page"))
-  func `Also when not even the authority can be looked up`() async throws {
+  @Test(.conformance(25), .fault("proxy page")) func `Also when the authority is unreachable`() async throws {
     let account = try await renewable()
     let offline = try test.another()
     offline.transport.script { _ throws(HTTPTransportError) in throw .cannotFindHost("no network") }
@@ -105,8 +101,7 @@ struct RenewalTests {
     #expect(try await offline.silent(account).accessToken == "access-1")
   }
 
-  @Test(.conformance(25))
-  func `A token in its last minutes serves too while nobody can be asked`() async throws {
+  @Test(.conformance(25)) func `A token in its last minutes serves during an outage`() async throws {
     let account = try await test.signIn().account
     test.clock.advance(3500)
     test.transport.answerTokens(.failure(.cannotConnect("down")), .failure(.cannotConnect("down")))
@@ -123,9 +118,7 @@ struct RenewalTests {
   }
 
   @Test(.conformance(26), arguments: [true, false])
-  func `An expired token serves while the token service is down, if that was wanted`(_ isEnabled: Bool)
-    async throws
-  {
+  func `An expired token serves during an outage, if that was wanted`(_ isEnabled: Bool) async throws {
     let account = try await test.signIn().account
     let own = try test.another { $0.extendedLifetimeEnabled = isEnabled }
     test.clock.advance(4000)
@@ -166,8 +159,7 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
-  @Test(.conformance(29))
-  func `An answer that does not say whose it is belongs to the account that was asked for`() async throws {
+  @Test(.conformance(29)) func `A response without an account is the requested account's`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens(changing: ["id_token": .null, "client_info": .null]))
     let result = try await test.renew(account)
@@ -181,8 +173,7 @@ struct RenewalTests {
     #expect(document.accounts.isEmpty)
   }
 
-  @Test(.conformance(30))
-  func `A refused refresh token needs a person, and the account stays`() async throws {
+  @Test(.conformance(30)) func `A refused refresh token needs a sign-in; the account stays`() async throws {
     let account = try await test.expired()
     test.transport.answerTokens(.refusal("invalid_grant", code: 700_082))
     let error = await expectError(.interactionRequired) { try await test.silent(account) }
@@ -210,8 +201,7 @@ struct RenewalTests {
     #expect(test.transport.tokenRequests.count == before + 1)
   }
 
-  @Test(.conformance(31), .fault("two authorities"))
-  func `Callers by another authority do not share a request`() async throws {
+  @Test(.conformance(31), .fault("two authorities")) func `Authorities do not share requests`() async throws {
     let account = try await test.signIn().account
     let (gate, transport, test) = (Gate(), test.transport, test)
     test.answerRenewals(test.tokens(), after: gate.wait)
@@ -228,8 +218,7 @@ struct RenewalTests {
     #expect(Set(transport.tokenRequests.dropFirst(before).map(\.url)).count == 1)
   }
 
-  @Test(.conformance(31))
-  func `Callers with other scopes wait, and send the token that the first one got`() async throws {
+  @Test(.conformance(31)) func `Callers with other scopes wait, and send the rotated token`() async throws {
     let account = try await test.signIn(scopes: ["A"]).account
     let used = Mutex<[String]>([])
     let now = test.clock.now
@@ -252,10 +241,7 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["rotated-4"])
   }
 
-  @Test(.conformance(32))
-  func `Another client of the same cache takes what the first one got, unless it forces a renewal`()
-    async throws
-  {
+  @Test(.conformance(32)) func `Another client takes the renewed token unless it is forced`() async throws {
     let account = try await test.expired()
     let other = try test.another()
     let (gate, test) = (Gate(), test)
@@ -275,8 +261,7 @@ struct RenewalTests {
     #expect(other.transport.tokenRequests.count == 1)
   }
 
-  @Test
-  func `A caller that is cancelled goes on at once, and what the server answers is kept`() async throws {
+  @Test func `A cancelled caller returns at once, and the server's response is kept`() async throws {
     let account = try await test.expired()
     let (gate, test) = (Gate(), test)
     test.answerRenewals(test.tokens(), after: gate.wait)
@@ -297,7 +282,7 @@ struct RenewalTests {
     #expect(try await test.secrets(.idToken).count == 1)
   }
 
-  @Test(.conformance(33)) func `But not one that somebody stored in the meantime`() async throws {
+  @Test(.conformance(33)) func `A refresh token stored in the meantime stays`() async throws {
     let account = try await test.expired()
     test.answerRenewals(.refusal("invalid_grant", "bad_token")) { [test] in
       _ = try? await test.save(TestPerson.alice, refresh: "newer")
@@ -306,8 +291,7 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["newer"])
   }
 
-  @Test(.conformance(34))
-  func `What the server wants next is handed on, and the refresh token stays`() async throws {
+  @Test(.conformance(34)) func `The server's claims are passed on; the refresh token stays`() async throws {
     let account = try await test.expired()
     let claims = #"{"access_token":{"capolids":{"essential":true,"values":["x"]}}}"#
     test.transport.answerTokens(
@@ -376,7 +360,7 @@ struct RenewalTests {
       ])
   }
 
-  @Test(.conformance(41)) func `Tokens of somebody else are not stored for the account`() async throws {
+  @Test(.conformance(41)) func `Another account's tokens are not stored`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens("of bob", refresh: "of bob", of: .bob))
     await expectError(.mismatchedUser) { try await test.renew(account) }
@@ -384,10 +368,7 @@ struct RenewalTests {
     #expect(try await test.secrets(.accessToken) == ["access-1"])
   }
 
-  @Test(.conformance(52, 53))
-  func `Claims skip the cache, go along with capabilities, and the token serves requests with them alone`()
-    async throws
-  {
+  @Test(.conformance(52, 53)) func `Claims skip the cache, and their token serves only them`() async throws {
     let own = try TestClient { $0.capabilities = ["CP1"] }
     let account = try await own.signIn().account
     let claims = try ClaimsRequest(json: #"{"access_token":{"nbf":{"essential":true,"value":"1700000000"}}}"#)
@@ -409,8 +390,7 @@ struct RenewalTests {
     #expect(try await own.secrets(.accessToken) == ["access-2", "access-3"])
   }
 
-  @Test(.conformance(67))
-  func `Scopes that were not granted are reported with the result in hand`() async throws {
+  @Test(.conformance(67)) func `Scopes that were not granted are reported with the result`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens(scope: "Mail.Read openid"))
     let error = await expectError(.serverDeclinedScopes) {
@@ -440,8 +420,7 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
-  @Test(.conformance(70))
-  func `An answer that comes after the account was signed out does not sign it in again`() async throws {
+  @Test(.conformance(70)) func `A response after the sign-out does not sign the account in`() async throws {
     let account = try await test.signIn().account
     test.answerRenewals(test.tokens()) { [cache = test.cache] in
       // What another process does that does not wait for the lock.
@@ -452,10 +431,7 @@ struct RenewalTests {
     #expect(try await test.client.accounts().isEmpty)
   }
 
-  @Test(.conformance(70))
-  func `A renewal of one account brings nothing back after all accounts were removed by another's sign-out`()
-    async throws
-  {
+  @Test(.conformance(70)) func `A renewal restores nothing after all accounts were removed`() async throws {
     let alice = try await test.signIn().account
     let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob"]).account
     test.answerRenewals(test.tokens("bobs", of: .bob)) { [client = test.client] in
@@ -465,9 +441,7 @@ struct RenewalTests {
     #expect(try await test.recordCount() == 0)
   }
 
-  @Test
-  func `The tokens, the account and the authority are stored by one write and no further read`() async throws
-  {
+  @Test func `Tokens, account and authority are stored by one write and no further read`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens())
     let (reads, writes) = (test.store.reads.withLock { $0 }, test.store.writes.withLock { $0 })

@@ -13,8 +13,7 @@ struct SignOutTests {
 
   init() throws { test = try TestClient() }
 
-  @Test(.conformance(69))
-  func `The browser's session ends at the page that the authority names`() async throws {
+  @Test(.conformance(69)) func `The browser's session ends at the authority's page`() async throws {
     let account = try await test.signIn(idToken: ["login_hint": "hint-of-alice"]).account
     let pages = test.browser.pages.count
     test.browser.person { query in ["state": query["state"] ?? ""] }
@@ -41,7 +40,7 @@ struct SignOutTests {
     #expect(try await test.client.accounts().isEmpty)
   }
 
-  @Test(.conformance(69)) func `An answer with another state is none`() async throws {
+  @Test(.conformance(69)) func `A response with another state is refused`() async throws {
     let account = try await test.signIn().account
     test.browser.person { _ in ["state": "other"] }
     await expectError(.invalidState) {
@@ -49,8 +48,7 @@ struct SignOutTests {
     }
   }
 
-  @Test(.conformance(70))
-  func `One account goes, the other stays, and a silent call says why it fails`() async throws {
+  @Test(.conformance(70)) func `One account is removed, the other stays; a renewal says why`() async throws {
     let alice = try await test.signIn().account
     let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob", "access_token": "bob"])
       .account
@@ -83,8 +81,7 @@ struct SignOutTests {
     #expect(try await test.recordCount() == 0)
   }
 
-  @Test(.conformance(71))
-  func `A cache that cannot be written is reported, and the browser not asked`() async throws {
+  @Test(.conformance(71)) func `An unwritable cache is reported, and no browser opened`() async throws {
     let alice = try await test.signIn().account
     let pages = test.browser.pages.count
     test.store.refusesWrites.withLock { $0 = true }

@@ -19,8 +19,7 @@ struct SilentCacheTests {
     return (account, test.transport.requests.count)
   }
 
-  @Test(.conformance(21))
-  func `A valid access token comes from the cache without any request`() async throws {
+  @Test(.conformance(21)) func `A valid access token comes from the cache without a request`() async throws {
     let (account, before) = try await signedIn()
     let result = try await test.silent(account)
     #expect(result.accessToken == "access-1")
@@ -56,8 +55,7 @@ struct SilentCacheTests {
     #expect(test.transport.requests.count == before)
   }
 
-  @Test(.conformance(23))
-  func `Microsoft Graph's scopes are found under their short names and their long ones`() async throws {
+  @Test(.conformance(23)) func `Graph's scopes are found by their short and long names`() async throws {
     let account = try await test.signIn(
       scopes: ["https://graph.microsoft.com/user.read"], changing: ["scope": "User.Read profile openid email"]
     ).account
@@ -66,8 +64,7 @@ struct SilentCacheTests {
   }
 
   @Test(.conformance(24), arguments: [(3299.0, true), (3301, false)])
-  func `Five minutes before its end a token counts as expired`(_ seconds: Double, _ isHit: Bool) async throws
-  {
+  func `A token expires five minutes early`(_ seconds: Double, _ isHit: Bool) async throws {
     let (account, _) = try await signedIn()
     test.clock.advance(seconds)
     test.transport.answerTokens(test.tokens())
@@ -81,10 +78,7 @@ struct SilentCacheTests {
     #expect(try await own.silent(account).accessToken == "access-1")
   }
 
-  @Test(.conformance(43))
-  func `An authority without a tenant finds the token of the tenant that answered, and so does that one`()
-    async throws
-  {
+  @Test(.conformance(43)) func `Tokens are found by the requested and the issuing tenant`() async throws {
     let (account, before) = try await signedIn()
     let home = try test.another("https://login.microsoftonline.com/\(TestPerson.alice.home)")
     #expect(try await home.silent(account).source == .cache)
@@ -117,16 +111,14 @@ struct SilentCacheTests {
     #expect(other.transport.requests.isEmpty)
   }
 
-  @Test(.conformance(45))
-  func `A token of another cloud is not, and its refresh token is not sent there`() async throws {
+  @Test(.conformance(45)) func `Another cloud's token does not serve, nor its refresh token`() async throws {
     let (account, _) = try await signedIn()
     let other = try test.another("https://login.microsoftonline.us/common")
     await expectError(.interactionRequired) { try await other.silent(account) }
     #expect(other.transport.tokenRequests.isEmpty)
   }
 
-  @Test(.conformance(42))
-  func `A guest tenant gets tokens of its own by the same refresh token`() async throws {
+  @Test(.conformance(42)) func `A guest tenant gets its own tokens by the same refresh token`() async throws {
     let (account, _) = try await signedIn()
     let guest = "33333333-3333-3333-3333-333333333333"
     var person = TestPerson.alice
@@ -159,8 +151,7 @@ struct SilentCacheTests {
     #expect(test.transport.tokenRequests.last?.url.path.hasPrefix("/organizations/") == true)
   }
 
-  @Test(.conformance(40))
-  func `Of several accounts the one asked for is served, and an unknown one is not`() async throws {
+  @Test(.conformance(40)) func `Only the requested account's tokens are served`() async throws {
     let alice = try await signedIn().account
     let bob = try await test.signIn(.bob, changing: ["access_token": "of bob"]).account
     #expect(try await test.client.accounts().map(\.username) == ["alice@contoso.test", "bob@contoso.test"])
@@ -180,8 +171,7 @@ struct SilentCacheTests {
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
-  @Test(.conformance(68))
-  func `A token that is said to last for decades is renewed, and not used when that fails`() async throws {
+  @Test(.conformance(68)) func `A token that lasts for decades is renewed, or not used`() async throws {
     let (account, _) = try await signedIn(changing: ["expires_in": .integer(2_400_000_000)])
     test.transport.answerTokens(.failure(.cannotConnect("down")), .failure(.cannotConnect("down")))
     await expectError(.network) { try await test.silent(account) }

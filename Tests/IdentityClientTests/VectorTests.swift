@@ -12,8 +12,7 @@ struct VectorTests {
   @Test(arguments: VectorFile.rows("claims_requests"))
   func `Claims requests`(_ row: VectorRow) throws { try ClaimsVectors.check(row) }
 
-  @Test(arguments: VectorFile.rows("authority_init"))
-  func `Authorities`(_ row: VectorRow) throws {
+  @Test(arguments: VectorFile.rows("authority_init")) func `Authorities`(_ row: VectorRow) throws {
     let kinds: [String: Authority.Kind] = ["AAD": .aad, "B2C": .b2c, "ADFS": .adfs, "CIAM": .ciam]
     let kind = try #require(kinds[row.string("class") ?? ""])
     if row.string("op") == "isKnown" {
@@ -61,8 +60,7 @@ struct VectorTests {
     }
   }
 
-  @Test(arguments: VectorFile.rows("authority_aliases"))
-  func `Aliases`(_ row: VectorRow) throws {
+  @Test(arguments: VectorFile.rows("authority_aliases")) func `Aliases`(_ row: VectorRow) throws {
     if let record = row.fields["record"]?.objectValue {
       let aliases = record["aliases"]?.arrayValue?.compactMap(\.stringValue) ?? []
       let clouds = CloudInstances([
@@ -95,8 +93,7 @@ struct VectorTests {
     }
   }
 
-  @Test(arguments: VectorFile.rows("client_info"))
-  func `Client info`(_ row: VectorRow) throws {
+  @Test(arguments: VectorFile.rows("client_info")) func `Client info`(_ row: VectorRow) throws {
     if let json = row.fields["json"] {
       let info = ClientInfo(raw: try JSONEncoder().encode(json).base64URL)
       #expect(info.map { .string($0.homeAccountID) } == row.expected["accountIdentifier"])
@@ -135,8 +132,7 @@ struct VectorTests {
     }
   }
 
-  @Test(arguments: VectorFile.rows("telemetry_strings"))
-  func `Telemetry`(_ row: VectorRow) throws {
+  @Test(arguments: VectorFile.rows("telemetry_strings")) func `Telemetry`(_ row: VectorRow) throws {
     if row.string("header") == "x-client-current-telemetry" {
       let call = try #require(row.fields["apiId"]?.numberValue.map(Int.init))
       let reason = try #require(row.fields["refreshType"]?.numberValue.map(Int.init))
@@ -154,8 +150,7 @@ struct VectorTests {
     #expect(telemetry.last == row.string("expected"))
   }
 
-  @Test(arguments: VectorFile.rows("strings"))
-  func `Strings`(_ row: VectorRow) throws {
+  @Test(arguments: VectorFile.rows("strings")) func `Strings`(_ row: VectorRow) throws {
     let expected = row.fields["expected"]
     let text = row.string("input")
     let list = row.fields["input"]?.arrayValue?.compactMap(\.stringValue) ?? []
@@ -187,8 +182,7 @@ struct VectorTests {
     }
   }
 
-  @Test(arguments: VectorFile.rows("pkce"))
-  func `Proof key`(_ row: VectorRow) throws {
+  @Test(arguments: VectorFile.rows("pkce")) func `Proof key`(_ row: VectorRow) throws {
     let lengths = try ["verifierMinLength", "verifierMaxLength"].map { name in
       try #require(row.expected[name]?.numberValue.map(Int.init))
     }
@@ -197,8 +191,7 @@ struct VectorTests {
     #expect(.string(ProofKey.method) == row.expected["method"])
   }
 
-  @Test
-  func `The challenge of RFC 7636, appendix B`() {
+  @Test func `The challenge of RFC 7636, appendix B`() {
     let proof = ProofKey(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
     #expect(proof.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
   }

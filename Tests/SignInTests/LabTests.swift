@@ -18,8 +18,7 @@ struct LabTests {
 
   init() throws { test = try LabClient() }
 
-  @Test(.conformance(1, 21, 22, 43, 49))
-  func `A sign-in in the browser, then tokens from the cache and by the refresh token`() async throws {
+  @Test(.conformance(1, 21, 22, 43, 49)) func `A sign-in, a cached token and a renewal work`() async throws {
     let result = try await test.signIn()
     #expect(result.account.username == "alice@contoso.test")
     #expect(result.account.homeAccountID == lab.directory.user("alice")?.homeAccountID)
@@ -45,10 +44,7 @@ struct LabTests {
     #expect(lab.requests(to: .token).allSatisfy { $0.status == 200 && $0.duplicates.isEmpty })
   }
 
-  @Test(.conformance(2))
-  func `A provider that posts no forms answers with a query, and the browser is led away from the code`()
-    async throws
-  {
+  @Test(.conformance(2)) func `Without form_post the code leaves the browser's address`() async throws {
     lab.configure { $0.metadata = ["response_modes_supported": ["query"]] }
     let test = try LabClient(tenant: "\(LabDirectory.contoso)/v2.0", kind: .oidc, action: "watch")
     let result = try await test.signIn()
@@ -70,8 +66,7 @@ struct LabTests {
     #expect(try await test.recordCount() == 0)
   }
 
-  @Test(.conformance(4))
-  func `A code works once, and a second time changes nothing in the cache`() async throws {
+  @Test(.conformance(4)) func `A code works once; a second use changes nothing in the cache`() async throws {
     let sendsTwice = Mutex(false)
     let test = try LabClient(exchange: { request, transport throws(HTTPTransportError) in
       if sendsTwice.withLock({ $0 }), request.body != nil { _ = try await transport.send(request) }
@@ -115,9 +110,7 @@ struct LabTests {
   }
 
   @Test(.conformance(13, 20), arguments: ["User.Read", "unregistered"])
-  func `A person who never comes back, or meets an error page, ends the wait with a hint`(_ kind: String)
-    async throws
-  {
+  func `A sign-in that is never finished times out with a hint`(_ kind: String) async throws {
     let test = try LabClient { configuration in
       if kind == "unregistered" { configuration.redirectURI = URL(string: "http://localhost/nowhere") }
     }
@@ -130,10 +123,7 @@ struct LabTests {
     try await portCloses(try #require(test.pages.redirectPorts.first))
   }
 
-  @Test(.conformance(14))
-  func `A cancelled task ends the wait and frees the port; the browser goes on, and is no zombie later`()
-    async throws
-  {
+  @Test(.conformance(14)) func `Cancelling frees the port, and leaves the browser running`() async throws {
     let test = try LabClient(action: "linger")
     lab.configure { $0.authorize = .page }
     let signIn = Task { try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"])) }
@@ -147,8 +137,7 @@ struct LabTests {
     try await eventually { kill(browser, 0) != 0 }
   }
 
-  @Test(.conformance(5, 6, 15, 16))
-  func `Whatever else reaches the listener is refused, and the sign-in goes on`() async throws {
+  @Test(.conformance(5, 6, 15, 16)) func `Other requests are refused; the sign-in goes on`() async throws {
     let test = try LabClient(action: "noise")
     #expect(try await test.signIn().account.username == "alice@contoso.test")
     #expect(
@@ -182,8 +171,7 @@ struct LabTests {
     #expect(error?.message.contains("\(port)") == true)
   }
 
-  @Test(.conformance(27, 31))
-  func `Refresh tokens that work once are each sent once, by many callers at once too`() async throws {
+  @Test(.conformance(27, 31)) func `Many callers send each one-time refresh token once`() async throws {
     lab.configure { $0.strictRefreshTokens = true }
     let account = try await test.signIn().account
     for _ in 0..<2 { _ = try await test.silent(account) { $0.forceRefresh = true } }
@@ -199,8 +187,7 @@ struct LabTests {
     #expect(try await test.refreshTokens().count == 1)
   }
 
-  @Test(.conformance(32))
-  func `Two clients of one store do not lose the refresh token either`() async throws {
+  @Test(.conformance(32)) func `Two clients of one store do not lose the refresh token`() async throws {
     lab.configure { $0.strictRefreshTokens = true }
     let store = InMemoryStore()
     let (one, other) = (try LabClient(store: store), try LabClient(store: store))
@@ -217,8 +204,7 @@ struct LabTests {
     #expect(sent.count == 4)
   }
 
-  @Test(.conformance(30))
-  func `A refresh token that was taken once needs a person, and the account stays`() async throws {
+  @Test(.conformance(30)) func `A used refresh token needs a sign-in; the account stays`() async throws {
     lab.configure { $0.strictRefreshTokens = true }
     let account = try await test.signIn().account
     // The answer is lost after the server has used the token up.
@@ -229,7 +215,7 @@ struct LabTests {
   }
 
   @Test(.conformance(33, 34, 35, 36, 37), arguments: AccountCondition.allCases)
-  func `What is wrong with an account is told apart`(_ condition: AccountCondition) async throws {
+  func `Each problem of an account has its own error`(_ condition: AccountCondition) async throws {
     let account = try await test.signIn().account
     try lab.setCondition(condition, of: "alice")
     let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
@@ -243,8 +229,7 @@ struct LabTests {
     #expect(try await test.client.accounts().count == (condition == .accountDeleted ? 0 : 1))
   }
 
-  @Test(.conformance(34))
-  func `A second factor is asked for, with the claims that lead to it`() async throws {
+  @Test(.conformance(34)) func `A second factor is asked for, with the claims it needs`() async throws {
     let account = try await test.signIn().account
     try lab.requireMFA(of: "alice")
     let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
@@ -260,8 +245,7 @@ struct LabTests {
     #expect(try await test.silent(account, ["Mail.Read"]).source == .cache)
   }
 
-  @Test(.conformance(38))
-  func `An app of the family gets tokens without a sign-in of its own; another does not`() async throws {
+  @Test(.conformance(38)) func `Only an app of the family gets tokens without a sign-in`() async throws {
     let store = InMemoryStore()
     let mail = try LabClient(app: LabApps.mail, store: store)
     let calendar = try LabClient(app: LabApps.calendar, store: store)
@@ -283,8 +267,7 @@ struct LabTests {
     #expect(try await test.client.accounts() == [account])
   }
 
-  @Test(.conformance(42))
-  func `The guest tenant's tokens come by the home tenant's refresh token`() async throws {
+  @Test(.conformance(42)) func `The home tenant's refresh token gets a guest tenant's tokens`() async throws {
     let account = try await test.signIn().account
     let authority = try Authority(url: #require(URL(string: lab.authority(LabDirectory.fabrikam))))
     let result = try await test.silent(account) { $0.authority = authority }
@@ -296,8 +279,7 @@ struct LabTests {
     #expect(result.account.tenantProfiles.count == 2)
   }
 
-  @Test(.conformance(44))
-  func `A personal account signs in, and an organisation's authority refuses it`() async throws {
+  @Test(.conformance(44)) func `A personal account signs in, but not to an organisation`() async throws {
     let account = try await test.signIn("carol").account
     #expect(account.homeAccountID.hasSuffix(LabTenant.consumers))
     let consumers = try Authority(url: #require(URL(string: lab.authority("consumers"))))
@@ -316,7 +298,7 @@ struct LabTests {
   }
 
   @Test(.conformance(52, 53))
-  func `Who was signed out elsewhere is challenged once, signs in, and the API answers again`() async throws {
+  func `A revoked session is challenged once, then signs in again`() async throws {
     let test = try LabClient { $0.capabilities = ["cp1"] }
     let first = try await test.signIn()
     #expect(try await test.graph(first).head.status == .ok)
@@ -377,9 +359,7 @@ struct LabTests {
   }
 
   @Test(.conformance(62), arguments: [LabFault.Connection.drop, .reset, .truncate, .garbage])
-  func `A connection that breaks leaves the refresh token as it was`(_ connection: LabFault.Connection)
-    async throws
-  {
+  func `A broken connection keeps the refresh token`(_ connection: LabFault.Connection) async throws {
     let account = try await test.signIn().account
     let before = try await test.refreshTokens()
     lab.inject(LabFault(.token, count: 2, connection: connection))
@@ -390,8 +370,7 @@ struct LabTests {
     #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
   }
 
-  @Test(.conformance(63))
-  func `One failure of the server goes unnoticed; a wish for peace is heard`() async throws {
+  @Test(.conformance(63)) func `One server failure is retried; Retry-After is respected`() async throws {
     let account = try await test.signIn().account
     lab.inject(LabFault(.token, status: 500, body: "{}"))
     #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
@@ -414,8 +393,7 @@ struct LabTests {
     #expect(error?.transportError == .responseTooLarge(limit: 1 << 20))
   }
 
-  @Test(.conformance(67))
-  func `Scopes that the server leaves out are reported with the result`() async throws {
+  @Test(.conformance(67)) func `Scopes that the server omits are reported with the result`() async throws {
     lab.configure { $0.declinedScopes = ["Mail.Send"] }
     let error = await #expect(throws: IdentityError.self) {
       try await test.signIn("alice", ["User.Read", "Mail.Send"])
@@ -425,8 +403,7 @@ struct LabTests {
     #expect(error?.result?.accessToken.isEmpty == false)
   }
 
-  @Test(.conformance(71))
-  func `Without a keyring the tokens are handed out with the reason, and lie in no file`() async throws {
+  @Test(.conformance(71)) func `Without a keyring tokens are returned, but stored in no file`() async throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }

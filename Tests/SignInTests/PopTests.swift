@@ -92,10 +92,7 @@ struct PopTests {
     #expect(try await test.protected(bound) == (200, nil))
   }
 
-  @Test(.fault("PoP key lost"))
-  func `When the key is lost a new one is made and the token asked for again, without a person`()
-    async throws
-  {
+  @Test(.fault("PoP key lost")) func `A lost key is replaced, and the token renewed silently`() async throws {
     let keyring = try PrivateKeyring()
     let test = try LabClient(store: keyringStore(keyring))
     let scheme = try test.popScheme()
