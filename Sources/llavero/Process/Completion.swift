@@ -15,15 +15,24 @@ extension CompletionKind {
   static let caches = CompletionKind.custom { _, _, _ in PeerRegistry().caches.map { printable($0.name) } }
 }
 
-/// What a shell asks for while a person types: answered without a question, the network or an error message.
+/// Candidates for a shell's completion, found without a prompt, the network or error messages.
 enum Completion {
   /// Whether a completion script runs this process.
   static let isRequested = processArguments.dropFirst().first == "---completion"
 
-  /// How long a shell waits for candidates.
-  private static let timeout = Duration.seconds(1)
+  /// How long a shell waits for candidates. A test waits for a busy machine.
+  #if DEBUG
+    private static let timeout = Duration.seconds(60)
+  #else
+    private static let timeout = Duration.seconds(1)
+  #endif
 
-  /// Closes the terminal to what could ask or complain, and limits the time.
+  /// The options that name a cache. The parser takes asynchronous completions in asynchronous commands only.
+  private struct Target: AsyncParsableCommand {
+    @OptionGroup var options: GroupOptions
+  }
+
+  /// Detaches the process from the terminal, where it could prompt or print errors, and limits its time.
   static func begin() {
     Settings.passOverUnknown()
     let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
@@ -35,21 +44,24 @@ enum Completion {
   }
 
   fileprivate static func accounts(_ words: [String]) async -> [String] {
-    guard let cache = cache(words), let accounts = try? await cache.accounts() else { return [] }
+    guard let cache = await cache(words), let accounts = try? await cache.accounts() else { return [] }
     return accounts.map { printable($0.username ?? $0.homeAccountID) }
   }
 
   fileprivate static func groups(_ words: [String]) async -> [String] {
-    guard let store = cache(words)?.store, let groups = try? await store.groups() else { return [] }
+    guard let store = await cache(words)?.store, let groups = try? await store.groups() else { return [] }
     return groups.map(\.name)
   }
 
-  /// The cache that the command line is about so far; `nil` for one that is not on this machine.
-  private static func cache(_ words: [String]) -> TokenCacheAccessor? {
+  /// The cache that the command line names so far; `nil` for one that is not on this machine.
+  private static func cache(_ words: [String]) async -> TokenCacheAccessor? {
     let names = ["--store", "--group", "--key", "--collection"]
-    var options: [String] = []
-    for (option, value) in zip(words, words.dropFirst()) where names.contains(option) { options += [option, value] }
-    let cache = try? (GroupOptions.parse(options)).cache
+    var arguments: [String] = []
+    for (option, value) in zip(words, words.dropFirst()) where names.contains(option) && !value.isEmpty {
+      arguments += [option, value]
+    }
+    let target = try? await Target.asyncParseAsRoot(arguments) as? Target
+    let cache = try? target?.options.cache
     return cache?.store is EtcdCacheStore ? nil : cache
   }
 }

@@ -7,7 +7,8 @@ enum HelpText {
   /// - Parameter text: What the parser prints, which may also be a version or a completion script.
   /// - Returns: The text, rearranged where it is a help.
   static func arranged(_ text: String) -> String {
-    let sections = (text.hasSuffix("\n") ? text.dropLast() : text[...]).split(separator: "\n\n").map(String.init)
+    let sections = (text.hasSuffix("\n") ? text.dropLast() : text[...]).split(separator: "\n\n").map(
+      String.init)
     guard text.hasPrefix("OVERVIEW: "), let start = sections.firstIndex(where: { $0.hasPrefix("USAGE: ") })
     else { return text }
     var reference = Array(sections[(start + 1)...])
@@ -22,7 +23,9 @@ enum HelpText {
   /// The usage line without its options, of which there may be too many for one line.
   private static func synopsis(_ usage: String) -> String {
     let parts = usage.wholeMatch(of: /(USAGE: llavero(?: [a-z-]+)*)(.*)/)
-    guard let (_, command, arguments) = parts?.output, !arguments.hasSuffix("<subcommand>") else { return usage }
+    guard let (_, command, arguments) = parts?.output, !arguments.hasSuffix("<subcommand>") else {
+      return usage
+    }
     return command + " [<options>]" + arguments.replacing(/(?: \[-[^\]]*\])|(?: \[?<options>\]?)/, with: "")
   }
 
@@ -46,7 +49,9 @@ enum HelpText {
       hint = "Did you mean \(suggestion.output.1)?"
       text.replaceSubrange(suggestion.range, with: "")
     }
-    if let word = rest.first, !word.hasPrefix("-"), let names = commands.last?.visibleSubcommands, !names.isEmpty {
+    if let word = rest.first, !word.hasPrefix("-"), let names = commands.last?.visibleSubcommands,
+      !names.isEmpty
+    {
       text = "Unknown command '\(word)'"
       hint = suggestion(for: word, among: names).map { "Did you mean \($0)?" }
     }
@@ -91,7 +96,8 @@ extension ParsableCommand {
   fileprivate static var ownName: String { configuration.commandName ?? "llavero" }
 
   fileprivate static var visibleSubcommands: [String] {
-    configuration.subcommands.filter(\.configuration.shouldDisplay).compactMap(\.configuration.commandName)
+    // Closures: Swift 6.3 crashes over key paths of metatypes.
+    configuration.subcommands.map { $0.configuration }.filter(\.shouldDisplay).compactMap(\.commandName)
   }
 
   fileprivate static func subcommand(named name: String) -> (any ParsableCommand.Type)? {

@@ -104,7 +104,7 @@ private struct Line {
     for byte in typed {
       switch byte {
       case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return .line
-        // Ctrl-D; Ctrl-H and Backspace; Ctrl-U.
+      // Ctrl-D; Ctrl-H and Backspace; Ctrl-U.
       case 0x04 where bytes.isEmpty: return .input
       case 0x08, 0x7f: _ = bytes.popLast()
       case 0x15: wipe()
