@@ -64,7 +64,8 @@ struct AccountList: Encodable {
     for account in accounts {
       table.add([
         account.username ?? "-", account.tenantProfiles.lazy.compactMap(\.name).first ?? "-",
-        "\(account.tenantProfiles.count)", account.origin.rawValue, account.environment, account.homeAccountId,
+        "\(account.tenantProfiles.count)", account.origin.rawValue, account.environment,
+        account.homeAccountId,
       ])
     }
     table.print { column, _ in column == 5 ? .dim : nil }

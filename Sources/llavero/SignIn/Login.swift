@@ -36,14 +36,16 @@ struct Login: AsyncParsableCommand {
     let expiresOn: Date?
   }
 
-  @Option(help: "The user name to propose; the browser asks for an account without one.", completion: .accounts)
+  @Option(
+    help: ArgumentHelp("The user name to propose to the browser.", valueName: "name"), completion: .accounts)
   var account: String?
 
-  @Flag(name: .customLong("no-browser"), help: "Show the page's address for a browser on another machine.")
+  @Flag(name: .customLong("no-browser"), help: "Show the page's address for a browser elsewhere.")
   var showsAddress = false
 
   @Option(
-    help: "The local port for the browser's response. (default: any free port)",
+    help: ArgumentHelp(
+      "The port for the browser's response. (default: any free one)", valueName: "number"),
     transform: { text in
       guard let number = UInt16(text), number > 0 else {
         throw ValidationError("expected a number from 1 to 65535.")
@@ -85,11 +87,12 @@ struct Login: AsyncParsableCommand {
 
   /// A redirect URI that this machine can get a response at.
   private static func redirectURI(_ text: String) throws -> URL {
-    if let url = URL(string: text) {
+    if let url = URL(string: text), url.scheme != nil {
       let isLoopback = url.scheme == "http" && ["localhost", "127.0.0.1", "::1", "[::1]"].contains(url.host)
       if isLoopback || url.isOwnScheme && OwnScheme(argument: text)?.isReserved == false { return url }
     }
-    throw ValidationError("expected an address such as http://localhost:8400/auth or msauth.com.example.mail://auth.")
+    throw ValidationError(
+      "expected an address such as http://localhost:8400/auth or msauth.com.example.mail://auth.")
   }
 
   func run() async throws {

@@ -5,7 +5,7 @@ import TokenCache
 struct Logout: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "logout",
-    abstract: "Sign an account out of the client and remove its tokens.",
+    abstract: "Sign out, and remove the account's tokens.",
     discussion: """
       Other clients of the group keep their tokens; "llavero clear" removes those too. With --browser, the \
       browser's session with the authority ends as well. It is not an error if no account is signed in. An \
@@ -41,7 +41,9 @@ struct Logout: AsyncParsableCommand, SignsIn {
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   func validate() throws {
-    guard !all || account.account == nil else { throw ValidationError("--account and --all exclude each other.") }
+    guard !all || account.account == nil else {
+      throw ValidationError("--account and --all exclude each other.")
+    }
   }
 
   func run() async throws {
@@ -94,8 +96,10 @@ struct Logout: AsyncParsableCommand, SignsIn {
     // The broker may have accounts that the cache lacks.
     if found.accounts.isEmpty { found = try await client.accountsEverywhere(named: named, in: snapshot) }
     if named == nil, found.accounts.isEmpty { return found }
-    found.accounts = [try found.accounts.only(
-      named: named, in: snapshot, because: found.brokerFailure, orExitWith: .usage)]
+    found.accounts = [
+      try found.accounts.only(
+        named: named, in: snapshot, because: found.brokerFailure, orExitWith: .usage)
+    ]
     // An unreadable shard may hold another account.
     if named == nil { try snapshot.checkComplete() }
     return found

@@ -77,7 +77,9 @@ struct Get: AsyncParsableCommand, SignsIn {
         advice: "Redirect it to a file, such as with \"> response\".")
     }
     let isJSON = response.headers[.contentType]?.contains("json") ?? false
-    if isJSON, !output.json, let members = try? response.json().objectValue, members["value"]?.arrayValue == nil {
+    if isJSON, !output.json, let members = try? response.json().objectValue,
+      members["value"]?.arrayValue == nil
+    {
       return printTable(of: members)
     }
     Terminal.out(isJSON ? printableJSON(text) : printableLines(text))
@@ -191,7 +193,9 @@ struct Me: AsyncParsableCommand, SignsIn {
 
 /// Which properties are requested.
 struct SelectOptions: ParsableArguments {
-  @Option(name: .customLong("select"), help: "The properties to get, separated by commas.")
+  @Option(
+    name: .customLong("select"),
+    help: ArgumentHelp("The properties to get, separated by commas.", valueName: "names"))
   var named: String?
 
   var names: [String] { (named ?? "").split(separator: ",").map(String.init) }

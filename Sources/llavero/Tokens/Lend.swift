@@ -9,12 +9,13 @@ import TokenCache
 struct Lend: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "lend",
-    abstract: "Lend access tokens to containers, SSH sessions and Azure SDKs.",
+    abstract: "Lend access tokens to other programs.",
     discussion: """
-      Serves access tokens of one account for the given scopes, until the time is over or Ctrl-C. Each --scope \
-      is one token; several scopes of one token go into one --scope, separated by spaces. A borrower gets \
-      access tokens only, never a refresh token, and no other scopes. The command prints the settings for \
-      borrowers, and logs each request on standard error.
+      For programs in containers, in SSH sessions, or with the Azure SDKs. Serves access tokens of one account \
+      for the given scopes, until the time is over or Ctrl-C. Each --scope is one token; several scopes of one \
+      token go into one --scope, separated by spaces. A borrower gets access tokens only, never a refresh \
+      token, and no other scopes. The command prints the settings for borrowers, and logs each request on \
+      standard error.
 
       A socket serves programs of the same user: here, in a container that mounts its directory, or through \
       "ssh -R". A port serves the Azure SDKs, which need no change. Started by systemd with a socket, the \
@@ -46,14 +47,17 @@ struct Lend: AsyncParsableCommand, SignsIn {
 
   @Option(
     name: .customLong("for"),
-    help: "The duration, such as 90s, 10m or 8h; at most 168h. (default: 8h)")
+    help: ArgumentHelp(
+      "How long, such as 90s, 10m or 8h; at most 168h. (default: 8h)", valueName: "duration"))
   var duration: Validity?
 
   @Option(
-    help: "The path of the socket. (default: one in the runtime directory)", completion: .file())
+    help: ArgumentHelp(
+      "The socket's path. (default: one in the runtime directory)", valueName: "path"), completion: .file())
   var socket: String?
 
-  @Option(help: "Serve a port of the loopback interface instead of a socket; 0 for any free one.")
+  @Option(
+    help: ArgumentHelp("Serve a loopback port instead; 0 is any free one.", valueName: "number"))
   var port: UInt16?
 
   @Flag(help: "Ask on the terminal or the desktop before each program's first token.")
@@ -71,7 +75,9 @@ struct Lend: AsyncParsableCommand, SignsIn {
     guard !scopes.isEmpty, !scopes.contains(where: \.isEmpty) else {
       throw ValidationError("Missing scopes to lend: add --scope.")
     }
-    guard socket == nil || port == nil else { throw ValidationError("--socket and --port exclude each other.") }
+    guard socket == nil || port == nil else {
+      throw ValidationError("--socket and --port exclude each other.")
+    }
     guard socket != "" else { throw ValidationError("Invalid --socket: expected a path.") }
     guard !isOpenToAnyUser || port == nil else {
       throw ValidationError("--any-user is for sockets: any user with the secret can use a port.")

@@ -16,7 +16,8 @@ struct LendPrompt: Sendable {
     self.account = account
     if Self.foregroundTerminal({ _ in true }) == true { return }
     let unavailable = Failure.Message(
-      name: "nobody_to_ask", message: "--ask needs a terminal, or a desktop that shows notifications with buttons.",
+      name: "nobody_to_ask",
+      message: "--ask needs a terminal, or a desktop that shows notifications with buttons.",
       advice: "Leave out --ask, or run the command in a terminal.")
     let canAsk = try await queue.run(timeout: Self.timeout, onCancel: unavailable, onTimeout: unavailable) {
       (cancellable) throws(Failure.Message) in DesktopQuestion.isAvailable(cancellable)

@@ -27,13 +27,16 @@ struct Token: AsyncParsableCommand, SignsIn {
 
   @Option(
     name: .customLong("min-validity"),
-    help: "How long the token must be valid, such as 90s, 10m or 2h. (default: 5m)")
+    help: ArgumentHelp(
+      "How long the token must be valid, such as 10m or 2h. (default: 5m)", valueName: "duration"))
   var minimumValidity: Validity?
 
   @Flag(name: .customLong("force-refresh"), help: "Get a new token even if a cached one is valid.")
   var forcesRefresh = false
 
-  @Option(name: .customLong("output"), help: "The form of the output. (default: bare)")
+  @Option(
+    name: .customLong("output"),
+    help: ArgumentHelp("The form of the output. (default: bare)", valueName: "format"))
   var format: TokenFormat?
 
   @OptionGroup var account: AccountOptions
@@ -59,7 +62,8 @@ struct Token: AsyncParsableCommand, SignsIn {
         name: "short_lived", message: "No token is valid for that long.",
         advice: "Ask for less with --min-validity, or try again later.")
     }
-    Terminal.out(try (output.json ? .json : format ?? .bare).text(of: result, environment: processEnvironment()))
+    Terminal.out(
+      try (output.json ? .json : format ?? .bare).text(of: result, environment: processEnvironment()))
   }
 }
 
