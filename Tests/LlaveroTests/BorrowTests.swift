@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// The tool where tokens are borrowed, of a lender whose answers the tests write. It has no home, no bus and no keyring.
+/// The tool with tokens of a lender whose responses the tests write, without a home, a bus and a keyring.
 @Suite(.timeLimit(.minutes(20)))
 struct BorrowTests {
   private struct Borrower {
@@ -48,9 +48,7 @@ struct BorrowTests {
     (200, LentThings.token(["scope": .string(query["scope"] ?? "")]))
   }
 
-  // What can be done with borrowed tokens
-
-  @Test func `A token is printed in each form, and neither store nor bus nor home is needed`() throws {
+  @Test func `A borrowed token is printed in each form without a store, a bus or a home`() throws {
     let borrower = try Borrower()
     for (words, output) in [
       ("token", "lent-token\n"), ("token --output header", "Authorization: Bearer lent-token\n"),
@@ -67,7 +65,7 @@ struct BorrowTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: borrower.directory.path) == ["loan.sock"])
   }
 
-  @Test func `git gets a borrowed token, and nothing for other hosts`() throws {
+  @Test func `git gets a borrowed token for Azure DevOps only`() throws {
     let borrower = try Borrower(Self.whatIsAskedFor)
     let result = try borrower("git-credential", "get", input: "protocol=https\nhost=dev.azure.com\n\n")
     #expect(result.standardOutput.contains("password=lent-token\n"), "\(result.standardError)")
@@ -80,7 +78,7 @@ struct BorrowTests {
     #expect(borrower.server.requests.count == asked)
   }
 
-  @Test func `The stand-ins for az and azd give what is lent`() throws {
+  @Test func `The stand-ins for az and azd print borrowed tokens`() throws {
     let borrower = try Borrower(Self.whatIsAskedFor)
     for (program, arguments) in [
       ("az", "account get-access-token --output json --resource https://management.azure.com"),
@@ -94,12 +92,12 @@ struct BorrowTests {
     }
   }
 
-  /// What a tool at the lab does not have where it borrows.
+  /// The changes to the environment of a tool at the lab that borrows.
   private static let nothing: [String: String?] = [
     "LLAVERO_CLIENT_ID": nil, "LLAVERO_AUTHORITY": nil, "DBUS_SESSION_BUS_ADDRESS": nil,
   ]
 
-  @Test(.lab) func `Graph is asked with a borrowed token`() throws {
+  @Test(.lab) func `Requests to Graph carry a borrowed token`() throws {
     let tool = try Tool.signedIn()
     let token = try tool("token").standardOutput.split(separator: "\n").joined()
     let borrower = try Borrower { query in
@@ -109,12 +107,12 @@ struct BorrowTests {
       let result = try tool.run(arguments + ["--from", borrower.address], with: Self.nothing).exits(0)
       #expect(result.standardOutput.contains(Tool.alice))
     }
-    // Each command asked for the terms once.
+    // Each command requested the terms once.
     #expect(borrower.server.requests.map { $0.hasPrefix("GET /loan ") } == [true, false, true, false])
   }
 
   @Test(.fault("Graph refuses"), .lab)
-  func `A token that Graph refuses is a matter for the lender, and nobody is sent to sign in here`() throws {
+  func `A borrowed token that Graph refuses is reported without a sign-in command`() throws {
     let tool = try Tool.atLab()
     let borrower = try Borrower(Self.whatIsAskedFor)
     for arguments in [["me"], ["get", "/me"]] {
@@ -128,7 +126,7 @@ struct BorrowTests {
     "status", "status --account alice@contoso.test", "token", "token --account ALICE@contoso.test",
     "token --tenant contoso.test", "git-credential get",
   ])
-  func `A command asks for the terms once`(words: String) throws {
+  func `A command requests the terms once`(words: String) throws {
     let terms = LentThings.terms(["authority": "https://login.microsoftonline.com/contoso.test"])
     let borrower = try Borrower(terms: terms, Self.whatIsAskedFor)
     try Child.run(
@@ -138,7 +136,7 @@ struct BorrowTests {
     #expect(borrower.server.requests.filter { $0.hasPrefix("GET /loan ") }.count == 1)
   }
 
-  @Test func `status and doctor say whose tokens are lent, what for, and until when`() throws {
+  @Test func `status and doctor show the account, scopes and end of the loan`() throws {
     let borrower = try Borrower()
     let status = try borrower("status", "--json").exits(0)
     #expect(borrower.server.requests.count == 1)
@@ -155,13 +153,13 @@ struct BorrowTests {
       #expect(text.contains(word), "\(text)")
     }
     #expect(findings?.arrayValue?.count == 2)
-    // No token was asked for.
+    // No token was requested.
     #expect(borrower.server.requests.allSatisfy { $0.hasPrefix("GET /loan ") })
     let gone = try Borrower(terms: "{}")
     #expect(try gone("doctor").status == 1)
   }
 
-  @Test func `How long a token must be good, and that a new one is wanted, is told to the lender`() throws {
+  @Test func `The lender gets --min-validity and --force-refresh`() throws {
     let borrower = try Borrower { query in
       let name = query["token_sha256_to_refresh"] == nil ? "lent-token" : "new-token"
       return (200, LentThings.token(["access_token": .string(name)]))
@@ -171,9 +169,7 @@ struct BorrowTests {
     #expect(try borrower("token", "--force-refresh").standardOutput == "new-token\n")
   }
 
-  // Where it is said
-
-  @Test func `The command line goes before the environment, and that before the configuration`() throws {
+  @Test func `The command line overrides the environment, which overrides the configuration`() throws {
     let (own, other) = (
       try Borrower(), try Borrower { _ in (200, LentThings.token(["access_token": "other"])) }
     )
@@ -187,7 +183,7 @@ struct BorrowTests {
     for (arguments, environment) in [
       (["--from", "off"], changed), ([], changed.merging(["LLAVERO_FROM": "off"]) { $1 }),
     ] {
-      // Now it is a matter of the keyring, which is not there.
+      // Now the command needs the keyring, which is missing.
       let result = try Child.run(
         Tool.path, ["status", "--json"] + arguments,
         environment: environment.merging(["LLAVERO_CLIENT_ID": LentThings.client]) { $1 })
@@ -198,7 +194,7 @@ struct BorrowTests {
   @Test(arguments: [
     "http://127.0.0.1:8080", "https://example.com", "tcp:1", "unix:", "/run/loan.sock", "loan",
   ])
-  func `What names no socket is told, with what would`(address: String) throws {
+  func `An invalid lender's address names the valid forms`(address: String) throws {
     let borrower = try Borrower()
     for (arguments, environment) in [(["--from", address], [:]), ([], ["LLAVERO_FROM": address])] {
       let result = try Child.run(Tool.path, ["token"] + arguments, environment: environment)
@@ -216,14 +212,14 @@ struct BorrowTests {
       "rekey", "setup", "setup --dry-run", "setup --store file --key passphrase", "copy",
       "copy --from-store keyring --to-store file --to-key passphrase",
     ])
-  func `A command that needs a store says that there is none, and what to do`(words: String) throws {
+  func `A command that needs a store fails with advice while tokens are borrowed`(words: String) throws {
     let borrower = try Borrower()
     let result = try borrower.run(words.words, with: ["LLAVERO_CLIENT_ID": LentThings.client])
       .exits(2, saying: "borrowed from \(borrower.address)", "LLAVERO_FROM to off")
     #expect(result.standardOutput.isEmpty && borrower.server.connectionCount == 0)
   }
 
-  @Test(.fault("no store")) func `To borrow and to name a store is a contradiction`() throws {
+  @Test(.fault("no store")) func `--from and a store exclude each other`() throws {
     let borrower = try Borrower()
     for option in [
       ["--store", "keyring"], ["--store", "file", "--key", "file:/tmp/k"], ["--collection", "x"],
@@ -233,15 +229,13 @@ struct BorrowTests {
     #expect(borrower.server.connectionCount == 0)
   }
 
-  // What goes wrong
-
   @Test(
     .fault("loan over"),
     arguments: [
       (403, "invalid_scope", 1), (403, "access_denied", 1), (400, "interaction_required", 3),
       (503, "temporarily_unavailable", 4), (500, "server_error", 1),
     ] as [(Int, String, Int32)])
-  func `What the lender refuses has its exit code, and nobody is sent to sign in here`(
+  func `A refusal of the lender has its exit code and no sign-in command`(
     status: Int, word: String, code: Int32
   ) throws {
     let borrower = try Borrower { _ in (status, LentThings.refusal(word, status, "For a reason.")) }
@@ -252,7 +246,7 @@ struct BorrowTests {
   }
 
   @Test(.fault("exit 4", "no lender"))
-  func `A lender that is not there, and one that talks nonsense, are told apart`() throws {
+  func `A missing lender and an invalid response are different errors`() throws {
     let borrower = try Borrower { _ in (200, LentThings.token(["access_token": "a\nb"])) }
     try borrower("token", "--json").exits(1, code: "broker_failed")
     try RawServer.leaveBehind(at: borrower.directory.path + "/left")
@@ -267,7 +261,7 @@ struct BorrowTests {
   }
 
   @Test(.fault("exit 4"), arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"])
-  func `A lender that hangs up has the exit code of what may be over soon`(answer: String) throws {
+  func `A lender that closes the connection exits with 4`(answer: String) throws {
     let directory = try TemporaryDirectory()
     let server = try RawServer(at: directory.path + "/loan.sock") { connection in
       _ = connection.readRequest()
@@ -281,7 +275,7 @@ struct BorrowTests {
     }
   }
 
-  @Test(.fault("wrong account")) func `Who or what is not lent is a mistake in the command`() throws {
+  @Test(.fault("wrong account")) func `An account or scope that is not lent exits with 2`() throws {
     let borrower = try Borrower()
     for option in [
       ["--account", "bob@contoso.test"], ["--client", "c0000000-0000-4000-8000-0000000000ff"],
@@ -292,7 +286,7 @@ struct BorrowTests {
       #expect(
         result.status == 2 && result.standardError.contains("lent"), "\(option): \(result.standardError)")
     }
-    // What a machine is set up for is not what is asked for.
+    // Settings are about this machine's own sign-in, the command line about the loan.
     let environment = [
       "LLAVERO_CLIENT_ID": "another", "LLAVERO_TENANT": "fabrikam.test",
       "LLAVERO_AUTHORITY": "https://login.microsoftonline.us/common", "LLAVERO_STORE": "file",

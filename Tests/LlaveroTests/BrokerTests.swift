@@ -12,7 +12,7 @@ struct BrokerTests {
   private static let client = "d7b530a4-7680-4c23-a8bf-c52c121d2e87"
   private static let bob = StandInBroker.account("Bob", uid: "b0b00000-0000-4000-8000-000000000001")
 
-  /// The tool on the broker's bus, where nobody has signed in. The authority is Microsoft's own: nobody may ask it.
+  /// The tool on the broker's bus, without an account. The authority is Microsoft's own, which no test may reach.
   private struct BrokerTool {
     let broker: StandInBroker
     var tool: Tool
@@ -22,7 +22,7 @@ struct BrokerTests {
     {
       broker = try StandInBroker(kind, on: keyring, orders: orders)
       tool = try Tool(on: broker.keyring)
-      // A proxy that is none: whoever opens a connection fails.
+      // A port without a proxy: every connection fails.
       tool.settings = [
         "LLAVERO_CLIENT_ID": BrokerTests.client, "LLAVERO_GROUP": tool.group,
         "https_proxy": "http://127.0.0.1:\(ReservedPort.refusing.number)",
@@ -34,7 +34,7 @@ struct BrokerTests {
       try tool.run(arguments, with: changes)
     }
 
-    /// Starts a command, and waits until the broker is asked for a token.
+    /// Starts a command, and waits for its request for a token.
     func start(_ arguments: String...) async throws -> Child {
       let process = try Child(Tool.path, arguments, environment: tool.environment())
       try await eventually { try tokenCalls() > 0 }
@@ -48,10 +48,8 @@ struct BrokerTests {
     text.hasPrefix("eyJ") && text.split(separator: ".").count == 3
   }
 
-  // Without a network and without a keyring
-
   @Test(.fault("no keyring"), arguments: StandInBroker.Kind.allCases)
-  func `With only the broker a token is printed where there is no keyring and no network`(
+  func `With --broker only a token needs no keyring and no network`(
     kind: StandInBroker.Kind
   ) throws {
     let tool = try BrokerTool(kind)
@@ -82,7 +80,7 @@ struct BrokerTests {
       ("other-account", 1, "account"),
       ("dbus:broker socket connect", 1, "broker socket connect"), ("unregistered", 3, "registered"),
     ])
-  func `What goes wrong has its exit code and says why, without a token`(
+  func `Each failure of the broker has its exit code and reason, without a token`(
     misdeed: String, status: Int32, words: String
   ) throws {
     let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
@@ -92,7 +90,7 @@ struct BrokerTests {
     #expect(!result.standardError.contains("eyJ"))
   }
 
-  @Test(.fault("none")) func `Nobody, no broker, and too many are told apart`() throws {
+  @Test(.fault("none")) func `No account, no broker and several accounts are different errors`() throws {
     let tool = try BrokerTool(orders: #"{"accounts":[]}"#)
     #expect(try tool("token", "--broker", "only").status == 3)
     #expect(try tool("status", "--broker", "only").status == 3)
@@ -104,7 +102,7 @@ struct BrokerTests {
     try tool("token", "--broker", "only", "--json").exits(1, code: "no_broker")
   }
 
-  @Test func `Of a guest and an account at home by one name the one of the tenant is meant`() throws {
+  @Test func `A name of a guest and of a member means the account of the tenant`() throws {
     let other = "70000000-0000-4000-8000-000000000002"
     let guest = StandInBroker.account(uid: "60e57000-0000-4000-8000-000000000001", home: other)
     let tool = try BrokerTool(orders: #"{"accounts":[\#(guest),\#(StandInBroker.account())]}"#)
@@ -115,7 +113,7 @@ struct BrokerTests {
     #expect(home?.hasSuffix(other) == true)
   }
 
-  @Test(.fault("hangs")) func `A broker that hangs costs one run its time, and no other`() throws {
+  @Test(.fault("hangs")) func `A broker that hangs delays one run only`() throws {
     let tool = try BrokerTool(orders: #"{"do":{"*":"never"}}"#)
     try tool("token", "--broker", "only", with: ["LLAVERO_TEST_BROKER_LIMIT": "200"])
       .exits(1, saying: "in time")
@@ -125,21 +123,19 @@ struct BrokerTests {
       // It may be too slow to have noticed the first.
       #expect(try tool.broker.calls().count <= 1, "\(next.standardError)")
     }
-    // Who looks for the cause asks it, and what they find counts.
+    // Doctor asks it regardless, and its result counts.
     try tool.broker.order("{}")
     #expect(try examine(tool).state == "ok")
     #expect(try tool("token", "--broker", "only").status == 0)
   }
 
-  // With a keyring
-
-  @Test(.fault("hangs")) func `Renewals that wait for a broker that fails do not each ask it`() async throws {
+  @Test(.fault("hangs")) func `Renewals that wait for a failing broker ask it once`() async throws {
     let tool = try BrokerTool(
       on: PrivateKeyring(), orders: #"{"do":{"getAccounts":"hold","acquireTokenSilently":"hold"}}"#)
     let processes = try (0..<3).map { _ in
       try Child(Tool.path, ["token", "--broker", "only"], environment: tool.tool.environment())
     }
-    // Each lists the accounts before it waits for its turn, and who has it once more. They begin to wait together: a wait
+    // Each lists the accounts before it waits for its turn, and again when it has it. They begin to wait together: a wait
     // ends after a minute, which may pass while another one starts on a busy machine.
     func listings() throws -> Int { try tool.broker.calls().count { $0.method == "getAccounts" } }
     try await eventually { try listings() == 3 }
@@ -151,7 +147,7 @@ struct BrokerTests {
   }
 
   @Test(.fault("given up"), arguments: [SIGINT, SIGTERM])
-  func `Ctrl-C while a broker hangs ends at once`(_ signal: Int32) async throws {
+  func `Ctrl-C ends a call to a broker that hangs at once`(_ signal: Int32) async throws {
     let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"acquireTokenSilently":"never"}}"#)
     let process = try await tool.start("token")
     process.signal(signal)
@@ -159,7 +155,7 @@ struct BrokerTests {
   }
 
   @Test(.fault("not signed in"), arguments: ["empty", "no-network", "dbus:broker socket connect"])
-  func `Who is signed in nowhere hears that the broker failed`(misdeed: String) throws {
+  func `Without an account in the cache, the broker's failure is reported`(misdeed: String) throws {
     let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"getAccounts":"\#(misdeed)"}}"#)
     for arguments in [["token"], ["status"], ["logout", "--account", "alice@contoso.test"], ["me"]] {
       try tool.tool.run(arguments).exits(3, saying: "signed in", "identity broker", "llavero login")
@@ -168,7 +164,7 @@ struct BrokerTests {
   }
 
   @Test(.fault("signed out"), arguments: [[], ["--account", "alice@contoso.test"], ["--all"]])
-  func `An account that only the broker has can be signed out`(choice: [String]) throws {
+  func `An account that only the broker has is signed out`(choice: [String]) throws {
     let tool = try BrokerTool(on: PrivateKeyring())
     let result = try tool.tool.run(["logout", "--json"] + choice).exits(0)
     #expect(try result.json["signed_out"]?.strings("username") == ["alice@contoso.test"])
@@ -180,31 +176,31 @@ struct BrokerTests {
   }
 
   @Test(.fault("signed out"))
-  func `Of several accounts that only the broker has one has to be named, unless all are meant`()
+  func `Signing out of several accounts of the broker needs --account or --all`()
     throws
   {
     let tool = try BrokerTool(
       on: PrivateKeyring(), orders: #"{"accounts":[\#(StandInBroker.account()),\#(Self.bob)]}"#)
     #expect(try tool("logout").status == 2)
     #expect(try tool("logout", "--account", "carol@contoso.test").status == 3)
-    #expect(try tool("logout", "--broker", "off").standardError.contains("Nobody"))
+    #expect(try tool("logout", "--broker", "off").standardError.contains("No account"))
     #expect(try tool("logout", "--account", "bob@contoso.test").status == 0)
     #expect(try tool("token").status == 0)
-    // The one of the cache is found without a question.
+    // The account in the cache is found without a request.
     let calls = try tool.broker.calls().count
     #expect(try tool("logout").status == 0)
     #expect(try tool.broker.calls().count == calls)
-    #expect(try tool("logout", "--all").standardError.contains("Nobody"))
+    #expect(try tool("logout", "--all").standardError.contains("No account"))
   }
 
-  @Test func `A token of the broker is kept, so that the next one costs no question`() throws {
+  @Test func `A token of the broker is cached`() throws {
     let tool = try BrokerTool(on: PrivateKeyring())
     let first = try tool("token").exits(0)
     let count = try tool.broker.calls().count
     #expect(try tool("token").standardOutput == first.standardOutput)
     #expect(try tool("token", "--broker", "only").standardOutput == first.standardOutput)
     #expect(try tool.broker.calls().count == count)
-    // And no refresh token is, whatever the broker slips in.
+    // A refresh token is not, even if the broker sends one.
     try tool.broker.order(#"{"refresh":"a-refresh-token"}"#)
     #expect(try tool("token", "--force-refresh").standardOutput != first.standardOutput)
     let cache = try tool.tool.exported()
@@ -216,7 +212,7 @@ struct BrokerTests {
     #expect(try tool("accounts").standardOutput.contains("broker"))
   }
 
-  @Test(.fault("killed asking")) func `Processes at once get one token`() async throws {
+  @Test(.fault("killed asking")) func `Concurrent processes get the same token`() async throws {
     let tool = try BrokerTool(on: PrivateKeyring())
     let outputs = try await withThrowingTaskGroup(of: Child.Result.self) { group in
       for _ in 0..<3 { group.addTask { try tool("token", "--broker", "only") } }
@@ -228,7 +224,7 @@ struct BrokerTests {
   }
 
   @Test(.fault("killed asking"))
-  func `A process that is killed in a call leaves nothing in the way of the next`() async throws {
+  func `A process that is killed in a call does not block the next`() async throws {
     let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"acquireTokenSilently":"never"}}"#)
     let process = try await tool.start("token", "--broker", "only")
     process.signal(SIGKILL)
@@ -237,7 +233,7 @@ struct BrokerTests {
     #expect(try tool("token", "--broker", "only").status == 0)
   }
 
-  @Test(.fault("signed out")) func `Who signed out here is not signed in by the broker`() throws {
+  @Test(.fault("signed out")) func `An account that was signed out is not used silently by the broker`() throws {
     let tool = try BrokerTool(on: PrivateKeyring())
     #expect(try tool("token").status == 0)
     #expect(try tool("logout").status == 0)
@@ -249,9 +245,7 @@ struct BrokerTests {
     #expect(try tool("token").status == 0)
   }
 
-  // Before the browser, and before the own refresh token
-
-  /// The tool where Alice has signed in at the lab, and then a broker came that has her account.
+  /// The tool with Alice signed in at the lab, and a broker that has her account since.
   private func signedIn(_ kind: StandInBroker.Kind = .native) throws -> (
     lab: Lab, tool: Tool, broker: StandInBroker, account: String
   ) {
@@ -273,7 +267,7 @@ struct BrokerTests {
       "interaction", "no-network", "dropped", "refused", "unexpected", "empty", "malformed", "wrong-type",
       "die",
     ])
-  func `When the broker fails the own refresh token serves, and with only it does not`(misdeed: String)
+  func `If the broker fails, the cached refresh token is used, except with --broker only`(misdeed: String)
     throws
   {
     let (lab, tool, broker, account) = try signedIn()
@@ -296,7 +290,7 @@ struct BrokerTests {
     #expect(status.standardError.contains("identity broker"), "\(status.standardError)")
   }
 
-  @Test(.fault("none"), .lab) func `Without a broker all is as ever, and with off none is asked`() throws {
+  @Test(.fault("none"), .lab) func `Without a broker nothing changes, and with --broker off none is asked`() throws {
     let (lab, tool, broker, _) = try signedIn()
     defer { broker.kill() }
     #expect(try tool("token", "--force-refresh", "--broker", "off").status == 0)
@@ -308,7 +302,7 @@ struct BrokerTests {
   }
 
   @Test(.lab, arguments: StandInBroker.Kind.allCases)
-  func `Microsoft's broker signs people in before the browser, Himmelblau's only where nobody else may`(
+  func `Microsoft's broker signs in before the browser, Himmelblau's only with --broker only`(
     kind: StandInBroker.Kind
   ) throws {
     let (lab, tool, broker, _) = try signedIn(kind)
@@ -322,7 +316,7 @@ struct BrokerTests {
     #expect(try broker.calls().count { $0.method == "acquireTokenInteractively" } == calls + 1)
   }
 
-  @Test(.lab) func `When it fails at that the browser is opened, and when the person gives up nothing`()
+  @Test(.lab) func `The browser opens if the broker fails, and not if the person cancels`()
     throws
   {
     let (lab, tool, broker, _) = try signedIn()
@@ -337,9 +331,7 @@ struct BrokerTests {
     #expect(lab.requests(to: .authorize).count == 1)
   }
 
-  // Settings
-
-  @Test func `The policy comes from the command line, the environment or the configuration, and makes sense`()
+  @Test func `The policy comes from the command line, the environment or the configuration, and is checked`()
     throws
   {
     let tool = try BrokerTool()
@@ -359,7 +351,7 @@ struct BrokerTests {
   }
 
   @Test(arguments: ShimProgramName.allCases)
-  func `A stand-in for another tool asks the broker as it was installed to`(program: ShimProgramName) throws {
+  func `A stand-in for another tool uses the broker as it was installed to`(program: ShimProgramName) throws {
     let tool = try BrokerTool()
     let directory = try TemporaryDirectory()
     try tool("shim", "install", program.rawValue, "--directory", directory.path, "--broker", "only").exits(0)
@@ -373,8 +365,6 @@ struct BrokerTests {
 
   enum ShimProgramName: String, CaseIterable, Sendable { case az, azd }
 
-  // Doctor
-
   private func examine(_ tool: BrokerTool, with changes: [String: String?] = [:]) throws -> (
     state: String?, text: String
   ) {
@@ -384,7 +374,7 @@ struct BrokerTests {
     return (report.states("identity_broker").last, text)
   }
 
-  @Test func `Doctor says what there is: whether it runs, its version, how long it takes, accounts, a token`()
+  @Test func `Doctor shows the broker's version, response time, accounts and a token's expiry`()
     throws
   {
     let tool = try BrokerTool()
@@ -410,7 +400,7 @@ struct BrokerTests {
       ("dbus:Cannot use the Secret portal", "xdg-desktop-portal"), ("empty", "journalctl"),
       ("interaction", "company portal"), ("expired", "token_expired"), ("refused", "nativeclient"),
     ])
-  func `Doctor knows what helps`(misdeed: String, advice: String) throws {
+  func `Doctor gives advice for each failure of the broker`(misdeed: String, advice: String) throws {
     let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
     let finding = try examine(tool)
     #expect(finding.state == "warning")
@@ -424,7 +414,7 @@ struct BrokerTests {
       ("names", "AADSTS50034"), ("names-account", "AADSTS50078"),
       ("dbus:alice@contoso.test is not known, see /home/alice/.cache", "broker_failed"),
     ])
-  func `Doctor has the numbers of a refusal, and no name that is in it`(misdeed: String, words: String)
+  func `Doctor shows the codes of a refusal without names`(misdeed: String, words: String)
     throws
   {
     let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
@@ -437,7 +427,7 @@ struct BrokerTests {
   @Test(arguments: [
     "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/policy", "https://adfs.contoso.test/adfs",
   ])
-  func `Doctor asks the broker for no token of another service than Entra ID`(authority: String) throws {
+  func `Doctor requests the broker's tokens for Entra ID only`(authority: String) throws {
     let tool = try BrokerTool()
     let finding = try examine(tool, with: ["LLAVERO_AUTHORITY": authority])
     #expect(finding.state == "ok")

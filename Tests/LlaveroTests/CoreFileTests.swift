@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(20)))
 struct CoreFileTests {
   @Test(.fault("tool crashes"), arguments: [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV])
-  func `A tool that crashes leaves no core file, and prints none of its memory`(signal: Int32) throws {
+  func `A crash leaves no core file, and prints no memory`(signal: Int32) throws {
     let tool = try Tool()
     let (input, errors) = (try Pipe(), try Pipe())
     // Swift's own report of crashes is on where there is a toolchain; a sanitizer is not to catch the signal.

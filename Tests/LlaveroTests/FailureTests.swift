@@ -31,7 +31,7 @@ struct FailureTests {
     }
   }
 
-  @Test func `Without a session bus commands say how to get one`() throws {
+  @Test func `Without a session bus commands advise how to get one`() throws {
     let tool = try Tool()
     let directory = try TemporaryDirectory()
     for address in [nil, "unix:path=/proc/nonexistent"] {
@@ -41,11 +41,11 @@ struct FailureTests {
     }
   }
 
-  @Test func `Without a keyring commands name some`() throws {
+  @Test func `Without a keyring commands name some providers`() throws {
     try expect(1, "unavailable", advice: "gnome-keyring", of: Tool(on: PrivateKeyring(startingDaemon: false)))
   }
 
-  @Test func `A locked keyring has to be unlocked by somebody`() throws {
+  @Test func `A locked keyring exits with 3`() throws {
     let keyring = try PrivateKeyring()
     let tool = try Tool(on: keyring)
     try tool.load()
@@ -59,13 +59,13 @@ struct FailureTests {
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
-  @Test func `A keyring that was never made says how to make it`() throws {
+  @Test func `Without a default collection commands advise how to create it`() throws {
     let keyring = try PrivateKeyring(startingDaemon: false)
     try keyring.startDaemon(unlocked: false)
     try expect(1, "unavailable", advice: "login keyring", of: Tool(on: keyring))
   }
 
-  @Test func `A collection that does not exist is named`() throws {
+  @Test func `A missing collection is named in the error`() throws {
     try expect(
       1, "unavailable", advice: "no collection named nope", of: Tool(), options: ["--collection", "nope"])
   }
@@ -99,7 +99,7 @@ struct FailureTests {
       ["copy", "--to-store", "file", "--to-key", "hunter2"],
       ["rekey", "--new-key", "hun'is invalid for '--x ter2"],
     ])
-  func `A secret in a key's place is not shown`(_ arguments: [String]) throws {
+  func `A secret given as a key source is not shown`(_ arguments: [String]) throws {
     for more in [[], ["--json"]] {
       let result = try Tool().run(arguments + more).exits(2)
       #expect(!(result.standardOutput + result.standardError).contains("ter2"), "\(result.standardError)")
@@ -107,7 +107,7 @@ struct FailureTests {
     }
   }
 
-  @Test(.fault("many accounts")) func `Of many accounts a few are named`() throws {
+  @Test(.fault("many accounts")) func `An error about many accounts names five`() throws {
     let tool = try Tool()
     let accounts = (0..<40).flatMap { number in
       let id = "0a0a0a0a-1111-4111-8111-\(100_000_000_000 + number).aaaaaaaa-0000-4000-8000-00000000000a"
@@ -118,12 +118,12 @@ struct FailureTests {
     }
     try tool.load(Sample.cache(accounts))
     let result = try tool("token", "--client", Sample.mail)
-      .exits(2, saying: "40 accounts are signed in.", "and 35 more")
+      .exits(3, saying: "40 accounts are signed in.", "--account NAME", "and 35 more")
     #expect(result.standardError.utf8.count < 1200)
   }
 
   @Test(arguments: [["--help"], ["help", "clear"], ["show", "-h"], ["--version"], []])
-  func `Help is no error`(_ arguments: [String]) throws {
+  func `Help exits with 0`(_ arguments: [String]) throws {
     let result = try Tool().run(arguments).exits(0)
     #expect(!result.standardOutput.isEmpty)
     #expect(result.standardError.isEmpty)
@@ -144,7 +144,7 @@ struct FailureTests {
   }
 
   @Test(arguments: ["bash", "zsh", "fish"])
-  func `There are completions for every shell`(_ shell: String) throws {
+  func `Every shell has completions`(_ shell: String) throws {
     let script = try Tool().run(["--generate-completion-script", shell]).exits(0)
     for option in ["dry-run", "reveal", "collection", "device-code", "min-validity"] {
       #expect(script.standardOutput.contains(option))

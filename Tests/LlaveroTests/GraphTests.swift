@@ -20,7 +20,7 @@ struct GraphTests {
     #expect(lab.requests(to: .graph).last?.query["$select"] == "displayName")
   }
 
-  @Test func `get prints what comes, byte by byte`() throws {
+  @Test func `get prints a response byte by byte`() throws {
     let result = try tool("get", "/me", "--select", "id").exits(0)
     #expect(try result.json["id"] != nil)
     try tool("get", lab.graphURL + "/me").exits(0)
@@ -29,7 +29,7 @@ struct GraphTests {
     #expect(try tool("get", "/me/file").standardOutput == "\u{1B}[31m\0")
   }
 
-  @Test func `On a terminal nothing that drives it is printed`() throws {
+  @Test func `get prints no control characters on a terminal`() throws {
     for type in ["application/json", "text/plain"] {
       lab.inject(LabFault(.graph, headers: ["Content-Type": type], body: "[\"a\u{1B}[31m\"]"))
       let screen = try tool.onTerminal("get", "/me").exits(0)
@@ -38,7 +38,61 @@ struct GraphTests {
     }
   }
 
-  @Test(.fault("hostile name")) func `What Graph calls a property drives no terminal either`() throws {
+  @Test func `On a terminal an object is a table, and JSON with --json`() throws {
+    let table = try tool.onTerminal("get", "/me", columns: 120).exits(0)
+    #expect(table.lines.contains { $0.contains(/^userPrincipalName +alice@contoso.test$/) }, "\(table.text)")
+    #expect(!table.text.contains("{") && !table.text.contains("@odata"))
+    try tool.onTerminal("get", "/me", "--json", columns: 120).exits(0, saying: "\"@odata.context\"")
+    let list = try tool.onTerminal("get", "/users", "--scope", "User.ReadBasic.All", columns: 120).exits(0)
+    #expect(list.text.contains("@odata.nextLink"))
+  }
+
+  @Test func `Query parameters are encoded, and added to those of the path`() throws {
+    try tool(
+      "get", "/me?$expand=manager", "--query", "$search=\"a b+c&d=é\"", "--query", "x=", "--select", "id"
+    ).exits(0)
+    let query = try #require(lab.requests(to: .graph).last?.query)
+    #expect(query == ["$expand": "manager", "$search": "\"a b+c&d=é\"", "x": "", "$select": "id"])
+    try tool("get", "/me", "--query", "=x").exits(2)
+    try tool("get", "/me", "--select", "id", "--query", "$select=mail").exits(2)
+    try tool("get", "/me", "--lines").exits(2)
+  }
+
+  @Test func `All pages of a list are one array, or one object a line`() throws {
+    let people = ["/users?$top=20", "--scope", "User.ReadBasic.All", "--all"]
+    let array = try tool.run(["get"] + people).exits(0).json
+    #expect(array.strings("displayName") == (1...45).map { "Person \($0)" })
+    #expect(lab.requests(to: .graph).count == 3)
+    let lines = try tool.run(["get"] + people + ["--lines"]).exits(0).standardOutput.split(separator: "\n")
+    #expect(try lines.map { try JSONValue(text: String($0)) } == array.arrayValue)
+    #expect(try tool("get", "/me", "--all").exits(1).standardOutput.isEmpty)
+  }
+
+  @Test(
+    .fault("next page"),
+    arguments: [
+      ("https://graph.example.com/v1.0/users", "host_not_allowed"),
+      ("http://HOST/v1.0/me", "host_not_allowed"),
+      ("https://alice@HOST/v1.0/me", "host_not_allowed"), ("https://HOST/v1.0/me", "invalid_response"),
+      ("/me", "host_not_allowed"),
+    ])
+  func `A next page on another host, over http or already visited is refused without a request`(
+    link: String, code: String
+  ) throws {
+    let host =
+      try #require(URL(string: lab.graphURL)?.host) + ":\(try #require(URL(string: lab.graphURL)?.port))"
+    let link = link.replacing("HOST", with: host)
+    lab.inject(
+      LabFault(
+        .graph, count: 2, headers: ["Content-Type": "application/json"],
+        body: #"{"value": [{"id": "1"}], "@odata.nextLink": "\#(link)"}"#))
+    let result = try tool("get", "/me", "--all", "--json").exits(1, code: code)
+    #expect(result.standardOutput.isEmpty)
+    #expect(lab.requests(to: .graph).count == 1)
+    lab.clearFaults()
+  }
+
+  @Test(.fault("hostile name")) func `Names of properties have no control characters`() throws {
     lab.inject(
       LabFault(
         .graph, headers: ["Content-Type": "application/json"],
@@ -48,7 +102,7 @@ struct GraphTests {
     #expect(!result.standardOutput.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
   }
 
-  @Test func `What Graph refuses has an exit code and the request's id`() throws {
+  @Test func `An error of Graph has its exit code and the request's ID`() throws {
     try tool("get", "/me/nothing").exits(1, saying: "request ")
     #expect(try tool("get", "https://example.com/me").status == 2)
     #expect(try tool("get", "/me", with: ["LLAVERO_GRAPH_URL": nil]).status == 2)

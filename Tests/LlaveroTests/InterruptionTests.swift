@@ -39,7 +39,7 @@ struct InterruptionTests {
   @Test(
     .fault("Ctrl-C"),
     arguments: [["token", "--scope", "Mail.Read"], ["get", "/me/messages", "--scope", "Mail.Read"]])
-  func `Ctrl-C in the middle of a renewal waits for the new tokens and keeps them`(
+  func `Ctrl-C during a renewal waits for the new tokens and stores them`(
     _ arguments: [String]
   ) async throws {
     try tool.logIn()
@@ -51,7 +51,7 @@ struct InterruptionTests {
     #expect(lab.requests(to: .token).count == seen + 1)
   }
 
-  @Test func `Ctrl-C ends a sign-in in the browser, and nobody listens any more`() async throws {
+  @Test func `Ctrl-C ends a sign-in in the browser and its listener`() async throws {
     lab.configure { $0.authorize = .page }
     let end = try await interrupt(["login"], at: .authorize, by: SIGINT)
     #expect(end.status == 5)

@@ -8,7 +8,7 @@ import Testing
 extension Tool {
   static let alice = "alice@contoso.test"
 
-  /// The tool with the test's lab in Entra ID's place, and a browser without eyes.
+  /// The tool with the test's lab instead of Entra ID, and a scripted browser.
   static func atLab(on keyring: PrivateKeyring? = nil) throws -> Tool {
     let lab = Lab.current
     var tool = try Tool(on: keyring)
@@ -24,14 +24,14 @@ extension Tool {
     return tool
   }
 
-  /// The same, where Alice has signed in.
+  /// The same with Alice signed in.
   static func signedIn(on keyring: PrivateKeyring? = nil) throws -> Tool {
     let tool = try atLab(on: keyring)
     try tool.logIn()
     return tool
   }
 
-  /// Signs somebody in, in the browser.
+  /// Signs a user in, in the browser.
   @discardableResult
   func logIn(_ user: String = "alice", _ arguments: String...) throws -> Child.Result {
     Lab.current.configure { $0.authorize = .user(name: user) }
@@ -40,7 +40,7 @@ extension Tool {
     return result
   }
 
-  /// Runs a command that waits for a person on another device, who decides once the tool asks.
+  /// Runs a command that waits for another device, which decides once the tool polls.
   func onDevice(
     _ arguments: [String], decide: @Sendable (Lab) throws -> Void = { try $0.approveDevice(as: "alice") }
   ) throws -> Child.Result {
@@ -52,8 +52,8 @@ extension Tool {
       let result = Result { try run(arguments) }
       outcome.withLock { $0 = result }
     }
-    // With the first question the code is there. Nobody awaits it: other tests may hold all threads of the
-    // pool until the tool has given up.
+    // The first poll shows that the code exists. This blocks a thread of its own instead of awaiting: other tests may hold
+    // all threads of the pool until the tool times out.
     while lab.requests(to: .token).count == asked, end.wait(timeout: .now() + .milliseconds(20)) == .timedOut
     {}
     let decision = Result { try decide(lab) }

@@ -11,7 +11,7 @@ import TokenCache
 /// `llavero lend` while a test uses it.
 private final class LendingTool: Sendable {
   let child: Child
-  /// The first line or lines that it printed, by their names.
+  /// The settings that it printed, by their names.
   let printed: [String: String]
   private let errors: Pipe
 
@@ -29,7 +29,7 @@ private final class LendingTool: Sendable {
       _ = fcntl(errors.writing, F_SETFL, 0)
     }
     let command = program + [Tool.path, "lend"] + arguments
-    // What is freed is written over, so that its use shows.
+    // Freed memory is overwritten, so that its use shows.
     child = try Child(
       command[0], Array(command.dropFirst()),
       environment: tool.environment(with: ["G_SLICE": "always-malloc", "MALLOC_PERTURB_": "165"]),
@@ -45,7 +45,7 @@ private final class LendingTool: Sendable {
   }
 
   deinit {
-    // What came between ends first, and would leave the tool behind.
+    // The shell in between ends first, and would leave the tool running.
     let list = "/proc/\(child.pid)/task/\(child.pid)/children"
     let children = (try? String(decoding: Data(contentsOf: URL(filePath: list)), as: UTF8.self)) ?? ""
     for process in children.split(separator: " ").compactMap({ pid_t($0) }) { kill(process, SIGKILL) }
@@ -58,7 +58,7 @@ private final class LendingTool: Sendable {
 
   var socket: String { String((printed["LLAVERO_FROM"] ?? "").dropFirst("unix:".count)) }
 
-  /// Asks for a token with curl.
+  /// Requests a token with curl.
   func curl(_ query: String, _ arguments: [String] = []) async throws -> JSONValue {
     let endpoint = printed["IDENTITY_ENDPOINT"] ?? "http://localhost/token"
     let place =
@@ -81,7 +81,7 @@ struct LendTests {
   init() throws { tool = try Tool.signedIn() }
 
   @Test(.fault("signal"))
-  func `A token is lent over a socket, each request is a line, and a signal takes the socket away`()
+  func `A token is lent over a socket, each request is logged, and a signal removes the socket`()
     async throws
   {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -105,7 +105,7 @@ struct LendTests {
   }
 
   @Test(.fault("stderr full"))
-  func `Standard error that nobody reads holds up neither borrowers nor the end`() async throws {
+  func `Unread standard error delays neither borrowers nor the end`() async throws {
     let lending = try LendingTool(tool, ["--scope", "User.Read"], errorsAreFull: true)
     for _ in 0..<3 { #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer") }
     lending.child.signal(SIGTERM)
@@ -113,7 +113,7 @@ struct LendTests {
     #expect(access(lending.socket, F_OK) != 0)
   }
 
-  @Test(.fault("refusals")) func `Refusals without end are counted, and hide no other line`() async throws {
+  @Test(.fault("refusals")) func `Repeated refusals are counted, and hide no other line`() async throws {
     let lending = try LendingTool(tool, ["--scope", "User.Read"])
     try Child.run("curl", ["-sS", "--unix-socket", lending.socket, "http://localhost/other?[1-300]"]).exits(0)
     #expect(try await lending.curl("scope=Mail.Read")["error"] == "invalid_scope")
@@ -123,7 +123,7 @@ struct LendTests {
     var lines: [String] = []
     while case let line = lending.errorLine(), !line.isEmpty { lines.append(line) }
     let refusals = lines.filter { $0.contains("another path: 404 invalid_request") }
-    // They may begin at the end of a minute.
+    // The requests may span two minutes.
     #expect([20, 40].contains(refusals.count))
     let count = lines.compactMap { $0.wholeMatch(of: #/(\d+) more requests, which are not listed\./#)?.1 }
     #expect(count.compactMap { Int($0) }.reduce(0, +) == 300 - refusals.count)
@@ -132,7 +132,7 @@ struct LendTests {
   }
 
   @Test(.fault("scope spelling"))
-  func `A scope of Graph is lent by its short name and by its long one`() throws {
+  func `A scope of Graph is lent by its short and its long name`() throws {
     let lending = try LendingTool(tool, ["--scope", "https://graph.microsoft.com/User.Read"])
     let from = ["--from", "unix:" + lending.socket]
     for command in [
@@ -142,7 +142,7 @@ struct LendTests {
     }
   }
 
-  @Test func `A port serves who sends the secret`() async throws {
+  @Test func `A port serves requests with the secret only`() async throws {
     let lending = try LendingTool(
       tool, ["--scope", "https://graph.microsoft.com/.default", "--port", "0"], lines: 2)
     #expect(lending.printed.keys.sorted() == ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"])
@@ -159,7 +159,7 @@ struct LendTests {
     #expect(!errors.contains(try #require(lending.printed["IDENTITY_HEADER"])))
   }
 
-  @Test(.fault("ten borrowers")) func `Ten borrowers at once are served by one renewal`() async throws {
+  @Test(.fault("ten borrowers")) func `Ten concurrent borrowers cause one renewal`() async throws {
     let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
     let asked = lab.requests(to: .token).count
     lab.inject(LabFault(.token, delay: 600))
@@ -177,7 +177,7 @@ struct LendTests {
   }
 
   @Test(.fault("signal", "listener ends"))
-  func `A signal in the middle of a renewal waits for the new tokens and keeps them`() async throws {
+  func `A signal during a renewal waits for the new tokens and stores them`() async throws {
     let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
     let asked = lab.requests(to: .token).count
     lab.inject(LabFault(.token, delay: 600))
@@ -197,23 +197,23 @@ struct LendTests {
   }
 
   @Test(.fault("cannot renew"))
-  func `Without a sign-in, and when it is of no use any more, that is said`() async throws {
+  func `A missing or expired sign-in is reported to the lender and the borrower`() async throws {
     let tool = try Tool.atLab()
-    let nobody = try tool("lend", "--scope", "User.Read").exits(3)
-    #expect(nobody.standardOutput.isEmpty)
+    let refused = try tool("lend", "--scope", "User.Read").exits(3)
+    #expect(refused.standardOutput.isEmpty)
     try tool.logIn()
     let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
     try lab.revokeSessions(of: "alice")
     #expect(try await lending.curl("scope=Mail.Read")["error"] == "interaction_required")
     try tool.logIn()
-    // The outcome of a renewal stands for a minute.
+    // The result of a renewal is reused for a minute.
     #expect(try await lending.curl("scope=Mail.Read")["error"] == "interaction_required")
     let next = try LendingTool(tool, ["--scope", "Mail.Read"])
     lab.inject(LabFault(.token, count: 5, status: 503))
     #expect(try await next.curl("scope=Mail.Read")["error"] == "temporarily_unavailable")
   }
 
-  @Test(.fault("no socket name")) func `A lender that cannot have its socket leaves no directory`() throws {
+  @Test(.fault("no socket name")) func `A lender that cannot create its socket leaves no directory`() throws {
     let directory = try TemporaryDirectory()
     let runtime = try directory.directory(String(repeating: "x", count: 100))
     chmod(runtime, 0o700)
@@ -223,7 +223,7 @@ struct LendTests {
     #expect(left.filter { $0.hasPrefix("loan-") } == [])
   }
 
-  @Test(.fault("foreign runtime")) func `A runtime directory that others may use is refused`() throws {
+  @Test(.fault("foreign runtime")) func `A runtime directory that is open to other users is refused`() throws {
     let directory = try TemporaryDirectory()
     let shared = try directory.directory("llavero")
     chmod(shared, 0o777)
@@ -243,11 +243,11 @@ struct LendTests {
       ["--scope", "User.Read", "--for", "soon"], ["--scope", "User.Read", "--any-user", "--port", "0"],
       ["--scope", "offline_access"],
     ])
-  func `What makes no sense is wrong usage`(_ arguments: [String]) throws {
+  func `Invalid options of lend exit with 2`(_ arguments: [String]) throws {
     #expect(try tool.run(["lend"] + arguments).status == 2)
   }
 
-  @Test func `systemd's socket is served, and left to systemd`() throws {
+  @Test func `A socket of systemd is served and not removed`() throws {
     let directory = try TemporaryDirectory()
     let socket = directory.path + "/passed.sock"
     let variables = tool.environment().keys.map { "--setenv=\($0)" }
@@ -272,7 +272,7 @@ struct LendTests {
   }
 
   @Test(.fault("no fds"))
-  func `Where too few descriptors are left the others wait, and it goes on`() async throws {
+  func `With too few descriptors, borrowers wait and are served`() async throws {
     let lending = try LendingTool(
       tool, ["--scope", "User.Read"], through: ["sh", "-c", #"ulimit -n 80; exec "$0" "$@""#])
     let output = try Pipe()
@@ -301,7 +301,7 @@ struct LendTests {
   @Test(arguments: [
     ("y", "access_token"), ("yes", "access_token"), ("n", "access_denied"), ("", "access_denied"),
   ])
-  func `The person is asked on the terminal`(_ typed: String, _ expected: String) throws {
+  func `--ask prompts on the terminal`(_ typed: String, _ expected: String) throws {
     let directory = try TemporaryDirectory()
     let socket = directory.path + "/loan.sock"
     let lending = Mutex<pid_t>(0)
@@ -314,7 +314,7 @@ struct LendTests {
         "curl",
         ["-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=User.Read"])
       answer.withLock { $0 = result?.standardOutput ?? "" }
-      // Whoever was never asked has no process yet, and 0 is everybody of the tests' own group.
+      // Without a request there is no process yet, and 0 is the tests' own process group.
       let process = lending.withLock { $0 }
       if process != 0 { kill(process, SIGTERM) }
     }
@@ -329,7 +329,7 @@ struct LendTests {
   }
 
   @Test(arguments: [("yes", "access_token"), ("no", "error"), ("default", "error"), ("close", "error")])
-  func `The person is asked at the desktop`(_ person: String, _ expected: String) async throws {
+  func `--ask prompts on the desktop`(_ person: String, _ expected: String) async throws {
     let keyring = try PrivateKeyring()
     let tool = try Tool.signedIn(on: keyring)
     let output = try Pipe()
@@ -347,7 +347,7 @@ struct LendTests {
     #expect(question.hasSuffix("| yes Lend no Do not lend"))
   }
 
-  @Test(.fault("unanswered")) func `With nobody to ask nothing is lent`() throws {
+  @Test(.fault("unanswered")) func `Without a terminal or desktop, --ask lends nothing`() throws {
     let keyring = try PrivateKeyring()
     let tool = try Tool.signedIn(on: keyring)
     let output = try Pipe()
@@ -360,7 +360,7 @@ struct LendTests {
       try Child.run(
         "setsid", ["--wait", Tool.path, "lend", "--scope", "User.Read", "--ask"],
         environment: tool.environment()
-      ).exits(1, saying: "no desktop that shows questions")
+      ).exits(1, saying: "--ask needs a terminal")
     }
   }
 

@@ -16,7 +16,7 @@ struct OtherToolsTests {
       .map { String($0.dropFirst(name.count + 1)) }
   }
 
-  @Test(.lab) func `Git gets a token for Azure DevOps, from the server and then from the cache`() throws {
+  @Test(.lab) func `git gets a token for Azure DevOps, from the server and then from the cache`() throws {
     let tool = try Tool.signedIn()
     let first = try tool("git-credential", "get", input: Self.question).exits(0)
     #expect(Lab.current.requests(to: .token).last?.form["scope"]?.contains(Self.devOps) == true)
@@ -37,7 +37,7 @@ struct OtherToolsTests {
     #expect(values(newer.standardOutput, "password").isEmpty)
   }
 
-  @Test(.lab) func `Git asks with its own commands`() throws {
+  @Test(.lab) func `git's own commands get a token`() throws {
     let tool = try Tool.signedIn()
     let helper = "credential.https://dev.azure.com.helper=!'\(Tool.path)' git-credential"
     let result = try Child.run(
@@ -62,8 +62,8 @@ struct OtherToolsTests {
       "protocol=https\nhost=evil.example\\.visualstudio.com\n",
       "protocol=https\nhost=evil.example:443@.visualstudio.com\n", "protocol=https\nhost=.visualstudio.com\n",
     ])
-  func `The helper is silent about everything else`(_ question: String) throws {
-    // Without a client: what is not for the helper is no business of its settings either.
+  func `The helper prints nothing for other hosts`(_ question: String) throws {
+    // Also without a client ID: settings matter for Azure DevOps only.
     let result = try Child.run(
       Tool.path, ["git-credential", "get"], environment: try Tool().environment(with: [:]), input: question
     )
@@ -72,17 +72,17 @@ struct OtherToolsTests {
   }
 
   @Test(.fault("git erase"), arguments: ["store", "erase", "capability", "whatever-comes"])
-  func `Nothing is stored for git, and what is not known is ignored`(_ operation: String) throws {
+  func `The helper stores nothing for git, and ignores unknown operations`(_ operation: String) throws {
     let result = try Tool().run(["git-credential", operation], input: Self.question).exits(0)
     #expect(result.standardOutput.isEmpty && result.standardError.isEmpty)
   }
 
   @Test(.fault("git erase"), .lab, arguments: ["password", "credential"])
-  func `A token that the server refused does not come again`(member: String) throws {
+  func `A token that the server refused is not used again`(member: String) throws {
     let tool = try Tool.signedIn()
     let first = try tool("git-credential", "get", input: Self.question)
     let token = try #require(values(first.standardOutput, "password").first)
-    // Of another host, and of another token: nothing is forgotten.
+    // For another host or another token, nothing is removed.
     for input in [
       "protocol=https\nhost=example.com\n\(member)=\(token)\n", Self.question + "\(member)=other\n",
     ] {
@@ -100,7 +100,7 @@ struct OtherToolsTests {
     let tool = try Tool.signedIn()
     let directory = try TemporaryDirectory()
     #expect(try tool("shim", "install", "az", "--directory", directory.path).status == 0)
-    // One for a tool that has been moved since.
+    // A stand-in for a tool that was moved since.
     _ = try directory.file("az", try directory.contents("az").replacing("exec '", with: "exec '/nowhere"))
     #expect(try tool("shim", "install", "az", "--directory", directory.path).status == 0)
     let environment = tool.environment()
@@ -118,7 +118,7 @@ struct OtherToolsTests {
       ["account", "get-access-token", "-o", "table"], call + ["--scope"],
       call + ["--tenant", "a b; echo $(touch \(directory.path)/x)"],
     ] {
-      // No other az stands behind it.
+      // There is no other az on PATH.
       let refused = try Child.run(
         directory.path + "/az", arguments, environment: environment.merging(["PATH": directory.path]) { $1 }
       ).exits(2)
@@ -141,7 +141,7 @@ struct OtherToolsTests {
 
   private static let manager = "https://management.core.windows.net//.default"
 
-  /// Runs a stand-in that was made anew.
+  /// Installs and runs a stand-in.
   private func standIn(
     _ program: String, _ arguments: [String], of tool: Tool, with changes: [String: String?] = [:]
   ) throws -> Child.Result {
@@ -154,7 +154,7 @@ struct OtherToolsTests {
   }
 
   @Test(.fault("shim forms"), .lab)
-  func `The stand-ins take the options that scripts give, and Azure Resource Manager without a resource`()
+  func `The stand-ins support the options of scripts, and default to Azure Resource Manager`()
     throws
   {
     let tool = try Tool.signedIn()
@@ -172,7 +172,7 @@ struct OtherToolsTests {
       Lab.current.clearLog()
       let result = try standIn(program, arguments, of: tool).exits(0)
       let asked = Lab.current.requests(to: .token).last?.form["scope"]?.split(separator: " ").map(String.init)
-      // One that was asked for before is in the cache.
+      // A token that was requested before is in the cache.
       #expect(asked == nil || asked?.contains(scope) == true, "\(arguments): \(asked ?? [])")
       let token = try tool("token", "--scope", scope).standardOutput
       if arguments.contains(where: { $0.hasSuffix("tsv") }) {
@@ -184,7 +184,7 @@ struct OtherToolsTests {
   }
 
   @Test(.fault("shim signed out"), .lab)
-  func `Who is not signed in is told in the words that the SDKs look for`() throws {
+  func `A missing sign-in is reported in the words that the SDKs look for`() throws {
     let tool = try Tool.atLab()
     let az = try standIn("az", ["account", "get-access-token"], of: tool)
     #expect(az.status != 0 && az.standardOutput.isEmpty)
@@ -193,7 +193,7 @@ struct OtherToolsTests {
     let azd = try standIn("azd", ["auth", "token"], of: tool)
     #expect(
       azd.standardError.contains("not logged in, run `azd auth login` to login"), "\(azd.standardError)")
-    // Whoever is signed in and has no network is not sent there.
+    // An outage is not reported as a missing sign-in.
     try tool.logIn()
     Lab.current.inject(LabFault(.token, count: 8, status: 503))
     let outage = try standIn("az", ["account", "get-access-token"], of: tool)
@@ -201,7 +201,7 @@ struct OtherToolsTests {
   }
 
   @Test(.fault("shim passes on"), .lab)
-  func `All else goes to the az that stands behind it on PATH, word for word`() throws {
+  func `Other commands are passed to the next az on PATH unchanged`() throws {
     let tool = try Tool.atLab()
     let files = try TemporaryDirectory()
     let other = try files.directory("a b")
@@ -222,7 +222,7 @@ struct OtherToolsTests {
   }
 
   @Test(.fault("shim passes on"))
-  func `The directory is made, and it is said where PATH leads past it`() throws {
+  func `The directory is created, and a warning names an earlier program on PATH`() throws {
     let home = try TemporaryDirectory()
     let tool = try Tool()
     let own = home.path + "/.local/bin"
@@ -241,23 +241,23 @@ struct OtherToolsTests {
     #expect(try shadowed.json["found"]?.stringValue == first + "/az")
   }
 
-  @Test func `A file of somebody else's is left alone`() throws {
+  @Test func `A file that is not a stand-in is not replaced`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.file("az", "#!/bin/sh\n")
     try Tool().run(["shim", "install", "az", "--directory", directory.path]).exits(1, saying: "--directory")
     #expect(try directory.contents("az") == "#!/bin/sh\n")
     try FileManager.default.removeItem(atPath: path)
-    // Not a directory, and none can be made there.
+    // A file where the directory should be.
     _ = try directory.file("file", "")
     #expect(
       try Tool().run(["shim", "install", "az", "--directory", directory.path + "/file/none"]).status == 1)
   }
 
   @Test(.fault("disk full new"))
-  func `A stand-in that could not be written leaves nothing, and is written the next time`() throws {
+  func `A stand-in that cannot be written leaves no file, and is written the next time`() throws {
     let directory = try TemporaryDirectory()
     let tool = try Tool()
-    // As a full disk does, the limit lets the file be made and nothing be written to it.
+    // As on a full disk, the limit allows an empty file only.
     try Child.run(
       "/bin/sh",
       [
@@ -271,7 +271,7 @@ struct OtherToolsTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["az"])
   }
 
-  @Test func `A stand-in goes into a directory that is named`() throws {
+  @Test func `A stand-in is written to --directory`() throws {
     let tool = try Tool()
     #expect(try tool.run(["shim", "install", "az", "--directory", ""]).status == 2)
     try tool.run(["shim", "install", "az"], with: ["HOME": nil]).exits(2, saying: "HOME is not set")

@@ -7,14 +7,14 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// What the tool takes from the process that starts it, and gives to those that it starts.
+/// What the tool inherits, and what its child processes inherit.
 @Suite(.timeLimit(.minutes(20)))
 struct ProcessTests {
   private let files: TemporaryDirectory
 
   init() throws { files = try TemporaryDirectory() }
 
-  /// Settings for an authority that nobody reaches.
+  /// Settings for an unreachable authority.
   private var unreachable: [String: String?] {
     [
       "LLAVERO_CLIENT_ID": LabApps.plain,
@@ -34,7 +34,7 @@ struct ProcessTests {
   @Test(
     .fault("no proc"), .enabled(if: mayMount, "No mount namespace can be made."),
     arguments: [nil, "/proc", "environment"])
-  func `The arguments are found without proc, and with an environment that has moved`(lacking: String?) throws
+  func `The arguments are found without /proc, and with a relocated environment`(lacking: String?) throws
   {
     let tool = try Tool()
     let library = try files.directory("lib") + "/mover.so"
@@ -72,7 +72,7 @@ struct ProcessTests {
       "unshare", ["--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/proc"]
     ).status) == 0
 
-  @Test(.fault("descriptors"), .lab) func `The browser gets no descriptor but the standard streams`() throws {
+  @Test(.fault("descriptors"), .lab) func `The browser inherits the standard streams only`() throws {
     let tool = try Tool.atLab()
     let secret = try files.file("passphrase", "correct horse battery staple\n")
     let other = try files.file("other", "another secret")
@@ -98,8 +98,8 @@ struct ProcessTests {
     #expect(try JSONValue(text: try files.contents("seen")) == .array([]))
   }
 
-  @Test(.fault("libsoup 2")) func `Beside libsoup 2 there is a sentence, not a crash`() throws {
-    // What libsoup 3 looks for.
+  @Test(.fault("libsoup 2")) func `libsoup 2 in the process is an error, not a crash`() throws {
+    // The symbol that libsoup 3 looks for.
     let source = try files.file("soup2.c", "void soup_uri_new(void) {}\n")
     let library = files.path + "/libsoup2.so"
     try Child.run("cc", ["-shared", "-o", library, source]).exits(0)
@@ -109,7 +109,7 @@ struct ProcessTests {
     #expect(result.standardError.contains("libsoup 2"), "\(result)")
   }
 
-  @Test(.fault("few fds")) func `With few descriptors there is a sentence, not a crash`() throws {
+  @Test(.fault("few fds")) func `Too few descriptors are an error, not a crash`() throws {
     let tool = try Tool(settings: unreachable)
     let commands = [
       "list", "groups", "accounts", "export", "import -", "clear --all --yes", "doctor", "sources",
@@ -119,7 +119,7 @@ struct ProcessTests {
     for limit in 3...60 {
       for command in limit.isMultiple(of: 4) ? commands : ["list", "login --device-code"] {
         let result = try shell(#"ulimit -n "$1"; exec "$0" \#(command)"#, "\(limit)", tool: tool)
-        // Of 3 the dynamic linker says that it has no room for the libraries.
+        // With 3 the dynamic linker cannot open the libraries.
         #expect(result.status < 6 || limit == 3, "\(command) with \(limit): \(result)")
         if (4..<40).contains(limit) {
           #expect(result.standardError.contains("ulimit -n 1024"), "\(command) with \(limit): \(result)")
@@ -133,7 +133,7 @@ struct ProcessTests {
     .enabled(
       if: getenv("ASAN_OPTIONS") == nil && getenv("TSAN_OPTIONS") == nil,
       "a sanitizer takes terabytes of address space for itself"))
-  func `With too little address space there is a sentence, neither a crash nor a wait without end`() throws {
+  func `Too little address space is an error, neither a crash nor a hang`() throws {
     for kibibytes in [100_000, 160_000] {
       try shell(
         #"ulimit -v "$1"; exec timeout -s KILL 60 "$0" groups"#, "\(kibibytes)", tool: Tool()
@@ -143,9 +143,9 @@ struct ProcessTests {
   }
 
   @Test(.fault("few fds"), .lab)
-  func `As few descriptors as the tool asks for are enough to sign in`() throws {
+  func `The number of descriptors that the tool requires is enough to sign in`() throws {
     let tool = try Tool.atLab()
-    // Swift's runtime opens one before the tool can look.
+    // Swift's runtime opens one before the tool can check.
     try shell(
       #"ulimit -n $(($(ls /proc/$$/fd | wc -l) + 53)); "$0" login && "$0" me && exec "$0" token --force-refresh"#,
       tool: tool
@@ -153,7 +153,7 @@ struct ProcessTests {
   }
 
   @Test(.fault("closed stream"))
-  func `A standard stream that is closed gets nothing else, and a lost message changes nothing`() throws {
+  func `A closed standard stream gets no other output, and a lost message is ignored`() throws {
     let tool = try Tool()
     try tool.load()
     for (number, errors) in ["&-", "/dev/full"].enumerated() {
@@ -169,7 +169,7 @@ struct ProcessTests {
   }
 
   @Test(.fault("plain session"))
-  func `A keyring that refuses encryption gets no token, unless that is allowed by name`() throws {
+  func `A keyring that refuses encryption gets no token without --allow-plain-session`() throws {
     let service = try FakeService(["SearchItems": .reply([.objectPaths([]), .objectPaths([])])])
     let tool = try Tool(on: service.keyring)
     let key = ["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": "keyring"]

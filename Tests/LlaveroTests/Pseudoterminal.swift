@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a program showed on a terminal.
+/// The result of a program on a terminal.
 struct Screening {
   let status: Int32
   let text: String
-  /// Whether the terminal shows afterwards what is typed.
+  /// Whether the terminal has its echo afterwards.
   let echoes: Bool
 
   /// The lines without control sequences for colours.
@@ -16,7 +16,7 @@ struct Screening {
       .map(String.init)
   }
 
-  /// Expects an exit code, and words on the terminal.
+  /// Expects an exit code, and texts on the terminal.
   @discardableResult
   func exits(
     _ status: Int32, saying words: String..., sourceLocation: SourceLocation = #_sourceLocation
@@ -73,7 +73,7 @@ extension Tool {
     let terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var size = winsize(ws_row: 50, ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(main, UInt(TIOCSWINSZ), &size)
-    // In a session of its own: /dev/tty must be this terminal, not the one that the tests were started on.
+    // In a session of its own: /dev/tty must be this terminal, not that of the tests.
     let child = try Child(
       "setsid", ["--ctty", "--wait", Self.path] + arguments, environment: environment(with: changes),
       streams: (terminal, terminal, terminal))
@@ -90,16 +90,16 @@ extension Tool {
         throw Failure(description: "the tool was silent for 300 s")
       }
       if Int32(event.revents) & POLLOUT != 0, !typed.isEmpty {
-        // A paste may be more than the terminal takes at once.
+        // A paste may exceed the terminal's buffer.
         let count = typed.withUnsafeBytes { write(main, $0.baseAddress, $0.count) }
         typed = typed.dropFirst(max(count, 0))
       }
-      // EIO: nobody has the terminal open any more.
+      // EIO: the last descriptor of the terminal was closed.
       let count = read(main, &buffer, buffer.count)
       if count < 0 && errno == EAGAIN { continue }
       guard count > 0 else { break }
       output += buffer[..<count]
-      // What is typed before a question for a secret is thrown away.
+      // Text typed before a prompt for a secret is discarded.
       let question = String(decoding: output.suffix(2), as: UTF8.self)
       if [": ", "] "].contains(question),
         let answer = try answer(String(decoding: output, as: UTF8.self), { try Self.child(of: child.pid) })

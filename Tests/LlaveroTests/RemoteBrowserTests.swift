@@ -7,22 +7,22 @@ import LabSupport
 import TestSupport
 import Testing
 
-/// Signing in where the browser is on another machine.
+/// Sign-ins with the browser on another machine.
 @Suite(.lab, .timeLimit(.minutes(20)))
-struct BrowserElsewhereTests {
+struct RemoteBrowserTests {
   private let lab = Lab.current
   private let tool: Tool
 
   init() throws { tool = try Tool.atLab() }
 
-  /// The last page that a text shows.
+  /// The last page's address in a text.
   private func page(in text: String) throws -> String {
     String(try #require(text.matches(of: /https:\/\/\S+\/authorize\?\S+/).last?.output))
   }
 
   /// Opens a page with curl.
   ///
-  /// - Returns: The address that a browser would end at.
+  /// - Returns: The address of a browser's last page.
   @discardableResult
   private func browse(_ page: String, _ options: String...) throws -> String {
     let result = try Child.run(
@@ -34,19 +34,19 @@ struct BrowserElsewhereTests {
     return result.standardOutput
   }
 
-  /// Signs in on a terminal, without a browser. `answer` gets the page that is shown.
+  /// Signs in on a terminal, without a browser. `answer` gets the address that is shown.
   private func logIn(
     _ arguments: String..., with changes: [String: String?] = [:],
     answer: (_ page: String, _ shown: String, _ process: @escaping () throws -> pid_t) throws -> String?
   ) throws -> Screening {
-    let elsewhere: [String: String?] = ["BROWSER": nil, "SSH_CONNECTION": nil]
-    return try tool.onTerminal(["login"] + arguments, with: elsewhere.merging(changes) { $1 }) {
+    let remote: [String: String?] = ["BROWSER": nil, "SSH_CONNECTION": nil]
+    return try tool.onTerminal(["login"] + arguments, with: remote.merging(changes) { $1 }) {
       shown, process in
       try answer(try page(in: shown), shown, process)
     }
   }
 
-  @Test func `Without a display the page is shown, and the address that it ended at is pasted unseen`()
+  @Test func `Without a display the page's address is shown, and the response is pasted without an echo`()
     throws
   {
     var address = ""
@@ -70,7 +70,7 @@ struct BrowserElsewhereTests {
     #expect(try tool("status").status == 0)
   }
 
-  @Test(.fault("wrong paste")) func `What is not that address is said, and asked again`() throws {
+  @Test(.fault("wrong paste")) func `A wrong address is reported, and asked for again`() throws {
     var steps: [(typed: (String, String) -> String, said: String)] = [
       ({ _, _ in "hello" }, "That is no address."), ({ _, _ in "" }, "That is no address."),
       ({ page, _ in page }, "That is the page to sign in at"),
@@ -98,7 +98,7 @@ struct BrowserElsewhereTests {
   }
 
   @Test(.fault("wrong paste"))
-  func `A paste of many lines is taken for one, however slowly it comes`() throws {
+  func `A paste of many lines counts as one, however slow it is`() throws {
     var address = ""
     let screen = try logIn("--no-browser") { page, _, _ in
       guard address.isEmpty else { return address + "\n" }
@@ -109,7 +109,7 @@ struct BrowserElsewhereTests {
     #expect(screen.echoes)
   }
 
-  @Test func `An address that says that the person declined is that error`() throws {
+  @Test func `A pasted refusal exits with 5`() throws {
     lab.configure { $0.authorize = .deny }
     let screen = try logIn("--no-browser") { page, _, _ in try browse(page) + "\n" }
     #expect(screen.status == 5)
@@ -117,7 +117,7 @@ struct BrowserElsewhereTests {
   }
 
   @Test(.fault("pasted twice"))
-  func `An address that is pasted twice is redeemed once, and not for another sign-in`() throws {
+  func `An address that is pasted twice is redeemed once, and not by another sign-in`() throws {
     var address = ""
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
@@ -133,7 +133,7 @@ struct BrowserElsewhereTests {
     #expect(lab.requests(to: .token).count == 1)
   }
 
-  @Test(.fault("paste ends")) func `The browser's answer at the port ends the wait for a paste`() throws {
+  @Test(.fault("paste ends")) func `The browser's response at the port ends the wait for a paste`() throws {
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
     let port = reserved.number
@@ -145,7 +145,7 @@ struct BrowserElsewhereTests {
     #expect(lab.requests(to: .authorize).last?.query["redirect_uri"] == "http://localhost:\(port)")
   }
 
-  @Test(.fault("paste ends")) func `After Ctrl-D nothing can be pasted, and the wait goes on`() throws {
+  @Test(.fault("paste ends")) func `Ctrl-D ends pasting, and the wait goes on`() throws {
     let screen = try logIn("--no-browser") { page, _, _ in
       DispatchQueue(label: "test.browser").async { _ = try? browse(page, "-L") }
       return "\u{4}"
@@ -154,24 +154,24 @@ struct BrowserElsewhereTests {
   }
 
   @Test(.fault("paste ends"), arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-  func `However it is ended, the terminal is as it was`(_ signal: Int32) throws {
+  func `A signal restores the terminal`(_ signal: Int32) throws {
     lab.configure { $0.authorize = .page }
     let screen = try logIn("--no-browser") { _, _, process in
-      // Asked once more for what comes after the question, it may be gone.
+      // It may have ended when this is called again.
       if let process = try? process() { kill(process, signal) }
       return nil
     }
     if signal != SIGQUIT {
       #expect(screen.status == 5, "\(screen.text)")
     } else {
-      // What setsid says of a program that a signal has ended.
+      // The message of setsid about a program that a signal has ended.
       #expect(screen.text.contains("did not exit normally"), "\(screen.text)")
     }
     #expect(screen.echoes)
   }
 
   @Test(.fault("paste ends"))
-  func `Ctrl-C on the terminal ends it as well, and leaves no half of a paste`() throws {
+  func `Ctrl-C on the terminal ends the sign-in, and shows no part of a paste`() throws {
     lab.configure { $0.authorize = .page }
     let screen = try logIn("--no-browser") { _, _, _ in "http://localhost\u{3}" }
     #expect(screen.status == 5)
@@ -180,7 +180,7 @@ struct BrowserElsewhereTests {
   }
 
   @Test(.fault("no terminal"))
-  func `Without a terminal the page is shown too, and the answer comes to the port in a form`() throws {
+  func `Without a terminal the page's address is shown, and the response comes to the port as a form`() throws {
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
     let port = reserved.number
@@ -199,7 +199,7 @@ struct BrowserElsewhereTests {
     #expect(lab.requests(to: .authorize).last?.query["redirect_uri"] == "http://localhost:\(port)")
   }
 
-  @Test func `What the command of BROWSER prints is shown`() throws {
+  @Test func `The output of the command in BROWSER is shown`() throws {
     let end = try background(
       ["login", "--json"], ["BROWSER": "echo Open"], until: "Open http://localhost:"
     ) { shown in
@@ -210,7 +210,7 @@ struct BrowserElsewhereTests {
     #expect(end.status == 0, "\(end.error)")
   }
 
-  /// Runs a command without a terminal, and does something once a line on standard error has some text.
+  /// Runs a command without a terminal, and calls `act` once standard error has a text.
   private func background(
     _ arguments: [String], _ changes: [String: String?], until text: String,
     _ act: (String) throws -> Void
@@ -238,11 +238,11 @@ struct BrowserElsewhereTests {
     ["--device-code", "--no-browser"], ["--broker", "only", "--no-browser"],
     ["--broker", "only", "--port", "8400"],
   ])
-  func `A port is a number, and who signs in otherwise has none`(_ arguments: [String]) throws {
+  func `An invalid port, and a port without a browser, exit with 2`(_ arguments: [String]) throws {
     #expect(try Tool().run(["login", "--client", "c"] + arguments).status == 2)
   }
 
-  @Test(.fault("port taken")) func `A port that is taken is named before anybody signs in`() throws {
+  @Test(.fault("port taken")) func `A port in use is reported before the sign-in`() throws {
     let port = try #require(URL(string: lab.baseURL)?.port)
     for arguments in [["--no-browser"], []] {
       let result = try tool.run(["login", "--port", "\(port)"] + arguments)
@@ -258,7 +258,7 @@ struct BrowserElsewhereTests {
   @Test(
     .fault("port taken"), .enabled(if: geteuid() == 0, "only root can give up the right"),
     .enabled(if: firstOpenPort == "1024\n", "ports below 1024 are open to all users"))
-  func `A port that takes a right which the person does not have is an error that says so`() throws {
+  func `A privileged port is reported`() throws {
     try Child.run(
       "setpriv", ["--bounding-set=-net_bind_service", Tool.path, "login", "--port", "81"],
       environment: tool.environment()

@@ -49,7 +49,7 @@ struct SecrecyTests {
   /// A control sequence, in its 7-bit and its 8-bit form, a bidirectional override, a line separator and more.
   static let hostile = #"\u001b[31m\u009b31m\u202e\u2028\u200b\u0007\b\r\n\t\u0000\u007f\ue000"# + "\u{E0041}"
 
-  @Test func `Nothing from a cache reaches the terminal as a control character`() throws {
+  @Test func `Text from a cache is printed without control characters`() throws {
     let hostile = Self.hostile
     try tool.load(
       Sample.cache([
@@ -76,7 +76,7 @@ struct SecrecyTests {
     }
   }
 
-  @Test func `A cache's names are no control characters either`() throws {
+  @Test func `Names of caches are printed without control characters`() throws {
     let home = try TemporaryDirectory()
     _ = try home.directory(".azureauth")
     _ = try home.file(".azureauth/msal_\u{1B}[31m\u{202E}_cache.json", Sample.cache)
@@ -85,7 +85,7 @@ struct SecrecyTests {
     #expect(!result.standardOutput.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
   }
 
-  @Test func `JSON keeps what it escapes`() throws {
+  @Test func `JSON keeps the value of escaped characters`() throws {
     try tool.load(Sample.cache([Sample.account(Sample.alice, "alice\(Self.hostile)")]))
     let name = try JSONValue(text: "\"alice\(Self.hostile)\"")
     #expect(try tool.json("accounts")["accounts"]?[0]?["username"] == name)

@@ -13,7 +13,7 @@ struct SignInTests {
 
   init() throws { tool = try Tool.atLab() }
 
-  @Test func `A person signs in in the browser, and the tokens are in the keyring`() throws {
+  @Test func `A sign-in in the browser stores the tokens in the keyring`() throws {
     let result = try tool.logIn("alice", "--json")
     let login = try result.json
     #expect(login["username"]?.stringValue == Tool.alice)
@@ -38,7 +38,7 @@ struct SignInTests {
     #expect(query?["prompt"] == nil)
   }
 
-  @Test func `An authority on the command line goes before a tenant in the environment`() throws {
+  @Test func `An authority on the command line overrides a tenant in the environment`() throws {
     let authority = lab.authority(LabDirectory.contoso)
     try tool("login", "--authority", authority, with: ["LLAVERO_TENANT": LabDirectory.fabrikam]).exits(0)
     #expect(lab.requests(to: .authorize).first?.path.contains(LabDirectory.contoso) == true)
@@ -46,7 +46,7 @@ struct SignInTests {
     #expect(lab.requests(to: .authorize).last?.path.contains(LabDirectory.contoso) == true)
   }
 
-  @Test func `A person signs in by a device code`() throws {
+  @Test func `A device code signs in`() throws {
     let result = try tool.onDevice(["login", "--device-code", "--scope", "Mail.Read"])
     #expect(result.status == 0)
     #expect(result.standardOutput == "Signed in as alice@contoso.test, for Mail.Read openid profile.\n")
@@ -54,7 +54,7 @@ struct SignInTests {
     #expect(!result.standardError.contains("no display"))
   }
 
-  @Test func `A sign-in that is declined is cancelled`() throws {
+  @Test func `A declined sign-in exits with 5`() throws {
     let device = try tool.onDevice(["login", "--device-code"]) { try $0.declineDevice() }
     #expect(device.status == 5)
     #expect(device.standardOutput.isEmpty)
@@ -63,7 +63,7 @@ struct SignInTests {
     #expect(try tool("status").status == 3)
   }
 
-  @Test func `Signing out forgets the account, and signing out twice is no error`() throws {
+  @Test func `Signing out removes the account, and signing out twice exits with 0`() throws {
     try tool.logIn()
     try tool.logIn("bob")
     try tool("logout").exits(2, saying: "bob@contoso.test")
@@ -73,11 +73,43 @@ struct SignInTests {
     #expect(try tool("token", "--account", Tool.alice).status == 3)
     #expect(try tool.json("logout")["signed_out"]?.strings("username") == ["bob@contoso.test"])
     #expect(try tool.json("logout")["signed_out"] == .array([]))
-    #expect(try tool("logout").standardError == "Nobody is signed in.\n")
+    #expect(try tool("logout").standardError == "No account is signed in.\n")
     #expect(lab.requests(to: .logout).isEmpty)
   }
 
-  @Test func `A user name need not be like a mail address`() throws {
+  @Test func `Without a client ID, status lists the accounts of every client`() throws {
+    try tool.logIn()
+    try tool.logIn("bob", "--client", LabApps.mail)
+    let all = ["LLAVERO_CLIENT_ID": nil] as [String: String?]
+    let status = try tool.json("status", with: all)
+    #expect(status == (try tool.json("accounts")))
+    #expect(status["accounts"]?.strings("username") == [Tool.alice, "bob@contoso.test"])
+    #expect(try tool("status", with: all).standardOutput == tool("accounts").standardOutput)
+    #expect(try tool.json("status")["accounts"]?.strings("username") == [Tool.alice])
+    let named = try tool.json("status", "--account", "BOB@contoso.test", with: all)
+    #expect(named["accounts"]?.strings("username") == ["bob@contoso.test"])
+    try tool("status", "--account", "carol@outlook.test", "--json", with: all).exits(3, code: "not_signed_in")
+  }
+
+  @Test(arguments: ["http://localhost:PORT/", "http://127.0.0.1:PORT"])
+  func `The response comes to a redirect URI of the app's registration`(uri: String) throws {
+    let reserved = try ReservedPort()
+    defer { withExtendedLifetime(reserved) {} }
+    let uri = uri.replacing("PORT", with: "\(reserved.number)")
+    try tool.logIn("alice", "--redirect-uri", uri)
+    #expect(lab.requests(to: .authorize).first?.query["redirect_uri"] == uri)
+    #expect(lab.requests(to: .token).last?.form["redirect_uri"] == uri)
+  }
+
+  @Test(arguments: [
+    "https://example.com/auth", "http://example.com:8400", "javascript:alert(1)", "localhost", "",
+  ])
+  func `A redirect URI that is not received on this machine is refused`(uri: String) throws {
+    try tool("login", "--redirect-uri", uri).exits(2, saying: "http://localhost:8400")
+    #expect(lab.log.isEmpty)
+  }
+
+  @Test func `A user name without an @ is found`() throws {
     let tool = try Tool()
     let (name, client) = ("+491701234567", Sample.mail)
     try tool.load(
@@ -86,7 +118,7 @@ struct SignInTests {
     #expect(result.standardOutput == "Signed out \(name).\n", "\(result.standardError)")
   }
 
-  @Test func `Signing out of the browser too opens its page`() throws {
+  @Test func `logout --browser opens the authority's page`() throws {
     try tool.logIn()
     try tool.logIn("bob")
     try tool("logout", "--all", "--browser").exits(0)
@@ -95,7 +127,7 @@ struct SignInTests {
   }
 
   @Test(.fault("no browser"), arguments: [[], ["--json"]])
-  func `Where no browser starts every account is signed out all the same, and that is said`(json: [String])
+  func `If no browser starts, every account is signed out, and the error is reported`(json: [String])
     throws
   {
     try tool.logIn()
@@ -112,7 +144,7 @@ struct SignInTests {
     #expect(result.standardError.contains(#""error""#) != json.isEmpty, "\(result)")
   }
 
-  @Test func `A locked keyring is told of before anybody signs in`() throws {
+  @Test func `A locked keyring is reported before the sign-in`() throws {
     let keyring = try PrivateKeyring()
     let tool = try Tool.atLab(on: keyring)
     try keyring.lockCollection()
@@ -121,7 +153,7 @@ struct SignInTests {
   }
 
   @Test(.fault("key at login"))
-  func `A file store that could keep nothing is told of before anybody signs in`() throws {
+  func `An unusable file store is reported before the sign-in`() throws {
     let files = try TemporaryDirectory()
     let store: [String: String?] = ["LLAVERO_STORE": "file", "XDG_DATA_HOME": files.path]
     func login(_ key: String) throws -> Child.Result {

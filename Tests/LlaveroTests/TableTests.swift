@@ -27,7 +27,7 @@ struct TableTests {
   }
 
   @Test(arguments: [80, 100, 250])
-  func `Columns stay in line whatever the script`(_ width: Int) throws {
+  func `Columns are aligned for every script`(_ width: Int) throws {
     let lines = try tool.onTerminal("list", columns: width).lines
     let starts = lines.map { line in
       ["EXPIRES", "-", "y left", "d ago"].contains { line.hasSuffix($0) }
@@ -36,14 +36,14 @@ struct TableTests {
     #expect(Set(starts).count == 1, "\(lines)")
   }
 
-  @Test func `In a file nothing is cut and nothing coloured`() throws {
+  @Test func `A table in a file is neither cut nor coloured`() throws {
     let text = try tool("list").standardOutput
     #expect(text.contains("山田太郎@例え.example"))
     #expect(text.contains(Sample.mail))
     #expect(!text.contains("\u{1B}") && !text.contains("…"))
   }
 
-  @Test func `A wide terminal shows everything, a narrow one the beginning`() throws {
+  @Test func `A narrow terminal cuts cells, a wide one does not`() throws {
     #expect(!(try tool.onTerminal("list", columns: 250).text.contains("…")))
     #expect(try tool.onTerminal("list", columns: 80).text.contains("…"))
     #expect(try tool.onTerminal("list", columns: 120).text.contains("山田太郎@例え.example"))

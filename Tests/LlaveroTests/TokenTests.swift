@@ -20,7 +20,7 @@ struct TokenTests {
     return try #require(tokens.values.first?["secret"]?.stringValue)
   }
 
-  @Test func `A token from the cache is all that is printed, and no server is asked`() throws {
+  @Test func `A cached token is printed alone, without a request`() throws {
     let result = try tool("token").exits(0)
     #expect(result.standardOutput == (try accessToken()) + "\n")
     #expect(result.standardError.isEmpty)
@@ -34,7 +34,7 @@ struct TokenTests {
   @Test(
     .fault("bad token"),
     arguments: ["x\u{1B}[31m\u{202E}y", "x\r\nX-Other: 1", "x\ny", "x\u{7F}", "x\u{E9}", ""])
-  func `What no token can be is printed in no form`(hostile: String) throws {
+  func `An invalid token is printed in no format`(hostile: String) throws {
     let question = "protocol=https\nhost=dev.azure.com\n\n"
     try #require(try tool("git-credential", "get", input: question).standardOutput.contains("password="))
     let cache = try tool.exported()
@@ -57,7 +57,7 @@ struct TokenTests {
     #expect(try tool("git-credential", "get", input: question).standardOutput.isEmpty)
   }
 
-  @Test func `A token that is missing, too old or not wanted is renewed`() throws {
+  @Test func `A missing, short-lived or refused token is renewed`() throws {
     let first = try accessToken()
     for (number, arguments) in [
       ["--scope", "Mail.Read"], ["--min-validity", "2h"], ["--force-refresh"],
@@ -88,14 +88,14 @@ struct TokenTests {
     #expect(lab.requests(to: .token)[0].form["grant_type"] == "refresh_token")
   }
 
-  @Test func `A token that is still good serves when the server is out of reach`() throws {
+  @Test func `A valid token is printed while the server is unreachable`() throws {
     let gone = ["LLAVERO_CA_BUNDLE": "/etc/ssl/certs/ca-certificates.crt"]
     #expect(try tool("token", with: gone).standardOutput == (try accessToken()) + "\n")
     let result = try tool("token", "--min-validity", "2h", with: gone).exits(1)
     #expect(result.standardOutput.isEmpty)
   }
 
-  @Test func `Each form is what its readers expect`() throws {
+  @Test func `Each format is the one that its readers expect`() throws {
     let token = try accessToken()
     let json = try tool.json("token")
     #expect(try tool("token", "--output", "json").json == json)
@@ -143,7 +143,7 @@ struct TokenTests {
     }
   }
 
-  @Test func `Every way to fail has its exit code, and nothing on standard output`() throws {
+  @Test func `Every failure has its exit code, and prints nothing on standard output`() throws {
     func expect(
       _ status: Int32, _ code: JSONValue, _ arguments: [String], _ changes: [String: String?] = [:],
       sourceLocation: SourceLocation = #_sourceLocation
@@ -158,7 +158,7 @@ struct TokenTests {
     }
     let renewal = ["token", "--force-refresh"]
     for command in ["login", "logout", "token", "status", "me"] {
-      try expect(2, "no_client", [command], ["LLAVERO_CLIENT_ID": nil])
+      if command != "status" { try expect(2, "no_client", [command], ["LLAVERO_CLIENT_ID": nil]) }
       try expect(2, "invalid_authority", [command], ["LLAVERO_AUTHORITY": "http://localhost/common"])
     }
     try expect(2, "invalid_configuration", renewal, ["LLAVERO_CA_BUNDLE": "/proc/nonexistent"])
@@ -180,12 +180,13 @@ struct TokenTests {
     try lab.setCondition(nil, of: "alice")
 
     try tool.logIn("bob")
-    try expect(2, "ambiguous", ["token"])
+    try expect(3, "ambiguous", ["token"])
+    try tool("token").exits(3, saying: "2 accounts are signed in.", "--account NAME", Tool.alice)
     try expect(2, "ambiguous", ["logout"])
     #expect(try tool("token", with: ["LLAVERO_ACCOUNT": Tool.alice]).status == 0)
   }
 
-  @Test func `A renewal that is refused says why`() throws {
+  @Test func `A refused renewal reports the reason`() throws {
     try lab.setCondition(.basicAction, of: "alice")
     let result = try tool("token", "--force-refresh").exits(3)
     for text in ["AADSTS50079", "A second factor is needed", "\"llavero login\""] {
@@ -194,7 +195,7 @@ struct TokenTests {
   }
 
   @Test(.fault("advised login"))
-  func `The command that is advised carries scope, account, client and tenant`() throws {
+  func `The advised command has the scope, account, client and tenant`() throws {
     try lab.setCondition(.basicAction, of: "alice")
     let tenant = LabDirectory.contoso
     let result = try tool.run([
@@ -215,7 +216,7 @@ struct TokenTests {
     #expect(graph.standardError.contains("llavero login --scope Mail.Read"), "\(graph.standardError)")
   }
 
-  @Test(.fault("two resources")) func `Two resources in one request are no case for a sign-in`() throws {
+  @Test(.fault("two resources")) func `Two resources in one request exit with 2`() throws {
     let result = try tool(
       "token", "--scope", "User.Read", "--scope", "https://management.azure.com/.default"
     )
@@ -223,7 +224,7 @@ struct TokenTests {
     #expect(!result.standardError.contains("llavero login"))
   }
 
-  @Test(.fault("other client")) func `Who is signed in for another client of the group is told so`() throws {
+  @Test(.fault("other client")) func `An account of another client in the group is mentioned in the error`() throws {
     for command in ["token", "status", "me"] {
       try tool(command, "--client", Sample.calendar)
         .exits(
@@ -232,10 +233,10 @@ struct TokenTests {
     }
     #expect(try tool("logout").status == 0)
     let after = try tool("token", "--client", Sample.calendar)
-    #expect(after.standardError.hasPrefix("llavero: Nobody is signed in."), "\(after.standardError)")
+    #expect(after.standardError.hasPrefix("llavero: No account is signed in."), "\(after.standardError)")
   }
 
-  @Test(.fault("many scopes")) func `Scopes in one option are as good as in several`() throws {
+  @Test(.fault("many scopes")) func `Scopes in one option equal those in several`() throws {
     let one = try tool("token", "--scope", "Files.Read Mail.Read").exits(0)
     #expect(
       try tool("token", "--scope", "Mail.Read", "--scope", "Files.Read").standardOutput
@@ -243,7 +244,7 @@ struct TokenTests {
     #expect(try tool("login", "--scope", "Mail.Read Files.Read").status == 0)
   }
 
-  @Test func `The configuration file says what the environment does`() throws {
+  @Test func `The configuration file has the settings of the environment`() throws {
     let directory = try TemporaryDirectory()
     try FileManager.default.createDirectory(
       atPath: directory.path + "/llavero", withIntermediateDirectories: true)
@@ -267,7 +268,7 @@ struct TokenTests {
   }
 
   @Test(.fault("no libsoup"))
-  func `Without libsoup the tool has the tokens of the cache, and says of all else what is missing`()
+  func `Without libsoup cached tokens are printed, and other commands name what is missing`()
     throws
   {
     let libraries = try TemporaryDirectory()
@@ -282,7 +283,7 @@ struct TokenTests {
     }
   }
 
-  @Test func `A passphrase is asked for once, although the network is asked after the cache`() throws {
+  @Test func `A passphrase is asked for once by a command that reads the cache and the network`() throws {
     let files = try TemporaryDirectory()
     var tool = tool
     tool.settings.merge(["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file"]) { $1 }
@@ -303,7 +304,7 @@ struct TokenTests {
     #expect(!shown.text.contains("korrekt"))
   }
 
-  @Test func `No secret stands anywhere but in the output of token`() throws {
+  @Test func `Only token prints a secret`() throws {
     let before = try tool.exported().secrets
     try #require(before.count >= 3)
     var outputs = try [["status"], ["me"], ["get", "/me"], ["logout", "--browser"]].flatMap { command in

@@ -10,16 +10,16 @@ import TokenCache
 struct Tool: Sendable {
   let keyring: PrivateKeyring
   let group = "test.g\(UInt64.random(in: 0 ... .max))"
-  /// What each run has in its environment besides the keyring's. Here and in changes `nil` takes a variable away.
+  /// The environment of each run besides the keyring's. Here and in changes, `nil` removes a variable.
   var settings: [String: String?] = [:]
 
-  /// Uses a keyring that tests share unless the test does something to it.
+  /// - Parameter keyring: A keyring of the test's own (default: one that tests share).
   init(on keyring: PrivateKeyring? = nil, settings: [String: String?] = [:]) throws {
     self.keyring = try keyring ?? Self.sharedKeyring()
     self.settings = settings
   }
 
-  /// One of eight, the same for all tests of a file: the more a keyring has, the more each change to it costs.
+  /// One of eight, the same for all tests of a file: each change to a keyring costs more, the more it holds.
   private static func sharedKeyring() throws -> PrivateKeyring {
     let number = (Test.current?.sourceLocation.fileID ?? "").hashValue & 7
     return try keyrings.withLock { keyrings in
@@ -56,7 +56,7 @@ struct Tool: Sendable {
     try run(inGroup(arguments), input: input, with: changes)
   }
 
-  /// Runs a command in the tool's group that is to succeed, and decodes what it prints.
+  /// Runs a command in the tool's group, expects success, and decodes its output.
   func json(
     _ arguments: String..., input: String = "", with changes: [String: String?] = [:]
   ) throws -> JSONValue {
@@ -78,7 +78,7 @@ struct Tool: Sendable {
     return try result.json
   }
 
-  /// Puts an item into the group behind the tool's back.
+  /// Adds an item to the group without the tool.
   func create(
     shard: String, version: String = "1", secret: String, adding attributes: [String: String] = [:]
   ) async throws {
@@ -89,7 +89,7 @@ struct Tool: Sendable {
       secret: SecretBytes(copying: Array(secret.utf8)), in: client.collection().path)
   }
 
-  /// Puts a second item beside the only one in the group.
+  /// Adds a second item beside the only one in the group.
   func createTwin(secret: String) async throws {
     let client = SecretServiceClient(busAddress: keyring.busAddress)
     let paths = try await client.search(["group": group], in: client.collection().path).unlocked
@@ -97,7 +97,7 @@ struct Tool: Sendable {
     try await create(shard: try #require(shard), secret: secret)
   }
 
-  /// The secrets of the group's items, whatever they are.
+  /// The secrets of the group's items.
   func items() async throws -> [String] {
     let client = SecretServiceClient(busAddress: keyring.busAddress)
     let paths = try await client.search(["group": group], in: client.collection().path).unlocked
@@ -107,7 +107,7 @@ struct Tool: Sendable {
 
   func environment(with changes: [String: String?] = [:]) -> [String: String] {
     let changes = settings.merging(changes) { $1 }
-    // Milliseconds; a test that is about a silent broker names less.
+    // Milliseconds; a test of a silent broker sets less.
     let defaults: [String: String?] = ["TERM": "xterm", "LLAVERO_TEST_BROKER_LIMIT": "600000"]
     return keyring.environment.merging(defaults.merging(changes) { $1 }.compactMapValues { $0 }) { $1 }
       .filter { changes[$0.key] != .some(nil) }
@@ -122,14 +122,14 @@ struct Tool: Sendable {
 }
 
 extension Child {
-  /// Runs a program that needs nothing but `PATH`.
+  /// Runs a program with `PATH` as its only variable.
   static func run(_ program: String, _ arguments: [String]) throws -> Result {
     try run(program, arguments, environment: ["PATH": "/usr/bin:/bin"])
   }
 }
 
 extension Child.Result {
-  /// Expects an exit code, words on standard error, and the code of the error that a command prints with `--json`.
+  /// Expects an exit code, texts on standard error, and the code of the error that `--json` prints.
   @discardableResult
   func exits(
     _ status: Int32, saying words: String..., code: String? = nil,
@@ -146,14 +146,14 @@ extension Child.Result {
     return self
   }
 
-  /// What a command printed with `--json`.
+  /// The output of `--json`.
   var json: JSONValue { get throws { try JSONValue(text: standardOutput) } }
 
-  /// The error that it printed so.
+  /// The error that `--json` printed.
   var error: JSONValue? { get throws { try JSONValue(text: standardError)["error"] } }
 }
 
-/// Who may do what with a file.
+/// The permissions of a file.
 func mode(of path: String) -> mode_t? {
   var status = stat()
   return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
@@ -165,7 +165,7 @@ extension String {
 }
 
 extension TemporaryDirectory {
-  /// Makes a file with a key for a store, and returns its path.
+  /// Creates a file with a key for a store, and returns its path.
   func keyFile(_ name: String = "key", of letter: Character = "k") throws -> String {
     let path = try file(name, String(repeating: letter, count: 32))
     chmod(path, 0o600)
@@ -188,7 +188,7 @@ extension JSONValue {
   /// The strings that the elements of an array have under a name.
   func strings(_ name: String) -> [String] { (arrayValue ?? []).compactMap { $0[name]?.stringValue } }
 
-  /// Without those sections of the schema that have no record.
+  /// Without the sections of the schema that have no record.
   var withoutEmptySections: JSONValue {
     let known = ["AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"]
     return .object(

@@ -1,0 +1,150 @@
+import TestSupport
+import Testing
+import TokenCache
+
+/// What the tool says of its own use.
+@Suite(.timeLimit(.minutes(20)))
+struct HelpTests {
+  private struct Command {
+    let words: [String]
+    let discussion: String
+    let isShown: Bool
+
+    /// The command and those below it, out of what the program says of itself.
+    static func all(in dump: JSONValue, after words: [String] = []) -> [Command] {
+      let commands = (dump["subcommands"]?.arrayValue ?? []).filter { $0["commandName"] != "help" }
+      return [
+        Command(
+          words: words, discussion: dump["discussion"]?.stringValue ?? "",
+          isShown: dump["shouldDisplay"] != .bool(false))
+      ]
+        + commands.flatMap { all(in: $0, after: words + [$0["commandName"]?.stringValue ?? ""]) }
+    }
+
+    /// The lines of its examples.
+    var examples: [String] {
+      let lines = discussion.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      guard let start = lines.firstIndex(where: { ["Example:", "Examples:"].contains($0) }) else { return [] }
+      return Array(lines[(start + 1)...].prefix { !$0.isEmpty })
+    }
+  }
+
+  private let tool: Tool
+  private let commands: [Command]
+
+  init() throws {
+    tool = try Tool()
+    let dump = try tool.run(["--experimental-dump-help"]).exits(0).json
+    commands = Command.all(in: try #require(dump["command"]))
+    try #require(commands.count > 20)
+  }
+
+  private func help(of words: [String], columns: Int = 80) throws -> [String] {
+    try tool.run(words + ["--help"], with: ["COLUMNS": "\(columns)"]).exits(0).standardOutput
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  @Test func `The help of every command fits 80 columns, and has its examples in one piece`() throws {
+    for command in commands {
+      let lines = try help(of: command.words)
+      for line in lines where line.count > 80 { Issue.record("\(command.words): \(line)") }
+      for example in command.examples where !lines.contains(example) {
+        Issue.record("\(command.words) breaks: \(example)")
+      }
+    }
+  }
+
+  @Test func `A command's own options come before those of the store and the broker`() throws {
+    for words in [["token"], ["status"], ["login"], ["list"]] {
+      let titles = try help(of: words).filter { $0.hasSuffix(":") && $0 == $0.uppercased() }
+      let own = try #require(titles.firstIndex(of: "OPTIONS:"), "\(words) \(titles)")
+      #expect(titles[..<own].allSatisfy { ["USAGE:", "ARGUMENTS:"].contains($0) }, "\(words) \(titles)")
+    }
+    let titles = try help(of: ["token"]).filter { $0.hasSuffix("OPTIONS:") }
+    #expect(titles.first == "OPTIONS:" && titles.last == "BROKER OPTIONS:")
+    #expect(try help(of: ["get"]).contains("USAGE: llavero get [<options>] <path>"))
+  }
+
+  @Test func `Eighteen commands are shown, and the former names work`() throws {
+    let shown = commands.filter { $0.words.count == 1 && $0.isShown }.flatMap(\.words)
+    #expect(
+      shown == [
+        "login", "logout", "status", "token", "get", "lend", "git-credential", "shim", "list", "show",
+        "clear",
+        "import", "export", "adopt", "setup", "rekey", "doctor", "scheme",
+      ])
+    let help = try help(of: []).joined(separator: "\n")
+    for name in ["accounts", "me", "groups", "copy", "sources"] {
+      #expect(!help.contains("\n  \(name) "))
+      #expect(commands.contains { $0.words == [name] })
+    }
+  }
+
+  @Test(arguments: [
+    (["tokn"], "Unknown command 'tokn'.", "Did you mean token?"),
+    (["stauts", "--json-not"], "Unknown command 'stauts'.", "Did you mean status?"),
+    (["doc"], "Unknown command 'doc'.", "Did you mean doctor?"),
+    (["scheme", "instal"], "Unknown command 'instal'.", "Did you mean install?"),
+    (["frobnicate"], "Unknown command 'frobnicate'.", #"See "llavero --help"."#),
+    (["token", "--forse-refresh"], "Unknown option '--forse-refresh'.", "Did you mean --force-refresh?"),
+    (["list", "--nonsense"], "Unknown option '--nonsense'.", #"See "llavero list --help"."#),
+    (["show"], "Missing expected argument '<id>'.", #"See "llavero show --help"."#),
+    (
+      ["token", "--output", "xml"], "The value 'xml' is invalid for '--output <format>'.",
+      "llavero token --help"
+    ),
+  ])
+  func `A usage error is two lines: what is wrong, and what helps`(
+    arguments: [String], message: String, hint: String
+  ) throws {
+    let lines = try tool.run(arguments).exits(2).standardError.split(separator: "\n").map(String.init)
+    #expect(lines.count == 2, "\(lines)")
+    #expect(lines.first?.hasPrefix("llavero: " + message) == true, "\(lines)")
+    #expect(lines.last?.contains(hint) == true, "\(lines)")
+  }
+
+  @Test func `Every command can be quiet`() throws {
+    for command in commands where command.isShown && command.words.count == 1 {
+      let help = try help(of: command.words).joined(separator: "\n")
+      #expect(help.contains("-q, --quiet") || help.contains("<subcommand>"), "\(command.words)")
+    }
+    #expect(try tool("status", "-q").exits(0).standardError.isEmpty)
+    #expect(try tool("status").standardError.contains("No account"))
+    try tool("show", "nothing", "--quiet").exits(1, saying: "llavero: ")
+  }
+
+  /// What a shell offers for the word after an option.
+  private func candidates(
+    _ command: String, _ option: String, with changes: [String: String?] = [:]
+  ) throws -> [String] {
+    let words = ["llavero", command, "--group", tool.group, option, ""]
+    let result = try tool.run(
+      ["---completion", command, "--", option, "5", "0"] + words,
+      with: changes.merging(["SAP_SHELL": "bash"]) { $1 })
+    #expect(result.standardError.isEmpty, "\(result.standardError)")
+    return result.standardOutput.split(separator: "\n").map(String.init)
+  }
+
+  @Test func `Account names and groups are completed`() throws {
+    try tool.load()
+    #expect(try candidates("token", "--account").contains("bob@contoso.example"))
+    #expect(try candidates("list", "--group").contains(tool.group))
+  }
+
+  @Test func `A completion is silent where the store cannot be read without a prompt`() throws {
+    let keyring = try PrivateKeyring()
+    try keyring.lockCollection()
+    let tool = try Tool(on: keyring)
+    let directory = try TemporaryDirectory()
+    let stores: [[String: String?]] = [
+      [:], ["LLAVERO_STORE": "file", "LLAVERO_KEY": "passphrase", "XDG_DATA_HOME": directory.path],
+      ["LLAVERO_STORE": "nonsense"], ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"],
+    ]
+    for changes in stores {
+      let result = try tool.run(
+        ["---completion", "token", "--", "--account", "3", "0", "llavero", "token", "--account", ""],
+        with: changes)
+      #expect(result.standardOutput.allSatisfy(\.isNewline) && result.standardError.isEmpty, "\(result)")
+    }
+  }
+}
