@@ -42,7 +42,8 @@ struct Llavero: AsyncParsableCommand {
       CommandGroup(
         name: "Sign in",
         subcommands: [
-          Login.self, Logout.self, Status.self, Token.self, Get.self, Lend.self, GitCredential.self, Shim.self,
+          Login.self, Logout.self, Status.self, Token.self, Get.self, Lend.self, GitCredential.self,
+          Shim.self,
         ]),
       CommandGroup(
         name: "Look after the cache",

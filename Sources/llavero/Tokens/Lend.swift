@@ -108,7 +108,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
         name: "cannot_listen", message: error.description,
         advice: "Choose another address with --socket or --port, or end the other program.")
     }
-    try show(lender, log)
+    try show(lender)
     await lender.run()
     await client.awaitRenewals()
     await log.finish()
@@ -135,7 +135,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
   }
 
   /// Prints the settings for a borrower.
-  private func show(_ lender: Lender, _ log: LendLog) throws {
+  private func show(_ lender: Lender) throws {
     let loan = lender.loan
     var result = Result(
       scopes: loan.scopes.map { $0.joined(separator: " ") }, homeAccountId: loan.account.homeAccountID,
@@ -158,7 +158,8 @@ struct Lend: AsyncParsableCommand, SignsIn {
     }
     let name = loan.account.username ?? loan.account.homeAccountID
     if output.json { return Terminal.out(try json(result)) }
-    log.add(
+    // Not by the log: a question on the terminal must not come first.
+    Terminal.note(
       printable(
         "Lending \(result.scopes.joined(separator: "; ")) of \(name) until \(lender.loan.end.formatted(.iso8601))."
       ))
