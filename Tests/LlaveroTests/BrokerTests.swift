@@ -233,7 +233,9 @@ struct BrokerTests {
     #expect(try tool("token", "--broker", "only").status == 0)
   }
 
-  @Test(.fault("signed out")) func `An account that was signed out is not used silently by the broker`() throws {
+  @Test(.fault("signed out")) func `An account that was signed out is not used silently by the broker`()
+    throws
+  {
     let tool = try BrokerTool(on: PrivateKeyring())
     #expect(try tool("token").status == 0)
     #expect(try tool("logout").status == 0)
@@ -290,7 +292,9 @@ struct BrokerTests {
     #expect(status.standardError.contains("identity broker"), "\(status.standardError)")
   }
 
-  @Test(.fault("none"), .lab) func `Without a broker nothing changes, and with --broker off none is asked`() throws {
+  @Test(.fault("none"), .lab) func `Without a broker nothing changes, and with --broker off none is asked`()
+    throws
+  {
     let (lab, tool, broker, _) = try signedIn()
     defer { broker.kill() }
     #expect(try tool("token", "--force-refresh", "--broker", "off").status == 0)

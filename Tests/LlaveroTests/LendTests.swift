@@ -223,7 +223,8 @@ struct LendTests {
     #expect(left.filter { $0.hasPrefix("loan-") } == [])
   }
 
-  @Test(.fault("foreign runtime")) func `A runtime directory that is open to other users is refused`() throws {
+  @Test(.fault("foreign runtime")) func `A runtime directory that is open to other users is refused`() throws
+  {
     let directory = try TemporaryDirectory()
     let shared = try directory.directory("llavero")
     chmod(shared, 0o777)

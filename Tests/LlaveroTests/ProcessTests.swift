@@ -34,8 +34,7 @@ struct ProcessTests {
   @Test(
     .fault("no proc"), .enabled(if: mayMount, "No mount namespace can be made."),
     arguments: [nil, "/proc", "environment"])
-  func `The arguments are found without /proc, and with a relocated environment`(lacking: String?) throws
-  {
+  func `The arguments are found without /proc, and with a relocated environment`(lacking: String?) throws {
     let tool = try Tool()
     let library = try files.directory("lib") + "/mover.so"
     let source = try files.file(

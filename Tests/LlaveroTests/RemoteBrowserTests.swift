@@ -180,7 +180,8 @@ struct RemoteBrowserTests {
   }
 
   @Test(.fault("no terminal"))
-  func `Without a terminal the page's address is shown, and the response comes to the port as a form`() throws {
+  func `Without a terminal the page's address is shown, and the response comes to the port as a form`() throws
+  {
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
     let port = reserved.number

@@ -224,7 +224,9 @@ struct TokenTests {
     #expect(!result.standardError.contains("llavero login"))
   }
 
-  @Test(.fault("other client")) func `An account of another client in the group is mentioned in the error`() throws {
+  @Test(.fault("other client")) func `An account of another client in the group is mentioned in the error`()
+    throws
+  {
     for command in ["token", "status", "me"] {
       try tool(command, "--client", Sample.calendar)
         .exits(

@@ -13,7 +13,7 @@ struct Tool: Sendable {
   /// The environment of each run besides the keyring's. Here and in changes, `nil` removes a variable.
   var settings: [String: String?] = [:]
 
-  /// - Parameter keyring: A keyring of the test's own (default: one that tests share).
+  /// Uses a keyring of the test's own, or one that tests share.
   init(on keyring: PrivateKeyring? = nil, settings: [String: String?] = [:]) throws {
     self.keyring = try keyring ?? Self.sharedKeyring()
     self.settings = settings
