@@ -199,7 +199,7 @@ struct UnreadableItemTests {
   }
 
   @Test func `An incomplete export exits with 1, and has the rest`() throws {
-    let result = try tool("export").exits(1, saying: "lacks")
+    let result = try tool("export").exits(1, saying: "The export is incomplete")
     #expect(try result.json["Account"]?.keys.count == 2)
   }
 

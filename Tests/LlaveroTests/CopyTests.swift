@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// `copy` between the keyring and encrypted files.
+/// `import` and `export` between the keyring and encrypted files.
 @Suite(.timeLimit(.minutes(20)))
 struct CopyTests {
   private let tool: Tool
@@ -30,30 +30,30 @@ struct CopyTests {
   }
 
   @Test(arguments: [("keyring", "file"), ("file", "keyring")])
-  func `A copy has all of the group, and one that is made again changes nothing`(
+  func `A copy has the whole group, and a second one changes nothing`(
     _ source: String, _ target: String
   ) throws {
     try #require(try run("import", "-", "--store", source, input: Sample.cache).status == 0)
-    let preview = try json("copy", "--from-store", source, "--to-store", target, "--dry-run")
+    let preview = try json("import", source, "--store", target, "--dry-run")
     #expect(preview["dry_run"] == .bool(true))
     #expect(preview["saved"] == .integer(10))
     #expect(preview["records"]?.arrayValue?.count == 10)
     #expect(try contents(of: target).secrets.isEmpty)
 
-    // What is not said of a side is what --store says.
-    let first = try run("copy", "--store", source, "--to-store", target).exits(0)
+    let first = try run("export", target, "--store", source).exits(0)
     let place = target == "file" ? "in the file store" : "in the keyring"
-    #expect(first.standardOutput == "10 records copied into \(tool.group), \(place), 0 there already.\n")
+    #expect(first.standardOutput == "10 records exported into \(tool.group), \(place), 0 there already.\n")
     #expect(try contents(of: target) == contents(of: source))
 
-    let second = try json("copy", "--from-store", source, "--to-store", target)
+    let second = try json("import", source, "--store", target)
+    #expect(second.keys == ["accounts", "from", "group", "kept", "problems", "saved", "to"])
     #expect(second["from"] == .string(source) && second["to"] == .string(target))
     #expect(second["accounts"] == .integer(2))
     #expect(second["saved"] == .integer(0) && second["kept"] == .integer(10))
     #expect(try contents(of: target) == contents(of: source))
   }
 
-  @Test func `What the other store has stays, and of two records for one thing the newer`() throws {
+  @Test func `Records of the other store are kept, and the newer of two for the same thing`() throws {
     let old = Sample.cache([
       Sample.account(Sample.alice, "alice@contoso.example"),
       Sample.refreshToken("alices", Sample.alice, Sample.mail),
@@ -67,37 +67,64 @@ struct CopyTests {
     ])
     try #require(try run("import", "-", "--store", "file", input: old).status == 0)
     try #require(try run("import", "-", "--store", "keyring", input: new).status == 0)
-    #expect(try run("copy", "--from-store", "keyring", "--to-store", "file").status == 0)
+    #expect(try run("export", "file").status == 0)
     let copied = try contents(of: "file").secrets
     #expect(copied.contains("secret-at-theirs") && copied.contains("secret-at-new"))
     #expect(!copied.contains("secret-at-old"))
-    // And back: the older store takes what it lacks, and loses nothing.
-    #expect(try run("copy", "--from-store", "file", "--to-store", "keyring").status == 0)
+    // And back: the older store gets the missing records, and loses none.
+    #expect(try run("import", "file").status == 0)
     #expect(try contents(of: "keyring") == contents(of: "file"))
   }
 
   @Test(.fault("copy unreadable"))
-  func `What cannot be read is named and left, and the rest is copied`() async throws {
+  func `Unreadable entries are named, and the rest is copied`() async throws {
     try #require(try run("import", "-", "--store", "keyring", input: Sample.cache).status == 0)
     let carol = "0c0c0c0c-3333-4333-8333-333333333333.aaaaaaaa-0000-4000-8000-00000000000a"
     let shard = ShardID(homeAccountID: carol, group: try KeychainGroup(tool.group))
     try await tool.create(shard: shard.rawValue, secret: "{\"torn")
     let items = try await tool.items()
 
-    let text = try run("copy", "--from-store", "keyring", "--to-store", "file").exits(1)
-    #expect(text.standardOutput.hasPrefix("10 records copied"))
-    #expect(text.standardError.contains("clear --damaged") && text.standardError.contains("The copy lacks"))
-    let result = try run("copy", "--from-store", "keyring", "--to-store", "file", "--json").exits(1)
+    let text = try run("export", "file").exits(1, saying: "doctor --fix", "The copy is incomplete")
+    #expect(text.standardOutput.hasPrefix("10 records exported"))
+    let result = try run("import", "keyring", "--store", "file", "--json").exits(1)
     #expect(try result.json["problems"]?.strings("kind") == ["damaged"])
     #expect(try result.error?["code"] == "incomplete")
     #expect(try contents(of: "file").secrets.count == contents(of: "keyring").secrets.count)
     #expect(try await tool.items() == items)
   }
 
-  @Test func `A store is not copied onto itself, and nothing is not copied`() throws {
-    for arguments in [["copy"], ["copy", "--from-store", "file", "--to-store", "file"]] {
-      try tool(arguments).exits(2, saying: "--to-store")
+  @Test func `A copy of a store onto itself, and of nothing, is an error`() throws {
+    let own = files.path + "/llavero/sealed"
+    for arguments in [
+      ["import", "keyring"], ["export", "keyring"], ["import", "file", "--store", "file"],
+      ["import", "file:\(own)", "--store", "file"], ["export", "file:\(own)/.", "--store", "file"],
+    ] {
+      try tool(arguments + key + ["--json"]).exits(2, code: "same_store")
     }
-    try run("copy", "--to-store", "file", "--json").exits(1, code: "not_found")
+    try run("export", "file", "--json").exits(1, code: "not_found")
+    try run("import", "file").exits(1, saying: "llavero list --groups --store file --key")
+  }
+
+  @Test func `Directories are stores of their own, each with its own key`() throws {
+    let other = "file:" + (try files.keyFile("other", of: "o"))
+    let backup = "file:\(files.path)/backup"
+    try tool.load()
+    #expect(try tool("export", backup, "--to-key", other).status == 0)
+    #expect(try tool("export", "--store", backup, "--key", other).json == tool.exported())
+    #expect(try tool("export", "--store", backup).status != 0)
+    // From one directory into another, both with keys of their own.
+    let own = ["--store", "file"] + key
+    #expect(try tool(["import", backup, "--from-key", other] + own).status == 0)
+    #expect(try tool(["export"] + own).json == tool.exported())
+    #expect(try tool(["import", backup] + own).status == 1)
+  }
+
+  @Test func `A file that is named like a store needs a directory`() throws {
+    try tool.load()
+    let script = #"cd "$1" && exec "$0" export ./keyring --group "$2""#
+    try Child.run(
+      "/bin/sh", ["-c", script, Tool.path, files.path, tool.group], environment: tool.environment()
+    ).exits(0)
+    #expect(try JSONValue(text: files.contents("keyring")) == tool.exported())
   }
 }

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// What `llavero doctor` said.
+/// The report of `llavero doctor`.
 struct DoctorReport {
   let status: Int32
   let json: JSONValue
@@ -16,7 +16,7 @@ struct DoctorReport {
 
   func states(_ check: String) -> [String] { findings(check).compactMap { $0["state"]?.stringValue } }
 
-  /// Everything that was said about a check.
+  /// The messages and advice of a check.
   func text(_ check: String) -> String {
     findings(check).flatMap { [$0["message"], $0["advice"]] }.compactMap { $0?.stringValue }
       .joined(separator: "\n")
@@ -28,7 +28,7 @@ struct DoctorReport {
     return self
   }
 
-  /// Expects the states of a check, and words in what was said about it.
+  /// Expects the states of a check, and words in its messages and advice.
   @discardableResult
   func finds(
     _ check: String, _ states: String..., saying words: String...,
@@ -42,7 +42,7 @@ struct DoctorReport {
 }
 
 extension Tool {
-  /// Runs the doctor, which says nothing but its report.
+  /// Runs the doctor, which prints only its report.
   func examine(_ options: [String] = [], with changes: [String: String?] = [:]) throws -> DoctorReport {
     let result = try run(["doctor", "--json"] + options, with: changes)
     #expect(result.standardError.isEmpty, "\(result.standardError)")

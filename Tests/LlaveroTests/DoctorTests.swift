@@ -22,7 +22,7 @@ struct DoctorTests {
     return try tool.examine(options, with: variables.merging(changes) { $1 })
   }
 
-  @Test func `On a good machine everything is well, and nothing is left behind`() async throws {
+  @Test func `On a good machine all checks pass and leave nothing behind`() async throws {
     let tool = try Tool(on: PrivateKeyring())
     try tool.load()
     let before = try tool.exported()
@@ -35,7 +35,7 @@ struct DoctorTests {
     for check in report.checks where check != "prompt" { #expect(report.states(check) == ["ok"], "\(check)") }
     #expect(report.text("secret_service").contains(/gnome-keyring-daemon \d+\.\d.* \(process \d+\)/))
     #expect(report.text("encryption").contains("dh-ietf1024-sha256-aes128-cbc-pkcs7"))
-    // This bus can start nobody.
+    // This bus cannot start services.
     #expect(report.states("prompt") == ["warning"])
     #expect(report.text("prompt").contains("org.gnome.keyring.SystemPrompter"))
     #expect(report.text("groups").contains("1 group"))
@@ -47,7 +47,7 @@ struct DoctorTests {
   }
 
   @Test(.fault("impostor"))
-  func `The program that offers the service is not started to ask for its version`() throws {
+  func `The provider's program is not started for its version`() throws {
     let keyring = try PrivateKeyring(startingDaemon: false)
     let program = home.path + "/gnome-keyring-daemon"
     try FileManager.default.copyItem(atPath: "/usr/bin/gnome-keyring-daemon", toPath: program)
@@ -64,7 +64,7 @@ struct DoctorTests {
   }
 
   @Test(.fault("plain session"))
-  func `A keyring that refuses encryption is a problem, unless that is allowed`() throws {
+  func `A keyring that refuses encryption is a problem, unless --allow-plain-session is given`() throws {
     let service = try FakeService(["SearchItems": .reply([.objectPaths([]), .objectPaths([])])])
     let tool = try Tool(on: service.keyring)
     let report = try examine(tool).finds("encryption", "problem", saying: "--allow-plain-session")
@@ -74,7 +74,7 @@ struct DoctorTests {
     #expect(try examine(tool, "--allow-plain-session").states("encryption") == ["warning"])
   }
 
-  @Test func `People get one finding a line, with a next step under it`() throws {
+  @Test func `Text has one finding a line, with advice below`() throws {
     let tool = try Tool(on: PrivateKeyring())
     let result = try tool.run(["doctor"], with: ["HOME": home.path]).exits(0)
     let lines = result.standardOutput.split(separator: "\n")
@@ -92,7 +92,7 @@ struct DoctorTests {
   }
 
   @Test(arguments: [nil, "unix:path=/proc/nonexistent"])
-  func `Without a bus the chain ends there and the rest is still looked at`(address: String?) throws {
+  func `Without a bus the keyring's chain ends, and other checks run`(address: String?) throws {
     let directory = try TemporaryDirectory()
     let report = try examine(
       Tool(), with: ["DBUS_SESSION_BUS_ADDRESS": address, "XDG_RUNTIME_DIR": directory.path])
@@ -106,7 +106,7 @@ struct DoctorTests {
     #expect(report.text("session_bus").contains(address ?? "is not set"))
   }
 
-  @Test(.fault("doctor no bus")) func `Without a bus the broker is not said to be well`() throws {
+  @Test(.fault("doctor no bus")) func `Without a bus the broker check warns`() throws {
     let directory = try TemporaryDirectory()
     try examine(
       Tool(),
@@ -118,7 +118,7 @@ struct DoctorTests {
   }
 
   @Test(.fault("bad setting"))
-  func `A setting that is not known is a problem, and all else is looked at`() throws {
+  func `An unknown setting is a problem, and all checks run`() throws {
     let tool = try Tool()
     let directory = try TemporaryDirectory()
     try tool.configure("[llavero]\ngruop = com.example.mail\ncolour = red\n", in: directory)
@@ -131,14 +131,14 @@ struct DoctorTests {
     #expect(report.states("session_bus") == ["ok"])
   }
 
-  @Test func `Without a keyring it says how to get one`() throws {
+  @Test func `Without a keyring the advice is to install one`() throws {
     let report = try examine(Tool(on: PrivateKeyring(startingDaemon: false)))
       .exits(1)
       .finds("secret_service", "problem", saying: "apt-get install gnome-keyring")
     #expect(report.findings("encryption").isEmpty)
   }
 
-  @Test func `A keyring that was never made can be made with the command that is named`() async throws {
+  @Test func `The command in the advice makes the first collection`() async throws {
     let keyring = try PrivateKeyring(startingDaemon: false)
     try keyring.startDaemon(unlocked: false)
     let report = try examine(Tool(on: keyring)).exits(1).finds("collection", "problem")
@@ -155,7 +155,7 @@ struct DoctorTests {
     keyring.killBus()
   }
 
-  @Test func `A locked keyring is told apart by whether it can ask`() throws {
+  @Test func `A locked keyring is a problem where it cannot prompt, otherwise a warning`() throws {
     let keyring = try PrivateKeyring()
     let tool = try Tool(on: keyring)
     try tool.load()
@@ -173,7 +173,7 @@ struct DoctorTests {
         #expect(report.findings("probe").isEmpty && report.findings("groups").isEmpty)
       }
     }
-    // Somebody who could ask.
+    // A prompter.
     let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: keyring)
     let report = try examine(tool)
       .exits(0)
@@ -184,7 +184,7 @@ struct DoctorTests {
     withExtendedLifetime(prompter) {}
   }
 
-  @Test func `A keyring that does not answer is named as such`() throws {
+  @Test func `A keyring that does not respond is a problem`() throws {
     let keyring = try PrivateKeyring()
     keyring.stopDaemon()
     let report = try examine(Tool(on: keyring))
@@ -194,7 +194,7 @@ struct DoctorTests {
     #expect(report.text("secret_service").contains("did not answer in time"))
   }
 
-  @Test func `A collection that does not exist is named`() throws {
+  @Test func `A missing collection is named`() throws {
     try examine(Tool(on: PrivateKeyring()), "--collection", "nope")
       .exits(1)
       .finds("collection", "problem", saying: "no collection named nope")
@@ -202,34 +202,85 @@ struct DoctorTests {
     #expect(configured.states("collection") == ["problem"])
   }
 
-  @Test func `The settings' collection is looked at, and other programs' caches in the default one`() throws {
+  @Test func `The settings' collection is checked, and other programs' caches in the default one`() throws {
     let keyring = try PrivateKeyring()
     let report = try examine(Tool(on: keyring), with: ["LLAVERO_COLLECTION": "nope"])
     #expect(report.text("collection").contains("no collection named nope"))
     #expect(report.text("sources").contains("No cache of another program"))
   }
 
-  @Test func `What should not be in a group is named by kind`() async throws {
-    let tool = try Tool(on: PrivateKeyring())
+  /// A group with two damaged entries, one of a later version, and one of another program.
+  private func damagedGroup() async throws -> Tool {
+    let tool = try Tool(on: PrivateKeyring(), settings: ["HOME": home.path])
     try tool.load()
-    try await tool.create(shard: "broken", secret: "{")
+    for shard in ["broken", "torn"] { try await tool.create(shard: shard, secret: "{") }
     try await tool.create(shard: "later", version: "2", secret: "{}")
     try await tool.create(shard: "strange", version: "", secret: "{}")
-    let report = try examine(tool).exits(1)
-    let text = report.text("groups")
-    #expect(text.contains("llavero clear --damaged --group \(tool.group)"))
-    #expect(text.contains("that only a later version can read"))
-    // Nothing of it is mended unasked.
-    let before = try await tool.items()
-    #expect(try examine(tool, "--fix").states("groups").sorted() == report.states("groups").sorted())
-    #expect(try await tool.items() == before)
-
-    try tool("clear", "--damaged", "--yes").exits(0)
-    let after = try examine(tool).exits(0)
-    #expect(!after.states("groups").contains("problem"))
+    return tool
   }
 
-  @Test func `An item of somebody else is left alone`() async throws {
+  @Test func `Problems of a group are reported by kind`() async throws {
+    let report = try await examine(damagedGroup()).exits(1)
+    #expect(report.states("groups").sorted() == ["problem", "warning", "warning"])
+    let text = report.text("groups")
+    #expect(text.contains(/has 2 items that cannot be read: .*\n.*: llavero doctor --fix\n/))
+    #expect(text.contains("that only a later version can read") && text.contains("of another program"))
+  }
+
+  @Test func `Without a terminal --fix removes no entry and exits with 3`() async throws {
+    let tool = try await damagedGroup()
+    let before = try await tool.items()
+    let text = try tool("doctor", "--fix", input: "y\n").exits(3, saying: "llavero doctor --fix --yes")
+    #expect(text.standardOutput.contains("\nproblem  \(tool.group) has 2 items"))
+    let report = try tool("doctor", "--fix", "--json").exits(3, code: "confirmation_required")
+    #expect(try report.json["fixed"] == .array([]))
+    #expect(try await tool.items() == before)
+  }
+
+  @Test(arguments: ["n\n", "\n", "\u{4}"])
+  func `On a terminal --fix names each entry, and a no exits with 5`(_ answer: String) async throws {
+    let tool = try await damagedGroup()
+    let before = try await tool.items()
+    let screening = try tool.onTerminal("doctor", "--fix", columns: 200, typing: answer)
+      .exits(5, saying: "Remove 2 items from \(tool.group)? [y/N]", "Nothing was removed from \(tool.group).")
+    #expect(screening.lines.count { $0.hasSuffix("It would be removed.") } == 2)
+    // The checks after that one run.
+    #expect(screening.lines.contains { $0.contains("No cache of another program") })
+    #expect(try await tool.items() == before)
+  }
+
+  @Test func `On a terminal a yes to --fix removes the unreadable entries`() async throws {
+    let tool = try await damagedGroup()
+    let screening = try tool.onTerminal("doctor", "--fix", typing: "y\n").exits(0)
+    #expect(screening.lines.contains { $0.hasPrefix("mended   \(tool.group) has 2 items") })
+    #expect(!(try examine(tool).states("groups").contains("problem")))
+    #expect(try tool.json("list")["records"]?.arrayValue?.count == 10)
+  }
+
+  @Test func `--fix --yes removes entries of each group, and JSON lists them`() async throws {
+    let tool = try await damagedGroup()
+    let other = try Tool(on: tool.keyring)
+    try await other.create(shard: "broken", secret: "{")
+    let runtime = try #require(tool.keyring.environment["XDG_RUNTIME_DIR"])
+    #expect(chmod(runtime + "/llavero", 0o755) == 0)
+    let report = try examine(tool, "--fix", "--yes").exits(0)
+    let fixed = try #require(report.json["fixed"]?.arrayValue)
+    #expect(
+      fixed.compactMap { $0["check"]?.stringValue } == ["groups", "groups", "groups", "lock_directory"])
+    #expect(
+      fixed.compactMap { $0["group"]?.stringValue }.sorted()
+        == [other.group, tool.group, tool.group].sorted())
+    #expect(fixed[0].keys == ["check", "group", "kind", "message", "shard"])
+    #expect(Set(fixed.compactMap { $0["kind"]?.stringValue }) == ["damaged"])
+    #expect(report.states("groups").filter { $0 == "mended" }.count == 2)
+    #expect(try examine(tool, "--fix").exits(0).json["fixed"] == .array([]))
+  }
+
+  @Test func `--yes without --fix is a usage error`() throws {
+    try Tool().run(["doctor", "--yes"]).exits(2, saying: "--fix")
+  }
+
+  @Test func `An item of another program is not changed`() async throws {
     let tool = try Tool(on: PrivateKeyring())
     try tool.load()
     try await tool.create(shard: "theirs", secret: "theirs", adding: ["theirs": "1"])
@@ -237,7 +288,7 @@ struct DoctorTests {
     #expect(try await tool.items().contains("theirs"))
   }
 
-  @Test func `--fix makes one of two items for one account`() async throws {
+  @Test func `--fix merges two items of an account`() async throws {
     let tool = try Tool(on: PrivateKeyring())
     try tool.load(Sample.cache([Sample.refreshToken("one", Sample.alice, Sample.mail)]))
     let second = Sample.cache([Sample.refreshToken("two", Sample.alice, Sample.calendar)])
@@ -254,7 +305,7 @@ struct DoctorTests {
     #expect(try examine(tool, "--fix").states("groups") == ["ok"])
   }
 
-  @Test func `A token from the future is a word about the clock`() throws {
+  @Test func `A token cached in the future is a warning about the clock`() throws {
     let tool = try Tool(on: PrivateKeyring())
     try tool.load(
       Sample.cache.replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"4102444000\""))
@@ -265,7 +316,7 @@ struct DoctorTests {
   }
 
   @Test(arguments: ["llavero", "llavero/group.lock"])
-  func `A lock directory that others may enter is closed by --fix`(name: String) throws {
+  func `--fix closes a lock directory that is open to others`(name: String) throws {
     let tool = try Tool(on: PrivateKeyring())
     try tool.load()
     let runtime = try #require(tool.keyring.environment["XDG_RUNTIME_DIR"])
@@ -279,7 +330,7 @@ struct DoctorTests {
     try tool.load()
   }
 
-  @Test func `A lock directory that cannot be used, or that others do not share, is named`() throws {
+  @Test func `An unusable or unshared lock directory is reported`() throws {
     let tool = try Tool(on: PrivateKeyring())
     try examine(tool, with: ["XDG_RUNTIME_DIR": "/proc/nowhere"])
       .finds("lock_directory", "problem", saying: "export XDG_RUNTIME_DIR=")
@@ -312,7 +363,7 @@ struct DoctorTests {
     return (environment, "\(home.path)/llavero/sealed/groups/\(tool.group)")
   }
 
-  @Test func `The file store is examined in the keyring's place, and nothing is left behind`() throws {
+  @Test func `The file store is checked instead of the keyring, and nothing is left behind`() throws {
     let tool = try Tool()
     let empty = try examine(tool, with: fileStore())
     #expect(empty.checks == Self.storeChecks.filter { !["store_key", "probe"].contains($0) })
@@ -335,7 +386,7 @@ struct DoctorTests {
     }
   }
 
-  @Test func `What is wrong with files of the store is named`() throws {
+  @Test func `Problems of the store's files are reported, and --fix --yes solves them`() throws {
     let tool = try Tool()
     let (environment, group) = try filledStore(tool)
     let shards = try FileManager.default.contentsOfDirectory(atPath: group)
@@ -355,16 +406,20 @@ struct DoctorTests {
     damaged[500] ^= 1
     try damaged.write(to: URL(filePath: others[0]))
     try FileManager.default.removeItem(atPath: others[1])
-    let report = try examine(tool, "--fix", with: environment).exits(1)
+    let report = try examine(tool, with: environment).exits(1)
     let text = report.text("groups")
-    for words in ["was damaged", "older version of itself", "was removed by something", "clear --damaged"] {
+    for words in ["was damaged", "older version of itself", "was removed by something", "doctor --fix"] {
       #expect(text.contains(words), "\(text)")
     }
     #expect(report.states("probe") == ["ok"])
+    let fixed = try examine(tool, "--fix", "--yes", with: environment).exits(0)
+    #expect(
+      Set(fixed.json["fixed"]?.strings("kind") ?? []) == ["damaged", "rolled_back", "missing"])
+    #expect(try examine(tool, with: environment).states("groups") == ["ok"])
   }
 
   @Test(arguments: [true, false])
-  func `The command that is named works as it stands, on the same store`(byDescriptor: Bool) throws {
+  func `The command in the advice works on the same store`(byDescriptor: Bool) throws {
     let tool = try Tool()
     let secret = try home.keyFile("the key", of: "k")
     let key = byDescriptor ? "passphrase-fd:0" : "file:" + secret
@@ -386,13 +441,13 @@ struct DoctorTests {
     try damaged.write(to: URL(filePath: "\(group)/\(shard)"))
 
     let report = try shell("llavero doctor \(store)").exits(1)
-    let command = try #require(report.standardOutput.firstMatch(of: /llavero clear .*/)).output
+    let command = try #require(report.standardOutput.firstMatch(of: /llavero doctor --fix.*/)).output.description
     #expect(command.contains("--store file --key"))
-    try shell(command.replacing("FILE", with: "'\(secret)'") + " --yes").exits(0)
+    try shell(command.replacing("FILE", with: "'\(secret)'").replacing("--fix", with: "--fix --yes")).exits(0)
     #expect(try shell("llavero doctor \(store)").status == 0)
   }
 
-  @Test func `A key that is wrong, or that nobody is there to give, is told apart`() throws {
+  @Test func `A wrong key is a problem, a missing passphrase a warning`() throws {
     let tool = try Tool()
     var (environment, _) = try filledStore(tool)
     let other = try home.keyFile("other", of: "x")
@@ -411,7 +466,7 @@ struct DoctorTests {
     #expect(unasked.findings("probe").isEmpty && unasked.findings("groups").isEmpty)
   }
 
-  @Test func `Where the key is in the keyring, the keyring is looked at first`() throws {
+  @Test func `Where the key is in the keyring, the keyring is checked first`() throws {
     var environment = try fileStore()
     environment["LLAVERO_KEY"] = "keyring"
     environment.removeValue(forKey: "DBUS_SESSION_BUS_ADDRESS")
@@ -427,7 +482,7 @@ struct DoctorTests {
     (".gcm/msal/app.cache", "git-credential-manager-apps-file"),
     (".azureauth/msal_a b_cache.json", "'azureauth-file:a b'"),
   ])
-  func `A cache in clear is found, with the command that takes it in`(name: String, command: String) throws {
+  func `A plaintext cache is reported with the command that moves it`(name: String, command: String) throws {
     let tool = try Tool(on: PrivateKeyring())
     let path = "\(home.path)/\(name)"
     try FileManager.default.createDirectory(
@@ -446,7 +501,7 @@ struct DoctorTests {
     #expect(try home.contents(name) == Sample.cache)
   }
 
-  @Test func `What faults of other programs left is found, also where there is no keyring`() throws {
+  @Test func `Faults of other programs are reported, also without a keyring`() throws {
     _ = try home.directory(".azure")
     let stray = Sample.refreshToken("stray", "9.x", Sample.mail)
     let twice = Sample.refreshToken("alices", Sample.alice, Sample.mail)
@@ -463,8 +518,13 @@ struct DoctorTests {
       .finds("secret_service", "problem")
       .finds(
         "sources", "warning", "warning", "warning", "warning", saying: "\(lock) was left behind",
-        "llavero import --from azure-cli --dry-run")
+        "llavero import azure-cli --dry-run")
     #expect(!report.text("sources").contains("secret-"))
+    // A process that reads the lock file keeps it.
+    let descriptor = open(lock, O_RDONLY | O_CLOEXEC)
+    try #require(flock(descriptor, LOCK_SH) == 0)
+    #expect(try examine(tool, "--fix").text("sources").contains("Fixing it failed: "))
+    close(descriptor)
     try examine(tool, "--fix").finds("sources", "mended", "warning", "warning", "warning")
     #expect(access(lock, F_OK) != 0)
     #expect(try home.contents(".azure/msal_token_cache.json") == cache)
@@ -472,9 +532,9 @@ struct DoctorTests {
     #expect(try examine(tool).text("sources").contains("Sign in again with Azure CLI."))
   }
 
-  @Test func `Certificates that cannot be read or are none are a problem`() throws {
+  @Test func `Unreadable and missing certificates are a problem`() throws {
     let tool = try Tool(on: PrivateKeyring())
-    let file = try home.file("none.pem", "no certificate")
+    let file = try home.file("none.pem", "not a certificate")
     for (variable, path) in [
       ("LLAVERO_CA_BUNDLE", "/proc/nonexistent.pem"), ("SSL_CERT_FILE", "/proc/nonexistent.pem"),
       ("SSL_CERT_FILE", file),
@@ -485,7 +545,7 @@ struct DoctorTests {
     #expect(try examine(tool, with: ["LLAVERO_CA_BUNDLE": good]).states("ca_bundle") == ["ok"])
   }
 
-  @Test func `Without a display or without a program to open pages there is no browser`() throws {
+  @Test func `Without a display or a program that opens pages the browser check warns`() throws {
     let tool = try Tool(on: PrivateKeyring())
     for variables in [
       ["DISPLAY": nil, "BROWSER": nil], ["DISPLAY": ":1", "BROWSER": nil, "PATH": home.path],

@@ -33,7 +33,9 @@ struct ExportTests {
     #expect(exported["PopKey"] == nil)
     let items = try await tool.items().joined()
     #expect(items.contains("secret-pop-key") && !items.contains("secret-other-key"))
-    for arguments in [["list", "--json"], ["list"], ["list", "--groups"], ["status"], ["doctor", "--json"]] {
+    for arguments in [
+      ["list", "--json"], ["list"], ["list", "--groups"], ["status"], ["doctor", "--json"],
+    ] {
       let result = try tool(arguments)
       #expect(!(result.standardOutput + result.standardError).contains("secret-pop-key"))
     }
@@ -63,6 +65,18 @@ struct ExportTests {
     }
     #expect(try directory.contents("cache.json") == "mine")
     #expect(access(directory.path + "/new.json", F_OK) != 0)
+  }
+
+  @Test func `A dry run to a file prints the records and writes nothing`() throws {
+    let path = directory.path + "/cache.json"
+    let preview = try tool.json("export", path, "--dry-run")
+    #expect(preview.keys == ["dry_run", "group", "kept", "records", "saved"])
+    #expect(preview["saved"] == .integer(10) && preview["records"]?.arrayValue?.count == 10)
+    #expect(access(path, F_OK) != 0)
+    #expect(
+      try tool.json("export", path)
+        == .object(["group": .string(tool.group), "kept": .integer(0), "saved": .integer(10)]))
+    try tool("export", path, "--dry-run", "--json").exits(1, code: "unwritable")
   }
 
   @Test func `A missing directory is an error`() throws {

@@ -42,7 +42,9 @@ struct UnreadablePartTests {
     try tool.run(arguments + ["--json"]).exits(1, code: "damaged")
   }
 
-  @Test(.fault("part unreadable")) func `Readable accounts are shown with a warning about the others`() async throws {
+  @Test(.fault("part unreadable")) func `Readable accounts are shown with a warning about the others`()
+    async throws
+  {
     try tool.load(alices)
     try await damage(Sample.bob)
     let text = try run("status").exits(0)
@@ -77,7 +79,9 @@ struct UnreadablePartTests {
     #expect(result.standardError.contains("doctor --fix"))
   }
 
-  @Test(.fault("misplaced")) func `A record in another account's shard is removed with its account`() async throws {
+  @Test(.fault("misplaced")) func `A record in another account's shard is removed with its account`()
+    async throws
+  {
     try tool.load(alices)
     let shard = ShardID(homeAccountID: Sample.bob, group: try KeychainGroup(tool.group))
     let stray = Sample.cache([

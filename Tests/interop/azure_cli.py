@@ -34,16 +34,16 @@ for encrypted, name in ((True, "azure-cli-encrypted"), (False, "azure-cli")):
     group = f"org.example.{name}"
     cache = load_persisted_token_cache(f"{DIRECTORY}/msal_token_cache", encrypted)
     fill(cache, "ann")
-    run("import", "--from", name, "--group", group)
+    run("import", name, "--group", group)
     run("import", "-", "--group", group, stdin=json.dumps({"RefreshToken": {"k": {
         "credential_type": "RefreshToken", "secret": "rt-new", "home_account_id": f"x.{HOME}", "client_id": CLIENT,
         "environment": "login.microsoftonline.com"}}}))
-    run("export", "--to", name, "--group", group)
+    run("export", name, "--group", group)
     check(f"{name}: Azure CLI finds its own token", secrets(cache) == {"at-ann"}, secrets(cache))
     check(f"{name}: and the new one", "rt-new" in {
         token["secret"] for token in cache.search(cache.CredentialType.REFRESH_TOKEN)})
     fill(cache, "barbara")
-    run("import", "--from", name, "--group", group)
+    run("import", name, "--group", group)
     tokens = json.loads(run("export", "--group", group).stdout)
     check(f"{name}: what it writes then is added", len(tokens["AccessToken"]) == 2 and len(tokens["RefreshToken"]) == 3)
 
@@ -54,7 +54,7 @@ check("Azure CLI has no plaintext cache", not os.path.exists(f"{DIRECTORY}/msal_
 # Service principals go into the same item.
 principals = load_secret_store(f"{DIRECTORY}/service_principal_entries", True)
 principals.save([{"client_id": CLIENT, "tenant": HOME, "client_secret": "s3cret"}])
-refused = run("export", "--to", "azure-cli-encrypted", "--group", "org.example.adopted", code=1)
+refused = run("export", "azure-cli-encrypted", "--group", "org.example.adopted", code=1)
 check("service principals in the place of the cache are left", principals.load()[0]["client_secret"] == "s3cret")
 check("and the error reports it, without secrets", "service principals" in refused.stderr and "s3cret" not in refused.stderr)
 
@@ -99,11 +99,11 @@ with Lab(port=443) as lab:
     os.environ |= {"LLAVERO_CLIENT_ID": AZURE_CLI, "LLAVERO_AUTHORITY": f"{lab.base}/{CONTOSO}"}
     group = ("--group", "org.example.az")
     lab.tell(clearLog={})
-    run("import", "--from", "azure-cli", *group)
+    run("import", "azure-cli", *group)
     check("llavero returns the token of az", run("token", "--scope", SCOPE, *group).stdout.strip() == token)
     run("adopt", "azure-cli", "--yes", *group)
     check("az has lost what was adopted", "az login" in az_token())
-    run("export", "--to", "azure-cli", *group)
+    run("export", "azure-cli", *group)
     check("az finds its token again", az_token() == token)
     check("no token was requested", not lab.log("token"))
 finish()

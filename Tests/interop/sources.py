@@ -58,17 +58,17 @@ def there_and_back(name, options, cache, again):
     group = "org.example." + hashlib.sha256(repr((name, options)).encode()).hexdigest()[:8]
     fill(cache, [1, 2])
     before = json.loads(cache.serialize())
-    preview = json.loads(run("import", "--from", name, *options, "--group", group, "--dry-run", "--json"))
+    preview = json.loads(run("import", name, *options, "--group", group, "--dry-run", "--json"))
     check(f"{name}: a preview counts every record", preview["saved"] == records(before) == len(preview["records"]))
     check(f"{name}: and imports none", exported(group) == {})
-    report = json.loads(run("import", "--from", name, *options, "--group", group, "--json"))
+    report = json.loads(run("import", name, *options, "--group", group, "--json"))
     check(f"{name}: llavero imports every record", report["saved"] == records(before))
     check(f"{name}: as it was", exported(group) == before)
     run("import", "-", "--group", group, stdin=serialized([3]))
-    preview = json.loads(run("export", "--to", name, *options, "--group", group, "--dry-run", "--json"))
+    preview = json.loads(run("export", name, *options, "--group", group, "--dry-run", "--json"))
     check(f"{name}: a preview of the export tells the new account alone",
           {r.get("username") for r in preview["records"]} == {"user3@contoso.example"}, preview)
-    report = json.loads(run("export", "--to", name, *options, "--group", group, "--json"))
+    report = json.loads(run("export", name, *options, "--group", group, "--json"))
     check(f"{name}: llavero writes it", report["saved"] == preview["saved"] > 0, report)
     expected = {"at-token1", "at-token2", "at-swift3"}
     check(f"{name}: the running program finds it all", secrets(cache) == expected, secrets(cache))
@@ -77,7 +77,7 @@ def there_and_back(name, options, cache, again):
     check(f"{name}: and what it writes then loses nothing", secrets(again()) == expected | {"at-token4"})
     check(f"{name}: refresh tokens neither",
           secrets(again(), KINDS.REFRESH_TOKEN) == {"rt-token1", "rt-token2", "rt-swift3", "rt-token4"})
-    report = json.loads(run("import", "--from", name, *options, "--group", group, "--json"))
+    report = json.loads(run("import", name, *options, "--group", group, "--json"))
     check(f"{name}: nor does the way back", report["saved"] > 0 and len(exported(group)["AccessToken"]) == 4)
 
 
@@ -140,10 +140,10 @@ for name, (label, attributes, is_base64, signals, contents) in made.items():
 for name, (label, attributes, is_base64, signals, contents) in made.items():
     group, item = "org.example.made-" + name, items[name]
     before = decoded(item, is_base64)
-    run("import", "--from", name, "--group", group)
+    run("import", name, "--group", group)
     check(f"{name}: llavero imports it as it was", exported(group) == before)
     run("import", "-", "--group", group, stdin=serialized([3]))
-    run("export", "--to", name, "--group", group)
+    run("export", name, "--group", group)
     after = decoded(item, is_base64)
     check(f"{name}: nothing is lost", all(before[section].items() <= after[section].items() for section in before))
     check(f"{name}: the new account is there", records(after) > records(before) and len(after["Account"]) == 3)
@@ -162,7 +162,7 @@ check("no item is there twice", len(all_items) == len({json.dumps(a, sort_keys=T
 os.chmod(plaintext, 0o644)
 with open(plaintext + ".lockfile", "w") as file:
     file.write("999999 python")
-listed = {source["name"]: source for source in json.loads(run("sources", "--json"))["sources"]}
+listed = {source["name"]: source for source in json.loads(run("adopt", "--json"))["sources"]}
 check("llavero lists them all",
       set(listed) >= {*made, "azure-cli", "azure-cli-encrypted", "azure-identity-python", "azure-identity-python-cae"},
       set(listed))
