@@ -13,116 +13,72 @@
 /// {"addUser": {…}}   {"addApp": {…}}   in the form of `GET /__ctl`
 /// {"clearLog": {}}   {"clearFaults": {}}   {"reset": {}}
 /// ```
-enum LabCommand: Decodable, Sendable {
-  case reset
-  case clearLog
-  case clearFaults
-  case configure([String: JSON])
-  case fault(LabFault)
-  case approveDevice(DeviceDecision)
-  case declineDevice(DeviceDecision)
-  case revoke(user: String)
-  case condition(ConditionChange)
-  case mfa(MFAChange)
-  case addUser(LabUser)
-  case addApp(LabApp)
-
-  struct ConditionChange: Decodable, Sendable {
-    let user: String
-    /// nil: none.
-    let condition: AccountCondition?
-  }
-
-  struct MFAChange: Decodable, Sendable {
-    let user: String
-    let required: Bool
-    /// Absent or empty: for every scope.
-    let scopes: [String]?
-  }
-
-  private enum Verb: String, CodingKey {
-    case reset, clearLog, clearFaults, configure, fault, approveDevice, declineDevice, revoke, condition, mfa
-    case addUser, addApp
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Verb.self)
-    guard container.allKeys.count == 1, let verb = container.allKeys.first else {
-      throw LabError.badCommand("expected one known verb.")
-    }
-    func value<T: Decodable>(_ type: T.Type = T.self) throws -> T { try container.decode(type, forKey: verb) }
-    self =
-      switch verb {
-      case .reset: .reset
-      case .clearLog: .clearLog
-      case .clearFaults: .clearFaults
-      case .configure: .configure(try value())
-      case .fault: .fault(try value())
-      case .approveDevice: .approveDevice(try value())
-      case .declineDevice: .declineDevice(try value())
-      case .revoke: .revoke(user: try value())
-      case .condition: .condition(try value())
-      case .mfa: .mfa(try value())
-      case .addUser: .addUser(try value())
-      case .addApp: .addApp(try value())
-      }
-  }
-}
-
-extension LabCommand {
-  init(json: [UInt8]) throws(LabError) {
-    do {
-      self = try decodeJSON(json)
-    } catch {
-      throw error as? LabError ?? .badCommand("\(error)")
-    }
-  }
-}
-
-extension LabSettings {
-  fileprivate var json: [String: JSON] {
-    // Settings are made of nothing that JSON could not take.
-    (try? decodeJSON(encodeJSON(self))) ?? [:]
-  }
-}
-
 extension LabState {
   mutating func control(_ request: LabRequest) -> LabReply {
     guard request.method == "POST" else { return LabReply(json: Overview(self)) }
     do throws(LabError) {
-      try perform(try LabCommand(json: request.body))
+      try perform(request.body)
       return LabReply(json: ["ok": true])
     } catch {
       return LabReply(status: 400, json: ["error": error.description])
     }
   }
 
-  mutating func perform(_ command: LabCommand) throws(LabError) {
-    switch command {
-    case .reset: reset()
-    case .clearLog: log = []
-    case .clearFaults: faults = []
-    case .configure(let changes): try configure(changes)
-    case .fault(let fault): faults.append(fault)
-    case .approveDevice(let decision):
+  private mutating func perform(_ json: [UInt8]) throws(LabError) {
+    let command: [String: JSON] = try decoded(json)
+    guard command.count == 1, let (verb, value) = command.first else {
+      throw .badCommand("expected one verb.")
+    }
+    func argument<T: Decodable>(_ type: T.Type = T.self) throws(LabError) -> T {
+      try decoded(encodeJSON(value))
+    }
+    switch verb {
+    case "reset": reset()
+    case "clearLog": log = []
+    case "clearFaults": faults = []
+    case "configure": try configure(argument())
+    case "fault": faults.append(try argument())
+    case "approveDevice":
+      let decision = try argument(DeviceDecision.self)
       guard decision.user != nil else { throw .badCommand("approveDevice needs a user.") }
       try decide(decision)
-    case .declineDevice(let decision): try decide(DeviceDecision(userCode: decision.userCode))
-    case .revoke(let user):
-      try changeAccount(of: user) { [now] in
-        $0.revocations += 1
-        $0.revokedAt = now
-      }
-    case .condition(let change): try changeAccount(of: change.user) { $0.condition = change.condition }
-    case .mfa(let change):
-      try changeAccount(of: change.user) { $0.mfaScopes = change.required ? change.scopes ?? [] : nil }
-    case .addUser(let user):
-      directory.users.removeAll { $0.name == user.name }
-      directory.users.append(user)
-    case .addApp(let app):
-      directory.apps.removeAll { $0.clientID == app.clientID }
-      directory.apps.append(app)
+    case "declineDevice": try decide(DeviceDecision(userCode: argument(DeviceDecision.self).userCode))
+    case "revoke": try revokeSessions(of: argument())
+    case "condition":
+      let change = try argument(ConditionChange.self)
+      try setCondition(change.condition, of: change.user)
+    case "mfa":
+      let change = try argument(MFAChange.self)
+      try requireMFA(change.required, of: change.user, scopes: change.scopes ?? [])
+    case "addUser": add(try argument(LabUser.self))
+    case "addApp": add(try argument(LabApp.self))
+    default: throw .badCommand("unknown verb \(verb).")
     }
+  }
+
+  mutating func revokeSessions(of user: String) throws(LabError) {
+    try changeAccount(of: user) { [now] in
+      $0.revocations += 1
+      $0.revokedAt = now
+    }
+  }
+
+  mutating func setCondition(_ condition: AccountCondition?, of user: String) throws(LabError) {
+    try changeAccount(of: user) { $0.condition = condition }
+  }
+
+  mutating func requireMFA(_ isRequired: Bool, of user: String, scopes: [String]) throws(LabError) {
+    try changeAccount(of: user) { $0.mfaScopes = isRequired ? scopes : nil }
+  }
+
+  mutating func add(_ user: LabUser) {
+    directory.users.removeAll { $0.name == user.name }
+    directory.users.append(user)
+  }
+
+  mutating func add(_ app: LabApp) {
+    directory.apps.removeAll { $0.clientID == app.clientID }
+    directory.apps.append(app)
   }
 
   private mutating func configure(_ changes: [String: JSON]) throws(LabError) {
@@ -132,11 +88,7 @@ extension LabState {
     if changes.values.contains(where: { abs($0.integer ?? 0) > 10_000_000_000 }) {
       throw .badCommand("a number is too large.")
     }
-    do {
-      settings = try decodeJSON(encodeJSON(current.merging(changes) { _, new in new }))
-    } catch {
-      throw .badCommand("\(error)")
-    }
+    settings = try decoded(encodeJSON(current.merging(changes) { _, new in new }))
   }
 
   private mutating func changeAccount(
@@ -157,5 +109,33 @@ private struct Overview: Encodable {
     settings = state.settings
     directory = state.directory
     pendingUserCodes = state.pendingUserCodes
+  }
+}
+
+private struct ConditionChange: Decodable {
+  let user: String
+  /// nil: none.
+  let condition: AccountCondition?
+}
+
+private struct MFAChange: Decodable {
+  let user: String
+  let required: Bool
+  /// Absent or empty: for every scope.
+  let scopes: [String]?
+}
+
+private func decoded<T: Decodable>(_ json: [UInt8]) throws(LabError) -> T {
+  do {
+    return try decodeJSON(json)
+  } catch {
+    throw .badCommand("\(error)")
+  }
+}
+
+extension LabSettings {
+  fileprivate var json: [String: JSON] {
+    // Settings have only values that JSON can express.
+    (try? decodeJSON(encodeJSON(self))) ?? [:]
   }
 }

@@ -114,33 +114,35 @@ extension Lab {
 
   /// Approves the device code with this user code, or the newest pending one.
   package func approveDevice(userCode: String? = nil, as user: String) throws(LabError) {
-    try perform(.approveDevice(DeviceDecision(userCode: userCode, user: user)))
+    try change { state throws(LabError) in try state.decide(DeviceDecision(userCode: userCode, user: user)) }
   }
 
   package func declineDevice(userCode: String? = nil) throws(LabError) {
-    try perform(.declineDevice(DeviceDecision(userCode: userCode)))
+    try change { state throws(LabError) in try state.decide(DeviceDecision(userCode: userCode)) }
   }
 
   /// Ends all sessions of the user: earlier refresh tokens are refused, and Graph challenges continuously evaluated tokens.
-  package func revokeSessions(of user: String) throws(LabError) { try perform(.revoke(user: user)) }
+  package func revokeSessions(of user: String) throws(LabError) {
+    try change { state throws(LabError) in try state.revokeSessions(of: user) }
+  }
 
   package func setCondition(_ condition: AccountCondition?, of user: String) throws(LabError) {
-    try perform(.condition(.init(user: user, condition: condition)))
+    try change { state throws(LabError) in try state.setCondition(condition, of: user) }
   }
 
   /// Requires a second factor at the next refresh, for these scopes or for all. An interactive sign-in provides it.
   package func requireMFA(_ isRequired: Bool = true, of user: String, scopes: [String] = []) throws(LabError)
   {
-    try perform(.mfa(.init(user: user, required: isRequired, scopes: scopes)))
+    try change { state throws(LabError) in try state.requireMFA(isRequired, of: user, scopes: scopes) }
   }
 
-  package func add(_ user: LabUser) throws(LabError) { try perform(.addUser(user)) }
+  package func add(_ user: LabUser) { state.value.withLock { $0.add(user) } }
 
-  package func add(_ app: LabApp) throws(LabError) { try perform(.addApp(app)) }
+  package func add(_ app: LabApp) { state.value.withLock { $0.add(app) } }
 
-  private func perform(_ command: LabCommand) throws(LabError) {
+  private func change(_ body: (inout LabState) throws(LabError) -> Void) throws(LabError) {
     let result: Result<Void, LabError> = state.value.withLock { state in
-      Result { () throws(LabError) in try state.perform(command) }
+      Result { () throws(LabError) in try body(&state) }
     }
     try result.get()
   }

@@ -70,11 +70,11 @@ import Testing
   }
 
   @Test func `Users and apps can be added`() async throws {
-    try lab.add(
+    lab.add(
       LabUser(
         name: "dora", displayName: "Dora", userPrincipalName: "dora@contoso.test",
         homeTenant: LabDirectory.contoso, objectID: "d0000000-0000-4000-8000-000000000004"))
-    try lab.add(LabApp(name: "new", clientID: "new-app"))
+    lab.add(LabApp(name: "new", clientID: "new-app"))
     let tokens = try await lab.signIn(as: "dora@contoso.test", client: "new-app")
     #expect(try tokens.claims(of: "id_token")["name"] == "Dora")
   }
