@@ -188,7 +188,7 @@ extension SignInPage {
     address: URL, redirectURI: URL, on listener: LoopbackListener
   ) throws(IdentityError) {
     guard let launchAddress = URL(string: listener.launchAddress(of: address.absoluteString)) else {
-      throw IdentityError(.listenerFailed, "There is no address for the port \(listener.port).")
+      throw IdentityError(.listenerFailed, "No address can be made for the port \(listener.port).")
     }
     self.init(address: address, launchAddress: launchAddress, redirectURI: redirectURI)
   }

@@ -5,20 +5,20 @@ import IdentityClient
 public struct SignInPage: Sendable, Hashable {
   /// The page's address. A user who sees it can finish the sign-in as another account.
   public let address: URL
-  /// An address of this machine that leads a browser to the page, once; a second request of it ends the sign-in. For what a
-  /// browser is started with, which other users of the machine can read.
+  /// An address of this machine that redirects a browser to the page, once; a second request of it ends the sign-in. For
+  /// the browser's command line, which other users of the machine can read.
   public let launchAddress: URL
-  /// Where the browser ends: the address of its last page is this one, with the answer.
+  /// Where the browser ends: the address of its last page is this one, with the response.
   public let redirectURI: URL
 
-  /// The port of the loopback interface that the answer comes to; `nil` where it comes to a scheme of the application's
+  /// The port of the loopback interface that the response comes to; `nil` where it comes to a scheme of the application's
   /// own.
   public var port: UInt16? { redirectURI.port.flatMap { UInt16(exactly: $0) } }
 
   /// The longest address that is taken, in bytes.
   static let pastedLimit = RedirectMailbox.limit
 
-  /// Asks for addresses until one is the answer.
+  /// Asks for addresses until one has the response.
   ///
   /// - Returns: `nil` when no more will come.
   func answer(
@@ -35,7 +35,7 @@ public struct SignInPage: Sendable, Hashable {
     return nil
   }
 
-  /// The parameters of the answer that a pasted address is.
+  /// The parameters of the response in a pasted address.
   ///
   /// - Throws: ``IdentityError`` that says why it is invalid, without its text.
   func answer(
@@ -45,10 +45,10 @@ public struct SignInPage: Sendable, Hashable {
     let whole = "Copy the whole address that the browser ended at. It begins with \(beginning)"
     // Not trimmed before it is known to be short.
     guard text.utf8.count <= Self.pastedLimit else {
-      throw IdentityError(.invalidResponse, "That is too long for the address.", advice: "\(whole).")
+      throw IdentityError(.invalidResponse, "That is too long for an address.", advice: "\(whole).")
     }
     guard let address = URL(string: text.trimmingWhitespace), address.scheme != nil else {
-      throw IdentityError(.invalidResponse, "That is no address.", advice: "\(whole).")
+      throw IdentityError(.invalidResponse, "That is not an address.", advice: "\(whole).")
     }
     guard address.isSamePlace(as: redirectURI) else {
       throw address.isSamePlace(as: self.address)
@@ -60,12 +60,12 @@ public struct SignInPage: Sendable, Hashable {
     }
     guard let parameters = address.answer(to: redirectURI), !parameters.isEmpty else {
       throw IdentityError(
-        .invalidResponse, "That address has no answer in it, or one that cannot be read.",
+        .invalidResponse, "That address has no response in it, or one that cannot be read.",
         advice: "\(whole) and goes on with a question mark.")
     }
     guard isExpected(parameters) else {
       throw IdentityError(
-        .invalidState, "That address answers another sign-in.",
+        .invalidState, "That address belongs to another sign-in.",
         advice: "Open the page that this sign-in shows, and copy the address that it ends at.")
     }
     return parameters

@@ -109,7 +109,7 @@ final class BrokerConnection: Sendable {
       return bus
     } catch {
       if error.isIO(G_IO_ERROR_CANCELLED) { throw .brokerFailed("the session bus did not respond in time") }
-      throw .noBroker("There is no session bus, on which an identity broker would be.")
+      throw .noBroker("The session bus, and the identity broker on it, cannot be reached.")
     }
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct HTTPListenerTests {
-  /// libsoup lets go of a request without a word when its server ends; whoever answered later would use what is not there
+  /// libsoup silently releases a request when its server ends; a later response would use what is not there
   /// any more.
   @Test(.fault("listener ends")) func `A request that ends with its listener is told`() async throws {
     try HTTPListener.loadLibrary()

@@ -135,20 +135,20 @@ struct LoopbackListenerTests {
 
   @Test(
     .conformance(72), .fault("opened first"),
-    .enabled(if: OtherUser.command != nil, "nobody else can be had"),
+    .enabled(if: OtherUser.command != nil, "no other user"),
     arguments: [ResponseMode.formPost, .query], ["127.0.0.1", "[::1]"])
   func `Another user gets nothing, spends nothing and ends nothing`(
     _ mode: ResponseMode, _ host: String
   ) async throws {
     let listener = try makeListener(mode)
     let (path, address) = (Self.launch(listener), "http://\(host):\(listener.port)")
-    let stranger = try #require(OtherUser.command)
+    let otherUser = try #require(OtherUser.command)
     let evil = (mode == .query ? ["-G"] : []) + ["--data", "code=evil&state=right", address]
     func tryEverything() async throws {
       for request in [[address + path], [address + path], evil] {
         let result = try await Child.runApart(
-          stranger[0],
-          stranger.dropFirst() + ["curl", "-q", "-sS", "--noproxy", "*", "-w", "\n%{http_code}"] + request,
+          otherUser[0],
+          otherUser.dropFirst() + ["curl", "-q", "-sS", "--noproxy", "*", "-w", "\n%{http_code}"] + request,
           environment: ["PATH": "/usr/bin:/bin"])
         #expect(result.standardOutput.hasSuffix("\n403"), "\(result)")
       }
@@ -366,7 +366,7 @@ struct LoopbackListenerTests {
     #expect(try await response == ["code": "a&b", "state": "right"])
   }
 
-  @Test(.conformance(13)) func `The wait ends when its time is over`() async throws {
+  @Test(.conformance(13)) func `The wait ends at its timeout`() async throws {
     let listener = try makeListener()
     let start = ContinuousClock.now
     let error = await expectError(.timedOut) { try await listener.response(timeout: .milliseconds(100)) }

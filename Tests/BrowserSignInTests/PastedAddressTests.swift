@@ -103,7 +103,7 @@ struct PastedAddressTests {
       /usr/bin/curl -q -s "$1"
       """)
     let browser = BrowserAuthenticator(browser: SystemBrowser(environment: ["BROWSER": program]))
-    await #expect(throws: IdentityError(.invalidState, "")) { try await authorize(browser) }
+    await expectError(.invalidState) { try await authorize(browser) }
     #expect(try files.contents("page").hasPrefix(Self.page + "&redirect_uri="))
     let arguments = try files.contents("arguments")
     #expect(arguments.hasPrefix("http://localhost:"))
@@ -125,7 +125,7 @@ struct PastedAddressTests {
     let story = Story()
     let limit = SignInPage.pastedLimit
     let steps: [(@Sendable (SignInPage) -> String?, String?)] = [
-      ({ _ in "" }, "That is no address."), ({ _ in "code=x&state=right" }, "That is no address."),
+      ({ _ in "" }, "That is not an address."), ({ _ in "code=x&state=right" }, "That is not an address."),
       ({ $0.address.absoluteString }, "That is the page to sign in at"),
       ({ _ in "http://localhost:1/?code=x&state=right" }, "ends at."),
       ({ "https" + $0.redirectURI.absoluteString.dropFirst(4) + "/?code=x&state=right" }, "ends at."),
@@ -134,10 +134,10 @@ struct PastedAddressTests {
         { $0.redirectURI.absoluteString.replacing("localhost", with: "user@localhost") + "/?state=right" },
         "ends at."
       ),
-      ({ $0.redirectURI.absoluteString }, "no answer in it"),
-      ({ $0.redirectURI.absoluteString + "/?" }, "no answer in it"),
-      ({ $0.redirectURI.absoluteString + "/#code=x&state=right" }, "no answer in it"),
-      ({ $0.redirectURI.absoluteString + "/?state=right&code=x&state=right" }, "no answer in it"),
+      ({ $0.redirectURI.absoluteString }, "no response in it"),
+      ({ $0.redirectURI.absoluteString + "/?" }, "no response in it"),
+      ({ $0.redirectURI.absoluteString + "/#code=x&state=right" }, "no response in it"),
+      ({ $0.redirectURI.absoluteString + "/?state=right&code=x&state=right" }, "no response in it"),
       ({ $0.redirectURI.absoluteString + "/?code=x&state=wrong" }, "another sign-in"),
       ({ $0.redirectURI.absoluteString + "/?error=access_denied" }, "another sign-in"),
       ({ _ in String(repeating: "x", count: limit + 1) }, "too long"),
@@ -197,12 +197,10 @@ struct PastedAddressTests {
         for await _ in AsyncStream<Never>.makeStream().stream {}
         return nil
       })
-    await #expect(throws: IdentityError(.timedOut, "")) {
-      try await authorize(browser, timeout: .milliseconds(10))
-    }
+    await expectError(.timedOut) { try await authorize(browser, timeout: .milliseconds(10)) }
     let signIn = Task { try await authorize(browser) }
     for await _ in pages.dropFirst().prefix(1) { signIn.cancel() }
-    await #expect(throws: IdentityError(.cancelled, "")) { try await signIn.value }
+    await expectError(.cancelled) { try await signIn.value }
   }
 
   @Test func `A page that cannot be shown ends the wait, and nothing is asked for`() async throws {
@@ -213,7 +211,7 @@ struct PastedAddressTests {
         _ = story.ask(refusal)
         return nil
       })
-    await #expect(throws: IdentityError(.browserUnavailable, "")) { try await authorize(browser) }
+    await expectError(.browserUnavailable) { try await authorize(browser) }
     #expect(story.asked == 0)
   }
 
@@ -222,10 +220,9 @@ struct PastedAddressTests {
     defer { taken.close() }
     var browser = BrowserAuthenticator(port: taken.port, show: { _ in })
     #expect(browser.requiredResponseMode == nil)
-    let error = await #expect(throws: IdentityError.self) {
+    let error = await expectError(.listenerFailed) {
       try await authorize(browser, redirectURI: "http://localhost:1")
     }
-    #expect(error?.code == .listenerFailed)
     #expect(error?.message.contains("Port \(taken.port) ") == true)
     #expect(error?.advice?.contains("another port") == true)
     browser.port = nil

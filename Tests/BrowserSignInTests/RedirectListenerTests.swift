@@ -159,7 +159,7 @@ struct RedirectListenerTests {
     await expectError(.timedOut) { try await self.listener().response(timeout: .milliseconds(20)) }
   }
 
-  @Test(.fault("foreign address"), .enabled(if: OtherUser.command != nil, "nobody else can be had"))
+  @Test(.fault("foreign address"), .enabled(if: OtherUser.command != nil, "no other user"))
   func `Another user hands over nothing, even where the files let him in`() async throws {
     let listener = try listener()
     async let response = listener.response(timeout: .seconds(200))
@@ -179,10 +179,10 @@ struct RedirectListenerTests {
       except (BrokenPipeError, ConnectionResetError):
           print("answer 0")
       """
-    let stranger = try #require(OtherUser.command)
+    let otherUser = try #require(OtherUser.command)
     let result = try await Child.runApart(
-      stranger[0],
-      stranger.dropFirst()
+      otherUser[0],
+      otherUser.dropFirst()
         + ["python3", "-c", send, directory + "/" + name, Self.redirectURI + "?code=evil&state=right"],
       environment: ["PATH": "/usr/bin:/bin"])
     #expect(result.standardOutput == "answer 0\n", "\(result.standardError)")
@@ -191,7 +191,7 @@ struct RedirectListenerTests {
     #expect(try await response["code"] == "1")
   }
 
-  @Test(.fault("foreign address"), .enabled(if: OtherUser.command != nil, "nobody else can be had"))
+  @Test(.fault("foreign address"), .enabled(if: OtherUser.command != nil, "no other user"))
   func `Another user in the right place gets no address`() throws {
     let mailbox = RedirectMailbox(
       try PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: "right")
@@ -207,9 +207,9 @@ struct RedirectListenerTests {
       sys.stdin.read()
       """
     let (input, output) = (try Pipe(), try Pipe())
-    let stranger = try #require(OtherUser.command)
+    let otherUser = try #require(OtherUser.command)
     let child = try Child(
-      stranger[0], stranger.dropFirst() + ["python3", "-c", listen, directory + "/" + mailbox.name],
+      otherUser[0], otherUser.dropFirst() + ["python3", "-c", listen, directory + "/" + mailbox.name],
       environment: ["PATH": "/usr/bin:/bin"], streams: (input.reading, output.writing, 2))
     input.closeReading()
     output.closeWriting()
@@ -254,7 +254,7 @@ struct RedirectListenerTests {
     }
     let error = #expect(throws: IdentityError.self) {
       try RedirectHandover.run(
-        arguments: ["mail", Self.redirectURI + "?code=secret&state=nobody-\(UInt64.random(in: 0 ... .max))"],
+        arguments: ["mail", Self.redirectURI + "?code=secret&state=unknown-\(UInt64.random(in: 0 ... .max))"],
         redirectURI: redirectURI)
     }
     #expect(error?.code == .invalidState)

@@ -24,7 +24,7 @@ struct CodecTests {
     try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
   }
 
-  /// A JSON Web Token that nobody signed.
+  /// An unsigned JSON Web Token.
   private func token(_ claims: String) -> String {
     "eyJhbGciOiJIUzI1NiJ9." + Data(claims.utf8).base64URL + ".c2ln"
   }
@@ -143,7 +143,7 @@ struct CodecTests {
     }
   }
 
-  @Test func `An ID token that is none is left out, and a refresh token is never read`() throws {
+  @Test func `An invalid ID token is left out, and a refresh token is never read`() throws {
     #expect(try answer(#","idToken":"e30=","refreshToken":"refresh""#).idToken == nil)
     let idToken = token(#"{"oid":"1"}"#)
     #expect(try answer(#","idToken":"\#(idToken)""#).idToken == idToken)
@@ -262,7 +262,7 @@ struct CodecTests {
   }
 
   @Test func `What a broker says cannot drive a terminal, and a token in it is left out`() throws {
-    let token = token(#"{"exp":1800001234,"name":"Somebody"}"#)
+    let token = token(#"{"exp":1800001234,"name":"Alice"}"#)
     let error = try refusal(#"{"error":{"status":0,"context":"odd \u001b[31m \#(token) end"}}"#)
     #expect(!error.message.contains("\u{1B}"))
     #expect(!error.message.contains(token) && !error.message.contains("eyJ"))

@@ -55,7 +55,7 @@ struct LinuxBrokerTests {
   }
 
   @Test(arguments: StandInBroker.Kind.allCases)
-  func `Without a joined account there is none, or the broker fails`(kind: StandInBroker.Kind) async throws {
+  func `Without a joined account the list is empty, or the broker fails`(kind: StandInBroker.Kind) async throws {
     let broker = try StandInBroker(kind, orders: #"{"accounts":[]}"#)
     defer { broker.kill() }
     let client = client(broker)
@@ -279,7 +279,7 @@ struct LinuxBrokerTests {
     #expect(error?.code == .brokerFailed, "\(error?.message ?? "")")
   }
 
-  @Test(.fault("none")) func `Without a broker, and without a bus, there is none`() async throws {
+  @Test(.fault("none")) func `Without a broker or a bus the broker is absent`() async throws {
     let keyring = try PrivateKeyring(startingDaemon: false)
     defer { keyring.shutdown() }
     for address in [keyring.busAddress, "unix:path=/proc/nonexistent"] {

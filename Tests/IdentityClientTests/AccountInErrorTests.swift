@@ -28,9 +28,7 @@ struct AccountInErrorTests {
       change(&error)
       throw error
     }
-    return await expectError(.userCanceled) {
-      try await test.acquire(account: account)
-    }
+    return await expectError(.userCanceled) { try await test.acquire(account: account) }
   }
 
   @Test func `An interactive request names the account that was asked for`() async throws {
@@ -39,7 +37,7 @@ struct AccountInErrorTests {
     #expect(error?.homeAccountID == account.homeAccountID)
   }
 
-  @Test func `Where nobody is known nobody is named`() async throws {
+  @Test func `An error without an account names none`() async throws {
     let error = try #require(await cancelSignIn())
     #expect(error.homeAccountID == nil && error.displayableID == nil)
   }
@@ -83,7 +81,7 @@ struct AccountInErrorTests {
     ]
     let failure = try #require(OAuthFailure(fields: fields))
     #expect(failure.code == .workplaceJoinRequired)
-    // Nobody watches a silent request: signing in comes first.
+    // No one sees a silent request: signing in comes first.
     #expect(IdentityError(failure).forSilentRequest.code == .interactionRequired)
   }
 }

@@ -27,9 +27,7 @@ struct AuthorityTests {
   }
 
   private func answerInstances(_ test: TestClient, _ answer: ScriptedAnswer) {
-    test.transport.script { seen in
-      seen.url.path == "/common/discovery/instance" ? answer : nil
-    }
+    test.transport.script { seen in seen.url.path == "/common/discovery/instance" ? answer : nil }
   }
 
   @Test(.conformance(46)) func `An unknown host is looked up with Microsoft, or refused`() async throws {
@@ -64,13 +62,13 @@ struct AuthorityTests {
         == (answers ? ["login.contoso.test:8443", "sts.contoso.test:8443"] : ["sts.contoso.test:8443"]))
   }
 
-  @Test(.conformance(46)) func `Without validation nobody is asked`() async throws {
+  @Test(.conformance(46)) func `Without validation no server is asked`() async throws {
     let test = try TestClient("\(Self.host)/common") { $0.validateAuthority = false }
     _ = try await test.client.resolve()
     #expect(test.transport.instanceRequests.isEmpty)
   }
 
-  @Test(.conformance(46)) func `Nobody joins a known cloud by their own word`() async throws {
+  @Test(.conformance(46)) func `No host can add itself to a known cloud`() async throws {
     let test = try TestClient("\(Self.host)/common") { configuration in
       configuration.knownAuthorities = [configuration.authority]
     }
@@ -136,7 +134,7 @@ struct AuthorityTests {
       "https://login.microsoftonline.com@evil.test/token", "https://login.microsoftonline.com:8443/token",
       "not an address",
     ])
-  func `Metadata does not lead to a host without TLS, or out of the cloud`(_ name: String, _ address: String)
+  func `Endpoints without TLS or out of the cloud are refused`(_ name: String, _ address: String)
     async throws
   {
     try await expectRefusal(of: [name: .string(address)])

@@ -6,7 +6,7 @@ import TokenCache
 
 @testable import IdentityClient
 
-/// The broker in the sign-in: when it is asked, what becomes of what it gives, and who is asked when it fails.
+/// The broker in the sign-in: when it is asked, where its tokens go, and what is asked when it fails.
 @Suite(.timeLimit(.minutes(20)))
 struct BrokerTests {
   private let broker = ScriptedBroker()
@@ -366,7 +366,7 @@ struct BrokerTests {
     #expect(try await test.secrets(.accessToken).isEmpty)
   }
 
-  @Test(.fault("wrong token")) func `Another account's token is kept for nobody`() async throws {
+  @Test(.fault("wrong token")) func `Another account's token is not stored`() async throws {
     let (test, account) = try await expired(.required)
     let count = try await test.recordCount()
     var nameless = TestPerson.bob.brokerToken(at: test.clock.now)
@@ -411,16 +411,14 @@ struct BrokerTests {
 
   @Test func `An account that the server deleted goes from the cache`() async throws {
     let (test, account) = try await expired(.required)
-    refuse(.interactionRequired) {
-      ($0.oauthError, $0.subError) = ("invalid_grant", "user_account_deleted")
-    }
+    refuse(.interactionRequired) { ($0.oauthError, $0.subError) = ("invalid_grant", "user_account_deleted") }
     await #expect(throws: IdentityError.self) { try await test.silent(account) }
     #expect(try await test.client.accounts().isEmpty)
   }
 
   // The cache
 
-  @Test func `A token without an ID token is given and not kept, for nobody would find it`() async throws {
+  @Test func `A token without an ID token is returned, not stored`() async throws {
     let test = try client()
     broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, hasIDToken: false) }
     let result = try await test.silent(TestPerson.alice.brokerAccount)

@@ -45,7 +45,7 @@ struct ClaimsChallengeTests {
       [#"Bearer error="insufficient_claims, claims="\#(base64)""#], ["=", "\"", "Bearer =", "Bearer \"\\"],
       [#"PoP error="insufficient_claims", claims="\#(base64)""#],
     ].abbreviated)
-  func `What is no claims challenge is none`(_ fields: Named<[String]>) {
+  func `Other fields are not a claims challenge`(_ fields: Named<[String]>) {
     let fields = fields.value
     #expect(ClaimsChallenge(wwwAuthenticate: fields) == nil)
   }

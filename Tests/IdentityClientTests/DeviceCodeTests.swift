@@ -72,7 +72,7 @@ struct DeviceCodeTests {
     #expect(test.transport.requests.count == before)
   }
 
-  @Test(.conformance(55)) func `Asks five seconds less often after each slow_down, for good`() async throws {
+  @Test(.conformance(55)) func `Each slow_down adds five seconds to the interval`() async throws {
     answer(
       changing: ["interval": "3"],
       .refusal("slow_down"), .refusal("authorization_pending"), .refusal("slow_down"),

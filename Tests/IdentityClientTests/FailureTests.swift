@@ -21,7 +21,7 @@ struct FailureTests {
       (.connectionLost("reset"), 2), (.timedOut, 2), (.untrustedServer("self-signed"), 1),
       (.malformedResponse("garbage"), 1), (.responseTooLarge(limit: 1 << 20), 1),
     ])
-  func `Every way in which the network fails is told apart, and the refresh token stays`(
+  func `Each network failure has its own error, and the refresh token stays`(
     _ failure: HTTPTransportError, _ attempts: Int
   ) async throws {
     let account = try await test.expired()

@@ -34,7 +34,7 @@ struct HostileTextTests {
     #expect(url.authorityHost == host)
   }
 
-  @Test func `The port of https is none to other schemes`() {
+  @Test func `Port 443 is kept for other schemes than https`() {
     #expect(URL(string: "http://localhost:443/x")?.authorityHost == "localhost:443")
   }
 

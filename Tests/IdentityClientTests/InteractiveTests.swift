@@ -332,7 +332,7 @@ struct InteractiveTests {
       (["error": "server_error"], .serverError), (["error": "invalid_scope"], .invalidScope),
       (["error": "unsupported_response_type"], .authorizationFailed), ([:], .invalidResponse),
     ])
-  func `Who declines is told apart from what fails`(_ answer: [String: String], _ code: IdentityError.Code)
+  func `Declining and failing are different errors`(_ answer: [String: String], _ code: IdentityError.Code)
     async throws
   {
     test.browser.person { query in answer.merging(["state": query["state"] ?? ""]) { $1 } }
@@ -429,7 +429,7 @@ struct InteractiveTests {
   }
 
   @Test(arguments: ["openid", "Profile", "offline_access", TestPerson.clientID, "", "two scopes"])
-  func `Scopes that are none, or that the library adds itself, are refused`(_ scope: String) async throws {
+  func `Invalid and reserved scopes are refused`(_ scope: String) async throws {
     await expectError(.invalidParameter) { try await test.acquire(["User.Read", scope]) }
     #expect(test.browser.pages.isEmpty)
   }
@@ -515,7 +515,7 @@ struct OwnSchemeTests {
     await expectError(.cancelled) { try await signIn.value }
   }
 
-  @Test func `Nobody waits: nothing is taken`() throws {
+  @Test func `Without a waiting sign-in no address is taken`() throws {
     #expect(
       !(try client().client.handleRedirect(#require(URL(string: "msauth.com.example.mail://auth?code=x")))))
   }

@@ -206,7 +206,7 @@ struct RenewalTests {
     let (gate, transport, test) = (Gate(), test.transport, test)
     test.answerRenewals(test.tokens(), after: gate.wait)
     let before = transport.tokenRequests.count
-    // It leads to the account's own tenant, as `common` does.
+    // It resolves to the account's own tenant, as `common` does.
     let organizations = try Authority.entra("organizations")
     async let first = test.renew(account)
     await gate.arrival()

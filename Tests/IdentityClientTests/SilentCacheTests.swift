@@ -158,8 +158,8 @@ struct SilentCacheTests {
     #expect(try await test.silent(alice).accessToken == "access-1")
     #expect(try await test.silent(bob).accessToken == "of bob")
     let carol = try TestClient()
-    let stranger = try await carol.signIn(.carol).account
-    let error = await expectError(.interactionRequired) { try await test.silent(stranger) }
+    let unknown = try await carol.signIn(.carol).account
+    let error = await expectError(.interactionRequired) { try await test.silent(unknown) }
     #expect(error?.message.contains("No token matching arguments") == true)
   }
 

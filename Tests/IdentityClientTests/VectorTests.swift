@@ -25,7 +25,7 @@ struct VectorTests {
     let input = try #require(row.fields["input"]?.objectValue)
     let url = try #require(input["url"]?.stringValue.flatMap(URL.init(string:)))
     let isLoose = input["validateFormat"] == .bool(false)
-    // An authority of any scheme and form can be had from nobody here.
+    // This library accepts no authority of any scheme and form.
     if isLoose, kind == .b2c { return }
     let made = Result { () throws(IdentityError) -> Authority in
       let authority =
@@ -39,7 +39,7 @@ struct VectorTests {
       case .success(let authority): #expect(authority.kind != kind)
       case .failure(let error):
         #expect(error.code == .invalidParameter)
-        // A B2C address is told that it is a bad one of those, not that it is none of another kind.
+        // The error of a B2C address says that it is invalid as such, not as one of another kind.
         if row.expected["errorDescription"] != "It is not CIAM authority." {
           #expect(row.expected["errorDescription"] == .string(error.message))
         }
@@ -161,7 +161,7 @@ struct VectorTests {
       #expect(FormEncoding.decodeOne(FormEncoding.encode(text).utf8) == text)
     case "base64UrlEncode": #expect(.string(Data(try #require(text).utf8).base64URL) == expected)
     case "base64UrlDecode" where expected == .null:
-      // Nothing and white space name nobody, whatever they decode to.
+      // Empty text and white space name no account, whatever they decode to.
       #expect(ClientInfo(raw: try #require(text)) == nil)
     case "base64UrlDecode":
       let decoded = Data(base64URL: try #require(text)).map { String(decoding: $0, as: UTF8.self) }

@@ -72,13 +72,13 @@ struct RemoteBrowserTests {
 
   @Test(.fault("wrong paste")) func `A wrong address is reported, and asked for again`() throws {
     var steps: [(typed: (String, String) -> String, said: String)] = [
-      ({ _, _ in "hello" }, "That is no address."), ({ _, _ in "" }, "That is no address."),
+      ({ _, _ in "hello" }, "That is not an address."), ({ _, _ in "" }, "That is not an address."),
       ({ page, _ in page }, "That is the page to sign in at"),
       ({ _, end in end.replacing(/localhost:[0-9]+/, with: "localhost:1") }, "this sign-in ends at"),
       ({ _, end in end.replacing("localhost", with: "localhost.evil.test") }, "this sign-in ends at"),
-      ({ _, end in String(end.prefix { $0 != "?" }) }, "no answer in it"),
-      ({ _, end in end.replacing(/state=[^&]+/, with: "state=other") }, "answers another sign-in"),
-      ({ _, end in end.replacing(/&?state=[^&]+/, with: "") }, "answers another sign-in"),
+      ({ _, end in String(end.prefix { $0 != "?" }) }, "no response in it"),
+      ({ _, end in end.replacing(/state=[^&]+/, with: "state=other") }, "belongs to another sign-in"),
+      ({ _, end in end.replacing(/&?state=[^&]+/, with: "") }, "belongs to another sign-in"),
       ({ _, _ in String(repeating: "x", count: 1 << 20) }, "too long"),
       ({ _, end in "x\u{15}\(end)y\u{7f}" }, ""),
     ]
@@ -105,7 +105,7 @@ struct RemoteBrowserTests {
       address = try browse(page)
       return String(repeating: "some text of many lines\n", count: 40_000)
     }.exits(0)
-    #expect(screen.text.contains("That is no address."))
+    #expect(screen.text.contains("That is not an address."))
     #expect(screen.echoes)
   }
 
@@ -129,7 +129,7 @@ struct RemoteBrowserTests {
     let second = try logIn("--no-browser", "--port", port) { _, shown, _ in
       shown.contains("That ") ? "\u{3}" : address + "\n"
     }.exits(5)
-    #expect(second.text.contains("answers another sign-in"))
+    #expect(second.text.contains("belongs to another sign-in"))
     #expect(lab.requests(to: .token).count == 1)
   }
 

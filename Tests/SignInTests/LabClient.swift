@@ -35,7 +35,7 @@ extension LabClient {
       httpMethod: method, url: try #require(URL(string: lab.protectedURL + path)), nonce: nonce)
   }
 
-  /// Asks the lab's Graph who is signed in.
+  /// Asks the lab's Graph for the signed-in user.
   func graph(_ result: AuthenticationResult) async throws -> HTTPTransportResponse {
     try await send(result, to: lab.graphURL + "/me", method: .get)
   }
@@ -70,7 +70,7 @@ private struct ChangedTransport: HTTPTransport {
   }
 }
 
-/// Waits until nobody listens on a port of the loopback interface. A listener gives it back on its own thread.
+/// Waits until no process listens on a port of the loopback interface. A listener gives it back on its own thread.
 func portCloses(_ port: Int) async throws {
   try await eventually { RawClient(UInt16(port)) == nil }
 }

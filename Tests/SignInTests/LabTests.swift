@@ -60,8 +60,7 @@ struct LabTests {
       request.body = form.map { Data($0.replacing("code_verifier=", with: "code_verifier=x").utf8) }
       return try await transport.send(request)
     })
-    let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
-    #expect(error?.code == .invalidGrant)
+    let error = await expectError(.invalidGrant) { try await test.signIn() }
     #expect(error?.stsErrorCodes == [501_481])
     #expect(try await test.recordCount() == 0)
   }
@@ -75,8 +74,7 @@ struct LabTests {
     try await test.signIn("bob")
     let before = try await test.cache.snapshot().document
     sendsTwice.withLock { $0 = true }
-    let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
-    #expect(error?.code == .invalidGrant)
+    let error = await expectError(.invalidGrant) { try await test.signIn() }
     #expect(error?.stsErrorCodes == [54005])
     #expect(try await test.cache.snapshot().document == before)
   }
@@ -88,7 +86,7 @@ struct LabTests {
     ])
   func `An ID token that is wrong in one thing stores nothing`(_ claims: [String: String]) async throws {
     lab.configure { $0.idTokenClaims = claims.mapValues { .string($0) } }
-    await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn() }
+    await expectError(.invalidResponse) { try await test.signIn() }
     #expect(try await test.cache.snapshot().document.recordCount == 0)
   }
 
@@ -98,13 +96,13 @@ struct LabTests {
     if isGood {
       try await test.signIn()
     } else {
-      await #expect(throws: IdentityError(.invalidResponse, "")) { try await test.signIn() }
+      await expectError(.invalidResponse) { try await test.signIn() }
     }
   }
 
-  @Test(.conformance(12)) func `Who declines is told apart from what fails`() async throws {
+  @Test(.conformance(12)) func `Declining and failing are different errors`() async throws {
     lab.configure { $0.authorize = .deny }
-    await #expect(throws: IdentityError(.userCanceled, "")) {
+    await expectError(.userCanceled) {
       try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
     }
   }
@@ -117,8 +115,7 @@ struct LabTests {
     lab.configure { $0.authorize = .page }
     var request = InteractiveRequest(scopes: ["User.Read"])
     request.timeout = .seconds(1)
-    let error = await #expect(throws: IdentityError.self) { try await test.client.acquireToken(request) }
-    #expect(error?.code == .timedOut)
+    let error = await expectError(.timedOut) { try await test.client.acquireToken(request) }
     #expect(error?.advice?.contains("redirect URI is registered") == true)
     try await portCloses(try #require(test.pages.redirectPorts.first))
   }
@@ -130,9 +127,9 @@ struct LabTests {
     let report = await lab.requests(to: .other, atLeast: 1)
     let browser = try #require(report.first?.query["process"].flatMap { pid_t($0) })
     signIn.cancel()
-    await #expect(throws: IdentityError(.cancelled, "")) { try await signIn.value }
+    await expectError(.cancelled) { try await signIn.value }
     try await portCloses(try #require(test.pages.redirectPorts.first))
-    // One that ended is there until somebody waits for it.
+    // One that ended is there until its parent waits for it.
     #expect(kill(browser, SIGTERM) == 0)
     try await eventually { kill(browser, 0) != 0 }
   }
@@ -166,8 +163,7 @@ struct LabTests {
   @Test(.conformance(19)) func `A port that is taken is named`() async throws {
     let port = try #require(URL(string: lab.baseURL)?.port)
     let test = try LabClient { $0.redirectURI = URL(string: "http://localhost:\(port)") }
-    let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
-    #expect(error?.code == .listenerFailed)
+    let error = await expectError(.listenerFailed) { try await test.signIn() }
     #expect(error?.message.contains("\(port)") == true)
   }
 
@@ -209,8 +205,7 @@ struct LabTests {
     let account = try await test.signIn().account
     // The answer is lost after the server has used the token up.
     lab.inject(LabFault(.token, count: 1, connection: .drop, afterHandling: true))
-    let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
-    #expect(error?.code == .interactionRequired)
+    await expectError(.interactionRequired) { try await test.silent(account, ["Mail.Read"]) }
     #expect(try await test.client.accounts().count == 1)
   }
 
@@ -232,8 +227,7 @@ struct LabTests {
   @Test(.conformance(34)) func `A second factor is asked for, with the claims it needs`() async throws {
     let account = try await test.signIn().account
     try lab.requireMFA(of: "alice")
-    let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
-    #expect(error?.code == .interactionRequired)
+    let error = await expectError(.interactionRequired) { try await test.silent(account, ["Mail.Read"]) }
     #expect(error?.advice?.contains("second factor") == true)
     let claims = try error?.claims.map { try ClaimsRequest(json: $0) }
     try await test.signIn("alice", ["Mail.Read"]) { request in
@@ -254,16 +248,14 @@ struct LabTests {
     #expect(try await calendar.client.accounts().count == 1)
     #expect(try await calendar.silent(account, ["Calendars.Read"]).source == .network)
     for _ in 0..<2 {
-      await #expect(throws: IdentityError(.interactionRequired, "")) { try await plain.silent(account) }
+      await expectError(.interactionRequired) { try await plain.silent(account) }
     }
     #expect(lab.requests(to: .token).filter { $0.form["client_id"] == LabApps.plain }.count == 1)
   }
 
-  @Test(.conformance(41)) func `Somebody else than was asked for is refused`() async throws {
+  @Test(.conformance(41)) func `Another account than requested is refused`() async throws {
     let account = try await test.signIn().account
-    await #expect(throws: IdentityError(.mismatchedUser, "")) {
-      try await test.signIn("bob") { $0.account = account }
-    }
+    await expectError(.mismatchedUser) { try await test.signIn("bob") { $0.account = account } }
     #expect(try await test.client.accounts() == [account])
   }
 
@@ -285,7 +277,7 @@ struct LabTests {
     let consumers = try Authority(url: #require(URL(string: lab.authority("consumers"))))
     #expect(try await test.silent(account) { $0.authority = consumers }.source == .cache)
     let organizations = try Authority(url: #require(URL(string: lab.authority("organizations"))))
-    await #expect(throws: IdentityError(.interactionRequired, "")) {
+    await expectError(.interactionRequired) {
       try await test.silent(account, ["Mail.Read"]) { $0.authority = organizations }
     }
   }
@@ -293,7 +285,7 @@ struct LabTests {
   @Test(.conformance(48), arguments: ["http://localhost/token", "https://evil.test/token"])
   func `Metadata that leads elsewhere is refused before a token is sent`(_ address: String) async throws {
     lab.configure { $0.metadata = ["token_endpoint": .string(address)] }
-    await #expect(throws: IdentityError(.authorityValidationFailed, "")) { try await test.signIn() }
+    await expectError(.authorityValidationFailed) { try await test.signIn() }
     #expect(lab.requests(to: .authorize).isEmpty)
   }
 
@@ -310,9 +302,7 @@ struct LabTests {
     let json = try #require(Data(base64Encoded: String(encoded)))
     let claims = try ClaimsRequest(json: String(decoding: json, as: UTF8.self))
 
-    await #expect(throws: IdentityError(.interactionRequired, "")) {
-      try await test.silent(first.account) { $0.claims = claims }
-    }
+    await expectError(.interactionRequired) { try await test.silent(first.account) { $0.claims = claims } }
     let second = try await test.signIn { request in
       request.account = first.account
       request.claims = claims
@@ -343,14 +333,13 @@ struct LabTests {
     }
     _ = await lab.requests(to: .token, atLeast: 2)
     try lab.declineDevice()
-    await #expect(throws: IdentityError(.userCanceled, "")) { try await signIn.value }
+    await expectError(.userCanceled) { try await signIn.value }
   }
 
-  @Test(.conformance(61)) func `A server whose certificate nobody vouches for gets nothing`() async throws {
+  @Test(.conformance(61)) func `A server with an untrusted certificate gets nothing`() async throws {
     let system = "/etc/ssl/certs/ca-certificates.crt"
     let test = try LabClient(transport: lab.transport(trusting: system))
-    let error = await #expect(throws: IdentityError.self) { try await test.signIn() }
-    #expect(error?.code == .network)
+    let error = await expectError(.network) { try await test.signIn() }
     guard case .untrustedServer = error?.transportError else {
       Issue.record("\(error?.transportError as Any)")
       return
@@ -375,9 +364,7 @@ struct LabTests {
     lab.inject(LabFault(.token, status: 500, body: "{}"))
     #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
     lab.inject(LabFault(.token, status: 503, headers: ["Retry-After": "30"], body: "{}"))
-    await #expect(throws: IdentityError(.serverError, "")) {
-      try await test.silent(account, ["Calendars.Read"])
-    }
+    await expectError(.serverError) { try await test.silent(account, ["Calendars.Read"]) }
     let before = lab.log.count
     let error = await #expect(throws: IdentityError.self) {
       try await test.silent(account, ["Calendars.Read"])
@@ -395,10 +382,9 @@ struct LabTests {
 
   @Test(.conformance(67)) func `Scopes that the server omits are reported with the result`() async throws {
     lab.configure { $0.declinedScopes = ["Mail.Send"] }
-    let error = await #expect(throws: IdentityError.self) {
+    let error = await expectError(.serverDeclinedScopes) {
       try await test.signIn("alice", ["User.Read", "Mail.Send"])
     }
-    #expect(error?.code == .serverDeclinedScopes)
     #expect(error?.declinedScopes == ["Mail.Send"])
     #expect(error?.result?.accessToken.isEmpty == false)
   }

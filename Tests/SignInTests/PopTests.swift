@@ -78,7 +78,7 @@ struct PopTests {
     #expect(try await test.protected(result(test.popScheme(nonce: "wanted"))) == (401, "time"))
   }
 
-  @Test func `A bearer token and a bound one are told apart by both sides`() async throws {
+  @Test func `Both sides distinguish bearer and bound tokens`() async throws {
     let test = try LabClient()
     let scheme = try test.popScheme()
     let account = try await test.signIn { $0.authenticationScheme = scheme }.account

@@ -37,25 +37,23 @@ struct SystemBrowserTests {
     try await SystemBrowser(environment: ["BROWSER": "/proc/nonexistent/browser:false:true", "PATH": path])
       .open(
         url)
-    await #expect(throws: IdentityError(.browserUnavailable, "")) {
+    await expectError(.browserUnavailable) {
       try await SystemBrowser(
         environment: desktop.merging(["BROWSER": "false", "PATH": "/proc/nonexistent"]) { $1 }
       ).open(url)
     }
-    await #expect(throws: IdentityError(.browserUnavailable, "")) {
-      try await SystemBrowser(environment: ["PATH": path]).open(url)
-    }
+    await expectError(.browserUnavailable) { try await SystemBrowser(environment: ["PATH": path]).open(url) }
   }
 
   @Test(arguments: ["file:///etc/passwd", "javascript:alert(1)", "mailto:x@y.test"])
   func `Only web pages are opened`(_ address: String) async throws {
     let url = try #require(URL(string: address))
-    await #expect(throws: IdentityError(.browserUnavailable, "")) {
+    await expectError(.browserUnavailable) {
       try await SystemBrowser(environment: ["BROWSER": "true", "PATH": "/usr/bin:/bin"]).open(url)
     }
   }
 
-  @Test func `A command is waited for also when nobody wants to know any more`() async {
+  @Test func `A command is waited for also after a cancellation`() async {
     await #expect(processExitsWith: .success) {
       let url = try #require(URL(string: "https://localhost/"))
       let opening = Task {

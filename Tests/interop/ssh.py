@@ -107,9 +107,9 @@ def by_pasting(server, far, lab):
     page = screen.page()
     other = end_of(page).replace("state=", "state=x")
     screen.paste(other + "\n")
-    screen.wait("That address answers another sign-in")
+    screen.wait("That address belongs to another sign-in")
     screen.paste("what is this?\n")
-    screen.wait("That is no address")
+    screen.wait("That is not an address")
     # The address is longer than what a terminal takes in a line.
     address = end_of(page) + "&padding=" + "x" * 6000
     screen.paste(address)

@@ -28,7 +28,7 @@ struct HTTPSender: Sendable {
   let timing: Timing
   let log: ClientLog
 
-  /// Sends a form, or a request without a body where there is none. One that is not repeatable is not sent again when
+  /// Sends a form, or without one a request with no body. One that is not repeatable is not sent again when
   /// the server may have got it: a server refuses a code that it has seen.
   func send(
     _ form: [String: String]? = nil, to url: URL, headers: [String: String] = [:], isRepeatable: Bool = true

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TokenCache
 
-/// What an ID token must say to be believed (OpenID Connect Core 3.1.3.7). Its signature need not be checked:
+/// Validates an ID token (OpenID Connect Core 3.1.3.7). Its signature need not be checked:
 /// it came from the token endpoint, and TLS vouches for that.
 struct IDTokenCheck: Sendable {
   let clientID: String
@@ -16,26 +16,26 @@ struct IDTokenCheck: Sendable {
 
   /// Reads an ID token.
   ///
-  /// - Throws: ``IdentityError/Code/invalidResponse`` for one that is not to be believed.
+  /// - Throws: ``IdentityError/Code/invalidResponse`` for one that is not valid.
   func claims(of token: String) throws(IdentityError) -> IDTokenClaims {
     guard let claims = IDTokenClaims(token: token), let algorithm = Self.algorithm(of: token) else {
-      throw .badIDToken("It cannot be read.")
+      throw .badIDToken("it cannot be read")
     }
-    guard algorithm.lowercased() != "none" else { throw .badIDToken("It is not signed.") }
-    guard isIssuer(claims) else { throw .badIDToken("It was issued by somebody else.") }
-    guard claims.isFor(clientID: clientID) else { throw .badIDToken("It is for another application.") }
+    guard algorithm.lowercased() != "none" else { throw .badIDToken("it is not signed") }
+    guard isIssuer(claims) else { throw .badIDToken("its issuer is another one") }
+    guard claims.isFor(clientID: clientID) else { throw .badIDToken("it is for another application") }
     if let nonce {
       guard let theirs = claims.string("nonce"), isEqualInConstantTime(theirs, nonce) else {
-        throw .badIDToken("It answers another request.")
+        throw .badIDToken("it belongs to another request")
       }
     }
     guard let end = claims.claims["exp"]?.numberValue,
       now.timeIntervalSince1970 < end + Self.tolerance
-    else { throw .badIDToken("It has expired.") }
+    else { throw .badIDToken("it has expired") }
     for name in ["nbf", "iat"] {
       guard let start = claims.claims[name]?.numberValue else { continue }
       guard start <= now.timeIntervalSince1970 + Self.tolerance else {
-        throw .badIDToken("It is from the future.")
+        throw .badIDToken("it is not valid yet")
       }
     }
     return claims
@@ -77,7 +77,7 @@ extension String {
 extension IdentityError {
   fileprivate static func badIDToken(_ reason: String) -> IdentityError {
     IdentityError(
-      .invalidResponse, "The ID token is not to be believed. \(reason)",
-      advice: "See whether this machine's clock is right.")
+      .invalidResponse, "ID token validation failed: \(reason).",
+      advice: "Check this machine's clock.")
   }
 }

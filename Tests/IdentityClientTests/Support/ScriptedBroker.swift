@@ -5,7 +5,7 @@ import TokenCache
 
 @testable import IdentityClient
 
-/// Somebody else who gives tokens, as a test wants it.
+/// A broker that a test scripts.
 final class ScriptedBroker: TokenBroker {
   typealias Answer = @Sendable (BrokerRequest) async throws(IdentityError) -> BrokerToken
 
@@ -22,7 +22,7 @@ final class ScriptedBroker: TokenBroker {
   private let state = Mutex(State())
   let name = "broker"
 
-  /// What it answers to every request for a token; without that nobody is there.
+  /// Its response to every request for a token; without it there is no broker.
   func answer(_ answer: @escaping Answer) { state.withLock { $0.answer = answer } }
   func set(accounts: [Account]) { state.withLock { $0.accounts = accounts } }
   func set(asksPerson: Bool) { state.withLock { $0.asksPerson = asksPerson } }
@@ -53,12 +53,12 @@ final class ScriptedBroker: TokenBroker {
   }
   func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
     state.withLock { $0.requests.append(request) }
-    guard let answer = try ask(\.answer) else { throw IdentityError(.noBroker, "Nobody.") }
+    guard let answer = try ask(\.answer) else { throw IdentityError(.noBroker, "Absent.") }
     return try await answer(request)
   }
   func tokenInteractively(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
     state.withLock { $0.interactive.append(request) }
-    guard let answer = try ask(\.answer) else { throw IdentityError(.noBroker, "Nobody.") }
+    guard let answer = try ask(\.answer) else { throw IdentityError(.noBroker, "Absent.") }
     return try await answer(request)
   }
 }

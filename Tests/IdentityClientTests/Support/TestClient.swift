@@ -8,7 +8,7 @@ import TokenCache
 
 @testable import IdentityClient
 
-/// A clock that only moves when somebody waits, or when a test says so.
+/// A clock that only moves during a wait, or when a test says so.
 final class TestClock: Sendable {
   private let state = Mutex((now: Date(timeIntervalSince1970: 1_800_000_000), waits: [Duration]()))
   /// Called in every wait, to do something meanwhile.
@@ -91,7 +91,7 @@ struct TestClient: Sendable {
       timing: clock.timing, lockDirectory: TestDirectory.locks)
   }
 
-  /// Signs somebody in, in the scripted browser.
+  /// Signs a person in, in the scripted browser.
   @discardableResult
   func signIn(
     _ person: TestPerson = .alice, scopes: [String] = ["User.Read"], changing changes: JSONObject = [:],
@@ -108,7 +108,7 @@ struct TestClient: Sendable {
     return try await client.acquireToken(request ?? InteractiveRequest(scopes: scopes))
   }
 
-  /// Signs somebody in, and lets the access token expire.
+  /// Signs a person in, and lets the access token expire.
   func expired(_ person: TestPerson = .alice) async throws(IdentityError) -> Account {
     let account = try await signIn(person).account
     clock.advance(4000)
@@ -214,9 +214,7 @@ final class ScriptedBrowser: WebAuthenticator {
 
   /// What the person does with a page; without it they sign in.
   func person(_ person: @escaping Person) {
-    state.withLock {
-      $0.person = { _, query async throws(IdentityError) in try await person(query) }
-    }
+    state.withLock { $0.person = { _, query async throws(IdentityError) in try await person(query) } }
   }
 
   /// The same with the question which answers belong to the sign-in.
