@@ -152,8 +152,7 @@ public final class PublicClient: Sendable {
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult? {
     try await addingRequestContext(request.correlationID, request.account) { () async throws(IdentityError) in
-      var proof: PopProof?
-      if let scheme = request.authenticationScheme { proof = try await self.proof(for: scheme) }
+      let proof = try await proof(for: request.authenticationScheme)
       let result = try await SilentFlow(request, of: self, proof: proof).tokenFromCache()
       guard let proof, let result else { return result }
       return try proof.presenting(result, at: now())

@@ -44,18 +44,8 @@ public struct Authority: Sendable, Hashable {
   /// - Throws: ``IdentityError/Code/invalidParameter`` for an address that is not an authority's.
   public init(url: URL) throws(IdentityError) {
     let address = try Address(url)
-    let first = address.path.first?.lowercased()
-    let kind: Kind =
-      if address.isB2C {
-        .b2c
-      } else if first == "adfs" {
-        .adfs
-      } else if address.isCIAM {
-        .ciam
-      } else {
-        .aad
-      }
-    try self.init(address, kind: kind)
+    let isADFS = address.path.first?.lowercased() == "adfs"
+    try self.init(address, kind: address.isB2C ? .b2c : isADFS ? .adfs : address.isCIAM ? .ciam : .aad)
   }
 
   /// Takes an address and the word of the caller for what kind of authority it is.
@@ -83,42 +73,40 @@ public struct Authority: Sendable, Hashable {
   }
 
   private init(_ address: Address, kind: Kind) throws(IdentityError) {
-    let path = address.path
+    var path = address.path
+    var tenant = path.first
     switch kind {
     case .aad:
-      guard let tenant = path.first else { throw .invalidAuthority("authority must have AAD tenant.") }
-      guard tenant.lowercased() != "adfs" else {
+      guard tenant != nil else { throw .invalidAuthority("authority must have AAD tenant.") }
+      guard tenant?.lowercased() != "adfs" else {
         throw .invalidAuthority("Trying to initialize AAD authority with ADFS authority url.")
       }
       guard !address.isB2C else {
         throw .invalidAuthority("Trying to initialize AAD authority with B2C authority url.")
       }
-      self.init(kind: kind, host: address.host, path: [tenant], tenant: tenant)
+      path = Array(path.prefix(1))
     case .b2c:
-      let isLegacy = path.first?.lowercased() == "tfp"
-      guard path.count >= (isLegacy ? 3 : 2) else {
+      let count = tenant?.lowercased() == "tfp" ? 3 : 2
+      guard path.count >= count else {
         throw .invalidAuthority(
           "B2C authority should have at least 3 segments in the path "
             + "(i.e. https://<host>/tfp/<tenant>/<policy>/...)")
       }
-      self.init(
-        kind: kind, host: address.host, path: Array(path.prefix(isLegacy ? 3 : 2)),
-        tenant: path[isLegacy ? 1 : 0])
+      (path, tenant) = (Array(path.prefix(count)), path[count - 2])
     case .adfs:
-      guard path.first?.lowercased() == "adfs" else {
-        throw .invalidAuthority("It is not ADFS authority.")
-      }
-      self.init(kind: kind, host: address.host, path: ["adfs"], tenant: nil)
+      guard tenant?.lowercased() == "adfs" else { throw .invalidAuthority("It is not ADFS authority.") }
+      (path, tenant) = (["adfs"], nil)
     case .ciam:
-      guard let tenant = path.first ?? address.ciamTenant else {
+      tenant = tenant ?? address.ciamTenant
+      guard let tenant else {
         throw .invalidAuthority(
           "Non-custom CIAM authority should have at least 3 segments in the path "
             + "(i.e. https://<tenant>.ciamlogin.com...)")
       }
-      self.init(kind: kind, host: address.host, path: [tenant], tenant: tenant)
-    case .oidc:
-      self.init(kind: kind, host: address.host, path: path, tenant: nil)
+      path = [tenant]
+    case .oidc: tenant = nil
     }
+    self.init(kind: kind, host: address.host, path: path, tenant: tenant)
   }
 
   private init(kind: Kind, host: String, path: [String], tenant: String?) {

@@ -26,76 +26,65 @@ final class AuthorityResolver: Sendable {
   func metadata(of authority: Authority) async throws(IdentityError) -> AuthorityMetadata {
     if let known = found.withLock({ $0[authority] }) { return try known.get() }
     return try await searches.run(authority) { () async throws(IdentityError) in
-      do throws(IdentityError) {
-        let metadata = try await self.search(authority)
-        self.found.withLock { $0[authority] = .success(metadata) }
-        return metadata
-      } catch {
-        // A server's own refusal stands. Whatever else came may be a proxy's, and is gone with the next request.
-        if error.isOAuthRefusal {
-          self.found.withLock { $0[authority] = .failure(error) }
-        }
-        throw error
+      let outcome = await Result.catching { () async throws(IdentityError) in try await self.search(authority)
       }
+      switch outcome {
+      // A server's own refusal stands. Whatever else came may be a proxy's, and is gone with the next request.
+      case .failure(let error) where !error.isOAuthRefusal: break
+      default: self.found.withLock { $0[authority] = outcome }
+      }
+      return try outcome.get()
     }
   }
 
   private func search(_ authority: Authority) async throws(IdentityError) -> AuthorityMetadata {
-    if authority.kind == .aad, !cache.clouds.contains(authority.host) {
-      try await discoverCloud(of: authority)
-    }
-    let response = try await sender.send(to: discoveryAddress(of: authority))
-    let fields: JSONObject
-    do {
-      fields = try TokenEndpoint.fields(of: response)
-    } catch {
-      throw error.isOAuthRefusal ? error.asValidationFailure : error
-    }
-    return try AuthorityMetadata(fields, of: authority, in: cache.clouds)
+    let isEntra = authority.kind == .aad
+    if isEntra, !cache.clouds.contains(authority.host) { try await discoverCloud(of: authority) }
+    let host = isEntra ? cache.clouds.preferredNetwork(of: authority.host) : authority.host
+    let path = authority.address.dropFirst("https://\(authority.host)".count)
+    let version = authority.isMicrosofts ? "/v2.0" : ""
+    let document = try await fields(at: "https://\(host)\(path)\(version)/.well-known/openid-configuration")
+    return try AuthorityMetadata(document, of: authority, in: cache.clouds)
   }
 
-  private func discoveryAddress(of authority: Authority) throws(IdentityError) -> URL {
-    var base = authority.url.absoluteString
-    if base.hasSuffix("/") { base.removeLast() }
-    let network = cache.clouds.preferredNetwork(of: authority.host)
-    if authority.kind == .aad, network != authority.host {
-      base = "https://\(network)" + base.dropFirst("https://\(authority.host)".count)
+  private func fields(
+    at address: String, query: [String: String] = [:]
+  ) async throws(IdentityError) -> JSONObject {
+    guard let url = URL(string: address) else {
+      throw .authorityValidationFailed("The authority's address cannot be used.")
     }
-    let version = authority.isMicrosofts ? "/v2.0" : ""
-    guard let url = URL(string: "\(base)\(version)/.well-known/openid-configuration") else {
-      throw .authorityValidationFailed("The authority has no address for its discovery document.")
+    let response = try await sender.send(to: url.appending(query: query))
+    do throws(IdentityError) {
+      return try TokenEndpoint.fields(of: response)
+    } catch {
+      guard error.isOAuthRefusal else { throw error }
+      var error = error
+      error.code = .authorityValidationFailed
+      error.message = "The authority was not recognised: \(error.message)"
+      throw error
     }
-    return url
   }
 
   /// Asks which other hosts name the authority's cloud. An authority of the application's own is asked
-  /// itself, and need not answer; others are looked up with Microsoft.
+  /// itself, and need not respond; others are looked up with Microsoft.
   private func discoverCloud(of authority: Authority) async throws(IdentityError) {
     let isOwn = configuration.knownAuthorities.contains { $0.host == authority.host }
     guard isOwn || configuration.validateAuthority else { return }
     let host = isOwn ? authority.host : Authority.default.host
     do throws(IdentityError) {
-      let fields = try TokenEndpoint.fields(
-        of: try await sender.send(to: discoveryAddress(authority, at: host)))
+      let fields = try await fields(
+        at: "https://\(host)/common/discovery/instance",
+        query: [
+          "api-version": "1.1", "authorization_endpoint": "\(authority.address)/oauth2/v2.0/authorize",
+        ])
       guard fields["tenant_discovery_endpoint"]?.stringValue.nonBlank != nil else {
         throw .authorityValidationFailed("Instance discovery did not recognise the authority.")
       }
       insert(fields["metadata"]?.arrayValue ?? [], about: authority, isTrusted: !isOwn)
     } catch {
-      guard !isOwn else {
-        log.debug("The authority does not say which other hosts it has.", ["reason": log.reason(error)])
-        return
-      }
-      throw error.isOAuthRefusal ? error.asValidationFailure : error
+      guard isOwn else { throw error }
+      log.debug("The authority does not say which other hosts it has.", ["reason": log.reason(error)])
     }
-  }
-
-  private func discoveryAddress(_ authority: Authority, at host: String) throws(IdentityError) -> URL {
-    let endpoint = "\(authority.url.absoluteString)/oauth2/v2.0/authorize"
-    guard let url = URL(string: "https://\(host)/common/discovery/instance") else {
-      throw .authorityValidationFailed("The authority has no address for instance discovery.")
-    }
-    return url.appending(query: ["api-version": "1.1", "authorization_endpoint": endpoint])
   }
 
   /// Takes in the clouds that instance discovery named. A host that vouches for itself speaks of itself
@@ -120,15 +109,5 @@ extension CloudInstance {
     self.init(
       preferredNetwork: network, preferredCache: cache,
       aliases: (fields["aliases"]?.arrayValue ?? []).compactMap { $0.stringValue.nonBlank })
-  }
-}
-
-extension IdentityError {
-  fileprivate var asValidationFailure: IdentityError {
-    guard code != .authorityValidationFailed else { return self }
-    var error = self
-    error.code = .authorityValidationFailed
-    error.message = "The authority was not recognised: \(message)"
-    return error
   }
 }

@@ -35,7 +35,7 @@ extension PublicClient {
   ///
   /// - Parameters:
   ///   - filter: Which accounts.
-  ///   - snapshot: What the group holds; `nil` where that is out of reach.
+  ///   - snapshot: What the group holds; `nil` where that is unavailable.
   ///   - correlationID: The caller's id for the call.
   /// - Returns: The accounts.
   /// - Throws: As ``accountsFromDevice(_:correlationID:)``.
@@ -81,11 +81,11 @@ extension PublicClient {
     guard configuration.brokerPolicy == .required else { return nil }
     throw IdentityError(
       .noBroker,
-      broker == nil ? "This client has no broker." : "The broker gives no such token for \(authority).",
-      advice: "Do without the broker, or name an authority that it serves, and no scheme.")
+      broker == nil ? "This client has no broker." : "The broker has no such tokens of \(authority).",
+      advice: "Turn the broker off, or use an authority that it serves, without a scheme.")
   }
 
-  /// Reads the cache. One that is out of reach counts as none where the broker is required, which has the tokens.
+  /// Reads the cache. An unavailable one counts as empty where the broker is required, which has the tokens.
   func readingCache<T>(
     _ body: () async throws(CacheError) -> T?
   ) async throws(IdentityError) -> T? {
@@ -130,24 +130,19 @@ package struct DeviceAccounts: Sendable {
 extension [Account] {
   /// These accounts with what another list knows of them, and then the others of that list.
   fileprivate func merging(_ others: [Account]) -> [Account] {
+    func isSame(_ one: Account, _ other: Account) -> Bool {
+      one.homeAccountID.normalized == other.homeAccountID.normalized
+    }
     let known = map { own in
-      others.first { own.isSame(as: $0) }.map { own.merging($0) } ?? own
+      guard let other = others.first(where: { isSame(own, $0) }) else { return own }
+      let more = other.tenantProfiles.filter { profile in
+        !own.tenantProfiles.contains { $0.tenantID == profile.tenantID }
+      }
+      return Account(
+        homeAccountID: own.homeAccountID, username: own.username ?? other.username,
+        environment: own.environment, tenantProfiles: own.tenantProfiles + more,
+        source: other.source ?? own.source)
     }
-    return known + others.filter { other in !contains { $0.isSame(as: other) } }
-  }
-}
-
-extension Account {
-  fileprivate func isSame(as other: Account) -> Bool {
-    homeAccountID.normalized == other.homeAccountID.normalized
-  }
-
-  fileprivate func merging(_ other: Account) -> Account {
-    let more = other.tenantProfiles.filter { profile in
-      !tenantProfiles.contains { $0.tenantID == profile.tenantID }
-    }
-    return Account(
-      homeAccountID: homeAccountID, username: username ?? other.username, environment: environment,
-      tenantProfiles: tenantProfiles + more, source: other.source ?? source)
+    return known + others.filter { other in !contains { isSame($0, other) } }
   }
 }

@@ -24,17 +24,20 @@ package struct OAuthFailure: Sendable {
 
   /// Reads the body of an answer; `nil` when it has no `error`.
   init?(fields: JSONObject) {
-    guard let error = fields["error"]?.stringValue.nonBlank else { return nil }
-    self.error = error.printable(limit: 200)
-    subError = fields["suberror"]?.stringValue.nonBlank?.printable(limit: 200)
-    description = fields["error_description"]?.stringValue.nonBlank?.printable()
+    func text(_ name: String, limit: Int = 200) -> String? {
+      fields[name]?.stringValue.nonBlank?.printable(limit: limit)
+    }
+    guard let error = text("error") else { return nil }
+    self.error = error
+    subError = text("suberror")
+    description = text("error_description", limit: 2000)
     codes = (fields["error_codes"]?.arrayValue ?? []).compactMap {
       $0.numberValue.flatMap(Int.init(exactly:))
     }
     if codes.isEmpty { codes = Self.codes(in: description) }
     claims = fields["claims"]?.stringValue.nonBlank
     homeAccountID = (fields["client_info"]?.stringValue).flatMap(ClientInfo.init(raw:))?.homeAccountID
-    displayableID = fields["adi"]?.stringValue.nonBlank?.printable(limit: 200)
+    displayableID = text("adi")
   }
 
   /// Reads the parameters of a redirect; `nil` when they have no `error`.
@@ -46,11 +49,10 @@ package struct OAuthFailure: Sendable {
     subError = subError ?? parameters["error_subcode"].nonBlank?.printable(limit: 200)
   }
 
-  /// The numbers that a description names.
+  /// The number that a description begins with.
   private static func codes(in description: String?) -> [Int] {
-    let prefix = "AADSTS"
-    guard let description, description.hasPrefix(prefix) else { return [] }
-    return Int(description.dropFirst(prefix.count).prefix { $0.isASCII && $0.isNumber }).map { [$0] } ?? []
+    guard let text = description, text.hasPrefix("AADSTS") else { return [] }
+    return Int(text.dropFirst("AADSTS".count).prefix { $0.isASCII && $0.isNumber }).map { [$0] } ?? []
   }
 }
 
@@ -93,16 +95,6 @@ extension IdentityError {
 
   /// Whether a server has said no in the words of OAuth. All else, such as a proxy's page, says nothing of the request.
   var isOAuthRefusal: Bool { oauthError != nil && !isOutage }
-
-  /// Whether an access token from the cache that is still good may serve in spite of the error.
-  var leavesCachedToken: Bool {
-    guard !isOAuthRefusal, result == nil else { return false }
-    switch code {
-    // Signed out, or the caller has gone.
-    case .interactionRequired, .cancelled: return false
-    default: return true
-    }
-  }
 
   /// Whether no decision was reached: the network, the server or the broker is down.
   var isOutage: Bool {

@@ -40,8 +40,7 @@ extension PublicClient {
   func withProofOfPossession(
     _ scheme: PopScheme?, _ body: (PopProof?) async throws(IdentityError) -> AuthenticationResult
   ) async throws(IdentityError) -> AuthenticationResult {
-    guard let scheme else { return try await body(nil) }
-    let proof = try await proof(for: scheme)
+    guard let proof = try await proof(for: scheme) else { return try await body(nil) }
     do throws(IdentityError) {
       return try proof.presenting(try await body(proof), at: now())
     } catch {
@@ -52,7 +51,8 @@ extension PublicClient {
   }
 
   /// The key that a scheme needs.
-  func proof(for scheme: PopScheme) async throws(IdentityError) -> PopProof {
+  func proof(for scheme: PopScheme?) async throws(IdentityError) -> PopProof? {
+    guard let scheme else { return nil }
     guard let popKeys else {
       throw IdentityError(
         .invalidParameter, "This client was made without keys for proof of possession.",
