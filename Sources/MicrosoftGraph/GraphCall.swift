@@ -98,10 +98,10 @@ struct GraphCall {
   }
 
   private func head() throws(GraphError) -> HTTPRequest {
-    guard var head = HTTPRequest(request.method, https: url), url.user == nil else {
+    guard var head = HTTPRequest(request.method, https: url) else {
       throw GraphError(.invalidRequest, "Invalid URL: expected https without a user name.")
     }
-    guard let host = head.authority?.lowercased(), client.cloud.allowedHosts.contains(host) else {
+    guard let host = head.authority, client.cloud.allowedHosts.contains(host) else {
       throw GraphError(
         .hostNotAllowed,
         "\((head.authority ?? "").printable(limit: 200)) is not a host of this Microsoft Graph, so it gets no token.",

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 import HTTPSupport
-import HTTPTypes
 public import IdentityClient
 import TokenCache
 
@@ -49,9 +48,7 @@ public struct GraphCloud: Sendable, Hashable {
   /// - Parameter baseURL: An https URL with the version; without a path, `v1.0` is used.
   /// - Throws: ``GraphError/Code/invalidRequest`` for an invalid URL.
   public init(baseURL: URL) throws(GraphError) {
-    guard let host = HTTPRequest(.get, https: baseURL)?.authority?.lowercased(), baseURL.user == nil,
-      baseURL.query == nil, baseURL.fragment == nil
-    else {
+    guard let host = HTTPSAddress(baseURL)?.host, baseURL.query == nil, baseURL.fragment == nil else {
       throw GraphError(
         .invalidRequest,
         "Invalid URL of Microsoft Graph: expected https without user name, query or fragment.",

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import HTTPSupport
-import HTTPTypes
 import IdentityClient
 public import TokenCache
 
@@ -72,9 +71,7 @@ public struct GraphPages: AsyncSequence, Sendable {
       guard let next = link.stringValue.flatMap({ URL(string: $0) }) else {
         throw failure(.invalidResponse, "Invalid link to the next page.", response)
       }
-      guard let head = HTTPRequest(.get, https: next), next.user == nil,
-        head.authority?.lowercased() == HTTPRequest(.get, https: url)?.authority?.lowercased()
-      else {
+      guard let host = HTTPSAddress(next)?.host, host == HTTPSAddress(url)?.host else {
         let host = (next.host ?? "no host").printable(limit: 200)
         throw failure(
           .hostNotAllowed, "The list continues at another host (\(host)), which gets no token.", response)
