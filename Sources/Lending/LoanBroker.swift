@@ -128,7 +128,9 @@ public final class LoanBroker: TokenBroker {
   }
 
   /// No sign-in is possible where tokens are borrowed.
-  public func supportsInteractiveSignIn(clientID: String, correlationID: UUID) async throws(IdentityError) -> Bool {
+  public func supportsInteractiveSignIn(clientID: String, correlationID: UUID) async throws(IdentityError)
+    -> Bool
+  {
     false
   }
 

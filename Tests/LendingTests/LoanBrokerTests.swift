@@ -108,7 +108,8 @@ struct LoanBrokerTests {
     #expect(terms.authority.description == "https://login.microsoftonline.com/\(LentThings.tenant)")
     #expect(terms.end == Date(timeIntervalSince1970: 4_102_444_800))
     #expect(try await loan.lender.isAvailable())
-    #expect(try await !loan.lender.supportsInteractiveSignIn(clientID: LentThings.client, correlationID: UUID()))
+    #expect(
+      try await !loan.lender.supportsInteractiveSignIn(clientID: LentThings.client, correlationID: UUID()))
   }
 
   @Test func `Interactive sign-in is not possible where tokens are borrowed`() async throws {
