@@ -111,7 +111,7 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   /// The version of the broker that refused, where it is known.
   public var brokerVersion: String?
   /// Whether a sign-in here does not help: the tokens are a lender's, and the sign-in has to happen there.
-  package var isElsewhere = false
+  package var mustBeResolvedByLender = false
   /// Whether a lender could not be reached, or went away before the end of its answer.
   package var isLenderGone = false
   /// The status by which a broker refused, 0 where it gave none; `nil` when no broker answered in so many words.

@@ -224,7 +224,7 @@ extension IdentityError {
     -> IdentityError
   {
     var error = IdentityError(.interactionRequired, message, advice: advice)
-    error.isElsewhere = true
+    error.mustBeResolvedByLender = true
     return error
   }
 

@@ -173,7 +173,8 @@ struct LoanBrokerTests {
     let error = await expectError(.interactionRequired) {
       try await loan.token(claims: try ClaimsRequest(json: claims))
     }
-    #expect(error?.isElsewhere == true && error?.advice?.contains("where the tokens are lent") == true)
+    #expect(
+      error?.mustBeResolvedByLender == true && error?.advice?.contains("where the tokens are lent") == true)
     #expect(loan.tokenRequests.isEmpty)
   }
 

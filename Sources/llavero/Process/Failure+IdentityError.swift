@@ -18,7 +18,7 @@ extension IdentityError: ToolError {
       }
     return Failure.Message(
       code: exitCode, name: code.rawValue, message: fullMessage, advice: toolAdvice,
-      needsSignIn: code == .interactionRequired && !isElsewhere)
+      needsSignIn: code == .interactionRequired && !mustBeResolvedByLender)
   }
 
   /// The error of a renewal that was refused says no more than MSAL does, so that the server's reason is added.
