@@ -6,7 +6,7 @@ public import HTTPTypes
 /// A transport follows no redirects, keeps no cookies, sends no credentials of its own, and verifies the server's
 /// certificate. What a request is for, and whether it is tried again, is its caller's business.
 public protocol HTTPTransport: Sendable {
-  /// Sends a request over https and collects the answer, whatever its status.
+  /// Sends a request over https and collects the response, whatever its status.
   ///
   /// - Throws: ``HTTPTransportError``, also when the task is cancelled: then within milliseconds.
   func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse
@@ -14,11 +14,11 @@ public protocol HTTPTransport: Sendable {
   /// Sends a request, and passes on each part of the response's body when it arrives, whatever the status.
   ///
   /// - Parameters:
-  ///   - request: The request, whose timeout bounds everything up to the answer's end, and whose size bounds each part.
+  ///   - request: The request, whose timeout bounds everything up to the response's end, and whose size bounds each part.
   ///   - receive: Takes a part, and says whether it wants more. It must not block.
-  /// - Returns: The answer's head, when the body has ended or the receiver wants no more of it.
+  /// - Returns: The response's head, when the body has ended or the receiver wants no more of it.
   /// - Throws: ``HTTPTransportError``, as ``send(_:)`` does; ``HTTPTransportError/invalidRequest(_:)`` from a transport
-  ///   that can only collect answers.
+  ///   that can only collect responses.
   func stream(
     _ request: HTTPTransportRequest, _ receive: @escaping @Sendable (Data) -> Bool
   ) async throws(HTTPTransportError) -> HTTPResponse
@@ -28,7 +28,7 @@ extension HTTPTransport {
   public func stream(
     _ request: HTTPTransportRequest, _ receive: @escaping @Sendable (Data) -> Bool
   ) async throws(HTTPTransportError) -> HTTPResponse {
-    throw .invalidRequest("This transport hands out no answer before it is complete.")
+    throw .invalidRequest("This transport returns no response before it is complete.")
   }
 }
 
@@ -38,7 +38,7 @@ public struct HTTPTransportRequest: Sendable {
   public var body: Data?
   /// How long everything may take, from the name's resolution to the last byte.
   public var timeout: Duration
-  /// How many bytes of body are taken; a longer answer is an error.
+  /// How many bytes of body are taken; a longer response is an error.
   public var maximumBodySize: Int
   /// Whether it does no harm when the server gets the request twice, whatever the method. Such a request may go over a
   /// connection that was used before, and goes over another one where the server has closed that.
@@ -56,7 +56,7 @@ public struct HTTPTransportRequest: Sendable {
   }
 }
 
-/// An answer with its body.
+/// A response with its body.
 public struct HTTPTransportResponse: Sendable {
   public var head: HTTPResponse
   public var body: Data

@@ -1,4 +1,4 @@
-/// Why no answer came.
+/// Why no response came.
 public enum HTTPTransportError: Error, Sendable, Equatable {
   /// The CA bundle or the proxy that the program or its environment names cannot be used.
   case invalidConfiguration(String)
@@ -8,12 +8,12 @@ public enum HTTPTransportError: Error, Sendable, Equatable {
   case cannotFindHost(String)
   /// The connection was refused, or the network is down.
   case cannotConnect(String)
-  /// The connection broke before the answer was complete.
+  /// The connection broke before the response was complete.
   case connectionLost(String)
   /// The certificate is from an authority that is not trusted, for another host, expired, or otherwise bad.
   case untrustedServer(String)
   case timedOut
-  /// The answer's body is larger than the request allows.
+  /// The response's body is larger than the request allows.
   case responseTooLarge(limit: Int)
   /// What came is no HTTP.
   case malformedResponse(String)

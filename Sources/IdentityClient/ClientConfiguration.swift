@@ -17,7 +17,7 @@ public struct NestedAuthBroker: Sendable, Hashable {
 public struct ClientConfiguration: Sendable {
   /// The application's id, as it was registered.
   public var clientID: String
-  /// Where the browser hands over its answer. `nil` is `http://localhost` with any free port.
+  /// Where the browser hands over its response. `nil` is `http://localhost` with any free port.
   public var redirectURI: URL?
   /// The authority that signs people in, unless a request names another one.
   public var authority: Authority

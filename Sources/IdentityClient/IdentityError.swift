@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import HTTPSupport
 public import TokenCache
 
-/// Why no token could be had, or an account not be signed out.
+/// Why a token could not be got, or an account not be signed out.
 public struct IdentityError: Error, Sendable, CustomStringConvertible {
   /// The kinds of failure that a program can act on.
   public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -34,7 +34,7 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
     case invalidGrant = "invalid_grant"
     case invalidScope = "invalid_scope"
     case unauthorizedClient = "unauthorized_client"
-    /// An HTTP answer that cannot be acted on.
+    /// An HTTP response that cannot be acted on.
     case unhandledResponse = "unhandled_response"
     case unexpected
     /// An HTTP status that does not belong there.
@@ -54,11 +54,11 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
     case noAuthenticator = "no_authenticator"
     /// There is no browser, or it cannot be started.
     case browserUnavailable = "browser_unavailable"
-    /// The browser's answer cannot be listened for, such as because the port is taken.
+    /// The browser's response cannot be listened for, such as because the port is taken.
     case listenerFailed = "listener_failed"
-    /// The answer is not to the question that was asked.
+    /// The response belongs to another request.
     case invalidState = "invalid_state"
-    /// The answer lacks what it must have, or says what cannot be.
+    /// The response is incomplete or contradictory.
     case invalidResponse = "invalid_response"
     case nonHttpsRedirect = "non_https_redirect"
     /// The sign-in was not finished in time.
@@ -67,11 +67,11 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
     case cancelled
     /// The device code was not entered in time.
     case deviceCodeExpired = "device_code_expired"
-    /// No answer came; see ``IdentityError/transportError``.
+    /// No response came; see ``IdentityError/transportError``.
     case network
     /// The broker that ``BrokerPolicy/required`` demands is not available.
     case noBroker = "no_broker"
-    /// The broker failed: it gave no answer, or none that makes sense.
+    /// The broker failed: it did not respond, or not validly.
     case brokerFailed = "broker_failed"
     /// The token cache failed; see ``IdentityError/cacheError``.
     case cache
@@ -82,16 +82,16 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   public var message: String
   /// What to do about it, in a sentence.
   public var advice: String?
-  /// `error` of an OAuth answer.
+  /// `error` of an OAuth response.
   public var oauthError: String?
-  /// `suberror` of an OAuth answer.
+  /// `suberror` of an OAuth response.
   public var subError: String?
-  /// `error_description` of an OAuth answer, without control characters. It may name the user.
+  /// `error_description` of an OAuth response, without control characters. It may name the user.
   public var oauthErrorDescription: String?
-  /// `error_codes` of an OAuth answer: the numbers after AADSTS.
+  /// `error_codes` of an OAuth response: the numbers after AADSTS.
   public var stsErrorCodes: [Int] = []
   public var httpStatus: Int?
-  /// The header fields of the answer, those that carry no secret.
+  /// The header fields of the response, those that carry no secret.
   public var httpHeaders: [String: String] = [:]
   public var correlationID: UUID?
   /// The claims that the next sign-in has to ask for, as JSON.
@@ -112,9 +112,9 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   public var brokerVersion: String?
   /// Whether a sign-in here does not help: the tokens are a lender's, and the sign-in has to happen there.
   package var mustBeResolvedByLender = false
-  /// Whether a lender could not be reached, or went away before the end of its answer.
+  /// Whether a lender could not be reached, or went away before the end of its response.
   package var isLenderGone = false
-  /// The status by which a broker refused, 0 where it gave none; `nil` when no broker answered in so many words.
+  /// The status by which a broker refused, 0 where it gave none; `nil` when no broker reported one.
   package var brokerStatus: Int?
 
   public init(_ code: Code, _ message: String, advice: String? = nil) {

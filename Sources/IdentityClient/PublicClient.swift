@@ -198,7 +198,7 @@ public final class PublicClient: Sendable {
     }
   }
 
-  /// Takes the answer that came to a scheme of the application's own.
+  /// Takes the response that came to a scheme of the application's own.
   ///
   /// - Returns: Whether a sign-in waited for it.
   @discardableResult

@@ -1,31 +1,31 @@
 public import FoundationEssentials
 
-/// How the authorization server hands its answer to the client.
+/// How the authorization server hands its response to the client.
 public enum ResponseMode: String, Sendable, Hashable, CaseIterable {
-  /// The answer is a form that the browser posts, so that the code stands in no address and in no history.
+  /// The response is a form that the browser posts, so that the code stands in no address and in no history.
   case formPost = "form_post"
-  /// The answer is in the query of the redirect URI.
+  /// The response is in the query of the redirect URI.
   case query
 }
 
-/// Leads a person through a sign-in in a browser and takes the answer.
+/// Guides a person through a sign-in in a browser and takes the response.
 public protocol WebAuthenticator: Sendable {
-  /// How the answer has to come for this authenticator to take it; `nil`, which is the default, where the server's way
+  /// How the response has to come for this authenticator to take it; `nil`, which is the default, where the server's way
   /// decides.
   var requiredResponseMode: ResponseMode? { get }
 
-  /// Opens a page and waits for the answer that is expected.
+  /// Opens a page and waits for the response that is expected.
   ///
   /// - Parameters:
-  ///   - startURL: Makes the page's address for the redirect URI that the answer will come to.
+  ///   - startURL: Makes the page's address for the redirect URI that the response will come to.
   ///   - redirectURI: The redirect URI that was configured. `nil`, and a loopback address without a port, ask
-  ///     for a free port. The answer to a scheme of the application's own may come to
+  ///     for a free port. The response to a scheme of the application's own may come to
   ///     ``PublicClient/handleRedirect(_:)`` instead, which cancels the method.
-  ///   - responseMode: How the answer comes.
-  ///   - isExpected: Whether an answer belongs to this sign-in. What does not is turned away, and the wait
+  ///   - responseMode: How the response comes.
+  ///   - isExpected: Whether a response belongs to this sign-in. What does not is turned away, and the wait
   ///     goes on.
   ///   - timeout: How long to wait.
-  /// - Returns: The parameters of the answer, errors of the server among them.
+  /// - Returns: The parameters of the response, errors of the server among them.
   /// - Throws: ``IdentityError`` when the page cannot be opened, nothing comes in time or the task is
   ///   cancelled.
   func authorize(

@@ -31,7 +31,7 @@ public enum RedirectHandover {
     else { return false }
     guard let address = URL(string: arguments[1]), handOver(address) else {
       throw IdentityError(
-        .invalidState, "No sign-in waits for this answer.", advice: "Start again from the application.")
+        .invalidState, "No sign-in waits for this response.", advice: "Start again from the application.")
     }
     return true
   }

@@ -8,7 +8,7 @@ import Synchronization
 /// Receives the one address that ends a sign-in at a scheme of the application's own, from the process that the desktop
 /// started with it.
 ///
-/// Whatever is not the expected answer is refused and changes nothing, as with ``LoopbackListener``.
+/// Whatever is not the expected response is refused and changes nothing, as with ``LoopbackListener``.
 final class RedirectListener: Sendable {
   private static let maximumConnections = 16
 

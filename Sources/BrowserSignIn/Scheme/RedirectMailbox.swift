@@ -3,7 +3,7 @@ import GLibSupport
 import Glibc
 import IdentityClient
 
-/// Where a process waits for the answer that the desktop gives to another process of the same program: a socket in the
+/// Where a process waits for the response that the desktop gives to another process of the same program: a socket in the
 /// runtime directory.
 ///
 /// Its name comes from the scheme and the sign-in's `state`, so that an address finds the one process that it is for, and

@@ -136,7 +136,7 @@ extension Authority {
   /// Whether Microsoft's services answer, which understand parameters that the standards do not know.
   var isMicrosofts: Bool { kind == .aad || kind == .b2c || kind == .ciam }
 
-  /// Whether the answer names another tenant than the address does.
+  /// Whether the response names another tenant than the address does.
   package var namesManyTenants: Bool {
     kind == .aad && ["common", "organizations", "consumers"].contains((tenant ?? "").lowercased())
   }

@@ -23,14 +23,14 @@ public protocol TokenBroker: Sendable {
   ///   - correlationID: The caller's id for the call.
   /// - Returns: The accounts, each once.
   /// - Throws: ``IdentityError/Code/noBroker`` without a broker, ``IdentityError/Code/brokerFailed`` for whatever
-  ///   is no answer.
+  ///   is not a valid response.
   func accounts(clientID: String, correlationID: UUID) async throws(IdentityError) -> [Account]
 
   /// Gets a token of the request's account without a person.
   ///
   /// - Throws: ``IdentityError/Code/interactionRequired`` when a person has to sign in, ``IdentityError/Code/network``
   ///   when the servers cannot be asked, ``IdentityError/Code/noBroker`` without a broker, and
-  ///   ``IdentityError/Code/brokerFailed`` for whatever is no answer.
+  ///   ``IdentityError/Code/brokerFailed`` for whatever is not a valid response.
   func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken
 
   /// Whether the broker can ask a person to sign in, in a manner of its own.

@@ -15,7 +15,7 @@ public struct ClaimsChallenge: Sendable, Hashable {
   /// The `claims` parameter for the next request: a JSON object.
   public let claims: String
 
-  /// Reads the fields of an answer. There may be several, with several challenges in each.
+  /// Reads the fields of a response. There may be several, with several challenges in each.
   ///
   /// - Parameter fields: The values of the `WWW-Authenticate` fields.
   public init?(wwwAuthenticate fields: [String]) {

@@ -22,7 +22,7 @@ package struct OAuthFailure: Sendable {
     self.codes = codes
   }
 
-  /// Reads the body of an answer; `nil` when it has no `error`.
+  /// Reads the body of a response; `nil` when it has no `error`.
   init?(fields: JSONObject) {
     func text(_ name: String, limit: Int = 200) -> String? {
       fields[name]?.stringValue.nonBlank?.printable(limit: limit)

@@ -35,7 +35,7 @@ public struct DeviceCode: Sendable, Hashable {
   public let message: String
   /// Until when the code can be entered.
   public let expiresOn: Date
-  /// How long to wait between two questions whether the person is done.
+  /// How long to wait between two polls.
   public let interval: Duration
 
   public init(userCode: String, verificationURI: URL, message: String, expiresOn: Date, interval: Duration) {

@@ -40,7 +40,7 @@ public struct InteractiveRequest: Sendable {
   /// The authority to ask in place of the configured one.
   public var authority: Authority?
   public var correlationID = UUID.random()
-  /// How long to wait for the browser's answer.
+  /// How long to wait for the browser's response.
   public var timeout: Duration = .seconds(300)
 
   public init(

@@ -43,25 +43,26 @@ struct InteractiveFlow: Sendable {
     page["response_mode"] = mode.rawValue
     let parameters = page.merging(resolved.extra) { protocols, _ in protocols }
 
-    let answer = try await client.browserSession.run(
+    let response = try await client.browserSession.run(
       authenticator, redirectURI: redirectURI, responseMode: mode, state: state, timeout: request.timeout,
       correlationID: request.correlationID, account: request.account
     ) { redirectURI throws(IdentityError) in
       metadata.authorizationEndpoint.appending(
         query: parameters.merging(["redirect_uri": redirectURI.absoluteString]) { $1 })
     }
-    let issuer = try await cloud(named: answer.parameters, metadata)
-    let code = try Self.code(in: answer.parameters, metadata, issuer)
+    let issuer = try await cloud(named: response.parameters, metadata)
+    let code = try Self.code(in: response.parameters, metadata, issuer)
 
     let grant = [
       "grant_type": "authorization_code", "code": code, "code_verifier": codeProof.verifier,
-      "redirect_uri": answer.redirectURI.absoluteString, "scope": resolved.scopes.parameter(),
+      "redirect_uri": response.redirectURI.absoluteString, "scope": resolved.scopes.parameter(),
     ]
     var tokenRequest = resolved.tokenRequest(grant, to: issuer.tokenEndpoint, .interactive)
     tokenRequest.isRepeatable = false
     tokenRequest.anchorMailbox = anchorMailbox
     return try await GrantResponse(
-      request: resolved, authority: issuer.authority, issuer: issuer.issuer(named: answer.parameters["iss"]),
+      request: resolved, authority: issuer.authority,
+      issuer: issuer.issuer(named: response.parameters["iss"]),
       nonce: nonce
     ).result(of: try await client.tokenEndpoint.send(tokenRequest))
   }
@@ -166,14 +167,14 @@ extension InteractiveFlow {
     let isRequired = configuration.brokerPolicy == .required
     do {
       if !isRequired, try await !supportsRequest(broker) { return nil }
-      var question = resolved.brokerRequest
-      question.loginHint = request.loginHint.nonBlank
-      question.prompt = await client.prompt(of: request)
+      var brokerRequest = resolved.brokerRequest
+      brokerRequest.loginHint = request.loginHint.nonBlank
+      brokerRequest.prompt = await client.prompt(of: request)
       if resolved.extra["domain_hint"] == nil {
-        question.extraQueryParameters["domain_hint"] = request.domainHint.nonBlank
+        brokerRequest.extraQueryParameters["domain_hint"] = request.domainHint.nonBlank
       }
       return try await GrantResponse(request: resolved, authority: resolved.authority)
-        .result(of: try await broker.tokenInteractively(question), by: broker)
+        .result(of: try await broker.tokenInteractively(brokerRequest), by: broker)
     } catch {
       guard !isRequired, !error.isFinal else { throw error }
       client.log.warning(

@@ -1,6 +1,6 @@
 import TokenCache
 
-/// The scopes of a request, and how the server's answer is compared with them.
+/// The scopes of a request, and how the server's response is compared with them.
 package struct RequestedScopes: Sendable {
   /// What the application asked for, in its order.
   let scopes: [String]
@@ -67,7 +67,7 @@ package struct RequestedScopes: Sendable {
   private static func isDefault(_ scope: String) -> Bool { scope.normalized.hasSuffix("/.default") }
 
   /// The one name of a scope in lower case: for Entra ID a scope of Microsoft Graph is the same with the resource and without,
-  /// and it answers with the short names.
+  /// and it responds with the short names.
   package static func shortName(_ scope: String) -> String {
     for host in ["graph.microsoft.com", "graph.microsoft.us", "microsoftgraph.chinacloudapi.cn"] {
       let prefix = "https://\(host)/"

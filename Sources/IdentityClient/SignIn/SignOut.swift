@@ -71,7 +71,7 @@ struct SignOut: Sendable {
     let hint = account.tenantProfiles.first(where: \.isHomeTenant)?.claims?.string("login_hint")
     let state = randomToken()
     let correlationID = options.correlationID.uuidString.lowercased()
-    let answer = try await client.browserSession.run(
+    let response = try await client.browserSession.run(
       authenticator, redirectURI: client.configuration.redirectURI, responseMode: .query, state: state,
       timeout: options.timeout, correlationID: options.correlationID, account: account
     ) { redirectURI throws(IdentityError) in
@@ -82,7 +82,7 @@ struct SignOut: Sendable {
       if authority.isMicrosofts { parameters["client-request-id"] = correlationID }
       return endpoint.appending(query: parameters)
     }
-    if let failure = OAuthFailure(parameters: answer.parameters) { throw IdentityError(failure) }
+    if let failure = OAuthFailure(parameters: response.parameters) { throw IdentityError(failure) }
   }
 }
 

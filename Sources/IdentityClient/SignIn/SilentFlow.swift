@@ -8,7 +8,7 @@ struct SilentFlow: Sendable {
   private let resolved: ResolvedRequest
   private var client: PublicClient { resolved.client }
 
-  /// What makes two calls one: they are answered by one request to the server.
+  /// What makes two calls one: one request to the server serves both.
   struct Key: Hashable, Sendable {
     let account: String
     /// What the application named: the cache remembers which tenant answered for it.
@@ -198,13 +198,13 @@ extension SilentFlow {
     of broker: any TokenBroker, replacing cached: CachedToken?
   ) async throws(IdentityError) -> AuthenticationResult {
     let old = try await tokensToReplace(cached)
-    var question = resolved.brokerRequest
-    question.isForced = isForced
-    question.tokenToReplace = old.first
-    question.minimumValidity = client.configuration.tokenExpirationBuffer
+    var brokerRequest = resolved.brokerRequest
+    brokerRequest.isForced = isForced
+    brokerRequest.tokenToReplace = old.first
+    brokerRequest.minimumValidity = client.configuration.tokenExpirationBuffer
     let token: BrokerToken
     do throws(IdentityError) {
-      token = try await broker.tokenSilently(question)
+      token = try await broker.tokenSilently(brokerRequest)
     } catch {
       await forgetAccount(because: error)
       throw error
