@@ -47,19 +47,13 @@ public final class EncryptedFileCacheStore: SealedStore {
       // A read makes no lock file for a group that does not exist.
       (try? directory.get().directory(of: $0)) != nil
     } _: { (group) throws(CacheError) in
-      let path = try directory.get().path(of: group)
-      let lock = shellQuoted("\(path)/\(GroupFiles.lockName)")
-      return try GroupWriter(
-        directory: path, name: GroupFiles.lockName, variable: "XDG_DATA_HOME", label: "llavero.files.writes",
-        cancelled: Self.cancelled,
-        timedOut: CacheError(
-          .timedOut, Self.late,
-          advice: "Another process may hold its lock: find it with \"fuser -v \(lock)\"."))
+      try GroupWriter(
+        directory: directory.get().path(of: group), name: GroupFiles.lockName, variable: "XDG_DATA_HOME",
+        label: "llavero.files.writes")
     }
     (self.directory, self.keys) = (directory, keys)
     store = GroupStore(
-      writers, label: "llavero.files.reads", timeout: timeout, cancelled: Self.cancelled,
-      timedOut: CacheError(.timedOut, Self.late), retries: 0, unlocks: 8
+      writers, label: "llavero.files.reads", timeout: timeout
     ) { _ throws(CacheError) in
       try directory.get()
     } cacheError: {
@@ -71,9 +65,6 @@ public final class EncryptedFileCacheStore: SealedStore {
       }
     }
   }
-
-  private static let cancelled = CacheError(.cancelled, "The call to the file store was cancelled.")
-  private static let late = "The file store timed out."
 
   /// Whether two directories, each a path or `nil` for the default one, are one.
   package static func isSameDirectory(_ one: String?, _ other: String?) -> Bool {

@@ -186,6 +186,10 @@ struct StoreDirectory {
 }
 
 extension StoreDirectory: StoreBackend {
+  static let cancelled = CacheError(.cancelled, "The call to the file store was cancelled.")
+  static let timedOut = CacheError(.timedOut, "The file store timed out.")
+  static let unlocks = 8
+
   /// `nil` if the store does not exist.
   typealias Version = GroupFindings?
 

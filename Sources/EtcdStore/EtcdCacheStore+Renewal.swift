@@ -31,7 +31,7 @@ extension EtcdCacheStore {
   ) async throws -> Int64? {
     var known: Int64?
     while ContinuousClock.now < deadline {
-      let lease = try await client.lease(seconds: Self.turnSeconds, until: deadline)
+      let lease = try await access.client.lease(seconds: Self.turnSeconds, until: deadline)
       let isTaken: Bool?
       do {
         isTaken = try await take(
@@ -56,21 +56,21 @@ extension EtcdCacheStore {
     _ known: inout Int64?
   ) async throws -> Bool? {
     let (name, shard, stamp) = (
-      names.renewal(account), names.shard(account, of: group), names.stamp(of: group)
+      access.names.renewal(account), access.names.shard(account, of: group), access.names.stamp(of: group)
     )
     let id = randomBytes(16)
     var pause = Duration.milliseconds(50)
     while ContinuousClock.now < deadline {
-      let outcome = try await client.transaction(
+      let outcome = try await access.client.transaction(
         if: [EtcdCondition(key: name, modRevision: 0)], [.put(name, id, lease: lease), .look(stamp)],
         otherwise: [.get(name), .look(stamp), .look(shard)], until: deadline)
       // What others did before this turn began has to be seen now.
-      if let change = try outcome.value(1, of: stamp) {
-        self.known(group).watch?.changed(at: change.modRevision)
+      if let change = outcome.values[1] {
+        access.known(group).watch?.changed(at: change.modRevision)
       }
       if outcome.succeeded { return true }
-      if try outcome.value(0, of: name)?.value == id { return true }
-      let version = try outcome.value(2, of: shard)?.modRevision ?? 0
+      if outcome.values[0]?.value == id { return true }
+      let version = outcome.values[2]?.modRevision ?? 0
       if let known, known != version { return false }
       known = version
       try await Task.sleep(for: pause * Double.random(in: 0.5...1))
@@ -79,9 +79,9 @@ extension EtcdCacheStore {
     return nil
   }
 
-  /// Lets the next machine go on, also when this call was cancelled. Where etcd does not answer, the lease runs out.
+  /// Lets the next machine go on, also when this call was cancelled. Where etcd does not respond, the lease runs out.
   private func end(_ lease: Int64) async {
-    await Task { [client] in
+    await Task { [client = access.client] in
       _ = try? await client.call(
         "lease/revoke", ["ID": .number(lease)], until: ContinuousClock.now + Self.endTimeout)
     }.value

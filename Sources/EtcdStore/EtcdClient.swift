@@ -6,17 +6,17 @@ import SecretService
 import Synchronization
 import TokenCache
 
-/// Speaks to a cluster through the JSON gateway of etcd's API v3.
+/// Sends requests to a cluster through the JSON gateway of etcd's API v3.
 ///
 /// Every request may be carried out twice without harm: gets change nothing, transactions say which state they are for.
-/// So what one endpoint leaves without an answer, the next one is asked.
+/// So a request that one endpoint does not respond to is sent to the next one.
 final class EtcdClient: Sendable {
-  /// The largest answer: the 4 MiB that gRPC takes, in base64 and more.
-  static let maximumAnswerSize = 8 << 20
-  /// How long one of several endpoints has to answer before the next one is asked.
-  private static let patience = Duration.seconds(3)
-  private static let maximumPatience = Duration.seconds(60)
-  /// For how long endpoints that cannot be reached are tried again: so long it takes to start a member anew.
+  /// The largest response: the 4 MiB that gRPC takes, in base64 and more.
+  static let maximumResponseSize = 8 << 20
+  /// How long one of several endpoints has to respond before the next one is asked.
+  private static let timeout = Duration.seconds(3)
+  private static let maximumTimeout = Duration.seconds(60)
+  /// For how long endpoints that cannot be reached are tried again: so long it takes to restart a member.
   private static let grace = Duration.seconds(3)
 
   let endpoints: [EtcdEndpoint]
@@ -25,7 +25,7 @@ final class EtcdClient: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    /// The endpoint that answered last.
+    /// The endpoint that responded last.
     var preferred = 0
     var cluster: String?
     /// The newest one that was seen.
@@ -48,23 +48,58 @@ final class EtcdClient: Sendable {
   /// One that asks a single endpoint, as the same user.
   func only(_ endpoint: EtcdEndpoint) -> EtcdClient { EtcdClient(endpoint, self) }
 
-  /// Asks a person for the user's password where that has to be, before time runs.
+  /// Asks a person for the user's password where that is necessary, without a request that waits for it.
   func askForPassword() async throws(CacheError) { try await session?.askForPassword() }
 
-  /// Sends a request until an endpoint answers it.
-  ///
-  /// - Parameters:
-  ///   - method: The path of the gateway's method, such as `kv/range`.
-  ///   - message: What it is sent.
-  ///   - deadline: When to give up.
-  /// - Returns: etcd's answer.
-  /// - Throws: ``EtcdFailure``, which says whether the request may have been carried out all the same.
+  /// Throws what unlocking by ``askForPassword()`` cures.
+  func checkPassword() throws(CacheError) { try session?.checkPassword() }
+
+  /// Carries operations out where all conditions hold, and others where not.
+  func transaction(
+    if conditions: [EtcdCondition] = [], _ operations: [EtcdOperation], otherwise: [EtcdOperation] = [],
+    until deadline: ContinuousClock.Instant
+  ) async throws(EtcdFailure) -> EtcdOutcome {
+    let message = Self.message(if: conditions, operations, otherwise: otherwise)
+    let response = try await call(
+      "kv/txn", message, isWrite: operations.contains(where: \.isWrite), until: deadline)
+    return try EtcdOutcome(response, if: conditions, of: operations, otherwise: otherwise)
+  }
+
+  static func message(
+    if conditions: [EtcdCondition], _ operations: [EtcdOperation], otherwise: [EtcdOperation]
+  ) -> JSONObject {
+    [
+      "compare": .array(conditions.map(\.json)), "success": .array(operations.map(\.json)),
+      "failure": .array(otherwise.map(\.json)),
+    ]
+  }
+
+  /// The first values of a range, in the order of their keys: at a revision, or the keys alone as they are now.
+  func page(
+    of range: EtcdRange, at revision: Int64?, limit: Int, until deadline: ContinuousClock.Instant
+  ) async throws(EtcdFailure) -> EtcdPage {
+    let message: JSONObject = [
+      "key": .base64(range.start), "range_end": .base64(range.end), "revision": .number(revision ?? 0),
+      "limit": .number(Int64(limit)), "keys_only": .bool(revision == nil),
+    ]
+    return try EtcdPage(await call("kv/range", message, until: deadline), of: range)
+  }
+
+  /// A new lease, which ends after a number of seconds.
+  func lease(seconds: Int64, until deadline: ContinuousClock.Instant) async throws(EtcdFailure) -> Int64 {
+    let lease = try await call("lease/grant", ["TTL": .number(seconds)], until: deadline).body.number("ID")
+    guard lease > 0 else { throw .malformed("it holds no lease") }
+    return lease
+  }
+
+  /// Sends a request, such as `kv/range`, until an endpoint responds. The failure of a write says whether it may have been
+  /// carried out all the same.
   func call(
-    _ method: String, _ message: JSONObject, until deadline: ContinuousClock.Instant
-  ) async throws(EtcdFailure) -> EtcdAnswer {
+    _ method: String, _ message: JSONObject, isWrite: Bool = false, until deadline: ContinuousClock.Instant
+  ) async throws(EtcdFailure) -> EtcdResponse {
     let body = try Self.json(message)
     let began = ContinuousClock.now
-    var patience = Self.patience
+    var timeout = Self.timeout
     var pause = Duration.milliseconds(50)
     var outcomeIsUnknown = false
     while true {
@@ -74,15 +109,15 @@ final class EtcdClient: Sendable {
         let index = (first + offset) % endpoints.count
         let remaining = deadline - .now
         guard remaining > .zero else { break }
-        let limit = endpoints.count == 1 ? remaining : min(remaining, patience)
+        let limit = endpoints.count == 1 ? remaining : min(remaining, timeout)
         do throws(EtcdFailure) {
-          let answer = try await attempt(
+          let response = try await attempt(
             method, body, at: endpoints[index], until: ContinuousClock.now + limit)
-          // Other methods tell what a member knows, and it may be behind.
-          try take(answer, from: index, noOlderThan: method.hasPrefix("kv/") ? known : nil)
-          return answer
+          // Other methods return what a member knows, and it may be behind.
+          try note(response, from: index, noOlderThan: method.hasPrefix("kv/") ? known : nil)
+          return response
         } catch {
-          outcomeIsUnknown = outcomeIsUnknown || error.outcomeIsUnknown
+          outcomeIsUnknown = outcomeIsUnknown || isWrite && error.outcomeIsUnknown
           if error.isFinal {
             throw EtcdFailure(cause: error.cause, outcomeIsUnknown: outcomeIsUnknown)
           }
@@ -101,18 +136,18 @@ final class EtcdClient: Sendable {
         throw EtcdFailure(cause: .cancelled, outcomeIsUnknown: outcomeIsUnknown)
       }
       pause = min(pause * 2, .seconds(1))
-      patience = min(patience * 2, Self.maximumPatience)
+      timeout = min(timeout * 2, Self.maximumTimeout)
     }
   }
 
-  /// Gets what an endpoint sends until it ends the answer, nobody wants more, or a quarter of an hour has passed.
+  /// Receives what an endpoint sends until it ends the response, `receive` returns false, or a quarter of an hour has passed.
   ///
   /// - Returns: False where the transport cannot do that.
   func stream(
     _ method: String, _ message: JSONObject, _ receive: @escaping @Sendable (Data) -> Bool
   ) async throws(EtcdFailure) -> Bool {
     let endpoint = endpoints[state.withLock(\.preferred)]
-    let token = try await token(at: endpoint, until: .now + Self.patience)
+    let token = try await token(at: endpoint, until: .now + Self.timeout)
     let request = request(method, try Self.json(message), token, to: endpoint, within: .seconds(900))
     do {
       let head = try await transport.stream(request, receive)
@@ -125,7 +160,7 @@ final class EtcdClient: Sendable {
     }
   }
 
-  /// Leaves an endpoint that keeps silent for the next one.
+  /// Leaves an endpoint that does not respond for the next one.
   func leavePreferred() {
     state.withLock { $0.preferred = ($0.preferred + 1) % endpoints.count }
   }
@@ -141,7 +176,7 @@ final class EtcdClient: Sendable {
   /// Asks one endpoint, and again where its token had run out.
   private func attempt(
     _ method: String, _ body: Data, at endpoint: EtcdEndpoint, until deadline: ContinuousClock.Instant
-  ) async throws(EtcdFailure) -> EtcdAnswer {
+  ) async throws(EtcdFailure) -> EtcdResponse {
     var attempts = 0
     while true {
       attempts += 1
@@ -149,7 +184,7 @@ final class EtcdClient: Sendable {
       do throws(EtcdFailure) {
         let object = try await send(method, body, token, to: endpoint, until: deadline)
         do {
-          return try EtcdAnswer(object)
+          return try EtcdResponse(object)
         } catch {
           throw EtcdFailure(error.cause, at: endpoint, outcomeIsUnknown: true)
         }
@@ -164,7 +199,7 @@ final class EtcdClient: Sendable {
   ) async throws(EtcdFailure) -> String? {
     guard let session else { return nil }
     return try await session.token(at: endpoint, within: deadline - .now) {
-      (name, password) throws(EtcdFailure) in
+      [self] (name, password) async throws(EtcdFailure) in
       let message: JSONObject = ["name": .string(name), "password": .string(password)]
       let body: JSONObject
       do throws(EtcdFailure) {
@@ -193,7 +228,7 @@ final class EtcdClient: Sendable {
     }
     let object: JSONObject
     do {
-      object = try EtcdAnswer.object(response.body)
+      object = try EtcdResponse.object(response.body)
     } catch {
       // Such as the page of a proxy.
       let reason =
@@ -216,10 +251,10 @@ final class EtcdClient: Sendable {
     var head = endpoint.request("/v3/" + method)
     head.headerFields[.contentType] = "application/json"
     head.headerFields[.authorization] = token
-    // A member that has lost its leader ends a watch, which it would else keep silent.
+    // A member that has lost its leader ends a watch, which would else just stop.
     if let hasLeader { head.headerFields[hasLeader] = "true" }
     return HTTPTransportRequest(
-      head, body: body, timeout: timeout, maximumBodySize: Self.maximumAnswerSize, isRepeatable: true)
+      head, body: body, timeout: timeout, maximumBodySize: Self.maximumResponseSize, isRepeatable: true)
   }
 
   private let hasLeader = HTTPField.Name("Grpc-Metadata-hasleader")
@@ -228,24 +263,24 @@ final class EtcdClient: Sendable {
     do {
       return Data(try JSONValue.object(message).json(within: .cache))
     } catch {
-      throw .malformed("the question for it has no form")
+      throw .malformed("the request for it cannot be encoded")
     }
   }
 
-  /// Takes note of who answered. Two clusters must not be taken for one, nor what was for what is.
-  private func take(
-    _ answer: EtcdAnswer, from index: Int, noOlderThan known: Int64?
+  /// Notes who responded. Two clusters must not be taken for one, nor an old state for the present one.
+  private func note(
+    _ response: EtcdResponse, from index: Int, noOlderThan known: Int64?
   ) throws(EtcdFailure) {
     let endpoint = endpoints[index]
     let cause: EtcdFailure.Cause? = state.withLock { state in
-      guard state.cluster == nil || state.cluster == answer.cluster else {
+      guard state.cluster == nil || state.cluster == response.cluster else {
         return .otherCluster(endpoint: endpoint.description)
       }
       if let known {
-        guard answer.revision >= known else { return .behind(endpoint: endpoint.description) }
-        state.revision = max(state.revision, answer.revision)
+        guard response.revision >= known else { return .behind(endpoint: endpoint.description) }
+        state.revision = max(state.revision, response.revision)
       }
-      state.cluster = answer.cluster
+      state.cluster = response.cluster
       state.preferred = index
       return nil
     }

@@ -10,7 +10,7 @@ struct EtcdEndpoint: Sendable, Hashable, CustomStringConvertible {
 
   /// Takes an address such as `https://etcd-1.example.com:2379`.
   ///
-  /// - Throws: ``CacheError/Code/unavailable`` for what is none, and for http to another machine.
+  /// - Throws: ``CacheError/Code/unavailable`` for an invalid address, and for http to another machine.
   init(_ text: String) throws(CacheError) {
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
       ["https", "http"].contains(scheme), let host = parts.encodedHost, !host.isEmpty, parts.user == nil,
@@ -18,16 +18,18 @@ struct EtcdEndpoint: Sendable, Hashable, CustomStringConvertible {
     else {
       // Not quoted: a password may stand in it.
       throw CacheError(
-        .unavailable, "One of etcd's endpoints is no address.",
-        advice: "It should look like https://etcd-1.example.com:2379, without a user, a password or a path.")
+        .unavailable, "One of etcd's endpoints is invalid.",
+        advice:
+          "Expected an address such as https://etcd-1.example.com:2379, without a user, a password or a path."
+      )
     }
     self.scheme = scheme
     authority = host + (parts.port.map { ":\($0)" } ?? "")
     guard scheme == "https" || request("/").isPlaintextLoopback else {
       throw CacheError(
-        .unavailable, "The endpoint \(text) is another machine's, and without TLS.",
+        .unavailable, "The endpoint \(text) is on another machine and has no TLS.",
         advice:
-          "Only https goes to other machines; etcd takes its certificate with --cert-file and --key-file.")
+          "Use https; etcd takes its certificate with --cert-file and --key-file.")
     }
   }
 

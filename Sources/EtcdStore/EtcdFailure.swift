@@ -1,26 +1,27 @@
 import HTTPSupport
+import StoreSupport
 import TokenCache
 
-/// Why etcd did not do what was asked.
+/// Why a request to etcd failed.
 package struct EtcdFailure: Error {
-  enum Cause: Equatable {
-    /// etcd's own answer, with the code that gRPC gives it.
+  enum Cause: Sendable {
+    /// etcd's own error, with its gRPC code.
     case refused(code: Int64, message: String)
-    /// None of the endpoints answered; a sentence for each.
+    /// None of the endpoints responded; a sentence for each.
     case unreachable([String])
-    /// Some of the endpoints answered that they cannot now, or too late.
+    /// Some of the endpoints responded that they cannot now, or too late.
     case timedOut([String])
     case cancelled
-    /// A clause that says what is wrong with the answer.
+    /// A clause that says what is wrong with the response.
     case malformed(String)
-    /// More than was to be taken in one answer.
-    case answerTooLarge
+    /// More than was to be taken in one response.
+    case responseTooLarge
     /// The endpoints do not belong together.
     case otherCluster(endpoint: String)
     /// An endpoint is behind what was seen before.
     case behind(endpoint: String)
-    /// The password cannot be had.
-    case password(CacheError.Code, String, advice: String?)
+    /// There is no password.
+    case password(CacheError)
   }
 
   let cause: Cause
@@ -33,8 +34,6 @@ package struct EtcdFailure: Error {
 
   static func malformed(_ reason: String) -> EtcdFailure { EtcdFailure(cause: .malformed(reason)) }
 
-  static let cancelled = EtcdFailure(cause: .cancelled, outcomeIsUnknown: true)
-
   init(cause: Cause, outcomeIsUnknown: Bool = false) {
     self.cause = cause
     self.outcomeIsUnknown = outcomeIsUnknown
@@ -43,7 +42,7 @@ package struct EtcdFailure: Error {
   /// Whether the network or the cluster is down.
   package var isOutage: Bool { outageReason != nil }
 
-  /// Why those that were asked did not answer, without the conclusion that none can be reached.
+  /// Why those that were asked did not respond, without the conclusion that none can be reached.
   package var outageReason: String? {
     switch cause {
     case .unreachable(let reasons), .timedOut(let reasons): Self.list(reasons)
@@ -54,16 +53,16 @@ package struct EtcdFailure: Error {
   /// Whether the other endpoints would fail in the same way.
   var isFinal: Bool {
     switch cause {
-    case .password, .otherCluster, .answerTooLarge, .cancelled: true
+    case .password, .otherCluster, .responseTooLarge, .cancelled: true
     case .refused: !isTransient
     case .unreachable, .timedOut, .malformed, .behind: false
     }
   }
 
-  /// Whether no etcd answers at the endpoint.
+  /// Whether no etcd responds at the endpoint.
   var isUnreachable: Bool { if case .unreachable = cause { true } else { false } }
 
-  /// Whether the same endpoint may answer a moment later.
+  /// Whether the same endpoint may respond a moment later.
   var isTransient: Bool {
     switch cause {
     case .timedOut: true
@@ -93,19 +92,20 @@ package struct EtcdFailure: Error {
   /// Whether a smaller page may be taken.
   var isTooLarge: Bool {
     switch cause {
-    case .answerTooLarge: true
+    case .responseTooLarge: true
     case .refused(let code, let message): code == 8 && message.contains("larger than max")
     default: false
     }
   }
 
-  /// What it is to the store's users. Where something may have happened that the caller cannot know of, the error
-  /// says so.
-  func cacheError(writing: Bool) -> CacheError {
+  /// The same for a call that has sent a commit, and cannot know what became of it.
+  var withUnknownOutcome: EtcdFailure { EtcdFailure(cause: cause, outcomeIsUnknown: true) }
+
+  /// What it is to the store's users.
+  var cacheError: CacheError {
     let (code, message, advice) = explanation
-    let unknown = "Nobody can tell whether it was written: look before you do it again."
-    let told = writing && outcomeIsUnknown ? [message, unknown].joined(separator: " ") : message
-    return CacheError(code, told, advice: advice, underlyingError: self)
+    let error = CacheError(code, message, advice: advice, underlyingError: self)
+    return outcomeIsUnknown ? error.withUnknownOutcome : error
   }
 
   private var explanation: (CacheError.Code, String, advice: String?) {
@@ -114,78 +114,75 @@ package struct EtcdFailure: Error {
     case .unreachable(let reasons):
       (
         .unavailable, "No endpoint of etcd can be reached. " + Self.list(reasons),
-        "Look whether etcd runs there (\"etcdctl endpoint health\"), and at the names, ports and certificates."
+        "Check that etcd runs there (\"etcdctl endpoint health\"), and the names, ports and certificates."
       )
     case .timedOut(let reasons):
       (
-        .timedOut, "etcd did not do it in time. " + Self.list(reasons),
+        .timedOut, (["etcd did not respond in time."] + reasons).joined(separator: " "),
         "A cluster needs more than half of its members: \"etcdctl endpoint status --cluster\" shows them."
       )
     case .cancelled: (.cancelled, "The call to etcd was cancelled.", nil)
     case .malformed(let reason):
       (
-        .refused, "etcd's answer makes no sense: \(reason).",
-        "Look whether something else answers at its endpoints, such as a proxy."
+        .refused, "etcd's response is invalid: \(reason).",
+        "Check whether something else responds at its endpoints, such as a proxy."
       )
-    case .answerTooLarge:
-      (.refused, "etcd's answer is larger than any that it gives.", "Look what answers at its endpoints.")
+    case .responseTooLarge:
+      (.refused, "etcd's response exceeds the 8 MiB limit.", "Check what responds at its endpoints.")
     case .otherCluster(let endpoint):
       (
         .refused,
-        "The endpoint \(endpoint) belongs to another cluster than the others, or to one that was made anew.",
+        "The endpoint \(endpoint) belongs to another cluster than the others, or to one that was recreated.",
         "Name endpoints of one cluster. If it was restored from a backup, start this program again."
       )
     case .behind(let endpoint):
       (
         .rolledBack,
-        "The endpoint \(endpoint) gives an older state of etcd than the one that was seen before.",
-        "If etcd was set back, start this program again. If not, take that member out and make it anew."
+        "The endpoint \(endpoint) has an older state of etcd than the one that was seen before.",
+        "If etcd was set back, start this program again. If not, remove that member and add it again."
       )
-    case .password(let code, let message, let advice): (code, message, advice)
+    case .password(let error): (error.code, error.message, error.advice)
     }
   }
 
   private static func list(_ reasons: [String]) -> String { reasons.joined(separator: " ") }
 
-  /// The codes are gRPC's; the messages are those of etcd 3.4 and 3.5.
+  /// What the messages of etcd 3.4 and 3.5 mean, by what is in them.
+  private static let refusals: [(phrases: [String], CacheError.Code, String, advice: String)] = [
+    (
+      ["database space exceeded"], .tooLarge, "etcd's database is full (NOSPACE) and accepts no writes.",
+      "Nothing was lost. Compact and defragment it, then \"etcdctl alarm disarm\"; or raise --quota-backend-bytes."
+    ),
+    (
+      ["request is too large", "larger than max"], .tooLarge,
+      "The change is larger than one etcd request may be.",
+      "Keep fewer accounts in a group, remove expired tokens, or raise etcd's --max-request-bytes."
+    ),
+    (
+      ["too many operations"], .tooLarge, "The change touches more values than one etcd transaction may.",
+      "Change fewer at a time, or set etcd's --max-txn-ops to its default of 128 at least."
+    ),
+    (["compacted"], .timedOut, "The revision that was being read was compacted meanwhile.", "Try again."),
+    (
+      ["permission denied"], .refused, "etcd's user has no right to the store's prefix.",
+      "Check the prefix, or run \"etcdctl role grant-permission ROLE readwrite --prefix=true PREFIX/\"."
+    ),
+    (["invalid user ID or password"], .wrongKey, "etcd rejected the user name or password.", "Check both."),
+    (
+      ["user name is empty", "user name not found"], .refused, "etcd requires a user.",
+      "Name the user, and where its password comes from."
+    ),
+  ]
+
+  /// The codes are gRPC's.
   private static func explanation(
     of code: Int64, _ message: String
   ) -> (CacheError.Code, String, advice: String?) {
-    func says(_ words: String) -> Bool { message.contains(words) }
-    if says("database space exceeded") {
-      return (
-        .tooLarge, "etcd's database is full (NOSPACE), and takes no more writes.",
-        "Nothing was lost. Compact and defragment it, then \"etcdctl alarm disarm\"; or raise --quota-backend-bytes."
-      )
+    func refusal(_ message: String) -> (CacheError.Code, String, advice: String?)? {
+      refusals.first { $0.phrases.contains(where: message.contains) }.map { ($0.1, $0.2, $0.advice) }
     }
-    if says("request is too large") || says("larger than max") {
-      return (
-        .tooLarge, "The change is larger than etcd takes at once.",
-        "Keep fewer accounts in a group, remove tokens that have expired, or raise etcd's --max-request-bytes."
-      )
-    }
-    if says("too many operations") {
-      return (
-        .tooLarge, "The change touches more values than etcd takes at once.",
-        "Change fewer at a time, or set etcd's --max-txn-ops to its default of 128 at least."
-      )
-    }
-    if says("compacted") {
-      return (.timedOut, "What was being read was compacted away meanwhile.", "Try again.")
-    }
-    if says("permission denied") {
-      return (
-        .refused, "etcd's user has no right to the store's prefix.",
-        "Look at the prefix. Or \"etcdctl role grant-permission ROLE readwrite --prefix=true PREFIX/\" gives the right."
-      )
-    }
-    if says("invalid user ID or password") {
-      return (.wrongKey, "etcd does not take the user's name and password.", "Look at both.")
-    }
-    if says("user name is empty") || says("user name not found") || code == 16 {
-      return (.refused, "etcd asks for a user.", "Name the user, and where its password comes from.")
-    }
-    if says("alarm") || says("corrupt") {
+    if let known = refusal(message) ?? (code == 16 ? refusal("user name not found") : nil) { return known }
+    if message.contains("alarm") || message.contains("corrupt") {
       return (
         .refused, "etcd has raised an alarm: \(printable(message)).", "\"etcdctl alarm list\" says more."
       )
@@ -203,22 +200,22 @@ package struct EtcdFailure: Error {
 }
 
 extension EtcdFailure {
-  /// An answer of one endpoint that is of no use.
+  /// A response of one endpoint that cannot be used.
   init(_ cause: Cause, at endpoint: EtcdEndpoint, outcomeIsUnknown: Bool) {
     self.init(cause: cause, outcomeIsUnknown: outcomeIsUnknown)
-    reason = "\(endpoint) gives answers that make no sense."
+    reason = "\(endpoint) gives invalid responses."
   }
 
-  /// An endpoint that gave no answer.
+  /// An endpoint that gave no response.
   init(_ error: HTTPTransportError, at endpoint: EtcdEndpoint) {
     switch error {
     case .cancelled: self.init(.cancelled, at: endpoint, outcomeIsUnknown: true)
-    case .responseTooLarge: self.init(.answerTooLarge, at: endpoint, outcomeIsUnknown: true)
+    case .responseTooLarge: self.init(.responseTooLarge, at: endpoint, outcomeIsUnknown: true)
     case .malformedResponse:
-      self.init(.malformed("what came is no HTTP"), at: endpoint, outcomeIsUnknown: true)
+      self.init(.malformed("it is not HTTP"), at: endpoint, outcomeIsUnknown: true)
     case .timedOut:
       self.init(cause: .timedOut([]), outcomeIsUnknown: true)
-      reason = "\(endpoint) kept silent."
+      reason = "\(endpoint) did not respond."
     case .connectionLost(let text):
       self.init(cause: .timedOut([text]), outcomeIsUnknown: true)
       reason = Self.sentence(text)
@@ -227,14 +224,14 @@ extension EtcdFailure {
       self.init(cause: .unreachable([text]))
       reason = Self.sentence(text)
     case .cannotConnect(let text):
-      // Without TLS nobody knows how far it came.
+      // Without TLS it is not known how far it came.
       self.init(cause: .unreachable([text]), outcomeIsUnknown: true)
       reason = Self.sentence(text)
       mayBeRestarting = true
     }
   }
 
-  /// What etcd says in place of an answer: the code of gRPC and a text.
+  /// etcd's own error: a gRPC code and a text.
   init(error: JSONObject, at endpoint: EtcdEndpoint) {
     let code: Int64 = if case .integer(let code)? = error["code"] { code } else { 2 }
     let message = (error["error"] ?? error["message"])?.stringValue ?? ""

@@ -2,26 +2,23 @@ import Sealing
 import TokenCache
 
 /// What was found of a group in etcd, opened.
-struct EtcdFindings {
-  private let snapshot: EtcdSnapshot
+struct EtcdFindings: Sendable {
+  let snapshot: EtcdSnapshot
   private let names: EtcdNames
-  private let group: EtcdGroup
   /// `nil` where there is no store.
   private let keys: DataKeys?
   private var shards: [(id: ShardID, value: EtcdValue, opened: Result<EtcdGroup.Opened, SealError>)] = []
 
-  /// Opens what is there. It is work.
+  /// Opens what is there, which takes time.
   ///
   /// - Throws: ``CacheError`` when the keys have yet to be unsealed, or are gone.
   init(
-    _ snapshot: EtcdSnapshot, _ group: EtcdGroup, _ names: EtcdNames, _ keys: StoreKeys,
-    isWriting: Bool = false
+    _ snapshot: EtcdSnapshot, _ names: EtcdNames, _ keys: StoreKeys, isWriting: Bool
   ) throws(CacheError) {
     self.snapshot = snapshot
-    self.group = group
     self.names = names
     if snapshot.keys == nil, snapshot.shards.contains(where: { $0.value != nil }) {
-      throw Self.keysAreGone(names)
+      throw EtcdBackend.keysAreGone(names)
     }
     guard snapshot.keys != nil || isWriting else {
       self.keys = nil
@@ -29,6 +26,7 @@ struct EtcdFindings {
     }
     let dataKeys = try keys.keys(in: snapshot.keys?.value)
     self.keys = dataKeys
+    let group = snapshot.group
     for (id, value) in snapshot.shards {
       guard let value, let name = id.bytes else {
         group.forget(id, at: snapshot.revision)
@@ -53,12 +51,6 @@ struct EtcdFindings {
     }
   }
 
-  static func keysAreGone(_ names: EtcdNames) -> CacheError {
-    CacheError(
-      .damaged, "etcd's value \(names.keys) is gone; without it nobody can open the store's others.",
-      advice: EtcdCacheStore.withoutKeys, underlyingError: SealError.missing)
-  }
-
   var contents: GroupContents {
     var problems: [StoreProblem] = []
     var documents: [ShardID: CacheDocument] = [:]
@@ -71,14 +63,14 @@ struct EtcdFindings {
           StoreProblem(kind, shard: id, detail: "etcd's value \(name(of: id)) \(error)", remedy: remedy))
       }
     }
-    problems += snapshot.strangers.map {
-      StoreProblem(.foreign, shard: nil, detail: "etcd's value \($0) is none of Llavero's.")
+    problems += snapshot.foreignNames.map {
+      StoreProblem(.foreign, shard: nil, detail: "etcd's value \($0) is not one of Llavero's.")
     }
     return GroupContents(documents: documents, problems: problems)
   }
 
   /// The shards that a removal of what is damaged removes.
-  var removable: [(id: ShardID, modRevision: Int64)] {
+  var removable: [EtcdWrite.Removable] {
     shards.compactMap { id, value, opened in
       guard case .failure(let error) = opened, error.problem(isManifest: false).1 == .removal else {
         return nil
@@ -87,42 +79,32 @@ struct EtcdFindings {
     }
   }
 
-  private func name(of shard: ShardID) -> String { names.shard(shard, of: group.group) }
+  private func name(of shard: ShardID) -> String { names.shard(shard, of: snapshot.group.group) }
 
-  /// Changes what there is of shards.
-  func plan<Result: Sendable>(
-    _ ids: [ShardID], _ change: (inout GroupContents) throws(CacheError) -> Result
-  ) throws(CacheError) -> EtcdUpdate<Result>.Plan {
-    for case (let id, _, .failure(let error)) in shards {
-      throw error.cacheError(of: "etcd's value \(name(of: id))", remedy: error.problem(isManifest: false).1)
-    }
-    let before = contents
-    var contents = before
-    let result = try change(&contents)
-    var operations: [EtcdOperation] = []
-    var written: [(ShardID, EtcdUpdate<Result>.Written?)] = []
-    for id in ids where contents.documents[id] != before.documents[id] {
-      guard let document = contents.documents[id], let keys else {
-        operations.append(.delete(name(of: id)))
-        written.append((id, nil))
+  /// What makes shards those of a change.
+  func write(_ changes: [(id: ShardID, document: CacheDocument?)]) throws(CacheError) -> EtcdWrite {
+    var write = EtcdWrite(conditions: conditions)
+    for (id, document) in changes {
+      guard let document, let keys else {
+        write.operations.append(.delete(name(of: id)))
+        write.written.append((id, nil))
         continue
       }
       let old = shards.first { $0.id == id }.flatMap { try? $0.opened.get().sequence } ?? 0
       let sequence = max(old, UInt64(snapshot.revision)) &+ 1
       let sealed = try SealedFormat.seal(
-        document, of: id, in: group.group, sequence: sequence, with: keys.current)
-      operations.append(.put(name(of: id), sealed))
-      written.append((id, .init(document: document, sequence: sequence)))
+        document, of: id, in: snapshot.group.group, sequence: sequence, with: keys.current)
+      write.operations.append(.put(name(of: id), sealed))
+      write.written.append((id, (document, sequence)))
     }
-    return EtcdUpdate<Result>.Plan(
-      result: result, conditions: conditions, operations: operations, written: written)
+    return write
   }
 
   /// That everything is as it was read. Where that is much, nothing of the group may have changed.
   private var conditions: [EtcdCondition] {
     let keys = EtcdCondition(key: names.keys, modRevision: snapshot.keys?.modRevision ?? 0)
     guard snapshot.shards.count <= Self.maximumConditions else {
-      let stamp = names.stamp(of: group.group)
+      let stamp = names.stamp(of: snapshot.group.group)
       return [keys, EtcdCondition(key: stamp, modRevision: snapshot.stamp?.modRevision ?? 0)]
     }
     return [keys]
@@ -131,4 +113,24 @@ struct EtcdFindings {
 
   /// So many that there is room for as many operations in other transactions within.
   static let maximumConditions = 50
+}
+
+/// What a commit does, for a state that was read.
+struct EtcdWrite {
+  let conditions: [EtcdCondition]
+  var operations: [EtcdOperation] = []
+  /// What the shards that change become; `nil` for one that is removed.
+  var written: [(id: ShardID, (document: CacheDocument, sequence: UInt64)?)] = []
+
+  typealias Removable = (id: ShardID, modRevision: Int64)
+}
+
+extension EtcdWrite {
+  /// What removes shards as long as they are what they were, whatever is in them.
+  init(removing shards: [Removable], of group: KeychainGroup, _ names: EtcdNames) {
+    let keys = shards.map { names.shard($0.id, of: group) }
+    conditions = zip(keys, shards).map { EtcdCondition(key: $0, modRevision: $1.modRevision) }
+    operations = keys.map { .delete($0) }
+    written = shards.map { ($0.id, nil) }
+  }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Synchronization
 import TokenCache
 
@@ -12,11 +11,17 @@ final class EtcdGroup: Sendable {
     let modRevision: Int64
   }
 
+  /// What this process's last write has left behind.
+  struct LastWrite: Sendable {
+    /// The data keys, sealed, as they were then.
+    let keys: EtcdValue
+    /// The revision of the write, and of the writer's own value.
+    let revision: Int64
+  }
+
   let group: KeychainGroup
-  /// The tasks of one process do not compete with each other.
-  let turns = Turns()
   let watch: GroupWatch?
-  /// Where this process leaves which of its writes was the last one.
+  /// The key of the value that says which of this process's commits was the last one.
   let writer: String
   private let state = Mutex(State())
 
@@ -25,15 +30,7 @@ final class EtcdGroup: Sendable {
     var seen: [ShardID: (sequence: UInt64, revision: Int64)] = [:]
     var kept: [ShardID: Opened] = [:]
     var lease: (id: Int64, grantedAt: ContinuousClock.Instant)?
-    var left: Left?
-  }
-
-  /// What this process's last write has left behind.
-  struct Left: Sendable {
-    /// The data keys, sealed, as they were then.
-    let keys: EtcdValue
-    /// The revision of the write, and of the writer's own value.
-    let revision: Int64
+    var lastWrite: LastWrite?
   }
 
   init(_ group: KeychainGroup, writer: String, watch: GroupWatch?) {
@@ -42,22 +39,21 @@ final class EtcdGroup: Sendable {
     self.watch = watch
   }
 
-  /// Takes note of a shard's version.
+  /// Notes a shard's version.
   ///
   /// - Returns: False where a newer one was seen at an earlier revision: the older was put back.
   func see(_ shard: ShardID, sequence: UInt64, at revision: Int64) -> Bool {
     state.withLock { state in
-      guard let seen = state.seen[shard] else {
-        state.seen[shard] = (sequence, revision)
-        return true
+      if let seen = state.seen[shard] {
+        guard revision >= seen.revision else { return true }
+        guard sequence >= seen.sequence else { return false }
       }
-      if revision >= seen.revision, sequence < seen.sequence { return false }
-      if revision >= seen.revision { state.seen[shard] = (sequence, revision) }
+      state.seen[shard] = (sequence, revision)
       return true
     }
   }
 
-  /// Takes note that a shard is gone.
+  /// Notes that a shard is gone.
   func forget(_ shard: ShardID, at revision: Int64) {
     state.withLock { state in
       if let seen = state.seen[shard], revision >= seen.revision { state.seen[shard] = nil }
@@ -65,10 +61,23 @@ final class EtcdGroup: Sendable {
     }
   }
 
-  /// How many shards are kept, so that what has not changed is neither sent nor opened again.
-  static let maximumKept = 200
+  /// Notes a write that was applied at a revision, over data keys.
+  func note(_ write: EtcdWrite, at revision: Int64, _ keys: EtcdValue?) {
+    watch?.changed(at: revision)
+    state.withLock { $0.lastWrite = keys.map { LastWrite(keys: $0, revision: revision) } }
+    for (id, written) in write.written {
+      if let (document, sequence) = written {
+        _ = see(id, sequence: sequence, at: revision)
+        keep(id, Opened(document: document, sequence: sequence, modRevision: revision))
+      } else {
+        forget(id, at: revision)
+      }
+    }
+  }
 
-  /// Keeps a shard.
+  /// How many shards are kept, so that what has not changed is neither sent nor opened again.
+  private static let maximumKept = 200
+
   func keep(_ shard: ShardID, _ opened: Opened) {
     state.withLock { state in
       if let kept = state.kept[shard], kept.modRevision >= opened.modRevision { return }
@@ -77,10 +86,10 @@ final class EtcdGroup: Sendable {
     }
   }
 
-  /// Lets go of a shard that is not what it was.
+  /// Drops a shard that is not what it was.
   func drop(_ shard: ShardID) { state.withLock { $0.kept[shard] = nil } }
 
-  /// Those of some shards that are kept; none where they are too many to be named in one request.
+  /// The kept ones of some shards; empty where there are too many to be named in one request.
   func kept(_ shards: [ShardID]) -> [ShardID: Opened] {
     guard shards.count <= EtcdFindings.maximumConditions else { return [:] }
     return state.withLock { state in
@@ -89,10 +98,7 @@ final class EtcdGroup: Sendable {
   }
 
   /// What the last write has left; `nil` before the first.
-  var left: Left? {
-    get { state.withLock { $0.left } }
-    set { state.withLock { $0.left = newValue } }
-  }
+  var lastWrite: LastWrite? { state.withLock { $0.lastWrite } }
 
   /// For how long etcd keeps what a writer leaves, in seconds: twice as long as the longest call, and as long again.
   static let leaseSeconds: Int64 = 2400

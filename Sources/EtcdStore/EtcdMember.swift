@@ -1,9 +1,10 @@
 import FoundationEssentials
 import HTTPSupport
 import HTTPTypes
+import StoreSupport
 public import TokenCache
 
-/// What a member of a cluster says of itself and of the cluster.
+/// What a member of a cluster reports of itself and of the cluster.
 public struct EtcdMember: Sendable {
   /// Such as `3.4.23`.
   public let version: String
@@ -11,67 +12,65 @@ public struct EtcdMember: Sendable {
   public let isLeader: Bool
   /// Whether it knows of a leader; without one it neither reads nor writes.
   public let hasLeader: Bool
-  /// How long it takes to give a value that the majority agrees on: the middle one of five times.
+  /// How long a linearizable read takes: the median of five.
   public let latency: Duration
   /// How large its database is, in bytes, and how much of that is in use.
   public let size: Int64
   public let sizeInUse: Int64
-  /// How large the database may become, in bytes; `nil` where it does not say.
+  /// How large the database may become, in bytes; `nil` where it does not report that.
   public let quota: Int64?
   /// The alarms that some member has raised, such as `NOSPACE`.
   public let alarms: Set<String>
-  /// How far its clock is ahead of this machine's, in seconds, to a second or so; `nil` where it does not say.
+  /// How far its clock is ahead of this machine's, in seconds, to a second or so; `nil` where it does not report that.
   public let clockOffset: Double?
 }
 
 extension EtcdCacheStore {
   /// The addresses of the cluster's members that the store was given.
-  public var endpoints: [String] { client.endpoints.map(\.description) }
+  public var endpoints: [String] { access.client.endpoints.map(\.description) }
 
-  /// Asks each endpoint for what it knows, in the order in which they were given.
+  /// Asks each endpoint for its status, in the order in which they were given.
   ///
-  /// - Parameter timeout: How long one has to answer.
-  /// - Returns: What each says, or why it says nothing.
+  /// - Parameter timeout: How long one has to respond.
+  /// - Returns: The status of each, or why there is no response.
   public func members(timeout: Duration = .seconds(10)) async -> [Result<EtcdMember, CacheError>] {
     do throws(CacheError) {
-      try await client.askForPassword()
+      try await access.client.askForPassword()
     } catch {
-      return client.endpoints.map { _ in .failure(error) }
+      return access.client.endpoints.map { _ in .failure(error) }
     }
     return await withTaskGroup(of: (Int, Result<EtcdMember, CacheError>).self) { group in
-      for (index, endpoint) in client.endpoints.enumerated() {
-        group.addTask { [client = client.only(endpoint), names] in
+      for (index, endpoint) in access.client.endpoints.enumerated() {
+        group.addTask { [client = access.client.only(endpoint), key = access.names.keys] in
           do throws(EtcdFailure) {
             return (
               index,
-              .success(try await client.member(asking: names.keys, until: ContinuousClock.now + timeout))
+              .success(try await client.member(asking: key, until: ContinuousClock.now + timeout))
             )
           } catch {
-            return (index, .failure(error.cacheError(writing: false)))
+            return (index, .failure(error.cacheError))
           }
         }
       }
-      var answers: [(Int, Result<EtcdMember, CacheError>)] = []
-      for await answer in group { answers.append(answer) }
-      return answers.sorted { $0.0 < $1.0 }.map(\.1)
+      var members: [(Int, Result<EtcdMember, CacheError>)] = []
+      for await member in group { members.append(member) }
+      return members.sorted { $0.0 < $1.0 }.map(\.1)
     }
   }
 
-  /// Sees whether the user may read and write below the store's prefix. Nothing is written.
+  /// Checks whether the user may read and write below the store's prefix. Nothing is written.
   ///
-  /// - Throws: ``CacheError``, where not, or where etcd is out of reach.
+  /// - Throws: ``CacheError`` where it may not, or where etcd is out of reach.
   public func checkRights() async throws(CacheError) {
-    try await client.askForPassword()
-    try await reading { () async throws(EtcdFailure) in
-      _ = try await client.page(of: names.all, limit: 1, keysOnly: true, until: ContinuousClock.now + timeout)
-      // etcd looks at the rights to all that a transaction may do before it looks whether it is to do it.
-      let never = EtcdCondition(key: names.keys, modRevision: .max)
-      _ = try await client.transaction(
-        if: [never], [.put(names.keys, [])], until: ContinuousClock.now + timeout)
+    try await store.run { (backend) throws(CacheError) in
+      _ = try backend.page(of: backend.names.all, limit: 1)
+      // etcd checks the rights to all that a transaction may do before it checks whether it is to do it.
+      let never = EtcdCondition(key: backend.names.keys, modRevision: .max)
+      _ = try backend.transaction(if: [never], [.put(backend.names.keys, [])])
     }
   }
 
-  /// Begins to watch a group, and waits until the watch tells of its changes.
+  /// Begins to watch a group, and waits until the watch reports its changes.
   ///
   /// - Returns: How long ago that was confirmed.
   /// - Throws: ``CacheError/Code/timedOut``, when that takes too long, and when every lookup asks etcd.
@@ -79,18 +78,18 @@ extension EtcdCacheStore {
     -> Duration
   {
     let deadline = ContinuousClock.now + timeout
-    while ContinuousClock.now < deadline, let watch = known(group).watch {
+    while ContinuousClock.now < deadline, let watch = access.known(group).watch {
       if watch.generation != nil { return watch.age }
       do {
         try await Task.sleep(for: .milliseconds(5))
       } catch {
-        throw EtcdFailure.cancelled.cacheError(writing: false)
+        throw EtcdBackend.cancelled
       }
     }
     throw CacheError(
-      .timedOut, "etcd tells of no change to \(group.name), so every lookup asks it.",
+      .timedOut, "etcd reports no changes to \(group.name), so every lookup asks it.",
       advice:
-        "Look whether something between here and etcd, such as a proxy, keeps answers until they are complete."
+        "Check whether something between here and etcd, such as a proxy, buffers responses."
     )
   }
 }
@@ -116,7 +115,7 @@ extension EtcdClient {
       do {
         _ = try await transaction([.get(key)], until: deadline)
       } catch {
-        // Without rights, too, it is an answer.
+        // A response without rights counts, too.
         guard case .refused = error.cause else { throw error }
       }
       times.append(ContinuousClock.now - start)
@@ -132,13 +131,13 @@ extension EtcdClient {
       clockOffset: clock.map { $0.timeIntervalSinceNow })
   }
 
-  /// A page that is for everybody, where the endpoint has it.
+  /// A page that needs no user, where the endpoint has it.
   private func get(_ path: String, until deadline: ContinuousClock.Instant) async -> HTTPTransportResponse? {
     guard var head = endpoints.first?.request(path) else { return nil }
     head.method = .get
     return try? await transport.send(
       HTTPTransportRequest(
-        head, timeout: max(deadline - ContinuousClock.now, .zero), maximumBodySize: Self.maximumAnswerSize))
+        head, timeout: max(deadline - ContinuousClock.now, .zero), maximumBodySize: Self.maximumResponseSize))
   }
 
   /// The value of a metric in Prometheus's text format.

@@ -21,6 +21,29 @@ enum EtcdOperation: Sendable {
   /// Others, since a transaction counts its own only.
   case all([EtcdOperation])
 
+  /// How many conditions or operations a transaction has at most: etcd takes 128 unless it is configured otherwise.
+  private static let maximumCount = 120
+
+  /// The operations, those of a large change in transactions of their own, which count as one.
+  static func grouped(_ operations: [EtcdOperation]) -> [EtcdOperation] {
+    // What a transaction counts is taken from what those in it may count.
+    let size = maximumCount / 2
+    guard operations.count > size else { return operations }
+    return stride(from: 0, to: operations.count, by: size).map { start in
+      .all(Array(operations[start..<min(start + size, operations.count)]))
+    }
+  }
+
+  /// What it gets.
+  var key: String? {
+    switch self {
+    case .get(let key), .look(let key), .getAt(let key, _): key
+    case .put, .delete, .all: nil
+    }
+  }
+
+  var isWrite: Bool { key == nil }
+
   var json: JSONValue {
     switch self {
     case .get(let key): .object(["request_range": .object(["key": .base64(key)])])
@@ -57,36 +80,34 @@ struct EtcdCondition: Sendable {
 struct EtcdOutcome: Sendable {
   let revision: Int64
   let succeeded: Bool
-  /// What each of its operations answered.
-  let answers: [JSONObject]
+  /// For each operation that was carried out, the value that it found, where it gets one.
+  let values: [EtcdValue?]
 
-  init(_ answer: EtcdAnswer) throws(EtcdFailure) {
-    revision = answer.revision
-    succeeded = try answer.body.flag("succeeded")
-    answers = try answer.body.objects("responses")
-  }
-
-  /// What an operation that gets one key found.
-  func value(_ index: Int, of key: String) throws(EtcdFailure) -> EtcdValue? {
-    guard answers.indices.contains(index), let range = answers[index]["response_range"]?.objectValue else {
-      throw .malformed("part of a transaction's answer is missing")
+  init(
+    _ response: EtcdResponse, if conditions: [EtcdCondition], of operations: [EtcdOperation],
+    otherwise: [EtcdOperation]
+  ) throws(EtcdFailure) {
+    let revision = response.revision
+    let succeeded = try response.body.flag("succeeded")
+    let results = try response.body.objects("responses")
+    let operations = succeeded ? operations : otherwise
+    guard results.count == operations.count, succeeded || !conditions.isEmpty else {
+      throw .malformed("part of a transaction's response is missing")
     }
-    let values = try range.objects("kvs").map { (value) throws(EtcdFailure) in
-      try EtcdValue(value, revision: revision)
+    (self.revision, self.succeeded) = (revision, succeeded)
+    values = try zip(operations, results).map { (operation, result) throws(EtcdFailure) in
+      guard let key = operation.key else { return nil }
+      guard let range = result["response_range"]?.objectValue else {
+        throw .malformed("part of a transaction's response is missing")
+      }
+      let values = try range.objects("kvs").map { (value) throws(EtcdFailure) in
+        try EtcdValue(value, revision: revision)
+      }
+      guard values.count <= 1, values.allSatisfy({ $0.key == Array(key.utf8) }) else {
+        throw .malformed("it holds other keys than the requested ones")
+      }
+      return values.first
     }
-    guard values.count <= 1, values.allSatisfy({ $0.key == Array(key.utf8) }) else {
-      throw .malformed("it holds other keys than those asked for")
-    }
-    return values.first
-  }
-
-  /// How many keys an operation removed.
-  func deleted(_ index: Int) throws(EtcdFailure) -> Int64 {
-    guard answers.indices.contains(index), let range = answers[index]["response_delete_range"]?.objectValue
-    else {
-      throw .malformed("part of a transaction's answer is missing")
-    }
-    return try range.number("deleted")
   }
 }
 
@@ -96,33 +117,33 @@ struct EtcdPage: Sendable {
   let values: [EtcdValue]
   let hasMore: Bool
 
-  init(_ answer: EtcdAnswer, of range: EtcdRange) throws(EtcdFailure) {
-    revision = answer.revision
-    values = try answer.body.objects("kvs").map { (value) throws(EtcdFailure) in
-      try EtcdValue(value, revision: answer.revision)
+  init(_ response: EtcdResponse, of range: EtcdRange) throws(EtcdFailure) {
+    revision = response.revision
+    values = try response.body.objects("kvs").map { (value) throws(EtcdFailure) in
+      try EtcdValue(value, revision: response.revision)
     }
-    hasMore = try answer.body.flag("more")
+    hasMore = try response.body.flag("more")
     var rest = range
     for value in values {
       guard rest.contains(value.key) else {
-        throw .malformed("its keys are not those asked for, or in no order")
+        throw .malformed("its keys are not the requested ones, or not in order")
       }
       rest = rest.after(value.key)
     }
-    guard !hasMore || !values.isEmpty else { throw .malformed("it promises more, and holds nothing") }
+    guard !hasMore || !values.isEmpty else { throw .malformed("it announces more, and holds nothing") }
   }
 }
 
-/// An answer of etcd's.
-struct EtcdAnswer: Sendable {
+/// A response of etcd.
+struct EtcdResponse: Sendable {
   let body: JSONObject
   /// The revision of the whole cluster, which every write raises.
   let revision: Int64
-  /// Which cluster answered.
+  /// Which cluster responded.
   let cluster: String
 
-  /// The deepest answer is that of a transaction in a transaction.
-  private static let limits = JSONLimits(size: EtcdClient.maximumAnswerSize, depth: 16, values: 200_000)
+  /// The deepest response is that of a transaction in a transaction.
+  private static let limits = JSONLimits(size: EtcdClient.maximumResponseSize, depth: 16, values: 200_000)
 
   static func object(_ json: Data) throws(EtcdFailure) -> JSONObject {
     do {
@@ -136,10 +157,10 @@ struct EtcdAnswer: Sendable {
     self.body = body
     guard let header = body["header"]?.objectValue else { throw .malformed("it has no header") }
     revision = try header.number("revision")
-    // Others are reckoned from it.
-    guard revision < .max else { throw .malformed("its revision cannot be") }
+    // Others are calculated from it.
+    guard revision < .max else { throw .malformed("its revision is impossible") }
     cluster = header["cluster_id"]?.stringValue ?? ""
-    guard !cluster.isEmpty else { throw .malformed("it does not say whose it is") }
+    guard !cluster.isEmpty else { throw .malformed("it does not name its cluster") }
   }
 }
 
@@ -149,7 +170,7 @@ extension EtcdValue {
     value = try fields.bytes("value")
     modRevision = try fields.number("mod_revision")
     guard modRevision > 0, modRevision <= revision, !key.isEmpty else {
-      throw .malformed("one of its revisions cannot be")
+      throw .malformed("one of its revisions is impossible")
     }
   }
 }
@@ -175,7 +196,7 @@ extension JSONObject {
       return number
     default: break
     }
-    throw .malformed("its \(name) is no number")
+    throw .malformed("its \(name) is not a number")
   }
 
   /// A truth value, which is left out where it is false.
@@ -190,7 +211,7 @@ extension JSONObject {
   func bytes(_ name: String) throws(EtcdFailure) -> [UInt8] {
     guard let text = self[name] else { return [] }
     guard let data = text.stringValue.flatMap({ Data(base64Encoded: $0) }) else {
-      throw .malformed("its \(name) is no base64")
+      throw .malformed("its \(name) is not base64")
     }
     return Array(data)
   }
@@ -200,7 +221,7 @@ extension JSONObject {
     let elements = value.arrayValue ?? []
     let objects = elements.compactMap(\.objectValue)
     guard value.arrayValue != nil, objects.count == elements.count else {
-      throw .malformed("its \(name) is no list of objects")
+      throw .malformed("its \(name) is not a list of objects")
     }
     return objects
   }

@@ -1,20 +1,20 @@
 import GLibSupport
 import Sealing
 import SecretService
+import StoreSupport
 import Synchronization
 import TokenCache
 
-/// The user's token, which etcd takes for some minutes.
+/// The user's token, which etcd accepts for some minutes.
 final class EtcdSession: Sendable {
   private let user: EtcdUser
   private let environment: [String: String]
   private let busAddress: String?
   private let state = Mutex(State())
-  private let turns = Turns()
   private let queue = BlockingQueue(label: "llavero.etcd.password")
 
   private struct State {
-    /// `nil` where etcd asks nobody for a user.
+    /// `nil` where etcd has no authentication enabled.
     var token: String?
     var isKnown = false
     /// A password that a person gave.
@@ -34,62 +34,73 @@ final class EtcdSession: Sendable {
     state.withLock { if $0.token == token { ($0.token, $0.isKnown) = (nil, false) } }
   }
 
-  /// The token; `nil` where etcd asks for none.
+  /// The token; `nil` where etcd requires none.
   func token(
     at endpoint: EtcdEndpoint, within timeout: Duration,
-    _ authenticate: (_ name: String, _ password: String) async throws(EtcdFailure) -> String?
+    _ authenticate:
+      @escaping @Sendable (_ name: String, _ password: String) async throws(EtcdFailure) -> String?
   ) async throws(EtcdFailure) -> String? {
     let known = state.withLock { ($0.token, $0.isKnown) }
     if known.1 { return known.0 }
-    let deadline = ContinuousClock.now + timeout
-    return try await turns.run(timeout: timeout) { error in
-      EtcdFailure(
-        .password(error.code, error.message, advice: error.advice), at: endpoint, outcomeIsUnknown: false)
-    } work: { () async throws(EtcdFailure) -> String? in
+    func failure(_ error: CacheError) -> EtcdFailure {
+      EtcdFailure(.password(error), at: endpoint, outcomeIsUnknown: false)
+    }
+    return try await queue.run(
+      timeout: timeout, onCancel: failure(Self.cancelled), onTimeout: failure(Self.timedOut)
+    ) { [self] (cancellable) throws(EtcdFailure) in
       let known = state.withLock { ($0.token, $0.isKnown) }
       if known.1 { return known.0 }
       let password: SecretBytes
       do throws(CacheError) {
-        password = try await self.password(within: deadline - .now)
+        password = try self.password(cancellable)
       } catch {
-        throw EtcdFailure(
-          .password(error.code, error.message, advice: error.advice), at: endpoint, outcomeIsUnknown: false)
+        throw EtcdFailure(.password(error), at: endpoint, outcomeIsUnknown: false)
       }
       let text = unsafe password.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-      let token = try await authenticate(user.name, text)
+      let token = try waiting(cancellable) { [user] () async throws(EtcdFailure) in
+        try await authenticate(user.name, text)
+      }
       state.withLock { ($0.token, $0.isKnown) = (token, true) }
       return token
     }
   }
 
-  /// Asks a person for the password, or for the keyring's, where one has to give it and has not yet: a request has less
-  /// time than that takes.
-  func askForPassword() async throws(CacheError) {
-    let patience: Duration
-    switch user.password {
-    case .passphrase: patience = .seconds(600)
-    case .keyring(_, .allowed(let time), _): patience = time
-    default: return
+  /// How long a person has to be asked for the password, or for the keyring's; `nil` where none has, or was before.
+  private var promptTimeout: Duration? {
+    if state.withLock(\.wasAsked) { return nil }
+    return switch user.password {
+    case .passphrase: .seconds(600)
+    case .keyring(_, .allowed(let time), _): time
+    default: nil
     }
-    guard state.withLock({ !$0.wasAsked }) else { return }
-    try await turns.run(timeout: patience) {
-      $0
-    } work: { () async throws(CacheError) in
-      _ = try await password(within: patience)
+  }
+
+  /// Throws where a person has to be asked first: a request has less time than that takes.
+  func checkPassword() throws(CacheError) {
+    if promptTimeout != nil {
+      throw CacheError(.locked, "etcd's password is required.", underlyingError: Disposition.unlock)
+    }
+  }
+
+  func askForPassword() async throws(CacheError) {
+    guard let promptTimeout else { return }
+    try await queue.run(timeout: promptTimeout, onCancel: Self.cancelled, onTimeout: Self.timedOut) {
+      [self] (cancellable) throws(CacheError) in
+      if state.withLock(\.wasAsked) { return }
+      _ = try password(cancellable)
       state.withLock { $0.wasAsked = true }
     }
   }
 
-  private func password(within timeout: Duration) async throws(CacheError) -> SecretBytes {
+  private static let cancelled = CacheError(.cancelled, "Waiting for etcd's password was cancelled.")
+  private static let timedOut = CacheError(
+    .timedOut, "etcd's password did not come in time.", advice: "Try again.")
+
+  private func password(_ cancellable: Cancellable) throws(CacheError) -> SecretBytes {
     if let password = state.withLock(\.password) { return password }
-    let password = try await queue.run(
-      timeout: timeout, onCancel: CacheError(.cancelled, "Waiting for etcd's password was cancelled."),
-      onTimeout: CacheError(.timedOut, "etcd's password did not come in time.", advice: "Try again.")
-    ) { [user, environment, busAddress] (cancellable) throws(CacheError) in
-      try user.password.password(
-        of: "etcd's user \(user.name)", attribute: ("etcd-user", user.name), environment: environment,
-        busAddress: busAddress, cancellable)
-    }
+    let password = try user.password.password(
+      of: "etcd's user \(user.name)", attribute: ("etcd-user", user.name), environment: environment,
+      busAddress: busAddress, cancellable)
     if case .passphrase = user.password { state.withLock { $0.password = password } }
     return password
   }

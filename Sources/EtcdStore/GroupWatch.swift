@@ -2,17 +2,17 @@ import FoundationEssentials
 import Synchronization
 import TokenCache
 
-/// Says whether a group has changed, by watching the value that every write to it changes.
+/// Reports whether a group has changed, by watching the value that every write to it changes.
 ///
-/// A watch that keeps silent may be one that is cut off. etcd's own sign of life comes every ten minutes, so the value is
-/// asked for besides, every few seconds as long as somebody wants to know. What was asked for holds for a while; then nobody can tell.
+/// A watch without events may have been cut off. etcd's own keep-alive comes every ten minutes, so the value is polled
+/// besides, every few seconds as long as there are lookups. A response is valid for a while; then the state is unknown.
 package final class GroupWatch: Sendable {
   package struct Timing: Sendable {
-    /// How long after an answer the next question is asked.
+    /// How long after a response the value is polled again.
     let interval: Duration
-    /// For how long an answer holds.
+    /// For how long a response is valid.
     let validity: Duration
-    /// For how long the watch goes on when nobody wants to know.
+    /// For how long the watch goes on without lookups.
     let idle: Duration
 
     package init(interval: Duration, validity: Duration, idle: Duration) {
@@ -29,12 +29,12 @@ package final class GroupWatch: Sendable {
     /// The revision of the last change that is known.
     var lastChange: Int64 = 0
     /// Since when, and until when, nothing else can have happened unnoticed.
-    var answeredAt = ContinuousClock.now
+    var confirmedAt = ContinuousClock.now
     var validUntil: ContinuousClock.Instant?
-    /// What the watch itself has told of.
+    /// The last change that the watch itself has reported.
     var announced: Int64 = 0
     var isFollowing = false
-    var askedAt = ContinuousClock.now
+    var lookedUpAt = ContinuousClock.now
     var isEnded = false
   }
 
@@ -49,27 +49,27 @@ package final class GroupWatch: Sendable {
     self.timing = timing
   }
 
-  /// The revision of the group's last change, `nil` while nobody can tell. The first call begins to watch.
+  /// The revision of the group's last change, `nil` while it is unknown. The first call begins to watch.
   var generation: UInt64? {
     let now = ContinuousClock.now
     return state.withLock { state in
       guard !state.isEnded else { return nil }
-      state.askedAt = now
+      state.lookedUpAt = now
       if state.task == nil { state.task = Task { await self.run() } }
       guard let validUntil = state.validUntil, now < validUntil else { return nil }
       return UInt64(state.lastChange)
     }
   }
 
-  /// For how long nothing was heard: an answer, or the watch itself.
-  var age: Duration { state.withLock { ContinuousClock.now - $0.answeredAt } }
+  /// How long ago the state was confirmed.
+  var age: Duration { state.withLock { ContinuousClock.now - $0.confirmedAt } }
 
-  /// Takes note of a change, such as this process's own.
+  /// Notes a change, such as this process's own.
   func changed(at revision: Int64) {
     state.withLock { $0.lastChange = max($0.lastChange, revision) }
   }
 
-  /// Ends for good.
+  /// Ends the watch. It does not begin again.
   func end() {
     let task = state.withLock { state in
       (state.isEnded, state.validUntil) = (true, nil)
@@ -82,42 +82,42 @@ package final class GroupWatch: Sendable {
     var pause = Duration.milliseconds(100)
     while isWanted() {
       let beganAt = ContinuousClock.now
-      if let revision = await ask() {
+      if let revision = await poll() {
         await withTaskGroup(of: Void.self) { group in
           group.addTask { await self.follow(from: revision + 1) }
-          group.addTask { await self.keepAsking() }
+          group.addTask { await self.keepPolling() }
           _ = await group.next()
           group.cancelAll()
         }
       }
       state.withLock { ($0.validUntil, $0.isFollowing) = (nil, false) }
-      // Whatever went wrong may go wrong at once again.
+      // The same failure may come back at once.
       pause =
         ContinuousClock.now - beganAt > timing.validity ? .milliseconds(100) : min(pause * 2, timing.interval)
       do { try await Task.sleep(for: pause * Double.random(in: 0.5...1)) } catch { return }
     }
   }
 
-  /// Whether to go on. Where not, the next question begins anew.
+  /// Whether to go on. Otherwise the next lookup begins to watch again.
   private func isWanted() -> Bool {
     state.withLock { state in
-      if !state.isEnded, ContinuousClock.now - state.askedAt < timing.idle { return true }
+      if !state.isEnded, ContinuousClock.now - state.lookedUpAt < timing.idle { return true }
       (state.task, state.validUntil) = (nil, nil)
       return false
     }
   }
 
-  /// Asks for the last change.
+  /// Reads the last change.
   ///
-  /// - Returns: At which revision it was asked.
-  private func ask() async -> Int64? {
+  /// - Returns: The cluster's revision.
+  private func poll() async -> Int64? {
     let askedAt = ContinuousClock.now
     do throws(EtcdFailure) {
       let outcome = try await client.transaction([.get(key)], until: askedAt + timing.validity)
-      let change = try outcome.value(0, of: key)?.modRevision ?? 0
+      let change = outcome.values[0]?.modRevision ?? 0
       state.withLock { state in
         state.lastChange = max(state.lastChange, change)
-        state.answeredAt = askedAt
+        state.confirmedAt = askedAt
         if state.isFollowing { state.validUntil = askedAt + timing.validity }
       }
       return outcome.revision
@@ -126,26 +126,25 @@ package final class GroupWatch: Sendable {
     }
   }
 
-  /// Asks again and again, until it fails, nobody wants to know, or the watch turns out not to have told of a change, or
-  /// that it has begun.
-  private func keepAsking() async {
+  /// Polls until that fails, there are no lookups, or the watch turns out to have missed a change or not to have begun.
+  private func keepPolling() async {
     let beganAt = ContinuousClock.now
     while !Task.isCancelled {
       let known = state.withLock { $0.isFollowing ? $0.lastChange : 0 }
       do { try await Task.sleep(for: timing.interval) } catch { return }
-      let isWanted = state.withLock { !$0.isEnded && ContinuousClock.now - $0.askedAt < timing.idle }
-      let isMute = state.withLock {
+      let isWanted = state.withLock { !$0.isEnded && ContinuousClock.now - $0.lookedUpAt < timing.idle }
+      let isStalled = state.withLock {
         $0.isFollowing ? $0.announced < known : ContinuousClock.now - beganAt > timing.validity
       }
-      if isMute { client.leavePreferred() }
-      guard isWanted, !isMute, await ask() != nil else { return }
+      if isStalled { client.leavePreferred() }
+      guard isWanted, !isStalled, await poll() != nil else { return }
     }
   }
 
-  /// Takes what the watch tells, until it ends.
+  /// Receives the watch's events until it ends.
   private func follow(from revision: Int64) async {
-    // The transport hands its parts out one after the other.
-    let lines = Mutex(AnswerLines())
+    // The transport delivers its parts one after the other.
+    let lines = Mutex(ResponseLines())
     let message: JSONObject = [
       "create_request": .object(["key": .base64(key), "start_revision": .number(revision)])
     ]
@@ -168,9 +167,9 @@ package final class GroupWatch: Sendable {
       }
       state.withLock { state in
         if isCreated {
-          // What was before, the question has told.
+          // Earlier changes were read by polling.
           (state.isFollowing, state.announced) = (true, max(state.lastChange, revision - 1))
-          state.validUntil = state.answeredAt + timing.validity
+          state.validUntil = state.confirmedAt + timing.validity
         }
         state.announced = max(state.announced, last)
         state.lastChange = max(state.lastChange, last)
@@ -182,17 +181,17 @@ package final class GroupWatch: Sendable {
   }
 }
 
-/// The objects of an answer that has one a line, as it comes in.
-struct AnswerLines {
-  /// The longest line that is taken, in bytes.
+/// The JSON objects of a response that has one per line, as its parts arrive.
+struct ResponseLines {
+  /// The longest accepted line, in bytes.
   private static let maximumSize = 1 << 20
-  /// How much is taken in a second, in bytes; a line counts as a thousand at least. To read every change costs more than
-  /// to look for them now and then.
+  /// How much is accepted per second, in bytes; a line counts as a thousand at least. Reading every change costs more than
+  /// polling.
   private static let maximumRate = 1 << 20
   private var rest = Data()
   private var second = (end: ContinuousClock.now, size: 0)
 
-  /// - Returns: The lines that are complete now; `nil` where too much comes at once.
+  /// - Returns: The lines that are complete now; `nil` when too much comes at once.
   mutating func append(_ part: Data) -> [JSONObject]? {
     if ContinuousClock.now >= second.end { second = (.now + .seconds(1), 0) }
     second.size += part.count + 1000 * part.count { $0 == UInt8(ascii: "\n") }
@@ -201,7 +200,7 @@ struct AnswerLines {
     var pieces = part.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     let last = pieces.popLast() ?? Data()
     for piece in pieces {
-      objects.append((try? EtcdAnswer.object(rest + piece)) ?? [:])
+      objects.append((try? EtcdResponse.object(rest + piece)) ?? [:])
       rest = Data()
     }
     rest += last

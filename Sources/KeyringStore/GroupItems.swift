@@ -5,7 +5,7 @@ import TokenCache
 /// The items that were found of a group, and what they hold together.
 struct GroupItems {
   private var copies: [ShardID: [ShardCopy]] = [:]
-  private var strangers: [StoreProblem] = []
+  private var foreignProblems: [StoreProblem] = []
 
   /// Takes in an item of a shard.
   mutating func add(_ copy: ShardCopy, to shard: ShardID) {
@@ -13,16 +13,16 @@ struct GroupItems {
   }
 
   /// Notes an item that has the group's name but is not of this version.
-  mutating func note(_ stranger: KeyringItem.Kind) {
-    switch stranger {
+  mutating func note(_ kind: KeyringItem.Kind) {
+    switch kind {
     case .shard: break
     case .otherVersion(let version, let shard):
-      strangers.append(
+      foreignProblems.append(
         StoreProblem(
           .newerVersion, shard: shard,
           detail: "An item has version \(version); this program knows version \(KeyringItem.version)."))
     case .foreign:
-      strangers.append(
+      foreignProblems.append(
         StoreProblem(.foreign, shard: nil, detail: "An item with the group's name has other attributes."))
     }
   }
@@ -30,7 +30,7 @@ struct GroupItems {
   /// What the items hold, and where those of each shard are, empty and damaged ones included; of copies the newest first.
   var loaded: Loaded<Keyring.Version> {
     var documents: [ShardID: CacheDocument] = [:]
-    var problems = strangers
+    var problems = foreignProblems
     var unmerged: Set<ShardID> = []
     for shard in copies.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
       let copies = newestFirst(shard)

@@ -10,9 +10,13 @@ final class Keyring: StoreBackend {
   /// Where the items of each shard are; of copies the newest first.
   typealias Version = [ShardID: [ObjectPath]]
 
+  static let cancelled = KeyringAccess.cancelled
+  static let timedOut = KeyringAccess.timedOut
+  static let retries = 1
+
   private let client: SecretServiceConnection
   private let name: String?
-  /// KeePassXC answers every new and every deleted item by a prompt, even where it asks nobody.
+  /// KeePassXC responds to every new and every deleted item with a prompt, even where nothing is shown.
   private let mayPrompt: Bool
   private let cancellable: Cancellable
   private var path: ObjectPath?
@@ -61,21 +65,21 @@ final class Keyring: StoreBackend {
     var items = GroupItems()
     var found: [(item: ItemProperties, shard: ShardID)] = []
     for shard in shards {
-      var strangers: [KeyringItem.Kind] = []
-      var isThere = false
+      var others: [KeyringItem.Kind] = []
+      var exists = false
       let name = [KeyringItem.Attribute.group: group.name, KeyringItem.Attribute.shard: shard.rawValue]
       for path in try search(name) {
         guard let item = try item(path) else { continue }
         let kind = KeyringItem.kind(of: item, in: group)
         if kind == .shard(shard) {
           found.append((item, shard))
-          isThere = true
+          exists = true
         } else {
-          strangers.append(kind)
+          others.append(kind)
         }
       }
       // What a later version left beside an item of this one does not hide it.
-      for stranger in strangers where !isThere || stranger == .foreign { items.note(stranger) }
+      for kind in others where !exists || kind == .foreign { items.note(kind) }
     }
     let secrets = try client.secrets(of: found.map(\.item.path), cancellable)
     for (item, shard) in found {
@@ -116,16 +120,16 @@ final class Keyring: StoreBackend {
       KeyringItem.Attribute.version: KeyringItem.version,
     ])
     let known = Set(paths)
-    let strangers = try search([KeyringItem.Attribute.group: group.name]).filter { !known.contains($0) }
-    // Somebody else may have thousands; only items of ours are looked at one by one.
+    let others = try search([KeyringItem.Attribute.group: group.name]).filter { !known.contains($0) }
+    // Another program may have thousands; only items of ours are read one by one.
     let ours =
-      try strangers.isEmpty
+      try others.isEmpty
       ? []
       : Set(
         search([
           KeyringItem.Attribute.schema: KeyringItem.schema, KeyringItem.Attribute.group: group.name,
         ]))
-    for path in strangers {
+    for path in others {
       guard ours.contains(path) else {
         items.note(.foreign)
         continue

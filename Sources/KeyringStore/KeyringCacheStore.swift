@@ -6,8 +6,8 @@ public import TokenCache
 /// Keychain groups in the Secret Service keyring: gnome-keyring, KWallet, KeePassXC and others.
 ///
 /// Each shard of a group is one item, as `CacheFormat.md` lays down. Writers of one group take turns, across
-/// processes; a lock file tells the others that something changed. There is no other place to which the store
-/// would turn when the keyring is out of reach.
+/// processes; a lock file announces changes to the others. The store never falls back to another place when the keyring is
+/// out of reach.
 ///
 /// For example:
 ///
@@ -22,9 +22,9 @@ public final class KeyringCacheStore: CacheStore {
   /// - Parameters:
   ///   - collection: The label or name of the collection; the default one unless another is named.
   ///   - prompt: Whether the keyring may ask the person to unlock it. KeePassXC needs the permission to
-  ///     make and to delete items, also where it asks nobody.
+  ///     make and to delete items, also where it shows nothing.
   ///   - timeout: How long a call may take, prompts aside.
-  ///   - allowsPlainSession: Whether tokens may go over the bus in clear where the keyring refuses to encrypt them.
+  ///   - allowsPlainSession: Whether tokens may go over the bus as plaintext where the keyring refuses to encrypt them.
   public convenience init(
     collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),
     allowsPlainSession: Bool = false
@@ -43,14 +43,12 @@ public final class KeyringCacheStore: CacheStore {
     writers = GroupWriters(isShared: directory.isShared) { (group) throws(CacheError) in
       try GroupWriter(
         directory: directory.path, name: String(sha256Hex(group.name).prefix(32)) + ".lock",
-        variable: "XDG_RUNTIME_DIR", label: "llavero.keyring.writes", cancelled: KeyringAccess.cancelled,
-        timedOut: KeyringAccess.timedOut)
+        variable: "XDG_RUNTIME_DIR", label: "llavero.keyring.writes")
     }
     let connection = SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlainSession)
     let access = KeyringAccess(connection, collection: collection, prompt: prompt, timeout: timeout)
     store = GroupStore(
-      writers, label: "llavero.keyring.reads", timeout: timeout, cancelled: KeyringAccess.cancelled,
-      timedOut: KeyringAccess.timedOut, retries: 1, unlocks: KeyringAccess.unlocks,
+      writers, label: "llavero.keyring.reads", timeout: timeout,
       backend: { (cancellable) throws(SecretServiceError) in Keyring(access, cancellable) },
       cacheError: access.cacheError, unlock: access.unlock)
   }

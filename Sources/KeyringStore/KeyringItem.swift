@@ -29,7 +29,7 @@ enum KeyringItem {
   enum Kind: Hashable {
     case shard(ShardID)
     case otherVersion(String, shard: ShardID?)
-    /// Somebody else's.
+    /// Another program's.
     case foreign
   }
 

@@ -7,7 +7,7 @@ import TokenCache
 /// not keep to the format may leave more.
 struct ShardCopy {
   let path: ObjectPath
-  /// In seconds since 1970; 0 where nobody asked.
+  /// In seconds since 1970; 0 where it was not read.
   var modified: UInt64
   /// `nil` when there is nothing in the item, as after a crash of the daemon in the middle of CreateItem, or
   /// when it cannot be read.

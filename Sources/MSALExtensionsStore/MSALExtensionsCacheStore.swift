@@ -58,12 +58,10 @@ public final class MSALExtensionsCacheStore: CacheStore {
     self.group = group
     let access = KeyringAccess(client, collection: collection, prompt: prompt, timeout: timeout)
     let writers = GroupWriters(isShared: false) { _ in
-      GroupWriter(
-        label: "llavero.peer.writes", cancelled: KeyringAccess.cancelled, timedOut: KeyringAccess.timedOut)
+      GroupWriter(label: "llavero.peer.writes")
     }
     store = GroupStore(
-      writers, label: "llavero.peer.reads", timeout: timeout, cancelled: KeyringAccess.cancelled,
-      timedOut: KeyringAccess.timedOut, retries: 2, unlocks: KeyringAccess.unlocks
+      writers, label: "llavero.peer.reads", timeout: timeout
     ) { (cancellable) throws(CacheError) in
       PeerJob(peer, as: group, access, lockTimeout: lockTimeout, cancellable)
     } cacheError: {

@@ -6,6 +6,10 @@ import TokenCache
 
 /// Reads and writes another program's cache. Blocks.
 final class PeerJob: StoreBackend {
+  static let cancelled = KeyringAccess.cancelled
+  static let timedOut = KeyringAccess.timedOut
+  static let retries = 2
+
   private let peer: PeerCache
   private let group: KeychainGroup
   private let access: KeyringAccess

@@ -4,17 +4,17 @@ package import TokenCache
 
 /// The one way to read and change groups, whichever backend keeps them.
 ///
-/// Every call has a deadline, takes turns with other writers, begins again where the backend went away or had to be
-/// unlocked, and throws ``CacheError`` and nothing else. A reader takes no lock unless what it found may be unfinished.
+/// Every call has a deadline, takes turns with other writers, begins again where the backend went away, had to be unlocked
+/// or was overtaken by another writer, and throws ``CacheError`` and nothing else. A reader takes no lock unless what it
+/// found may be unfinished.
 package final class GroupStore<Backend: StoreBackend>: Sendable {
   package typealias Failure = Backend.Failure
   private typealias Version = Backend.Version
 
   private let writers: GroupWriters
-  private let reads: BlockingQueue
+  /// Makes the queue for work that takes no lock.
+  private let reads: @Sendable () -> BlockingQueue
   private let timeout: Duration
-  private let (cancelled, timedOut): (CacheError, CacheError)
-  private let (retries, unlocks): (Int, Int)
   private let backend: @Sendable (Cancellable) throws(Failure) -> Backend
   private let cacheError: @Sendable (Failure) -> CacheError
   private let unlock: @Sendable (Failure) async throws(CacheError) -> Void
@@ -29,30 +29,25 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
 
   /// - Parameters:
   ///   - writers: The groups' locks.
-  ///   - label: Names the thread of work that takes no lock.
+  ///   - label: Names the threads of work that takes no lock.
   ///   - timeout: How long a call may take, waiting for a person aside.
-  ///   - cancelled: Thrown when the task is cancelled.
-  ///   - timedOut: Thrown when work that takes no lock is too slow.
-  ///   - retries: How often a call begins again where the backend went away.
-  ///   - unlocks: How often a call begins again after unlocking.
+  ///   - readsAtOnce: Whether such work need not wait for other such work.
   ///   - backend: Makes what does the work of one call.
   ///   - cacheError: What a failure is to the store's users.
   ///   - unlock: Unlocks what a failure says is locked.
   package init(
-    _ writers: GroupWriters, label: String, timeout: Duration, cancelled: CacheError, timedOut: CacheError,
-    retries: Int, unlocks: Int,
+    _ writers: GroupWriters, label: String, timeout: Duration, readsAtOnce: Bool = false,
     backend: @escaping @Sendable (Cancellable) throws(Failure) -> Backend,
     cacheError: @escaping @Sendable (Failure) -> CacheError,
     unlock: @escaping @Sendable (Failure) async throws(CacheError) -> Void
   ) {
     self.writers = writers
     self.timeout = timeout
-    (self.cancelled, self.timedOut) = (cancelled, timedOut)
-    (self.retries, self.unlocks) = (retries, unlocks)
     self.backend = backend
     self.cacheError = cacheError
     self.unlock = unlock
-    reads = BlockingQueue(label: label)
+    let queue = BlockingQueue(label: label)
+    reads = { readsAtOnce ? BlockingQueue(label: label) : queue }
   }
 
   package func groups() async throws(CacheError) -> [KeychainGroup] {
@@ -86,34 +81,56 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Value
   ) async throws(CacheError) -> Value {
-    let last = LastChange<Value>()
-    return try await writing(in: group) {
-      [self] (backend, turn) throws(Failure) -> Result<Value, CacheError> in
-      let loaded = try load(shards, of: group, backend, turn)
-      try backend.check(loaded, turn)
-      let (made, encoded): (MadeChange<Value>, Backend.Encoded?)
-      do throws(CacheError) {
-        try loaded.contents.checkReadable(shards)
-        made = try last.made(from: loaded.contents, shards, change)
-        let changed = shards.filter {
-          made.after[$0] != loaded.contents.documents[$0] || loaded.unmerged.contains($0)
+    let changes = Changes(change)
+    let result: Result<Value, CacheError>
+    do throws(CacheError) {
+      result = try await writing(in: group) { [self] (backend, turn) throws(Failure) in
+        try update(shards, in: group, changes, backend, turn)
+      }
+    } catch {
+      throw changes.giveUp() ? error.withUnknownOutcome : error
+    }
+    return try result.get()
+  }
+
+  /// Makes and commits a change, until no other writer is faster.
+  private func update<Value>(
+    _ shards: [ShardID], in group: KeychainGroup, _ changes: Changes<Value>, _ backend: Backend, _ turn: Turn
+  ) throws(Failure) -> Result<Value, CacheError> {
+    var committed: [MadeChange<Value>] = []
+    var assumed = backend.assumed(shards, of: group)
+    while true {
+      do throws(Failure) {
+        let loaded = if let assumed { assumed } else { try load(shards, of: group, backend, turn) }
+        try backend.check(loaded, turn)
+        let made = changes.encoding(loaded, shards, of: group, backend)
+        if case .success(let made) = made, let encoded = made.encoded {
+          guard changes.beginCommit() else { return .failure(Backend.cancelled) }
+          forget(group)
+          committed.append(made.change)
+          do throws(Failure) {
+            let version = try backend.commit(encoded, to: group, over: loaded, turn)
+            remember(made.change, of: shards, in: group, version, turn)
+          } catch {
+            changes.endCommit()
+            throw error
+          }
+          return .success(made.change.value)
+        } else if assumed == nil {
+          try backend.fencePendingCommits()
+          return made.map(\.change.value)
         }
-        encoded =
-          try changed.isEmpty
-          ? nil : backend.encode(changed.map { ($0, made.after[$0]) }, of: group, over: loaded)
       } catch {
-        return .failure(error)
-      }
-      if let encoded {
-        forget(group)
-        let version = try backend.commit(encoded, to: group, over: loaded, turn)
-        if let version, let generation = turn.generation {
-          let contents = GroupContents(documents: made.after.filter { shards.contains($0.key) })
-          written.withLock { $0[group] = Written(generation: generation, loaded: Loaded(contents, version)) }
+        switch error.disposition {
+        case .conflict: break
+        case .applied(let number) where committed.indices.contains(number):
+          return .success(committed[number].value)
+        default: throw error
         }
       }
-      return .success(made.value)
-    }.get()
+      changes.forget()
+      assumed = nil
+    }
   }
 
   package func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
@@ -133,7 +150,7 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
     _ work: @escaping @Sendable (Backend) throws(Failure) -> T
   ) async throws(CacheError) -> T {
     try await unlocking { () async throws(CacheError) in
-      try await reads.run(timeout: timeout, onCancel: cancelled, onTimeout: timedOut) {
+      try await reads().run(timeout: timeout, onCancel: Backend.cancelled, onTimeout: Backend.timedOut) {
         [self] (cancellable) throws(CacheError) in
         retrying(cancellable, work)
       }
@@ -146,7 +163,8 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
   ) async throws(CacheError) -> T {
     let writer = try writers.writer(of: group)
     return try await unlocking { () async throws(CacheError) in
-      try await writer.write(timeout: timeout) { [self] (turn, cancellable) throws(CacheError) in
+      try await writer.write(timeout: timeout, onCancel: Backend.cancelled, onTimeout: Backend.timedOut) {
+        [self] (turn, cancellable) throws(CacheError) in
         retrying(cancellable) { (backend) throws(Failure) in try work(backend, turn) }
       }
     }
@@ -162,7 +180,7 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
         defer { backend.end() }
         return .success(try work(backend))
       } catch {
-        guard error.disposition == .retry, retries < self.retries else { return .failure(error) }
+        guard case .retry = error.disposition, retries < Backend.retries else { return .failure(error) }
         retries += 1
       }
     }
@@ -177,7 +195,7 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
       switch try await work() {
       case .success(let value): return value
       case .failure(let failure):
-        guard failure.disposition == .unlock, unlocks < self.unlocks else { throw cacheError(failure) }
+        guard case .unlock = failure.disposition, unlocks < Backend.unlocks else { throw cacheError(failure) }
         unlocks += 1
         try await unlock(failure)
       }
@@ -204,35 +222,14 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
     return try backend.load(.some(shards), of: group, turn)
   }
 
-  private func forget(_ group: KeychainGroup) { written.withLock { $0[group] = nil } }
-}
-
-/// What a caller's change made of some shards.
-private struct MadeChange<Value: Sendable>: Sendable {
-  let before: [ShardID: CacheDocument]
-  let after: [ShardID: CacheDocument]
-  let value: Value
-}
-
-/// The change that a call has made and perhaps sent. A backend that goes away may have carried it out, in whole or in
-/// part, so that the caller's change must not be made of its own result.
-private final class LastChange<Value: Sendable>: Sendable {
-  private let last = Mutex<MadeChange<Value>?>(nil)
-
-  /// Makes a change of contents; the same as before where they are what that found or left.
-  func made(
-    from contents: GroupContents, _ shards: [ShardID],
-    _ change: (inout GroupContents) throws(CacheError) -> Value
-  ) throws(CacheError) -> MadeChange<Value> {
-    if let last = last.withLock({ $0 }),
-      shards.allSatisfy({ [last.before[$0], last.after[$0]].contains(contents.documents[$0]) })
-    {
-      return last
-    }
-    var after = contents
-    let value = try change(&after)
-    let made = MadeChange(before: contents.documents, after: after.documents, value: value)
-    last.withLock { $0 = made }
-    return made
+  private func remember<Value>(
+    _ change: MadeChange<Value>, of shards: [ShardID], in group: KeychainGroup, _ version: Version?,
+    _ turn: Turn
+  ) {
+    guard let version, let generation = turn.generation else { return }
+    let contents = GroupContents(documents: change.after.filter { shards.contains($0.key) })
+    written.withLock { $0[group] = Written(generation: generation, loaded: Loaded(contents, version)) }
   }
+
+  private func forget(_ group: KeychainGroup) { written.withLock { $0[group] = nil } }
 }

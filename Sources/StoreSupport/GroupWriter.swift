@@ -6,9 +6,9 @@ package import TokenCache
 package final class GroupWriter: Sendable {
   private let file: SharedLockFile?
   private let queue: BlockingQueue
+  /// The environment variable that names another place for the lock file.
   private let variable: String?
-  private let cancelled: CacheError
-  private let timedOut: CacheError
+  private let path: String?
 
   /// Opens the lock file, and makes it where it does not exist.
   ///
@@ -17,13 +17,8 @@ package final class GroupWriter: Sendable {
   ///   - name: What it is called.
   ///   - variable: The environment variable that names another place for it.
   ///   - label: Names the thread.
-  ///   - cancelled: Thrown when the task is cancelled.
-  ///   - timedOut: Thrown when the work, or the wait for other writers, takes too long.
   /// - Throws: ``CacheError/Code/unavailable`` when the lock file cannot be used.
-  package init(
-    directory: String, name: String, variable: String, label: String, cancelled: CacheError,
-    timedOut: CacheError
-  ) throws(CacheError) {
+  package init(directory: String, name: String, variable: String, label: String) throws(CacheError) {
     do {
       file = try SharedLockFile(directory: directory, name: name)
     } catch {
@@ -31,33 +26,30 @@ package final class GroupWriter: Sendable {
     }
     queue = BlockingQueue(label: label)
     self.variable = variable
-    self.cancelled = cancelled
-    self.timedOut = timedOut
+    path = "\(directory)/\(name)"
   }
 
-  /// For a backend that takes other programs' locks itself.
-  package init(label: String, cancelled: CacheError, timedOut: CacheError) {
-    (file, variable) = (nil, nil)
+  /// For a backend that takes other programs' locks itself, or needs none.
+  package init(label: String) {
+    (file, variable, path) = (nil, nil, nil)
     queue = BlockingQueue(label: label)
-    self.cancelled = cancelled
-    self.timedOut = timedOut
   }
 
   private static let unusable = "The lock file cannot be used."
 
-  /// The group's counter; `nil` while somebody is writing, and after a writer died in the middle.
+  /// The group's counter; `nil` while a writer is at work, and after one died in the middle.
   package var generation: UInt64? { file?.completedGeneration }
 
-  /// Runs blocking work while no other writer does, of this process or another.
-  ///
-  /// - Throws: What `work` throws, and ``CacheError`` when the lock cannot be had in time.
+  /// Runs blocking work while no other writer does, of this process or another. The timeout includes the wait for them.
   package func write<T: Sendable>(
-    timeout: Duration, _ work: @escaping @Sendable (Turn, Cancellable) throws(CacheError) -> T
+    timeout: Duration, onCancel cancelled: CacheError, onTimeout timedOut: CacheError,
+    _ work: @escaping @Sendable (Turn, Cancellable) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    try await queue.run(timeout: timeout, onCancel: cancelled, onTimeout: timedOut) {
+    let timedOut = path.map { timedOut.advising(holderOf: $0) } ?? timedOut
+    return try await queue.run(timeout: timeout, onCancel: cancelled, onTimeout: timedOut) {
       [self] (cancellable) throws(CacheError) in
       try locked { (turn) throws(CacheError) in
-        // Others may have held the lock until nobody waited here any more.
+        // Others may have held the lock until the caller here had given up.
         if cancellable.isPastDeadline { throw timedOut }
         if cancellable.isCancelled { throw cancelled }
         return try work(turn, cancellable)
@@ -74,6 +66,17 @@ package final class GroupWriter: Sendable {
   }
 }
 
+extension CacheError {
+  /// Adds how to find the process that holds a lock file, where there is no other advice.
+  fileprivate func advising(holderOf path: String) -> CacheError {
+    advice != nil
+      ? self
+      : CacheError(
+        code, message,
+        advice: "Another process may hold its lock; \"fuser -v \(shellQuoted(path))\" says which.",
+        underlyingError: underlyingError)
+  }
+}
 /// The writers of the groups that a process works on, each made when it is needed. Every lookup asks for one.
 package final class GroupWriters: Sendable {
   /// Whether all writers on this machine see the same lock files.
@@ -96,7 +99,7 @@ package final class GroupWriters: Sendable {
     self.make = make
   }
 
-  /// The counter of a group; `nil` while nobody can tell.
+  /// The counter of a group; `nil` while it is unknown.
   package func generation(of group: KeychainGroup) -> UInt64? {
     guard isShared else { return nil }
     if let writer = known(group) { return writer.generation }

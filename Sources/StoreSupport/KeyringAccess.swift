@@ -12,8 +12,6 @@ package struct KeyringAccess: Sendable {
   /// A prompt may take minutes; nothing else waits for it.
   private let prompts = BlockingQueue(label: "llavero.prompts")
 
-  /// A call unlocks the collection, and after it perhaps items in it.
-  package static let unlocks = 2
   package static let cancelled = CacheError(SecretServiceError.cancelled)
   package static let timedOut = CacheError(SecretServiceError.timedOut)
 
@@ -34,8 +32,8 @@ package struct KeyringAccess: Sendable {
 
   /// Unlocks what was locked. Without permission to prompt only a provider that needs no prompt does.
   package func unlock(_ failure: SecretServiceError) async throws(CacheError) {
-    let patience: Duration = if case .allowed(let patience) = prompt { patience } else { timeout }
-    try await prompts.run(timeout: patience, onCancel: Self.cancelled, onTimeout: Self.timedOut) {
+    let limit: Duration = if case .allowed(let limit) = prompt { limit } else { timeout }
+    try await prompts.run(timeout: limit, onCancel: Self.cancelled, onTimeout: Self.timedOut) {
       (cancellable) throws(CacheError) in
       do throws(SecretServiceError) {
         if case .itemsLocked(let items) = failure {

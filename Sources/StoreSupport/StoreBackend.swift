@@ -6,13 +6,19 @@ package protocol StoreFailure: Error {
   var disposition: Disposition { get }
 }
 
-/// What a ``GroupStore`` does about a failure.
-package enum Disposition: Sendable {
+/// What a ``GroupStore`` does about a failure. An error that is one is about nothing else.
+package enum Disposition: StoreFailure {
   /// Begins again: what the backend works with went away under it.
   case retry
   /// Unlocks, and begins again.
   case unlock
+  /// Loads again, and makes the change anew: another writer was faster.
+  case conflict
+  /// Succeeds: one of the commits of this call, counted from 0, was applied after all.
+  case applied(Int)
   case fatal
+
+  package var disposition: Disposition { self }
 }
 
 extension CacheError: StoreFailure {
@@ -28,6 +34,15 @@ package protocol StoreBackend: SendableMetatype {
   /// What a commit writes.
   associatedtype Encoded
 
+  /// Thrown when the task is cancelled.
+  static var cancelled: CacheError { get }
+  /// Thrown when the work, or the wait for other writers, takes too long.
+  static var timedOut: CacheError { get }
+  /// How often a call begins again where the backend went away.
+  static var retries: Int { get }
+  /// How often a call begins again after unlocking.
+  static var unlocks: Int { get }
+
   /// The groups that have something in the store, in alphabetical order.
   func groups() throws(Failure) -> [KeychainGroup]
 
@@ -35,6 +50,10 @@ package protocol StoreBackend: SendableMetatype {
   func load(
     _ shards: ShardSelection, of group: KeychainGroup, _ turn: Turn?
   ) throws(Failure) -> Loaded<Version>
+
+  /// What the shards are unless another writer has changed them, without loading them; a commit over it finds that out.
+  /// What does not end with a commit begins again with what is loaded.
+  func assumed(_ shards: [ShardID], of group: KeychainGroup) -> Loaded<Version>?
 
   /// Whether a writer at work may be the reason that something is missing or wrong in what was loaded without a turn.
   /// `wasQuiet` is what the group's counter says of that.
@@ -59,9 +78,13 @@ package protocol StoreBackend: SendableMetatype {
   /// Writes what was encoded, in its order. What changes the group runs in ``Turn/announce(_:)``.
   ///
   /// - Returns: The version that the next commit may begin from; `nil` where that has to load.
+  /// - Throws: What has the disposition ``Disposition/conflict`` where the shards are not what was loaded.
   func commit(
     _ encoded: Encoded, to group: KeychainGroup, over loaded: Loaded<Version>, _ turn: Turn
   ) throws(Failure) -> Version?
+
+  /// Returns when none of the call's commits can be applied any more; called before it ends without one.
+  func fencePendingCommits() throws(Failure)
 
   /// Removes items as a whole, or as many as one turn should take.
   func remove(
@@ -73,6 +96,11 @@ package protocol StoreBackend: SendableMetatype {
 }
 
 extension StoreBackend {
+  package static var retries: Int { 0 }
+  /// A call unlocks the collection of a keyring, and after it perhaps items in it.
+  package static var unlocks: Int { 2 }
+  package func assumed(_ shards: [ShardID], of group: KeychainGroup) -> Loaded<Version>? { nil }
+  package func fencePendingCommits() throws(Failure) {}
   package func end() {}
   package func mayBeUnfinished(
     _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
@@ -108,7 +136,7 @@ package struct Turn: Sendable {
     return try change()
   }
 
-  /// The group's counter; `nil` where there is none, and after a writer died in the middle.
+  /// The group's counter; `nil` where the group has none, and after a writer died in the middle.
   var generation: UInt64? { file?.completedGeneration }
 
   /// Who may use the group's files.
@@ -116,7 +144,7 @@ package struct Turn: Sendable {
 }
 
 extension SharedLockFile {
-  /// The counter where it is even: nobody is writing. On a network file system it is always the same odd number.
+  /// The counter where it is even: no writer is at work. On a network file system it is always the same odd number.
   var completedGeneration: UInt64? {
     let generation = generation
     return generation.isMultiple(of: 2) ? generation : nil

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// Values that are not what they should be, and an etcd that is none, is full, or talks nonsense.
+/// Invalid values, and servers that are not etcd, are full or send invalid responses.
 @Suite(.timeLimit(.minutes(20)))
 struct FaultTests {
   private let fixture: Fixture
@@ -48,7 +48,7 @@ struct FaultTests {
   }
 
   @Test(.fault("bad value"))
-  func `An older value that is put back is noticed by whoever saw the newer one`() async throws {
+  func `A process that saw a newer value detects that an older one was put back`() async throws {
     let store = try fixture.store(watching: nil)
     let name = fixture.name(fixture.shard(one))
     try await cache(store).save(one)
@@ -64,18 +64,18 @@ struct FaultTests {
     #expect(try await cache(store).finds(one))
   }
 
-  @Test(.fault("bad value")) func `Values of others are told of, and stay`() async throws {
+  @Test(.fault("bad value")) func `Values of other programs are reported and stay`() async throws {
     try await fixture.cache.save(one)
-    let stranger = "\(fixture.prefix)/\(fixture.group)/notes"
-    try await fixture.put([1], to: stranger)
-    try await fixture.put([1], to: "\(fixture.prefix)/somebody/else")
+    let notes = "\(fixture.prefix)/\(fixture.group)/notes"
+    try await fixture.put([1], to: notes)
+    try await fixture.put([1], to: "\(fixture.prefix)/another/program")
     let store = try fixture.store()
     let problems = try await store.read(.all, in: fixture.group).problems
     #expect(problems.map(\.kind) == [.foreign])
     #expect(try await store.groups() == [fixture.group])
     #expect(try await store.remove(.damaged, in: fixture.group) == 0)
     #expect(try await store.remove(.everything, in: fixture.group) == 2)
-    #expect(try await fixture.value(stranger) == [1])
+    #expect(try await fixture.value(notes) == [1])
     #expect(try await store.groups().isEmpty)
   }
 
@@ -95,7 +95,7 @@ struct FaultTests {
   }
 
   @Test(.fault("etcd keys", "bad value"))
-  func `Without its keys the store is damaged, and nobody makes new ones`() async throws {
+  func `Without its keys the store is damaged, and no new ones are made`() async throws {
     try await fixture.cache.save(one)
     let keys = try #require(try await fixture.value(fixture.keys))
     try fixture.remove(fixture.keys)
@@ -126,7 +126,8 @@ struct FaultTests {
     #expect(try await cache(fixture.store()).finds(one))
   }
 
-  @Test(.fault("bad value")) func `Another key does not open the store, and says so`() async throws {
+  @Test(.fault("bad value")) func `Another key does not open the store, and the error says so`() async throws
+  {
     try await fixture.cache.save(one)
     let other = try fixture.file("other", String(repeating: "k", count: 40))
     await #expect(throws: CacheError(.wrongKey, "")) {
@@ -232,7 +233,7 @@ struct FaultTests {
   }
 
   @Test(.fault("full or large"))
-  func `A full database is named as that, and what was saved stays`() async throws {
+  func `A full database is reported as such, and what was saved stays`() async throws {
     let fixture = try Fixture(EtcdNode(["--quota-backend-bytes=2000000"]))
     let store = try fixture.store()
     try await store.increment(1, of: fixture)
@@ -244,7 +245,7 @@ struct FaultTests {
   }
 
   @Test(.fault("endpoint"))
-  func `What is no endpoint, no prefix, or http to another machine is refused`() throws {
+  func `An invalid endpoint, an invalid prefix and http to another machine are refused`() throws {
     for endpoint in [
       "http://192.0.2.1:2379", "http://etcd.example.com", "http://127.0.0.1.example.com", "etcd:2379", "",
       "https://user:hunter2@etcd.example.com", "https://etcd.example.com/path", "ftp://127.0.0.1",
@@ -268,7 +269,7 @@ struct FaultTests {
     }
   }
 
-  @Test(.fault("endpoint")) func `An endpoint that does not answer is left for the next one`() async throws {
+  @Test(.fault("endpoint")) func `An endpoint that does not respond is left for the next one`() async throws {
     try await fixture.cache.save(one)
     let dead = "http://127.0.0.1:\(ReservedPort.refusing.number)"
     let store = try EtcdCacheStore(
@@ -277,10 +278,10 @@ struct FaultTests {
     #expect(try await cache(store).finds(one))
     try await cache(store).save(two)
     #expect(try await cache(store).finds(two))
-    let nobody = try EtcdCacheStore(
+    let unreachable = try EtcdCacheStore(
       endpoints: [dead], prefix: fixture.prefix, key: .keyFile(path: fixture.keyFile),
       transport: Fixture.transport.get(), timeout: .seconds(60), environment: [:])
-    let error = await #expect(throws: CacheError.self) { try await cache(nobody).save(two) }
+    let error = await #expect(throws: CacheError.self) { try await cache(unreachable).save(two) }
     #expect(
       error?.code == .unavailable && error?.message.contains("No endpoint of etcd can be reached") == true)
     #expect(error?.advice?.contains("etcdctl endpoint health") == true)
@@ -311,8 +312,7 @@ struct FaultTests {
       header("5", #""kvs":[{"key":"YQ==","mod_revision":"2","value":"YQ=="}]"#),
       #"{"error":"no leader","code":14}"#, String(repeating: "[", count: 100_000),
     ].abbreviated)
-  func `An answer that makes no sense is refused, and nothing is written`(_ body: Named<String>) async throws
-  {
+  func `An invalid response is refused, and nothing is written`(_ body: Named<String>) async throws {
     let body = body.value
     let transport = MeddlingTransport { _, _ in .init(.init(status: .ok), body: Data(body.utf8)) }
     let store = try fixture.store(watching: nil, through: transport)
@@ -323,7 +323,7 @@ struct FaultTests {
     ]
     for call in calls {
       let error = await #expect(throws: CacheError.self) { try await call() }
-      #expect(error?.code == .refused && error?.message.contains("makes no sense") == true)
+      #expect(error?.code == .refused && error?.message.contains("response is invalid") == true)
     }
     #expect(try fixture.names().isEmpty)
   }
@@ -334,7 +334,7 @@ struct FaultTests {
   }
 
   @Test(.fault("set back"))
-  func `What is older than what was seen before is not taken for what is`() async throws {
+  func `A state older than the one seen before is refused`() async throws {
     try await fixture.cache.save(one)
     let isOld = Atomic(false)
     let transport = MeddlingTransport(replacing: "\"revision\":\"", with: "\"revision\":\"0\",\"was\":\"") {
@@ -409,7 +409,7 @@ struct FaultTests {
   }
 
   @Test(.fault("etcd nonsense"))
-  func `An answer without an end, a broken one and a page of a proxy are errors`() async throws {
+  func `A response that is too large, incomplete or from a proxy is an error`() async throws {
     for (answer, code): (Result<HTTPTransportResponse, HTTPTransportError>, CacheError.Code) in [
       (.failure(.responseTooLarge(limit: 1)), .refused), (.failure(.connectionLost("It broke.")), .timedOut),
       (.success(.init(.init(status: .badGateway), body: Data("<html>".utf8))), .refused),

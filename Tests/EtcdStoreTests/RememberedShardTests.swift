@@ -32,6 +32,20 @@ struct RememberedShardTests {
     return transport.methods.dropFirst(before).count { $0 == "/v3/kv/txn" }
   }
 
+  @Test func `A store that is used for the first time sends no request twice`() async throws {
+    try await fixture.store().increment(1, of: fixture)
+    func requests(_ call: (EtcdCacheStore) async throws -> Void) async throws -> [String] {
+      let before = transport.methods.count
+      try await call(fixture.store(watching: nil, through: transport))
+      return transport.methods.dropFirst(before).map { String($0.dropFirst("/v3/".count)) }
+    }
+    // What is there, the keys, what is there again, by now to be opened, and the change.
+    let save = try await requests { try await $0.increment(1, of: fixture) }
+    #expect(save == ["kv/txn", "kv/txn", "kv/txn", "lease/grant", "kv/txn"])
+    #expect(try await requests { _ = try await $0.read(.some([shard]), in: fixture.group) }.count == 3)
+    #expect(try await requests { _ = try await $0.remove(.everything, in: fixture.group) }.count == 4)
+  }
+
   @Test func `A change of what was written last is one request`() async throws {
     let store = try await warmStore()
     #expect(try await transactions(in: store, adding: 2...4) == 3)
@@ -45,7 +59,7 @@ struct RememberedShardTests {
       #expect(try await other.increment(1, of: fixture) == expected)
       #expect(try await transactions(in: store, adding: expected + 1...expected + 1) == 3)
     }
-    // Whoever has read it since need not read it again.
+    // A process that has read it since need not read it again.
     #expect(try await other.increment(1, of: fixture) == 8)
     _ = try await store.read(.some([shard]), in: fixture.group)
     #expect(try await transactions(in: store, adding: 9...9) == 1)
@@ -58,7 +72,7 @@ struct RememberedShardTests {
   }
 
   @Test(.fault("changed since"))
-  func `That there is nothing to do is true of what is there, and not only of memory`() async throws {
+  func `A change that has nothing to do in memory is made of what etcd has`() async throws {
     let store = try await warmStore()
     #expect(try await fixture.store().remove(.everything, in: fixture.group) == 1)
     let result = try await store.update([shard], in: fixture.group) { [fixture, shard] contents in
@@ -99,7 +113,7 @@ struct RememberedShardTests {
   }
 
   @Test(.fault("changed since"))
-  func `A change whose answer is lost is made once, also from memory`() async throws {
+  func `A change from memory whose response is lost is made once`() async throws {
     let isLost = Atomic(false)
     let store = try fixture.store(
       watching: nil,

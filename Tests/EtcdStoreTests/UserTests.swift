@@ -11,7 +11,7 @@ import TokenCache
 
 @testable import EtcdStore
 
-/// An etcd that asks for a user.
+/// An etcd that requires a user.
 @Suite(.serialized, .timeLimit(.minutes(20)))
 struct UserTests {
   private static let node = Result { try newNode() }
@@ -84,7 +84,7 @@ struct UserTests {
       _ = try await session.token(at: endpoint, within: .milliseconds(100)) { _, _ in "token" }
     }
     end.signal()
-    guard case .password(.timedOut, _, _)? = problem?.cause else {
+    guard case .password(let error)? = problem?.cause, error.code == .timedOut else {
       Issue.record("\(String(describing: problem))")
       return
     }
@@ -106,7 +106,7 @@ struct UserTests {
   }
 
   @Test(.fault("etcd refuses"))
-  func `A token that etcd takes no longer is renewed, in the middle of a change too`() async throws {
+  func `A token that etcd no longer accepts is renewed, in the middle of a change too`() async throws {
     let isFirst = Atomic(true)
     let transport = MeddlingTransport { (request, send) throws(HTTPTransportError) in
       if request.writes, request.says("/writers/"), isFirst.exchange(false, ordering: .relaxed) {
@@ -122,14 +122,14 @@ struct UserTests {
   }
 
   @Test(.fault("etcd refuses")) func `A token that is too old is renewed`() async throws {
-    // The life of a token that nobody uses, in seconds: the shortest.
+    // How long an unused token is valid, in seconds: the shortest.
     let node = try Self.newNode(["--auth-token-ttl=1"])
     let fixture = try Fixture(node)
     let transport = MeddlingTransport()
     let store = try fixture.store(user: user(), watching: nil, through: transport)
     let cache = fixture.accessor(on: store)
     try await cache.save(SampleToken("one", account: 1))
-    // Whoever asks whether it has ended prolongs it.
+    // A check whether it has ended would prolong it.
     await node.waitForEndOfToken()
     try await cache.save(SampleToken("two", account: 1))
     #expect(transport.methods.count { $0 == "/v3/auth/authenticate" } >= 2)
@@ -144,13 +144,13 @@ struct UserTests {
   }
 
   @Test(.fault("etcd refuses"))
-  func `A wrong password is an error of its own, and so is none`() async throws {
+  func `A wrong password, a missing user and a missing password file are distinct errors`() async throws {
     let wrong = await #expect(throws: CacheError.self) {
       try await cache(fixture.store(user: user("other"))).save(token)
     }
     #expect(wrong?.code == .wrongKey && wrong?.message.contains("other") == false)
     let none = await #expect(throws: CacheError.self) { try await cache(fixture.store()).save(token) }
-    #expect(none?.code == .refused && none?.message == "etcd asks for a user.")
+    #expect(none?.code == .refused && none?.message == "etcd requires a user.")
     let gone = EtcdUser(name: "cache", password: .keyFile(path: "/proc/nonexistent/password"))
     let absent = await #expect(throws: CacheError.self) {
       try await cache(fixture.store(user: gone)).save(token)
@@ -158,7 +158,7 @@ struct UserTests {
     #expect(absent?.code == .unavailable && absent?.advice?.contains("password") == true)
   }
 
-  @Test(.fault("etcd refuses")) func `A prefix without rights is named as that`() async throws {
+  @Test(.fault("etcd refuses")) func `A prefix without rights is reported as such`() async throws {
     let store = try fixture.store(prefix: "/elsewhere", user: user())
     for call in [
       { _ = try await store.groups() }, { _ = try await store.read(.all, in: fixture.group) },

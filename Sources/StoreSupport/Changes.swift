@@ -1,0 +1,90 @@
+import Synchronization
+package import TokenCache
+
+/// What a caller's change made of some shards.
+struct MadeChange<Value: Sendable>: Sendable {
+  let before: [ShardID: CacheDocument]
+  let after: [ShardID: CacheDocument]
+  let value: Value
+}
+
+/// A caller's change, and what a call knows of it, from whose thread and from the caller's task.
+final class Changes<Value: Sendable>: Sendable {
+  private struct State {
+    /// The change that the call has made and perhaps sent.
+    var last: MadeChange<Value>?
+    var isCommitPending = false
+    var isGivenUp = false
+  }
+
+  private let change: @Sendable (inout GroupContents) throws(CacheError) -> Value
+  private let state = Mutex(State())
+
+  init(_ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Value) {
+    self.change = change
+  }
+
+  /// Makes the change of what was loaded, and encodes what it changes; `nil` where that is nothing.
+  func encoding<Backend: StoreBackend>(
+    _ loaded: Loaded<Backend.Version>, _ shards: [ShardID], of group: KeychainGroup, _ backend: Backend
+  ) -> Result<(change: MadeChange<Value>, encoded: Backend.Encoded?), CacheError> {
+    Result { () throws(CacheError) in
+      try loaded.contents.checkReadable(shards)
+      let change = try made(from: loaded.contents, shards)
+      let changed = shards.filter {
+        change.after[$0] != loaded.contents.documents[$0] || loaded.unmerged.contains($0)
+      }
+      if changed.isEmpty { return (change, nil) }
+      return (change, try backend.encode(changed.map { ($0, change.after[$0]) }, of: group, over: loaded))
+    }
+  }
+
+  /// Makes the change; the same as before where the contents are what that found or left. A backend that went away may have
+  /// carried it out, in whole or in part, and it must not be made of its own result.
+  private func made(from contents: GroupContents, _ shards: [ShardID]) throws(CacheError) -> MadeChange<Value>
+  {
+    if let last = state.withLock({ $0.last }),
+      shards.allSatisfy({ [last.before[$0], last.after[$0]].contains(contents.documents[$0]) })
+    {
+      return last
+    }
+    var after = contents
+    let value = try change(&after)
+    let made = MadeChange(before: contents.documents, after: after.documents, value: value)
+    state.withLock { $0.last = made }
+    return made
+  }
+
+  /// Has the change made anew: the last one was certainly not carried out.
+  func forget() { state.withLock { $0.last = nil } }
+
+  /// - Returns: False where the caller has given up. Nothing is written then.
+  func beginCommit() -> Bool {
+    state.withLock { state in
+      state.isCommitPending = !state.isGivenUp
+      return state.isCommitPending
+    }
+  }
+
+  /// Notes that the commit has failed, which the call's error is about.
+  func endCommit() { state.withLock { $0.isCommitPending = false } }
+
+  /// Gives the call up.
+  ///
+  /// - Returns: Whether its commit may be carried out all the same.
+  func giveUp() -> Bool {
+    state.withLock { state in
+      state.isGivenUp = true
+      return state.isCommitPending
+    }
+  }
+}
+
+extension CacheError {
+  /// The error of a call whose commit was sent, where nothing says what became of it.
+  package var withUnknownOutcome: CacheError {
+    CacheError(
+      code, "\(message) The write may or may not have been applied. Check before retrying.", advice: advice,
+      underlyingError: underlyingError, remedy: remedy)
+  }
+}
