@@ -48,7 +48,7 @@ struct ClusterTests {
   }
 
   @Test(.fault("node lost"), arguments: Fault.allCases)
-  func `Whatever becomes of one node, saves go on, and what was acknowledged is found once`(
+  func `When one node fails, saves go on, and what was acknowledged is stored once`(
     _ fault: Fault
   ) async throws {
     // Each process begins at another node.
@@ -76,7 +76,7 @@ struct ClusterTests {
   }
 
   @Test(.fault("node cut off"))
-  func `A node that is cut off from the others answers nothing, rather than something old`()
+  func `A node that is cut off from the others gives no response rather than a stale one`()
     async throws
   {
     try await fixture.store().increment(1, of: fixture)
@@ -92,7 +92,7 @@ struct ClusterTests {
     let alone = try fixture.store(at: [there], timeout: .seconds(2))
     await #expect(throws: CacheError(.timedOut, "")) { try await alone.read(.all, in: fixture.group) }
     await #expect(throws: CacheError(.timedOut, "")) { try await alone.increment(1, of: fixture) }
-    // Who knows the others goes on there.
+    // A client that knows the others continues there.
     #expect(try await fixture.store(at: [there] + others).increment(1, of: fixture) == 3)
     cluster.reunite()
     _ = try cluster.leader()
@@ -100,7 +100,7 @@ struct ClusterTests {
   }
 
   @Test(.fault("no quorum"))
-  func `Where no node is left the store says so, and goes on when there are enough again`() async throws {
+  func `Without a quorum a call fails, and works when there is one again`() async throws {
     let store = try fixture.store()
     try await store.increment(1, of: fixture)
     let leader = try cluster.leader()
@@ -132,7 +132,7 @@ struct ClusterTests {
   }
 
   @Test(.fault("lossy network"))
-  func `An answer that comes too late is looked up at another node, and the change is made once`()
+  func `A response that comes too late is looked up at another node, and the change is made once`()
     async throws
   {
     let (relay, endpoint) = try cluster.relay(to: 0)

@@ -77,9 +77,9 @@ struct ClusterTrials {
       let store = try fixture.store(at: [endpoint])
       #expect(try await fixture.accessor(on: store).finds(later))
     }
-    // Who was there before is told.
+    // A store that was open before reports it.
     let error = await #expect(throws: CacheError.self) { try await fixture.cache.save(after) }
-    #expect(error?.code == .refused && error?.message.contains("was made anew") == true)
+    #expect(error?.code == .refused && error?.message.contains("was recreated") == true)
   }
 
   @Test(.fault("no leader")) func `A cluster that has no leader for a minute is waited for`() async throws {

@@ -8,7 +8,7 @@ import SoupTransport
 import TestSupport
 import TokenCache
 
-/// A prefix of its own in an etcd that others use, a group in it, and ways to meddle with the values.
+/// A prefix of its own in an etcd that others use, a group in it, and ways to change the values.
 final class Fixture: SharedStoreFixture {
   static let abilities: StoreAbilities = [.groups, .shards, .damage, .counter, .limit]
   /// What a passphrase costs in tests: 2 MiB.
@@ -71,7 +71,7 @@ final class Fixture: SharedStoreFixture {
     return scratch.path + "/" + name
   }
 
-  /// The number of account 1, as a store finds it that was not used yet; 0 where there is none.
+  /// The number of account 1, as a new store finds it; 0 where it has no number.
   func number() async throws -> Int { try await store().numbers(of: self)[1] ?? 0 }
 
   func name(_ shard: ShardID) -> String { "\(prefix)/\(group)/\(shard)" }

@@ -64,7 +64,7 @@ struct RenewalTests {
   }
 
   @Test(.fault("one renews"))
-  func `Who waits goes on when the account has changed, and finds what the other has written`()
+  func `A waiting call continues when the account has changed, and finds what the other has written`()
     async throws
   {
     let (one, other) = (try fixture.store(), try fixture.store())
@@ -89,7 +89,7 @@ struct RenewalTests {
   }
 
   @Test(.fault("turn ends"))
-  func `When the call is over so is its turn, also after an error and when it was cancelled`()
+  func `A turn ends with its call, also after an error and a cancellation`()
     async throws
   {
     let leases = Leases()
@@ -118,7 +118,7 @@ struct RenewalTests {
   }
 
   @Test(.fault("turn ends"))
-  func `Who gives up waiting renews without a turn, and leaves no lease`() async throws {
+  func `A call that stops waiting renews without a turn, and leaves no lease`() async throws {
     let leases = Leases()
     let (one, other) = (try fixture.store(), try fixture.store(through: leases.transport))
     let (shard, group) = (fixture.shard(token), fixture.group)

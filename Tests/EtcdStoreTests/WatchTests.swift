@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// What tells whether memory is still what etcd has.
+/// Whether memory is still what etcd has.
 @Suite(.timeLimit(.minutes(20)))
 struct WatchTests {
   private let fixture: Fixture
@@ -20,12 +20,12 @@ struct WatchTests {
 
   private func cache(_ store: EtcdCacheStore) -> TokenCacheAccessor { fixture.accessor(on: store) }
 
-  /// Waits until a store can tell, or cannot any more.
+  /// Waits until a store knows the state, or does not any more.
   private func wait(until isKnown: Bool, _ store: EtcdCacheStore) async throws {
     try await eventually { (store.generation(of: fixture.group) != nil) == isKnown }
   }
 
-  @Test func `A lookup asks nobody while nothing has changed, and reads again after a change by others`()
+  @Test func `A lookup sends no request while nothing has changed, and reads again after a change by others`()
     async throws
   {
     try await fixture.cache.save(token)
@@ -67,7 +67,7 @@ struct WatchTests {
     }
   }
 
-  @Test func `Where every lookup is to ask, nobody watches`() async throws {
+  @Test func `A store that checks every lookup does not watch`() async throws {
     let store = try fixture.store(watching: nil)
     try await cache(store).save(token)
     let other = SampleToken("two", account: 1)
@@ -77,7 +77,7 @@ struct WatchTests {
   }
 
   @Test(.fault("watch ends"))
-  func `A watch that ends is begun again, and nobody can tell in between`() async throws {
+  func `A watch that ends is begun again, and the state is unknown in between`() async throws {
     let isCut = Atomic(false)
     let store = try fixture.store(
       watching: quick, through: MeddlingTransport(receive: { isCut.load(ordering: .relaxed) ? nil : $0 }))
@@ -92,7 +92,7 @@ struct WatchTests {
   }
 
   @Test(.fault("watch ends"))
-  func `A watch that keeps silent about a change is left for another`() async throws {
+  func `A watch that misses a change is left for another`() async throws {
     let isSilent = Atomic(false)
     let streams = Atomic(0)
     let store = try fixture.store(
@@ -109,11 +109,11 @@ struct WatchTests {
     isSilent.store(true, ordering: .relaxed)
     let other = SampleToken("two", account: 1)
     try await fixture.cache.save(other)
-    // The question that is asked besides tells of it, and a moment later the watch is left.
+    // Polling finds it, and a moment later the watch is left.
     try await eventually { store.generation(of: fixture.group) != before }
     #expect(try await cache(store).finds(other))
     try await wait(until: false, store)
-    // On a busy machine nobody can tell for a moment also while a watch goes on, so the next one is waited for.
+    // On a busy machine the state is unknown for a moment also while a watch goes on, so the next one is waited for.
     try await eventually {
       _ = store.generation(of: fixture.group)
       return streams.load(ordering: .relaxed) > count
@@ -138,7 +138,7 @@ struct WatchTests {
   }
 
   @Test(.fault("watch ends"))
-  func `While etcd does not answer, nobody can tell after a while`() async throws {
+  func `While etcd does not respond, the state is unknown after a while`() async throws {
     let node = try EtcdNode()
     let fixture = try Fixture(node)
     let store = try fixture.store(watching: quick)
@@ -196,7 +196,7 @@ struct WatchTests {
       #"{"result":{"events":[{"kv":{"mod_revision":"-1"}}]}}"# + "\n",
       #"{"result":{"events":[{"kv":{"mod_revision":"99999999999999999999"}}]}}"# + "\n",
     ].abbreviated)
-  func `A watch that talks nonsense is left, and begun again after a pause`(_ text: Named<String>)
+  func `A watch with invalid events is left, and begun again after a pause`(_ text: Named<String>)
     async throws
   {
     let text = text.value
@@ -218,7 +218,7 @@ struct WatchTests {
   }
 
   @Test(.fault("watch nonsense"))
-  func `A watch that talks without end is left, and begun again after a pause`() async throws {
+  func `A watch with endless events is left, and begun again after a pause`() async throws {
     let event = Data((#"{"result":{"events":[{"kv":{"mod_revision":"1"}}]}}"# + "\n").utf8)
     let counts = Mutex<[Int]>([])
     let transport = StreamTransport { _, _, receive in
@@ -237,7 +237,7 @@ struct WatchTests {
     #expect(try await cache(store).finds(token))
   }
 
-  @Test(.fault("watch nonsense")) func `A revision after which there is none is nonsense`() async throws {
+  @Test(.fault("watch nonsense")) func `The largest revision is invalid`() async throws {
     let transport = MeddlingTransport(
       replacing: "\"revision\":\"", with: "\"revision\":\"\(Int64.max)\",\"was\":\"")
     let store = try fixture.store(watching: quick, through: transport)
@@ -248,7 +248,7 @@ struct WatchTests {
     await #expect(throws: CacheError(.refused, "")) { try await store.read(.all, in: fixture.group) }
   }
 
-  @Test func `A store that goes ends its watch`() async throws {
+  @Test func `A store that is released ends its watch`() async throws {
     weak var transport: MeddlingTransport?
     do {
       let made = MeddlingTransport()

@@ -84,7 +84,7 @@ struct CoherenceTests {
     #expect(!quiet.contains("SearchItems"))
   }
 
-  @Test func `Nobody relies on what they remember during a write, and again after one that failed`()
+  @Test func `No reader uses its memory during a write; after a failed one readers use it again`()
     async throws
   {
     let service = try FakeService([
@@ -117,7 +117,7 @@ struct CoherenceTests {
     #expect(try await !cache.finds(old))
   }
 
-  @Test(.fault("lock deleted")) func `A deleted lock file makes nobody blind`() async throws {
+  @Test(.fault("lock deleted")) func `Readers see changes after the lock file was deleted`() async throws {
     let fixture = try Fixture()
     let reader = fixture.otherCache()
     try await fixture.cache.save(old)

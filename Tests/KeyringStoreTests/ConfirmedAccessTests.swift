@@ -39,7 +39,7 @@ struct ConfirmedAccessTests {
   }
 
   @Test(.fault("confirm access"))
-  func `With permission the person is asked for the items, once for all of the group`() async throws {
+  func `With permission one prompt asks for all items of the group`() async throws {
     let shards = try ["1.t", "2.t"].map { ShardID(homeAccountID: $0, group: try KeychainGroup(group)) }
     let items = [Self.item, FakeService.collection + "/2"]
     let (asked, allowed) = (Strings(), Strings())

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// Daemons that die, are replaced, lose their data, dawdle or talk nonsense while the store is in use.
+/// Daemons that die, are replaced, lose their data, are slow or send invalid responses while the store is in use.
 @Suite(.timeLimit(.minutes(20)))
 struct DaemonFaultTests {
   private let token = SampleToken("one", account: 1)
@@ -51,7 +51,7 @@ struct DaemonFaultTests {
     for call in Call.allCases {
       await #expect(throws: CacheError(.unavailable, ""), "\(call)") { try await call.run(fixture, next) }
     }
-    // What is in memory nobody has changed.
+    // No writer has changed what is in memory.
     #expect(try await fixture.cache.finds(token))
   }
 
@@ -119,7 +119,7 @@ struct DaemonFaultTests {
   }
 
   @Test(.fault("prompt hangs"))
-  func `A prompt that nobody answers is given up at its deadline and harms nothing`() async throws {
+  func `An unanswered prompt is given up at its deadline and harms nothing`() async throws {
     let fixture = try await Fixture(saving: token)
     try fixture.keyring.lockCollection()
     let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: fixture.keyring)
@@ -141,7 +141,7 @@ struct DaemonFaultTests {
   }
 
   @Test(.fault("nonsense"), arguments: ["ReadAlias", "SearchItems", "GetSecrets", "GetAll"])
-  func `A service that talks nonsense is refused, and nothing is written`(method: String) async throws {
+  func `An invalid response of the service is refused, and nothing is written`(method: String) async throws {
     let item = FakeService.collection + "/1"
     let group = try KeychainGroup("org.example.shared")
     let shard = ShardID(homeAccountID: token.homeAccountID, group: group)
@@ -168,7 +168,7 @@ struct DaemonFaultTests {
   }
 
   @Test(.fault("nonsense"))
-  func `A miss is not believed where the service does not say whether it is locked`() async throws {
+  func `A miss counts only where the service reports whether it is locked`() async throws {
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([]), .objectPaths([])]),
       "Locked": .reply([.variant(.string("false"))]),

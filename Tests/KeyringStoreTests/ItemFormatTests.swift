@@ -10,8 +10,7 @@ import TokenCache
 struct ItemFormatTests {
   private let token = SampleToken("one", account: 1)
 
-  @Test func `An item has the format's attributes, no others, and tells nothing of the person`() async throws
-  {
+  @Test func `An item has the format's attributes, no others, and no personal data in them`() async throws {
     let fixture = try await Fixture(saving: token)
     let items = try await fixture.allItems()
     #expect(items.count == 2)
@@ -51,7 +50,7 @@ struct ItemFormatTests {
     let log = try await fixture.logOfCalls {
       try await fixture.store.update([common, shard], in: fixture.group) { contents in
         contents[shard] = contents[shard]
-        contents[ShardID(rawValue: "nobody's")] = CacheDocument()
+        contents[ShardID(rawValue: "unused")] = CacheDocument()
       }
       try await fixture.cache.updateAccountMetadata(clientID: SampleToken.clientID) { _ in }
       try await fixture.cache.removeExpired()

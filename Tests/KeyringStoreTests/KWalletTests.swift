@@ -71,7 +71,7 @@ struct KWalletTests {
   }
 
   @Test(.fault("KWallet"))
-  func `Damaged, double and strange items are told apart as everywhere`() async throws {
+  func `Damaged, duplicate and foreign items are reported as such`() async throws {
     let fixture = try fixture()
     try await fixture.unlock()
     try await fixture.cache.save(token)

@@ -107,7 +107,7 @@ struct OO7Tests {
   }
 
   @Test(.fault("oo7 locked"))
-  func `An item that is locked alone says so, and not that its answer makes no sense`() async throws {
+  func `A locked item is reported as locked, not as an invalid response`() async throws {
     let fixture = try await Fixture(.oo7, saving: token)
     let path = try await fixture.item(token).properties.path
     try fixture.keyring.lockCollection()
@@ -118,7 +118,7 @@ struct OO7Tests {
   }
 
   @Test(.fault("oo7 locked"))
-  func `Where oo7 can ask nobody the error says that nothing was shown`() async throws {
+  func `Where oo7 cannot prompt, the error says that nothing was shown`() async throws {
     let fixture = try await Fixture(.oo7, saving: token)
     try fixture.keyring.restartDaemon(unlocked: false)
     try fixture.order("oo7-never-prompts")

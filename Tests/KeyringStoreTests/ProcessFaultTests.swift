@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// Processes that are stopped, belong to somebody else, or run in a poor environment.
+/// Processes that are stopped, belong to another user, or run in a poor environment.
 @Suite(.timeLimit(.minutes(20)))
 struct ProcessFaultTests {
   private let token = SampleToken("one", account: 1)
@@ -39,8 +39,8 @@ struct ProcessFaultTests {
   }
 
   @Test(
-    .fault("other user"), .enabled(if: geteuid() == 0, "only root can become somebody else"))
-  func `Another user gets neither at the keyring nor at the locks`() async throws {
+    .fault("other user"), .enabled(if: geteuid() == 0, "only root can become another user"))
+  func `Another user can access neither the keyring nor the locks`() async throws {
     let fixture = try await Fixture(saving: token)
     // The keyring's directory opened as far as it goes without its files: the bus itself must refuse.
     for path in ["", "/run"] { chmod(fixture.keyring.directory + path, 0o755) }
@@ -54,7 +54,7 @@ struct ProcessFaultTests {
         "setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", tool] + arguments,
         environment: fixture.keyring.environment.merging(changes) { $1 })
     }
-    // Whoever may not even start the program proves nothing.
+    // A user that may not even start the program proves nothing.
     try #require(try run(["--version"]).status == 0)
     for command in [["groups"], ["list", "--group", fixture.group.name]] {
       let result = try run(command)

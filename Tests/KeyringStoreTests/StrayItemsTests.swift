@@ -64,7 +64,7 @@ struct StrayItemsTests {
     #expect(try await fixture.items(shard).map(\.properties.path) == [second])
   }
 
-  /// An item of somebody else that a search for the group or the shard finds.
+  /// An item of another program that a search for the group or the shard finds.
   enum Foreign: CaseIterable {
     case schema, noSchema, attribute, noShard, noVersion
 
@@ -83,7 +83,7 @@ struct StrayItemsTests {
   }
 
   @Test(.fault("stray items"), arguments: Foreign.allCases, ["{}", "not JSON"])
-  func `An item of somebody else is reported and left alone`(foreign: Foreign, text: String) async throws {
+  func `An item of another program is reported and left alone`(foreign: Foreign, text: String) async throws {
     let fixture = try Fixture()
     let shard = fixture.shard(one)
     let path = try await fixture.create(foreign.attributes(shard, fixture), text)
@@ -104,7 +104,7 @@ struct StrayItemsTests {
     #expect(try await fixture.allItems() == before)
   }
 
-  @Test func `What somebody else keeps under a shard's name does not get into the shard`() async throws {
+  @Test func `An item of another program under a shard's name does not get into the shard`() async throws {
     let fixture = try Fixture()
     let shard = fixture.shard(one)
     let text = try await fixture.shardText(two)
@@ -127,7 +127,7 @@ struct StrayItemsTests {
       Array("garbage".utf8), truncated, Array(#"{"AccessToken": []}"#.utf8), [0x7B, 0xFF, 0xFE, 0x7D],
       Array("[]".utf8), [0],
     ].abbreviated)
-  func `A damaged item is reported, kept as it is, and stands in nobody else's way`(
+  func `A damaged item is reported, kept as it is, and does not affect the others`(
     bytes: Named<[UInt8]>
   ) async throws {
     let bytes = bytes.value

@@ -17,7 +17,7 @@ struct UnreachableKeyringTests {
       let token = SampleToken("t\(number)", account: number % 2)
       try await fixture.cache.save(token)
       try fixture.keyring.restartDaemon()
-      // From memory, which nobody changed, and from the keyring through a session that is dead.
+      // From memory, which is unchanged, and from the keyring through a session that is dead.
       #expect(try await fixture.cache.finds(token))
       let again = fixture.accessor(on: fixture.store)
       #expect(try await again.finds(token))
@@ -61,7 +61,7 @@ struct UnreachableKeyringTests {
   @Test(.fault("no collection")) func `A collection that does not exist is out of reach`() async throws {
     let fixture = try Fixture()
     let store = KeyringCacheStore(
-      collection: "Nobody's", busAddress: fixture.keyring.busAddress,
+      collection: "Missing", busAddress: fixture.keyring.busAddress,
       environment: fixture.keyring.environment)
     await store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
     #expect(try await fixture.allItems().isEmpty)
@@ -96,7 +96,7 @@ struct UnreachableKeyringTests {
     #expect(try await patient.finds(token))
     try await patient.save(next)
     #expect(try await patient.finds(next))
-    // The store that gave up is of use again.
+    // The store that timed out works again.
     try await eventually { (try? await fixture.cache.finds(next)) == true }
   }
 
